@@ -1,0 +1,219 @@
+//! `forge demo`: the whole product in under a minute, with nothing installed but git.
+//!
+//! It brings its own server, home, worktree base and repository in a folder of its own, so it can neither disturb nor
+//! be disturbed by a Forge that is already there.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use forge_core::{AgentsOnExit, Config, Forge};
+use forge_server::Door;
+use futures_util::StreamExt;
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use crate::client::Client;
+use crate::logging::{self, LogFormat};
+use crate::serve;
+use crate::settings::Env;
+use crate::{page, port};
+
+#[derive(clap::Args)]
+pub struct Flags {
+    /// Folder for the demo [default: a new one in the temporary directory]
+    #[arg(long, value_name = "DIR")]
+    dir: Option<PathBuf>,
+    /// Leave the server running afterwards, to look around on the board
+    #[arg(long)]
+    stay: bool,
+}
+
+/// What the three agents are told. Each line is an instruction to the scripted agent.
+const TASKS: [(&str, &str); 3] = [
+    (
+        "Greet the reader",
+        "think The README greets nobody yet.\nsay I will add a greeting.\nsleep 700\n\
+         append README.md Hello, and welcome.\\n\nsleep 500\nrun git diff --stat\nsay Greeting added to the README.",
+    ),
+    (
+        "Add a license",
+        "say Looking at what is there.\nrun ls\nsleep 900\nwrite LICENSE Do what you like with this.\\n\n\
+         sleep 600\nrun wc -c LICENSE\nsay License written.",
+    ),
+    (
+        "Count the words",
+        "say Writing a script that counts words.\nsleep 500\n\
+         write count.sh #!/bin/sh\\ncat \"$@\" | wc -w\\n\nsleep 800\nrun sh count.sh README.md\n\
+         say The script works.",
+    ),
+];
+
+pub fn run(flags: Flags) -> Result<()> {
+    logging::start(LogFormat::Text, "warn", Env::load().get("RUST_LOG"));
+    serve::block_on(show(flags))
+}
+
+async fn show(flags: Flags) -> Result<()> {
+    let begun = Instant::now();
+    let dir =
+        flags.dir.unwrap_or_else(|| std::env::temp_dir().join(format!("forge-demo-{}", std::process::id())));
+    let dir = std::path::absolute(dir)?;
+    if dir.exists() {
+        bail!("{} is there already; choose another folder with --dir, or remove it", dir.display());
+    }
+    let repo = dir.join("hello");
+    make_repository(&repo).await?;
+    step(&format!("A git repository: {}", repo.display()));
+
+    let listener = port::bind([127, 0, 0, 1].into(), 0).await?;
+    let address = listener.local_addr()?;
+    let forge = Forge::open(config(&dir)?).await.context("cannot start")?;
+    let shutdown = CancellationToken::new();
+    let door = Door {
+        bind: address,
+        token: None,
+        allowed_hosts: Vec::new(),
+        allowed_origins: Vec::new(),
+        auth_required: false,
+        version: serve::version(&Env::load()),
+        login_code: None,
+    };
+    let server = tokio::spawn(forge_server::serve(listener, forge.clone(), door, shutdown.clone()));
+    let client = Client::new(serve::url(address), None);
+    step(&format!("A server with its board: {}", client.base()));
+
+    let shown = tokio::select! {
+        shown = play(&client, &repo) => shown,
+        _ = tokio::signal::ctrl_c() => Err(anyhow::anyhow!("interrupted")),
+    };
+    if shown.is_ok() {
+        step(&format!(
+            "Done in {:.1} s. Everything is in {} (remove it when you like).",
+            begun.elapsed().as_secs_f32(),
+            dir.display()
+        ));
+        if flags.stay {
+            page::open(client.base());
+            println!("  The board stays at {}. Ctrl-C ends it.", client.base());
+            tokio::signal::ctrl_c().await?;
+        }
+    }
+    shutdown.cancel();
+    let _ = tokio::time::timeout(Duration::from_secs(3), server).await;
+    forge.close(AgentsOnExit::Stop).await;
+    shown
+}
+
+fn config(dir: &Path) -> Result<Config> {
+    Ok(Config {
+        home: dir.join("home"),
+        worktree_base: dir.join("worktrees"),
+        database: dir.join("home").join("db.sqlite"),
+        exe: std::env::current_exe()?,
+        branch_prefix: "forge".to_owned(),
+        spares: TASKS.len(),
+        time_limit_s: Some(60),
+        silence_limit_s: None,
+        expiry_h: 72,
+    })
+}
+
+/// The repository a user would have before Forge comes.
+async fn make_repository(path: &Path) -> Result<()> {
+    let repo = forge_git::Repo::init(path).await.context("cannot make the demo's repository")?;
+    std::fs::write(path.join("README.md"), "# hello\n\nA small project.\n")?;
+    forge_git::commit_all(&repo, path, "Begin").await?;
+    Ok(())
+}
+
+async fn play(client: &Client, repo: &Path) -> Result<()> {
+    let body = json!({"name": "hello", "git_repo_path": repo, "use_existing_repo": true});
+    let project: Value = client.post("/api/projects", &body).await?;
+    step(&format!("A project: {}", text(&project["name"])));
+
+    let mut attempts = Vec::new();
+    for (title, script) in TASKS {
+        let body = json!({
+            "task": {"project_id": project["id"], "title": title, "description": script},
+            "executor_profile_id": {"executor": "SCRIPTED"},
+        });
+        let started: Value = client.post("/api/tasks/create-and-start", &body).await?;
+        let attempt = started["task_attempt"].clone();
+        println!("  {title}: {} in {}", text(&attempt["branch"]), text(&attempt["worktree_path"]));
+        attempts.push((title, text(&attempt["id"]).to_owned()));
+    }
+    step("Three agents at work, side by side:");
+    let watching = attempts.iter().map(|(title, id)| watch(client, title, id));
+    for watched in futures_util::future::join_all(watching).await {
+        watched?;
+    }
+    step("What they did, each committed on a branch of its own:");
+    for (_, id) in &attempts {
+        let attempt: Value = client.get(&format!("/api/task-attempts/{id}")).await?;
+        let runs: Vec<Value> = client.get(&format!("/api/execution-processes?task_attempt_id={id}")).await?;
+        let run = runs.last().context("the attempt has no run")?;
+        let commit = text(&run["after_head_commit"]);
+        let answer = text(&run["output"]).lines().last().unwrap_or_default();
+        println!("  {:.7}  {:28} {answer}", commit, text(&attempt["branch"]));
+    }
+    let (title, id) = &attempts[0];
+    let _: Value = client.post(&format!("/api/task-attempts/{id}/merge"), &json!({})).await?;
+    step(&format!("\"{title}\" merged into main. See for yourself:"));
+    println!("  git -C {} log --oneline --graph --all", repo.display());
+    Ok(())
+}
+
+/// Prints an agent's readable log as it grows, until its run has ended.
+async fn watch(client: &Client, title: &str, attempt: &str) -> Result<()> {
+    let runs: Vec<Value> = client.get(&format!("/api/execution-processes?task_attempt_id={attempt}")).await?;
+    let run = runs.last().map(|run| text(&run["id"]).to_owned()).context("the attempt has no run")?;
+    let url = client.base().replacen("http", "ws", 1);
+    let url = format!("{url}/api/execution-processes/{run}/normalized-logs/ws");
+    let (mut socket, _) = tokio_tungstenite::connect_async(url).await?;
+    while let Some(message) = socket.next().await {
+        let Ok(frame) = serde_json::from_str::<Value>(message?.to_text().unwrap_or_default()) else {
+            continue;
+        };
+        for op in frame["JsonPatch"].as_array().into_iter().flatten() {
+            let entry = &op["value"]["content"];
+            let kind = text(&entry["entry_type"]["type"]);
+            let fresh = op["op"] == "add" && kind != "system_message";
+            if fresh {
+                println!("  {title:16} {:12} {}", short(kind), text(&entry["content"]).trim());
+            }
+        }
+    }
+    settled(client, &run).await
+}
+
+/// The log ends a moment before the work is committed and the run is `completed`.
+async fn settled(client: &Client, run: &str) -> Result<()> {
+    for _ in 0..200 {
+        let run: Value = client.get(&format!("/api/execution-processes/{run}")).await?;
+        match text(&run["status"]) {
+            "running" => tokio::time::sleep(Duration::from_millis(50)).await,
+            "completed" => return Ok(()),
+            other => bail!("a run ended as {other}"),
+        }
+    }
+    bail!("a run did not end")
+}
+
+fn short(kind: &str) -> &str {
+    match kind {
+        "assistant_message" => "says",
+        "thinking" => "thinks",
+        "tool_use" => "does",
+        "error_message" => "error",
+        other => other,
+    }
+}
+
+fn step(words: &str) {
+    println!("\n{words}");
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}

@@ -1,0 +1,75 @@
+//! The `forge` program: one binary that is server, command line, keeper and scripted agent.
+//!
+//! Each command has a file of its own. Commands that look at or change the state of a server speak HTTP to it like
+//! any other client, so they work against a remote one too.
+
+mod client;
+mod demo;
+mod logging;
+mod page;
+mod port;
+mod serve;
+mod settings;
+mod token;
+mod whoami;
+mod worktree;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Run many coding agents at once, each in its own git worktree, and land their work.
+#[derive(Parser)]
+#[command(name = "forge", version, disable_help_subcommand = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    serve: serve::Flags,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Start the server with its board (also without any command)
+    Serve(serve::Flags),
+    /// Show the whole product in a minute: a repository, three tasks side by side, one of them merged
+    Demo(demo::Flags),
+    /// Tell which attempt the present directory belongs to; needs no server
+    Whoami(whoami::Flags),
+    /// List, retire and restore worktrees
+    #[command(subcommand)]
+    Worktree(worktree::Command),
+    /// Own one agent process and its log (started by the server)
+    #[command(hide = true)]
+    Keep { dir: PathBuf },
+    /// The built-in agent: does what the prompt on its standard input says, line by line
+    #[command(hide = true)]
+    ScriptedAgent,
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let result = match cli.command {
+        // These two are started for every run: no runtime, no logging, nothing to wait for.
+        Some(Command::Keep { dir }) => return forge_run::keep(&dir),
+        Some(Command::ScriptedAgent) => return scripted_agent(),
+        Some(Command::Whoami(flags)) => whoami::print(&flags),
+        Some(Command::Serve(flags)) => serve::run(flags),
+        Some(Command::Demo(flags)) => demo::run(flags),
+        Some(Command::Worktree(command)) => worktree::run(command),
+        None => serve::run(cli.serve),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("forge: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn scripted_agent() -> ExitCode {
+    let cwd = std::env::current_dir().unwrap_or_default();
+    forge_run::agents::scripted_agent(std::io::stdin().lock(), std::io::stdout().lock(), &cwd)
+}

@@ -1,0 +1,99 @@
+//! Binding the port, saying who has it when it is taken, and leaving word where we listen.
+
+use std::net::{IpAddr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use tokio::net::TcpListener;
+
+/// Listens, or explains who does so already and how to choose another port.
+pub async fn bind(host: IpAddr, port: u16) -> Result<TcpListener> {
+    let address = SocketAddr::new(host, port);
+    let error = match TcpListener::bind(address).await {
+        Ok(listener) => return Ok(listener),
+        Err(error) => error,
+    };
+    if error.kind() != std::io::ErrorKind::AddrInUse {
+        return Err(error).with_context(|| format!("cannot listen on {address}"));
+    }
+    let holder = match owner_of(port) {
+        Some((pid, name)) => format!("process {pid} ({name})"),
+        None => "another process".to_owned(),
+    };
+    let who = match is_forge(port).await {
+        true => format!("another Forge, {holder}, at http://{host}:{port}"),
+        false => holder,
+    };
+    bail!(
+        "port {port} is taken by {who}. Choose another with --port <n> (0 = any free one), or the \
+         variables BACKEND_PORT or PORT"
+    )
+}
+
+async fn is_forge(port: u16) -> bool {
+    let probe = async {
+        let url = format!("http://127.0.0.1:{port}/health");
+        let answer: serde_json::Value = reqwest::get(url).await.ok()?.json().await.ok()?;
+        Some(answer["service"] == "forge-app")
+    };
+    tokio::time::timeout(Duration::from_secs(1), probe).await.ok().flatten().unwrap_or(false)
+}
+
+/// The process that listens on a TCP port, as far as `/proc` lets us see it.
+fn owner_of(port: u16) -> Option<(u32, String)> {
+    const LISTEN: &str = "0A";
+    let tables =
+        ["/proc/net/tcp", "/proc/net/tcp6"].map(|path| std::fs::read_to_string(path).unwrap_or_default());
+    let inode = tables.iter().flat_map(|table| table.lines().skip(1)).find_map(|line| {
+        let fields: Vec<&str> = line.split_whitespace().collect();
+        let local = u16::from_str_radix(fields.get(1)?.rsplit_once(':')?.1, 16).ok()?;
+        (local == port && fields.get(3) == Some(&LISTEN))
+            .then(|| fields.get(9).map(|inode| (*inode).to_owned()))?
+    })?;
+    let socket = PathBuf::from(format!("socket:[{inode}]"));
+    let processes = std::fs::read_dir("/proc").ok()?.flatten();
+    let mut pids = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    let pid = pids.find(|pid| {
+        let files = std::fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
+        files.filter_map(|file| std::fs::read_link(file.path()).ok()).any(|target| target == socket)
+    })?;
+    let name = std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
+    Some((pid, name.trim().to_owned()))
+}
+
+/// Files that tell other programs where this server listens; removed when it stops.
+pub struct PortFiles {
+    paths: Vec<PathBuf>,
+    port: u16,
+}
+
+/// The place where programs of this machine look first.
+pub fn shared_port_file() -> PathBuf {
+    std::env::temp_dir().join("automagik-forge").join("automagik-forge.port")
+}
+
+impl PortFiles {
+    pub fn write(home: &Path, port: u16) -> Self {
+        let paths = vec![home.join("port"), shared_port_file()];
+        for path in &paths {
+            let parent = path.parent().map(std::fs::create_dir_all);
+            if let (Some(Err(error)), _) | (_, Err(error)) = (parent, std::fs::write(path, port.to_string()))
+            {
+                tracing::warn!(path = %path.display(), %error, "cannot write the port file");
+            }
+        }
+        Self { paths, port }
+    }
+}
+
+impl Drop for PortFiles {
+    fn drop(&mut self) {
+        for path in &self.paths {
+            // Another server may have written its own port since.
+            if std::fs::read_to_string(path).is_ok_and(|text| text.trim() == self.port.to_string()) {
+                let _ = std::fs::remove_file(path);
+            }
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! `forge serve`: the server, from the flags to the last farewell.
+
+use std::fs::File;
+use std::net::{IpAddr, SocketAddr};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use forge_core::{AgentsOnExit, Forge};
+use forge_server::Door;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio_util::sync::CancellationToken;
+
+use crate::logging::{self, LogFormat};
+use crate::settings::{self, Env};
+use crate::token::{self, Token};
+use crate::{page, port};
+
+#[derive(clap::Args, Clone)]
+pub struct Flags {
+    /// Port to listen on; 0 = any free one [default: 8887; env: BACKEND_PORT, PORT]
+    #[arg(short, long)]
+    pub port: Option<u16>,
+    /// Address to listen on; anything but loopback needs a token [default: 127.0.0.1; env: HOST]
+    #[arg(long)]
+    pub host: Option<IpAddr>,
+    /// Show the login wall of the board [env: AUTH_REQUIRED]
+    #[arg(short, long)]
+    pub auth: bool,
+    /// Ask for the token on loopback too
+    #[arg(long)]
+    pub require_token: bool,
+    /// Listen on a public address without a token: everybody who reaches it can run commands here
+    #[arg(long, conflicts_with = "require_token")]
+    pub no_token: bool,
+    /// Further Host names to answer to, e.g. forge.example.org
+    #[arg(long, value_name = "HOST")]
+    pub allow_host: Vec<String>,
+    /// Further web origins that may use the API, e.g. https://forge.example.org
+    #[arg(long, value_name = "ORIGIN")]
+    pub allow_origin: Vec<String>,
+    /// End running agents when the server stops, instead of leaving them at work
+    #[arg(long)]
+    pub stop_agents: bool,
+    /// Folder for worktrees [env: FORGE_WORKTREE_DIR]
+    #[arg(long, value_name = "DIR")]
+    pub worktree_dir: Option<PathBuf>,
+    /// Warm worktrees kept per project; 0 = none [default: 3; env: FORGE_SPARES]
+    #[arg(long, value_name = "N")]
+    pub spares: Option<usize>,
+    /// End a run after this many seconds [env: FORGE_TIME_LIMIT_S]
+    #[arg(long, value_name = "S")]
+    pub time_limit_s: Option<u64>,
+    /// End a run after this many seconds without a sign of life [env: FORGE_SILENCE_LIMIT_S]
+    #[arg(long, value_name = "S")]
+    pub silence_limit_s: Option<u64>,
+    /// Retire worktrees unused for this many hours [default: 72; env: FORGE_EXPIRY_H]
+    #[arg(long, value_name = "H")]
+    pub expiry_h: Option<u64>,
+    /// Form of the log on standard error
+    #[arg(long, value_enum, default_value_t = LogFormat::Text)]
+    pub log_format: LogFormat,
+    /// Do not open the board in a browser [env: DISABLE_BROWSER_OPEN]
+    #[arg(long)]
+    pub no_open: bool,
+}
+
+pub fn run(flags: Flags) -> Result<()> {
+    let env = Env::load();
+    logging::start(flags.log_format, "info", env.get("RUST_LOG"));
+    block_on(serve(flags, env))
+}
+
+/// Runs a command to its end and does not wait for threads that have nothing left to say.
+pub fn block_on(command: impl Future<Output = Result<()>>) -> Result<()> {
+    let runtime = runtime()?;
+    let result = runtime.block_on(command);
+    runtime.shutdown_background();
+    result
+}
+
+/// Two workers are enough for a server whose work is waiting; more only cost memory.
+fn runtime() -> Result<tokio::runtime::Runtime> {
+    let workers = std::thread::available_parallelism().map_or(2, |n| n.get().clamp(2, 8));
+    Ok(tokio::runtime::Builder::new_multi_thread().worker_threads(workers).enable_all().build()?)
+}
+
+async fn serve(flags: Flags, env: Env) -> Result<()> {
+    let home = settings::home(&env)?;
+    let config = settings::config(&flags, &env, home.clone())?;
+    std::fs::create_dir_all(&home).with_context(|| format!("cannot create {}", home.display()))?;
+    let _lock = lock(&home)?;
+    let host = settings::host(flags.host, &env);
+    let token = choose_token(&flags, &env, host, &home)?;
+    let listener = port::bind(host, settings::port(flags.port, &env)).await?;
+    let address = listener.local_addr()?;
+    let forge = Forge::open(config).await.context("cannot start")?;
+    let login_code = token.as_ref().map(|_| token::random());
+    let door = Door {
+        bind: address,
+        token: token.as_ref().map(|token| token.text().to_owned()),
+        allowed_hosts: flags.allow_host.clone(),
+        allowed_origins: flags.allow_origin.clone(),
+        auth_required: flags.auth || env.has("AUTH_REQUIRED"),
+        version: version(&env),
+        login_code: login_code.clone(),
+    };
+    let _port_files = port::PortFiles::write(&home, address.port());
+    greet(address, &forge, token.as_ref(), login_code.as_deref());
+    if !flags.no_open && !env.has("DISABLE_BROWSER_OPEN") {
+        page::open(&url(address));
+    }
+    let shutdown = CancellationToken::new();
+    stop_on_signal(shutdown.clone())?;
+    forge_server::serve(listener, forge.clone(), door, shutdown).await?;
+    forge.close(if flags.stop_agents { AgentsOnExit::Stop } else { AgentsOnExit::Keep }).await;
+    tracing::info!("stopped");
+    Ok(())
+}
+
+/// One server per home: two would settle each other's runs.
+fn lock(home: &Path) -> Result<File> {
+    let file =
+        File::create(home.join("lock")).with_context(|| format!("cannot write to {}", home.display()))?;
+    match rustix::fs::flock(&file, rustix::fs::FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => Ok(file),
+        Err(_) => {
+            let port = std::fs::read_to_string(home.join("port")).unwrap_or_default();
+            let place = match port.trim() {
+                "" => String::new(),
+                port => format!(" at http://127.0.0.1:{port}"),
+            };
+            bail!(
+                "another Forge{place} is using {}. Stop it first, or give this one a home of its own with FORGE_HOME",
+                home.display()
+            )
+        }
+    }
+}
+
+fn choose_token(flags: &Flags, env: &Env, host: IpAddr, home: &Path) -> Result<Option<Token>> {
+    if host.is_loopback() && !flags.require_token {
+        return Ok(None);
+    }
+    if flags.no_token {
+        eprintln!(
+            "forge: listening on {host} WITHOUT a token: everybody who reaches it can run commands here"
+        );
+        return Ok(None);
+    }
+    token::load_or_make(home, env.get("FORGE_TOKEN")).map(Some)
+}
+
+pub fn version(env: &Env) -> String {
+    env.get("FORGE_VERSION").unwrap_or_else(|| env!("CARGO_PKG_VERSION").to_owned())
+}
+
+/// The address as a person would open it.
+pub fn url(address: SocketAddr) -> String {
+    match address.ip().is_unspecified() {
+        true => format!("http://localhost:{}", address.port()),
+        false => format!("http://{address}"),
+    }
+}
+
+fn greet(address: SocketAddr, forge: &Forge, token: Option<&Token>, login_code: Option<&str>) {
+    let (url, config) = (url(address), forge.config());
+    println!("Forge {} listens on {url}", env!("CARGO_PKG_VERSION"));
+    println!("  data       {}", config.home.display());
+    println!("  worktrees  {}", config.worktree_base.display());
+    if let Some(Token::Fresh(text)) = token {
+        println!("  token      {text}  (shown once; kept in {})", config.home.join("token").display());
+    }
+    match login_code {
+        Some(code) => {
+            println!("Next: open {url}/login?code={code} (works once), or send the token as a bearer.")
+        }
+        None => println!("Next: open {url}, or run `forge demo` in another terminal to see it work."),
+    }
+    tracing::info!("Forge app listening on {address}");
+}
+
+fn stop_on_signal(shutdown: CancellationToken) -> Result<()> {
+    let (mut term, mut int) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+    tokio::spawn(async move {
+        tokio::select! {
+            _ = term.recv() => {}
+            _ = int.recv() => {}
+        }
+        tracing::info!("stopping; agents go on unless they are to be stopped");
+        shutdown.cancel();
+    });
+    Ok(())
+}

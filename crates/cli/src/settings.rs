@@ -1,0 +1,141 @@
+//! Where settings come from: a flag, else the environment, else `.env` in the working directory, else the default.
+
+use std::collections::HashMap;
+use std::net::{IpAddr, Ipv4Addr};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use forge_core::Config;
+
+use crate::serve::Flags;
+
+pub const DEFAULT_PORT: u16 = 8887;
+const DEFAULT_SPARES: usize = 3;
+const DEFAULT_EXPIRY_H: u64 = 72;
+
+/// The environment with the `.env` file below it.
+pub struct Env(HashMap<String, String>);
+
+impl Env {
+    pub fn load() -> Self {
+        let text = std::fs::read_to_string(".env").unwrap_or_default();
+        Self(parse_dotenv(&text))
+    }
+
+    pub fn get(&self, key: &str) -> Option<String> {
+        std::env::var(key).ok().or_else(|| self.0.get(key).cloned()).filter(|value| !value.is_empty())
+    }
+
+    /// Whether the variable is there at all, whatever its value.
+    pub fn has(&self, key: &str) -> bool {
+        std::env::var_os(key).is_some() || self.0.contains_key(key)
+    }
+
+    fn number<T: std::str::FromStr>(&self, key: &str) -> Result<Option<T>> {
+        let Some(text) = self.get(key) else { return Ok(None) };
+        match text.parse() {
+            Ok(number) => Ok(Some(number)),
+            Err(_) => bail!("{key}: '{text}' is not a number; give a whole number or unset it"),
+        }
+    }
+}
+
+fn parse_dotenv(text: &str) -> HashMap<String, String> {
+    let lines = text.lines().map(str::trim).filter(|line| !line.starts_with('#'));
+    let pairs = lines.filter_map(|line| line.strip_prefix("export ").unwrap_or(line).split_once('='));
+    let unquote = |value: &str| {
+        let value = value.trim();
+        let inner = ['"', '\''].iter().find_map(|q| value.strip_prefix(*q)?.strip_suffix(*q));
+        inner.unwrap_or(value).to_owned()
+    };
+    pairs.map(|(key, value)| (key.trim().to_owned(), unquote(value))).collect()
+}
+
+/// The folder of everything Forge keeps: `FORGE_HOME`, else `~/.forge`.
+pub fn home(env: &Env) -> Result<PathBuf> {
+    if let Some(home) = env.get("FORGE_HOME") {
+        return Ok(std::path::absolute(home)?);
+    }
+    let home =
+        etcetera::home_dir().context("no home directory; set FORGE_HOME to the folder for Forge's data")?;
+    Ok(home.join(".forge"))
+}
+
+/// `--port`, then `BACKEND_PORT`, then `PORT`; 0 lets the system choose. Not a number: the default.
+pub fn port(flag: Option<u16>, env: &Env) -> u16 {
+    let variable = |key: &str| env.get(key).and_then(|text| text.parse().ok());
+    flag.or_else(|| variable("BACKEND_PORT")).or_else(|| variable("PORT")).unwrap_or(DEFAULT_PORT)
+}
+
+/// `--host`, then `HOST`; only an address of this machine can be bound, so names are refused.
+pub fn host(flag: Option<IpAddr>, env: &Env) -> IpAddr {
+    let loopback = IpAddr::V4(Ipv4Addr::LOCALHOST);
+    if let Some(host) = flag {
+        return host;
+    }
+    match env.get("HOST").map(|text| (text.parse(), text)) {
+        Some((Ok(host), _)) => host,
+        Some((Err(_), text)) => {
+            eprintln!("forge: HOST: '{text}' is not an IP address; listening on {loopback}");
+            loopback
+        }
+        None => loopback,
+    }
+}
+
+pub fn config(flags: &Flags, env: &Env, home: PathBuf) -> Result<Config> {
+    let database = match env.get("DATABASE_URL") {
+        Some(url) => database_path(&url)?,
+        None => home.join("db.sqlite"),
+    };
+    let worktree_base =
+        match flags.worktree_dir.clone().or_else(|| env.get("FORGE_WORKTREE_DIR").map(Into::into)) {
+            Some(dir) => std::path::absolute(dir)?,
+            None => default_worktree_base(),
+        };
+    Ok(Config {
+        worktree_base,
+        database,
+        home,
+        exe: std::env::current_exe().context("cannot find this program's own path")?,
+        branch_prefix: env.get("FORGE_BRANCH_PREFIX").unwrap_or_else(|| "forge".to_owned()),
+        spares: flags.spares.or(env.number("FORGE_SPARES")?).unwrap_or(DEFAULT_SPARES),
+        time_limit_s: flags.time_limit_s.or(env.number("FORGE_TIME_LIMIT_S")?),
+        silence_limit_s: flags.silence_limit_s.or(env.number("FORGE_SILENCE_LIMIT_S")?),
+        expiry_h: flags.expiry_h.or(env.number("FORGE_EXPIRY_H")?).unwrap_or(DEFAULT_EXPIRY_H),
+    })
+}
+
+fn database_path(url: &str) -> Result<PathBuf> {
+    let Some(path) = url.strip_prefix("sqlite://").or_else(|| url.strip_prefix("sqlite:")) else {
+        bail!("DATABASE_URL: only sqlite://<path> is supported; unset it to use the database in FORGE_HOME");
+    };
+    let path = path.split_once('?').map_or(path, |(path, _)| path);
+    Ok(std::path::absolute(Path::new(path))?)
+}
+
+fn default_worktree_base() -> PathBuf {
+    let name = if cfg!(debug_assertions) { "automagik-forge-dev" } else { "automagik-forge" };
+    let parent = if cfg!(target_os = "linux") { PathBuf::from("/var/tmp") } else { std::env::temp_dir() };
+    parent.join(name).join("worktrees")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dotenv_lines_are_read_with_quotes_comments_and_export() {
+        let env = parse_dotenv("# c\nA=1\nexport B=\"two words\"\n C = 'x' \nbroken\n");
+        assert_eq!(env.get("A").map(String::as_str), Some("1"));
+        assert_eq!(env.get("B").map(String::as_str), Some("two words"));
+        assert_eq!(env.get("C").map(String::as_str), Some("x"));
+        assert_eq!(env.len(), 3);
+    }
+
+    #[test]
+    fn only_sqlite_databases_are_accepted() {
+        assert_eq!(database_path("sqlite:///tmp/x.db?mode=rwc").unwrap(), Path::new("/tmp/x.db"));
+        assert!(database_path("postgres://x").unwrap_err().to_string().contains("sqlite://"));
+    }
+}

@@ -1,0 +1,202 @@
+//! Attempts: reading them, stopping them, landing them.
+
+use std::time::Duration;
+
+use forge_store::{Dropped, Page};
+use forge_types::{
+    Action, Attempt, AttemptId, Merge, MergeId, Millis, Run, RunId, RunOwner, RunPhase, RunReason, RunStatus,
+    ScriptContext, TaskStatus,
+};
+
+use forge_run::Live;
+use tokio_util::sync::CancellationToken;
+
+use crate::chain::Attended;
+use crate::lane::Entry;
+use crate::message::squash_message;
+use crate::site::Site;
+use crate::start::new_run;
+use crate::task::moved;
+use crate::{Error, Forge, Result};
+
+/// Longer than the whole stop ladder of the keeper.
+const STOP_LIMIT: Duration = Duration::from_secs(15);
+
+impl Forge {
+    pub async fn attempts(&self, task: Option<forge_types::TaskId>, page: Page) -> Result<Vec<Attempt>> {
+        Ok(self.0.store.attempts(task, page).await?)
+    }
+
+    pub async fn attempt(&self, id: AttemptId) -> Result<Attempt> {
+        let found = self.0.store.attempt(id).await?;
+        found.ok_or_else(|| Error::not_found(format!("Task attempt not found: {id}")))
+    }
+
+    pub async fn merges(&self, id: AttemptId) -> Result<Vec<Merge>> {
+        Ok(self.0.store.merges(id).await?)
+    }
+
+    /// Stops everything an attempt runs; failures of single processes do not fail the stop.
+    pub async fn stop_attempt(&self, id: AttemptId) -> Result<()> {
+        self.attempt(id).await?;
+        let runs = self.0.store.runs(id, Dropped::Hidden).await?;
+        let running = runs.into_iter().filter(|run| run.status == RunStatus::Running);
+        // Waiting runs first, so that none of them starts when its predecessor is stopped.
+        let (waiting, living): (Vec<_>, Vec<_>) = running.partition(|run| run.phase == RunPhase::Queued);
+        for run in waiting.into_iter().chain(living) {
+            if let Err(error) = self.end_run(&run).await {
+                tracing::warn!(run = %run.id, %error, "a run did not stop as it should");
+            }
+        }
+        Ok(())
+    }
+
+    pub async fn stop_run(&self, id: RunId) -> Result<()> {
+        let run = self.run(id).await?;
+        if run.status != RunStatus::Running {
+            return Err(Error::conflict(format!(
+                "ExecutionProcessError: process {id} is not running (it is {})",
+                run.status.as_str()
+            )));
+        }
+        self.end_run(&run).await
+    }
+
+    /// Ends a running run: the wish is recorded first, then the process tree ends, then the end is settled.
+    pub(crate) async fn end_run(&self, run: &Run) -> Result<()> {
+        let site = self.site(run.owner).await?;
+        if !self.record_stop(run.id, &site).await? {
+            return Ok(());
+        }
+        if run.phase == RunPhase::Queued {
+            if let Some(next) = self.0.lanes.leave(&site.place, run.id) {
+                self.start_waiting(next);
+            }
+            return Ok(());
+        }
+        let Some((live, interrupt, settled)) = self.wait_for_process(run.id).await? else {
+            return Ok(());
+        };
+        live.stop(interrupt.as_deref()).await?;
+        let late = |_| Error::conflict(format!("run {} was stopped but its end is not recorded yet", run.id));
+        tokio::time::timeout(STOP_LIMIT, settled.cancelled()).await.map_err(late)
+    }
+
+    /// The process of a run that has a row but perhaps no process yet; `None` when it ended instead.
+    async fn wait_for_process(&self, id: RunId) -> Result<Option<(Live, Option<String>, CancellationToken)>> {
+        let wait = async {
+            loop {
+                let changed = self.0.changed.notified();
+                if let Some(attended) = self.attended().get(&id) {
+                    let Attended { live, interrupt, settled } = attended;
+                    return Ok(Some((live.clone(), interrupt.clone(), settled.clone())));
+                }
+                if self.run(id).await?.phase == RunPhase::Ended {
+                    return Ok(None);
+                }
+                // The pause covers a notification that came between the look and the wait.
+                let _ = tokio::time::timeout(Duration::from_millis(50), changed).await;
+            }
+        };
+        let late = |_| Error::conflict(format!("run {id} neither started nor ended; try again"));
+        tokio::time::timeout(STOP_LIMIT, wait).await.map_err(late)?
+    }
+
+    /// Marks a run as killed; a waiting run ends with that. False when it was not running any more.
+    async fn record_stop(&self, id: RunId, site: &Site) -> Result<bool> {
+        let mut tx = self.0.store.begin().await?;
+        let Some(mut run) = tx.run(id).await?.filter(|run| run.status == RunStatus::Running) else {
+            return Ok(false);
+        };
+        let now = Millis::now();
+        run.status = RunStatus::Killed;
+        run.updated_at = now;
+        if run.phase == RunPhase::Queued {
+            run.phase = RunPhase::Ended;
+            run.completed_at = Some(now);
+        }
+        tx.update_run(&run).await?;
+        if let Some(task) = &site.task
+            && let Some(task) = tx.task(task.id).await?
+            && task.status == TaskStatus::InProgress
+            && let Some(task) = moved(&task, TaskStatus::InReview, run.reason)
+        {
+            tx.update_task(&task).await?;
+        }
+        tx.commit().await?;
+        Ok(true)
+    }
+
+    /// Starts the project's dev server in the attempt's worktree; one per project.
+    pub async fn start_dev_server(&self, id: AttemptId) -> Result<()> {
+        let mut site = self.site(RunOwner::Attempt(id)).await?;
+        let script = site.project.dev_script.clone().filter(|script| !script.trim().is_empty());
+        let script =
+            script.ok_or_else(|| Error::refused("No dev server script configured for this project"))?;
+        for run in self.0.store.open_runs().await? {
+            if run.reason == RunReason::DevServer
+                && run.status == RunStatus::Running
+                && self.site(run.owner).await.is_ok_and(|other| other.project.id == site.project.id)
+            {
+                self.end_run(&run).await?;
+            }
+        }
+        self.ensure_place(&mut site).await?;
+        let action = Action::script(script, ScriptContext::DevServer);
+        let head = self.repo(&site.project).await?.head_of(&site.place).await.ok();
+        let run = new_run(RunId::random(), RunOwner::Attempt(id), action, head, Entry::Now);
+        let mut tx = self.0.store.begin().await?;
+        tx.insert_run(&run).await?;
+        tx.commit().await?;
+        self.go(run, &site).await
+    }
+
+    /// Lands an attempt: one squashed commit on its target branch.
+    pub async fn merge_attempt(&self, id: AttemptId) -> Result<()> {
+        let mut site = self.site(RunOwner::Attempt(id)).await?;
+        self.ensure_place(&mut site).await?;
+        let (Some(task), Some(attempt)) = (&site.task, &site.attempt) else {
+            return Err(Error::not_found(format!("Task attempt not found: {id}")));
+        };
+        if !attempt.use_worktree {
+            return Err(Error::conflict(format!(
+                "attempt {id} works in the main checkout and has no branch of its own; there is nothing to merge"
+            )));
+        }
+        self.refuse_agent_at_work(id).await?;
+        let repo = self.repo(&site.project).await?;
+        let message = squash_message(task);
+        let merged =
+            forge_git::squash_merge(&repo, &site.place, &attempt.branch, &attempt.target_branch, &message)
+                .await?;
+        let now = Millis::now();
+        let merge = Merge::Direct {
+            id: MergeId::random(),
+            task_attempt_id: id,
+            merge_commit: merged.commit,
+            target_branch_name: attempt.target_branch.clone(),
+            created_at: now,
+        };
+        let mut tx = self.0.store.begin().await?;
+        tx.insert_merge(&merge).await?;
+        if let Some(task) = tx.task(task.id).await?
+            && let Some(task) = moved(&task, TaskStatus::Done, RunReason::CodingAgent)
+        {
+            tx.update_task(&task).await?;
+        }
+        tx.commit().await?;
+        self.warm_up(&site.project);
+        Ok(())
+    }
+
+    async fn refuse_agent_at_work(&self, id: AttemptId) -> Result<()> {
+        let runs = self.0.store.runs(id, Dropped::Hidden).await?;
+        match runs.iter().find(|run| run.status == RunStatus::Running && run.reason != RunReason::DevServer) {
+            Some(run) => Err(Error::conflict(format!(
+                "run {} of attempt {id} is still at work; stop it or wait for its end, then merge",
+                run.id
+            ))),
+            None => Ok(()),
+        }
+    }
+}

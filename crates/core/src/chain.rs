@@ -1,0 +1,408 @@
+//! The life of a run: launched, followed while it lives, settled when it ends, and what comes after it.
+//!
+//! Invariant: a run's row says `Ended` only after its work is committed and its end is recorded; every step before
+//! that can be repeated, so a server that dies at any point is picked up by the next one (see `recover`).
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use forge_git::{Committed, Repo};
+use forge_run::agents::{self, Place, Plan};
+use forge_run::fold::{Dialect, Fold, Outcome, Verdict};
+use forge_run::{Exit, ExitReason, Live, Progress, Spec, Tail};
+use forge_types::{
+    Action, ActionKind, Millis, Run, RunId, RunPhase, RunReason, RunStatus, TaskStatus, Tokens,
+};
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+use crate::lane::Entry;
+use crate::site::Site;
+use crate::start::new_run;
+use crate::task::moved;
+use crate::{Error, Forge, Kind, Result};
+
+/// How long the word of an exit may come after the log's end before the keeper counts as gone.
+const EXIT_LIMIT: Duration = Duration::from_secs(10);
+
+/// A run this server is attached to.
+pub(crate) struct Attended {
+    pub(crate) live: Live,
+    pub(crate) interrupt: Option<String>,
+    /// Cancelled once the run's end is in the database.
+    pub(crate) settled: CancellationToken,
+}
+
+impl Forge {
+    pub(crate) fn run_dir(&self, id: RunId) -> PathBuf {
+        self.0.config.home.join("runs").join(id.to_string())
+    }
+
+    /// Launches a run whose row exists and attends to it. A failure is settled in the row before it is returned.
+    pub(crate) async fn go(&self, run: Run, site: &Site) -> Result<()> {
+        let failure = match self.launch(&run, site).await {
+            Ok((live, interrupt)) => {
+                self.attend(run, site.clone(), live, interrupt);
+                return Ok(());
+            }
+            Err(failure) => failure,
+        };
+        let message = failure.message().to_owned();
+        let not_found = failure.kind() == Kind::Invalid;
+        let reason = ExitReason::NeverStarted { message, not_found };
+        let exit = Exit { code: None, signal: None, reason, at_ms: Millis::now().0 };
+        self.settle(run.id, site, &exit, Outcome::default()).await?;
+        Err(failure)
+    }
+
+    async fn launch(&self, run: &Run, site: &Site) -> Result<(Live, Option<String>)> {
+        let plan = self.plan(&run.action, site)?;
+        let limits = &self.0.config;
+        let dev_server = run.reason == RunReason::DevServer;
+        let ms = |limit: Option<u64>| limit.filter(|_| !dev_server).map(|seconds| seconds * 1000);
+        let mut env = plan.env;
+        env.push(("FORGE_RUN_ID".to_owned(), run.id.to_string()));
+        if let Some(attempt) = &site.attempt {
+            env.push(("FORGE_ATTEMPT_ID".to_owned(), attempt.id.to_string()));
+            env.push(("FORGE_TASK_ID".to_owned(), attempt.task_id.to_string()));
+        }
+        let spec = Spec {
+            program: plan.program,
+            args: plan.args,
+            cwd: site.place.clone(),
+            env,
+            env_remove: vec!["FORGE_TOKEN".to_owned()],
+            stdin: plan.stdin,
+            time_limit_ms: ms(limits.time_limit_s),
+            silence_limit_ms: ms(limits.silence_limit_s),
+        };
+        let live = forge_run::launch(&self.0.config.exe, &self.run_dir(run.id), &spec).await?;
+        Ok((live, plan.interrupt))
+    }
+
+    fn plan(&self, action: &Action, site: &Site) -> Result<Plan> {
+        let path_env = std::env::var_os("PATH").unwrap_or_default();
+        let place = Place { worktree: &site.place, forge_exe: &self.0.config.exe, path_env: &path_env };
+        let (request, profile) = match &action.typ {
+            ActionKind::ScriptRequest { script, .. } => return Ok(agents::plan_script(script, &place)?),
+            ActionKind::CodingAgentInitialRequest { prompt, executor_profile_id } => {
+                (agents::Request::New { prompt }, executor_profile_id)
+            }
+            ActionKind::CodingAgentFollowUpRequest { prompt, session_id, executor_profile_id } => {
+                (agents::Request::Resume { prompt, session_id }, executor_profile_id)
+            }
+        };
+        let options = self.profile_options(profile)?;
+        Ok(agents::plan(profile.executor, &options, request, &place)?)
+    }
+
+    /// The line that asks a run's agent to stop, for runs that another server launched.
+    pub(crate) fn interrupt_of(&self, action: &Action, site: &Site) -> Option<String> {
+        self.plan(action, site).ok().and_then(|plan| plan.interrupt)
+    }
+
+    /// Follows a living run to its end in the background.
+    pub(crate) fn attend(&self, run: Run, site: Site, live: Live, interrupt: Option<String>) {
+        let settled = CancellationToken::new();
+        let attended = Attended { live: live.clone(), interrupt, settled: settled.clone() };
+        self.attended().insert(run.id, attended);
+        self.0.changed.notify_waiters();
+        let forge = self.clone();
+        self.0.tasks.spawn(async move {
+            let tail = Tail::new(&forge.run_dir(run.id), Some(live.progress()));
+            let follow = forge.follow(&run, &site, tail);
+            let outcome = tokio::select! {
+                () = forge.0.stop.cancelled() => return,
+                outcome = follow => outcome,
+            };
+            let exit = told_exit(live.progress()).await.unwrap_or_else(vanished);
+            forge.settle_surely(&run, &site, &exit, outcome).await;
+            settled.cancel();
+        });
+    }
+
+    /// Reads a run's log to its end for what the agent said about itself.
+    pub(crate) async fn follow(&self, run: &Run, site: &Site, mut tail: Tail) -> Outcome {
+        let executor = run.action.profile().map(|profile| profile.executor);
+        let mut fold = Fold::new(Dialect::of(executor, run.reason), &site.place);
+        let mut patches = Vec::new();
+        loop {
+            match tail.next().await {
+                Ok(Some(records)) => {
+                    for record in &records {
+                        fold.push(record, &mut patches);
+                        patches.clear();
+                    }
+                }
+                Ok(None) => break,
+                Err(error) => {
+                    tracing::error!(run = %run.id, %error, "cannot read the run's log");
+                    break;
+                }
+            }
+        }
+        fold.finish(&mut patches);
+        fold.outcome().clone()
+    }
+
+    /// Settles a run, again and again while the disk is full or the database is not to be had.
+    pub(crate) async fn settle_surely(&self, run: &Run, site: &Site, exit: &Exit, outcome: Outcome) {
+        const PAUSE: Duration = Duration::from_secs(5);
+        while let Err(error) = self.settle(run.id, site, exit, outcome.clone()).await {
+            if error.kind() == Kind::NotFound {
+                // The task was deleted while its run was ending: there is no row left to settle.
+                self.release(run.id, &site.place);
+                break;
+            }
+            tracing::error!(run = %run.id, %error, "cannot record the end of a run; trying again");
+            tokio::select! {
+                () = self.0.stop.cancelled() => break,
+                () = tokio::time::sleep(PAUSE) => {}
+            }
+        }
+    }
+
+    fn release(&self, run: RunId, place: &std::path::Path) -> Option<RunId> {
+        self.attended().remove(&run);
+        self.0.changed.notify_waiters();
+        self.0.lanes.leave(place, run)
+    }
+
+    /// Records how a run ended, commits its work, and starts what follows.
+    pub(crate) async fn settle(&self, id: RunId, site: &Site, exit: &Exit, outcome: Outcome) -> Result<()> {
+        let mut run = self.run(id).await?;
+        if run.phase == RunPhase::Ended {
+            self.release(id, &site.place);
+            return Ok(());
+        }
+        judge(&mut run, exit, &outcome);
+        let committed = self.commit_work(&run, site).await;
+        run.after_head = self.head(site, &committed).await;
+        let next = next_action(&run, &committed);
+        let next = next
+            .map(|action| new_run(RunId::random(), run.owner, action, run.after_head.clone(), Entry::Now));
+        let next = self.write_end(&run, site, next, outcome.tokens).await?;
+        self.keep_output(&run, outcome.transcript_tail).await;
+        match next {
+            Some(next) => {
+                self.0.lanes.hand_over(&site.place, id, next.id);
+                self.release(id, &site.place);
+                self.start_later(next, site.clone());
+            }
+            None => {
+                if let Some(waiting) = self.release(id, &site.place) {
+                    self.start_waiting(waiting);
+                }
+            }
+        }
+        self.seal_later(id);
+        Ok(())
+    }
+
+    /// One transaction: the end, the next step or the task's way to review. Answers the step that was written.
+    async fn write_end(
+        &self,
+        run: &Run,
+        site: &Site,
+        next: Option<Run>,
+        tokens: Tokens,
+    ) -> Result<Option<Run>> {
+        let mut tx = self.0.store.begin().await?;
+        let stored = tx.run(run.id).await?;
+        let stored = stored.ok_or_else(|| Error::not_found(format!("run not found: {}", run.id)))?;
+        let mut run = Run { dropped: stored.dropped, ..run.clone() };
+        if stored.status == RunStatus::Killed {
+            // A stop was recorded before the process died of it; its exit does not overwrite that.
+            (run.status, run.exit_code) = (RunStatus::Killed, None);
+        }
+        let next = next.filter(|_| run.status == RunStatus::Completed);
+        tx.update_run(&run).await?;
+        if let Some(attempt) = &site.attempt
+            && let Some(mut attempt) = tx.attempt(attempt.id).await?
+        {
+            let before = attempt.clone();
+            if run.reason == RunReason::SetupScript && run.status == RunStatus::Completed {
+                attempt.setup_completed_at = run.completed_at;
+            }
+            add_tokens(&mut attempt.tokens, tokens);
+            if attempt != before {
+                attempt.updated_at = Millis::now();
+                tx.update_attempt(&attempt).await?;
+            }
+        }
+        match &next {
+            Some(next) => tx.insert_run(next).await?,
+            None => {
+                if let Some(task) = &site.task
+                    && let Some(task) = tx.task(task.id).await?
+                    && task.status == TaskStatus::InProgress
+                    && let Some(task) = moved(&task, TaskStatus::InReview, run.reason)
+                {
+                    tx.update_task(&task).await?;
+                }
+            }
+        }
+        tx.commit().await?;
+        Ok(next)
+    }
+
+    /// An agent that succeeded, and any cleanup script, has its changes committed.
+    async fn commit_work(&self, run: &Run, site: &Site) -> Option<Committed> {
+        let wanted = match run.reason {
+            RunReason::CodingAgent => run.status == RunStatus::Completed,
+            RunReason::CleanupScript => true,
+            RunReason::SetupScript | RunReason::DevServer => false,
+        };
+        let attempt = site.attempt.as_ref().filter(|_| wanted && site.commits())?;
+        let message = match (run.reason, &run.summary) {
+            (RunReason::CleanupScript, _) => {
+                format!("Cleanup script changes for task attempt {}", attempt.id)
+            }
+            (_, Some(summary)) if !summary.trim().is_empty() => summary.clone(),
+            _ => format!("Commit changes from coding agent for task attempt {}", attempt.id),
+        };
+        let repo = self.repo(&site.project).await.ok()?;
+        match forge_git::commit_all(&repo, &site.place, &message).await {
+            Ok(committed) => Some(committed),
+            Err(error) => {
+                // The work stays in the worktree, visible as uncommitted; the run itself did succeed.
+                tracing::error!(run = %run.id, %error, "cannot commit the work of a run");
+                None
+            }
+        }
+    }
+
+    async fn head(&self, site: &Site, committed: &Option<Committed>) -> Option<String> {
+        if let Some(Committed::Commit(commit)) = committed {
+            return Some(commit.clone());
+        }
+        let repo: Repo = self.repo(&site.project).await.ok()?;
+        repo.head_of(&site.place).await.ok()
+    }
+
+    /// The plain transcript of an ended run, kept beside its journal so that showing it costs no replay.
+    async fn keep_output(&self, run: &Run, text: Option<String>) {
+        let Some(text) = text else { return };
+        let path = self.run_dir(run.id).join("output.txt");
+        if let Err(error) = tokio::fs::write(&path, text).await {
+            tracing::warn!(run = %run.id, %error, "cannot keep the run's transcript");
+        }
+    }
+
+    pub(crate) fn start_later(&self, run: Run, site: Site) {
+        let forge = self.clone();
+        self.0.tasks.spawn(async move {
+            let id = run.id;
+            if let Err(error) = forge.go(run, &site).await {
+                tracing::warn!(run = %id, %error, "a run did not start");
+            }
+        });
+    }
+
+    /// Starts a run that waited for its directory, with what became known in the meantime.
+    pub(crate) fn start_waiting(&self, id: RunId) {
+        let forge = self.clone();
+        self.0.tasks.spawn(async move {
+            if let Err(error) = forge.promote(id).await {
+                tracing::warn!(run = %id, %error, "a waiting run did not start");
+            }
+        });
+    }
+
+    async fn promote(&self, id: RunId) -> Result<()> {
+        let mut run = self.run(id).await?;
+        let site = self.site(run.owner).await?;
+        if run.phase == RunPhase::Ended {
+            if let Some(next) = self.release(id, &site.place) {
+                self.start_waiting(next);
+            }
+            return Ok(());
+        }
+        run.before_head = self.head(&site, &None).await;
+        run.phase = RunPhase::Live;
+        run.started_at = Millis::now();
+        run.updated_at = run.started_at;
+        let next = run.action.next_action.take().map(|next| *next);
+        run.action = match (run.action.prompt(), run.action.profile()) {
+            (Some(prompt), Some(profile)) => {
+                let session = self.session_of(run.owner, Some(profile.executor)).await?;
+                Action::agent(prompt.to_owned(), profile.clone(), session)
+            }
+            _ => run.action,
+        }
+        .then(next);
+        let mut tx = self.0.store.begin().await?;
+        tx.update_run(&run).await?;
+        if let Some(task) = &site.task
+            && let Some(task) = tx.task(task.id).await?
+            && let Some(task) = moved(&task, TaskStatus::InProgress, run.reason)
+        {
+            tx.update_task(&task).await?;
+        }
+        tx.commit().await?;
+        self.go(run, &site).await
+    }
+
+    pub(crate) fn seal_later(&self, id: RunId) {
+        let dir = self.run_dir(id);
+        self.0.tasks.spawn(async move {
+            if let Err(error) = forge_run::seal(&dir).await {
+                tracing::warn!(run = %id, %error, "cannot seal the run's log");
+            }
+        });
+    }
+}
+
+/// The exit as the keeper tells it; its word may come a moment after the last record of the log.
+async fn told_exit(mut progress: watch::Receiver<Progress>) -> Option<Exit> {
+    let told = tokio::time::timeout(EXIT_LIMIT, progress.wait_for(|progress| progress.exit.is_some())).await;
+    told.ok()?.ok()?.exit.clone()
+}
+
+/// The end of a run of which nobody knows how it ended.
+pub(crate) fn vanished() -> Exit {
+    Exit { code: None, signal: None, reason: ExitReason::Vanished, at_ms: Millis::now().0 }
+}
+
+/// What the exit and the agent's own word make of a run. The protocol's word counts more than the exit code.
+fn judge(run: &mut Run, exit: &Exit, outcome: &Outcome) {
+    let code = exit.code.or(exit.signal.map(|_| -1));
+    (run.status, run.exit_code) = match (&exit.reason, &outcome.verdict) {
+        (ExitReason::Stopped, _) => (RunStatus::Killed, None),
+        (ExitReason::Vanished, _) => (RunStatus::Failed, None),
+        (ExitReason::NeverStarted { .. }, _) => (RunStatus::Failed, None),
+        (ExitReason::TimeLimit | ExitReason::Silence, _) => (RunStatus::Failed, code),
+        (ExitReason::Exited, Some(Verdict::Success)) => (RunStatus::Completed, Some(0)),
+        (ExitReason::Exited, Some(Verdict::Failed { .. })) => (RunStatus::Failed, code),
+        (ExitReason::Exited, None) if code == Some(0) => (RunStatus::Completed, code),
+        (ExitReason::Exited, None) => (RunStatus::Failed, code),
+    };
+    run.phase = RunPhase::Ended;
+    run.session_id = outcome.session_id.clone();
+    run.summary = outcome.summary.clone();
+    run.completed_at = Some(Millis(exit.at_ms));
+    run.updated_at = Millis::now();
+}
+
+/// Setup leads to the agent; the agent leads to the cleanup script when it left something to clean up.
+fn next_action(run: &Run, committed: &Option<Committed>) -> Option<Action> {
+    let wanted = run.status == RunStatus::Completed
+        && match run.reason {
+            RunReason::SetupScript => true,
+            RunReason::CodingAgent => matches!(committed, Some(Committed::Commit(_))),
+            RunReason::CleanupScript | RunReason::DevServer => false,
+        };
+    run.action.next_action.as_deref().filter(|_| wanted).cloned()
+}
+
+fn add_tokens(sum: &mut Tokens, more: Tokens) {
+    let add = |sum: &mut Option<i64>, more: Option<i64>| {
+        if let Some(more) = more {
+            *sum = Some(sum.unwrap_or(0) + more);
+        }
+    };
+    add(&mut sum.input_tokens, more.input_tokens);
+    add(&mut sum.output_tokens, more.output_tokens);
+    add(&mut sum.cache_creation_tokens, more.cache_creation_tokens);
+    add(&mut sum.cache_read_tokens, more.cache_read_tokens);
+}

@@ -1,0 +1,148 @@
+//! The one error the skins see.
+//!
+//! A skin looks at [`Kind`] and nothing else: status, exit code and colour follow from it. The message is for the
+//! caller; the cause goes to the log.
+
+use std::fmt;
+
+/// What sort of failure it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// The thing named does not exist.
+    NotFound,
+    /// The request itself is wrong.
+    Invalid,
+    /// A rule of the product says no, and shipped clients expect a 200 with `success: false`.
+    Refused,
+    /// The present state does not allow it.
+    Conflict,
+    /// Not allowed.
+    Denied,
+    /// Something outside is missing or full; trying again later may help.
+    Unavailable,
+    /// Our fault.
+    Internal,
+}
+
+/// A failure with words for the caller and a cause for the log.
+#[derive(Debug)]
+pub struct Error {
+    kind: Kind,
+    message: String,
+    cause: Option<Box<dyn std::error::Error + Send + Sync>>,
+}
+
+pub type Result<T> = std::result::Result<T, Error>;
+
+impl Error {
+    pub fn new(kind: Kind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into(), cause: None }
+    }
+
+    pub fn not_found(message: impl Into<String>) -> Self {
+        Self::new(Kind::NotFound, message)
+    }
+
+    pub fn invalid(message: impl Into<String>) -> Self {
+        Self::new(Kind::Invalid, message)
+    }
+
+    pub fn refused(message: impl Into<String>) -> Self {
+        Self::new(Kind::Refused, message)
+    }
+
+    pub fn conflict(message: impl Into<String>) -> Self {
+        Self::new(Kind::Conflict, message)
+    }
+
+    pub fn internal(
+        message: impl Into<String>,
+        cause: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+    ) -> Self {
+        Self { kind: Kind::Internal, message: message.into(), cause: Some(cause.into()) }
+    }
+
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.cause.as_deref().map(|cause| cause as _)
+    }
+}
+
+impl From<forge_store::StoreError> for Error {
+    fn from(error: forge_store::StoreError) -> Self {
+        use forge_store::StoreError;
+        let kind = match &error {
+            StoreError::Full => Kind::Unavailable,
+            StoreError::Missing => Kind::NotFound,
+            StoreError::Duplicate => Kind::Conflict,
+            _ => Kind::Internal,
+        };
+        Self { kind, message: format!("DatabaseError: {error}"), cause: Some(error.into()) }
+    }
+}
+
+impl From<forge_git::GitError> for Error {
+    fn from(error: forge_git::GitError) -> Self {
+        use forge_git::GitError;
+        let kind = match &error {
+            GitError::BranchMissing(_) => Kind::NotFound,
+            GitError::NoRepository(_) => Kind::Conflict,
+            GitError::NotForges { .. }
+            | GitError::Conflict { .. }
+            | GitError::Diverged(_)
+            | GitError::Dirty { .. }
+            | GitError::NothingToMerge { .. }
+            | GitError::NothingKept(_)
+            | GitError::Exists(_)
+            | GitError::Busy(_) => Kind::Conflict,
+            GitError::DiskFull | GitError::NoGit | GitError::TooOld { .. } => Kind::Unavailable,
+            GitError::Failed { .. } | GitError::Io { .. } => Kind::Internal,
+        };
+        Self { kind, message: format!("GitServiceError: {error}"), cause: Some(error.into()) }
+    }
+}
+
+impl From<forge_run::LaunchError> for Error {
+    fn from(error: forge_run::LaunchError) -> Self {
+        use forge_run::LaunchError;
+        let kind = match &error {
+            LaunchError::Agent { not_found: true, .. } => Kind::Invalid,
+            LaunchError::DiskFull { .. } => Kind::Unavailable,
+            LaunchError::Agent { .. } | LaunchError::Keeper { .. } => Kind::Internal,
+        };
+        Self { kind, message: error.to_string(), cause: Some(error.into()) }
+    }
+}
+
+impl From<forge_run::TalkError> for Error {
+    fn from(error: forge_run::TalkError) -> Self {
+        Self { kind: Kind::Internal, message: format!("ContainerError: {error}"), cause: Some(error.into()) }
+    }
+}
+
+impl From<forge_run::agents::PlanError> for Error {
+    fn from(error: forge_run::agents::PlanError) -> Self {
+        Self::new(Kind::Invalid, format!("ContainerError: {error}"))
+    }
+}
+
+impl From<forge_run::agents::ProfileError> for Error {
+    fn from(error: forge_run::agents::ProfileError) -> Self {
+        Self::new(Kind::Invalid, error.to_string())
+    }
+}

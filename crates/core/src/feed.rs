@@ -1,0 +1,56 @@
+//! Reading the event log from a position on, without gap and without end.
+
+use std::sync::Arc;
+
+use forge_store::Store;
+use forge_types::EventRecord;
+use tokio::sync::watch;
+
+use crate::{Error, Forge, Result};
+
+/// How many events are fetched at once; bounds what a slow reader can make us hold.
+const BATCH: usize = 256;
+
+pub struct EventFeed {
+    store: Store,
+    wake: watch::Receiver<i64>,
+    position: i64,
+}
+
+impl Forge {
+    /// Events after `after`, in order; the newest known one is [`Forge::latest_seq`].
+    pub fn feed(&self, after: i64) -> EventFeed {
+        let store = self.0.store.clone();
+        EventFeed { wake: store.subscribe(), store, position: after }
+    }
+
+    /// The newest event that existed when this server started.
+    pub fn start_seq(&self) -> i64 {
+        self.0.store.start_seq()
+    }
+
+    pub fn latest_seq(&self) -> i64 {
+        self.0.store.latest_seq()
+    }
+}
+
+impl EventFeed {
+    /// Waits for the next events; never empty. Cancel-safe.
+    pub async fn next(&mut self) -> Result<Vec<Arc<EventRecord>>> {
+        loop {
+            // Marked as seen before reading, so that an event committed in between wakes us again.
+            self.wake.borrow_and_update();
+            let events = self.store.events_after(self.position, BATCH).await?;
+            if let Some(last) = events.last() {
+                self.position = last.seq;
+                return Ok(events);
+            }
+            let closed = |cause| Error::internal("the event log was closed", cause);
+            self.wake.changed().await.map_err(closed)?;
+        }
+    }
+
+    pub fn position(&self) -> i64 {
+        self.position
+    }
+}

@@ -1,0 +1,232 @@
+//! Saying more to an agent: follow-ups, retries and replacements.
+//!
+//! Invariant: there is never a second agent in a worktree. A follow-up to a busy attempt waits for its turn as a run
+//! of its own, and going back in history keeps what it discards under `refs/forge/keep`.
+
+use forge_git::Owner;
+use forge_store::Dropped;
+use forge_types::{
+    Action, AttemptId, ErrandId, Executor, FollowUp, FollowUpErrand, Millis, ProfileId, ReplaceRun, Run,
+    RunId, RunOwner, RunReason, TaskStatus,
+};
+use serde::Serialize;
+
+use crate::lane::Entry;
+use crate::site::Site;
+use crate::start::{cleanup_action, new_run};
+use crate::task::moved;
+use crate::{Error, Forge, Result};
+
+/// What a replacement did.
+#[derive(Clone, Debug, Serialize)]
+pub struct Replaced {
+    pub deleted_count: u64,
+    pub git_reset_needed: bool,
+    pub git_reset_applied: bool,
+    pub target_before_oid: Option<String>,
+    pub new_execution_id: Option<RunId>,
+}
+
+/// How far a retry may go to bring the tree back.
+struct Reset {
+    wanted: bool,
+    even_when_dirty: bool,
+}
+
+/// What going back did.
+struct Rewound {
+    dropped: u64,
+    needed: bool,
+    applied: bool,
+    target: Option<String>,
+}
+
+impl Forge {
+    pub async fn follow_up(&self, id: AttemptId, request: FollowUp) -> Result<Run> {
+        let mut site = self.site(RunOwner::Attempt(id)).await?;
+        let profile = self.follow_up_profile(&site, id, request.variant.as_ref()).await?;
+        self.ensure_place(&mut site).await?;
+        if let Some(run) = request.retry_process_id {
+            let reset = Reset {
+                wanted: request.perform_git_reset.unwrap_or(true),
+                even_when_dirty: request.force_when_dirty.unwrap_or(false),
+            };
+            self.rewind(&site, id, run, &reset).await?;
+        }
+        let session = self.session_of(RunOwner::Attempt(id), Some(profile.executor)).await?;
+        let cleanup = cleanup_action(&site.project);
+        let action = Action::agent(request.prompt, profile, session).then(cleanup);
+        self.add_run(RunOwner::Attempt(id), &site, action).await
+    }
+
+    pub async fn replace_run(&self, id: AttemptId, request: ReplaceRun) -> Result<Replaced> {
+        let mut site = self.site(RunOwner::Attempt(id)).await?;
+        let runs = self.0.store.runs(id, Dropped::Hidden).await?;
+        let replaced = match request.process_id {
+            Some(run) => runs.iter().find(|known| known.id == run),
+            None => runs.iter().rev().find(|run| run.reason == RunReason::CodingAgent),
+        };
+        let replaced = replaced.ok_or_else(process_not_found)?;
+        let mut profile = match (&request.executor_profile_id, replaced.action.profile()) {
+            (Some(profile), _) => profile.clone(),
+            (None, Some(profile)) => profile.clone(),
+            (None, None) => self.follow_up_profile(&site, id, None).await?,
+        };
+        if let Some(variant) = request.variant {
+            profile.variant = variant;
+        }
+        let profile = self.check_profile(&profile, &site.place)?;
+        self.ensure_place(&mut site).await?;
+        let reset = Reset {
+            wanted: request.perform_git_reset.unwrap_or(true),
+            even_when_dirty: request.force_when_dirty.unwrap_or(false),
+        };
+        let rewound = self.rewind(&site, id, replaced.id, &reset).await?;
+        let session = self.session_of(RunOwner::Attempt(id), Some(profile.executor)).await?;
+        let action = Action::agent(request.prompt, profile, session);
+        let run = self.add_run(RunOwner::Attempt(id), &site, action).await?;
+        Ok(Replaced {
+            deleted_count: rewound.dropped,
+            git_reset_needed: rewound.needed,
+            git_reset_applied: rewound.applied,
+            target_before_oid: rewound.target,
+            new_execution_id: Some(run.id),
+        })
+    }
+
+    pub async fn follow_up_errand(&self, id: ErrandId, request: FollowUpErrand) -> Result<Run> {
+        let owner = RunOwner::Errand(id);
+        let site = self.site(owner).await?;
+        let errand = self.errand(id).await?;
+        let mut profile: ProfileId =
+            errand.executor.parse().map_err(|error| Error::invalid(format!("executor: {error}")))?;
+        profile.variant = request.variant.unwrap_or(errand.variant);
+        let profile = self.check_profile(&profile, &site.place)?;
+        let session = self.session_of(owner, Some(profile.executor)).await?;
+        self.add_run(owner, &site, Action::agent(request.prompt, profile, session)).await
+    }
+
+    /// The profile of the last agent run with the variant asked for, else the attempt's own.
+    async fn follow_up_profile(
+        &self,
+        site: &Site,
+        id: AttemptId,
+        variant: Option<&Option<String>>,
+    ) -> Result<ProfileId> {
+        let runs = self.0.store.runs(id, Dropped::Hidden).await?;
+        let last = runs.iter().rev().find_map(|run| run.action.profile().cloned());
+        let own = site.attempt.as_ref().map(|attempt| attempt.executor_profile_id.clone());
+        let mut profile =
+            last.or(own).ok_or_else(|| Error::not_found(format!("Task attempt not found: {id}")))?;
+        if let Some(variant) = variant {
+            profile.variant = variant.clone();
+        }
+        self.check_profile(&profile, &site.place)
+    }
+
+    /// The newest conversation of this executor that was not dropped.
+    pub(crate) async fn session_of(
+        &self,
+        owner: RunOwner,
+        executor: Option<Executor>,
+    ) -> Result<Option<String>> {
+        let runs = match owner {
+            RunOwner::Attempt(id) => self.0.store.runs(id, Dropped::Hidden).await?,
+            RunOwner::Errand(id) => self.0.store.errand_runs(id).await?,
+        };
+        let fits = |run: &&Run| run.action.profile().map(|profile| profile.executor) == executor;
+        Ok(runs.iter().rev().filter(fits).find_map(|run| run.session_id.clone()))
+    }
+
+    /// Writes a run and starts it, now or when its directory is free.
+    async fn add_run(&self, owner: RunOwner, site: &Site, action: Action) -> Result<Run> {
+        let id = RunId::random();
+        let entry = self.0.lanes.enter(&site.place, id);
+        let head = match entry {
+            Entry::Now => self.repo(&site.project).await?.head_of(&site.place).await.ok(),
+            Entry::Later => None,
+        };
+        let run = new_run(id, owner, action, head, entry);
+        if let Err(error) = self.write_run(&run, site).await {
+            if let Some(next) = self.0.lanes.leave(&site.place, id) {
+                self.start_waiting(next);
+            }
+            return Err(error);
+        }
+        if entry == Entry::Now {
+            self.go(run, site).await.map_err(|error| match error.kind() {
+                crate::Kind::Invalid => error,
+                _ => Error::internal(format!("ContainerError: {}", error.message()), error),
+            })?;
+        }
+        self.run(id).await
+    }
+
+    async fn write_run(&self, run: &Run, site: &Site) -> Result<()> {
+        let mut tx = self.0.store.begin().await?;
+        tx.insert_run(run).await?;
+        if let Some(task) = &site.task
+            && let Some(task) = tx.task(task.id).await?
+            && let Some(task) = moved(&task, TaskStatus::InProgress, run.reason)
+        {
+            tx.update_task(&task).await?;
+        }
+        tx.commit().await?;
+        Ok(())
+    }
+
+    /// Stops what runs, brings the tree back to where `run` began and drops it with everything after it.
+    async fn rewind(&self, site: &Site, id: AttemptId, run: RunId, reset: &Reset) -> Result<Rewound> {
+        let runs = self.0.store.runs(id, Dropped::Shown).await?;
+        let Some(at) = runs.iter().position(|known| known.id == run) else {
+            return Err(match self.0.store.run(run).await? {
+                Some(_) => Error::invalid(
+                    "TaskAttemptError: Validation error: Process does not belong to this attempt",
+                ),
+                None => process_not_found(),
+            });
+        };
+        self.stop_attempt(id).await?;
+        let previous = runs[..at].iter().rev().find(|run| !run.dropped);
+        let target = runs[at].before_head.clone().or_else(|| previous.and_then(|run| run.after_head.clone()));
+        let (needed, applied) = self.reset_place(site, id, target.as_deref(), reset).await;
+        let later: Vec<RunId> = runs[at..].iter().filter(|run| !run.dropped).map(|run| run.id).collect();
+        let mut tx = self.0.store.begin().await?;
+        for id in &later {
+            if let Some(run) = tx.run(*id).await? {
+                tx.update_run(&Run { dropped: true, updated_at: Millis::now(), ..run }).await?;
+            }
+        }
+        tx.delete_draft(id, forge_types::DraftKind::Retry).await?;
+        tx.commit().await?;
+        Ok(Rewound { dropped: later.len() as u64, needed, applied, target })
+    }
+
+    async fn reset_place(
+        &self,
+        site: &Site,
+        id: AttemptId,
+        target: Option<&str>,
+        reset: &Reset,
+    ) -> (bool, bool) {
+        let Some(target) = target.filter(|_| site.commits()) else { return (false, false) };
+        let Ok(repo) = self.repo(&site.project).await else { return (false, false) };
+        let dirty = forge_git::is_dirty(&site.place).await.unwrap_or(true);
+        let head = repo.head_of(&site.place).await.unwrap_or_default();
+        let needed = dirty || head != target;
+        if !needed || !reset.wanted || (dirty && !reset.even_when_dirty) {
+            return (needed, false);
+        }
+        match forge_git::reset_hard(&repo, &site.place, Owner::Attempt(id), target).await {
+            Ok(_kept) => (true, true),
+            Err(error) => {
+                tracing::warn!(attempt = %id, %error, "cannot reset the worktree");
+                (true, false)
+            }
+        }
+    }
+}
+
+fn process_not_found() -> Error {
+    Error::invalid("TaskAttemptError: Validation error: Process not found")
+}

@@ -1,0 +1,213 @@
+//! The engine: every verb of the product, once.
+//!
+//! Owns the rules: what is checked, in which order steps happen, what is undone when one fails, and what happens
+//! after a restart. SQL, git and processes are libraries below it that do not know each other; HTTP and the command
+//! line are skins above it that only translate.
+//! Invariant: every change of state is a row in the event log, written in the same transaction as the state; no lock
+//! is held over an await; every background task is tracked and stops when the engine is closed.
+
+mod attempt;
+mod chain;
+mod error;
+mod feed;
+mod follow_up;
+mod garbage;
+mod lane;
+mod message;
+mod place;
+mod project;
+mod recover;
+mod run;
+mod site;
+mod start;
+mod stream;
+mod task;
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::time::Duration;
+
+use forge_git::{Pool, Repo, WorktreeBase};
+use forge_run::agents::Profiles;
+use forge_store::Store;
+use forge_types::RunId;
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use chain::Attended;
+use lane::Lanes;
+
+pub use error::{Error, Kind, Result};
+pub use feed::EventFeed;
+pub use follow_up::Replaced;
+pub use forge_git::{SearchHit, SearchScope};
+pub use forge_run::{Kind as RecordKind, Record};
+pub use forge_store::{Dropped, Page};
+pub use place::{GcReport, GcRequest, KeptReport, RestoredReport, Standing, WorktreeReport};
+pub use start::{Started, StartedAttempt, StartedErrand};
+pub use stream::{DiffDetail, DiffFeed, DiffStep, EntryTail, LogTail};
+
+/// Spare worktrees are made only while this much stays free.
+const SPARE_FREE_BYTES: u64 = 2 << 30;
+/// How long background work may take to stop.
+const CLOSE_LIMIT: Duration = Duration::from_millis(1000);
+
+/// Where things are and what the limits are; decided by the command line.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Database, run logs and settings.
+    pub home: PathBuf,
+    pub worktree_base: PathBuf,
+    pub database: PathBuf,
+    /// The `forge` program itself, which keepers are started from.
+    pub exe: PathBuf,
+    pub branch_prefix: String,
+    /// Warm worktrees per project.
+    pub spares: usize,
+    /// A run is ended after this long.
+    pub time_limit_s: Option<u64>,
+    /// A run is ended after this long without a sign of life.
+    pub silence_limit_s: Option<u64>,
+    /// Worktrees unused for this long are retired.
+    pub expiry_h: u64,
+}
+
+/// What becomes of running agents when the server stops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AgentsOnExit {
+    /// They go on and are re-attached by the next start.
+    Keep,
+    Stop,
+}
+
+/// The engine. Cheap to clone.
+#[derive(Clone)]
+pub struct Forge(Arc<Inner>);
+
+pub(crate) struct Inner {
+    config: Config,
+    store: Store,
+    base: WorktreeBase,
+    pool: Pool,
+    repos: Mutex<HashMap<PathBuf, Repo>>,
+    profiles: RwLock<Profiles>,
+    lanes: Lanes,
+    attended: Mutex<HashMap<RunId, Attended>>,
+    /// Rings when a run gets or loses its process.
+    changed: Notify,
+    tasks: TaskTracker,
+    stop: CancellationToken,
+}
+
+impl Forge {
+    /// Opens the store, picks up what an earlier server left, and starts looking after worktrees.
+    pub async fn open(config: Config) -> Result<Forge> {
+        forge_git::check_git().await?;
+        make_private_dir(&config.home)?;
+        make_dir(&config.home.join("runs"))?;
+        make_dir(&config.worktree_base)?;
+        let store = Store::open(&config.database).await?;
+        let installation = installation_id(&store).await?;
+        let base = WorktreeBase::new(config.worktree_base.clone(), installation);
+        let pool = Pool::new(base.clone(), config.spares, SPARE_FREE_BYTES);
+        let profiles = load_profiles(&config.home.join("profiles.json"));
+        let forge = Forge(Arc::new(Inner {
+            config,
+            store,
+            base,
+            pool,
+            repos: Mutex::default(),
+            profiles: RwLock::new(profiles),
+            lanes: Lanes::default(),
+            attended: Mutex::default(),
+            changed: Notify::new(),
+            tasks: TaskTracker::new(),
+            stop: CancellationToken::new(),
+        }));
+        forge.recover().await?;
+        forge.tidy_up_later();
+        forge.start_rounds();
+        Ok(forge)
+    }
+
+    /// Ends background work and closes the store. Agents go on unless they are to be stopped.
+    pub async fn close(&self, agents: AgentsOnExit) {
+        if agents == AgentsOnExit::Stop {
+            let stopping = self.0.store.open_runs().await.unwrap_or_default();
+            let stops = stopping.iter().map(|run| self.end_run(run));
+            for result in futures_util::future::join_all(stops).await {
+                if let Err(error) = result {
+                    tracing::warn!(%error, "a run did not stop");
+                }
+            }
+        }
+        self.0.stop.cancel();
+        self.0.tasks.close();
+        if tokio::time::timeout(CLOSE_LIMIT, self.0.tasks.wait()).await.is_err() {
+            tracing::warn!("background work was cut off; the next start picks it up");
+        }
+        self.0.store.close().await;
+    }
+
+    pub fn config(&self) -> &Config {
+        &self.0.config
+    }
+
+    pub(crate) fn attended(&self) -> MutexGuard<'_, HashMap<RunId, Attended>> {
+        self.0.attended.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Undoes cut-off starts and warms up the projects, without keeping the door closed meanwhile.
+    fn tidy_up_later(&self) {
+        let forge = self.clone();
+        self.0.tasks.spawn(async move {
+            if let Err(error) = forge.sweep_cut_off_starts().await {
+                tracing::warn!(%error, "cannot look through the worktree base");
+            }
+            for project in forge.projects().await.unwrap_or_default().iter().take(WARM_PROJECTS) {
+                forge.warm_up(project);
+            }
+        });
+    }
+}
+
+/// How many projects get warm worktrees at a start.
+const WARM_PROJECTS: usize = 3;
+
+async fn installation_id(store: &Store) -> Result<String> {
+    const KEY: &str = "installation";
+    if let Some(id) = store.meta(KEY).await? {
+        return Ok(id);
+    }
+    let id = uuid::Uuid::new_v4().to_string();
+    let mut tx = store.begin().await?;
+    tx.put_meta(KEY, &id).await?;
+    tx.commit().await?;
+    Ok(id)
+}
+
+fn load_profiles(path: &std::path::Path) -> Profiles {
+    let built_in = Profiles::built_in();
+    let Ok(text) = std::fs::read_to_string(path) else { return built_in };
+    match built_in.merged_with(&text) {
+        Ok(profiles) => profiles,
+        Err(error) => {
+            tracing::error!(path = %path.display(), %error, "profiles are not valid; the built-in ones are used");
+            built_in
+        }
+    }
+}
+
+fn make_dir(path: &std::path::Path) -> Result<()> {
+    std::fs::create_dir_all(path)
+        .map_err(|cause| Error::internal(format!("cannot create {}: {cause}", path.display()), cause))
+}
+
+/// Logs and settings are nobody else's business.
+fn make_private_dir(path: &std::path::Path) -> Result<()> {
+    use std::os::unix::fs::DirBuilderExt;
+    let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path);
+    made.map_err(|cause| Error::internal(format!("cannot create {}: {cause}", path.display()), cause))
+}

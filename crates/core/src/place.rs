@@ -1,0 +1,371 @@
+//! Worktrees over time: brought back when needed, retired by policy, listed for people.
+//!
+//! Invariant: nothing here deletes a directory that may hold work. Forge's own worktrees are retired (saved, verified,
+//! moved to the trash) and can be restored; everything else is only reported. The user's checkout is never a subject.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use forge_git::{GitError, Owner, Repo};
+use forge_store::Page;
+use forge_types::{Attempt, AttemptId, Errand, Millis, Project, TaskId};
+use serde::{Deserialize, Serialize};
+
+use crate::site::Site;
+use crate::{Error, Forge, Result};
+
+/// How often expired and vanished worktrees are looked for.
+const ROUND: Duration = Duration::from_secs(30 * 60);
+
+/// Every directory below the worktree base and what may be done with it.
+#[derive(Debug, Serialize)]
+pub struct WorktreeReport {
+    pub base: PathBuf,
+    pub free_bytes: u64,
+    pub used_bytes: u64,
+    pub worktrees: Vec<WorktreeLine>,
+    /// Warm worktrees, ready to be claimed.
+    pub spares: usize,
+    pub trash: Vec<TrashLine>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct WorktreeLine {
+    pub path: PathBuf,
+    pub bytes: u64,
+    pub standing: Standing,
+    pub attempt_id: Option<AttemptId>,
+    pub branch: Option<String>,
+    pub repo: Option<String>,
+}
+
+/// Whose directory it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Standing {
+    /// An attempt or errand of this server uses it.
+    InUse,
+    /// Ours by its mark, but no attempt refers to it.
+    Orphan,
+    /// It carries the mark of another Forge.
+    OtherForge,
+    /// No mark: never touched.
+    Stranger,
+}
+
+#[derive(Debug, Serialize)]
+pub struct TrashLine {
+    pub path: PathBuf,
+    pub bytes: u64,
+    pub attempt_id: Option<AttemptId>,
+    pub retired_at: Millis,
+}
+
+/// Where a retired worktree went.
+#[derive(Debug, Serialize)]
+pub struct KeptReport {
+    pub attempt_id: AttemptId,
+    pub reference: String,
+    pub commit: String,
+    pub trash: Option<PathBuf>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct RestoredReport {
+    pub attempt_id: AttemptId,
+    pub path: PathBuf,
+    pub from: &'static str,
+    /// Regenerable files that were not part of the snapshot.
+    pub missing: Vec<String>,
+}
+
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+pub struct GcRequest {
+    /// Trash younger than this stays; default one week.
+    pub older_than_h: Option<u64>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct GcReport {
+    pub removed: Vec<PathBuf>,
+    pub freed_bytes: u64,
+    /// Trash that stays although it is old enough, and why.
+    pub kept: Vec<String>,
+    pub removed_logs: usize,
+}
+
+impl Forge {
+    pub(crate) async fn repo(&self, project: &Project) -> Result<Repo> {
+        self.repo_at(Path::new(&project.git_repo_path)).await
+    }
+
+    pub(crate) async fn repo_at(&self, path: &Path) -> Result<Repo> {
+        let known = self.0.repos.lock().unwrap_or_else(std::sync::PoisonError::into_inner).get(path).cloned();
+        if let Some(repo) = known {
+            return Ok(repo);
+        }
+        let repo = Repo::open(path).await?;
+        let mut repos = self.0.repos.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        Ok(repos.entry(path.to_owned()).or_insert(repo).clone())
+    }
+
+    /// Makes sure that the attempt's directory is there, from the trash, the snapshot or the branch, in that order.
+    pub(crate) async fn ensure_place(&self, site: &mut Site) -> Result<()> {
+        let Some(attempt) = site.attempt.as_mut().filter(|attempt| attempt.use_worktree) else {
+            return Ok(());
+        };
+        if site.place.join(".git").exists() {
+            return Ok(());
+        }
+        let repo = self.repo(&site.project).await?;
+        let owner = Owner::Attempt(attempt.id);
+        match forge_git::restore(&repo, &self.0.base, owner, &site.place).await {
+            Ok(_) => {}
+            Err(GitError::NothingKept(_)) => {
+                forge_git::ensure(&repo, &self.0.base, owner, &attempt.branch, &site.place).await?;
+            }
+            Err(error) => return Err(error.into()),
+        }
+        attempt.worktree_deleted = false;
+        self.set_deleted(attempt.id, false).await
+    }
+
+    async fn set_deleted(&self, id: AttemptId, deleted: bool) -> Result<()> {
+        let mut tx = self.0.store.begin().await?;
+        if let Some(mut attempt) = tx.attempt(id).await?.filter(|known| known.worktree_deleted != deleted) {
+            attempt.worktree_deleted = deleted;
+            attempt.updated_at = Millis::now();
+            tx.update_attempt(&attempt).await?;
+            tx.commit().await?;
+        }
+        Ok(())
+    }
+
+    pub async fn retire_worktree(&self, id: AttemptId) -> Result<KeptReport> {
+        let attempt = self.attempt(id).await?;
+        if !attempt.use_worktree {
+            return Err(Error::conflict(format!(
+                "attempt {id} works in the main checkout, which is never retired"
+            )));
+        }
+        self.refuse_while_running(id).await?;
+        let project = self.project(attempt.project_id).await?;
+        self.retire(Path::new(&project.git_repo_path), &attempt).await
+    }
+
+    async fn retire(&self, repo: &Path, attempt: &Attempt) -> Result<KeptReport> {
+        let path = Path::new(attempt.container_ref.as_deref().unwrap_or_default());
+        if !path.exists() {
+            return Err(Error::conflict(format!(
+                "{} does not exist; there is nothing to retire",
+                path.display()
+            )));
+        }
+        let repo = self.repo_at(repo).await?;
+        let kept = forge_git::retire(&repo, &self.0.base, Owner::Attempt(attempt.id), path).await?;
+        self.set_deleted(attempt.id, true).await?;
+        tracing::info!(attempt = %attempt.id, reference = %kept.reference, "worktree retired");
+        Ok(KeptReport {
+            attempt_id: attempt.id,
+            reference: kept.reference,
+            commit: kept.commit,
+            trash: kept.trash,
+        })
+    }
+
+    pub async fn restore_worktree(&self, id: AttemptId) -> Result<RestoredReport> {
+        let attempt = self.attempt(id).await?;
+        let project = self.project(attempt.project_id).await?;
+        let path = Path::new(attempt.container_ref.as_deref().unwrap_or_default());
+        if !attempt.use_worktree || path.exists() {
+            return Err(Error::conflict(format!(
+                "{} is there already; nothing was restored",
+                path.display()
+            )));
+        }
+        let repo = self.repo(&project).await?;
+        let restored = forge_git::restore(&repo, &self.0.base, Owner::Attempt(id), path).await?;
+        self.set_deleted(id, false).await?;
+        let from = match restored.source {
+            forge_git::Source::Trash => "trash",
+            forge_git::Source::Keep => "snapshot",
+        };
+        Ok(RestoredReport { attempt_id: id, path: restored.path, from, missing: restored.missing })
+    }
+
+    /// Retires worktrees whose rows are gone. The mark in each directory still says whose it is.
+    pub(crate) fn retire_later(&self, repo: String, attempts: Vec<Attempt>, errands: Vec<Errand>) {
+        let owned = attempts.into_iter().filter(|attempt| attempt.use_worktree);
+        let attempts = owned.filter_map(|attempt| Some((Owner::Attempt(attempt.id), attempt.container_ref?)));
+        let errands = errands.into_iter().filter_map(|e| Some((Owner::Errand(e.id), e.container_ref?)));
+        let places: Vec<(Owner, PathBuf)> =
+            attempts.chain(errands).map(|(owner, place)| (owner, place.into())).collect();
+        let forge = self.clone();
+        self.0.tasks.spawn(async move {
+            for (owner, place) in places.into_iter().filter(|(_, place)| place.exists()) {
+                forge.retire_ownerless(Path::new(&repo), owner, &place).await;
+            }
+        });
+    }
+
+    pub(crate) async fn retire_ownerless(&self, repo: &Path, owner: Owner, place: &Path) {
+        let retired = async {
+            let repo = self.repo_at(repo).await?;
+            Ok::<_, Error>(forge_git::retire(&repo, &self.0.base, owner, place).await?)
+        };
+        match retired.await {
+            Ok(kept) => {
+                tracing::info!(path = %place.display(), reference = %kept.reference, "worktree retired")
+            }
+            Err(error) => {
+                tracing::warn!(path = %place.display(), %error, "worktree stays: it cannot be retired")
+            }
+        }
+    }
+
+    /// Retires the worktrees of an archived task in the background.
+    pub(crate) fn retire_task_worktrees(&self, task: TaskId) {
+        let forge = self.clone();
+        self.0.tasks.spawn(async move {
+            let attempts = match forge.0.store.attempts(Some(task), Page::default()).await {
+                Ok(attempts) => attempts,
+                Err(error) => return tracing::warn!(%task, %error, "cannot list an archived task's attempts"),
+            };
+            for attempt in attempts {
+                if let Err(error) = forge.retire_worktree(attempt.id).await {
+                    tracing::info!(attempt = %attempt.id, %error, "archived task keeps a worktree");
+                }
+            }
+        });
+    }
+
+    /// Keeps spare worktrees at the tip of the project's base branch, in the background.
+    pub(crate) fn warm_up(&self, project: &Project) {
+        if self.0.config.spares == 0 {
+            return;
+        }
+        let (forge, project) = (self.clone(), project.clone());
+        self.0.tasks.spawn(async move {
+            let filled = async {
+                let repo = forge.repo(&project).await?;
+                let branch = match &project.default_base_branch {
+                    Some(branch) => branch.clone(),
+                    None => repo.current_branch().await?.unwrap_or_else(|| "main".to_owned()),
+                };
+                if let Some(tip) = repo.resolve_branch(&branch).await? {
+                    forge.0.pool.fill(&repo, &tip.commit).await?;
+                }
+                Ok::<_, Error>(())
+            };
+            tokio::select! {
+                () = forge.0.stop.cancelled() => {}
+                filled = filled => if let Err(error) = filled {
+                    tracing::info!(project = %project.name, %error, "no warm worktrees");
+                }
+            }
+        });
+    }
+
+    pub async fn worktrees(&self) -> Result<WorktreeReport> {
+        let mut report = WorktreeReport {
+            base: self.0.base.path().to_owned(),
+            free_bytes: forge_git::free_bytes(self.0.base.path()),
+            used_bytes: 0,
+            worktrees: Vec::new(),
+            spares: 0,
+            trash: Vec::new(),
+        };
+        let attempts = self.0.store.attempts(None, Page::default()).await?;
+        let errands = self.0.store.errands(None).await?;
+        let known = |owner: &Owner| match owner {
+            Owner::Attempt(id) => attempts.iter().any(|attempt| attempt.id == *id),
+            Owner::Errand(id) => errands.iter().any(|errand| errand.id == *id),
+            Owner::Spare => false,
+        };
+        for listed in forge_git::list(&self.0.base).await? {
+            report.used_bytes += listed.bytes;
+            let standing = match &listed.mark {
+                None => Standing::Stranger,
+                Some(mark) if mark.installation != self.0.base.installation() => Standing::OtherForge,
+                Some(mark) if mark.owner == Owner::Spare => {
+                    report.spares += 1;
+                    continue;
+                }
+                Some(mark) if known(&mark.owner) => Standing::InUse,
+                Some(_) => Standing::Orphan,
+            };
+            let attempt_id = listed.mark.as_ref().and_then(|mark| match mark.owner {
+                Owner::Attempt(id) => Some(id),
+                _ => None,
+            });
+            let (branch, repo) = match listed.mark {
+                Some(mark) => (mark.branch, Some(mark.repo)),
+                None => (None, None),
+            };
+            let WorktreeReport { worktrees, .. } = &mut report;
+            worktrees.push(WorktreeLine {
+                path: listed.path,
+                bytes: listed.bytes,
+                standing,
+                attempt_id,
+                branch,
+                repo,
+            });
+        }
+        for item in forge_git::trash(&self.0.base).await? {
+            report.used_bytes += item.bytes;
+            let attempt_id = match item.owner {
+                Owner::Attempt(id) => Some(id),
+                _ => None,
+            };
+            report.trash.push(TrashLine {
+                path: item.path,
+                bytes: item.bytes,
+                attempt_id,
+                retired_at: item.retired_at,
+            });
+        }
+        Ok(report)
+    }
+
+    /// Looks for expired and vanished worktrees now and then, until the server stops.
+    pub(crate) fn start_rounds(&self) {
+        let forge = self.clone();
+        self.0.tasks.spawn(async move {
+            loop {
+                if let Err(error) = forge.make_round().await {
+                    tracing::warn!(%error, "cannot look after the worktrees");
+                }
+                tokio::select! {
+                    () = forge.0.stop.cancelled() => return,
+                    () = tokio::time::sleep(ROUND) => {}
+                }
+            }
+        });
+    }
+
+    async fn make_round(&self) -> Result<()> {
+        // An unmounted disk is not a thousand deleted worktrees.
+        if !self.0.base.path().is_dir() {
+            return Ok(());
+        }
+        let now = Millis::now();
+        let expiry_ms = (self.0.config.expiry_h as i64).saturating_mul(3_600_000);
+        for attempt in self.0.store.idle_attempts(now).await? {
+            let place = PathBuf::from(attempt.container_ref.as_deref().unwrap_or_default());
+            if !place.exists() {
+                self.set_deleted(attempt.id, true).await?;
+            }
+        }
+        for attempt in self.0.store.idle_attempts(Millis(now.0.saturating_sub(expiry_ms))).await? {
+            if let Err(error) = self.retire_worktree(attempt.id).await {
+                tracing::warn!(attempt = %attempt.id, %error, "expired worktree stays");
+            }
+        }
+        self.0.store.prune_events(EVENTS_KEPT).await?;
+        Ok(())
+    }
+}
+
+/// How many events stay in the log for readers that come back.
+const EVENTS_KEPT: i64 = 200_000;

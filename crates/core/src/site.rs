@@ -1,0 +1,61 @@
+//! Where a run works and for whom.
+
+use std::path::PathBuf;
+
+use forge_types::{Attempt, Errand, Project, RunOwner, Task};
+
+use crate::{Error, Forge, Result};
+
+/// The surroundings of a run.
+#[derive(Clone)]
+pub(crate) struct Site {
+    pub(crate) project: Project,
+    pub(crate) place: PathBuf,
+    pub(crate) task: Option<Task>,
+    pub(crate) attempt: Option<Attempt>,
+    /// An errand's directory: Forge's own, but never committed to.
+    errand: bool,
+}
+
+impl Site {
+    pub(crate) fn attempt(project: Project, task: Task, attempt: Attempt) -> Self {
+        let place = attempt.container_ref.as_deref().unwrap_or(&project.git_repo_path).into();
+        Self { project, place, task: Some(task), attempt: Some(attempt), errand: false }
+    }
+
+    pub(crate) fn errand(project: Project, errand: &Errand) -> Self {
+        let place = errand.container_ref.as_deref().unwrap_or(&project.git_repo_path).into();
+        Self { project, place, task: None, attempt: None, errand: true }
+    }
+
+    /// Whether the directory is a worktree that Forge made. The user's own checkout is never changed by Forge.
+    pub(crate) fn is_forges(&self) -> bool {
+        self.errand || self.attempt.as_ref().is_some_and(|attempt| attempt.use_worktree)
+    }
+
+    /// Whether an agent's work is committed when it ends.
+    pub(crate) fn commits(&self) -> bool {
+        !self.errand && self.is_forges()
+    }
+}
+
+impl Forge {
+    pub(crate) async fn site(&self, owner: RunOwner) -> Result<Site> {
+        let store = &self.0.store;
+        match owner {
+            RunOwner::Attempt(id) => {
+                let attempt = self.attempt(id).await?;
+                let task = self.task(attempt.task_id).await?;
+                let project = self.project(task.project_id).await?;
+                Ok(Site::attempt(project, task, attempt))
+            }
+            RunOwner::Errand(id) => {
+                let missing =
+                    || Error::not_found(format!("ExecutionRunError: Execution run not found: {id}"));
+                let errand = store.errand(id).await?.ok_or_else(missing)?;
+                let project = self.project(errand.project_id).await?;
+                Ok(Site::errand(project, &errand))
+            }
+        }
+    }
+}

@@ -1,0 +1,361 @@
+//! Starting an attempt or an errand: check everything, then make the worktree, the rows and the process.
+//!
+//! Invariant: a start that is refused leaves no row, no branch and no directory. The worktree carries the attempt's
+//! id before the rows exist, so a crash in between is recognised and undone by the next start (see `recover`).
+
+use std::path::{Path, PathBuf};
+
+use forge_git::{BranchTip, CopyWarning, Naming, Owner, Repo, Worktree};
+use forge_run::agents::{self, Place};
+use forge_types::{
+    Action, Attempt, AttemptId, AttemptStatus, CreateAttempt, CreateAttemptOptions, CreateErrand, Errand,
+    ErrandId, Executor, Millis, ProfileId, Project, ProjectId, Run, RunOwner, ScriptContext, StartTask, Task,
+    TaskStatus, TaskSummary, Tokens,
+};
+
+use crate::lane::Entry;
+use crate::site::Site;
+use crate::task::new_task;
+use crate::{Error, Forge, Kind, Result};
+
+/// Below this much free space a start is refused: git and the journal need room to finish what they begin.
+const MIN_FREE_BYTES: u64 = 64 << 20;
+
+/// A started task. `warning` tells why the process did not live, although the rows are complete.
+pub struct Started {
+    pub task: TaskSummary,
+    pub attempt: Attempt,
+    pub warning: Option<String>,
+}
+
+pub struct StartedAttempt {
+    pub attempt: Attempt,
+    pub warning: Option<String>,
+}
+
+pub struct StartedErrand {
+    pub errand: Errand,
+    pub run: Option<Run>,
+    pub warning: Option<String>,
+}
+
+/// Whether the task's row is written together with the attempt's.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum TaskRow {
+    New,
+    Known,
+}
+
+/// A request that passed every check.
+struct Checked {
+    project: Project,
+    repo: Repo,
+    profile: ProfileId,
+    base_branch: String,
+    tip: BranchTip,
+}
+
+impl Forge {
+    pub async fn start_task(&self, request: StartTask) -> Result<Started> {
+        let project_id = request.task.project_id;
+        let in_worktree = request.start.use_worktree.unwrap_or(true);
+        let checked = self.check(project_id, "project_id", &request.start).await?;
+        let status = if in_worktree { TaskStatus::Todo } else { TaskStatus::Agent };
+        let task = new_task(request.task, status);
+        let started = self.start(checked, task.clone(), TaskRow::New, in_worktree).await?;
+        let summary = self.0.store.task_summary(task.id).await?;
+        let summary = summary.ok_or_else(|| Error::not_found(format!("Task not found: {}", task.id)))?;
+        Ok(Started { task: summary, attempt: started.attempt, warning: started.warning })
+    }
+
+    pub async fn create_attempt(&self, request: CreateAttempt) -> Result<StartedAttempt> {
+        let found = self.0.store.task(request.task_id).await?;
+        let task =
+            found.ok_or_else(|| Error::not_found(format!("task_id: Task not found: {}", request.task_id)))?;
+        let in_worktree = request.start.use_worktree.unwrap_or(task.status != TaskStatus::Agent);
+        let checked = self.check(task.project_id, "task_id", &request.start).await?;
+        self.start(checked, task, TaskRow::Known, in_worktree).await
+    }
+
+    async fn check(
+        &self,
+        project: ProjectId,
+        field: &str,
+        options: &CreateAttemptOptions,
+    ) -> Result<Checked> {
+        let found = self.0.store.project(project).await?;
+        let project = found.ok_or_else(|| {
+            Error::not_found(format!("{field}: ProjectError: Project not found: {project}"))
+        })?;
+        let profile = self.check_profile(&options.executor_profile_id, Path::new(&project.git_repo_path))?;
+        let repo = self.repo(&project).await?;
+        let base_branch = match (&options.base_branch, &project.default_base_branch) {
+            (Some(branch), _) | (None, Some(branch)) => branch.clone(),
+            (None, None) => repo.current_branch().await?.unwrap_or_else(|| "main".to_owned()),
+        };
+        let tip = repo.resolve_branch(&base_branch).await?.ok_or_else(|| {
+            Error::invalid(format!(
+                "base_branch: Branch not found: {base_branch}; allowed: a local or remote-tracking branch of {}",
+                project.git_repo_path
+            ))
+        })?;
+        let free_bytes = forge_git::free_bytes(self.0.base.path());
+        if free_bytes < MIN_FREE_BYTES {
+            return Err(Error::new(
+                Kind::Unavailable,
+                format!(
+                    "only {} MiB are free below {}; at least {} MiB are needed. Nothing was created. \
+                     Free some space (`forge worktree gc`) and start again",
+                    free_bytes >> 20,
+                    self.0.base.path().display(),
+                    MIN_FREE_BYTES >> 20
+                ),
+            ));
+        }
+        Ok(Checked { project, repo, profile, base_branch, tip })
+    }
+
+    /// The profile with its canonical variant, once the variant and the program are known to exist.
+    pub(crate) fn check_profile(&self, asked: &ProfileId, place: &Path) -> Result<ProfileId> {
+        let options = self.profile_options(asked)?;
+        let variant = asked.variant.as_deref().map(forge_types::canonical_variant);
+        let profile = ProfileId { variant: variant.filter(|name| name != "DEFAULT"), ..asked.clone() };
+        let path_env = std::env::var_os("PATH").unwrap_or_default();
+        let place = Place { worktree: place, forge_exe: &self.0.config.exe, path_env: &path_env };
+        agents::plan(profile.executor, &options, agents::Request::New { prompt: "" }, &place)?;
+        Ok(profile)
+    }
+
+    async fn start(
+        &self,
+        checked: Checked,
+        mut task: Task,
+        row: TaskRow,
+        in_worktree: bool,
+    ) -> Result<StartedAttempt> {
+        let id = AttemptId::random();
+        let naming =
+            Naming::Attempt { id, title: task.title.clone(), prefix: self.0.config.branch_prefix.clone() };
+        let worktree = match in_worktree {
+            true => Some(self.claim(&checked, &naming).await?),
+            false => None,
+        };
+        let attempt = new_attempt(id, &task, &checked, worktree.as_ref());
+        let run_id = forge_types::RunId::random();
+        let place = place_of(&attempt);
+        let entry = self.0.lanes.enter(&place, run_id);
+        let action = first_action(&checked, &task);
+        let run = new_run(run_id, RunOwner::Attempt(id), action, Some(checked.tip.commit.clone()), entry);
+        if task.status != TaskStatus::Agent {
+            task.status = TaskStatus::InProgress;
+            task.updated_at = Millis::now();
+        }
+        if let Err(error) = self.write_start(&task, row, &attempt, &run).await {
+            self.0.lanes.leave(&place, run_id);
+            self.undo_claim(&checked, Owner::Attempt(id), worktree.as_ref()).await;
+            return Err(error);
+        }
+        self.warm_up(&checked.project);
+        let site = Site::attempt(checked.project, task, attempt);
+        self.copy_project_files(&site).await;
+        let warning = match entry {
+            Entry::Now => self.go(run, &site).await.err().map(|error| error.to_string()),
+            Entry::Later => None,
+        };
+        Ok(StartedAttempt { attempt: self.attempt(id).await?, warning })
+    }
+
+    async fn write_start(&self, task: &Task, row: TaskRow, attempt: &Attempt, run: &Run) -> Result<()> {
+        let mut tx = self.0.store.begin().await?;
+        match row {
+            TaskRow::New => {
+                let hidden = task.status == TaskStatus::Agent;
+                tx.insert_task(task, hidden).await.map_err(missing_parent)?;
+            }
+            TaskRow::Known => tx.update_task(task).await?,
+        }
+        tx.insert_attempt(attempt).await?;
+        tx.insert_run(run).await?;
+        tx.commit().await?;
+        Ok(())
+    }
+
+    async fn claim(&self, checked: &Checked, naming: &Naming) -> Result<Worktree> {
+        let claimed = forge_git::claim(&checked.repo, &self.0.base, naming, &checked.tip.commit, &|_| false);
+        claimed.await.map_err(|error| match Error::from(error) {
+            error if error.kind() == Kind::Internal => {
+                Error::internal(format!("ContainerError: {}", error.message()), error)
+            }
+            error => error,
+        })
+    }
+
+    async fn undo_claim(&self, checked: &Checked, owner: Owner, worktree: Option<&Worktree>) {
+        let Some(Worktree { path, branch, .. }) = worktree else { return };
+        let (repo, base) = (&checked.repo, &self.0.base);
+        let undone = forge_git::drop_orphan_claim(repo, base, owner, path, branch, &checked.tip.commit);
+        if let Err(error) = undone.await {
+            tracing::warn!(path = %path.display(), %error, "a refused start left a worktree behind");
+        }
+    }
+
+    async fn copy_project_files(&self, site: &Site) {
+        let Some(spec) = site.project.copy_files.as_deref().filter(|_| site.is_forges()) else { return };
+        let project = Path::new(&site.project.git_repo_path);
+        match forge_git::copy_files(project, &site.place, spec).await {
+            Ok(warnings) => {
+                for CopyWarning { entry, reason } in warnings {
+                    tracing::warn!(project = %site.project.name, "copy_files: '{entry}': {reason}");
+                }
+            }
+            Err(error) => tracing::warn!(project = %site.project.name, %error, "copy_files failed"),
+        }
+    }
+
+    pub async fn start_errand(&self, request: CreateErrand) -> Result<StartedErrand> {
+        let options = CreateAttemptOptions {
+            executor_profile_id: request.executor_profile_id,
+            base_branch: request.base_branch,
+            use_worktree: None,
+        };
+        let checked = self.check(request.project_id, "project_id", &options).await?;
+        let id = ErrandId::random();
+        let worktree = self.claim(&checked, &Naming::Errand { id }).await?;
+        let errand = new_errand(id, request.prompt, &checked, &worktree);
+        let action = Action::agent(errand.prompt.clone(), checked.profile.clone(), None);
+        let run_id = forge_types::RunId::random();
+        let entry = self.0.lanes.enter(&worktree.path, run_id);
+        let run = new_run(run_id, RunOwner::Errand(id), action, Some(checked.tip.commit.clone()), entry);
+        if let Err(error) = self.write_errand(&errand, &run).await {
+            self.0.lanes.leave(&worktree.path, run_id);
+            self.undo_claim(&checked, Owner::Errand(id), Some(&worktree)).await;
+            return Err(error);
+        }
+        self.warm_up(&checked.project);
+        let site = Site::errand(checked.project, &errand);
+        let warning = self.go(run, &site).await.err().map(|error| error.to_string());
+        let run = match warning {
+            Some(_) => None,
+            None => Some(self.run(run_id).await?),
+        };
+        Ok(StartedErrand { errand, run, warning })
+    }
+
+    async fn write_errand(&self, errand: &Errand, run: &Run) -> Result<()> {
+        let mut tx = self.0.store.begin().await?;
+        tx.insert_errand(errand).await?;
+        tx.insert_run(run).await?;
+        tx.commit().await?;
+        Ok(())
+    }
+}
+
+pub(crate) fn new_run(
+    id: forge_types::RunId,
+    owner: RunOwner,
+    action: Action,
+    before_head: Option<String>,
+    entry: Entry,
+) -> Run {
+    use forge_types::{RunPhase, RunStatus};
+    let now = Millis::now();
+    Run {
+        id,
+        owner,
+        reason: action.reason(),
+        action,
+        before_head,
+        after_head: None,
+        status: RunStatus::Running,
+        phase: if entry == Entry::Now { RunPhase::Live } else { RunPhase::Queued },
+        exit_code: None,
+        dropped: false,
+        session_id: None,
+        summary: None,
+        started_at: now,
+        completed_at: None,
+        created_at: now,
+        updated_at: now,
+    }
+}
+
+fn new_attempt(id: AttemptId, task: &Task, checked: &Checked, worktree: Option<&Worktree>) -> Attempt {
+    let now = Millis::now();
+    let place = match worktree {
+        Some(worktree) => worktree.path.to_string_lossy().into_owned(),
+        None => checked.project.git_repo_path.clone(),
+    };
+    // Without a worktree the branch is only a name: nothing of it exists in git.
+    let branch = match worktree {
+        Some(worktree) => worktree.branch.clone(),
+        None => forge_types::branch_name("forge", &forge_types::name_for(&id.hex(), 4, &task.title)),
+    };
+    Attempt {
+        id,
+        task_id: task.id,
+        container_ref: Some(place.clone()),
+        branch,
+        target_branch: checked.base_branch.clone(),
+        executor: checked.profile.to_string(),
+        worktree_deleted: false,
+        setup_completed_at: None,
+        tokens: Tokens::default(),
+        created_at: now,
+        updated_at: now,
+        status: AttemptStatus::Running,
+        project_id: task.project_id,
+        executor_profile_id: checked.profile.clone(),
+        worktree_path: Some(place),
+        use_worktree: worktree.is_some(),
+    }
+}
+
+fn new_errand(id: ErrandId, prompt: String, checked: &Checked, worktree: &Worktree) -> Errand {
+    let now = Millis::now();
+    Errand {
+        id,
+        project_id: checked.project.id,
+        branch: worktree.branch.clone(),
+        target_branch: checked.base_branch.clone(),
+        executor: checked.profile.executor.to_string(),
+        variant: checked.profile.variant.clone(),
+        container_ref: Some(worktree.path.to_string_lossy().into_owned()),
+        prompt,
+        worktree_deleted: false,
+        created_at: now,
+        updated_at: now,
+    }
+}
+
+fn place_of(attempt: &Attempt) -> PathBuf {
+    attempt.container_ref.as_deref().unwrap_or_default().into()
+}
+
+/// Setup script, agent, cleanup script: each only when there is one.
+fn first_action(checked: &Checked, task: &Task) -> Action {
+    let cleanup = cleanup_action(&checked.project);
+    // A shell takes its prompt as a script, in which a title for people would be a command.
+    let prompt = match (checked.profile.executor, &task.description) {
+        (Executor::Shell, Some(script)) if !script.trim().is_empty() => script.clone(),
+        _ => task.prompt(),
+    };
+    let agent = Action::agent(prompt, checked.profile.clone(), None).then(cleanup);
+    match checked.project.setup_script.as_deref().filter(|script| !script.trim().is_empty()) {
+        Some(script) => Action::script(script, ScriptContext::SetupScript).then(Some(agent)),
+        None => agent,
+    }
+}
+
+pub(crate) fn cleanup_action(project: &Project) -> Option<Action> {
+    let script = project.cleanup_script.as_deref().filter(|script| !script.trim().is_empty())?;
+    Some(Action::script(script, ScriptContext::CleanupScript))
+}
+
+fn missing_parent(error: forge_store::StoreError) -> Error {
+    match error {
+        forge_store::StoreError::Missing => {
+            Error::not_found("task.parent_task_attempt: no attempt has this id")
+        }
+        other => other.into(),
+    }
+}

@@ -1,0 +1,132 @@
+//! Tasks: what is to be done.
+
+use std::collections::HashMap;
+
+use forge_store::Page;
+use forge_types::{
+    Attempt, AttemptId, CreateTask, Millis, ProjectId, RunReason, RunStatus, Task, TaskId, TaskStatus,
+    TaskSummary, UpdateTask,
+};
+use futures_util::{Stream, StreamExt};
+
+use crate::{Error, Forge, Result};
+
+impl Forge {
+    /// The tasks of a project, newest first, as the database yields them.
+    pub fn stream_tasks(
+        &self,
+        project: ProjectId,
+        page: Page,
+    ) -> impl Stream<Item = Result<TaskSummary>> + Send + use<> {
+        self.0.store.stream_tasks(project, page).map(|row| row.map_err(Error::from))
+    }
+
+    pub async fn latest_attempts(&self, project: ProjectId) -> Result<HashMap<TaskId, Attempt>> {
+        Ok(self.0.store.latest_attempts(project).await?)
+    }
+
+    /// The tasks of a project and the event after which they change.
+    pub async fn tasks_snapshot(&self, project: ProjectId) -> Result<(i64, Vec<TaskSummary>)> {
+        Ok(self.0.store.tasks_snapshot(project).await?)
+    }
+
+    pub async fn create_task(&self, request: CreateTask) -> Result<Task> {
+        let project_id = request.project_id;
+        let task = new_task(request, TaskStatus::Todo);
+        let mut tx = self.0.store.begin().await?;
+        // The foreign key is the check: one statement instead of a look-up on the hot path.
+        tx.insert_task(&task, false).await.map_err(|error| unknown_reference(error, project_id))?;
+        tx.commit().await.map_err(|error| unknown_reference(error, project_id))?;
+        Ok(task)
+    }
+
+    pub async fn task(&self, id: TaskId) -> Result<Task> {
+        self.0.store.task(id).await?.ok_or_else(|| Error::not_found(format!("Task not found: {id}")))
+    }
+
+    pub async fn update_task(&self, id: TaskId, request: UpdateTask) -> Result<Task> {
+        let mut tx = self.0.store.begin().await?;
+        let found = tx.task(id).await?;
+        let mut task = found.ok_or_else(|| Error::not_found(format!("Task not found: {id}")))?;
+        let was = task.status;
+        task.title = request.title.unwrap_or(task.title);
+        match request.description {
+            Some(text) if text.trim().is_empty() => task.description = None,
+            Some(text) => task.description = Some(text),
+            None => {}
+        }
+        task.status = request.status.unwrap_or(task.status);
+        task.parent_task_attempt = request.parent_task_attempt.or(task.parent_task_attempt);
+        task.updated_at = Millis::now();
+        tx.update_task(&task).await.map_err(|error| match error {
+            forge_store::StoreError::Missing => {
+                Error::not_found("parent_task_attempt: no attempt has this id".to_owned())
+            }
+            other => other.into(),
+        })?;
+        tx.commit().await?;
+        if task.status == TaskStatus::Archived && was != TaskStatus::Archived {
+            self.retire_task_worktrees(task.id);
+        }
+        Ok(task)
+    }
+
+    /// Forgets a task. Its worktrees are retired in the background, its branches stay.
+    pub async fn delete_task(&self, id: TaskId) -> Result<()> {
+        let task = self.task(id).await?;
+        let project = self.project(task.project_id).await?;
+        let attempts = self.0.store.attempts(Some(id), Page::default()).await?;
+        for attempt in &attempts {
+            self.refuse_while_running(attempt.id).await?;
+        }
+        let mut tx = self.0.store.begin().await?;
+        tx.delete_task(id).await?;
+        tx.commit().await?;
+        self.retire_later(project.git_repo_path, attempts, Vec::new());
+        Ok(())
+    }
+
+    pub(crate) async fn refuse_while_running(&self, attempt: AttemptId) -> Result<()> {
+        let runs = self.0.store.runs(attempt, forge_store::Dropped::Shown).await?;
+        match runs.iter().find(|run| run.status == RunStatus::Running) {
+            Some(run) => Err(Error::conflict(format!(
+                "Task has running execution processes. Please wait for them to complete or stop them first. \
+                 (run {} of attempt {attempt})",
+                run.id
+            ))),
+            None => Ok(()),
+        }
+    }
+}
+
+pub(crate) fn new_task(request: CreateTask, status: TaskStatus) -> Task {
+    let now = Millis::now();
+    Task {
+        id: TaskId::random(),
+        project_id: request.project_id,
+        title: request.title,
+        description: request.description,
+        status,
+        parent_task_attempt: request.parent_task_attempt,
+        dev_server_id: None,
+        created_at: now,
+        updated_at: now,
+    }
+}
+
+/// Engine moves of a task's status leave agent chats alone and dev servers move nothing.
+pub(crate) fn moved(task: &Task, to: TaskStatus, reason: RunReason) -> Option<Task> {
+    if task.status == TaskStatus::Agent || task.status == to || reason == RunReason::DevServer {
+        return None;
+    }
+    Some(Task { status: to, updated_at: Millis::now(), ..task.clone() })
+}
+
+fn unknown_reference(error: forge_store::StoreError, project: ProjectId) -> Error {
+    match error {
+        forge_store::StoreError::Missing => Error::not_found(format!(
+            "project_id or parent_task_attempt: no such project or attempt (project_id {project})"
+        )),
+        other => other.into(),
+    }
+}

@@ -1,0 +1,182 @@
+//! Branches and how they relate.
+//!
+//! Owns: looking names up, listing, counting commits between two tips.
+//! Invariant: a name given by a user is only ever used inside a full ref, after the characters with a meaning in
+//! revisions are ruled out, so `main~3` or `--all` is an unknown branch and nothing else.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use forge_types::{BranchInfo, Millis};
+use tokio::sync::Mutex;
+use tokio::time::Instant;
+
+use crate::command::Git;
+use crate::session::Session;
+use crate::{GitError, Repo};
+
+const IDLE_LIMIT: Duration = Duration::from_secs(60);
+
+/// Where a branch is and what it points at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BranchTip {
+    pub full_ref: String,
+    pub commit: String,
+}
+
+/// Looks refs up without starting a process each time.
+pub(crate) struct Resolver {
+    dir: PathBuf,
+    open: Arc<Mutex<Option<(Session, Instant)>>>,
+}
+
+impl Resolver {
+    pub fn new(dir: PathBuf) -> Self {
+        Self { dir, open: Arc::default() }
+    }
+
+    /// The commit a full ref or object id leads to.
+    pub async fn commit(&self, name: &str) -> Result<Option<String>, GitError> {
+        let mut open = self.open.lock().await;
+        let question = format!("{name}^{{commit}}");
+        // Taken out while it is asked: a caller that gives up in between must not leave its answer to the next one.
+        if let Some((mut session, _)) = open.take()
+            && let Ok(info) = session.info(&question).await
+        {
+            *open = Some((session, Instant::now()));
+            return Ok(info.map(|info| info.oid));
+        }
+        // A session may have died since its last use: a fresh one tells.
+        let mut session = Session::open(&self.dir)?;
+        let info = session.info(&question).await?;
+        *open = Some((session, Instant::now()));
+        tokio::spawn(close_when_idle(Arc::downgrade(&self.open)));
+        Ok(info.map(|info| info.oid))
+    }
+}
+
+async fn close_when_idle(open: std::sync::Weak<Mutex<Option<(Session, Instant)>>>) {
+    loop {
+        tokio::time::sleep(IDLE_LIMIT / 4).await;
+        let Some(open) = open.upgrade() else { return };
+        let mut open = open.lock().await;
+        match open.as_ref() {
+            Some((_, used)) if used.elapsed() < IDLE_LIMIT => {}
+            _ => {
+                *open = None;
+                return;
+            }
+        }
+    }
+}
+
+impl Repo {
+    /// A local branch, else the remote-tracking branch of that name (`origin/x`, or `x` on some remote).
+    pub async fn resolve_branch(&self, name: &str) -> Result<Option<BranchTip>, GitError> {
+        if !is_plain(name) {
+            return Ok(None);
+        }
+        for place in ["refs/heads", "refs/remotes", "refs/remotes/origin"] {
+            let full_ref = format!("{place}/{name}");
+            if let Some(commit) = self.resolver().commit(&full_ref).await? {
+                return Ok(Some(BranchTip { full_ref, commit }));
+            }
+        }
+        let pattern = format!("refs/remotes/*/{name}");
+        let args = ["for-each-ref", "--count=1", "--format=%(refname) %(objectname)", &pattern];
+        let found = Git::read(self.path()).args(args).text().await?;
+        Ok(found
+            .split_once(' ')
+            .map(|(full_ref, commit)| BranchTip { full_ref: full_ref.to_owned(), commit: commit.to_owned() }))
+    }
+
+    /// The current branch first, then by newest commit.
+    pub async fn branches(&self) -> Result<Vec<BranchInfo>, GitError> {
+        let format = "--format=%(refname)%00%(HEAD)%00%(committerdate:unix)%00%(symref)";
+        let args = ["for-each-ref", format, "--sort=-committerdate", "refs/heads", "refs/remotes"];
+        let text = Git::read(self.path()).args(args).text().await?;
+        let mut branches: Vec<BranchInfo> = text.lines().filter_map(read_branch).collect();
+        branches.sort_by_key(|branch| !branch.is_current);
+        Ok(branches)
+    }
+
+    /// Empty, or one path component under which git allows branches.
+    pub async fn valid_branch_prefix(prefix: &str) -> Result<bool, GitError> {
+        if prefix.is_empty() {
+            return Ok(true);
+        }
+        if prefix.contains('/') || !is_plain(prefix) {
+            return Ok(false);
+        }
+        let name = format!("{prefix}/x");
+        let check = Git::read(std::path::Path::new("/")).args(["check-ref-format", "--branch", &name]);
+        Ok(check.answer().await?.code == 0)
+    }
+}
+
+fn read_branch(line: &str) -> Option<BranchInfo> {
+    let mut fields = line.split('\0');
+    let (full_ref, head, date) = (fields.next()?, fields.next()?, fields.next()?);
+    let (name, is_remote) = match full_ref.strip_prefix("refs/heads/") {
+        Some(name) => (name, false),
+        None => (full_ref.strip_prefix("refs/remotes/")?, true),
+    };
+    if is_remote && name.ends_with("/HEAD") {
+        return None;
+    }
+    let last_commit_date = Millis(date.parse::<i64>().unwrap_or(0) * 1000);
+    Some(BranchInfo { name: name.to_owned(), is_current: head == "*", is_remote, last_commit_date })
+}
+
+/// Whether a name can only mean itself when it is put inside a full ref.
+pub(crate) fn is_plain(name: &str) -> bool {
+    !name.is_empty()
+        && !name.starts_with(['-', '/'])
+        && !name.ends_with('/')
+        && !name.contains("..")
+        && !name.contains("@{")
+        && !name.chars().any(|c| c.is_control() || " ~^:?*[\\".contains(c))
+}
+
+/// A commit or branch given by a caller, which must not be read as an option.
+pub(crate) fn revision(text: &str) -> Result<&str, GitError> {
+    match text.is_empty() || text.starts_with('-') {
+        true => Err(GitError::BranchMissing(text.to_owned())),
+        false => Ok(text),
+    }
+}
+
+/// The best common ancestor, or `None` for unrelated histories.
+pub async fn merge_base(repo: &Repo, a: &str, b: &str) -> Result<Option<String>, GitError> {
+    let answer = Git::read(repo.path()).args(["merge-base", revision(a)?, revision(b)?]).answer().await?;
+    match answer.code {
+        0 => Ok(Some(String::from_utf8_lossy(&answer.stdout).trim().to_owned())),
+        1 => Ok(None),
+        _ => Err(answer.into_error()),
+    }
+}
+
+/// Commits of `a` that `b` lacks, and of `b` that `a` lacks.
+pub async fn ahead_behind(repo: &Repo, a: &str, b: &str) -> Result<(u32, u32), GitError> {
+    let range = format!("{}...{}", revision(a)?, revision(b)?);
+    let args = ["rev-list", "--left-right", "--count", &range, "--"];
+    let text = Git::read(repo.path()).args(args).text().await?;
+    let mut counts = text.split_whitespace().map(|count| count.parse().unwrap_or(0));
+    Ok((counts.next().unwrap_or(0), counts.next().unwrap_or(0)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_plain;
+
+    #[test]
+    fn revisions_and_options_are_no_branch_names() {
+        for name in ["main~3", "main^", "a..b", "@{-1}", "--all", "a b", "x:y", "a\nb", ""] {
+            assert!(!is_plain(name), "{name:?}");
+        }
+        for name in ["main", "forge/35a4-x", "feature/ünï", "origin/main", "a1b2-"] {
+            assert!(is_plain(name), "{name:?}");
+        }
+    }
+}

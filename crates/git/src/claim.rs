@@ -1,0 +1,196 @@
+//! Claiming a worktree: a name, a branch and a directory for one attempt or errand.
+//!
+//! Invariant: a claim is whole or absent. On failure the branch and its configuration are gone again and the directory
+//! is a spare for the next claim. Branch and directory always carry the same hex digits of the owner's id, and the
+//! branch configuration holds the full id.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use forge_types::{AttemptId, ErrandId, branch_name, name_for};
+
+use crate::base::Spare;
+use crate::command::Git;
+use crate::spare::{self, Attach, AttachFailure};
+use crate::{GitError, Mark, Owner, Repo, WorktreeBase};
+
+const HEX_DIGITS: usize = 32;
+
+/// Who the worktree is for and what it is called.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Naming {
+    Attempt { id: AttemptId, title: String, prefix: String },
+    Errand { id: ErrandId },
+}
+
+impl Naming {
+    pub fn owner(&self) -> Owner {
+        match self {
+            Naming::Attempt { id, .. } => Owner::Attempt(*id),
+            Naming::Errand { id } => Owner::Errand(*id),
+        }
+    }
+
+    /// Directory and branch that use `digits` hex digits; an errand's branch always shows four more.
+    fn names(&self, digits: usize) -> (String, String) {
+        match self {
+            Naming::Attempt { id, title, prefix } => {
+                let name = name_for(&id.hex(), digits, title);
+                let branch = branch_name(prefix, &name);
+                (name, branch)
+            }
+            Naming::Errand { id } => {
+                let hex = id.hex();
+                let long = (digits + 4).min(HEX_DIGITS);
+                (format!("run-{}", &hex[..digits]), format!("run/{}", &hex[..long]))
+            }
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Worktree {
+    pub path: PathBuf,
+    pub name: String,
+    pub branch: String,
+    pub head: String,
+    /// What did not work but does not stop the start, such as a submodule that could not be fetched.
+    pub warnings: Vec<String>,
+}
+
+/// Claims a worktree at `commit`, from a warm spare when there is one.
+///
+/// `taken` tells names that other owners hold although neither branch nor directory exists.
+pub async fn claim(
+    repo: &Repo,
+    base: &WorktreeBase,
+    naming: &Naming,
+    commit: &str,
+    taken: &(dyn Fn(&str) -> bool + Sync),
+) -> Result<Worktree, GitError> {
+    let commit = full_commit(repo, commit).await?;
+    std::fs::create_dir_all(base.path()).map_err(GitError::io(base.path()))?;
+    let real_base = std::fs::canonicalize(base.path()).map_err(GitError::io(base.path()))?;
+    let spare = match base.take_spare(repo, &commit) {
+        Some(spare) => spare,
+        None => spare::make(repo, base, &commit).await?,
+    };
+    let (name, branch) = match take_name(repo, base, naming, &spare, &real_base, taken).await {
+        Ok(names) => names,
+        Err(error) => {
+            spare::give_back(repo, base, spare.clone(), &spare.path);
+            return Err(error);
+        }
+    };
+    let real = real_base.join(&name);
+    if let Err(error) = record(repo, &branch, naming.owner()).await {
+        spare::detach(&real, &branch, &commit).await;
+        spare::give_back(repo, base, spare, &real);
+        return Err(error);
+    }
+    base.let_go(&spare.path);
+    let warnings = update_submodules(repo, &real).await;
+    Ok(Worktree { path: base.path().join(&name), name, branch, head: commit, warnings })
+}
+
+/// Moves the spare to the first free name and puts it on a new branch.
+async fn take_name(
+    repo: &Repo,
+    base: &WorktreeBase,
+    naming: &Naming,
+    spare: &Spare,
+    real_base: &Path,
+    taken: &(dyn Fn(&str) -> bool + Sync),
+) -> Result<(String, String), GitError> {
+    for digits in 4..=HEX_DIGITS {
+        let (name, branch) = naming.names(digits);
+        let to = real_base.join(&name);
+        if taken(&name) || std::fs::symlink_metadata(&to).is_ok() {
+            continue;
+        }
+        let mark = Mark {
+            installation: base.installation().to_owned(),
+            owner: naming.owner(),
+            branch: Some(branch.clone()),
+            repo: repo.path().to_string_lossy().into_owned(),
+        };
+        match spare::settle(spare, &mark, &to) {
+            Ok(()) => {}
+            Err(GitError::Exists(_)) => continue,
+            Err(error) => return Err(unsettle(spare, &to, error)),
+        }
+        match spare::attach(&to, &branch, &spare.commit, Attach::Create).await {
+            Ok(()) => return Ok((name, branch)),
+            Err(AttachFailure::Taken) => move_back(spare, &to)?,
+            Err(AttachFailure::Other(error)) => return Err(unsettle(spare, &to, error)),
+        }
+    }
+    let (name, branch) = naming.names(HEX_DIGITS);
+    Err(GitError::Busy(format!("every name up to '{name}' (branch '{branch}') is taken: rename one of them")))
+}
+
+fn move_back(spare: &Spare, from: &Path) -> Result<(), GitError> {
+    crate::platform::rename_new(from, &spare.path).map_err(GitError::io(&spare.path))?;
+    crate::admin::connect(&spare.git_dir, &spare.path)
+}
+
+/// Moves back because of `error`, which stays the error to tell.
+fn unsettle(spare: &Spare, from: &Path, error: GitError) -> GitError {
+    if std::fs::symlink_metadata(&spare.path).is_err()
+        && let Err(second) = move_back(spare, from)
+    {
+        tracing::warn!(path = %from.display(), error = %second, "could not move an unfinished worktree back");
+    }
+    error
+}
+
+/// Writes the owner's full id into the branch's configuration.
+async fn record(repo: &Repo, branch: &str, owner: Owner) -> Result<(), GitError> {
+    let _writing = repo.writing().await;
+    let key = config_key(branch);
+    Git::write(repo.path()).args(["config", "--local", &key, &owner.to_string()]).run_patiently().await?;
+    Ok(())
+}
+
+pub(crate) fn config_key(branch: &str) -> String {
+    format!("branch.{branch}.forgeAttempt")
+}
+
+async fn full_commit(repo: &Repo, commit: &str) -> Result<String, GitError> {
+    let is_full = matches!(commit.len(), 40 | 64) && commit.bytes().all(|b| b.is_ascii_hexdigit());
+    if is_full {
+        return Ok(commit.to_owned());
+    }
+    let found = if crate::branch::is_plain(commit) { repo.resolver().commit(commit).await? } else { None };
+    found.ok_or_else(|| GitError::BranchMissing(commit.to_owned()))
+}
+
+/// Fills in submodules where the main checkout has them; trouble is a warning.
+pub(crate) async fn update_submodules(repo: &Repo, worktree: &Path) -> Vec<String> {
+    let wanted = worktree.join(".gitmodules").is_file() && repo.common_dir().join("modules").is_dir();
+    if !wanted {
+        return Vec::new();
+    }
+    let args = ["submodule", "update", "--init", "--recursive", "--quiet"];
+    let update = Git::write(worktree).args(args).time_limit(Duration::from_secs(600));
+    match update.run_patiently().await {
+        Ok(_) => Vec::new(),
+        Err(error) => vec![format!("submodules are not complete: {error}")],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn directory_and_branch_grow_together() {
+        let id: AttemptId = "a1b2c3d4-0000-4000-8000-000000000000".parse().expect("an id");
+        let naming = Naming::Attempt { id, title: "Fix it".into(), prefix: "forge".into() };
+        assert_eq!(naming.names(4), ("a1b2-fix-it".into(), "forge/a1b2-fix-it".into()));
+        assert_eq!(naming.names(5), ("a1b2c-fix-it".into(), "forge/a1b2c-fix-it".into()));
+        let errand = Naming::Errand { id: "a1b2c3d4-e5f6-4000-8000-000000000000".parse().expect("an id") };
+        assert_eq!(errand.names(4), ("run-a1b2".into(), "run/a1b2c3d4".into()));
+        assert_eq!(errand.names(5), ("run-a1b2c".into(), "run/a1b2c3d4e".into()));
+    }
+}

@@ -1,0 +1,123 @@
+//! Bringing a worktree back when its directory is gone, and undoing a claim that nobody recorded.
+//!
+//! Invariant: a directory that exists is only accepted, never changed; one without this owner's mark is an error. A branch
+//! is deleted only when it carries nothing of its own.
+
+use std::path::Path;
+
+use crate::claim::{config_key, update_submodules};
+use crate::command::Git;
+use crate::spare::{self, Attach, AttachFailure};
+use crate::{GitError, Kept, Mark, Owner, Repo, WorktreeBase, admin, mark, retire};
+
+/// Makes sure that the owner's worktree exists at `path`; a missing one is checked out again from its branch.
+pub async fn ensure(
+    repo: &Repo,
+    base: &WorktreeBase,
+    owner: Owner,
+    branch: &str,
+    path: &Path,
+) -> Result<(), GitError> {
+    if std::fs::symlink_metadata(path).is_ok() {
+        return mark::prove(repo, base, owner, path).map(|_| ());
+    }
+    std::fs::create_dir_all(base.path()).map_err(GitError::io(base.path()))?;
+    let real = admin::real_place(path);
+    let real_base = std::fs::canonicalize(base.path()).map_err(GitError::io(base.path()))?;
+    if real.parent() != Some(&real_base) {
+        return Err(GitError::stranger(path, "it lies outside the worktree base directory"));
+    }
+    if let Some(git_dir) = admin::registered(repo, &real) {
+        return refill(base, owner, &real, &git_dir).await;
+    }
+    let full_ref = format!("refs/heads/{branch}");
+    let commit = match crate::branch::is_plain(branch) {
+        true => repo.resolver().commit(&full_ref).await?,
+        false => None,
+    };
+    let commit = commit.ok_or_else(|| GitError::BranchMissing(branch.to_owned()))?;
+    if let Some(elsewhere) = checked_out_at(repo, &full_ref) {
+        let message = format!("'{branch}' is checked out at {}: switch it away first", elsewhere.display());
+        return Err(GitError::Busy(message));
+    }
+    let spare = match base.take_spare(repo, &commit) {
+        Some(spare) => spare,
+        None => spare::make(repo, base, &commit).await?,
+    };
+    let repo_path = repo.path().to_string_lossy().into_owned();
+    let installation = base.installation().to_owned();
+    let mark = Mark { installation, owner, branch: Some(branch.to_owned()), repo: repo_path };
+    let settled = async {
+        spare::settle(&spare, &mark, &real)?;
+        spare::attach(&real, branch, &commit, Attach::Existing).await.map_err(|failure| match failure {
+            AttachFailure::Other(error) => error,
+            AttachFailure::Taken => GitError::Busy(format!("'{branch}' changed meanwhile: try again")),
+        })
+    };
+    if let Err(error) = settled.await {
+        let at = if spare.path.exists() { spare.path.clone() } else { real };
+        spare::give_back(repo, base, spare, &at);
+        return Err(error);
+    }
+    base.let_go(&spare.path);
+    for warning in update_submodules(repo, &real).await {
+        tracing::warn!(path = %real.display(), warning);
+    }
+    Ok(())
+}
+
+/// Checks the files out again for a worktree whose directory vanished but whose private directory is still there:
+/// HEAD, index and reflog stay what they were.
+async fn refill(base: &WorktreeBase, owner: Owner, path: &Path, git_dir: &Path) -> Result<(), GitError> {
+    match mark::read(git_dir)? {
+        Some(mark) if mark.installation == base.installation() && mark.owner == owner => {}
+        _ => return Err(GitError::stranger(path, "git knows it as a worktree of somebody else")),
+    }
+    std::fs::create_dir(path).map_err(GitError::io(path))?;
+    admin::connect(git_dir, path)?;
+    Git::write(path).args(["checkout-index", "--all", "--quiet"]).run_patiently().await?;
+    Git::write(path).args(["update-index", "-q", "--refresh"]).answer().await?;
+    Ok(())
+}
+
+/// The worktree that has the ref checked out, if any.
+fn checked_out_at(repo: &Repo, full_ref: &str) -> Option<std::path::PathBuf> {
+    let head = format!("ref: {full_ref}");
+    let is_on = |dir: &Path| std::fs::read_to_string(dir.join("HEAD")).is_ok_and(|text| text.trim() == head);
+    if is_on(repo.common_dir()) {
+        return Some(repo.path().to_owned());
+    }
+    let dirs = admin::all(repo).into_iter().filter(|dir| is_on(dir));
+    dirs.filter_map(|dir| admin::worktree_of(&dir)).find(|path| path.exists())
+}
+
+/// Undoes a claim whose owner was never recorded: the directory is retired; the branch goes only when it still is where
+/// the claim put it and its configuration names this owner.
+pub async fn drop_orphan_claim(
+    repo: &Repo,
+    base: &WorktreeBase,
+    owner: Owner,
+    path: &Path,
+    branch: &str,
+    base_commit: &str,
+) -> Result<Option<Kept>, GitError> {
+    let kept = match std::fs::symlink_metadata(path) {
+        Ok(_) => Some(retire(repo, base, owner, path).await?),
+        Err(_) => None,
+    };
+    let _writing = repo.writing().await;
+    let id = Git::read(repo.path()).args(["config", "--get", &config_key(branch)]).answer().await?;
+    if String::from_utf8_lossy(&id.stdout).trim() != owner.to_string() {
+        return Ok(kept);
+    }
+    let full_ref = format!("refs/heads/{branch}");
+    let removed = Git::write(repo.path()).args(["update-ref", "-d", &full_ref, base_commit]).answer().await?;
+    if removed.code == 0 {
+        let section = format!("branch.{branch}");
+        Git::write(repo.path())
+            .args(["config", "--local", "--remove-section", &section])
+            .run_patiently()
+            .await?;
+    }
+    Ok(kept)
+}

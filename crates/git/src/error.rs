@@ -1,0 +1,64 @@
+//! What a caller of this crate can branch on.
+//!
+//! Invariant: every message names the path, branch or file it is about and what to do next; the text of `git` itself is
+//! passed on only in `Failed`.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+#[derive(Debug, thiserror::Error)]
+pub enum GitError {
+    #[error("git {found} is too old; Forge needs git {needed} or newer: upgrade git")]
+    TooOld { found: String, needed: String },
+    #[error("the program 'git' was not found on PATH: install git 2.38 or newer")]
+    NoGit,
+    #[error("no git repository at {}", .0.display())]
+    NoRepository(PathBuf),
+    #[error("Branch not found: {0}")]
+    BranchMissing(String),
+    #[error("{} is not a worktree of this Forge installation and was left untouched: {reason}", path.display())]
+    NotForges { path: PathBuf, reason: String },
+    #[error("conflicts in {}", files.join(", "))]
+    Conflict { files: Vec<String> },
+    #[error("Branches diverged: {0}")]
+    Diverged(String),
+    #[error("{} has uncommitted changes: {}", path.display(), some(files))]
+    Dirty { path: PathBuf, files: Vec<String> },
+    #[error("nothing to merge: '{branch}' holds no change that '{target}' lacks")]
+    NothingToMerge { branch: String, target: String },
+    #[error("nothing is kept for {0}: no trash item and no keep reference")]
+    NothingKept(String),
+    #[error("{} already exists; move it away or choose another path", .0.display())]
+    Exists(PathBuf),
+    #[error("no space left on the disk: free some space and try again")]
+    DiskFull,
+    #[error("{0}")]
+    Busy(String),
+    #[error("`git {command}` failed: {stderr}")]
+    Failed { command: String, stderr: String },
+    #[error("{}: {source}", path.display())]
+    Io { path: PathBuf, source: io::Error },
+}
+
+impl GitError {
+    /// An I/O error with the path it happened at; a full disk keeps its own kind.
+    pub(crate) fn io(path: &Path) -> impl FnOnce(io::Error) -> GitError + '_ {
+        move |source| match source.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => GitError::DiskFull,
+            _ => GitError::Io { path: path.to_owned(), source },
+        }
+    }
+
+    pub(crate) fn stranger(path: &Path, reason: impl Into<String>) -> GitError {
+        GitError::NotForges { path: path.to_owned(), reason: reason.into() }
+    }
+}
+
+/// The first few names and how many more there are.
+fn some(files: &[String]) -> String {
+    let shown = files.iter().take(5).map(String::as_str).collect::<Vec<_>>().join(", ");
+    match files.len().saturating_sub(5) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}

@@ -1,0 +1,55 @@
+//! Everything Forge does with git, through the `git` program.
+//!
+//! Owns: repositories, branches, worktrees (claim, ownership mark, warm spares, retire, restore, trash), diffs,
+//! commits and the squash merge. No other crate runs `git`.
+//! Invariant: no function here deletes a directory that may hold work. A worktree is retired: snapshot into
+//! `refs/forge/keep/…`, verified, then moved to the trash. Directories without this installation's mark are reported
+//! and never touched.
+
+mod admin;
+mod base;
+mod branch;
+mod claim;
+mod command;
+mod commit;
+mod content;
+mod copy;
+mod diff;
+mod ensure;
+mod error;
+mod keep;
+mod mark;
+mod merge;
+mod platform;
+mod pool;
+mod repo;
+mod restore;
+mod retire;
+mod scratch;
+mod search;
+mod session;
+mod snapshot;
+mod spare;
+mod trash;
+mod watch;
+
+pub use base::{Listed, WorktreeBase, list};
+pub use branch::{BranchTip, ahead_behind, merge_base};
+pub use claim::{Naming, Worktree, claim};
+pub use command::{GitVersion, check_git, spawned};
+pub use commit::{Committed, commit_all, is_dirty, reset_hard};
+pub use content::ContentReader;
+pub use copy::{CopyWarning, copy_files};
+pub use diff::{Blob, FileDiff, diff_commit, diff_worktree};
+pub use ensure::{drop_orphan_claim, ensure};
+pub use error::GitError;
+pub use mark::{Mark, Owner, Whoami, whoami};
+pub use merge::{Merged, squash_merge};
+pub use platform::free_bytes;
+pub use pool::{Filled, Pool};
+pub use repo::Repo;
+pub use restore::{Restored, Source, restore};
+pub use retire::{Kept, retire};
+pub use search::{MatchType, SearchHit, SearchScope};
+pub use trash::{Emptied, TrashItem, empty_trash, trash};
+pub use watch::{Watch, watch};

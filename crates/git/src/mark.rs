@@ -1,0 +1,134 @@
+//! The ownership mark of a worktree.
+//!
+//! Owns: `forge-owner.json` and `forge-attempt` in the worktree's private git directory.
+//! Invariant: the mark holds the installation and the full id, and it is written before the branch exists, so whatever
+//! a crash leaves behind can be told from a stranger's directory. Reading it needs no server and no `git`.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use forge_types::{AttemptId, ErrandId};
+use serde::{Deserialize, Serialize};
+
+use crate::{GitError, Repo, WorktreeBase, admin};
+
+const MARK_FILE: &str = "forge-owner.json";
+const ID_FILE: &str = "forge-attempt";
+
+/// What a worktree is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Owner {
+    Attempt(AttemptId),
+    Errand(ErrandId),
+    /// Not claimed yet.
+    Spare,
+}
+
+/// The owner's name in `refs/forge/keep/<owner>/<n>`.
+impl fmt::Display for Owner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Owner::Attempt(id) => id.fmt(f),
+            Owner::Errand(id) => id.fmt(f),
+            Owner::Spare => f.write_str("spare"),
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mark {
+    pub installation: String,
+    pub owner: Owner,
+    pub branch: Option<String>,
+    /// Path of the main repository.
+    pub repo: String,
+}
+
+/// Which worktree a path lies in, and whose it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Whoami {
+    pub mark: Mark,
+    pub worktree: PathBuf,
+    /// The private git directory.
+    pub git_dir: PathBuf,
+}
+
+/// Finds the marked worktree that holds `start`, going upwards.
+pub fn whoami(start: &Path) -> Result<Option<Whoami>, GitError> {
+    let start = std::fs::canonicalize(start).map_err(GitError::io(start))?;
+    for dir in start.ancestors() {
+        if std::fs::symlink_metadata(dir.join(".git")).is_err() {
+            continue;
+        }
+        // The first `.git` decides: a repository nested in a worktree is not the worktree.
+        let Some(git_dir) = admin::private_dir(dir) else { return Ok(None) };
+        let mark = read(&git_dir)?;
+        return Ok(mark.map(|mark| Whoami { mark, worktree: dir.to_owned(), git_dir }));
+    }
+    Ok(None)
+}
+
+/// The mark in a private git directory; an unreadable one counts as a stranger's.
+pub(crate) fn read(git_dir: &Path) -> Result<Option<Mark>, GitError> {
+    let path = git_dir.join(MARK_FILE);
+    match std::fs::read(&path) {
+        Ok(bytes) => Ok(serde_json::from_slice(&bytes).ok()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(GitError::io(&path)(error)),
+    }
+}
+
+pub(crate) fn write(git_dir: &Path, mark: &Mark) -> Result<(), GitError> {
+    let path = git_dir.join(MARK_FILE);
+    let json = serde_json::to_vec(mark).map_err(|error| GitError::io(&path)(error.into()))?;
+    admin::write_whole(&path, &json)?;
+    let id_path = git_dir.join(ID_FILE);
+    match mark.owner {
+        Owner::Spare => match std::fs::remove_file(&id_path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(GitError::io(&id_path)(error)),
+            _ => Ok(()),
+        },
+        owner => admin::write_whole(&id_path, format!("{owner}\n").as_bytes()),
+    }
+}
+
+/// The private git directory of `path` if and only if it is this installation's worktree for `owner`.
+pub(crate) fn prove(
+    repo: &Repo,
+    base: &WorktreeBase,
+    owner: Owner,
+    path: &Path,
+) -> Result<PathBuf, GitError> {
+    let stranger = |reason: &str| GitError::stranger(path, reason);
+    let kind = std::fs::symlink_metadata(path).map_err(GitError::io(path))?;
+    if !kind.is_dir() {
+        return Err(stranger("it is not a directory"));
+    }
+    let real = std::fs::canonicalize(path).map_err(GitError::io(path))?;
+    let real_base = std::fs::canonicalize(base.path()).map_err(GitError::io(base.path()))?;
+    if real == real_base || !real.starts_with(&real_base) {
+        return Err(stranger("it lies outside the worktree base directory"));
+    }
+    if repo.path().starts_with(&real) || repo.common_dir().starts_with(&real) {
+        return Err(stranger("it holds the repository itself"));
+    }
+    let git_dir = admin::private_dir(&real).ok_or_else(|| stranger("it is not a linked worktree"))?;
+    let real_git_dir = std::fs::canonicalize(&git_dir).map_err(GitError::io(&git_dir))?;
+    if real_git_dir.parent() != Some(&repo.common_dir().join("worktrees")) {
+        return Err(stranger("it belongs to another repository"));
+    }
+    if admin::worktree_of(&real_git_dir).as_deref() != Some(real.as_path()) {
+        return Err(stranger("git knows that worktree at another path"));
+    }
+    match read(&real_git_dir)? {
+        None => Err(stranger("it has no ownership mark")),
+        Some(mark) if mark.installation != base.installation() => {
+            Err(stranger("another installation owns it"))
+        }
+        Some(mark) if mark.owner != owner => {
+            Err(stranger(&format!("its mark names {}, not {owner}", mark.owner)))
+        }
+        Some(_) => Ok(real_git_dir),
+    }
+}

@@ -1,0 +1,248 @@
+//! Bringing a retired worktree back.
+//!
+//! Invariant: never onto something that exists. From the trash it is the very directory that was retired; from a keep
+//! reference it is built beside its place and moved there when complete. Its branch is made again if it is gone.
+
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use forge_types::AttemptId;
+use tokio::io::AsyncWriteExt;
+
+use crate::base::blocking;
+use crate::command::Git;
+use crate::keep::{self, Meta};
+use crate::retire::{ADMIN_DIR, ITEM_FILE, ItemNote, TREE_DIR, copy_dir};
+use crate::session::Session;
+use crate::snapshot::{from_text, to_text, unescape};
+use crate::{GitError, Owner, Repo, WorktreeBase, admin, mark, platform, trash};
+
+const MAX_LINK_BYTES: u64 = 64 << 10;
+
+/// Where a restored worktree came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    Trash,
+    Keep,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Restored {
+    pub path: PathBuf,
+    pub source: Source,
+    pub branch: Option<String>,
+    /// Regenerable caches and sockets that the snapshot left out; empty when it came from the trash.
+    pub missing: Vec<String>,
+}
+
+/// Puts the owner's newest retired worktree at `path`.
+pub async fn restore(
+    repo: &Repo,
+    base: &WorktreeBase,
+    owner: Owner,
+    path: &Path,
+) -> Result<Restored, GitError> {
+    if std::fs::symlink_metadata(path).is_ok() {
+        return Err(GitError::Exists(path.to_owned()));
+    }
+    std::fs::create_dir_all(base.path()).map_err(GitError::io(base.path()))?;
+    let real = admin::real_place(path);
+    let real_base = std::fs::canonicalize(base.path()).map_err(GitError::io(base.path()))?;
+    if real.parent() != Some(&real_base) {
+        return Err(GitError::stranger(path, "it lies outside the worktree base directory"));
+    }
+    if let Some((item, note)) = trash::newest(repo, base, owner)? {
+        let meta = read_meta(repo, &note.commit).await?;
+        from_trash(repo, &item, &note, &real).await?;
+        ensure_branch(repo, &meta).await?;
+        let branch = meta.branch;
+        return Ok(Restored { path: path.to_owned(), source: Source::Trash, branch, missing: Vec::new() });
+    }
+    let Some((_, commit)) = keep::references(repo, owner).await?.pop() else {
+        return Err(GitError::NothingKept(owner.to_string()));
+    };
+    let meta = read_meta(repo, &commit).await?;
+    from_keep(repo, base, owner, &commit, &meta, &real).await?;
+    ensure_branch(repo, &meta).await?;
+    let missing = meta.caches.iter().chain(&meta.special).cloned().collect();
+    Ok(Restored { path: path.to_owned(), source: Source::Keep, branch: meta.branch, missing })
+}
+
+async fn from_trash(repo: &Repo, item: &Path, note: &ItemNote, to: &Path) -> Result<(), GitError> {
+    let _writing = repo.writing().await;
+    let (repo, item, to, wanted) = (repo.clone(), item.to_owned(), to.to_owned(), note.git_dir.clone());
+    let (owner, original) = (note.owner, note.original.clone());
+    blocking(move || {
+        make_worktrees_dir(&repo)?;
+        // A crash while retiring may have left the private directory itself.
+        let left = admin::registered(&repo, &original).filter(|dir| belongs(dir, owner));
+        let git_dir = left.clone().unwrap_or_else(|| admin::free_dir(&repo, &wanted));
+        if left.is_none() {
+            copy_dir(&item.join(ADMIN_DIR), &git_dir)?;
+        }
+        if let Err(error) = platform::rename_new(&item.join(TREE_DIR), &to) {
+            if left.is_none() {
+                // Only the copy that was just made goes.
+                let _ = std::fs::remove_dir_all(&git_dir);
+            }
+            return Err(GitError::io(&to)(error));
+        }
+        admin::connect(&git_dir, &to)?;
+        // What is left of the item is a copy of what is in use again.
+        let left = std::fs::remove_file(item.join(ITEM_FILE))
+            .and_then(|()| std::fs::remove_dir_all(item.join(ADMIN_DIR)))
+            .and_then(|()| std::fs::remove_dir(&item));
+        left.map_err(GitError::io(&item))
+    })
+    .await
+}
+
+fn belongs(git_dir: &Path, owner: Owner) -> bool {
+    mark::read(git_dir).is_ok_and(|mark| mark.is_some_and(|mark| mark.owner == owner))
+}
+
+fn make_worktrees_dir(repo: &Repo) -> Result<(), GitError> {
+    let dir = repo.common_dir().join("worktrees");
+    std::fs::create_dir_all(&dir).map_err(GitError::io(&dir))
+}
+
+pub(crate) async fn read_meta(repo: &Repo, commit: &str) -> Result<Meta, GitError> {
+    let text = Git::read(repo.path()).args(["cat-file", "commit", commit]).text().await?;
+    let message = text.split_once("\n\n").map_or("", |(_, message)| message);
+    serde_json::from_str(message).map_err(|error| {
+        let stderr = format!("the keep commit {commit} does not describe a worktree: {error}");
+        GitError::Failed { command: "cat-file commit".into(), stderr }
+    })
+}
+
+/// A branch that was deleted meanwhile is put back where the worktree had it.
+async fn ensure_branch(repo: &Repo, meta: &Meta) -> Result<(), GitError> {
+    let (Some(branch), Some(head)) = (&meta.branch, &meta.head) else { return Ok(()) };
+    let full_ref = format!("refs/heads/{branch}");
+    if repo.resolver().commit(&full_ref).await?.is_none() {
+        let zero = "0".repeat(head.len());
+        Git::write(repo.path()).args(["update-ref", &full_ref, head, &zero]).run_patiently().await?;
+    }
+    Ok(())
+}
+
+async fn from_keep(
+    repo: &Repo,
+    base: &WorktreeBase,
+    owner: Owner,
+    commit: &str,
+    meta: &Meta,
+    to: &Path,
+) -> Result<(), GitError> {
+    let Some(wanted) = &meta.git_dir else { return Err(GitError::NothingKept(owner.to_string())) };
+    let building = base.trash_dir().join(format!(".building-{}", AttemptId::random().hex()));
+    std::fs::create_dir_all(building.join("work")).map_err(GitError::io(&building))?;
+    std::fs::create_dir_all(building.join("admin")).map_err(GitError::io(&building))?;
+    let built = build(repo, commit, meta, &building).await;
+    let placed = match built {
+        Ok(()) => place(repo, base, owner, &building, wanted, to).await,
+        Err(error) => Err(error),
+    };
+    // Everything in it was written from the keep commit, which stays.
+    let _ = std::fs::remove_dir_all(&building);
+    placed
+}
+
+/// Writes every file, link and directory of the keep commit below `into`.
+async fn build(repo: &Repo, commit: &str, meta: &Meta, into: &Path) -> Result<(), GitError> {
+    let args = ["ls-tree", "-r", "-z", "--full-tree", commit, "work/", "admin/"];
+    let listing = Git::read(repo.common_dir()).args(args).run().await?;
+    let mut session = Session::open(repo.common_dir())?;
+    for record in listing.split(|byte| *byte == 0).filter(|record| !record.is_empty()) {
+        let Some((mode, oid, path)) = tree_record(record) else { continue };
+        let target = into.join(unescape(path));
+        let parent = target.parent().unwrap_or(into);
+        std::fs::create_dir_all(parent).map_err(GitError::io(parent))?;
+        let missing = || GitError::Failed { command: "cat-file".into(), stderr: format!("{oid} is missing") };
+        if mode == "120000" {
+            let link = session.contents(&oid, MAX_LINK_BYTES).await?.ok_or_else(missing)?;
+            let link = std::ffi::OsStr::from_bytes(&link);
+            std::os::unix::fs::symlink(link, &target).map_err(GitError::io(&target))?;
+            continue;
+        }
+        let mut file = tokio::fs::File::create_new(&target).await.map_err(GitError::io(&target))?;
+        if !session.copy(&oid, &mut file).await? {
+            return Err(missing());
+        }
+        file.shutdown().await.map_err(GitError::io(&target))?;
+        set_mode(&target, if mode == "100755" { 0o755 } else { 0o644 })?;
+    }
+    set_modes(meta, into)
+}
+
+fn set_modes(meta: &Meta, into: &Path) -> Result<(), GitError> {
+    for (path, mode) in &meta.modes {
+        set_mode(&into.join(from_text(path)), *mode)?;
+    }
+    for (path, _) in &meta.dirs {
+        let dir = into.join(from_text(path));
+        std::fs::create_dir_all(&dir).map_err(GitError::io(&dir))?;
+    }
+    normalise_dirs(into)?;
+    // Deepest first: a directory may lose the permission to enter it.
+    for (path, mode) in meta.dirs.iter().rev() {
+        set_mode(&into.join(from_text(path)), *mode)?;
+    }
+    Ok(())
+}
+
+/// Directories are made with the permissions of the process; the snapshot names only those that differ from 755.
+fn normalise_dirs(dir: &Path) -> Result<(), GitError> {
+    set_mode(dir, 0o755)?;
+    for entry in std::fs::read_dir(dir).map_err(GitError::io(dir))?.flatten() {
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            normalise_dirs(&entry.path())?;
+        }
+    }
+    Ok(())
+}
+
+fn set_mode(path: &Path, mode: u32) -> Result<(), GitError> {
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).map_err(GitError::io(path))
+}
+
+/// `<mode> <type> <oid>\t<path>`
+pub(crate) fn tree_record(record: &[u8]) -> Option<(String, String, &[u8])> {
+    let tab = record.iter().position(|byte| *byte == b'\t')?;
+    let head = std::str::from_utf8(&record[..tab]).ok()?;
+    let mut words = head.split_whitespace();
+    let (mode, oid) = (words.next()?, words.nth(1)?);
+    Some((mode.to_owned(), oid.to_owned(), &record[tab + 1..]))
+}
+
+async fn place(
+    repo: &Repo,
+    base: &WorktreeBase,
+    owner: Owner,
+    building: &Path,
+    wanted: &str,
+    to: &Path,
+) -> Result<(), GitError> {
+    let _writing = repo.writing().await;
+    let (repo, base, building, to) = (repo.clone(), base.clone(), building.to_owned(), to.to_owned());
+    let wanted = to_text(from_text(wanted).as_os_str().as_bytes());
+    blocking(move || {
+        make_worktrees_dir(&repo)?;
+        let git_dir = admin::free_dir(&repo, &wanted);
+        copy_dir(&building.join("admin"), &git_dir)?;
+        let settle = || -> Result<(), GitError> {
+            let mark = mark::read(&git_dir)?.filter(|mark| mark.owner == owner);
+            if mark.is_none_or(|mark| mark.installation != base.installation()) {
+                return Err(GitError::stranger(&to, "the snapshot was made by another installation"));
+            }
+            platform::rename_new(&building.join("work"), &to).map_err(GitError::io(&to))?;
+            admin::connect(&git_dir, &to)
+        };
+        settle().inspect_err(|_| {
+            // Only the copy that was just made goes.
+            let _ = std::fs::remove_dir_all(&git_dir);
+        })
+    })
+    .await
+}

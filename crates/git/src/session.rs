@@ -1,0 +1,103 @@
+//! A `git cat-file --batch-command` process that answers many questions about objects.
+//!
+//! Invariant: questions and answers strictly alternate; after any error the session is unusable and must be dropped,
+//! which ends its process. Refs and packs that appear while it runs are seen, because git re-reads them.
+
+use std::path::Path;
+use std::time::Duration;
+
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader};
+use tokio::process::{Child, ChildStdin, ChildStdout};
+
+use crate::GitError;
+use crate::command::Git;
+
+const TIME_LIMIT: Duration = Duration::from_secs(120);
+
+pub(crate) struct Session {
+    // Dropping the child kills it.
+    _child: Child,
+    stdin: ChildStdin,
+    stdout: BufReader<ChildStdout>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Info {
+    pub oid: String,
+    pub kind: String,
+    pub size: u64,
+}
+
+impl Session {
+    pub fn open(dir: &Path) -> Result<Self, GitError> {
+        let mut child = Git::read(dir).args(["cat-file", "--batch-command"]).start()?;
+        match (child.stdin.take(), child.stdout.take()) {
+            (Some(stdin), Some(stdout)) => Ok(Self { _child: child, stdin, stdout: BufReader::new(stdout) }),
+            _ => Err(broken("no pipes")),
+        }
+    }
+
+    /// What `name` resolves to, or `None` when there is no such object.
+    pub async fn info(&mut self, name: &str) -> Result<Option<Info>, GitError> {
+        self.ask("info", name).await
+    }
+
+    /// The content of `oid`, or `None` when it is missing or larger than `max_bytes`.
+    pub async fn contents(&mut self, oid: &str, max_bytes: u64) -> Result<Option<Vec<u8>>, GitError> {
+        match self.info(oid).await? {
+            Some(info) if info.size <= max_bytes => {}
+            _ => return Ok(None),
+        }
+        let mut bytes = Vec::new();
+        let found = self.copy(oid, &mut bytes).await?;
+        Ok(found.then_some(bytes))
+    }
+
+    /// Writes the content of `oid` to `to`; false when there is no such object.
+    pub async fn copy(&mut self, oid: &str, to: &mut (impl AsyncWrite + Unpin)) -> Result<bool, GitError> {
+        let Some(info) = self.ask("contents", oid).await? else { return Ok(false) };
+        let work = async {
+            let copied = tokio::io::copy(&mut (&mut self.stdout).take(info.size), to).await?;
+            if copied != info.size || self.stdout.read_u8().await? != b'\n' {
+                return Err(std::io::ErrorKind::UnexpectedEof.into());
+            }
+            to.flush().await
+        };
+        bound(work).await?;
+        Ok(true)
+    }
+
+    async fn ask(&mut self, verb: &str, name: &str) -> Result<Option<Info>, GitError> {
+        if name.contains('\n') {
+            return Ok(None);
+        }
+        let mut line = String::new();
+        let work = async {
+            self.stdin.write_all(format!("{verb} {name}\n").as_bytes()).await?;
+            self.stdin.flush().await?;
+            (&mut self.stdout).take(64 << 10).read_line(&mut line).await
+        };
+        bound(work).await?;
+        let Some(line) = line.strip_suffix('\n') else { return Err(broken("it ended")) };
+        let mut words = line.rsplitn(3, ' ');
+        let (size, kind, oid) = (words.next(), words.next(), words.next());
+        Ok(match (oid, kind, size.and_then(|size| size.parse().ok())) {
+            (Some(oid), Some(kind), Some(size)) => {
+                Some(Info { oid: oid.to_owned(), kind: kind.to_owned(), size })
+            }
+            _ => None,
+        })
+    }
+}
+
+async fn bound<T>(work: impl Future<Output = std::io::Result<T>>) -> Result<T, GitError> {
+    match tokio::time::timeout(TIME_LIMIT, work).await {
+        Ok(Ok(value)) => Ok(value),
+        Ok(Err(error)) => Err(broken(&error.to_string())),
+        Err(_) => Err(broken("no answer in time")),
+    }
+}
+
+fn broken(why: &str) -> GitError {
+    GitError::Failed { command: "cat-file --batch-command".into(), stderr: why.to_owned() }
+}

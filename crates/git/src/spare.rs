@@ -1,0 +1,160 @@
+//! Making worktrees and turning them into an owner's.
+//!
+//! Owns: the three steps every worktree goes through: detached spare, marked and moved to its name, put on its branch.
+//! Invariant: a step that fails is undone by the caller with [`give_back`]; a spare is never deleted.
+
+use std::path::Path;
+
+use forge_types::AttemptId;
+
+use crate::base::Spare;
+use crate::command::{Git, GitVersion, check_git};
+use crate::{GitError, Mark, Owner, Repo, WorktreeBase, admin, mark, platform};
+
+/// How HEAD of a new worktree gets its branch.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Attach {
+    /// The branch must not exist yet.
+    Create,
+    /// The branch exists and points at the checked out commit.
+    Existing,
+}
+
+/// Why a branch could not be attached.
+pub(crate) enum AttachFailure {
+    Taken,
+    Other(GitError),
+}
+
+/// A fresh detached worktree at `commit`, marked as a spare and held by the caller.
+pub(crate) async fn make(repo: &Repo, base: &WorktreeBase, commit: &str) -> Result<Spare, GitError> {
+    let dir = base.spare_dir();
+    std::fs::create_dir_all(&dir).map_err(GitError::io(&dir))?;
+    let dir = std::fs::canonicalize(&dir).map_err(GitError::io(&dir))?;
+    let path = dir.join(&AttemptId::random().hex()[..12]);
+    base.hold(&path);
+    let made = fill_in(repo, base, commit, &path).await;
+    if made.is_err() {
+        base.let_go(&path);
+    }
+    made
+}
+
+async fn fill_in(repo: &Repo, base: &WorktreeBase, commit: &str, path: &Path) -> Result<Spare, GitError> {
+    {
+        // A git that lists the worktrees dies when it meets one that is half made, so they are made one at a time;
+        // the slow part, the checkout, is not.
+        let _writing = repo.writing().await;
+        Git::write(repo.path())
+            .option("worktree.useRelativePaths=false")
+            .args(["worktree", "add", "--detach", "--no-checkout", "-q", "--"])
+            .args([path.as_os_str(), commit.as_ref()])
+            .run_patiently()
+            .await?;
+    }
+    let git_dir = admin::private_dir(path).ok_or_else(|| GitError::NoRepository(path.to_owned()))?;
+    mark::write(&git_dir, &spare_mark(repo, base))?;
+    let _permit = repo.checking_out().await;
+    Git::write(path)
+        .args(["checkout", "-q", "-f", "--detach", commit, "--"])
+        .time_limit(std::time::Duration::from_secs(1800))
+        .run_patiently()
+        .await?;
+    Ok(Spare { path: path.to_owned(), git_dir, commit: commit.to_owned() })
+}
+
+pub(crate) fn spare_mark(repo: &Repo, base: &WorktreeBase) -> Mark {
+    Mark {
+        installation: base.installation().to_owned(),
+        owner: Owner::Spare,
+        branch: None,
+        repo: repo.path().to_string_lossy().into_owned(),
+    }
+}
+
+/// Marks the spare and moves it to `to`; `Exists` when something is there already.
+pub(crate) fn settle(spare: &Spare, mark: &Mark, to: &Path) -> Result<(), GitError> {
+    mark::write(&spare.git_dir, mark)?;
+    match platform::rename_new(&spare.path, to) {
+        Ok(()) => admin::connect(&spare.git_dir, to),
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+            Err(GitError::Exists(to.to_owned()))
+        }
+        Err(error) => Err(GitError::io(to)(error)),
+    }
+}
+
+/// Puts the settled worktree on `branch`: one git process where git can do both steps at once.
+pub(crate) async fn attach(
+    worktree: &Path,
+    branch: &str,
+    commit: &str,
+    how: Attach,
+) -> Result<(), AttachFailure> {
+    const SYMREF_UPDATE: GitVersion = GitVersion { major: 2, minor: 46, patch: 0 };
+    let version = check_git().await.map_err(AttachFailure::Other)?;
+    let full_ref = format!("refs/heads/{branch}");
+    let together = version >= SYMREF_UPDATE;
+    let mut input = Vec::new();
+    if how == Attach::Create {
+        input.extend_from_slice(format!("create {full_ref}\0{commit}\0").as_bytes());
+    }
+    if together {
+        input.extend_from_slice(format!("symref-update HEAD\0{full_ref}\0oid\0{commit}\0").as_bytes());
+    }
+    if !input.is_empty() {
+        let update = Git::write(worktree).args(["update-ref", "-z", "--stdin"]).input(input);
+        update.run_patiently().await.map_err(|error| match error {
+            GitError::Failed { stderr, .. } if stderr.contains("reference already exists") => {
+                AttachFailure::Taken
+            }
+            other => AttachFailure::Other(other),
+        })?;
+    }
+    if !together {
+        let point = Git::write(worktree).args(["symbolic-ref", "HEAD", &full_ref]);
+        if let Err(error) = point.run_patiently().await {
+            if how == Attach::Create {
+                remove_branch(worktree, branch, commit).await;
+            }
+            return Err(AttachFailure::Other(error));
+        }
+    }
+    Ok(())
+}
+
+/// Undoes `attach` with `Attach::Create`.
+pub(crate) async fn detach(worktree: &Path, branch: &str, commit: &str) {
+    let head = Git::write(worktree).args(["update-ref", "--no-deref", "HEAD", commit]);
+    if let Err(error) = head.run_patiently().await {
+        tracing::warn!(worktree = %worktree.display(), %error, "could not detach an unfinished worktree");
+        return;
+    }
+    remove_branch(worktree, branch, commit).await;
+}
+
+async fn remove_branch(worktree: &Path, branch: &str, commit: &str) {
+    let full_ref = format!("refs/heads/{branch}");
+    let remove = Git::write(worktree).args(["update-ref", "-d", &full_ref, commit]);
+    if let Err(error) = remove.run_patiently().await {
+        tracing::warn!(branch, %error, "could not remove the branch of an unfinished start");
+    }
+}
+
+/// Turns a settled or unsettled worktree back into a ready spare.
+pub(crate) fn give_back(repo: &Repo, base: &WorktreeBase, spare: Spare, now_at: &Path) {
+    let back = || -> Result<(), GitError> {
+        if now_at != spare.path && std::fs::symlink_metadata(now_at).is_ok() {
+            platform::rename_new(now_at, &spare.path).map_err(GitError::io(&spare.path))?;
+            admin::connect(&spare.git_dir, &spare.path)?;
+        }
+        mark::write(&spare.git_dir, &spare_mark(repo, base))
+    };
+    match back() {
+        Ok(()) => base.put_spare(repo, spare),
+        Err(error) => {
+            base.let_go(&spare.path);
+            tracing::warn!(path = %now_at.display(), %error, "could not give a spare worktree back");
+        }
+    }
+}

@@ -1,0 +1,284 @@
+use forge_git::{
+    GitError, Naming, Owner, Pool, check_git, claim, drop_orphan_claim, ensure, list, spawned, whoami,
+};
+use forge_types::{AttemptId, ErrandId};
+use pretty_assertions::assert_eq;
+
+use crate::fixture::{Fixture, base, git, naming, owner, read, try_git, write};
+
+fn shape(f: &Fixture, w: &forge_git::Worktree) -> Vec<String> {
+    vec![
+        git(&w.path, &["status", "--porcelain=v2", "--branch"]).replace(&w.branch, "B"),
+        git(&w.path, &["rev-parse", "HEAD"]),
+        git(&w.path, &["symbolic-ref", "HEAD"]).replace(&w.branch, "B"),
+        git(&f.project(), &["config", "--get-regexp", &format!("^branch.{}", w.branch)])
+            .split(' ')
+            .next()
+            .unwrap()
+            .replace(&w.branch, "B"),
+        git(&w.path, &["ls-files", "-s"]),
+        git(&w.path, &["rev-parse", "--show-toplevel"]).replace(&w.name, "N"),
+    ]
+}
+
+#[tokio::test]
+async fn a_warm_claim_is_indistinguishable_from_a_cold_one() {
+    let f = Fixture::new().await;
+    let (_, cold) = f.start("Same thing").await;
+    let pool = Pool::new(f.base.clone(), 1, 0);
+    assert_eq!(pool.fill(&f.repo, &f.head()).await.unwrap().made, 1);
+    let (id, warm) = f.start("Same thing").await;
+    assert_eq!(shape(&f, &cold), shape(&f, &warm));
+    assert_eq!(warm.name, format!("{}-same-thing", &id.hex()[..4]));
+    assert_eq!(warm.branch, format!("forge/{}", warm.name));
+    let key = format!("branch.{}.forgeAttempt", warm.branch);
+    assert_eq!(git(&f.project(), &["config", &key]), id.to_string());
+    assert_eq!(git(&warm.path, &["fsck", "--no-dangling"]), "");
+    let listed = git(&f.project(), &["worktree", "list", "--porcelain"]);
+    assert!(listed.contains(&format!("{}\n", warm.path.display())), "{listed}");
+    assert!(!listed.contains("prunable"), "{listed}");
+}
+
+#[tokio::test]
+async fn a_warm_claim_starts_at_most_two_processes() {
+    let f = Fixture::new().await;
+    check_git().await.unwrap();
+    Pool::new(f.base.clone(), 2, 0).fill(&f.repo, &f.head()).await.unwrap();
+    let commit = f.head();
+    let before = spawned();
+    let naming = naming(AttemptId::random(), "quick");
+    claim(&f.repo, &f.base, &naming, &commit, &|_| false).await.unwrap();
+    assert!(spawned() - before <= 2, "{} processes", spawned() - before);
+}
+
+#[tokio::test]
+async fn names_grow_when_branch_directory_or_row_is_taken() {
+    let f = Fixture::new().await;
+    let id: AttemptId = "a1b2c3d4-e5f6-4000-8000-000000000001".parse().unwrap();
+    git(&f.project(), &["branch", "forge/a1b2-fix"]);
+    write(&f.base.path().join("a1b2c-fix/mine.txt"), "a stranger's");
+    let taken = |name: &str| name == "a1b2c3-fix";
+    let worktree = claim(&f.repo, &f.base, &naming(id, "Fix"), &f.head(), &taken).await.unwrap();
+    assert_eq!(worktree.name, "a1b2c3d-fix");
+    assert_eq!(worktree.branch, "forge/a1b2c3d-fix");
+    assert_eq!(read(&f.base.path().join("a1b2c-fix/mine.txt")), "a stranger's");
+    let errand: ErrandId = "a1b2c3d4-e5f6-4000-8000-000000000001".parse().unwrap();
+    let run = claim(&f.repo, &f.base, &Naming::Errand { id: errand }, &f.head(), &|_| false).await.unwrap();
+    assert_eq!((run.name.as_str(), run.branch.as_str()), ("run-a1b2", "run/a1b2c3d4"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hundred_parallel_starts_in_one_repository_succeed() {
+    let f = Fixture::new().await;
+    Pool::new(f.base.clone(), 3, 0).fill(&f.repo, &f.head()).await.unwrap();
+    let commit = f.head();
+    let mut starts = tokio::task::JoinSet::new();
+    for n in 0..100 {
+        let (repo, base, commit) = (f.repo.clone(), f.base.clone(), commit.clone());
+        starts.spawn(async move {
+            let naming = naming(AttemptId::random(), &format!("start {n}"));
+            claim(&repo, &base, &naming, &commit, &|_| false).await
+        });
+    }
+    let mut names = std::collections::HashSet::new();
+    while let Some(started) = starts.join_next().await {
+        let worktree = started.unwrap().unwrap();
+        assert_eq!(git(&worktree.path, &["symbolic-ref", "--short", "HEAD"]), worktree.branch);
+        assert!(names.insert(worktree.name));
+    }
+    let ids = git(&f.project(), &["config", "--get-regexp", "forgeattempt$"]);
+    assert_eq!(ids.lines().count(), 100);
+}
+
+#[tokio::test]
+async fn a_failed_claim_leaves_nothing() {
+    let f = Fixture::new().await;
+    let before = git(&f.project(), &["for-each-ref"]);
+    let id = AttemptId::random();
+    let bad = "1234567890123456789012345678901234567890";
+    claim(&f.repo, &f.base, &naming(id, "x"), bad, &|_| false).await.unwrap_err();
+    let missing = claim(&f.repo, &f.base, &naming(id, "x"), "nope", &|_| false).await.unwrap_err();
+    assert_eq!(missing.to_string(), "Branch not found: nope");
+    // A branch named `forge` makes every `forge/…` impossible.
+    git(&f.project(), &["branch", "forge"]);
+    let before_block = git(&f.project(), &["for-each-ref"]);
+    f.claim(id, "x").await.unwrap_err();
+    assert_eq!(git(&f.project(), &["for-each-ref"]), before_block);
+    git(&f.project(), &["branch", "-D", "forge"]);
+    assert_eq!(git(&f.project(), &["for-each-ref"]), before);
+    assert_eq!(try_git(&f.project(), &["config", "--get-regexp", "forgeattempt$"]).0, 1);
+    let names =
+        |l: Vec<forge_git::Listed>| l.into_iter().map(|l| l.mark.map(|m| m.owner)).collect::<Vec<_>>();
+    assert_eq!(names(list(&f.base).await.unwrap()), [Some(Owner::Spare)]);
+    // The checkout that was made for the failed start serves the next one.
+    let (_, worktree) = f.start("y").await;
+    assert_eq!(git(&worktree.path, &["status", "--porcelain"]), "");
+    assert_eq!(list(&f.base).await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn a_claim_that_cannot_record_its_id_is_undone() {
+    let f = Fixture::new().await;
+    let before = git(&f.project(), &["for-each-ref"]);
+    // A directory in the place of the lock cannot be waited away.
+    std::fs::create_dir(f.repo.common_dir().join("config.lock")).unwrap();
+    f.claim(AttemptId::random(), "x").await.unwrap_err();
+    std::fs::remove_dir(f.repo.common_dir().join("config.lock")).unwrap();
+    assert_eq!(git(&f.project(), &["for-each-ref"]), before);
+    let (_, worktree) = f.start("x").await;
+    assert_eq!(git(&worktree.path, &["status", "--porcelain"]), "");
+}
+
+#[tokio::test]
+async fn whoami_tells_the_full_id_from_a_subdirectory_and_nothing_elsewhere() {
+    let f = Fixture::new().await;
+    let (id, worktree) = f.start("who").await;
+    let me = whoami(&worktree.path.join("dir")).unwrap().unwrap();
+    assert_eq!(me.mark.owner, owner(id));
+    assert_eq!(me.mark.branch.as_deref(), Some(worktree.branch.as_str()));
+    assert_eq!(me.mark.repo, f.project().to_string_lossy());
+    assert_eq!(me.worktree, std::fs::canonicalize(&worktree.path).unwrap());
+    assert_eq!(read(&me.git_dir.join("forge-attempt")).trim(), id.to_string());
+    assert_eq!(whoami(&f.project()).unwrap(), None);
+    assert_eq!(whoami(f.dir.path()).unwrap(), None);
+}
+
+#[tokio::test]
+async fn ensure_brings_a_deleted_directory_back_and_refuses_a_strangers() {
+    let f = Fixture::new().await;
+    let (id, w) = f.start("back").await;
+    write(&w.path.join("new.txt"), "committed");
+    git(&w.path, &["add", "-A"]);
+    git(&w.path, &["commit", "-q", "-m", "more"]);
+    ensure(&f.repo, &f.base, owner(id), &w.branch, &w.path).await.unwrap();
+    std::fs::remove_dir_all(&w.path).unwrap();
+    ensure(&f.repo, &f.base, owner(id), &w.branch, &w.path).await.unwrap();
+    assert_eq!(read(&w.path.join("new.txt")), "committed");
+    assert_eq!(git(&w.path, &["status", "--porcelain"]), "");
+    // The same after git has forgotten the worktree.
+    std::fs::remove_dir_all(&w.path).unwrap();
+    git(&f.project(), &["worktree", "prune", "--expire=now"]);
+    ensure(&f.repo, &f.base, owner(id), &w.branch, &w.path).await.unwrap();
+    assert_eq!(read(&w.path.join("new.txt")), "committed");
+    assert_eq!(git(&w.path, &["symbolic-ref", "--short", "HEAD"]), w.branch);
+    assert_eq!(whoami(&w.path).unwrap().unwrap().mark.owner, owner(id));
+    let other = ensure(&f.repo, &f.base, owner(AttemptId::random()), &w.branch, &w.path).await;
+    assert!(matches!(other, Err(GitError::NotForges { .. })));
+    let stranger = f.base.path().join("stranger");
+    write(&stranger.join("f"), "x");
+    let refused = ensure(&f.repo, &f.base, owner(id), &w.branch, &stranger).await;
+    assert!(matches!(refused, Err(GitError::NotForges { .. })));
+    let gone = ensure(&f.repo, &f.base, owner(id), "nope", &f.base.path().join("gone")).await.unwrap_err();
+    assert_eq!(gone.to_string(), "Branch not found: nope");
+}
+
+#[tokio::test]
+async fn an_orphan_claim_loses_its_branch_only_while_it_carries_nothing() {
+    let f = Fixture::new().await;
+    let (id, w) = f.start("orphan").await;
+    let kept = drop_orphan_claim(&f.repo, &f.base, owner(id), &w.path, &w.branch, &w.head).await.unwrap();
+    assert!(kept.unwrap().trash.unwrap().is_dir());
+    assert_eq!(git(&f.project(), &["branch", "--list", &w.branch]), "");
+    let (id, w) = f.start("worked").await;
+    git(&w.path, &["commit", "-q", "--allow-empty", "-m", "work"]);
+    drop_orphan_claim(&f.repo, &f.base, owner(id), &w.path, &w.branch, &w.head).await.unwrap();
+    assert!(git(&f.project(), &["branch", "--list", &w.branch]).contains(&w.branch));
+}
+
+#[tokio::test]
+async fn the_pool_adopts_moves_and_respects_size_disk_and_other_installations() {
+    let f = Fixture::new().await;
+    let pool = Pool::new(f.base.clone(), 2, 0);
+    pool.fill(&f.repo, &f.head()).await.unwrap();
+    // Another server of this installation takes the spares up, another installation makes its own.
+    let again = base(f.base.path(), "here");
+    let filled = Pool::new(again.clone(), 2, 0).fill(&f.repo, &f.head()).await.unwrap();
+    assert_eq!((filled.ready, filled.made), (2, 0));
+    let other = base(f.base.path(), "there");
+    assert_eq!(Pool::new(other, 2, 0).fill(&f.repo, &f.head()).await.unwrap().made, 2);
+    assert_eq!(Pool::new(again.clone(), 9, u64::MAX).fill(&f.repo, &f.head()).await.unwrap().made, 0);
+    write(&f.project().join("a.txt"), "newer\n");
+    git(&f.project(), &["commit", "-qam", "second"]);
+    let spare = list(&again).await.unwrap();
+    let ours = spare.iter().find(|l| l.mark.as_ref().unwrap().installation == "here").unwrap();
+    write(&ours.path.join("surprise.txt"), "!");
+    let filled = Pool::new(again.clone(), 2, 0).fill(&f.repo, &f.head()).await.unwrap();
+    assert_eq!((filled.ready, filled.made, filled.moved, filled.retired), (2, 1, 1, 1));
+    let w = claim(&f.repo, &again, &naming(AttemptId::random(), "n"), &f.head(), &|_| false).await.unwrap();
+    assert_eq!(read(&w.path.join("a.txt")), "newer\n");
+    assert_eq!(git(&w.path, &["status", "--porcelain"]), "");
+}
+
+#[tokio::test]
+async fn sparse_checkout_and_line_end_rules_are_honoured() {
+    let f = Fixture::new().await;
+    write(&f.project().join(".gitattributes"), "*.txt text eol=crlf\n");
+    write(&f.project().join("other/c.txt"), "c\n");
+    git(&f.project(), &["add", "-A"]);
+    git(&f.project(), &["commit", "-qm", "attributes"]);
+    git(&f.project(), &["sparse-checkout", "set", "dir"]);
+    for warmth in [0, 1] {
+        Pool::new(f.base.clone(), warmth, 0).fill(&f.repo, &f.head()).await.unwrap();
+        let (_, w) = f.start("sparse").await;
+        assert_eq!(std::fs::read(w.path.join("dir/b.txt")).unwrap(), b"b\r\n");
+        assert!(!w.path.join("other").exists());
+        assert_eq!(git(&w.path, &["status", "--porcelain"]), "");
+    }
+}
+
+#[tokio::test]
+async fn a_submodule_that_cannot_be_fetched_is_a_warning() {
+    let f = Fixture::new().await;
+    let sub = f.dir.path().join("sub");
+    forge_git::Repo::init(&sub).await.unwrap();
+    let url = sub.to_string_lossy().into_owned();
+    git(&f.project(), &["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", &url, "lib"]);
+    git(&f.project(), &["commit", "-qm", "submodule"]);
+    std::fs::remove_dir_all(&sub).unwrap();
+    let (_, w) = f.start("modules").await;
+    assert_eq!(w.warnings.len(), 1, "{:?}", w.warnings);
+    assert!(w.warnings[0].contains("lib"), "{:?}", w.warnings);
+    assert!(w.path.join("a.txt").is_file());
+}
+
+#[tokio::test]
+async fn what_a_crash_leaves_of_a_claim_is_recognised_and_can_be_undone() {
+    let f = Fixture::new().await;
+    Pool::new(f.base.clone(), 1, 0).fill(&f.repo, &f.head()).await.unwrap();
+    let id = AttemptId::random();
+    // Marked and moved, but the server died before the branch was made.
+    let spare = list(&f.base).await.unwrap()[0].path.clone();
+    let git_dir = std::path::PathBuf::from(git(&spare, &["rev-parse", "--absolute-git-dir"]));
+    let mark =
+        read(&git_dir.join("forge-owner.json")).replace("\"spare\"", &format!("{{\"attempt\":\"{id}\"}}"));
+    write(&git_dir.join("forge-owner.json"), mark);
+    let left = list(&f.base).await.unwrap();
+    assert_eq!(left[0].mark.as_ref().map(|mark| mark.owner), Some(owner(id)));
+    let again = base(f.base.path(), "here");
+    assert_eq!(Pool::new(again.clone(), 1, 0).fill(&f.repo, &f.head()).await.unwrap().made, 1);
+    let head = f.head();
+    drop_orphan_claim(&f.repo, &again, owner(id), &left[0].path, "forge/never-made", &head).await.unwrap();
+    assert!(!left[0].path.exists());
+    assert_eq!(list(&again).await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn the_users_post_checkout_hook_runs_once_for_a_new_worktree() {
+    let f = Fixture::new().await;
+    let (hook, trace) = (f.repo.common_dir().join("hooks/post-checkout"), f.dir.path().join("trace"));
+    write(&hook, format!("#!/bin/sh\necho ran >> '{}'\n", trace.display()));
+    std::fs::set_permissions(&hook, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    f.start("hook").await;
+    assert_eq!(read(&trace), "ran\n");
+}
+
+#[tokio::test]
+async fn an_unfinished_spare_of_a_crashed_server_is_retired() {
+    let f = Fixture::new().await;
+    Pool::new(f.base.clone(), 1, 0).fill(&f.repo, &f.head()).await.unwrap();
+    let spare = list(&f.base).await.unwrap()[0].path.clone();
+    std::fs::remove_file(spare.join("a.txt")).unwrap();
+    let filled = Pool::new(base(f.base.path(), "here"), 1, 0).fill(&f.repo, &f.head()).await.unwrap();
+    assert_eq!((filled.retired, filled.made, filled.ready), (1, 1, 1));
+    assert!(!spare.exists());
+}

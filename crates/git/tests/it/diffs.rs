@@ -1,0 +1,111 @@
+use std::collections::BTreeMap;
+use std::os::unix::fs::{PermissionsExt, symlink};
+
+use forge_git::{ContentReader, FileDiff, commit_all, diff_commit, diff_worktree};
+use forge_types::DiffChange;
+
+use crate::fixture::{Fixture, git, write};
+
+fn by_key(files: Vec<FileDiff>) -> BTreeMap<String, FileDiff> {
+    files.into_iter().map(|file| (file.key().to_owned(), file)).collect()
+}
+
+#[tokio::test]
+async fn every_kind_of_change_is_told_and_the_index_is_not_touched() {
+    let f = Fixture::new().await;
+    let long: String = (0..50).map(|n| format!("line {n}\n")).collect();
+    write(&f.project().join("long.txt"), &long);
+    write(&f.project().join("tool.sh"), "#!/bin/sh\n");
+    write(&f.project().join("gone.txt"), "bye\n");
+    git(&f.project(), &["add", "-A"]);
+    git(&f.project(), &["commit", "-qm", "more"]);
+    let (_, w) = f.start("diff").await;
+    let p = &w.path;
+    std::fs::rename(p.join("long.txt"), p.join("moved.txt")).unwrap();
+    std::fs::remove_file(p.join("gone.txt")).unwrap();
+    std::fs::set_permissions(p.join("tool.sh"), PermissionsExt::from_mode(0o755)).unwrap();
+    write(&p.join("a.txt"), "one\n2\nthree\nfour\n");
+    write(&p.join("bin.dat"), [0u8, 1, 2, 255]);
+    write(&p.join("big.txt"), "x".repeat(3000));
+    write(&p.join("noise.log"), "ignored");
+    write(&p.join("ünï \"q\" \n:(glob)*.txt"), "strange\n");
+    symlink("a.txt", p.join("link")).unwrap();
+    git(p, &["init", "-q", "nested"]);
+    write(&p.join("nested/n.txt"), "nested");
+    write(&p.join("staged.txt"), "staged\n");
+    git(p, &["add", "staged.txt"]);
+    let index = git(p, &["rev-parse", "--git-path", "index"]);
+    let before = std::fs::read(p.join(&index)).unwrap();
+    let files = by_key(diff_worktree(&f.repo, p, &w.head).await.unwrap());
+    assert_eq!(std::fs::read(p.join(&index)).unwrap(), before);
+    let kinds: BTreeMap<&str, DiffChange> =
+        files.iter().map(|(key, file)| (key.as_str(), file.change)).collect();
+    let want = BTreeMap::from([
+        ("moved.txt", DiffChange::Renamed),
+        ("gone.txt", DiffChange::Deleted),
+        ("tool.sh", DiffChange::PermissionChange),
+        ("a.txt", DiffChange::Modified),
+        ("bin.dat", DiffChange::Added),
+        ("big.txt", DiffChange::Added),
+        ("ünï \"q\" \n:(glob)*.txt", DiffChange::Added),
+        ("link", DiffChange::Added),
+        ("staged.txt", DiffChange::Added),
+    ]);
+    assert_eq!(kinds, want);
+    let a = &files["a.txt"];
+    assert_eq!((a.additions, a.deletions), (Some(2), Some(1)));
+    assert!(files["bin.dat"].binary && files["bin.dat"].additions.is_none());
+    assert_eq!(files["moved.txt"].old_path.as_deref(), Some("long.txt"));
+    let mut reader = ContentReader::new(&f.repo, p);
+    let a = reader.load(a, 2048).await.unwrap();
+    assert_eq!(a.old_content.as_deref(), Some("one\ntwo\nthree\n"));
+    assert_eq!(a.new_content.as_deref(), Some("one\n2\nthree\nfour\n"));
+    for key in ["bin.dat", "big.txt"] {
+        let omitted = reader.load(&files[key], 2048).await.unwrap();
+        assert!(omitted.content_omitted && omitted.new_content.is_none(), "{key}");
+    }
+    let strange = reader.load(&files["ünï \"q\" \n:(glob)*.txt"], 2048).await.unwrap();
+    assert_eq!(strange.new_content.as_deref(), Some("strange\n"));
+    let gone = reader.load(&files["gone.txt"], 2048).await.unwrap();
+    assert_eq!((gone.old_content.as_deref(), gone.new_content), (Some("bye\n"), None));
+    assert_eq!(reader.load(&files["link"], 2048).await.unwrap().new_content.as_deref(), Some("a.txt"));
+}
+
+#[tokio::test]
+async fn a_commit_differs_from_its_first_parent_as_the_worktree_did() {
+    let f = Fixture::new().await;
+    let (_, w) = f.start("commit diff").await;
+    write(&w.path.join("a.txt"), "changed\n");
+    write(&w.path.join("new.txt"), "new\n");
+    let mut live = diff_worktree(&f.repo, &w.path, &w.head).await.unwrap();
+    commit_all(&f.repo, &w.path, "c").await.unwrap();
+    let landed = diff_commit(&f.repo, "HEAD").await.unwrap();
+    assert!(
+        landed.is_empty() || landed.iter().all(|file| file.change == DiffChange::Added),
+        "main's first commit"
+    );
+    let head = git(&w.path, &["rev-parse", "HEAD"]);
+    let mut landed = diff_commit(&f.repo, &head).await.unwrap();
+    for file in live.iter_mut().chain(&mut landed) {
+        if let Some(new) = &mut file.new {
+            new.oid = None;
+        }
+    }
+    assert_eq!(live, landed);
+    assert_eq!(diff_worktree(&f.repo, &w.path, &head).await.unwrap(), []);
+}
+
+#[tokio::test]
+async fn crlf_checkouts_do_not_differ_in_every_line() {
+    let f = Fixture::new().await;
+    write(&f.project().join(".gitattributes"), "*.txt text eol=crlf\n");
+    git(&f.project(), &["add", "-A"]);
+    git(&f.project(), &["commit", "-qm", "crlf"]);
+    let (_, w) = f.start("crlf").await;
+    write(&w.path.join("a.txt"), "one\r\ntwo\r\nthree\r\nfour\r\n");
+    let files = diff_worktree(&f.repo, &w.path, &w.head).await.unwrap();
+    assert_eq!(files.len(), 1);
+    assert_eq!((files[0].additions, files[0].deletions), (Some(1), Some(0)));
+    let diff = ContentReader::new(&f.repo, &w.path).load(&files[0], 1 << 20).await.unwrap();
+    assert_eq!(diff.new_content.as_deref(), Some("one\ntwo\nthree\nfour\n"));
+}

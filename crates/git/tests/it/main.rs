@@ -1,0 +1,14 @@
+//! The promises of forge-git, checked with real git in temporary directories.
+#![allow(clippy::unwrap_used)]
+
+mod claims;
+mod commits;
+mod copies;
+mod diffs;
+mod fixture;
+mod merges;
+mod repos;
+mod retirement;
+mod timing;
+mod watching;
+mod wild;

@@ -1,0 +1,28 @@
+use std::time::Duration;
+
+use forge_git::{diff_worktree, watch};
+
+use crate::fixture::{Fixture, git, write};
+
+const SOON: Duration = Duration::from_secs(10);
+/// Long enough for a wrong wake-up to show, whatever the debounce.
+const QUIET: Duration = Duration::from_millis(900);
+
+#[tokio::test]
+async fn changes_wake_the_reader_and_ignored_directories_and_reads_do_not() {
+    let f = Fixture::new().await;
+    let (_, w) = f.start("watch").await;
+    write(&w.path.join("node_modules/x/y.js"), "1");
+    let mut watch = watch(&w.path).unwrap();
+    write(&w.path.join("fresh/deep/new.txt"), "1");
+    tokio::time::timeout(SOON, watch.changed()).await.expect("a new file");
+    write(&w.path.join("fresh/deep/new.txt"), "2");
+    tokio::time::timeout(SOON, watch.changed()).await.expect("a file in a new directory");
+    git(&w.path, &["add", "-A"]);
+    git(&w.path, &["commit", "-qm", "x"]);
+    tokio::time::timeout(SOON, watch.changed()).await.expect("a commit");
+    while tokio::time::timeout(QUIET, watch.changed()).await.is_ok() {}
+    write(&w.path.join("node_modules/x/y.js"), "2");
+    diff_worktree(&f.repo, &w.path, &w.head).await.unwrap();
+    assert!(tokio::time::timeout(QUIET, watch.changed()).await.is_err(), "woken without a change");
+}

@@ -1,0 +1,184 @@
+//! Executors: data (profiles) plus a dialect (how a program is started and spoken to).
+//!
+//! Owns what turns an executor id, its options and a request into a [`Plan`]. Invariant: planning creates nothing and
+//! starts nothing of the user's; a plan names an existing program, or the caller learns what is missing before
+//! any row or directory exists. User text only ever becomes whole arguments or stdin, never shell source.
+
+#![cfg_attr(test, allow(clippy::unwrap_used))]
+
+mod claude;
+mod profiles;
+mod program;
+mod scripted;
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use forge_types::Executor;
+
+use crate::StdinPlan;
+
+pub use profiles::{Options, ProfileError, Profiles};
+use program::Program;
+pub use scripted::scripted_agent;
+
+/// Everything needed to start a process: the program is resolved, nothing has been created.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    pub program: PathBuf,
+    pub args: Vec<String>,
+    pub env: Vec<(String, String)>,
+    pub stdin: StdinPlan,
+    /// The protocol's own request to stop: one line for the agent's stdin, without the newline.
+    pub interrupt: Option<String>,
+}
+
+/// What is asked of the agent.
+#[derive(Clone, Copy, Debug)]
+pub enum Request<'a> {
+    New { prompt: &'a str },
+    Resume { prompt: &'a str, session_id: &'a str },
+}
+
+/// Where the process will run and where programs are looked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Place<'a> {
+    pub worktree: &'a Path,
+    pub forge_exe: &'a Path,
+    pub path_env: &'a OsStr,
+}
+
+/// Why nothing can be started.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PlanError {
+    #[error("Executable `{program}` not found in PATH; {remedy}")]
+    NotFound { program: String, remedy: String },
+    #[error(
+        "executor_profile_id.executor: {executor} is known but cannot be driven by this build; it drives: CLAUDE_CODE, SHELL, SCRIPTED"
+    )]
+    NotDriven { executor: Executor },
+    #[error("{field}: cannot be read as a command line: {value:?}; allowed: words with balanced quotes")]
+    BadCommand { field: &'static str, value: String },
+}
+
+impl PlanError {
+    fn not_found(program: &str, remedy: &str) -> PlanError {
+        PlanError::NotFound { program: program.to_owned(), remedy: remedy.to_owned() }
+    }
+}
+
+/// A program and the arguments it begins with.
+struct Command {
+    program: Program,
+    args: Vec<String>,
+}
+
+/// How `executor` is started for `request`. May ask the user's login shell where programs are, so it can take seconds once
+/// per process.
+pub fn plan(
+    executor: Executor,
+    options: &Options,
+    request: Request<'_>,
+    place: &Place<'_>,
+) -> Result<Plan, PlanError> {
+    let (Request::New { prompt } | Request::Resume { prompt, .. }) = request;
+    let prompt = format!("{prompt}{}", options.append_prompt.as_deref().unwrap_or_default());
+    match executor {
+        Executor::ClaudeCode => {
+            let mut command = match overridden(options, place)? {
+                Some(command) => command,
+                None => claude::base(options, place)?,
+            };
+            command.args.extend(claude::args(options));
+            command.args.extend(params(options)?);
+            command.args.extend(claude::resume_args(request));
+            let stdin = claude::stdin(options, &prompt);
+            Ok(command.plan(claude::env(options), stdin, Some(claude::interrupt())))
+        }
+        Executor::Shell => match overridden(options, place)? {
+            Some(mut command) => {
+                command.args.extend(params(options)?);
+                Ok(command.plan(Vec::new(), StdinPlan::Feed { text: prompt }, None))
+            }
+            None => {
+                let mut command = shell(["bash", "sh"].map(Path::new), place)?;
+                command.args.extend(["-c".to_owned(), prompt]);
+                let params = params(options)?;
+                if !params.is_empty() {
+                    // The word after the script is its name, those after that its parameters.
+                    command.args.push("agent".to_owned());
+                    command.args.extend(params);
+                }
+                Ok(command.plan(Vec::new(), StdinPlan::Closed, None))
+            }
+        },
+        Executor::Scripted => {
+            let program = Program { file: place.forge_exe.to_owned(), path_env: None };
+            let command = Command { program, args: vec!["scripted-agent".to_owned()] };
+            Ok(command.plan(Vec::new(), StdinPlan::Feed { text: prompt }, None))
+        }
+        _ => {
+            if overridden(options, place)?.is_none() {
+                let (program, remedy) = match executor {
+                    Executor::CursorAgent => ("cursor-agent", "install the Cursor CLI"),
+                    _ => ("npx", "install Node.js"),
+                };
+                program::find(program, place).ok_or_else(|| PlanError::not_found(program, remedy))?;
+            }
+            Err(PlanError::NotDriven { executor })
+        }
+    }
+}
+
+/// How a project's script is started: by the user's shell, without input.
+pub fn plan_script(script: &str, place: &Place<'_>) -> Result<Plan, PlanError> {
+    let own =
+        std::env::var_os("SHELL").map(PathBuf::from).filter(|shell| shell.is_absolute() && shell.is_file());
+    let shells = own.iter().map(PathBuf::as_path).chain(["zsh", "bash", "sh"].map(Path::new));
+    let mut command = shell(shells, place)?;
+    command.args.extend(["-c".to_owned(), script.to_owned()]);
+    Ok(command.plan(Vec::new(), StdinPlan::Closed, None))
+}
+
+impl Command {
+    fn plan(self, mut env: Vec<(String, String)>, stdin: StdinPlan, interrupt: Option<String>) -> Plan {
+        // A PATH that is no text is left as the child inherits it.
+        if let Some(path) = self.program.path_env.and_then(|path| path.into_string().ok()) {
+            env.push(("PATH".to_owned(), path));
+        }
+        Plan { program: self.program.file, args: self.args, env, stdin, interrupt }
+    }
+}
+
+/// The first shell that exists.
+fn shell<'a>(names: impl IntoIterator<Item = &'a Path>, place: &Place<'_>) -> Result<Command, PlanError> {
+    let find = |name: &Path| program::find_in(name, place.path_env, place.worktree);
+    let file = names.into_iter().find_map(find);
+    let file = file.ok_or_else(|| PlanError::not_found("sh", "add the directory of a shell to PATH"))?;
+    Ok(Command { program: Program { file, path_env: None }, args: Vec::new() })
+}
+
+/// The profile's own command, if it names one.
+fn overridden(options: &Options, place: &Place<'_>) -> Result<Option<Command>, PlanError> {
+    let Some(line) = options.base_command_override.as_deref() else { return Ok(None) };
+    let words = split("base_command_override", line)?;
+    let Some((name, args)) = words.split_first() else {
+        return Err(PlanError::BadCommand { field: "base_command_override", value: line.to_owned() });
+    };
+    let remedy = "correct base_command_override in the profile or install the program";
+    let program = program::find(name, place).ok_or_else(|| PlanError::not_found(name, remedy))?;
+    Ok(Some(Command { program, args: args.to_vec() }))
+}
+
+/// The profile's additional arguments; each may hold several words, as on a command line.
+fn params(options: &Options) -> Result<Vec<String>, PlanError> {
+    let words = options.additional_params.iter().map(|param| split("additional_params", param));
+    Ok(words.collect::<Result<Vec<_>, _>>()?.concat())
+}
+
+fn split(field: &'static str, line: &str) -> Result<Vec<String>, PlanError> {
+    shlex::split(line).ok_or_else(|| PlanError::BadCommand { field, value: line.to_owned() })
+}
+
+#[cfg(test)]
+mod tests;

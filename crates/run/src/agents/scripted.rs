@@ -1,0 +1,300 @@
+//! The built-in scripted agent: does what its prompt says, word for word.
+//!
+//! Owns its little language, one directive per line: `say` `think` `write` `append` `delete` `run` `sleep` `stderr` `lines`
+//! `spawn` `hang` `fail` `exit`; other lines are said. It speaks Claude's stream-json, so the same fold reads
+//! both. Invariants: files are touched only inside the working directory; every protocol line is flushed at once; the
+//! work ends with a `result` line unless the script asks for a crash.
+
+use std::fs;
+use std::io::{self, BufWriter, Read, Write};
+use std::path::{Component, Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+use std::time::Duration;
+
+use forge_types::{Millis, slug};
+use serde_json::{Value, json};
+
+const MAX_PROMPT_BYTES: u64 = 16 << 20;
+const MAX_OUTPUT_BYTES: u64 = 1 << 20;
+/// Stands for the crash that a result line cannot be written for.
+const BROKEN_PIPE: u8 = 141;
+
+/// Reads the prompt from `input`, works in `cwd`, reports on `out`.
+pub fn scripted_agent(mut input: impl Read, out: impl Write, cwd: &Path) -> ExitCode {
+    let mut prompt = Vec::new();
+    if let Err(error) = input.by_ref().take(MAX_PROMPT_BYTES).read_to_end(&mut prompt) {
+        eprintln!("scripted agent: cannot read the prompt: {error}");
+        return ExitCode::FAILURE;
+    }
+    let prompt = String::from_utf8_lossy(&prompt);
+    let session = format!("scripted-{}-{}", Millis::now().0, std::process::id());
+    let mut agent = Agent { out, cwd, session, calls: 0, answer: String::new() };
+    match agent.work(&prompt) {
+        Ok(code) => ExitCode::from(code),
+        Err(error) => {
+            eprintln!("scripted agent: cannot write: {error}");
+            ExitCode::from(BROKEN_PIPE)
+        }
+    }
+}
+
+struct Agent<'a, W> {
+    out: W,
+    cwd: &'a Path,
+    session: String,
+    calls: usize,
+    answer: String,
+}
+
+enum Directive<'a> {
+    Say(&'a str),
+    Think(&'a str),
+    Write { path: &'a str, text: String },
+    Append { path: &'a str, text: String },
+    Delete(&'a str),
+    Run(&'a str),
+    Spawn(&'a str),
+    Sleep { wait_ms: u64 },
+    Stderr(&'a str),
+    Lines { count: u64, size: usize },
+    Fail(&'a str),
+    Exit { code: u8 },
+    Hang,
+}
+
+/// What a tool call came to: the text for the agent, or the reason why it failed.
+type Done = Result<String, String>;
+
+impl<W: Write> Agent<'_, W> {
+    fn work(&mut self, prompt: &str) -> io::Result<u8> {
+        self.tell(json!({
+            "type": "system", "subtype": "init", "cwd": self.cwd, "model": "scripted",
+            "tools": ["Bash", "Write", "Edit"], "permissionMode": "bypassPermissions", "apiKeySource": "none",
+        }))?;
+        if !prompt.lines().any(|line| parse(line).is_some()) {
+            self.improvise(prompt)?;
+        } else {
+            for line in prompt.lines().filter(|line| !line.trim().is_empty()) {
+                let directive = parse(line).unwrap_or(Directive::Say(line));
+                if let Some(code) = self.follow(directive)? {
+                    return Ok(code);
+                }
+            }
+        }
+        self.conclude(None)?;
+        Ok(0)
+    }
+
+    /// Some plausible work for a prompt without directives.
+    fn improvise(&mut self, prompt: &str) -> io::Result<()> {
+        let title = prompt.lines().find(|line| !line.trim().is_empty()).unwrap_or("nothing").trim();
+        self.say("text", &format!("I was asked: {title}"))?;
+        let name = Some(slug(title)).filter(|name| !name.is_empty()).unwrap_or_else(|| "note".into());
+        let path = format!("notes/{name}.md");
+        self.write(&path, prompt, Place::Anew)?;
+        self.say("text", &format!("Done: the request is noted in {path}."))
+    }
+
+    /// Carries out one directive; an exit code ends the work.
+    fn follow(&mut self, directive: Directive<'_>) -> io::Result<Option<u8>> {
+        match directive {
+            Directive::Say(text) => self.say("text", text)?,
+            Directive::Think(text) => self.say("thinking", text)?,
+            Directive::Write { path, text } => self.write(path, &text, Place::Anew)?,
+            Directive::Append { path, text } => self.write(path, &text, Place::AtEnd)?,
+            Directive::Delete(path) => {
+                let done =
+                    self.inside(path).and_then(|file| fs::remove_file(file).map_err(|e| e.to_string()));
+                let done = done.map(|()| String::new()).map_err(|error| format!("{path}: {error}"));
+                self.call("Bash", json!({"command": format!("rm {path}")}), |_| done)?;
+            }
+            Directive::Run(command) => {
+                self.call("Bash", json!({"command": command}), |cwd| run(command, cwd))?;
+            }
+            Directive::Spawn(command) => {
+                let mut shell = Command::new("sh");
+                shell.args(["-c", command]).current_dir(self.cwd);
+                shell.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+                let text = match shell.spawn() {
+                    Ok(child) => format!("spawned {command} as {}", child.id()),
+                    Err(error) => format!("could not spawn {command}: {error}"),
+                };
+                self.say("text", &text)?;
+            }
+            Directive::Sleep { wait_ms } => std::thread::sleep(Duration::from_millis(wait_ms)),
+            Directive::Stderr(text) => eprintln!("{text}"),
+            Directive::Lines { count, size } => self.flood(count, size)?,
+            Directive::Fail(message) => {
+                self.conclude(Some(message))?;
+                return Ok(Some(1));
+            }
+            Directive::Exit { code: 0 } => {
+                self.conclude(None)?;
+                return Ok(Some(0));
+            }
+            Directive::Exit { code } => return Ok(Some(code)),
+            Directive::Hang => loop {
+                std::thread::park();
+            },
+        }
+        Ok(None)
+    }
+
+    fn tell(&mut self, mut message: Value) -> io::Result<()> {
+        message["session_id"] = Value::from(self.session.as_str());
+        serde_json::to_writer(&mut self.out, &message)?;
+        self.out.write_all(b"\n")?;
+        self.out.flush()
+    }
+
+    fn block(&mut self, block: Value) -> io::Result<()> {
+        let message = json!({"role": "assistant", "model": "scripted", "content": [block]});
+        self.tell(json!({"type": "assistant", "message": message}))
+    }
+
+    fn say(&mut self, kind: &str, text: &str) -> io::Result<()> {
+        if kind == "text" {
+            self.answer = text.to_owned();
+        }
+        self.block(json!({"type": kind, kind: text}))
+    }
+
+    /// Announces a tool call, makes it, reports its result.
+    fn call(&mut self, name: &str, input: Value, tool: impl FnOnce(&Path) -> Done) -> io::Result<()> {
+        self.calls += 1;
+        let id = format!("call-{}", self.calls);
+        self.block(json!({"type": "tool_use", "id": id, "name": name, "input": input}))?;
+        let (content, is_error) = match tool(self.cwd) {
+            Ok(text) => (text, false),
+            Err(reason) => (reason, true),
+        };
+        let result =
+            json!({"type": "tool_result", "tool_use_id": id, "content": content, "is_error": is_error});
+        self.tell(json!({"type": "user", "message": {"role": "user", "content": [result]}}))
+    }
+
+    fn write(&mut self, path: &str, text: &str, place: Place) -> io::Result<()> {
+        let file = self.inside(path);
+        self.call("Write", json!({"file_path": path, "content": text}), |_| {
+            let file = file?;
+            let made = file.parent().map_or(Ok(()), fs::create_dir_all);
+            made.and_then(|()| place.put(&file, text)).map_err(|error| format!("{path}: {error}"))?;
+            Ok(format!("{path} written, {} bytes", text.len()))
+        })
+    }
+
+    /// The file that `path` names, if it is one inside the working directory.
+    fn inside(&self, path: &str) -> Result<PathBuf, String> {
+        let plain =
+            Path::new(path).components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+        if path.is_empty() || !plain {
+            return Err(format!(
+                "{path}: refused; allowed: relative paths without .. inside the working directory"
+            ));
+        }
+        let file = self.cwd.join(path);
+        let root = self.cwd.canonicalize().map_err(|error| error.to_string())?;
+        // Neither the file nor a directory on the way to it may lead out through a link.
+        let real = file.ancestors().find_map(|ancestor| ancestor.canonicalize().ok());
+        if file.is_symlink() || !real.is_some_and(|real| real.starts_with(root)) {
+            return Err(format!(
+                "{path}: refused; it leads through a link, perhaps out of the working directory"
+            ));
+        }
+        Ok(file)
+    }
+
+    fn flood(&mut self, count: u64, size: usize) -> io::Result<()> {
+        let mut out = BufWriter::new(&mut self.out);
+        for number in 1..=count {
+            writeln!(out, "{:.<size$}", format!("line {number} "))?;
+        }
+        out.flush()
+    }
+
+    /// The last line of the protocol: what came of it, or why it failed.
+    fn conclude(&mut self, failure: Option<&str>) -> io::Result<()> {
+        let (subtype, text) = match failure {
+            None => ("success", self.answer.clone()),
+            Some(message) => ("error_during_execution", message.to_owned()),
+        };
+        let usage = json!({
+            "input_tokens": 10, "output_tokens": 5, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0,
+        });
+        self.tell(json!({
+            "type": "result", "subtype": subtype, "is_error": failure.is_some(), "num_turns": self.calls + 1,
+            "result": text, "total_cost_usd": 0, "usage": usage,
+        }))
+    }
+}
+
+/// `None` for a line that is no directive.
+fn parse(line: &str) -> Option<Directive<'_>> {
+    let line = line.trim();
+    let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+    let rest = rest.trim_start();
+    let (first, second) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+    let text = || second.replace("\\n", "\n");
+    Some(match (word, rest.is_empty()) {
+        ("hang", true) => Directive::Hang,
+        (_, true) => return None,
+        ("say", _) => Directive::Say(rest),
+        ("think", _) => Directive::Think(rest),
+        ("write", _) => Directive::Write { path: first, text: text() },
+        ("append", _) => Directive::Append { path: first, text: text() },
+        ("delete", _) => Directive::Delete(rest),
+        ("run", _) => Directive::Run(rest),
+        ("spawn", _) => Directive::Spawn(rest),
+        ("sleep", _) => Directive::Sleep { wait_ms: rest.parse().ok()? },
+        ("stderr", _) => Directive::Stderr(rest),
+        ("lines", _) => Directive::Lines { count: first.parse().ok()?, size: second.trim().parse().ok()? },
+        ("fail", _) => Directive::Fail(rest),
+        ("exit", _) => Directive::Exit { code: rest.parse().ok()? },
+        _ => return None,
+    })
+}
+
+/// Where text goes in a file.
+enum Place {
+    Anew,
+    AtEnd,
+}
+
+impl Place {
+    fn put(self, file: &Path, text: &str) -> io::Result<()> {
+        match self {
+            Place::Anew => fs::write(file, text),
+            Place::AtEnd => {
+                fs::OpenOptions::new().create(true).append(true).open(file)?.write_all(text.as_bytes())
+            }
+        }
+    }
+}
+
+/// Runs `command` and returns its output, stdout and stderr as they came.
+fn run(command: &str, cwd: &Path) -> Done {
+    let work = || -> io::Result<(Vec<u8>, std::process::ExitStatus)> {
+        let (mut reader, writer) = io::pipe()?;
+        let mut shell = Command::new("sh");
+        shell.args(["-c", command]).current_dir(cwd).stdin(Stdio::null());
+        shell.stdout(writer.try_clone()?).stderr(writer);
+        let mut child = shell.spawn()?;
+        // The command holds the writing ends of the pipe, which would never reach its end.
+        drop(shell);
+        let mut output = Vec::new();
+        reader.by_ref().take(MAX_OUTPUT_BYTES).read_to_end(&mut output)?;
+        io::copy(&mut reader, &mut io::sink())?;
+        Ok((output, child.wait()?))
+    };
+    match work() {
+        Ok((output, status)) => {
+            let output = String::from_utf8_lossy(&output).trim_end().to_owned();
+            match status.code() {
+                Some(0) => Ok(output),
+                Some(code) => Err(format!("Exit code {code}\n{output}").trim_end().to_owned()),
+                None => Err(format!("ended by a signal\n{output}").trim_end().to_owned()),
+            }
+        }
+        Err(error) => Err(format!("could not run: {error}")),
+    }
+}

@@ -1,0 +1,188 @@
+//! Command lines: which program, which arguments, what on stdin, for each executor and variant.
+
+use std::os::unix::fs::PermissionsExt;
+
+use forge_types::ProfileId;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use super::*;
+
+const NEW: Request<'_> = Request::New { prompt: "do it" };
+
+/// A directory of programs that is the whole PATH.
+fn programs(names: &[&str]) -> TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    for name in names {
+        let file = dir.path().join(name);
+        std::fs::write(&file, "#!/bin/sh\n").unwrap();
+        std::fs::set_permissions(&file, PermissionsExt::from_mode(0o755)).unwrap();
+    }
+    dir
+}
+
+fn options(id: &str) -> Options {
+    Profiles::built_in().find(&id.parse::<ProfileId>().unwrap()).unwrap()
+}
+
+fn planned(id: &str, options: &Options, request: Request<'_>, path: &TempDir) -> Result<Plan, PlanError> {
+    let executor = id.parse::<ProfileId>().unwrap().executor;
+    let place = Place {
+        worktree: Path::new("/"),
+        forge_exe: Path::new("/opt/forge"),
+        path_env: path.path().as_os_str(),
+    };
+    plan(executor, options, request, &place)
+}
+
+fn command_line(plan: &Plan) -> String {
+    let name = plan.program.file_name().unwrap().to_str().unwrap();
+    format!("{name} {}", plan.args.join(" "))
+}
+
+#[test]
+fn claude_is_started_as_its_variant_says() {
+    let path = programs(&["claude"]);
+    let tail = "--verbose --output-format=stream-json --input-format=stream-json --include-partial-messages";
+    let cases = [
+        ("CLAUDE_CODE", NEW, format!("claude -p --dangerously-skip-permissions {tail}")),
+        (
+            "CLAUDE_CODE:PLAN",
+            NEW,
+            format!("claude -p --permission-prompt-tool=stdio --permission-mode=bypassPermissions {tail}"),
+        ),
+        (
+            "CLAUDE_CODE:APPROVALS",
+            Request::Resume { prompt: "more", session_id: "s-1" },
+            format!(
+                "claude -p --permission-prompt-tool=stdio --permission-mode=default {tail} --fork-session --resume s-1"
+            ),
+        ),
+    ];
+    for (id, request, want) in cases {
+        let plan = planned(id, &options(id), request, &path).unwrap();
+        assert_eq!(command_line(&plan), want);
+        assert!(plan.interrupt.unwrap().contains(r#""subtype":"interrupt""#));
+    }
+}
+
+#[test]
+fn claude_without_a_program_of_its_own_comes_by_npx() {
+    let path = programs(&["npx"]);
+    let place =
+        Place { worktree: Path::new("/"), forge_exe: Path::new("/"), path_env: path.path().as_os_str() };
+    // The machine's login shell may know a real one, which then is right.
+    let want = match program::find("claude", &place) {
+        None => "npx -y @anthropic-ai/claude-code@2.1.197 -p ",
+        Some(_) => "claude -p ",
+    };
+    let plan = planned("CLAUDE_CODE", &options("CLAUDE_CODE"), NEW, &path).unwrap();
+    assert!(command_line(&plan).starts_with(want));
+    let mut router = options("CLAUDE_CODE");
+    router.own.insert("claude_code_router".into(), json!(true));
+    let plan = planned("CLAUDE_CODE", &router, NEW, &programs(&["npx", "claude"])).unwrap();
+    assert!(command_line(&plan).starts_with("npx -y @musistudio/claude-code-router@1.0.58 code -p "));
+}
+
+#[test]
+fn claude_gets_the_prompt_on_stdin_after_the_control_lines() {
+    let path = programs(&["claude"]);
+    let lines = |id: &str| {
+        let options = Options { append_prompt: Some("!".into()), ..options(id) };
+        let StdinPlan::Duplex { first, close_on } = planned(id, &options, NEW, &path).unwrap().stdin else {
+            panic!("{id} is not spoken to");
+        };
+        assert_eq!(close_on.as_deref(), Some("result"));
+        first.iter().map(|line| serde_json::from_str(line).unwrap()).collect::<Vec<Value>>()
+    };
+    let user = json!({"type": "user", "message": {"role": "user", "content": "do it!"}});
+    assert_eq!(lines("CLAUDE_CODE"), std::slice::from_ref(&user));
+    for (id, mode) in [("CLAUDE_CODE:PLAN", "plan"), ("CLAUDE_CODE:APPROVALS", "default")] {
+        let lines = lines(id);
+        assert_eq!(lines[0]["request"]["subtype"], "initialize");
+        assert_eq!(lines[1]["request"], json!({"subtype": "set_permission_mode", "mode": mode}));
+        assert_eq!(lines[2], user);
+        assert_eq!(lines.len(), 3);
+    }
+}
+
+#[test]
+fn only_a_run_that_skips_permissions_may_claim_a_sandbox() {
+    let path = programs(&["claude"]);
+    let claims = |id: &str| {
+        let plan = planned(id, &options(id), NEW, &path).unwrap();
+        plan.env.iter().any(|(name, _)| name == "IS_SANDBOX")
+    };
+    assert_eq!(claims("CLAUDE_CODE"), rustix::process::geteuid().is_root());
+    assert!(!claims("CLAUDE_CODE:APPROVALS"));
+}
+
+#[test]
+fn model_parameters_and_command_come_from_the_profile() {
+    let path = programs(&["wrap"]);
+    let mut options = options("CLAUDE_CODE:PLAN");
+    options.base_command_override = Some("wrap --in 'a box' claude".into());
+    options.additional_params = vec!["--add-dir '/x y'".into(), "--last".into()];
+    options.own = json!({"model": "opus"}).as_object().unwrap().clone();
+    let plan = planned("CLAUDE_CODE", &options, NEW, &path).unwrap();
+    assert_eq!(plan.args[..6], ["--in", "a box", "claude", "-p", "--model", "opus"]);
+    assert!(plan.args.ends_with(&["--add-dir".into(), "/x y".into(), "--last".into()]));
+    options.base_command_override = Some("wrap 'open".into());
+    let error = planned("CLAUDE_CODE", &options, NEW, &path).unwrap_err().to_string();
+    assert!(error.contains("base_command_override") && error.contains("wrap 'open"), "{error}");
+}
+
+#[test]
+fn the_shell_runs_the_prompt_as_one_argument() {
+    let path = programs(&["bash", "sh", "cat"]);
+    let prompt = "echo $(id); rm 'x'";
+    let plan = planned("SHELL", &options("SHELL"), Request::New { prompt }, &path).unwrap();
+    assert_eq!(
+        (plan.program, plan.args, plan.stdin),
+        (path.path().join("bash"), vec!["-c".to_owned(), prompt.to_owned()], StdinPlan::Closed,)
+    );
+    let cat = Options { base_command_override: Some("cat -n".into()), ..options("SHELL") };
+    let plan = planned("SHELL", &cat, NEW, &path).unwrap();
+    assert_eq!(command_line(&plan), "cat -n");
+    assert_eq!(plan.stdin, StdinPlan::Feed { text: "do it".into() });
+    let plan = planned("SHELL", &options("SHELL"), NEW, &programs(&["sh"])).unwrap();
+    assert_eq!(command_line(&plan), "sh -c do it");
+}
+
+#[test]
+fn the_scripted_agent_is_forge_itself() {
+    let plan = planned("SCRIPTED", &options("SCRIPTED"), NEW, &programs(&[])).unwrap();
+    assert_eq!(
+        (plan.program.as_path(), plan.args),
+        (Path::new("/opt/forge"), vec!["scripted-agent".to_owned()])
+    );
+    assert_eq!(plan.stdin, StdinPlan::Feed { text: "do it".into() });
+}
+
+#[test]
+fn a_missing_program_is_named_before_an_executor_that_is_not_driven() {
+    let error = planned("CURSOR", &options("CURSOR"), NEW, &programs(&[])).unwrap_err();
+    assert!(error.to_string().starts_with("Executable `cursor-agent` not found in PATH; "), "{error}");
+    let error = planned("CURSOR", &options("CURSOR"), NEW, &programs(&["cursor-agent"])).unwrap_err();
+    assert_eq!(error, PlanError::NotDriven { executor: Executor::CursorAgent });
+    assert!(error.to_string().contains("it drives: CLAUDE_CODE, SHELL, SCRIPTED"), "{error}");
+    let nowhere = Options { base_command_override: Some("no-such-program-here".into()), ..options("SHELL") };
+    let error = planned("SHELL", &nowhere, NEW, &programs(&[])).unwrap_err();
+    assert!(
+        matches!(&error, PlanError::NotFound { program, .. } if program == "no-such-program-here"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_script_is_run_by_a_shell_with_closed_stdin() {
+    let path = std::env::var_os("PATH").unwrap();
+    let place = Place { worktree: Path::new("/"), forge_exe: Path::new("/opt/forge"), path_env: &path };
+    let plan = plan_script("exit 3", &place).unwrap();
+    assert_eq!(
+        (&plan.args[..], &plan.stdin),
+        (&["-c".to_owned(), "exit 3".to_owned()][..], &StdinPlan::Closed)
+    );
+    let status = std::process::Command::new(plan.program).args(plan.args).status().unwrap();
+    assert_eq!(status.code(), Some(3));
+}

@@ -1,0 +1,269 @@
+//! The readable log: journal records in, entry patches out.
+//!
+//! Owns how each dialect's output becomes entries. Invariants: the same records always give the same patches, so a
+//! live reader and a replay agree; no input panics; state does not grow with the log (one bounded line per
+//! stream, bounded open tool calls and streamed blocks, a bounded tail for the transcript); the patches of a log
+//! stay linear in its size. The raw log keeps whatever is shortened here.
+
+#![cfg_attr(test, allow(clippy::unwrap_used))]
+
+mod calls;
+mod claude;
+mod diff;
+mod entries;
+mod group;
+mod lines;
+mod stream;
+mod tail;
+mod tool;
+
+use std::path::Path;
+
+use forge_types::{EntryPatch, EntryType, ErrorType, Executor, NormalizedEntry, RunReason, Tokens};
+
+use crate::journal::{Kind, Record};
+use claude::Claude;
+use entries::{Entries, Page, plain};
+use group::{Group, Voice};
+use tail::{Ending, Tail};
+
+/// How an agent's output is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dialect {
+    /// Claude's stream-json lines.
+    Claude,
+    /// Plain text.
+    Text,
+    /// A project script: it has a raw log and no entries.
+    Script,
+}
+
+impl Dialect {
+    /// `executor` is `None` for scripts, which have no profile.
+    pub fn of(executor: Option<Executor>, reason: RunReason) -> Dialect {
+        match (executor, reason) {
+            (Some(executor), RunReason::CodingAgent) => match executor {
+                Executor::ClaudeCode | Executor::Scripted | Executor::Amp | Executor::QwenCode => {
+                    Dialect::Claude
+                }
+                _ => Dialect::Text,
+            },
+            _ => Dialect::Script,
+        }
+    }
+}
+
+/// What the agent itself said about its run, which its exit code does not tell.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    Success,
+    Failed { message: String },
+}
+
+/// What a run amounted to, as far as its log tells.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Outcome {
+    /// The agent's own conversation id.
+    pub session_id: Option<String>,
+    /// The last thing the agent said, at most 4096 bytes and then `...`.
+    pub summary: Option<String>,
+    /// `None` when the agent's protocol has no verdict or the agent died before giving one.
+    pub verdict: Option<Verdict>,
+    pub tokens: Tokens,
+    /// See [`transcript`]; present after [`Fold::finish`].
+    pub transcript_tail: Option<String>,
+}
+
+impl Outcome {
+    fn summarise(&mut self, text: &str) {
+        let text = text.trim();
+        if !text.is_empty() {
+            self.summary = Some(cut(text, SUMMARY_BYTES, "..."));
+        }
+    }
+}
+
+const SUMMARY_BYTES: usize = 4096;
+
+/// The state of one run's log between two records.
+pub struct Fold {
+    stdout: Stdout,
+    stderr: Group,
+    entries: Entries,
+    outcome: Outcome,
+}
+
+enum Stdout {
+    Claude(Box<Claude>),
+    Text(Group),
+    Script,
+}
+
+impl Fold {
+    pub fn new(dialect: Dialect, worktree: &Path) -> Fold {
+        let stdout = match dialect {
+            Dialect::Claude => Stdout::Claude(Box::new(Claude::new(worktree))),
+            Dialect::Text => Stdout::Text(Group::new(Voice::Answer)),
+            Dialect::Script => Stdout::Script,
+        };
+        Fold {
+            stdout,
+            stderr: Group::new(Voice::Trouble),
+            entries: Entries::default(),
+            outcome: Outcome::default(),
+        }
+    }
+
+    /// Appends to `out` what `record` changes.
+    pub fn push(&mut self, record: &Record, out: &mut Vec<EntryPatch>) {
+        let Fold { stdout, stderr, entries, outcome } = self;
+        let mut page = Page { entries, outcome, out };
+        match (record.kind, stdout) {
+            (Kind::End, _) => self.finish(out),
+            (Kind::Stdin, Stdout::Claude(claude)) => claude.hear(record, &mut page),
+            (Kind::Stdin, _) => {}
+            (_, Stdout::Script) => page.entries.remark(&record.bytes),
+            (Kind::Stdout, Stdout::Claude(claude)) => claude.push(record, &mut page),
+            (Kind::Stdout, Stdout::Text(group)) => {
+                group.push(record, &mut page);
+                page.outcome.summarise(group.text());
+            }
+            (Kind::Stderr, _) => stderr.push(record, &mut page),
+            (Kind::Note, _) => {
+                page.add(note(&record.bytes));
+            }
+        }
+    }
+
+    /// Flushes what waited for more input. Nothing of the run may follow; the `End` record does this by itself.
+    pub fn finish(&mut self, out: &mut Vec<EntryPatch>) {
+        let Fold { stdout, stderr, entries, outcome } = self;
+        let mut page = Page { entries, outcome, out };
+        match stdout {
+            Stdout::Claude(claude) => claude.finish(&mut page),
+            Stdout::Text(group) => {
+                group.finish(&mut page);
+                page.outcome.summarise(group.text());
+            }
+            Stdout::Script => {}
+        }
+        stderr.finish(&mut page);
+        let ending = match outcome.verdict {
+            Some(Verdict::Failed { .. }) => Ending::Newest,
+            _ => Ending::Answer,
+        };
+        outcome.transcript_tail = Some(entries.transcript(ending)).filter(|text| !text.is_empty());
+    }
+
+    /// Complete after [`Fold::finish`], correct so far before it.
+    pub fn outcome(&self) -> &Outcome {
+        &self.outcome
+    }
+}
+
+/// The plain text of a run: its entries in order, the final answer last, of all that the last 64 KiB.
+pub fn transcript<'a>(entries: impl IntoIterator<Item = &'a NormalizedEntry>) -> String {
+    let mut tail = Tail::default();
+    for (index, entry) in entries.into_iter().enumerate() {
+        tail.put(index, entry);
+    }
+    tail.text(Ending::Answer)
+}
+
+fn note(bytes: &[u8]) -> NormalizedEntry {
+    let text = String::from_utf8_lossy(bytes).trim_end().to_owned();
+    let missing = ["not found", "No such file"].iter().any(|phrase| text.contains(phrase));
+    let error_type = match text.starts_with("Failed to start execution") && missing {
+        true => ErrorType::SetupRequired,
+        false => ErrorType::Other,
+    };
+    plain(EntryType::ErrorMessage { error_type }, text)
+}
+
+/// `text` itself, or its first `max_bytes` (less on a character border) and `mark`.
+fn cut(text: &str, max_bytes: usize, mark: &str) -> String {
+    if text.len() <= max_bytes {
+        return text.to_owned();
+    }
+    format!("{}{mark}", &text[..text.floor_char_boundary(max_bytes)])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fold(dialect: Dialect, records: &[(Kind, i64, &str)]) -> (Vec<NormalizedEntry>, Outcome) {
+        let mut fold = Fold::new(dialect, Path::new("/repo"));
+        let mut out = Vec::new();
+        for (kind, at_ms, text) in records {
+            fold.push(&Record { kind: *kind, at_ms: *at_ms, bytes: text.as_bytes().to_vec() }, &mut out);
+        }
+        fold.finish(&mut out);
+        (entries::apply(&out), fold.outcome().clone())
+    }
+
+    #[test]
+    fn text_is_grouped_until_a_pause() {
+        let (entries, outcome) = fold(
+            Dialect::Text,
+            &[
+                (Kind::Stdout, 0, "one\ntw"),
+                (Kind::Stdout, 1999, "o\n"),
+                (Kind::Stderr, 2000, "\u{1b}[31moops\u{1b}[0m\n"),
+                (Kind::Stdout, 3999, "three"),
+            ],
+        );
+        let texts: Vec<_> = entries.iter().map(|e| e.content.as_str()).collect();
+        assert_eq!(texts, ["one\ntwo\n", "oops\n", "three"]);
+        assert_eq!(outcome.summary.as_deref(), Some("three"));
+        assert_eq!(outcome.transcript_tail.as_deref(), Some("one\ntwo\noops\nthree"));
+    }
+
+    #[test]
+    fn a_flood_of_text_becomes_entries_of_bounded_size() {
+        let text = "a line of text\n".repeat(10_000);
+        let (entries, _) = fold(Dialect::Text, &[(Kind::Stdout, 0, &text)]);
+        assert!(entries.iter().all(|e| e.content.len() <= 4096));
+        assert_eq!(entries.iter().map(|e| e.content.as_str()).collect::<String>(), text);
+    }
+
+    #[test]
+    fn a_missing_program_asks_for_set_up() {
+        let (entries, _) = fold(
+            Dialect::Claude,
+            &[
+                (Kind::Note, 0, "Failed to start execution: Executable `claude` not found in PATH"),
+                (Kind::Note, 0, "stopped: no output for 30 min"),
+            ],
+        );
+        let kinds: Vec<_> = entries.iter().map(|e| e.entry_type.clone()).collect();
+        let error = |error_type| EntryType::ErrorMessage { error_type };
+        assert_eq!(kinds, [error(ErrorType::SetupRequired), error(ErrorType::Other)]);
+    }
+
+    #[test]
+    fn a_script_has_a_transcript_and_no_entries() {
+        let (entries, outcome) =
+            fold(Dialect::Script, &[(Kind::Stdout, 0, "built\n"), (Kind::Stderr, 0, "ok\n")]);
+        assert_eq!(entries, []);
+        assert_eq!(outcome.transcript_tail.as_deref(), Some("built\nok"));
+        assert_eq!(outcome.summary, None);
+    }
+
+    #[test]
+    fn a_long_summary_is_cut_on_a_character_border() {
+        let (_, outcome) = fold(Dialect::Text, &[(Kind::Stdout, 0, &format!("x{}", "é".repeat(4000)))]);
+        let summary = outcome.summary.unwrap();
+        assert_eq!(summary.len(), 4095 + 3);
+        assert!(summary.ends_with("é..."));
+    }
+
+    #[test]
+    fn the_dialect_follows_the_executor_and_the_reason() {
+        let of = |executor, reason| Dialect::of(executor, reason);
+        assert_eq!(of(Some(Executor::ClaudeCode), RunReason::CodingAgent), Dialect::Claude);
+        assert_eq!(of(Some(Executor::Scripted), RunReason::CodingAgent), Dialect::Claude);
+        assert_eq!(of(Some(Executor::Shell), RunReason::CodingAgent), Dialect::Text);
+        assert_eq!(of(None, RunReason::SetupScript), Dialect::Script);
+    }
+}

@@ -1,0 +1,115 @@
+//! Tool calls that have no result yet, and the permissions asked for them.
+//!
+//! Owns the entries of the open calls, because a result changes the entry of its call. Invariant: bounded in number and
+//! in bytes; when an agent leaves more calls open than that, the oldest keep the state they were last shown in.
+
+use std::collections::VecDeque;
+
+use forge_types::{EntryType, Millis, NormalizedEntry, ToolStatus};
+
+use super::Verdict;
+use super::entries::Page;
+
+const MAX_CALLS: usize = 256;
+const MAX_BYTES: usize = 16 << 20;
+const MAX_ASKS: usize = 64;
+/// How long a person has for an answer.
+const ASK_MS: i64 = 3_600_000;
+
+#[derive(Default)]
+pub(super) struct Calls {
+    open: VecDeque<Call>,
+    bytes: usize,
+    asks: VecDeque<Ask>,
+}
+
+pub(super) struct Call {
+    pub id: String,
+    pub index: usize,
+    pub entry: NormalizedEntry,
+    /// Roughly what the entry holds in memory.
+    bytes: usize,
+}
+
+/// A request for permission that has no answer yet.
+struct Ask {
+    request_id: String,
+    call_id: String,
+}
+
+impl Calls {
+    /// Shows a call: a new one, or a better description of one that is open.
+    pub fn open(&mut self, id: &str, entry: NormalizedEntry, bytes: usize, page: &mut Page<'_>) {
+        let known = self.take(id).map(|call| call.index);
+        let index = page.put(known, entry.clone());
+        self.bytes += bytes;
+        self.open.push_back(Call { id: id.to_owned(), index, entry, bytes });
+        while self.open.len() > MAX_CALLS || (self.bytes > MAX_BYTES && self.open.len() > 1) {
+            if let Some(oldest) = self.open.pop_front() {
+                self.bytes -= oldest.bytes;
+            }
+        }
+    }
+
+    pub fn take(&mut self, id: &str) -> Option<Call> {
+        let place = self.open.iter().rposition(|call| call.id == id)?;
+        let call = self.open.remove(place)?;
+        self.bytes -= call.bytes;
+        Some(call)
+    }
+
+    pub fn has(&self, id: &str) -> bool {
+        self.open.iter().any(|call| call.id == id)
+    }
+
+    /// Marks a call as waiting for a person.
+    pub fn ask(&mut self, request_id: &str, call_id: &str, at_ms: i64, page: &mut Page<'_>) {
+        if self.asks.len() == MAX_ASKS {
+            self.asks.pop_front();
+        }
+        self.asks.push_back(Ask { request_id: request_id.to_owned(), call_id: call_id.to_owned() });
+        let status = ToolStatus::PendingApproval {
+            approval_id: request_id.to_owned(),
+            requested_at: Millis(at_ms).to_string(),
+            timeout_at: Millis(at_ms.saturating_add(ASK_MS)).to_string(),
+        };
+        self.mark(call_id, status, page);
+    }
+
+    /// The call that `request_id` asked about; the request counts as answered.
+    pub fn answered(&mut self, request_id: &str) -> Option<String> {
+        let place = self.asks.iter().position(|ask| ask.request_id == request_id)?;
+        self.asks.remove(place).map(|ask| ask.call_id)
+    }
+
+    /// Shows a new status of an open call and returns the call's tool.
+    pub fn mark(&mut self, id: &str, status: ToolStatus, page: &mut Page<'_>) -> Option<String> {
+        let call = self.open.iter_mut().rfind(|call| call.id == id)?;
+        let EntryType::ToolUse { tool_name, status: shown, .. } = &mut call.entry.entry_type else {
+            return None;
+        };
+        *shown = status;
+        let tool = tool_name.clone();
+        page.replace(call.index, call.entry.clone());
+        Some(tool)
+    }
+
+    /// The run is over. A call without a result went as the run did: an agent may leave results out, a stopped one
+    /// has none.
+    pub fn finish(&mut self, page: &mut Page<'_>) {
+        let end = match page.outcome.verdict {
+            Some(Verdict::Success) => ToolStatus::Success,
+            _ => ToolStatus::Failed,
+        };
+        for mut call in std::mem::take(&mut self.open) {
+            if let EntryType::ToolUse { status, .. } = &mut call.entry.entry_type
+                && matches!(status, ToolStatus::Created | ToolStatus::PendingApproval { .. })
+            {
+                *status = end.clone();
+                page.replace(call.index, call.entry);
+            }
+        }
+        self.bytes = 0;
+        self.asks.clear();
+    }
+}

@@ -1,0 +1,347 @@
+//! Claude's stream-json, line by line.
+//!
+//! Owns the conversation's state: who was introduced, what streams, which tool calls are open. Invariants: every stdout
+//! line that is not part of the protocol is shown (one system entry each); success is what the last `result` line
+//! says in `is_error`, never its `subtype`; key order and unknown keys do not matter.
+
+use std::path::{Path, PathBuf};
+
+use forge_types::{EntryType, ErrorType, ToolStatus};
+use serde_json::{Value, json};
+
+use super::calls::Calls;
+use super::entries::{Page, plain, sourced};
+use super::lines::{Line, Lines, clean, omitted};
+use super::stream::{Speech, Streams};
+use super::{Verdict, cut, tool};
+use crate::journal::Record;
+
+const UNRECOGNISED_BYTES: usize = 1024;
+/// The denial that stands for "nobody answered in time".
+const TIMED_OUT: &str = "Approval request timed out";
+const BILLING: &str = "ANTHROPIC_API_KEY is set: this run is billed to that key and not to a Claude subscription. \
+                       Unset the variable if that is not intended.";
+
+pub(super) struct Claude {
+    said: Lines,
+    heard: Lines,
+    talk: Talk,
+}
+
+struct Talk {
+    worktree: PathBuf,
+    model: Known,
+    billing: Known,
+    streams: Streams,
+    calls: Calls,
+}
+
+/// Whether something that is said once per run was said.
+#[derive(PartialEq)]
+enum Known {
+    NotYet,
+    Said,
+}
+
+impl Claude {
+    pub fn new(worktree: &Path) -> Claude {
+        let talk = Talk {
+            worktree: worktree.to_owned(),
+            model: Known::NotYet,
+            billing: Known::NotYet,
+            streams: Streams::default(),
+            calls: Calls::default(),
+        };
+        Claude { said: Lines::default(), heard: Lines::default(), talk }
+    }
+
+    /// Takes what the agent printed.
+    pub fn push(&mut self, record: &Record, page: &mut Page<'_>) {
+        let Claude { said, talk, .. } = self;
+        said.push(&record.bytes, |line| talk.take(line, record.at_ms, page));
+    }
+
+    /// Takes what the agent was told: the answers to its requests for permission.
+    pub fn hear(&mut self, record: &Record, page: &mut Page<'_>) {
+        let Claude { heard, talk, .. } = self;
+        heard.push(&record.bytes, |line| {
+            if let Line::Whole(bytes) = line
+                && let Ok(message) = serde_json::from_slice::<Value>(bytes)
+                && message["type"] == "control_response"
+            {
+                talk.answer(&message["response"], page);
+            }
+        });
+    }
+
+    pub fn finish(&mut self, page: &mut Page<'_>) {
+        let Claude { said, talk, .. } = self;
+        said.finish(|line| talk.take(line, 0, page));
+        talk.streams.finish(page);
+        talk.calls.finish(page);
+    }
+}
+
+impl Talk {
+    fn take(&mut self, line: Line<'_>, at_ms: i64, page: &mut Page<'_>) {
+        let bytes = match line {
+            Line::Whole(bytes) => bytes,
+            Line::TooLong { bytes } => {
+                page.add(plain(EntryType::SystemMessage, omitted(bytes)));
+                return;
+            }
+        };
+        let message = match bytes.trim_ascii_start().first() {
+            None => return,
+            Some(b'{') => serde_json::from_slice::<Value>(bytes).ok(),
+            Some(_) => None,
+        };
+        match message {
+            Some(message) => self.read(message, bytes, at_ms, page),
+            None => {
+                let text = clean(bytes).into_owned();
+                page.add(plain(EntryType::SystemMessage, text));
+            }
+        }
+    }
+
+    fn read(&mut self, mut message: Value, line: &[u8], at_ms: i64, page: &mut Page<'_>) {
+        self.note_session(&message, page);
+        let parent = take(&mut message, "parent_tool_use_id");
+        let parent = parent.as_str();
+        match message["type"].as_str() {
+            Some("system") => self.read_system(&message, page),
+            Some("assistant") => self.read_assistant(&mut message["message"], line.len(), parent, page),
+            Some("user") => self.read_user(&message["message"]["content"], page),
+            Some("stream_event") => self.streams.push(parent, &message["event"], page),
+            Some("result") => read_result(&message, page),
+            Some("control_request") => self.read_request(&mut message, line.len(), at_ms, page),
+            Some("approval_response") => {
+                let status = &message["approval_status"];
+                let call_id = message["call_id"].as_str().unwrap_or_default();
+                match status["status"].as_str() {
+                    Some("denied") => self.deny(call_id, status["reason"].as_str(), page),
+                    Some("timed_out") => self.time_out(call_id, page),
+                    _ => {}
+                }
+            }
+            // The protocol's own traffic, nothing that the agent did.
+            Some(
+                "control_response"
+                | "control_cancel_request"
+                | "keep_alive"
+                | "rate_limit_event"
+                | "tool_progress",
+            ) => {}
+            _ => {
+                let text = cut(&String::from_utf8_lossy(line), UNRECOGNISED_BYTES, "…");
+                page.add(plain(EntryType::SystemMessage, format!("Unrecognized JSON message: {text}")));
+            }
+        }
+    }
+
+    /// The first message that names a conversation decides. A failure may name one that does not exist.
+    fn note_session(&self, message: &Value, page: &mut Page<'_>) {
+        if page.outcome.session_id.is_none()
+            && message["is_error"] != true
+            && let Some(id) = message["session_id"].as_str()
+        {
+            page.outcome.session_id = Some(id.to_owned());
+        }
+    }
+
+    fn introduce(&mut self, model: Option<&str>, page: &mut Page<'_>) {
+        if let Some(model) = model.filter(|model| *model != "<synthetic>")
+            && self.model == Known::NotYet
+        {
+            self.model = Known::Said;
+            let text = format!("System initialized with model: {model}");
+            page.add(plain(EntryType::SystemMessage, text));
+        }
+    }
+
+    fn read_system(&mut self, message: &Value, page: &mut Page<'_>) {
+        match message["subtype"].as_str() {
+            Some("init") => {
+                self.introduce(message["model"].as_str(), page);
+                if message["apiKeySource"] == "ANTHROPIC_API_KEY" && self.billing == Known::NotYet {
+                    self.billing = Known::Said;
+                    page.add(plain(trouble(), BILLING.to_owned()));
+                }
+            }
+            subtype => {
+                let text = format!("System: {}", subtype.unwrap_or("unknown"));
+                page.add(plain(EntryType::SystemMessage, text));
+            }
+        }
+    }
+
+    fn read_assistant(
+        &mut self,
+        message: &mut Value,
+        bytes: usize,
+        parent: Option<&str>,
+        page: &mut Page<'_>,
+    ) {
+        self.introduce(message["model"].as_str(), page);
+        let id = take(message, "id");
+        let blocks = match take(message, "content") {
+            Value::Array(blocks) => blocks,
+            Value::String(text) => vec![json!({"type": "text", "text": text})],
+            _ => return,
+        };
+        for block in blocks {
+            match block["type"].as_str() {
+                Some("text") => self.say(Speech::Text, id.as_str(), block, parent, page),
+                Some("thinking") => self.say(Speech::Thinking, id.as_str(), block, parent, page),
+                Some("tool_use" | "server_tool_use") => self.call(block, bytes, page),
+                // Unreadable by design.
+                Some("redacted_thinking") => {}
+                _ => {
+                    let text = cut(&block.to_string(), UNRECOGNISED_BYTES, "…");
+                    page.add(plain(EntryType::SystemMessage, format!("Unrecognized JSON message: {text}")));
+                }
+            }
+        }
+    }
+
+    fn say(
+        &mut self,
+        speech: Speech,
+        message: Option<&str>,
+        block: Value,
+        parent: Option<&str>,
+        page: &mut Page<'_>,
+    ) {
+        let key = match speech {
+            Speech::Text => "text",
+            Speech::Thinking => "thinking",
+        };
+        let text = block[key].as_str().unwrap_or_default().to_owned();
+        let streamed = self.streams.claim(parent, message, speech);
+        if text.is_empty() && streamed.is_none() {
+            return;
+        }
+        // A sub-agent's words are not the run's answer.
+        if speech == Speech::Text && parent.is_none() {
+            page.outcome.summarise(&text);
+        }
+        page.put(streamed, sourced(speech.entry_type(), text, block));
+    }
+
+    fn call(&mut self, mut block: Value, bytes: usize, page: &mut Page<'_>) {
+        let name = block["name"].as_str().unwrap_or("unknown").to_owned();
+        let id = block["id"].as_str().unwrap_or_default().to_owned();
+        let (action_type, content) = tool::describe(&name, &block["input"], &self.worktree);
+        block["tool_call_id"] = Value::from(id.as_str());
+        let entry_type = EntryType::ToolUse { tool_name: name, action_type, status: ToolStatus::Created };
+        self.calls.open(&id, sourced(entry_type, content, block), bytes, page);
+    }
+
+    /// Of what is said to the agent only tool results are shown; prompts are known to the reader.
+    fn read_user(&mut self, content: &Value, page: &mut Page<'_>) {
+        let results = content.as_array().into_iter().flatten().filter(|block| block["type"] == "tool_result");
+        for result in results {
+            let Some(mut call) = result["tool_use_id"].as_str().and_then(|id| self.calls.take(id)) else {
+                continue;
+            };
+            if let EntryType::ToolUse { action_type, status, .. } = &mut call.entry.entry_type {
+                if matches!(status, ToolStatus::Denied { .. } | ToolStatus::TimedOut) {
+                    continue;
+                }
+                let failed = result["is_error"] == true;
+                tool::conclude(action_type, &result["content"], failed);
+                *status = if failed { ToolStatus::Failed } else { ToolStatus::Success };
+            }
+            page.replace(call.index, call.entry);
+        }
+    }
+
+    /// A request for permission shows its call as waiting; a call nobody has announced is announced here.
+    fn read_request(&mut self, message: &mut Value, bytes: usize, at_ms: i64, page: &mut Page<'_>) {
+        let mut request = take(message, "request");
+        if request["subtype"] != "can_use_tool" {
+            return;
+        }
+        let request_id = message["request_id"].as_str().unwrap_or_default();
+        let call_id = request["tool_use_id"].as_str().unwrap_or(request_id).to_owned();
+        if !self.calls.has(&call_id) {
+            let (name, input) = (take(&mut request, "tool_name"), take(&mut request, "input"));
+            self.call(json!({"type": "tool_use", "id": call_id, "name": name, "input": input}), bytes, page);
+        }
+        self.calls.ask(request_id, &call_id, at_ms, page);
+    }
+
+    fn answer(&mut self, response: &Value, page: &mut Page<'_>) {
+        let Some(call_id) = response["request_id"].as_str().and_then(|id| self.calls.answered(id)) else {
+            return;
+        };
+        let answer = &response["response"];
+        match (answer["behavior"].as_str(), answer["message"].as_str()) {
+            (Some("deny"), Some(TIMED_OUT)) => self.time_out(&call_id, page),
+            (Some("deny"), reason) => self.deny(&call_id, reason, page),
+            _ => {
+                self.calls.mark(&call_id, ToolStatus::Created, page);
+            }
+        }
+    }
+
+    fn deny(&mut self, call_id: &str, reason: Option<&str>, page: &mut Page<'_>) {
+        let reason = reason.map(str::trim).filter(|reason| !reason.is_empty());
+        let status = ToolStatus::Denied { reason: reason.map(str::to_owned) };
+        if let (Some(denied_tool), Some(reason)) = (self.calls.mark(call_id, status, page), reason) {
+            page.add(plain(EntryType::UserFeedback { denied_tool }, reason.to_owned()));
+        }
+    }
+
+    fn time_out(&mut self, call_id: &str, page: &mut Page<'_>) {
+        if let Some(tool) = self.calls.mark(call_id, ToolStatus::TimedOut, page) {
+            page.add(plain(trouble(), format!("Approval timed out for tool {tool}")));
+        }
+    }
+}
+
+/// The value at `key`, whatever the message is; assigning through an index would panic on anything but an object.
+fn take(message: &mut Value, key: &str) -> Value {
+    message.get_mut(key).map(Value::take).unwrap_or_default()
+}
+
+fn trouble() -> EntryType {
+    EntryType::ErrorMessage { error_type: ErrorType::Other }
+}
+
+fn read_result(message: &Value, page: &mut Page<'_>) {
+    let usage = |key: &str| message["usage"][key].as_i64();
+    let tokens = &mut page.outcome.tokens;
+    // Each turn reports its own use.
+    for (sum, turn) in [
+        (&mut tokens.input_tokens, usage("input_tokens")),
+        (&mut tokens.output_tokens, usage("output_tokens")),
+        (&mut tokens.cache_creation_tokens, usage("cache_creation_input_tokens")),
+        (&mut tokens.cache_read_tokens, usage("cache_read_input_tokens")),
+    ] {
+        *sum = turn.map(|turn| sum.unwrap_or(0).saturating_add(turn)).or(*sum);
+    }
+    if message["is_error"] != true {
+        page.outcome.verdict = Some(Verdict::Success);
+        return;
+    }
+    let text = failure(message);
+    page.add(plain(trouble(), text.clone()));
+    page.outcome.verdict = Some(Verdict::Failed { message: cut(&text, super::SUMMARY_BYTES, "...") });
+}
+
+fn failure(result: &Value) -> String {
+    if result["terminal_reason"].as_str().is_some_and(|reason| reason.starts_with("aborted")) {
+        return "Interrupted".into();
+    }
+    if let Some(text) = result["result"].as_str().filter(|text| !text.trim().is_empty()) {
+        return text.to_owned();
+    }
+    let errors: Vec<_> =
+        result["errors"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    if !errors.is_empty() {
+        return errors.join("\n");
+    }
+    result["subtype"].as_str().unwrap_or("the agent reported a failure without a reason").to_owned()
+}

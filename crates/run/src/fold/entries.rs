@@ -1,0 +1,85 @@
+//! The entry list on the writing side.
+//!
+//! Owns the next free index and the tail of the transcript. Invariant: indexes are given out once, in order, shared by
+//! everything that writes entries of a run.
+
+use forge_types::{EntryPatch, EntryType, NormalizedEntry, PatchOp};
+use serde_json::Value;
+
+use super::Outcome;
+use super::tail::{Ending, Tail};
+
+#[derive(Default)]
+pub(super) struct Entries {
+    next: usize,
+    tail: Tail,
+}
+
+/// What a record may change.
+pub(super) struct Page<'a> {
+    pub entries: &'a mut Entries,
+    pub outcome: &'a mut Outcome,
+    pub out: &'a mut Vec<EntryPatch>,
+}
+
+impl Page<'_> {
+    /// Appends an entry and returns its index.
+    pub fn add(&mut self, entry: NormalizedEntry) -> usize {
+        let index = self.entries.next;
+        self.entries.next += 1;
+        self.entries.tail.put(index, &entry);
+        self.out.push(EntryPatch { op: PatchOp::Add, index, entry: Some(entry) });
+        index
+    }
+
+    pub fn replace(&mut self, index: usize, entry: NormalizedEntry) {
+        self.entries.tail.put(index, &entry);
+        self.out.push(EntryPatch { op: PatchOp::Replace, index, entry: Some(entry) });
+    }
+
+    /// Appends an entry, or gives the one at `index` its new form.
+    pub fn put(&mut self, index: Option<usize>, entry: NormalizedEntry) -> usize {
+        match index {
+            Some(index) => {
+                self.replace(index, entry);
+                index
+            }
+            None => self.add(entry),
+        }
+    }
+}
+
+impl Entries {
+    /// Text for the transcript that is no entry.
+    pub fn remark(&mut self, bytes: &[u8]) {
+        self.tail.append(&String::from_utf8_lossy(bytes));
+    }
+
+    pub fn transcript(&self, ending: Ending) -> String {
+        self.tail.text(ending)
+    }
+}
+
+pub(super) fn plain(entry_type: EntryType, content: String) -> NormalizedEntry {
+    NormalizedEntry { timestamp: None, entry_type, content, metadata: None }
+}
+
+/// An entry that keeps the block it was made from.
+pub(super) fn sourced(entry_type: EntryType, content: String, source: Value) -> NormalizedEntry {
+    NormalizedEntry { timestamp: None, entry_type, content, metadata: Some(source) }
+}
+
+/// The list that a reader of the patches ends up with.
+#[cfg(test)]
+pub(super) fn apply(patches: &[EntryPatch]) -> Vec<NormalizedEntry> {
+    let mut list = Vec::new();
+    for patch in patches {
+        let entry = patch.entry.clone().expect("the fold never removes");
+        match patch.op {
+            PatchOp::Add => list.insert(patch.index, entry),
+            PatchOp::Replace => list[patch.index] = entry,
+            PatchOp::Remove => unreachable!(),
+        }
+    }
+    list
+}

@@ -1,0 +1,114 @@
+//! Plain text gathered into entries.
+//!
+//! Owns the entry that is still growing on one stream. Invariant: an entry holds whole lines, at most about
+//! [`GROUP_BYTES`] unless one line is longer, and none of it came [`GAP_MS`] after the rest; so following a log costs
+//! a bounded factor of its size.
+
+use forge_types::{EntryType, ErrorType};
+
+use super::entries::{Page, plain};
+use super::lines::{Line, Lines, clean, omitted};
+use crate::journal::Record;
+
+const GROUP_BYTES: usize = 4096;
+const GAP_MS: i64 = 2000;
+
+/// Who speaks on the stream.
+#[derive(Clone, Copy)]
+pub(super) enum Voice {
+    /// The agent's own text.
+    Answer,
+    /// Standard error.
+    Trouble,
+}
+
+impl Voice {
+    fn entry_type(self) -> EntryType {
+        match self {
+            Voice::Answer => EntryType::AssistantMessage,
+            Voice::Trouble => EntryType::ErrorMessage { error_type: ErrorType::Other },
+        }
+    }
+}
+
+pub(super) struct Group {
+    voice: Voice,
+    lines: Lines,
+    open: Open,
+    last_ms: i64,
+}
+
+/// The growing entry: its text, where it is once it was shown, and how much of it was shown.
+#[derive(Default)]
+struct Open {
+    text: String,
+    index: Option<usize>,
+    shown: usize,
+}
+
+impl Open {
+    fn show(&mut self, voice: Voice, page: &mut Page<'_>) {
+        if self.shown == self.text.len() {
+            return;
+        }
+        self.shown = self.text.len();
+        let entry = plain(voice.entry_type(), self.text.clone());
+        self.index = Some(page.put(self.index, entry));
+    }
+
+    fn take(&mut self, line: Line<'_>, voice: Voice, page: &mut Page<'_>) {
+        match line {
+            Line::Whole(bytes) => {
+                let line = clean(bytes);
+                if !self.text.is_empty() && self.text.len() + line.len() + 1 > GROUP_BYTES {
+                    self.close(voice, page);
+                }
+                self.text.push_str(&line);
+                self.text.push('\n');
+            }
+            Line::TooLong { bytes } => {
+                self.close(voice, page);
+                page.add(plain(EntryType::SystemMessage, omitted(bytes)));
+            }
+        }
+    }
+
+    fn close(&mut self, voice: Voice, page: &mut Page<'_>) {
+        self.show(voice, page);
+        *self = Open::default();
+    }
+}
+
+impl Group {
+    pub fn new(voice: Voice) -> Group {
+        Group { voice, lines: Lines::default(), open: Open::default(), last_ms: 0 }
+    }
+
+    pub fn push(&mut self, record: &Record, page: &mut Page<'_>) {
+        let Group { voice, lines, open, last_ms } = self;
+        if record.at_ms.saturating_sub(*last_ms) >= GAP_MS {
+            open.close(*voice, page);
+        }
+        *last_ms = record.at_ms;
+        lines.push(&record.bytes, |line| open.take(line, *voice, page));
+        open.show(*voice, page);
+    }
+
+    pub fn finish(&mut self, page: &mut Page<'_>) {
+        let Group { voice, lines, open, .. } = self;
+        lines.finish(|line| {
+            let whole = matches!(line, Line::Whole(_));
+            open.take(line, *voice, page);
+            if whole {
+                // The last line had no end, so it gets none.
+                open.text.pop();
+            }
+        });
+        open.show(*voice, page);
+    }
+
+    /// The text of the entry that is growing.
+    pub fn text(&self) -> &str {
+        &self.open.text
+    }
+}

@@ -1,0 +1,166 @@
+//! Messages that arrive piece by piece.
+//!
+//! Owns the blocks of the message that each speaker (the agent, or one of its sub-agents) is writing. Invariants: a
+//! block streams into one entry, and the finished block takes over that entry; a growing text is shown again
+//! only after growing by a fixed share, so a long answer costs a bounded factor of its length.
+
+use forge_types::EntryType;
+use serde_json::Value;
+
+use super::entries::{Page, plain};
+
+const MAX_SPEAKERS: usize = 16;
+const MAX_BLOCKS: usize = 64;
+/// A longer streamed text waits for its finished block.
+const MAX_TEXT_BYTES: usize = 1 << 20;
+/// Up to this length every piece is shown at once.
+const EAGER_BYTES: usize = 2048;
+/// Beyond it, a text is shown again when it has grown by one part in this many.
+const GROWTH_PARTS: usize = 16;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Speech {
+    Text,
+    Thinking,
+}
+
+#[derive(Default)]
+pub(super) struct Streams(Vec<Stream>);
+
+struct Stream {
+    /// The tool call that started the sub-agent; `None` is the agent itself.
+    parent: Option<String>,
+    message: Option<String>,
+    blocks: Vec<Block>,
+}
+
+struct Block {
+    number: u64,
+    speech: Speech,
+    text: String,
+    shown: usize,
+    entry: Option<usize>,
+    finished: bool,
+}
+
+impl Streams {
+    /// Takes one `stream_event`.
+    pub fn push(&mut self, parent: Option<&str>, event: &Value, page: &mut Page<'_>) {
+        let number = event["index"].as_u64().unwrap_or(0);
+        match event["type"].as_str() {
+            Some("message_start") => {
+                let message = event["message"]["id"].as_str();
+                self.start(parent, message, page);
+            }
+            Some("content_block_start") => {
+                let content = &event["content_block"];
+                let (speech, first) = match content["type"].as_str() {
+                    Some("text") => (Speech::Text, content["text"].as_str()),
+                    Some("thinking") => (Speech::Thinking, content["thinking"].as_str()),
+                    _ => return,
+                };
+                if let Some(stream) = self.of(parent) {
+                    if stream.blocks.len() == MAX_BLOCKS {
+                        stream.blocks.remove(0);
+                    }
+                    let text = first.unwrap_or_default().to_owned();
+                    let mut block = Block { number, speech, text, shown: 0, entry: None, finished: false };
+                    block.show_if_due(page);
+                    stream.blocks.push(block);
+                }
+            }
+            Some("content_block_delta") => {
+                let delta = &event["delta"];
+                let Some(piece) = delta["text"].as_str().or_else(|| delta["thinking"].as_str()) else {
+                    return;
+                };
+                if let Some(block) = self.of(parent).and_then(|stream| stream.block(number))
+                    && block.text.len() + piece.len() <= MAX_TEXT_BYTES
+                {
+                    block.text.push_str(piece);
+                    block.show_if_due(page);
+                }
+            }
+            Some("content_block_stop") => {
+                if let Some(block) = self.of(parent).and_then(|stream| stream.block(number)) {
+                    block.show(page);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The entry of the first unfinished block of this kind, for the finished block to replace.
+    pub fn claim(&mut self, parent: Option<&str>, message: Option<&str>, speech: Speech) -> Option<usize> {
+        let stream = self.of(parent)?;
+        if stream.message.as_deref() != message {
+            return None;
+        }
+        let block = stream.blocks.iter_mut().find(|block| block.speech == speech && !block.finished)?;
+        block.finished = true;
+        block.text = String::new();
+        block.entry
+    }
+
+    pub fn finish(&mut self, page: &mut Page<'_>) {
+        for stream in self.0.drain(..) {
+            stream.finish(page);
+        }
+    }
+
+    fn start(&mut self, parent: Option<&str>, message: Option<&str>, page: &mut Page<'_>) {
+        let old = self.0.iter().position(|stream| stream.parent.as_deref() == parent);
+        if let Some(place) = old.or_else(|| (self.0.len() == MAX_SPEAKERS).then_some(0)) {
+            self.0.remove(place).finish(page);
+        }
+        let (parent, message) = (parent.map(str::to_owned), message.map(str::to_owned));
+        self.0.push(Stream { parent, message, blocks: Vec::new() });
+    }
+
+    fn of(&mut self, parent: Option<&str>) -> Option<&mut Stream> {
+        self.0.iter_mut().find(|stream| stream.parent.as_deref() == parent)
+    }
+}
+
+impl Stream {
+    fn block(&mut self, number: u64) -> Option<&mut Block> {
+        self.blocks.iter_mut().rev().find(|block| block.number == number && !block.finished)
+    }
+
+    /// A message that breaks off still counts as said.
+    fn finish(mut self, page: &mut Page<'_>) {
+        for block in self.blocks.iter_mut().filter(|block| !block.finished) {
+            block.show(page);
+            if self.parent.is_none() && block.speech == Speech::Text {
+                page.outcome.summarise(&block.text);
+            }
+        }
+    }
+}
+
+impl Block {
+    fn show_if_due(&mut self, page: &mut Page<'_>) {
+        let grown = self.text.len() - self.shown;
+        if self.text.len() <= EAGER_BYTES || grown >= self.text.len() / GROWTH_PARTS {
+            self.show(page);
+        }
+    }
+
+    fn show(&mut self, page: &mut Page<'_>) {
+        if self.shown == self.text.len() {
+            return;
+        }
+        self.shown = self.text.len();
+        let entry = plain(self.speech.entry_type(), self.text.clone());
+        self.entry = Some(page.put(self.entry, entry));
+    }
+}
+
+impl Speech {
+    pub fn entry_type(self) -> EntryType {
+        match self {
+            Speech::Text => EntryType::AssistantMessage,
+            Speech::Thinking => EntryType::Thinking,
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! Sealing: an ended run's journal, compressed.
+//!
+//! Invariant: at every moment at least one complete copy of the journal lies in the directory under its own name, so a
+//! crash at any point loses nothing and sealing again finishes the job. Readers that are open go on undisturbed.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::Path;
+
+use super::{FILE, SEALED_FILE};
+use crate::state::State;
+
+const LEVEL: i32 = 3;
+
+/// Compresses the journal of an ended run; does nothing if that is done already.
+pub async fn seal(dir: &Path) -> io::Result<()> {
+    let dir = dir.to_owned();
+    tokio::task::spawn_blocking(move || seal_now(&dir)).await.map_err(io::Error::other)?
+}
+
+fn seal_now(dir: &Path) -> io::Result<()> {
+    if let Ok(Some(state)) = State::read(dir)
+        && state.is_kept()
+    {
+        let message = format!("{}: the run is still going on; seal it after its end", dir.display());
+        return Err(io::Error::new(io::ErrorKind::ResourceBusy, message));
+    }
+    let mut plain = match File::open(dir.join(FILE)) {
+        Ok(file) => file,
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(e) => return Err(e),
+    };
+    let temporary = dir.join("journal.zst.part");
+    let outcome =
+        compress(&mut plain, &temporary).and_then(|()| fs::rename(&temporary, dir.join(SEALED_FILE)));
+    if let Err(e) = outcome {
+        // Best effort: a left-over part is overwritten by the next attempt.
+        let _ = fs::remove_file(&temporary);
+        return Err(e);
+    }
+    File::open(dir)?.sync_all()?;
+    fs::remove_file(dir.join(FILE))
+}
+
+fn compress(plain: &mut File, to: &Path) -> io::Result<()> {
+    let sealed = File::create(to)?;
+    let mut encoder = zstd::Encoder::new(sealed, LEVEL)?;
+    encoder.include_checksum(true)?;
+    io::copy(plain, &mut encoder)?;
+    encoder.finish()?.sync_all()
+}

@@ -1,0 +1,72 @@
+//! The writing end of a journal; only the keeper has one.
+//!
+//! Invariant: `len` counts whole records only. When the disk refuses a write, the rest of the record waits here and the
+//! journal is *stalled*: the keeper then stops reading the agent, so nothing is lost and the backlog stays small.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+use super::{FILE, Kind, cut, encode};
+
+pub(crate) struct Writer {
+    file: File,
+    backlog: Vec<u8>,
+    len: u64,
+}
+
+impl Writer {
+    /// Refuses a directory that already has a journal: a run is never recorded over another.
+    pub(crate) fn create(dir: &Path) -> io::Result<Writer> {
+        let file = OpenOptions::new().append(true).create_new(true).mode(0o600).open(dir.join(FILE))?;
+        Ok(Writer { file, backlog: Vec::new(), len: 0 })
+    }
+
+    /// Adds one record, or several if the payload is too long for one.
+    pub(crate) fn append(&mut self, kind: Kind, at_ms: i64, payload: &[u8]) -> io::Result<()> {
+        let mut rest = payload;
+        let mut outcome = Ok(());
+        loop {
+            let (first, more) = rest.split_at(cut(rest));
+            encode(kind, at_ms, first, &mut self.backlog);
+            outcome = outcome.and_then(|()| self.flush());
+            rest = more;
+            if rest.is_empty() {
+                return outcome;
+            }
+        }
+    }
+
+    /// Tries to write what is left of the last record.
+    pub(crate) fn flush(&mut self) -> io::Result<()> {
+        let mut done = 0;
+        let outcome = loop {
+            if done == self.backlog.len() {
+                break Ok(());
+            }
+            match self.file.write(&self.backlog[done..]) {
+                Ok(0) => break Err(io::ErrorKind::WriteZero.into()),
+                Ok(n) => done += n,
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(e) => break Err(e),
+            }
+        };
+        self.backlog.drain(..done);
+        self.len += done as u64;
+        outcome
+    }
+
+    pub(crate) fn is_stalled(&self) -> bool {
+        !self.backlog.is_empty()
+    }
+
+    /// Bytes in the file; a torn record at its end is invisible to readers anyway.
+    pub(crate) fn len(&self) -> u64 {
+        self.len
+    }
+
+    pub(crate) fn sync(&self) -> io::Result<()> {
+        self.file.sync_data()
+    }
+}

@@ -1,0 +1,154 @@
+//! The keeper: one small detached process that owns one agent.
+//!
+//! Owns: the start of a run (`keep`), from the spec to the handshake; the loop that follows is in `watch`. Plain
+//! synchronous code in a single thread.
+//! Invariant: the order of a start is spec, journal, socket, state *starting*, spec taken, agent, state *live*,
+//! handshake. Taking the spec away is the point of no return: whoever unlinks it, keeper or server, decides
+//! whether there will be an agent. Environment values leave the spec only towards the agent.
+
+mod agent;
+mod clients;
+mod input;
+mod ladder;
+mod output;
+mod signals;
+mod watch;
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::Path;
+use std::process::ExitCode;
+
+use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout};
+
+use self::agent::Failure;
+use self::clients::Clients;
+use self::signals::Signals;
+use self::watch::Watch;
+use crate::journal::{Kind, Writer};
+use crate::launch::SPEC_FILE;
+use crate::link::{Handshake, line};
+use crate::process::{Identity, boot_id};
+use crate::state::{Phase, State};
+use crate::{Exit, ExitReason, Spec, socket};
+
+/// Keeps the run whose spec lies in `dir`; returns when the agent and all its descendants are gone.
+pub fn keep(dir: &Path) -> ExitCode {
+    match start(dir) {
+        Ok(watch) => {
+            watch.run();
+            ExitCode::SUCCESS
+        }
+        Err(handshake) => {
+            say(&handshake);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn start(dir: &Path) -> Result<Watch, Handshake> {
+    let prepared = prepare(dir).map_err(|(what, e)| broken(dir, &what, &e))?;
+    let Prepared { spec, signals, clients, mut journal, mut state } = prepared;
+    let here = Path::new(".");
+    match agent::spawn(&spec, state.keeper) {
+        Ok(agent) => {
+            state.agent = Some(agent.identity);
+            state.phase = Phase::Live;
+            // The agent runs and is recorded either way; without this only re-attaching would have to wait for its end.
+            let _ = state.write(here);
+            say(&Handshake::Started(agent.identity));
+            mute();
+            Ok(Watch::new(&spec, agent, signals, clients, journal, state))
+        }
+        Err(Failure { message, not_found }) => {
+            let at_ms = now_ms();
+            let reason = ExitReason::NeverStarted { message: message.clone(), not_found };
+            let exit = Exit { code: None, signal: None, reason, at_ms };
+            let recorded = journal
+                .append(Kind::Note, at_ms, format!("Failed to start execution: {message}\n").as_bytes())
+                .and_then(|()| journal.append(Kind::End, at_ms, &end_payload(&exit)))
+                .and_then(|()| journal.sync())
+                .and_then(|()| State { phase: Phase::Ended, exit: Some(exit), ..state }.write(here));
+            match recorded {
+                Ok(()) => Err(Handshake::Failed { reason: message, not_found }),
+                Err(e) => Err(broken(dir, "journal", &e)),
+            }
+        }
+    }
+}
+
+struct Prepared {
+    spec: Spec,
+    signals: Signals,
+    clients: Clients,
+    journal: Writer,
+    state: State,
+}
+
+/// Everything up to the point of no return. Errors name the step.
+fn prepare(dir: &Path) -> Result<Prepared, (String, io::Error)> {
+    let step = |what: &str| {
+        let what = what.to_owned();
+        move |e: io::Error| (what, e)
+    };
+    // Fails only for a process that leads its group already, and then a session of its own is what it has.
+    let _ = rustix::process::setsid();
+    #[cfg(target_os = "linux")]
+    rustix::process::set_child_subreaper(Some(rustix::process::getpid()))
+        .map_err(|e| step("subreaper")(e.into()))?;
+    std::env::set_current_dir(dir).map_err(step("directory"))?;
+    let here = Path::new(".");
+    let text = fs::read(SPEC_FILE).map_err(step(SPEC_FILE))?;
+    let spec: Spec = serde_json::from_slice(&text).map_err(|e| step(SPEC_FILE)(e.into()))?;
+    let signals = Signals::catch().map_err(step("signals"))?;
+    let journal = Writer::create(here).map_err(step("journal"))?;
+    let clients = Clients::new(socket::bind_here().map_err(step("sock"))?);
+    let keeper = Identity::own().ok_or_else(|| step("process table")(io::ErrorKind::NotFound.into()))?;
+    let state = State {
+        phase: Phase::Starting,
+        boot_id: boot_id(),
+        keeper,
+        agent: None,
+        started_ms: now_ms(),
+        exit: None,
+    };
+    state.write(here).map_err(step("state.json"))?;
+    if let Err(e) = fs::remove_file(SPEC_FILE) {
+        // Given up by the server meanwhile: it takes this run for never launched, so it must not begin now.
+        let _ = fs::remove_file("state.json");
+        return Err((SPEC_FILE.to_owned(), e));
+    }
+    Ok(Prepared { spec, signals, clients, journal, state })
+}
+
+fn broken(dir: &Path, what: &str, error: &io::Error) -> Handshake {
+    Handshake::Broken { reason: format!("{}: {what}: {error}", dir.display()), disk_full: is_full(error) }
+}
+
+fn is_full(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
+}
+
+/// The server may be gone by now; the run goes on without it.
+fn say(handshake: &Handshake) {
+    let mut out = io::stdout().lock();
+    let _ = out.write_all(&line(handshake)).and_then(|()| out.flush());
+}
+
+/// Lets go of the server's streams, so that its end and ours do not touch each other.
+fn mute() {
+    let Ok(null) = OpenOptions::new().read(true).write(true).open("/dev/null") else { return };
+    let null: File = null;
+    let _ = dup2_stdin(&null);
+    let _ = dup2_stdout(&null);
+    let _ = dup2_stderr(&null);
+}
+
+fn end_payload(exit: &Exit) -> Vec<u8> {
+    serde_json::to_vec(exit).unwrap_or_default()
+}
+
+fn now_ms() -> i64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}

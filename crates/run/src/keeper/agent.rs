@@ -1,0 +1,75 @@
+//! Starting the agent.
+//!
+//! Invariant: it leads its own process group, has pipes of ours as its streams and no other descriptor of ours, and
+//! carries the mark by which it is found again should the keeper be killed.
+
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, Stdio};
+
+use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+
+use crate::process::Identity;
+use crate::tree::{MARK, mark};
+use crate::{Spec, StdinPlan};
+
+pub(super) struct Agent {
+    pub(super) identity: Identity,
+    pub(super) stdin: Option<OwnedFd>,
+    pub(super) stdout: Option<OwnedFd>,
+    pub(super) stderr: Option<OwnedFd>,
+}
+
+pub(super) struct Failure {
+    pub(super) message: String,
+    pub(super) not_found: bool,
+}
+
+pub(super) fn spawn(spec: &Spec, keeper: Identity) -> Result<Agent, Failure> {
+    let mut command = Command::new(&spec.program);
+    command.args(&spec.args).current_dir(&spec.cwd).process_group(0);
+    for name in &spec.env_remove {
+        command.env_remove(name);
+    }
+    command.envs(spec.env.iter().map(|(name, value)| (name, value))).env(MARK, mark(keeper));
+    let stdin = if spec.stdin == StdinPlan::Closed { Stdio::null() } else { Stdio::piped() };
+    command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().map_err(|e| explain(spec, &e))?;
+    adopt(&mut child)
+        .map_err(|e| Failure { message: format!("cannot watch the agent: {e}"), not_found: false })
+}
+
+fn adopt(child: &mut Child) -> io::Result<Agent> {
+    // It cannot have been reaped yet, so it is in the process table even if it is dead already.
+    let identity = Identity::of(child.id()).ok_or(io::ErrorKind::NotFound)?;
+    let agent = Agent {
+        identity,
+        stdin: child.stdin.take().map(OwnedFd::from),
+        stdout: child.stdout.take().map(OwnedFd::from),
+        stderr: child.stderr.take().map(OwnedFd::from),
+    };
+    for pipe in [&agent.stdin, &agent.stdout, &agent.stderr].into_iter().flatten() {
+        let flags = fcntl_getfl(pipe.as_fd())?;
+        fcntl_setfl(pipe.as_fd(), flags | OFlags::NONBLOCK)?;
+    }
+    Ok(agent)
+}
+
+fn explain(spec: &Spec, error: &io::Error) -> Failure {
+    let program = spec.program.display();
+    // The system says "not found" for a missing directory and a missing interpreter too.
+    if !spec.cwd.is_dir() {
+        return Failure {
+            message: format!("the working directory {} does not exist", spec.cwd.display()),
+            not_found: false,
+        };
+    }
+    if error.kind() == io::ErrorKind::NotFound && !spec.program.exists() {
+        return Failure {
+            message: format!("Executable `{program}` not found; install it or correct its path"),
+            not_found: true,
+        };
+    }
+    Failure { message: format!("cannot run `{program}`: {error}"), not_found: false }
+}

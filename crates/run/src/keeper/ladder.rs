@@ -1,0 +1,170 @@
+//! The stop ladder: ask, interrupt, terminate, kill.
+//!
+//! Owns: which signal is due when; time and process table are handed in. Invariant: a step is taken only while something
+//! lives, every process gets each step's signal at most once (KILL again and again), and the ladder has an end even if
+//! the kernel cannot end a process.
+
+use std::collections::HashSet;
+use std::time::{Duration, Instant};
+
+use rustix::process::Signal;
+
+use crate::ExitReason;
+use crate::process::Identity;
+
+const ASK: Duration = Duration::from_millis(1500);
+const STEP: Duration = Duration::from_secs(2);
+const KILL_STEP: Duration = Duration::from_secs(3);
+/// How often a step looks for processes that were not there before.
+const LOOK: Duration = Duration::from_millis(200);
+const KILL_LOOK: Duration = Duration::from_millis(20);
+
+pub(super) struct Ladder {
+    pub(super) reason: ExitReason,
+    step: Step,
+    step_ends: Instant,
+    look_at: Instant,
+    signalled: HashSet<Identity>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    /// The agent was asked in its own protocol.
+    Ask,
+    Interrupt,
+    Terminate,
+    Kill,
+    /// What lives now cannot be ended.
+    GivenUp,
+}
+
+impl Step {
+    fn lasts(self) -> Duration {
+        match self {
+            Step::Ask => ASK,
+            Step::Interrupt | Step::Terminate => STEP,
+            Step::Kill | Step::GivenUp => KILL_STEP,
+        }
+    }
+
+    fn next(self) -> Step {
+        match self {
+            Step::Ask => Step::Interrupt,
+            Step::Interrupt => Step::Terminate,
+            Step::Terminate => Step::Kill,
+            Step::Kill | Step::GivenUp => Step::GivenUp,
+        }
+    }
+
+    fn signal(self) -> Option<Signal> {
+        match self {
+            Step::Ask | Step::GivenUp => None,
+            Step::Interrupt => Some(Signal::INT),
+            Step::Terminate => Some(Signal::TERM),
+            Step::Kill => Some(Signal::KILL),
+        }
+    }
+}
+
+impl Ladder {
+    pub(super) fn new(first: Step, reason: ExitReason, now: Instant) -> Ladder {
+        Ladder {
+            reason,
+            step: first,
+            step_ends: now + first.lasts(),
+            look_at: now,
+            signalled: HashSet::new(),
+        }
+    }
+
+    pub(super) fn has_given_up(&self) -> bool {
+        self.step == Step::GivenUp
+    }
+
+    /// When to climb again; a ladder that has given up wants that to be noticed at once.
+    pub(super) fn due(&self) -> Instant {
+        match self.step {
+            Step::Ask => self.step_ends,
+            _ => self.look_at.min(self.step_ends),
+        }
+    }
+
+    /// The agent itself is gone: nobody is left who could follow a request.
+    pub(super) fn note_agent_gone(&mut self, now: Instant) {
+        if self.step == Step::Ask {
+            self.enter(Step::Interrupt, now);
+        }
+    }
+
+    /// Which processes are to get which signal now.
+    pub(super) fn climb(
+        &mut self,
+        now: Instant,
+        members: impl FnOnce() -> Vec<Identity>,
+    ) -> Vec<(Identity, Signal)> {
+        while now >= self.step_ends && self.step != Step::GivenUp {
+            self.enter(self.step.next(), now);
+        }
+        let Some(signal) = self.step.signal().filter(|_| now >= self.look_at) else { return Vec::new() };
+        self.look_at = now + if self.step == Step::Kill { KILL_LOOK } else { LOOK };
+        let again = self.step == Step::Kill;
+        members()
+            .into_iter()
+            .filter(|&id| self.signalled.insert(id) || again)
+            .map(|id| (id, signal))
+            .collect()
+    }
+
+    fn enter(&mut self, step: Step, now: Instant) {
+        self.step = step;
+        self.step_ends = now + step.lasts();
+        self.look_at = now;
+        self.signalled.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn one() -> Vec<Identity> {
+        vec![Identity { pid: 7, start_time: 1 }]
+    }
+
+    fn signals(ladder: &mut Ladder, now: Instant) -> Vec<Signal> {
+        ladder.climb(now, one).into_iter().map(|(_, signal)| signal).collect()
+    }
+
+    #[test]
+    fn each_step_signals_once_and_the_last_one_until_it_gives_up() {
+        let start = Instant::now();
+        let at = |ms| start + Duration::from_millis(ms);
+        let mut ladder = Ladder::new(Step::Interrupt, ExitReason::Stopped, start);
+        assert_eq!(signals(&mut ladder, at(0)), [Signal::INT]);
+        assert_eq!(signals(&mut ladder, at(1000)), []);
+        assert_eq!(signals(&mut ladder, at(2000)), [Signal::TERM]);
+        assert_eq!(signals(&mut ladder, at(4000)), [Signal::KILL]);
+        assert_eq!(signals(&mut ladder, at(4100)), [Signal::KILL]);
+        assert_eq!(signals(&mut ladder, at(8000)), []);
+        assert!(ladder.has_given_up());
+    }
+
+    #[test]
+    fn an_asked_agent_has_its_time_unless_it_is_gone() {
+        let start = Instant::now();
+        let mut ladder = Ladder::new(Step::Ask, ExitReason::Stopped, start);
+        assert_eq!(signals(&mut ladder, start + Duration::from_millis(1400)), []);
+        ladder.note_agent_gone(start + Duration::from_millis(1401));
+        assert_eq!(signals(&mut ladder, start + Duration::from_millis(1401)), [Signal::INT]);
+    }
+
+    #[test]
+    fn a_process_that_appears_later_gets_the_signal_too() {
+        let start = Instant::now();
+        let mut ladder = Ladder::new(Step::Terminate, ExitReason::Exited, start);
+        assert_eq!(signals(&mut ladder, start).len(), 1);
+        let later = start + Duration::from_millis(300);
+        let two = || vec![Identity { pid: 7, start_time: 1 }, Identity { pid: 7, start_time: 2 }];
+        assert_eq!(ladder.climb(later, two), [(Identity { pid: 7, start_time: 2 }, Signal::TERM)]);
+    }
+}

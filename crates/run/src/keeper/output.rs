@@ -1,0 +1,128 @@
+//! What the agent prints.
+//!
+//! Owns: one [`Stream`] for each of stdout and stderr, and the [`Trigger`] that looks for the line after which stdin is
+//! closed. Invariant: bytes leave in the order they came and none are lost; only the beginning of a character waits.
+
+use std::os::fd::OwnedFd;
+
+use rustix::buffer::spare_capacity;
+use rustix::io::{Errno, read};
+use serde::Deserialize;
+
+use crate::journal::{Kind, unfinished};
+use crate::link::MAX_LINE_BYTES;
+
+const READ_BYTES: usize = 64 * 1024;
+
+pub(super) struct Stream {
+    pub(super) kind: Kind,
+    pipe: Option<OwnedFd>,
+    held: Vec<u8>,
+}
+
+impl Stream {
+    pub(super) fn new(kind: Kind, pipe: Option<OwnedFd>) -> Stream {
+        Stream { kind, pipe, held: Vec::new() }
+    }
+
+    pub(super) fn pipe(&self) -> Option<&OwnedFd> {
+        self.pipe.as_ref()
+    }
+
+    /// Reads once and leaves in `buffer` what may be recorded now, perhaps nothing. Closes itself at the end.
+    pub(super) fn read(&mut self, buffer: &mut Vec<u8>) {
+        buffer.clear();
+        buffer.append(&mut self.held);
+        let Some(pipe) = &self.pipe else { return };
+        buffer.reserve(READ_BYTES);
+        match read(pipe, spare_capacity(buffer)) {
+            Ok(n) if n > 0 => {}
+            Err(Errno::AGAIN | Errno::INTR) => {}
+            Ok(_) | Err(_) => {
+                self.pipe = None;
+                return;
+            }
+        }
+        self.held = buffer.split_off(buffer.len() - unfinished(buffer));
+    }
+
+    /// Closes the pipe, whoever else may still hold its other end; what was held back is left in `buffer`.
+    pub(super) fn close(&mut self, buffer: &mut Vec<u8>) {
+        self.pipe = None;
+        buffer.clear();
+        buffer.append(&mut self.held);
+    }
+}
+
+/// Waits for a line that is a JSON object of a certain `type`.
+pub(super) struct Trigger {
+    wanted: String,
+    line: Vec<u8>,
+    /// The line is too long to be looked at.
+    overlong: bool,
+}
+
+#[derive(Deserialize)]
+struct Typed {
+    r#type: String,
+}
+
+impl Trigger {
+    pub(super) fn new(wanted: String) -> Trigger {
+        Trigger { wanted, line: Vec::new(), overlong: false }
+    }
+
+    /// Whether the line was among these bytes.
+    pub(super) fn see(&mut self, bytes: &[u8]) -> bool {
+        let mut seen = false;
+        for part in bytes.split_inclusive(|&byte| byte == b'\n') {
+            let ends = part.last() == Some(&b'\n');
+            if ends && self.line.is_empty() && !self.overlong {
+                seen |= self.matches(part);
+                continue;
+            }
+            if self.line.len() + part.len() > MAX_LINE_BYTES {
+                self.overlong = true;
+                self.line = Vec::new();
+            }
+            if !self.overlong {
+                self.line.extend_from_slice(part);
+            }
+            if ends {
+                seen |= self.matches(&self.line);
+                self.line = Vec::new();
+                self.overlong = false;
+            }
+        }
+        seen
+    }
+
+    fn matches(&self, line: &[u8]) -> bool {
+        line.trim_ascii_start().first() == Some(&b'{')
+            && serde_json::from_slice::<Typed>(line).is_ok_and(|found| found.r#type == self.wanted)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_an_object_of_that_type_is_a_trigger() {
+        let sees = |text: &str| Trigger::new("result".into()).see(text.as_bytes());
+        assert!(sees("noise\n{\"a\":{\"type\":\"x\"},\"type\":\"result\"}\n"));
+        assert!(!sees("{\"type\":\"assistant\",\"text\":\"result\"}\n"));
+        assert!(!sees("{\"inner\":{\"type\":\"result\"}}\n"));
+        assert!(!sees("\"type\":\"result\"\n"));
+        assert!(!sees("{\"type\":\"result\"}"), "the line is not finished");
+    }
+
+    #[test]
+    fn a_line_in_pieces_is_seen() {
+        let mut trigger = Trigger::new("result".into());
+        let seen: Vec<bool> =
+            "{\"type\":\"result\"}\n{".as_bytes().chunks(3).map(|piece| trigger.see(piece)).collect();
+        assert_eq!(seen.iter().filter(|&&seen| seen).count(), 1);
+        assert!(!trigger.see(b"}\n"));
+    }
+}

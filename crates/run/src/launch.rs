@@ -1,0 +1,133 @@
+//! Launching a run: a directory, a spec, a keeper, a handshake.
+//!
+//! Invariant: either there is a living run and a connection to it, or an error and no process. The keeper is not bound
+//! to us: it makes its own session and lets go of our streams, and we reap it when it ends while we still live.
+
+use std::fs::{self, DirBuilder, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+use rustix::process::Signal;
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
+use tokio::process::{Child, Command};
+use tokio::time::timeout;
+
+use crate::link::Handshake;
+use crate::process::Identity;
+use crate::{Live, Spec, attach, socket};
+
+pub(crate) const SPEC_FILE: &str = "spec.json";
+const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
+/// The whole stop ladder, in case the agent was started but the handshake was not.
+const WITHDRAW_TIMEOUT: Duration = Duration::from_secs(8);
+const MAX_HANDSHAKE_BYTES: u64 = 64 * 1024;
+
+/// Why there is no run.
+#[derive(Debug, thiserror::Error)]
+pub enum LaunchError {
+    /// The agent could not be started; the journal says so too.
+    #[error("Failed to start execution: {message}")]
+    Agent { message: String, not_found: bool },
+    #[error("{path}: the disk is full; free some space and start again", path = path.display())]
+    DiskFull { path: PathBuf },
+    #[error("the keeper could not be started: {message}")]
+    Keeper { message: String },
+}
+
+/// Starts `exe keep <dir>` and returns when the agent runs. `dir` must not have had a run before.
+pub async fn launch(exe: &Path, dir: &Path, spec: &Spec) -> Result<Live, LaunchError> {
+    write_spec(dir, spec).map_err(|e| explain(dir, &e))?;
+    let started = start(exe, dir).await;
+    if started.is_err() {
+        // The keeper has taken it away unless it never got that far.
+        let _ = fs::remove_file(dir.join(SPEC_FILE));
+    }
+    started
+}
+
+async fn start(exe: &Path, dir: &Path) -> Result<Live, LaunchError> {
+    let spawned = Command::new(exe).arg("keep").arg(dir).stdin(Stdio::null()).stdout(Stdio::piped()).spawn();
+    let mut child =
+        spawned.map_err(|e| LaunchError::Keeper { message: format!("cannot run {}: {e}", exe.display()) })?;
+    let answer = timeout(HANDSHAKE_TIMEOUT, hear(&mut child)).await;
+    match answer {
+        Ok(Ok(Handshake::Started(agent))) => {
+            // A short run may be over by now; then its records tell the rest.
+            let stream = socket::connect(dir).await.ok();
+            reap(child);
+            Ok(Live::new(dir, agent, stream))
+        }
+        Ok(Ok(Handshake::Failed { reason, not_found })) => {
+            reap(child);
+            Err(LaunchError::Agent { message: reason, not_found })
+        }
+        Ok(Ok(Handshake::Broken { reason, disk_full })) => {
+            reap(child);
+            Err(if disk_full {
+                LaunchError::DiskFull { path: dir.to_owned() }
+            } else {
+                LaunchError::Keeper { message: reason }
+            })
+        }
+        Ok(Err(e)) => {
+            withdraw(child, dir).await;
+            Err(LaunchError::Keeper { message: format!("{}: no handshake: {e}", exe.display()) })
+        }
+        Err(_) => {
+            withdraw(child, dir).await;
+            let message = format!("{}: no handshake within {} s", exe.display(), HANDSHAKE_TIMEOUT.as_secs());
+            Err(LaunchError::Keeper { message })
+        }
+    }
+}
+
+async fn hear(child: &mut Child) -> io::Result<Handshake> {
+    let stdout = child.stdout.take().ok_or(io::ErrorKind::BrokenPipe)?;
+    let mut line = String::new();
+    BufReader::new(stdout.take(MAX_HANDSHAKE_BYTES)).read_line(&mut line).await?;
+    if line.is_empty() {
+        return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "it ended without a word"));
+    }
+    Ok(serde_json::from_str(&line)?)
+}
+
+/// No zombie: somebody has to wait for the keeper as long as we are its parent.
+fn reap(mut child: Child) {
+    tokio::spawn(async move {
+        let _ = child.wait().await;
+    });
+}
+
+/// Ends a keeper that did not do its duty, and whatever it may have started.
+async fn withdraw(mut child: Child, dir: &Path) {
+    if let Some(keeper) = child.id().and_then(Identity::of) {
+        keeper.signal(Signal::TERM);
+    }
+    if timeout(WITHDRAW_TIMEOUT, child.wait()).await.is_err() {
+        let _ = child.kill().await;
+    }
+    let _ = attach::end_leftovers(dir).await;
+}
+
+fn write_spec(dir: &Path, spec: &Spec) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
+    let path = dir.join(SPEC_FILE);
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
+    let written = serde_json::to_vec(spec).map_err(io::Error::from).and_then(|text| file.write_all(&text));
+    if written.is_err() {
+        let _ = fs::remove_file(&path);
+    }
+    written
+}
+
+fn explain(dir: &Path, error: &io::Error) -> LaunchError {
+    match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            LaunchError::DiskFull { path: dir.to_owned() }
+        }
+        _ => LaunchError::Keeper { message: format!("{}: {error}", dir.join(SPEC_FILE).display()) },
+    }
+}

@@ -1,0 +1,27 @@
+//! Agent processes: started, kept, recorded, talked to and ended here and nowhere else.
+//!
+//! Owns: the keeper (one detached process per run that outlives the server), the run's journal, the process tree
+//! and the stop ladder; and, in [`agents`] and [`fold`], how each agent is started and how its output is read.
+//! Invariant: what an agent printed is in its journal before anybody hears of it, a run's end is recorded exactly
+//! once, and only processes whose pid *and* start time are known to be ours are ever signalled.
+
+pub mod agents;
+mod attach;
+pub mod fold;
+pub mod journal;
+mod keeper;
+mod launch;
+mod link;
+mod live;
+mod process;
+mod socket;
+mod spec;
+mod state;
+mod tree;
+
+pub use attach::{Found, end_leftovers, find};
+pub use journal::{Kind, Reader, Record, Tail, seal};
+pub use keeper::keep;
+pub use launch::{LaunchError, launch};
+pub use live::{Live, Progress, TalkError};
+pub use spec::{Exit, ExitReason, Spec, StdinPlan};

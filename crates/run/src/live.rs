@@ -1,0 +1,241 @@
+//! A living run as the server holds it.
+//!
+//! Owns: one connection to the keeper, tended by one task for as long as anybody holds the [`Live`] or its progress.
+//! Invariant: progress never goes back and ends with an exit: the one the keeper reported, the one it left behind, or
+//! *vanished* if it died without a word. Dropping everything disturbs neither keeper nor agent.
+
+use std::collections::HashMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::UnixStream;
+use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio::time::timeout;
+
+use crate::link::{MAX_LINE_BYTES, News, Op, Order, line};
+use crate::process::Identity;
+use crate::state::State;
+use crate::{Exit, ExitReason, attach, socket};
+
+const STOP_TIMEOUT_MS: u64 = 10_000;
+const REPLY_TIMEOUT_MS: u64 = 10_000;
+const RECONNECT_PAUSE: Duration = Duration::from_millis(20);
+
+/// How far a run has come.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Progress {
+    /// Bytes in the journal.
+    pub len: u64,
+    pub exit: Option<Exit>,
+}
+
+/// Why an order to a run came to nothing.
+#[derive(Debug, thiserror::Error)]
+pub enum TalkError {
+    #[error("the run has ended; nothing more can be sent to it")]
+    Ended,
+    #[error("the agent takes no more input: {message}")]
+    Refused { message: String },
+    #[error("the keeper did not answer within {timeout_ms} ms")]
+    Timeout { timeout_ms: u64 },
+}
+
+/// A run whose keeper is connected.
+#[derive(Clone, Debug)]
+pub struct Live {
+    agent: Identity,
+    orders: mpsc::Sender<Call>,
+    progress: watch::Receiver<Progress>,
+    /// Turns true when the keeper is gone, and with it the last of the agent's descendants.
+    quiet: watch::Receiver<bool>,
+}
+
+#[derive(Debug)]
+struct Call {
+    op: Op,
+    answer: oneshot::Sender<Result<(), String>>,
+}
+
+impl Live {
+    /// Must be called within a tokio runtime. Without a stream it begins by looking for one.
+    pub(crate) fn new(dir: &Path, agent: Identity, stream: Option<UnixStream>) -> Live {
+        let (orders, calls) = mpsc::channel(16);
+        let (progress_out, progress) = watch::channel(Progress::default());
+        let (quiet_out, quiet) = watch::channel(false);
+        let tender = Tender { dir: dir.to_owned(), calls, progress: progress_out, quiet: quiet_out };
+        tokio::spawn(tender.run(stream));
+        Live { agent, orders, progress, quiet }
+    }
+
+    pub fn progress(&self) -> watch::Receiver<Progress> {
+        self.progress.clone()
+    }
+
+    /// The agent's process id.
+    pub fn pid(&self) -> u32 {
+        self.agent.pid
+    }
+
+    /// Writes a line to the agent's stdin; the newline is added. `Ok` means recorded and on its way.
+    pub async fn send(&self, line: &str) -> Result<(), TalkError> {
+        self.call(Op::Stdin { data: format!("{line}\n") }).await
+    }
+
+    /// Ends the agent's stdin after everything sent so far.
+    pub async fn close_stdin(&self) -> Result<(), TalkError> {
+        self.call(Op::CloseStdin).await
+    }
+
+    /// Ends the run and all its processes, by the stop ladder, and waits for that. `interrupt` is the line by which the
+    /// agent's own protocol asks it to stop. A run that has ended by itself answers how.
+    pub async fn stop(&self, interrupt: Option<&str>) -> Result<Exit, TalkError> {
+        let stopped = async {
+            match self.call(Op::Stop { interrupt: interrupt.map(str::to_owned) }).await {
+                Ok(()) | Err(TalkError::Ended) => {}
+                Err(e) => return Err(e),
+            }
+            let mut progress = self.progress.clone();
+            let ended = progress.wait_for(|progress| progress.exit.is_some()).await;
+            let exit = ended.ok().and_then(|progress| progress.exit.clone()).ok_or(TalkError::Ended)?;
+            // An error means that the task is gone, and so is the connection.
+            let _ = self.quiet.clone().wait_for(|quiet| *quiet).await;
+            Ok(exit)
+        };
+        let outcome = timeout(Duration::from_millis(STOP_TIMEOUT_MS), stopped).await;
+        outcome.unwrap_or(Err(TalkError::Timeout { timeout_ms: STOP_TIMEOUT_MS }))
+    }
+
+    async fn call(&self, op: Op) -> Result<(), TalkError> {
+        let (answer, answered) = oneshot::channel();
+        let asked = async {
+            self.orders.send(Call { op, answer }).await.map_err(|_| TalkError::Ended)?;
+            answered.await.map_err(|_| TalkError::Ended)
+        };
+        match timeout(Duration::from_millis(REPLY_TIMEOUT_MS), asked).await {
+            Ok(Ok(Ok(()))) => Ok(()),
+            Ok(Ok(Err(message))) => Err(TalkError::Refused { message }),
+            Ok(Err(e)) => Err(e),
+            Err(_) => Err(TalkError::Timeout { timeout_ms: REPLY_TIMEOUT_MS }),
+        }
+    }
+}
+
+struct Tender {
+    dir: PathBuf,
+    calls: mpsc::Receiver<Call>,
+    progress: watch::Sender<Progress>,
+    quiet: watch::Sender<bool>,
+}
+
+/// Why a connection is over.
+enum Parting {
+    /// The other side closed it or broke.
+    Lost,
+    /// Nobody listens to us any more.
+    Unneeded,
+}
+
+impl Tender {
+    async fn run(mut self, first: Option<UnixStream>) {
+        let mut stream = first;
+        loop {
+            let connected = match stream.take() {
+                Some(stream) => Ok(stream),
+                None => self.look_again().await,
+            };
+            match connected {
+                Ok(stream) => {
+                    if let Parting::Unneeded = self.tend(stream).await {
+                        return;
+                    }
+                }
+                Err(exit) => self.progress.send_modify(|progress| progress.exit = Some(exit)),
+            }
+            if self.progress.borrow().exit.is_some() {
+                let _ = self.quiet.send(true);
+                return;
+            }
+        }
+    }
+
+    async fn tend(&mut self, stream: UnixStream) -> Parting {
+        let (from, mut to) = stream.into_split();
+        let mut from = BufReader::new(from);
+        let mut bytes = Vec::new();
+        let mut open: HashMap<u64, oneshot::Sender<Result<(), String>>> = HashMap::new();
+        let mut next_id = 1;
+        let mut calls_open = true;
+        loop {
+            tokio::select! {
+                // Safe to drop half way: what was read stays in `bytes`.
+                read = read_line(&mut from, &mut bytes) => {
+                    let Ok(Some(news)) = read else { return Parting::Lost };
+                    self.take(news, &mut open);
+                }
+                call = self.calls.recv(), if calls_open => match call {
+                    Some(call) => {
+                        open.retain(|_, answer| !answer.is_closed());
+                        open.insert(next_id, call.answer);
+                        if give(&mut to, next_id, call.op).await.is_err() {
+                            return Parting::Lost;
+                        }
+                        next_id += 1;
+                    }
+                    None => calls_open = false,
+                },
+                () = self.progress.closed() => return Parting::Unneeded,
+            }
+        }
+    }
+
+    fn take(&self, news: News, open: &mut HashMap<u64, oneshot::Sender<Result<(), String>>>) {
+        match news {
+            News::Len(len) => self.progress.send_modify(|progress| progress.len = progress.len.max(len)),
+            News::Exit(exit) => self.progress.send_modify(|progress| progress.exit = Some(exit)),
+            News::Reply { id, error } => {
+                if let Some(answer) = open.remove(&id) {
+                    let _ = answer.send(error.map_or(Ok(()), Err));
+                }
+            }
+        }
+    }
+
+    /// Finds out what a lost connection means: a new one, or an end.
+    async fn look_again(&self) -> Result<UnixStream, Exit> {
+        loop {
+            match State::read(&self.dir) {
+                Ok(Some(state)) if state.is_kept() => match socket::connect(&self.dir).await {
+                    Ok(stream) => return Ok(stream),
+                    // It is about to end, or has too many clients: its own end bounds this loop.
+                    Err(_) => tokio::time::sleep(RECONNECT_PAUSE).await,
+                },
+                _ => return Err(attach::recorded_exit(&self.dir).await.unwrap_or_else(vanished)),
+            }
+        }
+    }
+}
+
+async fn give(to: &mut OwnedWriteHalf, id: u64, op: Op) -> io::Result<()> {
+    let bytes = line(&Order { id: Some(id), op });
+    let written = timeout(Duration::from_millis(REPLY_TIMEOUT_MS), to.write_all(&bytes)).await;
+    written.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
+}
+
+/// The next line's news; `None` at the end.
+async fn read_line(from: &mut BufReader<OwnedReadHalf>, bytes: &mut Vec<u8>) -> io::Result<Option<News>> {
+    let room = (MAX_LINE_BYTES - bytes.len()) as u64;
+    from.take(room).read_until(b'\n', bytes).await?;
+    if bytes.last() != Some(&b'\n') {
+        return Ok(None);
+    }
+    let news = serde_json::from_slice(bytes)?;
+    bytes.clear();
+    Ok(Some(news))
+}
+
+fn vanished() -> Exit {
+    Exit { code: None, signal: None, reason: ExitReason::Vanished, at_ms: forge_types::Millis::now().0 }
+}

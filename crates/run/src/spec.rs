@@ -1,0 +1,69 @@
+//! What a run is told to be and how it ended.
+//!
+//! Owns: [`Spec`], written once by the server and read once by the keeper, and [`Exit`], written once by the keeper.
+//! Invariant: a spec holds environment values, so it exists only in a file of mode 600 that the keeper deletes.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+/// Everything a keeper needs to start an agent.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Spec {
+    pub program: PathBuf,
+    pub args: Vec<String>,
+    pub cwd: PathBuf,
+    /// Added to what the keeper inherited, after `env_remove`.
+    pub env: Vec<(String, String)>,
+    pub env_remove: Vec<String>,
+    pub stdin: StdinPlan,
+    /// The run is stopped this long after its start.
+    pub time_limit_ms: Option<u64>,
+    /// The run is stopped after this long without output or input.
+    pub silence_limit_ms: Option<u64>,
+}
+
+/// What the agent finds on its stdin.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StdinPlan {
+    Closed,
+    /// The text, then end of file.
+    Feed {
+        text: String,
+    },
+    /// The lines, then whatever is sent later; end of file after the first stdout line that is a JSON object whose
+    /// `type` equals `close_on`, so that the agent finishes even when no server is alive.
+    Duplex {
+        first: Vec<String>,
+        close_on: Option<String>,
+    },
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Exit {
+    pub code: Option<i32>,
+    pub signal: Option<i32>,
+    pub reason: ExitReason,
+    pub at_ms: i64,
+}
+
+/// Why a run ended.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ExitReason {
+    /// By itself.
+    Exited,
+    /// By a stop.
+    Stopped,
+    TimeLimit,
+    Silence,
+    NeverStarted {
+        message: String,
+        /// The program itself does not exist.
+        not_found: bool,
+    },
+    /// The keeper is gone and left no word.
+    Vanished,
+}

@@ -1,0 +1,70 @@
+//! `state.json`: what a keeper leaves for whoever comes later.
+//!
+//! Invariant: the file is replaced in one step and never half written. It exists before the agent does, so a run
+//! directory without it never had an agent; once it says *ended* the journal is complete and the keeper writes no more.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use crate::Exit;
+use crate::process::{Identity, boot_id};
+
+const FILE: &str = "state.json";
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct State {
+    pub(crate) phase: Phase,
+    pub(crate) boot_id: String,
+    pub(crate) keeper: Identity,
+    pub(crate) agent: Option<Identity>,
+    pub(crate) started_ms: i64,
+    pub(crate) exit: Option<Exit>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Phase {
+    Starting,
+    Live,
+    Ended,
+}
+
+impl State {
+    /// `None` if there is no file; an error if there is one that says nothing.
+    pub(crate) fn read(dir: &Path) -> io::Result<Option<State>> {
+        match fs::read(dir.join(FILE)) {
+            Ok(bytes) => Ok(Some(serde_json::from_slice(&bytes)?)),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(e) => Err(e),
+        }
+    }
+
+    pub(crate) fn write(&self, dir: &Path) -> io::Result<()> {
+        let temporary = dir.join("state.json.part");
+        let mut file =
+            OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&temporary)?;
+        file.write_all(&serde_json::to_vec(self)?)?;
+        // Going live needs no sync: after a power failure this boot is over, and the run with it, either way.
+        if self.phase != Phase::Live {
+            file.sync_all()?;
+        }
+        fs::rename(&temporary, dir.join(FILE))?;
+        if self.phase != Phase::Live {
+            File::open(dir)?.sync_all()?;
+        }
+        Ok(())
+    }
+
+    /// Whether the agent has not ended and its keeper lives.
+    pub(crate) fn is_kept(&self) -> bool {
+        self.phase != Phase::Ended && self.is_this_boot() && self.keeper.is_alive()
+    }
+
+    pub(crate) fn is_this_boot(&self) -> bool {
+        self.boot_id == boot_id()
+    }
+}

@@ -1,0 +1,383 @@
+//! The readable log over recorded agents, over the older server's log, and over anything at all.
+
+#![allow(clippy::unwrap_used)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use forge_run::fold::{Dialect, Fold, Outcome};
+use forge_run::{Kind, Record};
+use forge_types::{EntryPatch, NormalizedEntry, PatchOp};
+use pretty_assertions::assert_eq;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+fn data(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)
+}
+
+fn record(kind: Kind, bytes: impl Into<Vec<u8>>) -> Record {
+    Record { kind, at_ms: 1_700_000_000_000, bytes: bytes.into() }
+}
+
+/// The list a reader ends up with; fails where a reader would.
+fn apply(patches: &[EntryPatch]) -> Vec<NormalizedEntry> {
+    let mut list: Vec<NormalizedEntry> = Vec::new();
+    for patch in patches {
+        let entry = patch.entry.clone().expect("only a removal has no entry");
+        match patch.op {
+            PatchOp::Add => {
+                assert_eq!(patch.index, list.len(), "entries are added at the end");
+                list.push(entry);
+            }
+            PatchOp::Replace => list[patch.index] = entry,
+            PatchOp::Remove => panic!("nothing is ever removed"),
+        }
+    }
+    list
+}
+
+fn patches(dialect: Dialect, records: &[Record]) -> (Vec<EntryPatch>, Outcome) {
+    let mut fold = Fold::new(dialect, Path::new("/repo"));
+    let mut out = Vec::new();
+    for record in records {
+        fold.push(record, &mut out);
+    }
+    fold.finish(&mut out);
+    (out, fold.outcome().clone())
+}
+
+fn folded(dialect: Dialect, records: &[Record]) -> (Vec<NormalizedEntry>, Outcome) {
+    let (patches, outcome) = patches(dialect, records);
+    (apply(&patches), outcome)
+}
+
+/// A transcript as the journal would hold it: raw stdout lines, or `{"dir", "msg"}` exchanges.
+fn transcript(file: &Path) -> Vec<Record> {
+    let mut records = Vec::new();
+    for line in fs::read_to_string(file).unwrap().split_inclusive('\n') {
+        let exchange = serde_json::from_str::<Value>(line).ok().filter(|line| line["dir"].is_string());
+        let (kind, bytes) = match exchange {
+            None => (Kind::Stdout, line.to_owned()),
+            Some(line) => match line["dir"].as_str() {
+                Some("<") => (Kind::Stdout, format!("{}\n", line["msg"])),
+                Some(">") => (Kind::Stdin, format!("{}\n", line["msg"])),
+                _ => continue,
+            },
+        };
+        records.push(record(kind, bytes));
+    }
+    if let Ok(stderr) = fs::read(file.with_extension("stderr")) {
+        records.push(record(Kind::Stderr, stderr));
+    }
+    records
+}
+
+fn transcripts() -> Vec<PathBuf> {
+    let files = fs::read_dir(data("claude")).unwrap().map(|entry| entry.unwrap().path());
+    let mut files: Vec<_> = files.filter(|file| file.extension().is_some_and(|ext| ext == "jsonl")).collect();
+    files.sort();
+    assert!(files.len() >= 14, "transcripts are missing");
+    files
+}
+
+#[test]
+fn every_recorded_conversation_reads_well() {
+    for file in transcripts() {
+        let (entries, outcome) = folded(Dialect::Claude, &transcript(&file));
+        let verdict = outcome.verdict.map(|verdict| format!("{verdict:?}"));
+        let view = json!({
+            "entries": entries,
+            "session_id": outcome.session_id,
+            "summary": outcome.summary,
+            "verdict": verdict,
+            "tokens": outcome.tokens,
+            "transcript": outcome.transcript_tail.map(|text| text.lines().map(str::to_owned).collect::<Vec<_>>()),
+        });
+        insta::assert_json_snapshot!(file.file_stem().unwrap().to_str().unwrap(), view);
+    }
+}
+
+/// Frames of an older server's log socket: the raw chunks as records, or the entries a client ended up with.
+fn frames(name: &str) -> Vec<Value> {
+    let text = fs::read_to_string(data(&format!("older/{name}.jsonl"))).unwrap();
+    let frames = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    frames.filter_map(|frame| frame["JsonPatch"].get(0).cloned()).collect()
+}
+
+fn older_records(name: &str) -> Vec<Record> {
+    let chunk = |patch: Value| {
+        let kind = if patch["value"]["type"] == "STDERR" { Kind::Stderr } else { Kind::Stdout };
+        record(kind, patch["value"]["content"].as_str().unwrap())
+    };
+    frames(name).into_iter().map(chunk).collect()
+}
+
+fn older_entries(name: &str) -> Vec<Value> {
+    let mut list = Vec::new();
+    for patch in frames(name) {
+        let index: usize =
+            patch["path"].as_str().unwrap().strip_prefix("/entries/").unwrap().parse().unwrap();
+        let entry = patch["value"]["content"].clone();
+        if patch["op"] == "add" { list.insert(index, entry) } else { list[index] = entry }
+    }
+    list
+}
+
+#[test]
+fn an_older_log_reads_as_it_did() {
+    for (raw, normalized) in [("raw", "normalized"), ("raw_short", "normalized_short")] {
+        let (ours, _) = folded(Dialect::Claude, &older_records(raw));
+        let older = older_entries(normalized);
+        // Standard error is shown when its first line is whole, so it may come later in the list.
+        let sorted = |mut list: Vec<Value>| {
+            list.sort_by_key(|entry| entry["entry_type"]["type"] != "error_message");
+            list
+        };
+        let ours = sorted(ours.iter().map(|entry| serde_json::to_value(entry).unwrap()).collect());
+        let view = |list: &[Value]| {
+            let pick = |entry: &Value| {
+                let action = entry["entry_type"]["action_type"]["action"].clone();
+                json!([entry["entry_type"]["type"], action, entry["content"]])
+            };
+            list.iter().map(pick).collect::<Vec<_>>()
+        };
+        assert_eq!(view(&ours), view(&sorted(older)));
+        insta::assert_json_snapshot!(format!("older_{raw}"), ours);
+    }
+}
+
+/// The statuses an entry went through.
+fn statuses(patches: &[EntryPatch], index: usize) -> Vec<Value> {
+    let of_entry = patches.iter().filter(|patch| patch.index == index);
+    of_entry
+        .map(|patch| serde_json::to_value(&patch.entry).unwrap()["entry_type"]["status"].clone())
+        .collect()
+}
+
+#[test]
+fn a_request_for_permission_is_shown_until_it_is_answered() {
+    let pending = |id: &str| {
+        json!({
+            "status": "pending_approval", "approval_id": id,
+            "requested_at": "2023-11-14T22:13:20.000Z", "timeout_at": "2023-11-14T23:13:20.000Z",
+        })
+    };
+    let created = json!({"status": "created"});
+    let (denied, _) = patches(Dialect::Claude, &transcript(&data("claude/permission_deny.jsonl")));
+    let id = "907fd74a-57f4-4c3d-89bd-8e4c69540689";
+    let denial = json!({"status": "denied", "reason": "Forge says no"});
+    assert_eq!(statuses(&denied, 3), [created.clone(), pending(id), denial]);
+    let (allowed, _) = patches(Dialect::Claude, &transcript(&data("claude/permission_allow.jsonl")));
+    let shown = statuses(&allowed, 3);
+    assert_eq!(shown[1]["status"], "pending_approval");
+    assert_eq!([&shown[0], &shown[2], &shown[3]], [&created, &created, &json!({"status": "success"})]);
+}
+
+#[test]
+fn a_permission_nobody_gave_in_time_is_an_error() {
+    let ask = json!({"type": "control_request", "request_id": "r", "request": {
+        "subtype": "can_use_tool", "tool_name": "Bash", "tool_use_id": "t", "input": {"command": "ls"}}});
+    let answer = json!({"type": "control_response", "response": {"request_id": "r", "response": {
+        "behavior": "deny", "message": "Approval request timed out"}}});
+    let records = [record(Kind::Stdout, format!("{ask}\n")), record(Kind::Stdin, format!("{answer}\n"))];
+    let (entries, _) = folded(Dialect::Claude, &records);
+    let texts: Vec<_> = entries.iter().map(|entry| entry.content.as_str()).collect();
+    assert_eq!(texts, ["`ls`", "Approval timed out for tool Bash"]);
+    assert_eq!(
+        serde_json::to_value(&entries[0]).unwrap()["entry_type"]["status"],
+        json!({"status": "timed_out"})
+    );
+}
+
+#[test]
+fn a_plain_program_in_the_claude_dialect_shows_every_line() {
+    let text: String = (0..1000).map(|n| format!("line {n}\n")).collect();
+    let (entries, _) = folded(Dialect::Claude, &[record(Kind::Stdout, text)]);
+    assert_eq!(entries.len(), 1000);
+    assert_eq!(entries[999].content, "line 999");
+}
+
+#[test]
+fn a_line_too_long_is_told_of_and_the_rest_is_read() {
+    let mut bytes = vec![b'{'; 9 << 20];
+    bytes.extend_from_slice(b"\nnext\n");
+    for dialect in [Dialect::Claude, Dialect::Text] {
+        let (entries, _) = folded(dialect, &[record(Kind::Stdout, bytes.clone())]);
+        let texts: Vec<_> = entries.iter().map(|entry| entry.content.trim_end()).collect();
+        assert_eq!(texts, ["line of 9437184 bytes omitted from the readable log", "next"]);
+    }
+}
+
+#[test]
+fn a_long_streamed_answer_stays_linear() {
+    let event = |event: Value| json!({"type": "stream_event", "event": event}).to_string() + "\n";
+    let mut text = event(json!({"type": "message_start", "message": {"id": "m"}}));
+    text += &event(json!({"type": "content_block_start", "index": 0, "content_block": {"type": "text"}}));
+    let piece = json!({"type": "content_block_delta", "index": 0, "delta": {"text": "word "}});
+    text += &event(piece).repeat(40_000);
+    let (patches, outcome) = patches(Dialect::Claude, &[record(Kind::Stdout, text)]);
+    let bytes: usize =
+        patches.iter().filter_map(|patch| patch.entry.as_ref()).map(|entry| entry.content.len()).sum();
+    assert_eq!(apply(&patches)[0].content, "word ".repeat(40_000));
+    assert!(bytes < 200_000 * 24, "{bytes} bytes of patches for 200,000 bytes of text");
+    assert!(outcome.summary.unwrap().ends_with("..."));
+}
+
+/// Cuts `bytes` at the given places.
+fn chunks(bytes: &[u8], places: &[prop::sample::Index]) -> Vec<Record> {
+    let mut places: Vec<_> = places.iter().map(|place| place.index(bytes.len() + 1)).collect();
+    places.extend([0, bytes.len()]);
+    places.sort_unstable();
+    places.windows(2).map(|pair| record(Kind::Stdout, &bytes[pair[0]..pair[1]])).collect()
+}
+
+/// JSON of any shape made of the protocol's own words, so that every reader of a field meets every type.
+fn confused_json() -> impl Strategy<Value = Value> {
+    let words = [
+        "type",
+        "subtype",
+        "message",
+        "content",
+        "id",
+        "name",
+        "input",
+        "text",
+        "thinking",
+        "system",
+        "init",
+        "assistant",
+        "user",
+        "result",
+        "stream_event",
+        "event",
+        "index",
+        "delta",
+        "content_block",
+        "content_block_start",
+        "tool_use",
+        "content_block_delta",
+        "message_start",
+        "tool_result",
+        "tool_use_id",
+        "is_error",
+        "control_request",
+        "request",
+        "request_id",
+        "can_use_tool",
+        "control_response",
+        "response",
+        "behavior",
+        "deny",
+        "approval_response",
+        "Edit",
+        "approval_status",
+        "status",
+        "denied",
+        "timed_out",
+        "call_id",
+        "usage",
+        "session_id",
+        "model",
+        "Bash",
+        "command",
+        "file_path",
+        "old_string",
+        "new_string",
+        "MultiEdit",
+        "edits",
+        "TodoWrite",
+        "todos",
+        "parent_tool_use_id",
+        "errors",
+    ];
+    let word = prop::sample::select(words.to_vec()).prop_map(str::to_owned);
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        word.clone().prop_map(Value::from),
+    ];
+    leaf.prop_recursive(5, 48, 6, move |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            prop::collection::hash_map(word.clone(), inner, 0..6)
+                .prop_map(|map| Value::Object(map.into_iter().collect())),
+        ]
+    })
+}
+
+/// A line that gets as far as the reader of its type.
+fn confused_line() -> impl Strategy<Value = String> {
+    let kinds = [
+        "system",
+        "assistant",
+        "user",
+        "result",
+        "stream_event",
+        "control_request",
+        "approval_response",
+        "?",
+    ];
+    (prop::sample::select(kinds.to_vec()), confused_json(), confused_json(), confused_json()).prop_map(
+        |(kind, inner, block, rest)| {
+            let content = json!([{"type": "tool_use", "id": "id", "name": "Edit", "input": block}, inner]);
+            let mut line = match rest {
+                Value::Object(line) => line,
+                other => [("message".to_owned(), other)].into_iter().collect(),
+            };
+            line.insert("type".into(), kind.into());
+            line.entry("message").or_insert_with(|| json!({"content": content}));
+            line.entry("event").or_insert(inner.clone());
+            line.entry("request").or_insert_with(|| json!({"subtype": "can_use_tool", "tool_use_id": "id"}));
+            Value::Object(line).to_string()
+        },
+    )
+}
+
+fn kinds() -> impl Strategy<Value = Kind> {
+    prop::sample::select(vec![Kind::Stdout, Kind::Stderr, Kind::Stdin, Kind::Note])
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_bytes_do_harm_and_the_same_records_give_the_same_patches(
+        parts in prop::collection::vec((kinds(), prop::collection::vec(any::<u8>(), 0..80), 0..3000i64), 0..20),
+    ) {
+        let mut at_ms = 0;
+        let records: Vec<_> = parts.into_iter().map(|(kind, bytes, gap)| {
+            at_ms += gap;
+            Record { kind, at_ms, bytes }
+        }).collect();
+        for dialect in [Dialect::Claude, Dialect::Text, Dialect::Script] {
+            let first = patches(dialect, &records);
+            apply(&first.0);
+            prop_assert_eq!(first, patches(dialect, &records));
+        }
+    }
+
+    #[test]
+    fn no_protocol_line_does_harm_and_chunk_borders_do_not_matter(
+        lines in prop::collection::vec(confused_line(), 1..12),
+        places in prop::collection::vec(any::<prop::sample::Index>(), 0..12),
+    ) {
+        let bytes = lines.join("\n").into_bytes();
+        let whole = folded(Dialect::Claude, &[record(Kind::Stdout, bytes.clone())]);
+        prop_assert_eq!(&whole, &folded(Dialect::Claude, &chunks(&bytes, &places)));
+        let told = [record(Kind::Stdout, bytes.clone()), record(Kind::Stdin, bytes)];
+        folded(Dialect::Claude, &told);
+    }
+
+    #[test]
+    fn chunk_borders_do_not_change_a_conversation(
+        file in prop::sample::select(transcripts()),
+        places in prop::collection::vec(any::<prop::sample::Index>(), 0..60),
+    ) {
+        let stdout = transcript(&file).into_iter().filter(|record| record.kind == Kind::Stdout);
+        let bytes: Vec<u8> = stdout.flat_map(|record| record.bytes).collect();
+        let whole = folded(Dialect::Claude, &[record(Kind::Stdout, bytes.clone())]);
+        prop_assert_eq!(whole, folded(Dialect::Claude, &chunks(&bytes, &places)));
+    }
+}

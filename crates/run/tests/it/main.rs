@@ -1,0 +1,12 @@
+//! Real keepers, real agents (shell scripts), real signals; recorded conversations of real agents.
+
+mod driven;
+mod find;
+mod fold;
+mod launch;
+mod limits;
+mod record;
+mod scripted;
+mod stage;
+mod stop;
+mod talk;

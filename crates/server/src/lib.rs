@@ -1,0 +1,85 @@
+//! HTTP, WebSocket and SSE in front of the engine.
+//!
+//! Owns: the route table, the door (who may come in), the envelope, and the translation between the engine's words
+//! and the wire's. Invariant: a handler makes one engine call; no rule of the product lives here, and no stream keeps
+//! more in memory than the frames its client is about to take.
+
+#![cfg_attr(test, allow(clippy::unwrap_used))]
+
+mod door;
+mod envelope;
+mod extract;
+mod listen;
+mod page;
+mod routes;
+mod stream;
+mod table;
+mod trace;
+mod wire;
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use axum::extract::FromRef;
+use forge_core::Forge;
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+pub use table::{Route, RouteKind, routes};
+
+/// Who may come in, and what the server says about itself.
+pub struct Door {
+    pub bind: SocketAddr,
+    /// With a token every request needs it; without one only the address, `Host` and `Origin` protect the API.
+    pub token: Option<String>,
+    /// Names, with or without a port, that `Host` may carry beside loopback and the bound address.
+    pub allowed_hosts: Vec<String>,
+    /// Origins, such as `https://board.example`, whose pages may call the API.
+    pub allowed_origins: Vec<String>,
+    /// What `/api/forge/auth-required` answers.
+    pub auth_required: bool,
+    pub version: String,
+    /// Opens one browser session through `GET /login?code=…`, once.
+    pub login_code: Option<String>,
+}
+
+/// What every handler can reach.
+#[derive(Clone)]
+pub(crate) struct App {
+    forge: Forge,
+    guard: Arc<door::Guard>,
+    shutdown: CancellationToken,
+    /// Living WebSockets, so that `serve` returns only after they said goodbye.
+    sockets: TaskTracker,
+}
+
+impl App {
+    fn new(forge: Forge, door: Door, shutdown: CancellationToken) -> Self {
+        Self { forge, guard: Arc::new(door::Guard::new(door)), shutdown, sockets: TaskTracker::new() }
+    }
+}
+
+impl FromRef<App> for Forge {
+    fn from_ref(app: &App) -> Forge {
+        app.forge.clone()
+    }
+}
+
+/// The whole API and the page as one router. Streams end when `shutdown` is cancelled.
+pub fn router(forge: Forge, door: Door, shutdown: CancellationToken) -> axum::Router {
+    table::build(App::new(forge, door, shutdown))
+}
+
+/// Answers on `listener` until `shutdown`, then returns within 1.5 s whatever clients do.
+pub async fn serve(
+    listener: TcpListener,
+    forge: Forge,
+    door: Door,
+    shutdown: CancellationToken,
+) -> std::io::Result<()> {
+    let app = App::new(forge, door, shutdown.clone());
+    let sockets = app.sockets.clone();
+    listen::accept(listener, table::build(app), shutdown, sockets).await;
+    Ok(())
+}

@@ -1,0 +1,84 @@
+//! Accepting connections and letting go of them.
+//!
+//! Owns: one task per connection. Invariant: after shutdown no connection outlives the grace period, be it idle, half
+//! open, or in the middle of a request; a client that never finishes its request head is dropped by the head timeout.
+
+use std::time::Duration;
+
+use axum::Router;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use tokio::net::{TcpListener, TcpStream};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+const GRACE: Duration = Duration::from_secs(1);
+const HEAD_TIMEOUT: Duration = Duration::from_secs(30);
+/// Out of file descriptors is the usual cause, and trying again at once would only spin.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+/// Serves until `shutdown`, then waits at most [`GRACE`] for requests and `sockets`.
+pub(crate) async fn accept(
+    listener: TcpListener,
+    router: Router,
+    shutdown: CancellationToken,
+    sockets: TaskTracker,
+) {
+    let connections = TaskTracker::new();
+    let deadline = CancellationToken::new();
+    loop {
+        let accepted = tokio::select! {
+            biased;
+            () = shutdown.cancelled() => break,
+            accepted = listener.accept() => accepted,
+        };
+        match accepted {
+            Ok((stream, _)) => {
+                let connection = serve(stream, router.clone(), shutdown.clone(), deadline.clone());
+                connections.spawn(connection);
+            }
+            Err(error) => {
+                tracing::warn!(%error, "cannot accept a connection");
+                tokio::time::sleep(ACCEPT_PAUSE).await;
+            }
+        }
+    }
+    drop(listener);
+    connections.close();
+    sockets.close();
+    let goodbye = async { tokio::join!(connections.wait(), sockets.wait()) };
+    if tokio::time::timeout(GRACE, goodbye).await.is_err() {
+        tracing::info!(connections = connections.len(), sockets = sockets.len(), "dropping slow clients");
+    }
+    deadline.cancel();
+}
+
+async fn serve(stream: TcpStream, router: Router, shutdown: CancellationToken, deadline: CancellationToken) {
+    if let Err(error) = stream.set_nodelay(true) {
+        tracing::debug!(%error, "cannot switch off Nagle's algorithm");
+    }
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEAD_TIMEOUT)
+        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router))
+        .with_upgrades();
+    let mut connection = std::pin::pin!(connection);
+    tokio::select! {
+        ended = connection.as_mut() => return note(ended),
+        () = shutdown.cancelled() => connection.as_mut().graceful_shutdown(),
+    }
+    tokio::select! {
+        ended = connection.as_mut() => note(ended),
+        () = deadline.cancelled() => {}
+    }
+}
+
+fn note(ended: hyper::Result<()>) {
+    if let Err(error) = ended {
+        tracing::debug!(%error, "connection ended early");
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,76 @@
+//! Attempts: starting, talking to, stopping and landing them.
+//!
+//! Invariant: routes that need no body do not look at one, since clients send anything there.
+
+use axum::extract::State;
+use forge_core::{Dropped, Forge};
+use forge_types::{AttemptId, CreateAttempt, FollowUp, ReplaceRun, TaskId};
+use serde_json::Value;
+
+use crate::envelope::{Answer, ok, warn};
+use crate::extract::{Id, Params, Payload, decode_value};
+use crate::wire;
+
+pub(crate) async fn list(State(forge): State<Forge>, params: Params) -> Answer {
+    let task = params.optional_id("task_id")?;
+    Ok(ok(forge.attempts(task, params.page()?).await?))
+}
+
+pub(crate) async fn create(State(forge): State<Forge>, Payload(request): Payload<CreateAttempt>) -> Answer {
+    let started = forge.create_attempt(request).await?;
+    Ok(warn(started.attempt, started.warning))
+}
+
+/// The task is named by the path, and the profile may be called `executor`.
+pub(crate) async fn start(
+    state: State<Forge>,
+    Id(task): Id<TaskId>,
+    Payload(mut body): Payload<Value>,
+) -> Answer {
+    if let Value::Object(fields) = &mut body {
+        fields.insert("task_id".to_owned(), Value::String(task.to_string()));
+        if let Some(executor) = fields.remove("executor") {
+            fields.entry("executor_profile_id").or_insert(executor);
+        }
+    }
+    create(state, Payload(decode_value(&body)?)).await
+}
+
+pub(crate) async fn show(State(forge): State<Forge>, Id(id): Id<AttemptId>) -> Answer {
+    let attempt = forge.attempt(id).await?;
+    let task = forge.task(attempt.task_id).await?;
+    let runs = forge.runs(id, Dropped::Hidden).await?;
+    let output = match wire::newest_agent_run(&runs) {
+        Some(run) => forge.run_output(run).await,
+        None => None,
+    };
+    Ok(ok(wire::attempt_detail(&attempt, &task, &runs, output)))
+}
+
+pub(crate) async fn follow_up(
+    State(forge): State<Forge>,
+    Id(id): Id<AttemptId>,
+    Payload(request): Payload<FollowUp>,
+) -> Answer {
+    Ok(ok(wire::process(&forge.follow_up(id, request).await?)))
+}
+
+pub(crate) async fn replace_run(
+    State(forge): State<Forge>,
+    Id(id): Id<AttemptId>,
+    Payload(request): Payload<ReplaceRun>,
+) -> Answer {
+    Ok(ok(forge.replace_run(id, request).await?))
+}
+
+pub(crate) async fn stop(State(forge): State<Forge>, Id(id): Id<AttemptId>) -> Answer {
+    Ok(ok(forge.stop_attempt(id).await?))
+}
+
+pub(crate) async fn merge(State(forge): State<Forge>, Id(id): Id<AttemptId>) -> Answer {
+    Ok(ok(forge.merge_attempt(id).await?))
+}
+
+pub(crate) async fn start_dev_server(State(forge): State<Forge>, Id(id): Id<AttemptId>) -> Answer {
+    Ok(ok(forge.start_dev_server(id).await?))
+}

@@ -1,0 +1,45 @@
+//! Errands, which the wire calls execution runs.
+//!
+//! Invariant: an errand serialises as the contract's execution run; only its start is put together in `wire`.
+
+use axum::extract::State;
+use forge_core::Forge;
+use forge_types::{CreateErrand, ErrandId, FollowUpErrand};
+
+use crate::envelope::{Answer, ok, warn};
+use crate::extract::{Id, Params, Payload, cut};
+use crate::routes::runs::last_output;
+use crate::wire;
+
+pub(crate) async fn list(State(forge): State<Forge>, params: Params) -> Answer {
+    let page = params.page()?;
+    let errands = forge.errands(params.optional_id("project_id")?).await?;
+    Ok(ok(cut(errands, page)))
+}
+
+pub(crate) async fn start(State(forge): State<Forge>, Payload(request): Payload<CreateErrand>) -> Answer {
+    let started = forge.start_errand(request).await?;
+    Ok(warn(wire::started_errand(&started), started.warning.clone()))
+}
+
+pub(crate) async fn show(State(forge): State<Forge>, Id(id): Id<ErrandId>) -> Answer {
+    Ok(ok(forge.errand(id).await?))
+}
+
+pub(crate) async fn follow_up(
+    State(forge): State<Forge>,
+    Id(id): Id<ErrandId>,
+    Payload(request): Payload<FollowUpErrand>,
+) -> Answer {
+    Ok(ok(wire::process(&forge.follow_up_errand(id, request).await?)))
+}
+
+pub(crate) async fn stop(State(forge): State<Forge>, Id(id): Id<ErrandId>) -> Answer {
+    Ok(ok(forge.stop_errand(id).await?))
+}
+
+pub(crate) async fn runs(State(forge): State<Forge>, Id(id): Id<ErrandId>, params: Params) -> Answer {
+    let page = params.page()?;
+    let runs = cut(forge.errand_runs(id).await?, page);
+    Ok(ok(wire::processes(&runs, last_output(&forge, &runs).await)))
+}

@@ -1,0 +1,55 @@
+//! Executor profiles, as one JSON text.
+//!
+//! Invariant: the body of a save is text whatever its content type, and a text that cannot be used is a refusal (200
+//! with `success: false`), as shipped clients expect.
+
+use axum::extract::{Request, State};
+use forge_core::{Forge, Kind};
+use serde_json::{Value, json};
+
+use crate::envelope::{Answer, Fault, ok};
+use crate::extract::read;
+
+const PROFILES_LIMIT: usize = 16 << 20;
+
+pub(crate) async fn show(State(forge): State<Forge>) -> Answer {
+    let content = format!("{:#}", forge.profiles());
+    Ok(ok(json!({"content": content, "path": forge.profiles_path()})))
+}
+
+pub(crate) async fn save(State(forge): State<Forge>, request: Request) -> Answer {
+    let body = read(request, PROFILES_LIMIT).await?;
+    let text =
+        str::from_utf8(&body).map_err(|error| Fault::refused(format!("profiles: not UTF-8: {error}")))?;
+    match forge.save_profiles(&unwrap(text)).await {
+        Ok(()) => Ok(ok("Executor profiles updated successfully")),
+        Err(error) if error.kind() == Kind::Invalid => Err(Fault::refused(error.message())),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Some clients send `{"profiles": <text or object>}` instead of the profiles themselves.
+fn unwrap(text: &str) -> String {
+    match serde_json::from_str::<Value>(text)
+        .ok()
+        .and_then(|mut body| body.get_mut("profiles").map(Value::take))
+    {
+        Some(Value::String(inner)) => inner,
+        Some(inner) => inner.to_string(),
+        None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn profiles_are_read_in_all_three_wrappings() {
+        let plain = r#"{"executors":{}}"#;
+        for text in [plain, r#"{"profiles":{"executors":{}}}"#, r#"{"profiles":"{\"executors\":{}}"}"#] {
+            assert_eq!(unwrap(text), plain);
+        }
+        assert_eq!(unwrap("not json"), "not json");
+    }
+}

@@ -1,0 +1,51 @@
+//! Projects, their branches and their files.
+//!
+//! Invariant: an unknown search mode is the default one, as shipped clients send modes that were never served.
+
+use axum::extract::State;
+use forge_core::{Forge, SearchScope};
+use forge_types::{CreateProject, ProjectId, UpdateProject};
+
+use crate::envelope::{Answer, Fault, ok};
+use crate::extract::{Id, Params, Payload, cut};
+
+pub(crate) async fn list(State(forge): State<Forge>, params: Params) -> Answer {
+    let page = params.page()?;
+    Ok(ok(cut(forge.projects().await?, page)))
+}
+
+pub(crate) async fn create(State(forge): State<Forge>, Payload(request): Payload<CreateProject>) -> Answer {
+    Ok(ok(forge.create_project(request).await?))
+}
+
+pub(crate) async fn show(State(forge): State<Forge>, Id(id): Id<ProjectId>) -> Answer {
+    Ok(ok(forge.project(id).await?))
+}
+
+pub(crate) async fn update(
+    State(forge): State<Forge>,
+    Id(id): Id<ProjectId>,
+    Payload(request): Payload<UpdateProject>,
+) -> Answer {
+    Ok(ok(forge.update_project(id, request).await?))
+}
+
+pub(crate) async fn delete(State(forge): State<Forge>, Id(id): Id<ProjectId>) -> Answer {
+    Ok(ok(forge.delete_project(id).await?))
+}
+
+pub(crate) async fn branches(State(forge): State<Forge>, Id(id): Id<ProjectId>) -> Answer {
+    Ok(ok(forge.branches(id).await?))
+}
+
+pub(crate) async fn search(State(forge): State<Forge>, Id(id): Id<ProjectId>, params: Params) -> Answer {
+    let query = params.require("q")?;
+    if query.trim().is_empty() {
+        return Err(Fault::refused("Query parameter 'q' is required and cannot be empty"));
+    }
+    let scope = match params.get("mode") {
+        Some("settings") => SearchScope::All,
+        _ => SearchScope::Tracked,
+    };
+    Ok(ok(forge.search_files(id, query, scope).await?))
+}

@@ -1,0 +1,153 @@
+//! Tasks, under `/api/tasks` and under their project.
+//!
+//! Invariant: a list is written row by row as the store yields it, in chunks of about 64 KiB; a list that breaks in the
+//! middle ends the connection, so that nobody takes half a list for a whole one.
+
+use std::collections::HashMap;
+use std::pin::Pin;
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use bytes::{BufMut, Bytes, BytesMut};
+use forge_core::{Error, Forge, Kind};
+use forge_types::{Attempt, CreateTask, ProjectId, StartTask, TaskId, TaskSummary, UpdateTask};
+use futures_util::{Stream, StreamExt, TryStreamExt, stream};
+use serde_json::Value;
+
+use crate::envelope::{Answer, ok, warn};
+use crate::extract::{Id, Params, Payload, decode_value};
+use crate::wire;
+
+const CHUNK: usize = 64 << 10;
+const HEAD: &[u8] = br#"{"success":true,"data":["#;
+const TAIL: &[u8] = br#"],"error_data":null,"message":null}"#;
+
+pub(crate) async fn list(State(forge): State<Forge>, params: Params) -> Answer {
+    let rows = forge.stream_tasks(params.id("project_id")?, params.page()?);
+    write_list(rows, None).await
+}
+
+pub(crate) async fn list_in_project(
+    State(forge): State<Forge>,
+    Id(project): Id<ProjectId>,
+    params: Params,
+) -> Answer {
+    let rows = forge.stream_tasks(project, params.page()?);
+    let latest = forge.latest_attempts(project).await?;
+    write_list(rows, Some(latest)).await
+}
+
+pub(crate) async fn create(State(forge): State<Forge>, Payload(request): Payload<CreateTask>) -> Answer {
+    Ok(ok(forge.create_task(request).await?))
+}
+
+pub(crate) async fn create_in_project(
+    State(forge): State<Forge>,
+    Id(project): Id<ProjectId>,
+    Payload(mut body): Payload<Value>,
+) -> Answer {
+    fill_project(&mut body, project);
+    Ok(ok(forge.create_task(decode_value(&body)?).await?))
+}
+
+pub(crate) async fn start(State(forge): State<Forge>, Payload(request): Payload<StartTask>) -> Answer {
+    let started = forge.start_task(request).await?;
+    Ok(warn(wire::started_task(&started), started.warning.clone()))
+}
+
+pub(crate) async fn start_in_project(
+    state: State<Forge>,
+    Id(project): Id<ProjectId>,
+    Payload(mut body): Payload<Value>,
+) -> Answer {
+    fill_project(body.get_mut("task").unwrap_or(&mut Value::Null), project);
+    fill_project(&mut body, project);
+    start(state, Payload(decode_value(&body)?)).await
+}
+
+pub(crate) async fn show(State(forge): State<Forge>, Id(id): Id<TaskId>) -> Answer {
+    Ok(ok(forge.task(id).await?))
+}
+
+pub(crate) async fn update(
+    State(forge): State<Forge>,
+    Id(id): Id<TaskId>,
+    Payload(request): Payload<UpdateTask>,
+) -> Answer {
+    Ok(ok(forge.update_task(id, request).await?))
+}
+
+/// 202: the worktrees go in the background.
+pub(crate) async fn delete(State(forge): State<Forge>, Id(id): Id<TaskId>) -> Answer {
+    forge.delete_task(id).await?;
+    Ok((StatusCode::ACCEPTED, ok(())).into_response())
+}
+
+/// A body may leave out the project that the path already names.
+fn fill_project(body: &mut Value, project: ProjectId) {
+    if let Value::Object(fields) = body {
+        let given = fields.entry("project_id").or_insert(Value::Null);
+        if given.is_null() {
+            *given = Value::String(project.to_string());
+        }
+    }
+}
+
+type Rows = Pin<Box<dyn Stream<Item = Result<TaskSummary, Error>> + Send>>;
+
+/// A list in the writing. `rows` is gone once the last byte is written.
+struct Writer {
+    rows: Option<Rows>,
+    /// With it every row carries its latest attempt.
+    latest: Option<HashMap<TaskId, Attempt>>,
+    buffer: BytesMut,
+    separator: &'static [u8],
+}
+
+/// The first chunk is made before the answer begins, so an early failure still gets its status.
+async fn write_list(
+    rows: impl Stream<Item = Result<TaskSummary, Error>> + Send + 'static,
+    latest: Option<HashMap<TaskId, Attempt>>,
+) -> Answer {
+    let buffer = BytesMut::from(HEAD);
+    let mut writer = Writer { rows: Some(Box::pin(rows)), latest, buffer, separator: b"" };
+    let first = writer.next_chunk().await?.unwrap_or_default();
+    let rest = stream::try_unfold(writer, |mut writer| async move {
+        Ok::<_, Error>(writer.next_chunk().await?.map(|chunk| (chunk, writer)))
+    });
+    let rest = rest.inspect_err(|error| tracing::error!(%error, "a task list broke off"));
+    let body = Body::from_stream(stream::once(async { Ok(first) }).chain(rest));
+    Ok(Response::builder().header(header::CONTENT_TYPE, "application/json").body(body).map_err(broken)?)
+}
+
+impl Writer {
+    async fn next_chunk(&mut self) -> Result<Option<Bytes>, Error> {
+        let Some(rows) = &mut self.rows else { return Ok(None) };
+        while self.buffer.len() < CHUNK {
+            let Some(row) = rows.next().await else {
+                self.buffer.extend_from_slice(TAIL);
+                self.rows = None;
+                break;
+            };
+            let row = row?;
+            self.buffer.extend_from_slice(self.separator);
+            self.separator = b",";
+            let out = (&mut self.buffer).writer();
+            match &self.latest {
+                None => serde_json::to_writer(out, &row),
+                Some(latest) => {
+                    let latest_attempt = latest.get(&row.task.id);
+                    serde_json::to_writer(out, &wire::TaskRow { summary: &row, latest_attempt })
+                }
+            }
+            .map_err(broken)?;
+        }
+        Ok(Some(self.buffer.split().freeze()))
+    }
+}
+
+fn broken(error: impl std::fmt::Display) -> Error {
+    Error::new(Kind::Internal, format!("InternalError: the list cannot be written: {error}"))
+}

@@ -1,0 +1,29 @@
+//! Worktrees: what is on disk, and putting it away without losing it.
+//!
+//! Invariant: nothing here deletes; retiring keeps a copy that restoring brings back.
+
+use axum::extract::State;
+use forge_core::{Forge, GcRequest};
+use forge_types::AttemptId;
+
+use crate::envelope::{Answer, ok};
+use crate::extract::{Id, OptionalPayload};
+
+pub(crate) async fn list(State(forge): State<Forge>) -> Answer {
+    Ok(ok(forge.worktrees().await?))
+}
+
+pub(crate) async fn retire(State(forge): State<Forge>, Id(attempt): Id<AttemptId>) -> Answer {
+    Ok(ok(forge.retire_worktree(attempt).await?))
+}
+
+pub(crate) async fn restore(State(forge): State<Forge>, Id(attempt): Id<AttemptId>) -> Answer {
+    Ok(ok(forge.restore_worktree(attempt).await?))
+}
+
+pub(crate) async fn collect_garbage(
+    State(forge): State<Forge>,
+    OptionalPayload(request): OptionalPayload<GcRequest>,
+) -> Answer {
+    Ok(ok(forge.collect_garbage(request).await?))
+}

@@ -1,0 +1,60 @@
+//! What an attempt changed, file by file: `/entries/<path>`.
+//!
+//! Invariant: a file is always written whole with `add`, which overwrites. There is no history of a diff: a client that
+//! comes back gets it afresh, numbered from 1 when it asked for numbers.
+
+use axum::extract::State;
+use forge_core::{DiffDetail, DiffFeed, DiffStep, Result};
+use forge_types::{AttemptId, Diff};
+use futures_util::{Stream, stream};
+use serde::Serialize;
+
+use crate::App;
+use crate::envelope::Answer;
+use crate::extract::{Id, Params};
+use crate::stream::live::Numbering;
+use crate::stream::patch::{finished, frame, pointer_step, put, remove};
+use crate::stream::socket::{Batch, Upgrade};
+
+pub(crate) async fn watch(
+    State(app): State<App>,
+    Id(attempt): Id<AttemptId>,
+    params: Params,
+    upgrade: Upgrade,
+) -> Answer {
+    let detail = match params.flag("stats_only")? {
+        true => DiffDetail::StatsOnly,
+        false => DiffDetail::Contents,
+    };
+    let numbering = Numbering::of(params.after()?);
+    let feed = app.forge.diff(attempt, detail).await?;
+    Ok(upgrade.send(&app, frames(feed, numbering)))
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", content = "content", rename_all = "SCREAMING_SNAKE_CASE")]
+enum Value<'a> {
+    Diff(&'a Diff),
+}
+
+fn frames(feed: DiffFeed, numbering: Numbering) -> impl Stream<Item = Result<Batch>> + Send + 'static {
+    stream::try_unfold((Some(feed), 1), move |(feed, count)| async move {
+        let Some(mut feed) = feed else { return Ok(None) };
+        let seq = numbering.seq(count);
+        Ok(Some(match feed.next().await? {
+            Some(step) => (vec![frame(seq, &write(&step))], (Some(feed), count + 1)),
+            None => (vec![finished(seq)], (None, count)),
+        }))
+    })
+}
+
+fn write(step: &DiffStep) -> String {
+    match step {
+        DiffStep::Put(diff) => put("add", &path(diff.key()), &Value::Diff(diff)),
+        DiffStep::Remove(file) => remove(&path(file)),
+    }
+}
+
+fn path(file: &str) -> String {
+    format!("/entries/{}", pointer_step(file))
+}

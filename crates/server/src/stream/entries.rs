@@ -1,0 +1,96 @@
+//! Normalised logs: what an agent did, in readable entries.
+//!
+//! Invariant: the patches of a run are the same whenever they are asked for, so `?after=n` may skip the first n of them.
+
+use axum::extract::State;
+use axum::http::HeaderMap;
+use forge_core::{EntryTail, Forge, Result};
+use forge_types::{EntryPatch, NormalizedEntry, PatchOp, RunId};
+use futures_util::{Stream, stream};
+use serde::Serialize;
+
+use crate::App;
+use crate::envelope::Answer;
+use crate::extract::{Id, Params};
+use crate::stream::live::Numbering;
+use crate::stream::monitor::Monitor;
+use crate::stream::patch::{finished, frame, put, remove};
+use crate::stream::settle::settle;
+use crate::stream::socket::{Batch, Upgrade};
+
+pub(crate) async fn watch(
+    State(app): State<App>,
+    Id(run): Id<RunId>,
+    params: Params,
+    headers: HeaderMap,
+    upgrade: Upgrade,
+) -> Answer {
+    let after = params.after()?;
+    let entries = Entries {
+        tail: app.forge.entries(run).await?,
+        forge: app.forge.clone(),
+        run,
+        seen: 0,
+        after: after.unwrap_or(0),
+        numbering: Numbering::of(after),
+        monitor: Monitor::of(&headers),
+    };
+    Ok(upgrade.send(&app, entries.frames()))
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", content = "content", rename_all = "SCREAMING_SNAKE_CASE")]
+enum Value<'a> {
+    NormalizedEntry(&'a NormalizedEntry),
+}
+
+struct Entries {
+    forge: Forge,
+    run: RunId,
+    tail: EntryTail,
+    /// Patches read so far.
+    seen: i64,
+    after: i64,
+    numbering: Numbering,
+    monitor: Monitor,
+}
+
+impl Entries {
+    fn frames(self) -> impl Stream<Item = Result<Batch>> + Send + 'static {
+        stream::try_unfold(Some(self), |entries| async move {
+            let Some(mut entries) = entries else { return Ok(None) };
+            Ok(Some(match entries.tail.next().await? {
+                Some(patches) => (entries.write_all(&patches), Some(entries)),
+                None => (entries.end().await, None),
+            }))
+        })
+    }
+
+    fn write_all(&mut self, patches: &[EntryPatch]) -> Batch {
+        let mut batch = Vec::with_capacity(patches.len());
+        for patch in patches {
+            self.seen += 1;
+            if self.seen > self.after {
+                let content = patch.entry.as_ref().and_then(|entry| self.monitor.log(&entry.content));
+                batch.extend(content);
+                batch.push(frame(self.numbering.seq(self.seen), &write(patch)));
+            }
+        }
+        batch
+    }
+
+    async fn end(&mut self) -> Batch {
+        let run = settle(&self.forge, self.run).await;
+        let status = self.monitor.status(run.as_ref());
+        status.into_iter().chain([finished(self.numbering.seq(self.seen + 1))]).collect()
+    }
+}
+
+fn write(patch: &EntryPatch) -> String {
+    let path = format!("/entries/{}", patch.index);
+    match (patch.op, &patch.entry) {
+        (PatchOp::Add, Some(entry)) => put("add", &path, &Value::NormalizedEntry(entry)),
+        (PatchOp::Replace, Some(entry)) => put("replace", &path, &Value::NormalizedEntry(entry)),
+        (PatchOp::Remove, _) | (_, None) => remove(&path),
+    }
+}

@@ -1,0 +1,145 @@
+//! Raw logs: what a process wrote, chunk by chunk.
+//!
+//! Invariant: entry N is output record N of the log, on every connection and after any `?after=`; nothing is cut, joined
+//! or left out. What Forge itself remarks is shown as stderr; what was written to the process is not shown.
+
+use std::fmt::Write as _;
+
+use axum::extract::State;
+use axum::http::HeaderMap;
+use forge_core::{Forge, LogTail, Record, RecordKind, Result};
+use forge_types::{ErrandId, RunId, RunReason};
+use futures_util::{Stream, stream};
+
+use crate::App;
+use crate::envelope::Answer;
+use crate::extract::{Id, Params};
+use crate::stream::live::Numbering;
+use crate::stream::monitor::Monitor;
+use crate::stream::patch::{finished, open, push_quoted};
+use crate::stream::settle::settle;
+use crate::stream::socket::{Batch, Upgrade};
+
+pub(crate) async fn watch_raw(
+    State(app): State<App>,
+    Id(run): Id<RunId>,
+    params: Params,
+    headers: HeaderMap,
+    upgrade: Upgrade,
+) -> Answer {
+    let after = params.after()?;
+    let log = Log::open(&app.forge, run, after, Form::Patches, Monitor::of(&headers)).await?;
+    Ok(upgrade.send(&app, log.frames()))
+}
+
+/// The log of the errand's newest agent run, in the errand's own form.
+pub(crate) async fn watch_errand(
+    State(app): State<App>,
+    Id(errand): Id<ErrandId>,
+    params: Params,
+    upgrade: Upgrade,
+) -> Answer {
+    let after = params.after()?;
+    let runs = app.forge.errand_runs(errand).await?;
+    let Some(run) = runs.iter().rfind(|run| run.reason == RunReason::CodingAgent) else {
+        let end = finished(Numbering::of(after).seq(1));
+        return Ok(upgrade.send(&app, stream::iter([Ok(vec![end])])));
+    };
+    let log = Log::open(&app.forge, run.id, after, Form::Plain, Monitor::Absent).await?;
+    Ok(upgrade.send(&app, log.frames()))
+}
+
+/// How a chunk is written.
+#[derive(Clone, Copy)]
+enum Form {
+    /// `{"JsonPatch":[{"op":"add","path":"/entries/N",…}]}`
+    Patches,
+    /// `{"Stdout":…}` and `{"Stderr":…}`
+    Plain,
+}
+
+struct Log {
+    forge: Forge,
+    run: RunId,
+    tail: LogTail,
+    /// Number of the next entry, from 0.
+    next: i64,
+    numbering: Numbering,
+    form: Form,
+    monitor: Monitor,
+}
+
+impl Log {
+    async fn open(
+        forge: &Forge,
+        run: RunId,
+        after: Option<i64>,
+        form: Form,
+        monitor: Monitor,
+    ) -> Result<Self> {
+        let mut tail = forge.log(run).await?;
+        let next = after.unwrap_or(0);
+        if next > 0 {
+            tail.skip_outputs(next.unsigned_abs()).await?;
+        }
+        let numbering = Numbering::of(after);
+        Ok(Self { forge: forge.clone(), run, tail, next, numbering, form, monitor })
+    }
+
+    fn frames(self) -> impl Stream<Item = Result<Batch>> + Send + 'static {
+        stream::try_unfold(Some(self), |log| async move {
+            let Some(mut log) = log else { return Ok(None) };
+            Ok(Some(match log.tail.next().await? {
+                Some(records) => (log.write_all(&records), Some(log)),
+                None => (log.end().await, None),
+            }))
+        })
+    }
+
+    fn write_all(&mut self, records: &[Record]) -> Batch {
+        let mut batch = Vec::with_capacity(records.len());
+        for record in records {
+            let stdout = match record.kind {
+                RecordKind::Stdout => true,
+                RecordKind::Stderr | RecordKind::Note => false,
+                RecordKind::Stdin | RecordKind::End => continue,
+            };
+            let content = String::from_utf8_lossy(&record.bytes);
+            batch.extend(self.monitor.log(&content));
+            batch.push(self.write(stdout, &content));
+            self.next += 1;
+        }
+        batch
+    }
+
+    fn write(&self, stdout: bool, content: &str) -> String {
+        // Room for a few escapes: most chunks are lines of text.
+        let mut text = open(self.numbering.seq(self.next + 1), content.len() + content.len() / 16 + 64);
+        match self.form {
+            Form::Patches => {
+                let kind = if stdout { "STDOUT" } else { "STDERR" };
+                // Writing into a String cannot fail.
+                let _ = write!(
+                    text,
+                    r#""JsonPatch":[{{"op":"add","path":"/entries/{}","value":{{"type":"{kind}","content":"#,
+                    self.next
+                );
+                push_quoted(&mut text, content);
+                text.push_str("}}]}");
+            }
+            Form::Plain => {
+                text.push_str(if stdout { r#""Stdout":"# } else { r#""Stderr":"# });
+                push_quoted(&mut text, content);
+                text.push('}');
+            }
+        }
+        text
+    }
+
+    async fn end(&mut self) -> Batch {
+        let run = settle(&self.forge, self.run).await;
+        let status = self.monitor.status(run.as_ref());
+        let last = finished(self.numbering.seq(self.next + 1));
+        status.into_iter().chain(self.monitor.finished()).chain([last]).collect()
+    }
+}

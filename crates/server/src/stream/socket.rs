@@ -1,0 +1,160 @@
+//! One WebSocket: frames out, nothing in.
+//!
+//! Invariant: every socket ends with a Close frame: 1000 when its frames ended, 1001 when the server stops, 1011 when the
+//! source failed. Frames are written as long as more are waiting and flushed the moment none is. A client that takes
+//! nothing for [`STALL_LIMIT`] is dropped; it can come back with `?after=`.
+
+use std::future::ready;
+use std::pin::pin;
+use std::time::Duration;
+
+use axum::extract::FromRequestParts;
+use axum::extract::ws::{CloseFrame, Message, WebSocket, WebSocketUpgrade, close_code};
+use axum::http::request::Parts;
+use axum::response::Response;
+use forge_core::Error;
+use futures_util::{SinkExt, Stream, StreamExt};
+use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout};
+use tokio_util::sync::CancellationToken;
+
+use crate::App;
+use crate::envelope::Fault;
+
+const PING_EVERY: Duration = Duration::from_secs(30);
+const STALL_LIMIT: Duration = Duration::from_secs(600);
+/// How long a client may take to answer our Close frame.
+const FAREWELL: Duration = Duration::from_millis(500);
+/// Clients have nothing to say; a message above this ends the socket.
+const MESSAGE_LIMIT: usize = 64 << 10;
+
+/// A batch of text frames.
+pub(crate) type Batch = Vec<String>;
+
+/// A request to become a WebSocket.
+pub(crate) struct Upgrade(WebSocketUpgrade);
+
+impl<S: Send + Sync> FromRequestParts<S> for Upgrade {
+    type Rejection = Fault;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Fault> {
+        let upgrade = WebSocketUpgrade::from_request_parts(parts, state).await;
+        upgrade.map(Self).map_err(|rejection| {
+            let message = format!("this path is a WebSocket: {}", rejection.body_text());
+            Fault::new(rejection.status(), message)
+        })
+    }
+}
+
+impl Upgrade {
+    pub fn send(
+        self,
+        app: &App,
+        frames: impl Stream<Item = Result<Batch, Error>> + Send + 'static,
+    ) -> Response {
+        let (sockets, shutdown) = (app.sockets.clone(), app.shutdown.clone());
+        self.0
+            .max_message_size(MESSAGE_LIMIT)
+            .on_upgrade(move |socket| sockets.track_future(drive(socket, frames, shutdown)))
+    }
+}
+
+/// Why a socket ends.
+enum End {
+    Finished,
+    Shutdown,
+    Failed(Error),
+    /// The client left, or cannot be reached.
+    Gone,
+}
+
+async fn drive(
+    mut socket: WebSocket,
+    frames: impl Stream<Item = Result<Batch, Error>>,
+    shutdown: CancellationToken,
+) {
+    let end = pump(&mut socket, frames, &shutdown).await;
+    let (code, reason) = match end {
+        End::Finished => (close_code::NORMAL, ""),
+        End::Shutdown => (close_code::AWAY, "the server is stopping"),
+        End::Failed(error) => {
+            tracing::warn!(%error, "a stream failed");
+            (close_code::ERROR, "the stream failed; the server's log says why")
+        }
+        End::Gone => return,
+    };
+    let close = Message::Close(Some(CloseFrame { code, reason: reason.into() }));
+    let farewell = async {
+        socket.send(close).await?;
+        while socket.next().await.transpose()?.is_some() {}
+        Ok::<_, axum::Error>(())
+    };
+    // Whether the client answers makes no difference any more.
+    let _ = timeout(FAREWELL, farewell).await;
+}
+
+async fn pump(
+    socket: &mut WebSocket,
+    frames: impl Stream<Item = Result<Batch, Error>>,
+    shutdown: &CancellationToken,
+) -> End {
+    let mut frames = pin!(frames.fuse());
+    let mut ping = interval_at(Instant::now() + PING_EVERY, PING_EVERY);
+    ping.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut unflushed = false;
+    loop {
+        // In this order, so that a source which always has more can delay neither the end nor a ping, and the flush
+        // comes only when the source has nothing ready.
+        let written = tokio::select! {
+            biased;
+            () = shutdown.cancelled() => return End::Shutdown,
+            heard = socket.next() => match heard {
+                Some(Ok(Message::Close(_))) => {
+                    let _ = timeout(FAREWELL, socket.close()).await;
+                    return End::Gone;
+                }
+                Some(Ok(_)) => continue,
+                Some(Err(_)) | None => return End::Gone,
+            },
+            _ = ping.tick() => write(socket.send(Message::Ping(Default::default())), shutdown).await,
+            batch = frames.next() => match batch {
+                None => return End::Finished,
+                Some(Err(error)) => return End::Failed(error),
+                Some(Ok(batch)) => {
+                    unflushed = true;
+                    write(feed(socket, batch), shutdown).await
+                }
+            },
+            () = ready(()), if unflushed => {
+                unflushed = false;
+                write(socket.flush(), shutdown).await
+            }
+        };
+        if let Err(end) = written {
+            return end;
+        }
+    }
+}
+
+async fn feed(socket: &mut WebSocket, batch: Batch) -> Result<(), axum::Error> {
+    for text in batch {
+        socket.feed(Message::Text(text.into())).await?;
+    }
+    Ok(())
+}
+
+/// A write that ends when the server does.
+async fn write(
+    writing: impl Future<Output = Result<(), axum::Error>>,
+    shutdown: &CancellationToken,
+) -> Result<(), End> {
+    tokio::select! {
+        () = shutdown.cancelled() => Err(End::Shutdown),
+        written = timeout(STALL_LIMIT, writing) => match written {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(_)) | Err(_) => Err(End::Gone),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests;

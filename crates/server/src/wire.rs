@@ -1,0 +1,179 @@
+//! The wire's words for ours, in one place.
+//!
+//! Our *run* is the wire's *execution process*, our *errand* its *execution run*. Everything else already serialises as
+//! the contract says; here are only the objects that are put together from several of ours.
+//! Invariant: nothing outside this file writes `execution_process…` or `execution_run…` as a JSON key of an object.
+
+use forge_core::{Started, StartedErrand};
+use forge_types::{
+    Action, Attempt, AttemptId, Draft, DraftKind, Errand, ErrandId, Millis, Run, RunId, RunReason, RunStatus,
+    Task, TaskSummary,
+};
+use serde::Serialize;
+
+/// An execution process.
+#[derive(Serialize)]
+pub(crate) struct Process<'a> {
+    id: RunId,
+    task_attempt_id: Option<AttemptId>,
+    execution_run_id: Option<ErrandId>,
+    run_reason: RunReason,
+    executor_action: &'a Action,
+    before_head_commit: Option<&'a str>,
+    after_head_commit: Option<&'a str>,
+    status: RunStatus,
+    exit_code: Option<i32>,
+    dropped: bool,
+    started_at: Millis,
+    completed_at: Option<Millis>,
+    created_at: Millis,
+    updated_at: Millis,
+    output: Option<String>,
+}
+
+/// A run without its transcript.
+pub(crate) fn process(run: &Run) -> Process<'_> {
+    process_with_output(run, None)
+}
+
+pub(crate) fn process_with_output(run: &Run, output: Option<String>) -> Process<'_> {
+    Process {
+        id: run.id,
+        task_attempt_id: run.owner.attempt(),
+        execution_run_id: run.owner.errand(),
+        run_reason: run.reason,
+        executor_action: &run.action,
+        before_head_commit: run.before_head.as_deref(),
+        after_head_commit: run.after_head.as_deref(),
+        status: run.status,
+        exit_code: run.exit_code,
+        dropped: run.dropped,
+        started_at: run.started_at,
+        completed_at: run.completed_at,
+        created_at: run.created_at,
+        updated_at: run.updated_at,
+        output,
+    }
+}
+
+/// A list of runs, oldest first; the last one carries the transcript.
+pub(crate) fn processes(runs: &[Run], last_output: Option<String>) -> Vec<Process<'_>> {
+    let mut list: Vec<_> = runs.iter().map(process).collect();
+    if let Some(last) = list.last_mut() {
+        last.output = last_output;
+    }
+    list
+}
+
+/// The answer to create-and-start: the task flat, and again beside its attempt.
+#[derive(Serialize)]
+pub(crate) struct StartedTask<'a> {
+    #[serde(flatten)]
+    summary: &'a TaskSummary,
+    attempts: [&'a Attempt; 1],
+    task_attempt: &'a Attempt,
+    task: &'a Task,
+}
+
+pub(crate) fn started_task(started: &Started) -> StartedTask<'_> {
+    StartedTask {
+        summary: &started.task,
+        attempts: [&started.attempt],
+        task_attempt: &started.attempt,
+        task: &started.task.task,
+    }
+}
+
+/// A row of the list under a project.
+#[derive(Serialize)]
+pub(crate) struct TaskRow<'a> {
+    #[serde(flatten)]
+    pub summary: &'a TaskSummary,
+    pub latest_attempt: Option<&'a Attempt>,
+}
+
+/// One attempt with its task and what its runs said.
+#[derive(Serialize)]
+pub(crate) struct AttemptDetail<'a> {
+    #[serde(flatten)]
+    attempt: &'a Attempt,
+    task: &'a Task,
+    execution_processes: Vec<ProcessDigest>,
+}
+
+#[derive(Serialize)]
+struct ProcessDigest {
+    id: RunId,
+    /// In capitals, unlike everywhere else: the one reader of this list compares it so.
+    status: &'static str,
+    normalized_logs: Vec<TextEntry>,
+}
+
+#[derive(Serialize)]
+struct TextEntry {
+    r#type: &'static str,
+    content: String,
+}
+
+/// The newest agent run stands first, because readers look only at the first; `output` is its transcript.
+pub(crate) fn attempt_detail<'a>(
+    attempt: &'a Attempt,
+    task: &'a Task,
+    runs: &[Run],
+    output: Option<String>,
+) -> AttemptDetail<'a> {
+    let mut order: Vec<&Run> = runs.iter().rev().collect();
+    order.sort_by_key(|run| run.reason != RunReason::CodingAgent);
+    let mut output = output;
+    let execution_processes = order.into_iter().map(|run| digest(run, output.take())).collect();
+    AttemptDetail { attempt, task, execution_processes }
+}
+
+/// The run whose transcript [`attempt_detail`] shows.
+pub(crate) fn newest_agent_run(runs: &[Run]) -> Option<&Run> {
+    runs.iter().rev().find(|run| run.reason == RunReason::CodingAgent)
+}
+
+fn digest(run: &Run, output: Option<String>) -> ProcessDigest {
+    let status = match run.status {
+        RunStatus::Running => "RUNNING",
+        RunStatus::Completed => "COMPLETED",
+        RunStatus::Failed => "FAILED",
+        RunStatus::Killed => "KILLED",
+    };
+    let normalized_logs = output.into_iter().map(|content| TextEntry { r#type: "text", content }).collect();
+    ProcessDigest { id: run.id, status, normalized_logs }
+}
+
+/// The answer to starting an errand.
+#[derive(Serialize)]
+pub(crate) struct ErrandStart<'a> {
+    execution_run: &'a Errand,
+    execution_process: Option<Process<'a>>,
+}
+
+pub(crate) fn started_errand(started: &StartedErrand) -> ErrandStart<'_> {
+    ErrandStart { execution_run: &started.errand, execution_process: started.run.as_ref().map(process) }
+}
+
+/// The drafts of one attempt.
+#[derive(Serialize)]
+pub(crate) struct Drafts {
+    follow_up: Draft,
+    retry: Option<Draft>,
+}
+
+/// A missing follow-up draft is shown as an empty one.
+pub(crate) fn drafts(attempt: AttemptId, stored: Vec<Draft>, now: Millis) -> Drafts {
+    let mut drafts = Drafts { follow_up: Draft::empty(attempt, now), retry: None };
+    for draft in stored {
+        match draft.draft_type {
+            DraftKind::FollowUp => drafts.follow_up = draft,
+            DraftKind::Retry => drafts.retry = Some(draft),
+        }
+    }
+    drafts
+}
+
+#[cfg(test)]
+mod tests;

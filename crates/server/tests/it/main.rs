@@ -1,0 +1,12 @@
+//! The server over a real engine: temp dir, real git, real SQLite, real sockets.
+
+#![allow(clippy::unwrap_used)]
+
+mod bodies;
+mod door;
+mod projects;
+mod runs;
+mod streams;
+mod table;
+mod tasks;
+mod world;

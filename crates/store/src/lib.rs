@@ -1,0 +1,25 @@
+//! The only crate that knows SQL.
+//!
+//! Owns: the database file, its schema, every statement, and the event log. One connection writes, a few read.
+//! Invariant: state and the events that tell of it change in one transaction, and events are published in the
+//! order of their commits, so a snapshot plus the events after its number is the present.
+//!
+//! Statements keep to what SQLite and PostgreSQL share; PRAGMAs and migrations live in `open` and `migrations/`.
+
+#![cfg_attr(test, allow(clippy::unwrap_used))]
+
+mod error;
+mod log;
+mod open;
+mod query;
+mod remove;
+mod ring;
+mod row;
+mod store;
+mod touched;
+mod tx;
+mod write;
+
+pub use error::StoreError;
+pub use store::{Dropped, Page, Store};
+pub use tx::Tx;

@@ -1,0 +1,121 @@
+//! Opening a database: settings, the check of SQLite's version, migrations.
+//!
+//! Invariant: a database written by a newer Forge is read but not written, and after `connect` returns the schema
+//! is the newest one. PRAGMAs and migrations are the only SQL that belongs to SQLite alone.
+
+use std::path::Path;
+use std::time::Duration;
+
+use sqlx::migrate::Migrator;
+use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
+use sqlx::{ConnectOptions, Connection, SqliteConnection, SqlitePool};
+
+use crate::error::{Result, StoreError};
+
+static MIGRATIONS: Migrator = sqlx::migrate!("./migrations");
+
+/// Older ones can corrupt a database when the write-ahead log is reset.
+const OLDEST_SQLITE: [u32; 3] = [3, 51, 3];
+const READERS: u32 = 4;
+/// Pages in the write-ahead log (16 MB) before it is folded into the database. Ids are random, so most writes hit
+/// the same pages again and again; folding less often writes each of them less often.
+const CHECKPOINT_PAGES: &str = "4000";
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+const READER_IDLE: Duration = Duration::from_secs(60);
+
+/// The writer, on the newest schema, and the readers.
+pub(crate) async fn connect(path: &Path) -> Result<(SqliteConnection, SqlitePool)> {
+    refuse_newer(path).await?;
+    let mut writer = writer_options(path).connect().await.map_err(|e| failed(path, e))?;
+    check_version(path, &mut writer).await?;
+    MIGRATIONS.run(&mut writer).await.map_err(|e| failed(path, e))?;
+    let readers = SqlitePoolOptions::new()
+        .max_connections(READERS)
+        .test_before_acquire(false)
+        .idle_timeout(READER_IDLE)
+        .max_lifetime(None)
+        .connect_lazy_with(reader_options(path));
+    Ok((writer, readers))
+}
+
+fn options(path: &Path) -> SqliteConnectOptions {
+    SqliteConnectOptions::new()
+        .filename(path)
+        .foreign_keys(true)
+        .busy_timeout(BUSY_TIMEOUT)
+        .pragma("cache_size", "-1024")
+        .pragma("mmap_size", "0")
+        .disable_statement_logging()
+}
+
+fn writer_options(path: &Path) -> SqliteConnectOptions {
+    options(path)
+        .create_if_missing(true)
+        .journal_mode(SqliteJournalMode::Wal)
+        .synchronous(SqliteSynchronous::Normal)
+        .pragma("wal_autocheckpoint", CHECKPOINT_PAGES)
+        .optimize_on_close(true, None)
+}
+
+fn reader_options(path: &Path) -> SqliteConnectOptions {
+    options(path).read_only(true)
+}
+
+fn failed(path: &Path, error: impl std::fmt::Display) -> StoreError {
+    StoreError::Open { path: path.to_owned(), reason: error.to_string() }
+}
+
+/// Looks through a read-only connection, since opening for writing may already change the file.
+async fn refuse_newer(path: &Path) -> Result<()> {
+    let empty = std::fs::metadata(path).map(|file| file.len() == 0).unwrap_or(true);
+    if empty {
+        return Ok(());
+    }
+    let mut conn = reader_options(path).connect().await.map_err(|e| failed(path, e))?;
+    let found = newest_migration(&mut conn).await.map_err(|e| failed(path, e));
+    conn.close().await.map_err(|e| failed(path, e))?;
+    let known = MIGRATIONS.iter().map(|m| m.version).max().unwrap_or(0);
+    match found? {
+        Some(found) if found > known => Err(StoreError::Newer { path: path.to_owned(), found, known }),
+        _ => Ok(()),
+    }
+}
+
+async fn newest_migration(conn: &mut SqliteConnection) -> Result<Option<i64>, sqlx::Error> {
+    const TABLE: &str = "SELECT name FROM sqlite_master WHERE type = 'table' AND name = '_sqlx_migrations'";
+    let table: Option<String> = sqlx::query_scalar(TABLE).fetch_optional(&mut *conn).await?;
+    match table {
+        Some(_) => sqlx::query_scalar("SELECT MAX(version) FROM _sqlx_migrations").fetch_one(conn).await,
+        None => Ok(None),
+    }
+}
+
+async fn check_version(path: &Path, conn: &mut SqliteConnection) -> Result<()> {
+    let found: String =
+        sqlx::query_scalar("SELECT sqlite_version()").fetch_one(conn).await.map_err(|e| failed(path, e))?;
+    if is_sound(&found) {
+        return Ok(());
+    }
+    let [major, minor, patch] = OLDEST_SQLITE;
+    Err(failed(path, format!("SQLite {found} is linked; {major}.{minor}.{patch} or newer is needed")))
+}
+
+fn is_sound(version: &str) -> bool {
+    let parts: Vec<u32> = version.split('.').map_while(|part| part.parse().ok()).collect();
+    parts.as_slice() >= OLDEST_SQLITE.as_slice()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_with_the_wal_reset_bug_are_refused() {
+        for sound in ["3.51.3", "3.52.0", "4.0.0"] {
+            assert!(is_sound(sound), "{sound}");
+        }
+        for unsound in ["3.51.2", "3.50.9", "3.6.10", ""] {
+            assert!(!is_sound(unsound), "{unsound}");
+        }
+    }
+}

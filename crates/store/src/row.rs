@@ -1,0 +1,351 @@
+//! How rows become values: the column list of each table beside the function that reads it.
+//!
+//! Invariant: a reader takes cells in exactly the order of its list. Names of tables qualify every column,
+//! so a list works in SELECT, in joins and in RETURNING.
+
+use std::error::Error as StdError;
+use std::str::FromStr;
+
+use forge_types::{
+    Attempt, AttemptStatus, Draft, DraftKind, Errand, EventRecord, Merge, Millis, PrInfo, PrStatus,
+    ProfileId, Project, Run, RunOwner, RunStatus, Task, TaskSummary, Tokens,
+};
+use serde::de::DeserializeOwned;
+use sqlx::sqlite::{Sqlite, SqliteRow};
+use sqlx::{Decode, Row, Type};
+
+type Read<T> = Result<T, sqlx::Error>;
+
+/// The cells of a row from left to right.
+struct Cells<'r> {
+    row: &'r SqliteRow,
+    next: usize,
+}
+
+impl<'r> Cells<'r> {
+    fn of(row: &'r SqliteRow) -> Self {
+        Self { row, next: 0 }
+    }
+
+    fn take<T: Decode<'r, Sqlite> + Type<Sqlite>>(&mut self) -> Read<T> {
+        self.next += 1;
+        self.row.try_get(self.next - 1)
+    }
+
+    fn parse<T: FromStr<Err: Into<Box<dyn StdError + Send + Sync>>>>(&mut self) -> Read<T> {
+        let text: &str = self.take()?;
+        text.parse().map_err(|error: T::Err| self.bad(error))
+    }
+
+    fn parse_opt<T: FromStr<Err: Into<Box<dyn StdError + Send + Sync>>>>(&mut self) -> Read<Option<T>> {
+        let text: Option<&str> = self.take()?;
+        text.map(str::parse).transpose().map_err(|error: T::Err| self.bad(error))
+    }
+
+    fn json<T: DeserializeOwned>(&mut self) -> Read<T> {
+        let text: &str = self.take()?;
+        serde_json::from_str(text).map_err(|error| self.bad(error))
+    }
+
+    fn json_opt<T: DeserializeOwned>(&mut self) -> Read<Option<T>> {
+        let text: Option<&str> = self.take()?;
+        text.map(serde_json::from_str).transpose().map_err(|error| self.bad(error))
+    }
+
+    fn millis(&mut self) -> Read<Millis> {
+        self.take().map(Millis)
+    }
+
+    fn millis_opt(&mut self) -> Read<Option<Millis>> {
+        Ok(self.take::<Option<i64>>()?.map(Millis))
+    }
+
+    /// The cell just taken holds what no version of Forge wrote there.
+    fn bad(&self, error: impl Into<Box<dyn StdError + Send + Sync>>) -> sqlx::Error {
+        use sqlx::Column;
+        let index = self.row.columns().get(self.next - 1).map(|column| column.name().to_owned());
+        sqlx::Error::ColumnDecode { index: index.unwrap_or_default(), source: error.into() }
+    }
+}
+
+macro_rules! project_columns {
+    () => {
+        "projects.id, projects.name, projects.git_repo_path, projects.setup_script, projects.dev_script, \
+         projects.cleanup_script, projects.copy_files, projects.commit_prompt, projects.default_base_branch, \
+         projects.created_ms, projects.updated_ms"
+    };
+}
+pub(crate) use project_columns;
+
+pub(crate) fn project(row: &SqliteRow) -> Read<Project> {
+    let mut cells = Cells::of(row);
+    Ok(Project {
+        id: cells.parse()?,
+        name: cells.take()?,
+        git_repo_path: cells.take()?,
+        setup_script: cells.take()?,
+        dev_script: cells.take()?,
+        cleanup_script: cells.take()?,
+        copy_files: cells.take()?,
+        commit_prompt: cells.take()?,
+        default_base_branch: cells.take()?,
+        created_at: cells.millis()?,
+        updated_at: cells.millis()?,
+    })
+}
+
+macro_rules! task_columns {
+    () => {
+        "tasks.id, tasks.project_id, tasks.title, tasks.description, tasks.status, tasks.parent_attempt_id, \
+         tasks.created_ms, tasks.updated_ms, tasks.running_count, tasks.merged, tasks.last_failed, \
+         tasks.executor, tasks.attempt_count, tasks.hidden"
+    };
+}
+pub(crate) use task_columns;
+
+/// The task and whether it is hidden.
+pub(crate) fn task_and_hidden(row: &SqliteRow) -> Read<(TaskSummary, bool)> {
+    let mut cells = Cells::of(row);
+    let task = Task {
+        id: cells.parse()?,
+        project_id: cells.parse()?,
+        title: cells.take()?,
+        description: cells.take()?,
+        status: cells.parse()?,
+        parent_task_attempt: cells.parse_opt()?,
+        dev_server_id: None,
+        created_at: cells.millis()?,
+        updated_at: cells.millis()?,
+    };
+    let summary = TaskSummary {
+        task,
+        has_in_progress_attempt: cells.take::<i64>()? > 0,
+        has_merged_attempt: cells.take()?,
+        last_attempt_failed: cells.take()?,
+        executor: cells.take()?,
+        attempt_count: cells.take()?,
+    };
+    Ok((summary, cells.take()?))
+}
+
+pub(crate) fn summary(row: &SqliteRow) -> Read<TaskSummary> {
+    Ok(task_and_hidden(row)?.0)
+}
+
+pub(crate) fn task(row: &SqliteRow) -> Read<Task> {
+    Ok(summary(row)?.task)
+}
+
+macro_rules! attempt_columns {
+    () => {
+        "attempts.id, attempts.task_id, attempts.container_ref, attempts.branch, attempts.target_branch, \
+         attempts.executor, attempts.model, attempts.worktree_deleted, attempts.setup_completed_ms, \
+         attempts.input_tokens, attempts.output_tokens, attempts.cache_creation_tokens, \
+         attempts.cache_read_tokens, attempts.created_ms, attempts.updated_ms, attempts.use_worktree, \
+         (SELECT tasks.project_id FROM tasks WHERE tasks.id = attempts.task_id), \
+         (SELECT runs.status FROM runs WHERE runs.attempt_id = attempts.id AND runs.reason = 'codingagent' \
+          AND runs.dropped = FALSE ORDER BY runs.created_ms DESC, runs.id DESC LIMIT 1)"
+    };
+}
+pub(crate) use attempt_columns;
+
+pub(crate) fn attempt(row: &SqliteRow) -> Read<Attempt> {
+    let mut cells = Cells::of(row);
+    let id = cells.parse()?;
+    let task_id = cells.parse()?;
+    let container_ref: Option<String> = cells.take()?;
+    let branch = cells.take()?;
+    let target_branch = cells.take()?;
+    let executor: String = cells.take()?;
+    let profile: ProfileId = executor.parse().map_err(|error| cells.bad(error))?;
+    Ok(Attempt {
+        id,
+        task_id,
+        worktree_path: container_ref.clone(),
+        container_ref,
+        branch,
+        target_branch,
+        executor,
+        executor_profile_id: ProfileId { model: cells.take()?, ..profile },
+        worktree_deleted: cells.take()?,
+        setup_completed_at: cells.millis_opt()?,
+        tokens: Tokens {
+            input_tokens: cells.take()?,
+            output_tokens: cells.take()?,
+            cache_creation_tokens: cells.take()?,
+            cache_read_tokens: cells.take()?,
+        },
+        created_at: cells.millis()?,
+        updated_at: cells.millis()?,
+        use_worktree: cells.take()?,
+        project_id: cells.parse()?,
+        status: match cells.parse_opt()? {
+            None => AttemptStatus::Pending,
+            Some(RunStatus::Running) => AttemptStatus::Running,
+            Some(RunStatus::Completed) => AttemptStatus::Completed,
+            Some(RunStatus::Failed) => AttemptStatus::Failed,
+            Some(RunStatus::Killed) => AttemptStatus::Stopped,
+        },
+    })
+}
+
+macro_rules! run_columns {
+    () => {
+        "runs.id, runs.attempt_id, runs.errand_id, runs.reason, runs.action, runs.before_head, runs.after_head, \
+         runs.status, runs.phase, runs.exit_code, runs.dropped, runs.session_id, runs.summary, runs.started_ms, \
+         runs.completed_ms, runs.created_ms, runs.updated_ms"
+    };
+}
+pub(crate) use run_columns;
+
+pub(crate) fn run(row: &SqliteRow) -> Read<Run> {
+    let mut cells = Cells::of(row);
+    let id = cells.parse()?;
+    let attempt = cells.parse_opt()?.map(RunOwner::Attempt);
+    let errand = cells.parse_opt()?.map(RunOwner::Errand);
+    Ok(Run {
+        id,
+        owner: attempt.or(errand).ok_or_else(|| cells.bad("a run without attempt and errand"))?,
+        reason: cells.parse()?,
+        action: cells.json()?,
+        before_head: cells.take()?,
+        after_head: cells.take()?,
+        status: cells.parse()?,
+        phase: cells.parse()?,
+        exit_code: cells.take()?,
+        dropped: cells.take()?,
+        session_id: cells.take()?,
+        summary: cells.take()?,
+        started_at: cells.millis()?,
+        completed_at: cells.millis_opt()?,
+        created_at: cells.millis()?,
+        updated_at: cells.millis()?,
+    })
+}
+
+macro_rules! errand_columns {
+    () => {
+        "errands.id, errands.project_id, errands.branch, errands.target_branch, errands.executor, \
+         errands.variant, errands.container_ref, errands.prompt, errands.worktree_deleted, errands.created_ms, \
+         errands.updated_ms"
+    };
+}
+pub(crate) use errand_columns;
+
+pub(crate) fn errand(row: &SqliteRow) -> Read<Errand> {
+    let mut cells = Cells::of(row);
+    Ok(Errand {
+        id: cells.parse()?,
+        project_id: cells.parse()?,
+        branch: cells.take()?,
+        target_branch: cells.take()?,
+        executor: cells.take()?,
+        variant: cells.take()?,
+        container_ref: cells.take()?,
+        prompt: cells.take()?,
+        worktree_deleted: cells.take()?,
+        created_at: cells.millis()?,
+        updated_at: cells.millis()?,
+    })
+}
+
+pub(crate) fn merge(row: &SqliteRow) -> Read<Merge> {
+    let mut cells = Cells::of(row);
+    let id = cells.parse()?;
+    let task_attempt_id = cells.parse()?;
+    let kind: &str = cells.take()?;
+    let is_direct = match kind {
+        "direct" => true,
+        "pr" => false,
+        other => return Err(cells.bad(format!("unknown kind of merge '{other}'"))),
+    };
+    let target_branch_name = cells.take()?;
+    let created_at = cells.millis()?;
+    let commit: Option<String> = cells.take()?;
+    if is_direct {
+        let merge_commit = commit.ok_or_else(|| cells.bad("a direct merge without a commit"))?;
+        return Ok(Merge::Direct { id, task_attempt_id, merge_commit, target_branch_name, created_at });
+    }
+    let number = cells.take()?;
+    let url = cells.take()?;
+    let status: &str = cells.take()?;
+    let status = match status {
+        "open" => PrStatus::Open,
+        "merged" => PrStatus::Merged,
+        "closed" => PrStatus::Closed,
+        _ => PrStatus::Unknown,
+    };
+    let merged_at = cells.millis_opt()?;
+    let pr_info = PrInfo { number, url, status, merged_at, merge_commit_sha: commit };
+    Ok(Merge::Pr { id, task_attempt_id, created_at, target_branch_name, pr_info })
+}
+
+pub(crate) fn pr_word(status: PrStatus) -> &'static str {
+    match status {
+        PrStatus::Open => "open",
+        PrStatus::Merged => "merged",
+        PrStatus::Closed => "closed",
+        PrStatus::Unknown => "unknown",
+    }
+}
+
+macro_rules! draft_columns {
+    () => {
+        "drafts.attempt_id, drafts.id, drafts.kind, drafts.retry_run_id, drafts.prompt, drafts.queued, \
+         drafts.sending, drafts.variant, drafts.image_ids, drafts.created_ms, drafts.updated_ms, drafts.version"
+    };
+}
+pub(crate) use draft_columns;
+
+pub(crate) fn draft(row: &SqliteRow) -> Read<Draft> {
+    let mut cells = Cells::of(row);
+    let task_attempt_id = cells.parse()?;
+    let id = cells.parse()?;
+    let kind: &str = cells.take()?;
+    Ok(Draft {
+        id,
+        task_attempt_id,
+        draft_type: match kind {
+            "follow_up" => DraftKind::FollowUp,
+            "retry" => DraftKind::Retry,
+            other => return Err(cells.bad(format!("unknown kind of draft '{other}'"))),
+        },
+        retry_process_id: cells.parse_opt()?,
+        prompt: cells.take()?,
+        queued: cells.take()?,
+        sending: cells.take()?,
+        variant: cells.take()?,
+        image_ids: cells.json_opt()?,
+        created_at: cells.millis()?,
+        updated_at: cells.millis()?,
+        version: cells.take()?,
+    })
+}
+
+pub(crate) fn draft_word(kind: DraftKind) -> &'static str {
+    match kind {
+        DraftKind::FollowUp => "follow_up",
+        DraftKind::Retry => "retry",
+    }
+}
+
+/// The first cell as an id.
+pub(crate) fn id<T: FromStr<Err: Into<Box<dyn StdError + Send + Sync>>>>(row: &SqliteRow) -> Read<T> {
+    Cells::of(row).parse()
+}
+
+/// The first two cells as an id and perhaps another.
+pub(crate) fn id_pair<A, B>(row: &SqliteRow) -> Read<(A, Option<B>)>
+where
+    A: FromStr<Err: Into<Box<dyn StdError + Send + Sync>>>,
+    B: FromStr<Err: Into<Box<dyn StdError + Send + Sync>>>,
+{
+    let mut cells = Cells::of(row);
+    Ok((cells.parse()?, cells.parse_opt()?))
+}
+
+/// `seq, body` of the event log.
+pub(crate) fn event(row: &SqliteRow) -> Read<EventRecord> {
+    let mut cells = Cells::of(row);
+    Ok(EventRecord { seq: cells.take()?, event: cells.json()? })
+}

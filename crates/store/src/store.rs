@@ -1,0 +1,219 @@
+//! The store as its users hold it: one writer, a few readers, the newest events.
+//!
+//! Invariant: reads go through their own connections and never wait for the writer. A snapshot and its sequence
+//! number come from one read transaction, so the events after that number are exactly what the snapshot lacks.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use forge_types::{
+    Attempt, AttemptId, Draft, Errand, ErrandId, Merge, Millis, Project, ProjectId, Run, RunId, Task, TaskId,
+    TaskSummary,
+};
+use futures_util::{Stream, StreamExt};
+use sqlx::pool::PoolConnection;
+use sqlx::{Sqlite, SqlitePool, Transaction};
+use tokio::sync::watch;
+use tokio::time::timeout;
+
+use crate::error::Result;
+use crate::ring::Ring;
+use crate::tx::{Tx, Writer};
+use crate::{open, query, row};
+
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
+/// Far longer than any transaction takes; a caller that waits this long has met a defect.
+const WRITER_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Everything Forge keeps in its database. Clones share it.
+#[derive(Clone)]
+pub struct Store(pub(crate) Arc<Inner>);
+
+pub(crate) struct Inner {
+    pub(crate) writer: Arc<tokio::sync::Mutex<Writer>>,
+    pub(crate) readers: SqlitePool,
+    pub(crate) ring: Mutex<Ring>,
+    pub(crate) latest: watch::Sender<i64>,
+    pub(crate) start_seq: i64,
+}
+
+/// Which part of a list. The default is everything.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Page {
+    pub limit: Option<u32>,
+    pub offset: u32,
+}
+
+/// Whether runs that a retry replaced are listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dropped {
+    Hidden,
+    Shown,
+}
+
+impl Store {
+    /// Creates the database when there is none, and brings an older one up to date.
+    pub async fn open(path: &Path) -> Result<Store> {
+        let (mut conn, readers) = open::connect(path).await?;
+        let start_seq = query::newest_seq(&mut conn).await?;
+        Ok(Store(Arc::new(Inner {
+            writer: Arc::new(tokio::sync::Mutex::new(Writer::new(conn))),
+            readers,
+            ring: Mutex::default(),
+            latest: watch::Sender::new(start_seq),
+            start_seq,
+        })))
+    }
+
+    /// Ends every connection; the writer goes last so that it folds the write-ahead log into the database.
+    /// Whoever holds a connection for longer than a few seconds is not waited for.
+    pub async fn close(&self) {
+        if timeout(CLOSE_TIMEOUT, self.0.readers.close()).await.is_err() {
+            tracing::warn!("a reader of the database is still busy; closing without it");
+        }
+        match timeout(CLOSE_TIMEOUT, self.0.writer.lock()).await {
+            Ok(mut writer) => writer.close().await,
+            Err(_) => tracing::warn!("the writer of the database is still busy; closing without it"),
+        }
+    }
+
+    /// Waits for its turn, in order of arrival, and starts a transaction.
+    pub async fn begin(&self) -> Result<Tx> {
+        let turn = timeout(WRITER_TIMEOUT, Arc::clone(&self.0.writer).lock_owned()).await;
+        let writer = turn.map_err(|_| sqlx::Error::PoolTimedOut)?;
+        Tx::start(Arc::clone(&self.0), writer).await
+    }
+
+    async fn reader(&self) -> Result<PoolConnection<Sqlite>> {
+        Ok(self.0.readers.acquire().await?)
+    }
+
+    async fn snapshot(&self) -> Result<Transaction<'static, Sqlite>> {
+        Ok(self.0.readers.begin().await?)
+    }
+
+    /// Newest first.
+    pub async fn projects(&self) -> Result<Vec<Project>> {
+        query::projects(&mut *self.reader().await?).await
+    }
+
+    pub async fn project(&self, id: ProjectId) -> Result<Option<Project>> {
+        query::project(&mut *self.reader().await?, id).await
+    }
+
+    pub async fn project_by_path(&self, path: &str) -> Result<Option<Project>> {
+        query::project_by_path(&mut *self.reader().await?, path).await
+    }
+
+    /// Visible tasks, newest first, as they are read. Holds a reader until it ends or is dropped.
+    pub fn stream_tasks(
+        &self,
+        project: ProjectId,
+        page: Page,
+    ) -> impl Stream<Item = Result<TaskSummary>> + Send + use<> {
+        let (limit, offset) = query::window(page);
+        let rows = sqlx::query(query::TASKS).bind(project.to_string()).bind(limit).bind(offset);
+        rows.fetch(&self.0.readers).map(|row| Ok(row::summary(&row?)?))
+    }
+
+    /// Visible tasks, newest first, and the newest event they include.
+    pub async fn tasks_snapshot(&self, project: ProjectId) -> Result<(i64, Vec<TaskSummary>)> {
+        let mut tx = self.snapshot().await?;
+        let seq = query::newest_seq(&mut tx).await?;
+        Ok((seq, query::tasks(&mut tx, project).await?))
+    }
+
+    pub async fn runs_snapshot(&self, attempt: AttemptId, dropped: Dropped) -> Result<(i64, Vec<Run>)> {
+        let mut tx = self.snapshot().await?;
+        let seq = query::newest_seq(&mut tx).await?;
+        Ok((seq, query::runs(&mut tx, attempt, dropped).await?))
+    }
+
+    /// Every attempt of the project, also those without a draft.
+    pub async fn drafts_snapshot(&self, project: ProjectId) -> Result<(i64, Vec<(AttemptId, Vec<Draft>)>)> {
+        let mut tx = self.snapshot().await?;
+        let seq = query::newest_seq(&mut tx).await?;
+        Ok((seq, query::drafts(&mut tx, project).await?))
+    }
+
+    pub async fn task(&self, id: TaskId) -> Result<Option<Task>> {
+        query::task(&mut *self.reader().await?, id).await
+    }
+
+    pub async fn task_summary(&self, id: TaskId) -> Result<Option<TaskSummary>> {
+        query::task_summary(&mut *self.reader().await?, id).await
+    }
+
+    /// Tasks that this attempt spawned, newest first.
+    pub async fn child_tasks(&self, parent: AttemptId) -> Result<Vec<Task>> {
+        query::child_tasks(&mut *self.reader().await?, parent).await
+    }
+
+    /// Attempts of one task or of all, newest first.
+    pub async fn attempts(&self, task: Option<TaskId>, page: Page) -> Result<Vec<Attempt>> {
+        query::attempts(&mut *self.reader().await?, task, page).await
+    }
+
+    /// The newest attempt of each task that has one.
+    pub async fn latest_attempts(&self, project: ProjectId) -> Result<HashMap<TaskId, Attempt>> {
+        query::latest_attempts(&mut *self.reader().await?, project).await
+    }
+
+    /// Newest first.
+    pub async fn project_attempts(&self, project: ProjectId) -> Result<Vec<Attempt>> {
+        query::project_attempts(&mut *self.reader().await?, project).await
+    }
+
+    pub async fn attempt(&self, id: AttemptId) -> Result<Option<Attempt>> {
+        query::attempt(&mut *self.reader().await?, id).await
+    }
+
+    /// The newest attempt that works in this directory.
+    pub async fn attempt_by_path(&self, container_ref: &str) -> Result<Option<Attempt>> {
+        query::attempt_by_path(&mut *self.reader().await?, container_ref).await
+    }
+
+    /// Oldest first.
+    pub async fn runs(&self, attempt: AttemptId, dropped: Dropped) -> Result<Vec<Run>> {
+        query::runs(&mut *self.reader().await?, attempt, dropped).await
+    }
+
+    /// Oldest first.
+    pub async fn errand_runs(&self, errand: ErrandId) -> Result<Vec<Run>> {
+        query::errand_runs(&mut *self.reader().await?, errand).await
+    }
+
+    pub async fn run(&self, id: RunId) -> Result<Option<Run>> {
+        query::run(&mut *self.reader().await?, id).await
+    }
+
+    /// Every run that has not ended, oldest first: what recovery after a restart looks at.
+    pub async fn open_runs(&self) -> Result<Vec<Run>> {
+        query::open_runs(&mut *self.reader().await?).await
+    }
+
+    /// Newest first.
+    pub async fn errands(&self, project: Option<ProjectId>) -> Result<Vec<Errand>> {
+        query::errands(&mut *self.reader().await?, project).await
+    }
+
+    pub async fn errand(&self, id: ErrandId) -> Result<Option<Errand>> {
+        query::errand(&mut *self.reader().await?, id).await
+    }
+
+    /// Newest first.
+    pub async fn merges(&self, attempt: AttemptId) -> Result<Vec<Merge>> {
+        query::merges(&mut *self.reader().await?, attempt).await
+    }
+
+    /// Attempts with a worktree of their own, no open run, and nothing done or changed since `before`.
+    pub async fn idle_attempts(&self, before: Millis) -> Result<Vec<Attempt>> {
+        query::idle_attempts(&mut *self.reader().await?, before).await
+    }
+
+    pub async fn meta(&self, key: &str) -> Result<Option<String>> {
+        query::meta(&mut *self.reader().await?, key).await
+    }
+}

@@ -1,0 +1,235 @@
+//! One transaction of the single writer, from BEGIN to the moment its events are told.
+//!
+//! Invariant: rows and the events that tell of them are committed together, and published in the order of commits
+//! because the writer is held until then. A transaction that is dropped leaves no trace.
+
+use std::sync::Arc;
+
+use forge_types::{
+    Attempt, AttemptId, ErrandId, Event, Millis, Project, ProjectId, Run, RunId, Task, TaskId, TaskSummary,
+};
+use sqlx::{Connection, SqliteConnection};
+use tokio::runtime::Handle;
+use tokio::sync::OwnedMutexGuard;
+
+use crate::error::{Result, StoreError};
+use crate::log::Then;
+use crate::ring::Sized;
+use crate::row::{self, task_columns};
+use crate::store::{Dropped, Inner};
+use crate::touched::{Home, Touched};
+use crate::{log, query};
+
+/// The connection that writes.
+///
+/// BEGIN and COMMIT are plain statements: SQLite ends a transaction by itself when the disk is full, and a driver
+/// that counts them would refuse every later one.
+pub(crate) struct Writer {
+    conn: Option<SqliteConnection>,
+    /// A transaction may be open.
+    open: bool,
+}
+
+impl Writer {
+    pub(crate) fn new(conn: SqliteConnection) -> Self {
+        Self { conn: Some(conn), open: false }
+    }
+
+    fn conn(&mut self) -> Result<&mut SqliteConnection> {
+        self.conn.as_mut().ok_or(StoreError::Sql(sqlx::Error::PoolClosed))
+    }
+
+    async fn begin(&mut self) -> Result<()> {
+        self.rollback().await;
+        // Set first: the statement is carried out even when this future is dropped.
+        self.open = true;
+        sqlx::query("BEGIN IMMEDIATE").execute(self.conn()?).await?;
+        Ok(())
+    }
+
+    /// Appends the events and commits.
+    async fn commit(&mut self, mut events: Vec<Event>) -> Result<Vec<Sized>> {
+        let now = Millis::now();
+        let last = events.pop();
+        let mut records = Vec::with_capacity(events.len() + 1);
+        let conn = self.conn()?;
+        for event in events {
+            records.push(log::append(conn, event, now, Then::Stay).await?);
+        }
+        match last {
+            Some(event) => records.push(log::append(conn, event, now, Then::Commit).await?),
+            None => {
+                sqlx::query("COMMIT").execute(conn).await?;
+            }
+        }
+        self.open = false;
+        Ok(records)
+    }
+
+    async fn rollback(&mut self) {
+        if self.open
+            && let Ok(conn) = self.conn()
+        {
+            // Fails when SQLite has rolled back already; a transaction that is still open makes BEGIN fail.
+            sqlx::query("ROLLBACK").execute(conn).await.ok();
+            self.open = false;
+        }
+    }
+
+    pub(crate) async fn close(&mut self) {
+        self.rollback().await;
+        if let Some(conn) = self.conn.take()
+            && let Err(error) = conn.close().await
+        {
+            tracing::warn!(%error, "the database was not closed cleanly");
+        }
+    }
+}
+
+/// A transaction. Nothing is visible to others before [`Tx::commit`]; dropping it undoes everything.
+pub struct Tx {
+    store: Arc<Inner>,
+    writer: OwnedMutexGuard<Writer>,
+    pub(crate) touched: Touched,
+}
+
+// The columns that follow from other tables. Dev servers are no work on the task.
+const REFRESH_TASK: &str = concat!(
+    "UPDATE tasks SET \
+     running_count = (SELECT COUNT(*) FROM runs JOIN attempts ON attempts.id = runs.attempt_id \
+       WHERE attempts.task_id = tasks.id AND runs.status = 'running' AND runs.dropped = FALSE \
+       AND runs.reason <> 'devserver'), \
+     merged = EXISTS (SELECT 1 FROM merges JOIN attempts ON attempts.id = merges.attempt_id \
+       WHERE attempts.task_id = tasks.id AND (merges.kind = 'direct' OR merges.pr_status = 'merged')), \
+     last_failed = COALESCE((SELECT runs.status IN ('failed', 'killed') FROM runs \
+       JOIN attempts ON attempts.id = runs.attempt_id \
+       WHERE attempts.task_id = tasks.id AND runs.dropped = FALSE AND runs.reason <> 'devserver' \
+       ORDER BY runs.created_ms DESC, runs.id DESC LIMIT 1), FALSE), \
+     executor = COALESCE((SELECT attempts.executor FROM attempts WHERE attempts.task_id = tasks.id \
+       ORDER BY attempts.created_ms DESC, attempts.id LIMIT 1), ''), \
+     attempt_count = (SELECT COUNT(*) FROM attempts WHERE attempts.task_id = tasks.id) \
+     WHERE id = $1 RETURNING ",
+    task_columns!()
+);
+
+impl Tx {
+    pub(crate) async fn start(store: Arc<Inner>, writer: OwnedMutexGuard<Writer>) -> Result<Tx> {
+        let mut tx = Tx { store, writer, touched: Touched::default() };
+        tx.writer.begin().await?;
+        Ok(tx)
+    }
+
+    pub(crate) fn conn(&mut self) -> Result<&mut SqliteConnection> {
+        self.writer.conn()
+    }
+
+    /// Makes it so, tells the subscribers, and returns the number of the newest event.
+    /// Once called it runs to its end even when the caller goes away, so no commit stays untold.
+    pub async fn commit(self) -> Result<i64> {
+        match tokio::spawn(self.finish()).await {
+            Ok(done) => done,
+            Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
+            Err(_) => Err(StoreError::Sql(sqlx::Error::WorkerCrashed)),
+        }
+    }
+
+    async fn finish(mut self) -> Result<i64> {
+        let mut touched = std::mem::take(&mut self.touched);
+        for id in touched.stale_tasks() {
+            if let Some((task, hidden)) = self.refresh_task(id).await? {
+                touched.refreshed(task, hidden);
+            }
+        }
+        let records = self.writer.commit(touched.into_events()).await?;
+        self.store.publish(records);
+        Ok(*self.store.latest.borrow())
+    }
+
+    async fn refresh_task(&mut self, id: TaskId) -> Result<Option<(TaskSummary, bool)>> {
+        let row = sqlx::query(REFRESH_TASK).bind(id.to_string()).fetch_optional(self.conn()?).await?;
+        Ok(row.as_ref().map(row::task_and_hidden).transpose()?)
+    }
+
+    /// Where an attempt belongs.
+    pub(crate) async fn home(&mut self, attempt: AttemptId) -> Result<Home> {
+        if let Some(home) = self.touched.home(attempt) {
+            return Ok(home);
+        }
+        let row = sqlx::query(
+            "SELECT tasks.id, tasks.project_id FROM attempts JOIN tasks ON tasks.id = attempts.task_id \
+             WHERE attempts.id = $1",
+        )
+        .bind(attempt.to_string())
+        .fetch_optional(self.conn()?)
+        .await?;
+        let (task, project) = row::id_pair(&row.ok_or(StoreError::Missing)?)?;
+        let home = Home { task, project: project.ok_or(StoreError::Missing)? };
+        self.touched.remember_home(attempt, home);
+        Ok(home)
+    }
+
+    pub async fn project(&mut self, id: ProjectId) -> Result<Option<Project>> {
+        query::project(self.conn()?, id).await
+    }
+
+    pub async fn task(&mut self, id: TaskId) -> Result<Option<Task>> {
+        query::task(self.conn()?, id).await
+    }
+
+    pub async fn attempt(&mut self, id: AttemptId) -> Result<Option<Attempt>> {
+        query::attempt(self.conn()?, id).await
+    }
+
+    pub async fn run(&mut self, id: RunId) -> Result<Option<Run>> {
+        query::run(self.conn()?, id).await
+    }
+
+    pub async fn runs(&mut self, attempt: AttemptId, dropped: Dropped) -> Result<Vec<Run>> {
+        query::runs(self.conn()?, attempt, dropped).await
+    }
+
+    pub async fn errand_runs(&mut self, errand: ErrandId) -> Result<Vec<Run>> {
+        query::errand_runs(self.conn()?, errand).await
+    }
+}
+
+impl Drop for Tx {
+    fn drop(&mut self) {
+        if !self.writer.open {
+            return;
+        }
+        // Without a runtime the next transaction, or closing, does it.
+        if let Ok(runtime) = Handle::try_current() {
+            let writer = Arc::clone(&self.store.writer);
+            runtime.spawn(async move { writer.lock().await.rollback().await });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Store, StoreError};
+
+    #[tokio::test]
+    async fn a_full_disk_loses_only_the_transaction_that_met_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(&dir.path().join("db")).await.unwrap();
+        let limit = async |pages: &'static str| {
+            let mut writer = store.0.writer.lock().await;
+            sqlx::query(pages).execute(writer.conn().unwrap()).await.unwrap();
+        };
+        limit("PRAGMA max_page_count = 80").await;
+        let big = "x".repeat(2 << 20);
+        let mut tx = store.begin().await.unwrap();
+        tx.put_meta("small", "lost with the rest").await.unwrap();
+        assert!(matches!(tx.put_meta("big", &big).await, Err(StoreError::Full)));
+        drop(tx);
+        assert_eq!(store.meta("small").await.unwrap(), None);
+
+        limit("PRAGMA max_page_count = 100000").await;
+        let mut tx = store.begin().await.unwrap();
+        tx.put_meta("big", &big).await.unwrap();
+        tx.commit().await.unwrap();
+        assert_eq!(store.meta("big").await.unwrap(), Some(big));
+    }
+}

@@ -1,0 +1,11 @@
+//! The promises of the store, checked on real databases.
+
+#![allow(clippy::unwrap_used)]
+
+mod fixture;
+mod follow;
+mod lists;
+mod schema;
+mod speed;
+mod tale;
+mod walk;

@@ -1,0 +1,131 @@
+//! Databases made by older and by newer versions.
+
+use std::path::Path;
+
+use forge_store::{Store, StoreError};
+use pretty_assertions::assert_eq;
+use sqlx::migrate::Migrator;
+use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{ConnectOptions, Connection, SqliteConnection};
+
+use crate::fixture::*;
+
+static MIGRATIONS: Migrator = sqlx::migrate!("./migrations");
+
+async fn connect(path: &Path) -> SqliteConnection {
+    SqliteConnectOptions::new().filename(path).create_if_missing(true).connect().await.unwrap()
+}
+
+/// Rows as the given version wrote them. A new migration that changes tables adds its own rows here.
+async fn sample_rows(conn: &mut SqliteConnection, version: i64) {
+    let rows = match version {
+        1 => {
+            "INSERT INTO meta VALUES ('made_by', 'version 1');
+             INSERT INTO projects VALUES ('00000000-0000-4000-8000-000000000001', 'old', '/old', NULL, NULL, NULL, NULL,
+               NULL, 'main', 1, 2);
+             INSERT INTO tasks (id, project_id, title, status, hidden, created_ms, updated_ms, attempt_count, executor)
+               VALUES ('00000000-0000-4000-8000-000000000002', '00000000-0000-4000-8000-000000000001', 'old task',
+               'inreview', 0, 3, 4, 1, 'AMP');
+             INSERT INTO attempts VALUES ('00000000-0000-4000-8000-000000000003',
+               '00000000-0000-4000-8000-000000000002', '/tree', 'b', 'main', 'AMP', NULL, 0, NULL, NULL, NULL, NULL,
+               NULL, 5, 6, 1);
+             INSERT INTO events (at_ms, kind, body) VALUES (7, 'project_removed',
+               '{\"event\":\"project_removed\",\"id\":\"00000000-0000-4000-8000-00000000000f\"}');"
+        }
+        other => panic!("migration {other} has no sample rows"),
+    };
+    sqlx::raw_sql(rows).execute(conn).await.unwrap();
+}
+
+async fn tables(path: &Path) -> Vec<String> {
+    let mut conn = connect(path).await;
+    let sql = "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY name";
+    let tables = sqlx::query_scalar(sql).fetch_all(&mut conn).await.unwrap();
+    conn.close().await.unwrap();
+    tables
+}
+
+#[tokio::test]
+async fn every_older_database_is_brought_up_to_date_with_its_rows() {
+    let (fresh, fresh_dir) = store().await;
+    fresh.close().await;
+    let newest = tables(&fresh_dir.path().join("forge.db")).await;
+
+    for count in 0..=MIGRATIONS.iter().count() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("forge.db");
+        let mut conn = connect(&path).await;
+        let prefix: Vec<_> = MIGRATIONS.iter().take(count).cloned().collect();
+        let version = prefix.last().map(|migration| migration.version);
+        Migrator::with_migrations(prefix).run(&mut conn).await.unwrap();
+        if let Some(version) = version {
+            sample_rows(&mut conn, version).await;
+        }
+        conn.close().await.unwrap();
+
+        let store = Store::open(&path).await.unwrap();
+        if version.is_some() {
+            let projects = store.projects().await.unwrap();
+            assert_eq!(projects[0].git_repo_path, "/old");
+            let (seq, tasks) = store.tasks_snapshot(projects[0].id).await.unwrap();
+            assert_eq!(
+                (seq, tasks[0].task.title.as_str(), tasks[0].executor.as_str()),
+                (1, "old task", "AMP")
+            );
+            let attempts = store.project_attempts(projects[0].id).await.unwrap();
+            assert_eq!(attempts[0].worktree_path.as_deref(), Some("/tree"));
+            assert_eq!(told(&store, 0).await.len(), 1);
+            assert!(store.meta("made_by").await.unwrap().is_some());
+        }
+        insert_project(&store).await;
+        store.close().await;
+        assert_eq!(tables(&path).await, newest);
+    }
+}
+
+#[tokio::test]
+async fn a_database_of_a_newer_forge_is_refused_and_not_touched() {
+    let (store, dir) = store().await;
+    insert_project(&store).await;
+    store.close().await;
+    let path = dir.path().join("forge.db");
+    let mut conn = connect(&path).await;
+    sqlx::raw_sql(
+        "PRAGMA journal_mode = DELETE; INSERT INTO _sqlx_migrations (version, description, success, checksum, \
+         execution_time) VALUES (9999, 'later', 1, x'00', 0)",
+    )
+    .execute(&mut conn)
+    .await
+    .unwrap();
+    conn.close().await.unwrap();
+    let before = std::fs::read(&path).unwrap();
+
+    let error = Store::open(&path).await.err().unwrap();
+    assert!(matches!(error, StoreError::Newer { found: 9999, .. }), "{error}");
+    assert!(error.to_string().contains("forge.db") && error.to_string().contains("9999"), "{error}");
+    assert!(std::fs::read(&path).unwrap() == before);
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1, "no file was left beside it");
+}
+
+#[tokio::test]
+async fn what_cannot_be_opened_is_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let text = dir.path().join("notes.txt");
+    std::fs::write(&text, "these are notes, not a database, and long enough to be looked at as one").unwrap();
+    for path in [text.clone(), dir.path().join("no/such/dir/forge.db")] {
+        let error = Store::open(&path).await.err().unwrap();
+        assert!(matches!(&error, StoreError::Open { path: named, .. } if *named == path), "{error}");
+    }
+    assert!(std::fs::read_to_string(&text).unwrap().starts_with("these are notes"));
+}
+
+#[tokio::test]
+async fn a_closed_store_refuses_and_leaves_one_file() {
+    let (store, dir) = store().await;
+    insert_project(&store).await;
+    store.projects().await.unwrap();
+    store.close().await;
+    assert!(matches!(store.begin().await.err(), Some(StoreError::Sql(_))));
+    assert!(matches!(store.projects().await.err(), Some(StoreError::Sql(_))));
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
+}

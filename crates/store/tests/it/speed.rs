@@ -1,0 +1,40 @@
+//! Figures, not promises: run with `cargo test --release -p forge-store -- --ignored --nocapture speed`.
+
+use std::time::Instant;
+
+use forge_store::Page;
+use futures_util::StreamExt;
+
+use crate::fixture::*;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "measures"]
+async fn speed_of_creating_and_listing_tasks() {
+    const CALLERS: usize = 16;
+    const EACH: usize = 1250;
+    let (store, _dir) = store().await;
+    let project = insert_project(&store).await.id;
+    let start = Instant::now();
+    let callers = (0..CALLERS).map(|_| {
+        let store = store.clone();
+        tokio::spawn(async move {
+            for at in 0..EACH as i64 {
+                insert_task(&store, project, at).await;
+            }
+        })
+    });
+    for caller in callers.collect::<Vec<_>>() {
+        caller.await.unwrap();
+    }
+    let per_second = (CALLERS * EACH) as f64 / start.elapsed().as_secs_f64();
+    println!("{CALLERS} callers: {per_second:.0} tasks/s");
+
+    let page = Page { limit: Some(10_000), offset: 0 };
+    for _ in 0..3 {
+        let start = Instant::now();
+        let count = store.stream_tasks(project, page).count().await;
+        println!("streamed {count} tasks in {:?}", start.elapsed());
+    }
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    println!("{}", status.lines().find(|line| line.starts_with("VmRSS")).unwrap_or("no VmRSS"));
+}

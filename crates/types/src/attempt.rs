@@ -1,0 +1,55 @@
+//! One try at a task.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{AttemptId, Millis, ProfileId, ProjectId, TaskId};
+
+/// An attempt as every answer shows it, with what follows from its runs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Attempt {
+    pub id: AttemptId,
+    pub task_id: TaskId,
+    /// Absolute worktree path, or the project's path when the attempt works in the main checkout.
+    pub container_ref: Option<String>,
+    pub branch: String,
+    pub target_branch: String,
+    /// `EXECUTOR` or `EXECUTOR:VARIANT`.
+    pub executor: String,
+    pub worktree_deleted: bool,
+    pub setup_completed_at: Option<Millis>,
+    #[serde(flatten)]
+    pub tokens: Tokens,
+    pub created_at: Millis,
+    pub updated_at: Millis,
+    pub status: AttemptStatus,
+    pub project_id: ProjectId,
+    pub executor_profile_id: ProfileId,
+    pub worktree_path: Option<String>,
+    /// False for an attempt in the user's own checkout, which no cleanup may ever touch.
+    #[serde(default = "yes")]
+    pub use_worktree: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// What the agent reported to have used; `None` until it reports.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tokens {
+    pub input_tokens: Option<i64>,
+    pub output_tokens: Option<i64>,
+    pub cache_creation_tokens: Option<i64>,
+    pub cache_read_tokens: Option<i64>,
+}
+
+/// State of the newest agent run of an attempt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum AttemptStatus {
+    Pending,
+    Running,
+    Completed,
+    Failed,
+    Stopped,
+}

@@ -1,0 +1,67 @@
+//! Identity. Every entity has its own id type so that a task id cannot be passed where an attempt id is meant.
+//! Ids are random (v4): the first hex digits name branches, so they must differ between neighbours.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+macro_rules! id {
+    ($(#[$doc:meta] $name:ident),* $(,)?) => {$(
+        #[$doc]
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        #[serde(transparent)]
+        pub struct $name(pub Uuid);
+
+        impl $name {
+            /// A fresh random id.
+            pub fn random() -> Self {
+                Self(Uuid::new_v4())
+            }
+
+            /// The id as 32 hex digits without hyphens.
+            pub fn hex(self) -> String {
+                self.0.simple().to_string()
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.hyphenated().fmt(f)
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, concat!(stringify!($name), "({})"), self.0)
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = uuid::Error;
+            fn from_str(text: &str) -> Result<Self, Self::Err> {
+                Uuid::try_parse(text).map(Self)
+            }
+        }
+    )*};
+}
+
+id! {
+    /// A git repository known to Forge.
+    ProjectId,
+    /// A piece of work.
+    TaskId,
+    /// One try at a task, with a branch and a worktree of its own.
+    AttemptId,
+    /// One process started for an attempt or an errand (the wire calls it an execution process).
+    RunId,
+    /// An agent invocation without a task (the wire calls it an execution run).
+    ErrandId,
+    /// A saved, not yet sent, prompt.
+    DraftId,
+    /// A record that work landed or is about to.
+    MergeId,
+    /// A question an agent asked.
+    ApprovalId,
+}

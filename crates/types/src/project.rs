@@ -1,0 +1,22 @@
+//! A git repository that Forge works in.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Millis, ProjectId};
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Project {
+    pub id: ProjectId,
+    pub name: String,
+    /// Real, absolute path of the main repository.
+    pub git_repo_path: String,
+    pub setup_script: Option<String>,
+    pub dev_script: Option<String>,
+    pub cleanup_script: Option<String>,
+    /// Comma separated relative paths copied into new worktrees.
+    pub copy_files: Option<String>,
+    pub commit_prompt: Option<String>,
+    pub default_base_branch: Option<String>,
+    pub created_at: Millis,
+    pub updated_at: Millis,
+}

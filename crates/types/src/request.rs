@@ -1,0 +1,178 @@
+//! What callers may ask for. Unknown fields are ignored; the aliases are spellings that shipped clients send.
+
+use serde::{Deserialize, Deserializer};
+
+use crate::{AttemptId, ProfileId, ProjectId, RunId, TaskId, TaskStatus};
+
+/// Tells an absent key (`None`) from an explicit null (`Some(None)`).
+fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(from: D) -> Result<Option<Option<T>>, D::Error> {
+    Option::<T>::deserialize(from).map(Some)
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct CreateProject {
+    pub name: String,
+    #[serde(alias = "repo_path")]
+    pub git_repo_path: String,
+    pub use_existing_repo: bool,
+    pub setup_script: Option<String>,
+    pub dev_script: Option<String>,
+    pub cleanup_script: Option<String>,
+    pub copy_files: Option<String>,
+    pub commit_prompt: Option<String>,
+    pub default_base_branch: Option<String>,
+}
+
+/// A partial update: an absent key keeps the stored value, an explicit null clears it.
+#[derive(Clone, Debug, Default, Deserialize)]
+pub struct UpdateProject {
+    pub name: Option<String>,
+    #[serde(alias = "repo_path")]
+    pub git_repo_path: Option<String>,
+    #[serde(default, deserialize_with = "present")]
+    pub setup_script: Option<Option<String>>,
+    #[serde(default, deserialize_with = "present")]
+    pub dev_script: Option<Option<String>>,
+    #[serde(default, deserialize_with = "present")]
+    pub cleanup_script: Option<Option<String>>,
+    #[serde(default, deserialize_with = "present")]
+    pub copy_files: Option<Option<String>>,
+    #[serde(default, deserialize_with = "present")]
+    pub commit_prompt: Option<Option<String>>,
+    #[serde(default, deserialize_with = "present")]
+    pub default_base_branch: Option<Option<String>>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct CreateTask {
+    pub project_id: ProjectId,
+    pub title: String,
+    pub description: Option<String>,
+    pub parent_task_attempt: Option<AttemptId>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+pub struct UpdateTask {
+    pub title: Option<String>,
+    /// Absent or null keeps, blank clears.
+    pub description: Option<String>,
+    pub status: Option<TaskStatus>,
+    pub parent_task_attempt: Option<AttemptId>,
+}
+
+/// Create a task and start its first attempt.
+#[derive(Clone, Debug)]
+pub struct StartTask {
+    pub task: CreateTask,
+    pub start: CreateAttemptOptions,
+}
+
+/// How an attempt is to be started.
+#[derive(Clone, Debug, Deserialize)]
+pub struct CreateAttemptOptions {
+    pub executor_profile_id: ProfileId,
+    pub base_branch: Option<String>,
+    pub use_worktree: Option<bool>,
+}
+
+/// The nested body of the contract, or the flat one that older documents show.
+impl<'de> Deserialize<'de> for StartTask {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        struct Body {
+            task: Option<CreateTask>,
+            project_id: Option<ProjectId>,
+            title: Option<String>,
+            description: Option<String>,
+            parent_task_attempt: Option<AttemptId>,
+            #[serde(flatten)]
+            start: CreateAttemptOptions,
+        }
+        let body = Body::deserialize(from)?;
+        let task = match body.task {
+            Some(task) => task,
+            None => CreateTask {
+                project_id: body.project_id.ok_or_else(|| serde::de::Error::missing_field("task"))?,
+                title: body.title.ok_or_else(|| serde::de::Error::missing_field("title"))?,
+                description: body.description,
+                parent_task_attempt: body.parent_task_attempt,
+            },
+        };
+        Ok(Self { task, start: body.start })
+    }
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct CreateAttempt {
+    pub task_id: TaskId,
+    #[serde(flatten)]
+    pub start: CreateAttemptOptions,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct FollowUp {
+    #[serde(alias = "follow_up_prompt")]
+    pub prompt: String,
+    /// Absent keeps the variant of the last agent run, null asks for the default one.
+    #[serde(default, deserialize_with = "present")]
+    pub variant: Option<Option<String>>,
+    pub retry_process_id: Option<RunId>,
+    pub force_when_dirty: Option<bool>,
+    pub perform_git_reset: Option<bool>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct ReplaceRun {
+    /// Absent means the newest agent run.
+    pub process_id: Option<RunId>,
+    pub prompt: String,
+    #[serde(default, deserialize_with = "present")]
+    pub variant: Option<Option<String>>,
+    pub executor_profile_id: Option<ProfileId>,
+    pub force_when_dirty: Option<bool>,
+    pub perform_git_reset: Option<bool>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct CreateErrand {
+    pub project_id: ProjectId,
+    pub prompt: String,
+    pub executor_profile_id: ProfileId,
+    pub base_branch: Option<String>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct FollowUpErrand {
+    #[serde(alias = "follow_up_prompt")]
+    pub prompt: String,
+    #[serde(default, deserialize_with = "present")]
+    pub variant: Option<Option<String>>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    const PROJECT: &str = "f8924071-fa8e-43ee-8fbc-96ec5b49b3da";
+
+    #[test]
+    fn a_start_is_read_nested_and_flat() {
+        let nested = json!({"task": {"project_id": PROJECT, "title": "t"}, "executor_profile_id": {"executor": "SHELL"}});
+        let flat = json!({"project_id": PROJECT, "title": "t", "executor_profile_id": "SHELL", "base_branch": "main"});
+        for body in [nested, flat] {
+            let start: StartTask = serde_json::from_value(body).unwrap();
+            assert_eq!(start.task.title, "t");
+            assert_eq!(start.start.executor_profile_id.to_string(), "SHELL");
+        }
+    }
+
+    #[test]
+    fn an_absent_key_differs_from_null() {
+        let update: UpdateProject =
+            serde_json::from_value(json!({"dev_script": null, "setup_script": "x"})).unwrap();
+        assert_eq!(update.dev_script, Some(None));
+        assert_eq!(update.setup_script, Some(Some("x".into())));
+        assert_eq!(update.cleanup_script, None);
+    }
+}

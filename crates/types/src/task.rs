@@ -1,0 +1,126 @@
+//! A piece of work and what its attempts make of it.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer, Serialize};
+
+use crate::{AttemptId, Millis, ProjectId, TaskId};
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Task {
+    pub id: TaskId,
+    pub project_id: ProjectId,
+    pub title: String,
+    pub description: Option<String>,
+    pub status: TaskStatus,
+    /// The attempt that spawned this task.
+    pub parent_task_attempt: Option<AttemptId>,
+    /// Always null; old clients expect the key.
+    pub dev_server_id: Option<String>,
+    pub created_at: Millis,
+    pub updated_at: Millis,
+}
+
+impl Task {
+    /// What the agent is asked: the title, then the description when there is one.
+    pub fn prompt(&self) -> String {
+        match self.description.as_deref().map(str::trim) {
+            Some(description) if !description.is_empty() => {
+                format!("{}\n\n{}", self.title, self.description.as_deref().unwrap_or_default())
+            }
+            _ => self.title.clone(),
+        }
+    }
+}
+
+/// A task with the flags that lists and streams carry.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskSummary {
+    #[serde(flatten)]
+    pub task: Task,
+    /// A setup, cleanup or agent run is going on.
+    pub has_in_progress_attempt: bool,
+    pub has_merged_attempt: bool,
+    /// The newest such run failed or was stopped.
+    pub last_attempt_failed: bool,
+    /// Executor of the newest attempt, empty when there is none.
+    pub executor: String,
+    pub attempt_count: i64,
+}
+
+/// Where a task stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TaskStatus {
+    Todo,
+    InProgress,
+    InReview,
+    Done,
+    Cancelled,
+    /// A chat without a place on the board.
+    Agent,
+    Archived,
+}
+
+impl TaskStatus {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            TaskStatus::Todo => "todo",
+            TaskStatus::InProgress => "inprogress",
+            TaskStatus::InReview => "inreview",
+            TaskStatus::Done => "done",
+            TaskStatus::Cancelled => "cancelled",
+            TaskStatus::Agent => "agent",
+            TaskStatus::Archived => "archived",
+        }
+    }
+}
+
+impl fmt::Display for TaskStatus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for TaskStatus {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let plain: String = text.chars().filter(|c| !matches!(c, '-' | '_' | ' ')).collect();
+        Ok(match plain.to_ascii_lowercase().as_str() {
+            "todo" => TaskStatus::Todo,
+            "inprogress" => TaskStatus::InProgress,
+            "inreview" => TaskStatus::InReview,
+            "done" | "complete" | "completed" => TaskStatus::Done,
+            "cancelled" => TaskStatus::Cancelled,
+            "agent" => TaskStatus::Agent,
+            "archived" => TaskStatus::Archived,
+            _ => {
+                return Err(format!(
+                    "unknown status '{text}'; allowed: todo, inprogress, inreview, done, cancelled, agent, archived"
+                ));
+            }
+        })
+    }
+}
+
+impl<'de> Deserialize<'de> for TaskStatus {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        String::deserialize(from)?.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statuses_are_read_in_every_spelling_and_written_in_one() {
+        for text in ["in-progress", "in_progress", "InProgress", "inprogress"] {
+            assert_eq!(text.parse::<TaskStatus>().unwrap().as_str(), "inprogress");
+        }
+        assert_eq!("complete".parse::<TaskStatus>().unwrap(), TaskStatus::Done);
+        assert!("finished".parse::<TaskStatus>().unwrap_err().contains("allowed: todo"));
+    }
+}
