@@ -1,0 +1,74 @@
+//! Requests to the server under test.
+
+use reqwest::Method;
+use serde_json::Value;
+
+use crate::{Socket, TestForge};
+
+/// A status and a body, as they came.
+#[derive(Debug)]
+pub struct Answer {
+    pub status: u16,
+    pub body: Value,
+    pub text: String,
+}
+
+impl Answer {
+    /// The envelope's data of a success; anything else fails the test.
+    #[track_caller]
+    pub fn data(self) -> Value {
+        assert_eq!(self.body["success"], true, "status {}: {}", self.status, self.text);
+        self.body["data"].clone()
+    }
+
+    /// The envelope's message.
+    pub fn message(&self) -> &str {
+        self.body["message"].as_str().unwrap_or_default()
+    }
+}
+
+impl TestForge {
+    pub async fn get(&self, path: &str) -> Answer {
+        self.send(Method::GET, path, None).await
+    }
+
+    pub async fn post(&self, path: &str, body: &Value) -> Answer {
+        self.send(Method::POST, path, Some(body)).await
+    }
+
+    pub async fn put(&self, path: &str, body: &Value) -> Answer {
+        self.send(Method::PUT, path, Some(body)).await
+    }
+
+    pub async fn delete(&self, path: &str) -> Answer {
+        self.send(Method::DELETE, path, None).await
+    }
+
+    pub async fn send(&self, method: Method, path: &str, body: Option<&Value>) -> Answer {
+        self.send_with(method, path, body, &[]).await
+    }
+
+    pub async fn send_with(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<&Value>,
+        headers: &[(&str, &str)],
+    ) -> Answer {
+        let mut request = self.http.request(method, format!("{}{path}", self.base));
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        if let Some(body) = body {
+            request = request.json(body);
+        }
+        let response = request.send().await.unwrap_or_else(|error| panic!("{path}: {error}\n{}", self.log()));
+        let status = response.status().as_u16();
+        let text = response.text().await.expect("a body");
+        Answer { status, body: serde_json::from_str(&text).unwrap_or(Value::Null), text }
+    }
+
+    pub async fn socket(&self, path: &str) -> Socket {
+        Socket::connect(&format!("{}{path}", self.base.replacen("http", "ws", 1))).await
+    }
+}

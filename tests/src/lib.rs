@@ -1,0 +1,259 @@
+//! The one fixture of the cross-process tests: a real `forge` server with a home, a worktree base and repositories of
+//! its own in a temporary folder.
+//!
+//! Invariant: when a [`TestForge`] goes, so does every process it caused, by pid; nothing else is ever signalled.
+
+mod http;
+mod socket;
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+pub use http::Answer;
+pub use socket::Socket;
+
+/// Long enough for a loaded machine; a test that runs into it has failed.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+
+pub struct TestForge {
+    dir: TempDir,
+    args: Vec<String>,
+    env: Vec<(String, String)>,
+    server: Option<Child>,
+    base: String,
+    http: reqwest::Client,
+}
+
+impl TestForge {
+    /// A running server on a free loopback port.
+    pub async fn start() -> Self {
+        Self::with(&[], &[]).await
+    }
+
+    pub async fn with(args: &[&str], env: &[(&str, &str)]) -> Self {
+        let owned = |text: &str| text.to_owned();
+        let mut forge = Self {
+            dir: TempDir::new().expect("a temporary folder"),
+            args: args.iter().map(|arg| owned(arg)).collect(),
+            env: env.iter().map(|(key, value)| (owned(key), owned(value))).collect(),
+            server: None,
+            base: String::new(),
+            http: reqwest::Client::new(),
+        };
+        forge.up().await;
+        forge
+    }
+
+    /// Starts the server, again if need be, on the same home.
+    pub async fn up(&mut self) {
+        assert!(self.server.is_none(), "it is running already");
+        let _ = std::fs::remove_file(self.home().join("port"));
+        let log = std::fs::OpenOptions::new().create(true).append(true).open(self.dir.path().join("log"));
+        let mut command = self.command();
+        command.args(["serve", "--port", "0"]).args(&self.args);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log.expect("a log file"));
+        self.server = Some(command.spawn().expect("the forge program; build it with `cargo build -p forge`"));
+        let begun = Instant::now();
+        let port = loop {
+            match std::fs::read_to_string(self.home().join("port")) {
+                Ok(port) if !port.is_empty() => break port,
+                _ if begun.elapsed() > PATIENCE => panic!("the server did not start:\n{}", self.log()),
+                _ => tokio::time::sleep(Duration::from_millis(10)).await,
+            }
+        };
+        self.base = format!("http://127.0.0.1:{port}");
+    }
+
+    /// The program with this fixture's surroundings.
+    pub fn command(&self) -> Command {
+        let mut command = Command::new(forge_exe());
+        command.current_dir(self.dir.path());
+        command.env("FORGE_HOME", self.home()).env("FORGE_WORKTREE_DIR", self.worktrees());
+        command.env("DISABLE_BROWSER_OPEN", "1").env("TMPDIR", self.dir.path()).env("RUST_LOG", "info");
+        for key in ["BACKEND_PORT", "PORT", "HOST", "DATABASE_URL", "FORGE_TOKEN", "FORGE_BACKEND_URL"] {
+            command.env_remove(key);
+        }
+        command.envs(self.env.iter().map(|(key, value)| (key, value)));
+        command
+    }
+
+    pub fn dir(&self) -> &Path {
+        self.dir.path()
+    }
+
+    pub fn home(&self) -> PathBuf {
+        self.dir.path().join("home")
+    }
+
+    pub fn worktrees(&self) -> PathBuf {
+        self.dir.path().join("worktrees")
+    }
+
+    pub fn base(&self) -> &str {
+        &self.base
+    }
+
+    /// What the server wrote to standard error so far.
+    pub fn log(&self) -> String {
+        std::fs::read_to_string(self.dir.path().join("log")).unwrap_or_default()
+    }
+
+    pub fn server_pid(&self) -> u32 {
+        self.server.as_ref().expect("a running server").id()
+    }
+
+    /// `kill -9`, as a crash would.
+    pub fn crash(&mut self) {
+        let mut server = self.server.take().expect("a running server");
+        server.kill().expect("kill");
+        server.wait().expect("wait");
+    }
+
+    /// SIGTERM, and how long the server took to go.
+    pub async fn terminate(&mut self) -> Duration {
+        let mut server = self.server.take().expect("a running server");
+        let begun = Instant::now();
+        signal(server.id(), Signal::TERM);
+        while server.try_wait().expect("wait").is_none() {
+            assert!(begun.elapsed() < PATIENCE, "the server does not stop:\n{}", self.log());
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        begun.elapsed()
+    }
+
+    /// A git repository with one commit on `main`.
+    pub fn repository(&self, name: &str) -> PathBuf {
+        let path = self.dir.path().join(name);
+        std::fs::create_dir_all(&path).expect("mkdir");
+        git(&path, &["init", "-q", "-b", "main"]);
+        git(&path, &["config", "user.name", "Tester"]);
+        git(&path, &["config", "user.email", "tester@localhost"]);
+        std::fs::write(path.join("README.md"), "# test\n").expect("write");
+        git(&path, &["add", "."]);
+        git(&path, &["commit", "-q", "-m", "Begin"]);
+        path.canonicalize().expect("real path")
+    }
+
+    /// A project over a new repository.
+    pub async fn project(&self, name: &str) -> (String, PathBuf) {
+        let repo = self.repository(name);
+        let body = json!({"name": name, "git_repo_path": repo, "use_existing_repo": true});
+        let project = self.post("/api/projects", &body).await.data();
+        (text(&project["id"]), repo)
+    }
+
+    /// Starts a task with the scripted agent and answers the flat `data` of create-and-start.
+    pub async fn start_scripted(&self, project: &str, title: &str, script: &str) -> Value {
+        self.start_with(project, "SCRIPTED", title, script).await
+    }
+
+    pub async fn start_with(&self, project: &str, executor: &str, title: &str, prompt: &str) -> Value {
+        let body = json!({
+            "task": {"project_id": project, "title": title, "description": prompt},
+            "executor_profile_id": {"executor": executor},
+        });
+        self.post("/api/tasks/create-and-start", &body).await.data()
+    }
+
+    /// The runs of an attempt, oldest first.
+    pub async fn runs(&self, attempt: &str) -> Vec<Value> {
+        let runs = self.get(&format!("/api/execution-processes?task_attempt_id={attempt}")).await.data();
+        runs.as_array().expect("a list").clone()
+    }
+
+    /// Waits until no run of the attempt is running and answers them.
+    pub async fn settled(&self, attempt: &str) -> Vec<Value> {
+        let begun = Instant::now();
+        loop {
+            let runs = self.runs(attempt).await;
+            if !runs.is_empty() && runs.iter().all(|run| run["status"] != "running") {
+                return runs;
+            }
+            assert!(begun.elapsed() < PATIENCE, "still running: {runs:#?}\n{}", self.log());
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+
+    /// Waits for a condition on the answer of a GET.
+    pub async fn until(&self, path: &str, what: &str, holds: impl Fn(&Value) -> bool) -> Value {
+        let begun = Instant::now();
+        loop {
+            let data = self.get(path).await.data();
+            if holds(&data) {
+                return data;
+            }
+            assert!(begun.elapsed() < PATIENCE, "waited in vain until {what}: {data:#}\n{}", self.log());
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+
+    /// Everything a run printed, as the raw-log stream tells it.
+    pub async fn raw_log(&self, run: &str) -> String {
+        let mut socket = self.socket(&format!("/api/execution-processes/{run}/raw-logs/ws")).await;
+        let frames = socket.until_closed().await;
+        let ops = frames.iter().flat_map(|frame| frame["JsonPatch"].as_array().cloned().unwrap_or_default());
+        ops.map(|op| text(&op["value"]["content"])).collect()
+    }
+
+    fn end_keepers(&self) {
+        for entry in std::fs::read_dir(self.home().join("runs")).into_iter().flatten().flatten() {
+            let state = std::fs::read_to_string(entry.path().join("state.json")).unwrap_or_default();
+            let state: Value = serde_json::from_str(&state).unwrap_or_default();
+            let keeper = state["keeper"]["pid"].as_u64().filter(|_| state["phase"] != "ended");
+            if let Some(pid) = keeper.filter(|pid| is_keeper(*pid as u32, &entry.path())) {
+                signal(pid as u32, Signal::TERM);
+            }
+        }
+    }
+}
+
+impl Drop for TestForge {
+    fn drop(&mut self) {
+        if let Some(mut server) = self.server.take() {
+            let _ = server.kill();
+            let _ = server.wait();
+        }
+        self.end_keepers();
+    }
+}
+
+/// Whether the process is the keeper of that run directory, and not a stranger with a reused pid.
+fn is_keeper(pid: u32, dir: &Path) -> bool {
+    let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    String::from_utf8_lossy(&line).contains(&*dir.to_string_lossy())
+}
+
+pub fn signal(pid: u32, signal: Signal) {
+    if let Some(pid) = Pid::from_raw(pid as i32) {
+        let _ = kill_process(pid, signal);
+    }
+}
+
+pub fn is_alive(pid: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with('Z'))
+}
+
+/// The program under test, beside the test's own executable.
+pub fn forge_exe() -> PathBuf {
+    let exe = std::env::current_exe().expect("own path");
+    let target = exe.ancestors().nth(2).expect("target/<profile>/deps/<test>");
+    target.join("forge")
+}
+
+/// Runs git as a user would and answers what it printed.
+pub fn git(dir: &Path, args: &[&str]) -> String {
+    let output = Command::new("git").arg("-C").arg(dir).args(args).output().expect("git");
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "git {args:?} in {}: {error}", dir.display());
+    String::from_utf8_lossy(&output.stdout).trim_end().to_owned()
+}
+
+pub fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}

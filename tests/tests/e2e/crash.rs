@@ -1,0 +1,93 @@
+//! The server may die at any moment: no log byte, no exit code and no agent is lost.
+
+use std::time::Duration;
+
+use forge_tests::{TestForge, text};
+use serde_json::{Value, json};
+
+/// What an agent prints takes about a second and a half, so that every crash hits it in the middle.
+const SCRIPT: &str = "say begin\nlines 300 80\nsleep 200\nwrite a.txt one\nsleep 200\nstderr warning\nsleep 300\n\
+                      lines 300 80\nsleep 300\nrun echo from a tool\nsleep 300\nwrite b.txt two\nsay end";
+
+async fn story(forge: &TestForge, attempt: &str) -> Vec<(Value, Value, Vec<Value>)> {
+    let mut story = Vec::new();
+    for run in forge.settled(attempt).await {
+        let path = format!("/api/execution-processes/{}/normalized-logs/ws", text(&run["id"]));
+        let frames = forge.socket(&path).await.until_closed().await;
+        story.push((run["status"].clone(), run["exit_code"].clone(), frames));
+    }
+    story
+}
+
+/// Entries differ between two runs only in the worktree's name and the agent's own ids.
+fn shape(frames: &[Value]) -> Vec<(Value, Value, Value)> {
+    let ops = frames.iter().map(|frame| frame["JsonPatch"][0].clone());
+    ops.map(|op| (op["op"].clone(), op["path"].clone(), op["value"]["content"]["content"].clone())).collect()
+}
+
+#[tokio::test]
+async fn many_crashes_change_nothing_in_what_is_told_in_the_end() {
+    let mut forge = TestForge::start().await;
+    let (project, _) = forge.project("repo").await;
+    let calm = forge.start_scripted(&project, "the title", SCRIPT).await;
+    let calm = story(&forge, &text(&calm["task_attempt"]["id"])).await;
+    assert_eq!(calm[0].0, "completed");
+
+    let mut tasks = Vec::new();
+    for _ in 0..4 {
+        tasks.push(forge.start_scripted(&project, "the title", SCRIPT).await);
+    }
+    // Pseudo-random pauses, the same in every run of the test.
+    let mut seed = 0x2545_F491_4F6C_DD1D_u64;
+    for _ in 0..12 {
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        tokio::time::sleep(Duration::from_millis(seed % 120)).await;
+        forge.crash();
+        forge.up().await;
+    }
+    for task in &tasks {
+        let told = story(&forge, &text(&task["task_attempt"]["id"])).await;
+        assert_eq!(told.len(), calm.len());
+        assert_eq!((&told[0].0, &told[0].1), (&calm[0].0, &calm[0].1));
+        assert_eq!(shape(&told[0].2), shape(&calm[0].2));
+        let task = forge.get(&format!("/api/tasks/{}", text(&task["id"]))).await.data();
+        assert_eq!(task["status"], "inreview");
+    }
+}
+
+#[tokio::test]
+async fn ten_agents_outlive_a_crash_and_keep_their_exit_codes() {
+    let mut forge = TestForge::start().await;
+    let (project, _) = forge.project("repo").await;
+    let mut tasks = Vec::new();
+    for n in 0..10 {
+        let script = format!("echo before; sleep 1.5; echo after {n}; exit {n}");
+        tasks.push(forge.start_with(&project, "SHELL", &format!("t{n}"), &script).await);
+    }
+    forge.crash();
+    forge.up().await;
+    for (n, task) in tasks.iter().enumerate() {
+        let runs = forge.settled(&text(&task["task_attempt"]["id"])).await;
+        assert_eq!(runs[0]["exit_code"], n, "{runs:?}");
+        assert_eq!(runs[0]["status"], if n == 0 { "completed" } else { "failed" });
+        // The prompt of a shell agent is the whole text, title included; the script's own output follows.
+        let log = forge.raw_log(&text(&runs[0]["id"])).await;
+        assert!(log.contains("before\n") && log.ends_with(&format!("after {n}\n")), "{log}");
+    }
+}
+
+#[tokio::test]
+async fn an_agent_that_ends_while_no_server_lives_is_settled_by_the_next_one() {
+    let mut forge = TestForge::start().await;
+    let (project, repo) = forge.project("repo").await;
+    let task = forge.start_scripted(&project, "t", "sleep 300\nwrite late.txt x\nsay late work").await;
+    forge.crash();
+    tokio::time::sleep(Duration::from_millis(1200)).await;
+    forge.up().await;
+    let runs = forge.settled(&text(&task["task_attempt"]["id"])).await;
+    assert_eq!((&runs[0]["status"], &runs[0]["exit_code"]), (&json!("completed"), &json!(0)));
+    let branch = text(&task["task_attempt"]["branch"]);
+    assert_eq!(forge_tests::git(&repo, &["log", "-1", "--format=%s", &branch]), "late work");
+}

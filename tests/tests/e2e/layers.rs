@@ -1,0 +1,90 @@
+//! The dependency rule: `types ← {store, git, run} ← core ← server ← forge`, and who may name what.
+
+use std::collections::BTreeSet;
+use std::process::Command;
+
+use serde_json::Value;
+
+/// Crate, and the crates of the workspace it may depend on.
+const RULE: [(&str, &[&str]); 7] = [
+    ("forge-types", &[]),
+    ("forge-store", &["forge-types"]),
+    ("forge-git", &["forge-types"]),
+    ("forge-run", &["forge-types"]),
+    ("forge-core", &["forge-types", "forge-store", "forge-git", "forge-run"]),
+    ("forge-server", &["forge-types", "forge-core"]),
+    ("forge", &["forge-types", "forge-git", "forge-run", "forge-core", "forge-server"]),
+];
+
+/// Library, and the only crates that may name it.
+const ONLY: [(&str, &[&str]); 4] = [
+    ("sqlx", &["forge-store"]),
+    ("axum", &["forge-server"]),
+    ("clap", &["forge"]),
+    ("notify", &["forge-git"]),
+];
+
+fn workspace() -> Vec<(String, BTreeSet<String>)> {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+    let output = Command::new(env!("CARGO"))
+        .args(["metadata", "--no-deps", "--offline", "--format-version", "1"])
+        .current_dir(root)
+        .output()
+        .expect("cargo metadata");
+    let metadata: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let packages = metadata["packages"].as_array().expect("packages");
+    packages
+        .iter()
+        .map(|package| {
+            let normal = |dep: &&Value| dep["kind"].is_null();
+            let deps = package["dependencies"].as_array().into_iter().flatten().filter(normal);
+            let names = deps.filter_map(|dep| dep["name"].as_str()).map(str::to_owned).collect();
+            (package["name"].as_str().unwrap_or_default().to_owned(), names)
+        })
+        .collect()
+}
+
+#[test]
+fn every_crate_sees_only_what_lies_below_it() {
+    let workspace = workspace();
+    for (name, allowed) in RULE {
+        let (_, deps) =
+            workspace.iter().find(|(known, _)| known == name).unwrap_or_else(|| panic!("{name} is gone"));
+        let seen = deps.iter().filter(|dep| dep.starts_with("forge"));
+        let wrong: Vec<&String> = seen.filter(|dep| !allowed.contains(&dep.as_str())).collect();
+        assert!(wrong.is_empty(), "{name} must not depend on {wrong:?}");
+    }
+    for (library, owners) in ONLY {
+        for (name, deps) in &workspace {
+            assert!(
+                !deps.contains(library) || owners.contains(&name.as_str()),
+                "{name} must not name {library}"
+            );
+        }
+    }
+}
+
+#[test]
+fn only_the_git_crate_runs_git() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates").canonicalize().unwrap();
+    let mut found = Vec::new();
+    let mut folders = vec![root];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap().flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|e| e == "rs")
+                && !path.components().any(|c| c.as_os_str() == "tests")
+            {
+                let text = std::fs::read_to_string(&path).unwrap();
+                if text.contains("Command::new(\"git\")") {
+                    found.push(path);
+                }
+            }
+        }
+    }
+    let strangers: Vec<_> =
+        found.iter().filter(|path| !path.components().any(|c| c.as_os_str() == "git")).collect();
+    assert!(!found.is_empty() && strangers.is_empty(), "{strangers:?}");
+}

@@ -1,0 +1,93 @@
+//! Worktrees: retired and restored through the server, and never touched by another one.
+
+use std::path::PathBuf;
+
+use forge_tests::{TestForge, git, text};
+use serde_json::json;
+
+#[tokio::test]
+async fn a_worktree_is_retired_and_comes_back_as_it_was() {
+    let forge = TestForge::start().await;
+    let (project, repo) = forge.project("repo").await;
+    let task = forge.start_scripted(&project, "t", "write a.txt one\nsay done").await;
+    let attempt = text(&task["task_attempt"]["id"]);
+    forge.settled(&attempt).await;
+    let place = PathBuf::from(text(&task["task_attempt"]["worktree_path"]));
+    std::fs::write(place.join("a.txt"), "edited by hand").unwrap();
+    std::fs::write(place.join("new.txt"), "untracked").unwrap();
+
+    let kept = forge.post(&format!("/api/worktrees/{attempt}/retire"), &json!({})).await.data();
+    assert!(!place.exists());
+    assert!(!git(&repo, &["rev-parse", &text(&kept["reference"])]).is_empty());
+    assert_eq!(forge.get(&format!("/api/task-attempts/{attempt}")).await.data()["worktree_deleted"], true);
+
+    forge.post(&format!("/api/worktrees/{attempt}/restore"), &json!({})).await.data();
+    assert_eq!(std::fs::read_to_string(place.join("a.txt")).unwrap(), "edited by hand");
+    assert_eq!(std::fs::read_to_string(place.join("new.txt")).unwrap(), "untracked");
+    assert_eq!(git(&place, &["status", "--porcelain"]), " M a.txt\n?? new.txt");
+    assert_eq!(forge.get(&format!("/api/task-attempts/{attempt}")).await.data()["worktree_deleted"], false);
+}
+
+#[tokio::test]
+async fn a_follow_up_to_a_retired_attempt_brings_its_uncommitted_work_back() {
+    let forge = TestForge::start().await;
+    let (project, _) = forge.project("repo").await;
+    let task = forge.start_scripted(&project, "t", "say done").await;
+    let attempt = text(&task["task_attempt"]["id"]);
+    forge.settled(&attempt).await;
+    let place = PathBuf::from(text(&task["task_attempt"]["worktree_path"]));
+    std::fs::write(place.join("new.txt"), "untracked").unwrap();
+    forge.post(&format!("/api/worktrees/{attempt}/retire"), &json!({})).await.data();
+    let body = json!({"prompt": "run cat new.txt\nsay seen"});
+    forge.post(&format!("/api/task-attempts/{attempt}/follow-up"), &body).await.data();
+    let runs = forge.settled(&attempt).await;
+    assert!(forge.raw_log(&text(&runs[1]["id"])).await.contains("untracked"));
+}
+
+#[tokio::test]
+async fn two_servers_with_one_base_never_touch_each_others_trees() {
+    let first = TestForge::start().await;
+    let base = first.worktrees();
+    let second = TestForge::with(&["--worktree-dir", base.to_str().unwrap(), "--expiry-h", "0"], &[]).await;
+    let (project, _) = first.project("repo").await;
+    let task = first.start_scripted(&project, "t", "write a.txt one\nsay done").await;
+    first.settled(&text(&task["task_attempt"]["id"])).await;
+    let place = PathBuf::from(text(&task["task_attempt"]["worktree_path"]));
+    std::fs::create_dir(base.join("stranger")).unwrap();
+    std::fs::write(base.join("stranger/file"), "mine").unwrap();
+
+    // The second server expires everything at once, sweeps at its start and empties its trash.
+    let mut second = second;
+    second.terminate().await;
+    second.up().await;
+    second.post("/api/worktrees/gc", &json!({"older_than_h": 0})).await.data();
+    let report = second.get("/api/worktrees").await.data();
+    let standing = |path: &std::path::Path| {
+        let lines = report["worktrees"].as_array().unwrap();
+        let line = lines.iter().find(|line| line["path"] == path.to_string_lossy().as_ref());
+        line.map(|line| text(&line["standing"]))
+    };
+    assert_eq!(standing(&place).as_deref(), Some("other_forge"));
+    assert_eq!(standing(&base.join("stranger")).as_deref(), Some("stranger"));
+    assert_eq!(std::fs::read_to_string(place.join("a.txt")).unwrap().trim(), "one");
+    assert_eq!(std::fs::read_to_string(base.join("stranger/file")).unwrap(), "mine");
+}
+
+#[tokio::test]
+async fn an_expired_worktree_is_retired_and_not_lost() {
+    let mut forge = TestForge::with(&["--expiry-h", "0"], &[]).await;
+    let (project, repo) = forge.project("repo").await;
+    let task = forge.start_scripted(&project, "t", "write a.txt one\nsay done").await;
+    let attempt = text(&task["task_attempt"]["id"]);
+    forge.settled(&attempt).await;
+    let place = PathBuf::from(text(&task["task_attempt"]["worktree_path"]));
+    std::fs::write(place.join("new.txt"), "untracked").unwrap();
+    // The policy is looked after at every start.
+    forge.terminate().await;
+    forge.up().await;
+    let path = format!("/api/task-attempts/{attempt}");
+    forge.until(&path, "the worktree is retired", |attempt| attempt["worktree_deleted"] == true).await;
+    let keep = format!("refs/forge/keep/{attempt}/");
+    let kept = git(&repo, &["for-each-ref", "--format=%(refname)", &keep]);
+    assert_eq!(git(&repo, &["show", &format!("{}:work/new.txt", kept.lines().next().unwrap())]), "untracked");
+}

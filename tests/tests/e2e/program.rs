@@ -1,0 +1,57 @@
+//! The program itself: what it says when things are in the way, and what it knows without a server.
+
+use forge_tests::{TestForge, text};
+
+#[tokio::test]
+async fn a_taken_port_is_explained() {
+    let forge = TestForge::start().await;
+    let port = forge.base().rsplit_once(':').unwrap().1.to_owned();
+    let other = tempfile::tempdir().unwrap();
+    let mut command = forge.command();
+    let output = command.args(["serve", "--port", &port]).env("FORGE_HOME", other.path()).output().unwrap();
+    let words = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success());
+    for word in ["another Forge", &forge.server_pid().to_string(), "--port", "BACKEND_PORT"] {
+        assert!(words.contains(word), "'{word}' is missing in: {words}");
+    }
+}
+
+#[tokio::test]
+async fn a_home_in_use_is_refused() {
+    let forge = TestForge::start().await;
+    let output = forge.command().args(["serve", "--port", "0"]).output().unwrap();
+    let words = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        !output.status.success() && words.contains("FORGE_HOME") && words.contains(forge.base()),
+        "{words}"
+    );
+}
+
+#[tokio::test]
+async fn whoami_finds_the_full_id_from_inside_a_worktree_without_a_server() {
+    let mut forge = TestForge::start().await;
+    let (project, repo) = forge.project("repo").await;
+    let task = forge.start_scripted(&project, "t", "write sub/a.txt x\nsay done").await;
+    let attempt = text(&task["task_attempt"]["id"]);
+    forge.settled(&attempt).await;
+    forge.terminate().await;
+    let place = std::path::PathBuf::from(text(&task["task_attempt"]["worktree_path"])).join("sub");
+    let output = forge.command().args(["whoami", "--json"]).current_dir(&place).output().unwrap();
+    let told: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(text(&told["id"]), attempt);
+    assert_eq!(told["branch"], task["task_attempt"]["branch"]);
+    let outside = forge.command().arg("whoami").current_dir(&repo).output().unwrap();
+    assert!(!outside.status.success());
+}
+
+#[tokio::test]
+async fn the_demo_shows_three_agents_and_merges_one() {
+    let forge = TestForge::start().await;
+    let dir = forge.dir().join("demo");
+    let output = forge.command().arg("demo").arg("--dir").arg(&dir).output().unwrap();
+    let words = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{words}\n{}", String::from_utf8_lossy(&output.stderr));
+    assert!(words.contains("merged into main"), "{words}");
+    assert_eq!(forge_tests::git(&dir.join("hello"), &["rev-list", "--count", "main"]), "3");
+    assert_eq!(forge_tests::git(&dir.join("hello"), &["branch", "--list", "forge/*"]).lines().count(), 3);
+}

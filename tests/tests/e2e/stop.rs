@@ -1,0 +1,66 @@
+//! Stopping a run ends its whole process tree and nothing else.
+
+use std::process::Command;
+use std::time::Duration;
+
+use forge_tests::{TestForge, is_alive, text};
+use serde_json::json;
+
+async fn pid_in(path: &std::path::Path) -> u32 {
+    for _ in 0..600 {
+        if let Some(pid) = std::fs::read_to_string(path).ok().and_then(|text| text.trim().parse().ok()) {
+            return pid;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    panic!("{} never appeared", path.display());
+}
+
+#[tokio::test]
+async fn stop_ends_escapees_too_and_no_stranger() {
+    let forge = TestForge::start().await;
+    let (project, _) = forge.project("repo").await;
+    let mut stranger = Command::new("sleep").arg("600").spawn().unwrap();
+    let place = forge.dir().join("escapee.pid");
+    let script = format!("(setsid sh -c 'echo $$ > {}; exec sleep 600' &) ; sleep 600", place.display());
+    let task = forge.start_with(&project, "SHELL", "t", &script).await;
+    let attempt = text(&task["task_attempt"]["id"]);
+    let escapee = pid_in(&place).await;
+
+    assert_eq!(forge.post(&format!("/api/task-attempts/{attempt}/stop"), &json!({})).await.status, 200);
+    assert!(!is_alive(escapee), "a setsid child outlived the stop");
+    assert!(is_alive(stranger.id()));
+    stranger.kill().unwrap();
+    stranger.wait().unwrap();
+    let run = forge.runs(&attempt).await[0].clone();
+    assert_eq!((&run["status"], &run["exit_code"]), (&json!("killed"), &json!(null)));
+    assert!(run["completed_at"].is_string());
+    let task = forge.get(&format!("/api/tasks/{}", text(&task["id"]))).await.data();
+    assert_eq!(task["status"], "inreview");
+    let again = forge.post(&format!("/api/execution-processes/{}/stop", text(&run["id"])), &json!({})).await;
+    assert_eq!(again.status, 409, "{}", again.text);
+}
+
+#[tokio::test]
+async fn an_agent_that_resists_is_ended_by_force() {
+    let forge = TestForge::start().await;
+    let (project, _) = forge.project("repo").await;
+    let place = forge.dir().join("resister.pid");
+    let script = format!("trap '' INT TERM; echo $$ > {}; while :; do sleep 1; done", place.display());
+    let task = forge.start_with(&project, "SHELL", "t", &script).await;
+    let resister = pid_in(&place).await;
+    let attempt = text(&task["task_attempt"]["id"]);
+    forge.post(&format!("/api/task-attempts/{attempt}/stop"), &json!({})).await.data();
+    assert!(!is_alive(resister));
+}
+
+#[tokio::test]
+async fn silence_and_time_have_limits_when_set() {
+    let forge = TestForge::with(&["--silence-limit-s", "1"], &[]).await;
+    let (project, _) = forge.project("repo").await;
+    let task = forge.start_with(&project, "SHELL", "t", "echo hi; sleep 600").await;
+    let runs = forge.settled(&text(&task["task_attempt"]["id"])).await;
+    assert_eq!(runs[0]["status"], "failed");
+    let log = forge.raw_log(&text(&runs[0]["id"])).await;
+    assert!(log.contains("hi") && log.contains("no output"), "{log}");
+}
