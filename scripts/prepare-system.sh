@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# Makes sure that what Forge needs from the system is there: git, a C compiler (for SQLite), cargo and cargo-nextest.
+# Installs with apt when root; otherwise says exactly what is missing.
+set -euo pipefail
+
+missing=()
+need() { command -v "$1" >/dev/null 2>&1 || missing+=("$2"); }
+need git git
+need cc gcc
+need bash bash
+
+if [ ${#missing[@]} -gt 0 ]; then
+  if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
+    apt-get update -qq
+    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq "${missing[@]}"
+  else
+    echo "forge: missing on this system: ${missing[*]}. Install them, e.g.: sudo apt-get install ${missing[*]}" >&2
+    exit 1
+  fi
+fi
+
+if ! command -v cargo >/dev/null 2>&1; then
+  echo "forge: cargo is missing. Install Rust 1.95 or newer: https://rustup.rs" >&2
+  exit 1
+fi

@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# All tests: formatting, lints, unit and integration tests, cross-process tests.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+bash scripts/prepare-system.sh
+
+if ! cargo nextest --version >/dev/null 2>&1; then
+  cargo install --locked --quiet cargo-nextest
+fi
+cargo fmt --all --check
+cargo clippy --workspace --all-targets --quiet -- -D warnings
+# The cross-process tests run the program itself.
+cargo build --quiet -p forge
+cargo nextest run --workspace --no-fail-fast "$@"
