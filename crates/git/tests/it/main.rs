@@ -9,6 +9,5 @@ mod fixture;
 mod merges;
 mod repos;
 mod retirement;
-mod timing;
 mod watching;
 mod wild;

@@ -171,7 +171,7 @@ fn look(root: &Path) -> Picture {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 160, max_shrink_iters: 40, failure_persistence: None, ..Default::default() })]
+    #![proptest_config(ProptestConfig { cases: 24, max_shrink_iters: 40, failure_persistence: None, ..Default::default() })]
 
     #[test]
     fn a_random_worktree_comes_back_from_the_trash_and_from_its_keep_reference(
