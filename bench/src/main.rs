@@ -67,6 +67,7 @@ async fn bench(options: Options) -> Result<usize> {
         _ = terminated.recv() => Err(anyhow!("terminated")),
     };
     processes::end_marked(&work.run).await;
+    eprintln!("removing the working files in {}", work.path("").display());
     result
 }
 

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 
 use crate::figures::Figures;
 use crate::flow::{Started, create_project, start, wait_ended};
@@ -13,7 +13,7 @@ use crate::server::Server;
 use crate::work::Work;
 
 const AGENTS: usize = 10;
-const LINE_COUNT: usize = 160;
+const LINE_COUNT: usize = 300;
 const GAP_MS: usize = 50;
 const END_LIMIT: Duration = Duration::from_secs(40);
 const READ_LIMIT: Duration = Duration::from_secs(5);
@@ -26,20 +26,20 @@ pub const LINES: &[Line] = &[
 
 pub async fn measure(work: &Work, server: &mut Server) -> Result<Figures> {
     let project = create_project(&server.client, &work.repository(10).await?).await?;
-    let mut agents = Vec::new();
-    for number in 0..AGENTS {
+    let starts = (0..AGENTS).map(|number| {
+        let (client, project) = (server.client.clone(), project.clone());
         let directives = format!("lines={LINE_COUNT} gap={GAP_MS} exit={}", expected_exit(number));
-        agents.push(start(&server.client, &project, &format!("Crash {number}"), &directives).await?);
-    }
+        async move { start(&client, &project, &format!("Crash {number}"), &directives).await }
+    });
+    let agents = futures_util::future::try_join_all(starts).await?;
     tokio::time::sleep(Duration::from_secs(1)).await;
+    if count_running(server, &agents).await? < AGENTS {
+        bail!("some agents ended before the server was killed");
+    }
     server.crash().await?;
     tokio::time::sleep(Duration::from_secs(1)).await;
     server.restart().await?;
-    let mut attached = 0;
-    for agent in &agents {
-        let state = server.client.get(&format!("/api/execution-processes/{}", agent.process)).await?;
-        attached += u32::from(state["status"] == "running");
-    }
+    let attached = count_running(server, &agents).await?;
     let (mut lost, mut codes) = (0, 0);
     for (number, agent) in agents.iter().enumerate() {
         let state = wait_ended(&server.client, &agent.process, END_LIMIT).await?;
@@ -47,10 +47,19 @@ pub async fn measure(work: &Work, server: &mut Server) -> Result<Figures> {
         lost += LINE_COUNT - count_lines(server, agent).await.unwrap_or(0).min(LINE_COUNT);
     }
     Ok(Figures::from([
-        ("crash_attached", f64::from(attached)),
+        ("crash_attached", attached as f64),
         ("crash_lost", lost as f64),
         ("crash_codes", f64::from(codes)),
     ]))
+}
+
+async fn count_running(server: &Server, agents: &[Started]) -> Result<usize> {
+    let mut running = 0;
+    for agent in agents {
+        let state = server.client.get(&format!("/api/execution-processes/{}", agent.process)).await?;
+        running += usize::from(state["status"] == "running");
+    }
+    Ok(running)
 }
 
 fn expected_exit(number: usize) -> u8 {

@@ -19,6 +19,10 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+/// Gives memory back after a burst: a server that lives for weeks should be small again when it is quiet.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Run many coding agents at once, each in its own git worktree, and land their work.
 #[derive(Parser)]
 #[command(name = "forge", version, disable_help_subcommand = true)]

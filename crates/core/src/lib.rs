@@ -23,7 +23,7 @@ mod start;
 mod stream;
 mod task;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
@@ -31,8 +31,8 @@ use std::time::Duration;
 use forge_git::{Pool, Repo, WorktreeBase};
 use forge_run::agents::Profiles;
 use forge_store::Store;
-use forge_types::RunId;
-use tokio::sync::Notify;
+use forge_types::{ProjectId, RunId};
+use tokio::sync::{Notify, Semaphore};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -51,6 +51,8 @@ pub use stream::{DiffDetail, DiffFeed, DiffStep, EntryTail, LogTail};
 
 /// Spare worktrees are made only while this much stays free.
 const SPARE_FREE_BYTES: u64 = 2 << 30;
+/// A start is a handful of short processes; more at once only wait for each other.
+const STARTS_AT_ONCE: usize = 4;
 /// How long background work may take to stop.
 const CLOSE_LIMIT: Duration = Duration::from_millis(1000);
 
@@ -95,6 +97,10 @@ pub(crate) struct Inner {
     profiles: RwLock<Profiles>,
     lanes: Lanes,
     attended: Mutex<HashMap<RunId, Attended>>,
+    /// Projects whose spare worktrees are about to be refilled.
+    warming: Mutex<HashSet<ProjectId>>,
+    /// Starts under way. Finishing a few at a time answers most of a crowd sooner than starting all at once.
+    starting: Semaphore,
     /// Rings when a run gets or loses its process.
     changed: Notify,
     tasks: TaskTracker,
@@ -122,6 +128,8 @@ impl Forge {
             profiles: RwLock::new(profiles),
             lanes: Lanes::default(),
             attended: Mutex::default(),
+            warming: Mutex::default(),
+            starting: Semaphore::new(STARTS_AT_ONCE),
             changed: Notify::new(),
             tasks: TaskTracker::new(),
             stop: CancellationToken::new(),

@@ -17,6 +17,9 @@ use crate::{Error, Forge, Result};
 /// How often expired and vanished worktrees are looked for.
 const ROUND: Duration = Duration::from_secs(30 * 60);
 
+/// How long a refill of the spare worktrees waits for more starts to come.
+const WARM_UP_PAUSE: Duration = Duration::from_millis(250);
+
 /// Every directory below the worktree base and what may be done with it.
 #[derive(Debug, Serialize)]
 pub struct WorktreeReport {
@@ -241,12 +244,16 @@ impl Forge {
 
     /// Keeps spare worktrees at the tip of the project's base branch, in the background.
     pub(crate) fn warm_up(&self, project: &Project) {
-        if self.0.config.spares == 0 {
+        let warming = || self.0.warming.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if self.0.config.spares == 0 || !warming().insert(project.id) {
             return;
         }
         let (forge, project) = (self.clone(), project.clone());
         self.0.tasks.spawn(async move {
             let filled = async {
+                // Starts that come together share one refill, and have the machine to themselves first.
+                tokio::time::sleep(WARM_UP_PAUSE).await;
+                forge.0.warming.lock().unwrap_or_else(std::sync::PoisonError::into_inner).remove(&project.id);
                 let repo = forge.repo(&project).await?;
                 let branch = match &project.default_base_branch {
                     Some(branch) => branch.clone(),

@@ -15,6 +15,13 @@ use crate::place::Standing;
 use crate::site::Site;
 use crate::{Error, Forge, Result};
 
+/// The machine's life compared with the last server's.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Boot {
+    Same,
+    Other,
+}
+
 impl Forge {
     pub(crate) async fn recover(&self) -> Result<()> {
         let (waiting, living): (Vec<Run>, Vec<Run>) =
@@ -34,13 +41,27 @@ impl Forge {
                 self.start_waiting(run.id);
             }
         }
+        let boot = self.note_boot().await?;
         for (run, site) in found {
-            self.pick_up(run, site).await;
+            self.pick_up(run, site, boot).await;
         }
         Ok(())
     }
 
-    async fn pick_up(&self, run: Run, site: Site) {
+    /// Whether the machine was started anew since the last server.
+    async fn note_boot(&self) -> Result<Boot> {
+        const KEY: &str = "boot";
+        let now = forge_run::boot_id();
+        if self.0.store.meta(KEY).await?.as_deref() == Some(&now) {
+            return Ok(Boot::Same);
+        }
+        let mut tx = self.0.store.begin().await?;
+        tx.put_meta(KEY, &now).await?;
+        tx.commit().await?;
+        Ok(Boot::Other)
+    }
+
+    async fn pick_up(&self, run: Run, site: Site, boot: Boot) {
         let dir = self.run_dir(run.id);
         match forge_run::find(&dir).await {
             Found::Live(live) => {
@@ -54,7 +75,10 @@ impl Forge {
                 }
             }
             Found::Ended(exit) => self.settle_later(run, site, exit),
-            Found::NeverLaunched if run.status == RunStatus::Running && site.place.exists() => {
+            // After a power failure a missing file proves nothing: the agent may have been at work.
+            Found::NeverLaunched
+                if boot == Boot::Same && run.status == RunStatus::Running && site.place.exists() =>
+            {
                 tracing::info!(run = %run.id, "completing a start that was cut off");
                 self.start_later(run, site);
             }

@@ -4,6 +4,7 @@
 //! id before the rows exist, so a crash in between is recognised and undone by the next start (see `recover`).
 
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use forge_git::{BranchTip, CopyWarning, Naming, Owner, Repo, Worktree};
 use forge_run::agents::{self, Place};
@@ -133,6 +134,8 @@ impl Forge {
         row: TaskRow,
         in_worktree: bool,
     ) -> Result<StartedAttempt> {
+        let _turn = self.0.starting.acquire().await.map_err(|cause| Error::internal("closing", cause))?;
+        let begun = Instant::now();
         let id = AttemptId::random();
         let naming =
             Naming::Attempt { id, title: task.title.clone(), prefix: self.0.config.branch_prefix.clone() };
@@ -140,6 +143,7 @@ impl Forge {
             true => Some(self.claim(&checked, &naming).await?),
             false => None,
         };
+        let claimed = begun.elapsed();
         let attempt = new_attempt(id, &task, &checked, worktree.as_ref());
         let run_id = forge_types::RunId::random();
         let place = place_of(&attempt);
@@ -155,6 +159,7 @@ impl Forge {
             self.undo_claim(&checked, Owner::Attempt(id), worktree.as_ref()).await;
             return Err(error);
         }
+        let written = begun.elapsed();
         self.warm_up(&checked.project);
         let site = Site::attempt(checked.project, task, attempt);
         self.copy_project_files(&site).await;
@@ -162,6 +167,7 @@ impl Forge {
             Entry::Now => self.go(run, &site).await.err().map(|error| error.to_string()),
             Entry::Later => None,
         };
+        tracing::debug!(attempt = %id, ?claimed, ?written, started = ?begun.elapsed(), "attempt started");
         Ok(StartedAttempt { attempt: self.attempt(id).await?, warning })
     }
 
@@ -219,6 +225,7 @@ impl Forge {
             use_worktree: None,
         };
         let checked = self.check(request.project_id, "project_id", &options).await?;
+        let _turn = self.0.starting.acquire().await.map_err(|cause| Error::internal("closing", cause))?;
         let id = ErrandId::random();
         let worktree = self.claim(&checked, &Naming::Errand { id }).await?;
         let errand = new_errand(id, request.prompt, &checked, &worktree);

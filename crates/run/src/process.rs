@@ -13,9 +13,13 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde::{Deserialize, Serialize};
 
 #[cfg(target_os = "linux")]
-pub(crate) use proc_fs::{boot_id, list, look_up, with_variable};
+pub use proc_fs::boot_id;
+#[cfg(target_os = "linux")]
+pub(crate) use proc_fs::{list, look_up, with_variable};
 #[cfg(not(target_os = "linux"))]
-pub(crate) use ps::{boot_id, list, look_up, with_variable};
+pub use ps::boot_id;
+#[cfg(not(target_os = "linux"))]
+pub(crate) use ps::{list, look_up, with_variable};
 
 /// One process of this boot, told apart from every other that had or will have its pid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -43,20 +43,19 @@ impl State {
         }
     }
 
+    /// Not yet safe from a power failure: a boot ends every run anyway, and whoever starts one waits for this.
     pub(crate) fn write(&self, dir: &Path) -> io::Result<()> {
         let temporary = dir.join("state.json.part");
         let mut file =
             OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&temporary)?;
         file.write_all(&serde_json::to_vec(self)?)?;
-        // Going live needs no sync: after a power failure this boot is over, and the run with it, either way.
-        if self.phase != Phase::Live {
-            file.sync_all()?;
-        }
-        fs::rename(&temporary, dir.join(FILE))?;
-        if self.phase != Phase::Live {
-            File::open(dir)?.sync_all()?;
-        }
-        Ok(())
+        fs::rename(&temporary, dir.join(FILE))
+    }
+
+    /// Makes the last word durable.
+    pub(crate) fn sync(dir: &Path) -> io::Result<()> {
+        File::open(dir.join(FILE))?.sync_all()?;
+        File::open(dir)?.sync_all()
     }
 
     /// Whether the agent has not ended and its keeper lives.

@@ -6,9 +6,11 @@
 use axum::Router;
 use axum::extract::Request;
 use axum::http::StatusCode;
-use axum::middleware;
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, delete as DELETE, get as GET, post as POST, put as PUT};
 use tower_http::catch_panic::CatchPanicLayer;
+use tracing::Instrument;
 
 use crate::envelope::{Answer, Fault};
 use crate::routes::{attempts, errands, meta, profiles, projects, runs, tasks, worktrees};
@@ -157,6 +159,7 @@ pub(crate) fn build(app: App) -> Router {
     router
         .method_not_allowed_fallback(refuse_method)
         .fallback(page::fallback)
+        .layer(middleware::from_fn(see_through))
         .layer(middleware::from_fn_with_state(app.clone(), door::guard))
         .layer(CatchPanicLayer::custom(trace::answer_panic))
         .layer(middleware::from_fn(trace::observe))
@@ -166,6 +169,22 @@ pub(crate) fn build(app: App) -> Router {
 /// `/api/<word>`, which clients also ask for with a slash at the end.
 fn is_collection(path: &str) -> bool {
     path.strip_prefix("/api/").is_some_and(|rest| !rest.contains(['/', '.']))
+}
+
+/// A request that changes something runs to its end even when its client goes away in the middle.
+async fn see_through(request: Request, next: Next) -> Response {
+    if request.method().is_safe() {
+        return next.run(request).await;
+    }
+    match tokio::spawn(next.run(request).in_current_span()).await {
+        Ok(response) => response,
+        Err(error) => match error.try_into_panic() {
+            Ok(panic) => std::panic::resume_unwind(panic),
+            Err(_) => {
+                Fault::new(StatusCode::SERVICE_UNAVAILABLE, "the server is stopping; try again").into_response()
+            }
+        },
+    }
 }
 
 async fn refuse_method(request: Request) -> Answer {

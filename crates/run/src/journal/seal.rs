@@ -11,8 +11,10 @@ use super::{FILE, SEALED_FILE};
 use crate::state::State;
 
 const LEVEL: i32 = 3;
+/// A journal below this size would not take less space on disk, only time.
+const MIN_BYTES: u64 = 64 * 1024;
 
-/// Compresses the journal of an ended run; does nothing if that is done already.
+/// Compresses the journal of an ended run; does nothing if that is done already or not worth it.
 pub async fn seal(dir: &Path) -> io::Result<()> {
     let dir = dir.to_owned();
     tokio::task::spawn_blocking(move || seal_now(&dir)).await.map_err(io::Error::other)?
@@ -30,6 +32,9 @@ fn seal_now(dir: &Path) -> io::Result<()> {
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(()),
         Err(e) => return Err(e),
     };
+    if plain.metadata()?.len() < MIN_BYTES {
+        return Ok(());
+    }
     let temporary = dir.join("journal.zst.part");
     let outcome =
         compress(&mut plain, &temporary).and_then(|()| fs::rename(&temporary, dir.join(SEALED_FILE)));

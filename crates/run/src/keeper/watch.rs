@@ -137,6 +137,8 @@ impl Watch {
         while !self.clients.all_know() && Instant::now() < farewell {
             self.turn();
         }
+        // The end is known to all who listen; only now it is worth the wait for the disk.
+        let _ = self.journal.sync().and_then(|()| State::sync(Path::new(".")));
     }
 
     fn turn(&mut self) {
@@ -379,7 +381,6 @@ impl Watch {
 
     fn save_end(&mut self) -> io::Result<()> {
         self.journal.flush()?;
-        self.journal.sync()?;
         self.state.write(Path::new("."))
     }
 }

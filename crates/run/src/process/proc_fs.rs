@@ -5,7 +5,8 @@ use std::fs;
 use super::{Entry, Identity, Life};
 
 /// Changes with every boot, so that pids and start times of an earlier one mean nothing.
-pub(crate) fn boot_id() -> String {
+/// Differs from boot to boot of the machine.
+pub fn boot_id() -> String {
     fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default().trim().to_owned()
 }
 
