@@ -1,12 +1,14 @@
 //! The bench: the same work against the peer and against Forge, in one run, side by side.
 //!
-//! Rows alternate between the two servers so that the noise of the machine hits both. The table is printed as it
+//! Rows alternate between the two servers so that the noise of the machine hits both; the one that is not measured is
+//! held still. The table is printed as it
 //! grows and saved as JSON. The program is also the agent both servers run (`fake-claude`).
 
 mod client;
 mod fake;
 mod figures;
 mod flow;
+mod line;
 mod options;
 mod ours;
 mod peer;
@@ -18,6 +20,7 @@ mod work;
 
 use std::path::Path;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use anyhow::{Result, anyhow};
 use serde_json::json;
@@ -29,6 +32,9 @@ use crate::report::{Outcome, Report};
 use crate::rows::Row;
 use crate::server::{Launch, Server};
 use crate::work::Work;
+
+/// Between two measurements.
+const REST: Duration = Duration::from_millis(500);
 
 fn main() -> ExitCode {
     let mut words = std::env::args();
@@ -85,9 +91,9 @@ async fn compare(options: &Options, work: &Work) -> Result<usize> {
     let mut report = Report::default();
     report.print_head();
     for row in options.rows() {
-        let peer = measure(row, work, &mut peer).await;
-        let forge = measure(row, work, &mut forge).await;
-        report.add(row.name(), row.lines(), &peer, &forge);
+        let of_peer = measure_alone(row, work, &mut peer, &forge).await;
+        let of_forge = measure_alone(row, work, &mut forge, &peer).await;
+        report.add(row.name(), row.lines(), &of_peer, &of_forge);
     }
     let machine = json!({"cores": std::thread::available_parallelism().map_or(0, usize::from),
         "load": std::fs::read_to_string("/proc/loadavg").unwrap_or_default().trim(),
@@ -109,6 +115,21 @@ async fn launch(prepared: Result<Launch>) -> Result<Server, Option<String>> {
         Ok::<_, anyhow::Error>(server)
     };
     start.await.map_err(|error| Some(format!("{error:#}")))
+}
+
+/// Lets the disk come to rest and holds the other server still before one is measured.
+async fn measure_alone(
+    row: Row,
+    work: &Work,
+    server: &mut Result<Server, Option<String>>,
+    other: &Result<Server, Option<String>>,
+) -> Outcome {
+    let _ = tokio::task::spawn_blocking(rustix::fs::sync).await;
+    tokio::time::sleep(REST).await;
+    other.iter().for_each(Server::pause);
+    let outcome = measure(row, work, server).await;
+    other.iter().for_each(Server::resume);
+    outcome
 }
 
 async fn measure(row: Row, work: &Work, server: &mut Result<Server, Option<String>>) -> Outcome {

@@ -106,7 +106,17 @@ impl Server {
         self.wait_healthy().await
     }
 
+    /// Holds the server still, so that what it does on its own does not slow the other one down.
+    pub fn pause(&self) {
+        processes::signal(self.pid, Signal::STOP);
+    }
+
+    pub fn resume(&self) {
+        processes::signal(self.pid, Signal::CONT);
+    }
+
     pub async fn stop(mut self) {
+        self.resume();
         processes::signal(self.pid, Signal::TERM);
         if tokio::time::timeout(Duration::from_secs(5), self.child.wait()).await.is_err() {
             let _ = self.child.kill().await;

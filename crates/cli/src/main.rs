@@ -21,7 +21,7 @@ use clap::{Parser, Subcommand};
 
 /// Gives memory back after a burst: a server that lives for weeks should be small again when it is quiet.
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 /// Run many coding agents at once, each in its own git worktree, and land their work.
 #[derive(Parser)]

@@ -262,6 +262,7 @@ impl Forge {
             _ => format!("Commit changes from coding agent for task attempt {}", attempt.id),
         };
         let repo = self.repo(&site.project).await.ok()?;
+        let _turn = self.0.turns.acquire().await.ok()?;
         match forge_git::commit_all(&repo, &site.place, &message).await {
             Ok(committed) => Some(committed),
             Err(error) => {

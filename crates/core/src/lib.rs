@@ -44,15 +44,15 @@ pub use feed::EventFeed;
 pub use follow_up::Replaced;
 pub use forge_git::{SearchHit, SearchScope};
 pub use forge_run::{Kind as RecordKind, Record};
-pub use forge_store::{Dropped, Page};
+pub use forge_store::{Dropped, Page, TaskDocument};
 pub use place::{GcReport, GcRequest, KeptReport, RestoredReport, Standing, WorktreeReport};
 pub use start::{Started, StartedAttempt, StartedErrand};
 pub use stream::{DiffDetail, DiffFeed, DiffStep, EntryTail, LogTail};
 
 /// Spare worktrees are made only while this much stays free.
 const SPARE_FREE_BYTES: u64 = 2 << 30;
-/// A start is a handful of short processes; more at once only wait for each other.
-const STARTS_AT_ONCE: usize = 4;
+/// More starts and commits at once only wait for each other.
+const TURNS: usize = 4;
 /// How long background work may take to stop.
 const CLOSE_LIMIT: Duration = Duration::from_millis(1000);
 
@@ -99,8 +99,9 @@ pub(crate) struct Inner {
     attended: Mutex<HashMap<RunId, Attended>>,
     /// Projects whose spare worktrees are about to be refilled.
     warming: Mutex<HashSet<ProjectId>>,
-    /// Starts under way. Finishing a few at a time answers most of a crowd sooner than starting all at once.
-    starting: Semaphore,
+    /// Starts and commits are a handful of short processes each and take turns, first come first served: a crowd is
+    /// answered sooner when a few are finished at a time than when all are begun at once.
+    turns: Semaphore,
     /// Rings when a run gets or loses its process.
     changed: Notify,
     tasks: TaskTracker,
@@ -129,7 +130,7 @@ impl Forge {
             lanes: Lanes::default(),
             attended: Mutex::default(),
             warming: Mutex::default(),
-            starting: Semaphore::new(STARTS_AT_ONCE),
+            turns: Semaphore::new(TURNS),
             changed: Notify::new(),
             tasks: TaskTracker::new(),
             stop: CancellationToken::new(),

@@ -134,7 +134,7 @@ impl Forge {
         row: TaskRow,
         in_worktree: bool,
     ) -> Result<StartedAttempt> {
-        let _turn = self.0.starting.acquire().await.map_err(|cause| Error::internal("closing", cause))?;
+        let _turn = self.0.turns.acquire().await.map_err(|cause| Error::internal("closing", cause))?;
         let begun = Instant::now();
         let id = AttemptId::random();
         let naming =
@@ -225,7 +225,7 @@ impl Forge {
             use_worktree: None,
         };
         let checked = self.check(request.project_id, "project_id", &options).await?;
-        let _turn = self.0.starting.acquire().await.map_err(|cause| Error::internal("closing", cause))?;
+        let _turn = self.0.turns.acquire().await.map_err(|cause| Error::internal("closing", cause))?;
         let id = ErrandId::random();
         let worktree = self.claim(&checked, &Naming::Errand { id }).await?;
         let errand = new_errand(id, request.prompt, &checked, &worktree);

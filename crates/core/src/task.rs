@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use forge_store::Page;
+use forge_store::{Page, TaskDocument};
 use forge_types::{
     Attempt, AttemptId, CreateTask, Millis, ProjectId, RunReason, RunStatus, Task, TaskId, TaskStatus,
     TaskSummary, UpdateTask,
@@ -17,7 +17,7 @@ impl Forge {
         &self,
         project: ProjectId,
         page: Page,
-    ) -> impl Stream<Item = Result<TaskSummary>> + Send + use<> {
+    ) -> impl Stream<Item = Result<TaskDocument>> + Send + use<> {
         self.0.store.stream_tasks(project, page).map(|row| row.map_err(Error::from))
     }
 
@@ -33,10 +33,8 @@ impl Forge {
     pub async fn create_task(&self, request: CreateTask) -> Result<Task> {
         let project_id = request.project_id;
         let task = new_task(request, TaskStatus::Todo);
-        let mut tx = self.0.store.begin().await?;
         // The foreign key is the check: one statement instead of a look-up on the hot path.
-        tx.insert_task(&task, false).await.map_err(|error| unknown_reference(error, project_id))?;
-        tx.commit().await.map_err(|error| unknown_reference(error, project_id))?;
+        self.0.store.create_task(&task).await.map_err(|error| unknown_reference(error, project_id))?;
         Ok(task)
     }
 

@@ -23,6 +23,6 @@ pub use attach::{Found, end_leftovers, find};
 pub use journal::{Kind, Reader, Record, Tail, seal};
 pub use keeper::keep;
 pub use launch::{LaunchError, launch};
-pub use process::boot_id;
 pub use live::{Live, Progress, TalkError};
+pub use process::boot_id;
 pub use spec::{Exit, ExitReason, Spec, StdinPlan};

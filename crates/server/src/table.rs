@@ -180,9 +180,8 @@ async fn see_through(request: Request, next: Next) -> Response {
         Ok(response) => response,
         Err(error) => match error.try_into_panic() {
             Ok(panic) => std::panic::resume_unwind(panic),
-            Err(_) => {
-                Fault::new(StatusCode::SERVICE_UNAVAILABLE, "the server is stopping; try again").into_response()
-            }
+            Err(_) => Fault::new(StatusCode::SERVICE_UNAVAILABLE, "the server is stopping; try again")
+                .into_response(),
         },
     }
 }

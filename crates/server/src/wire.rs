@@ -84,14 +84,6 @@ pub(crate) fn started_task(started: &Started) -> StartedTask<'_> {
     }
 }
 
-/// A row of the list under a project.
-#[derive(Serialize)]
-pub(crate) struct TaskRow<'a> {
-    #[serde(flatten)]
-    pub summary: &'a TaskSummary,
-    pub latest_attempt: Option<&'a Attempt>,
-}
-
 /// One attempt with its task and what its runs said.
 #[derive(Serialize)]
 pub(crate) struct AttemptDetail<'a> {

@@ -21,6 +21,7 @@ CREATE TABLE projects (
 CREATE INDEX projects_newest ON projects (created_ms DESC, id);
 
 -- From running_count on the columns follow from attempts, runs and merges; every commit brings them up to date.
+-- document is the whole row as lists show it, so that a list of thousands is read without taking rows apart.
 CREATE TABLE tasks (
     id                TEXT    NOT NULL PRIMARY KEY,
     project_id        TEXT    NOT NULL REFERENCES projects (id) ON DELETE CASCADE,
@@ -35,7 +36,8 @@ CREATE TABLE tasks (
     merged            INTEGER NOT NULL DEFAULT 0,
     last_failed       INTEGER NOT NULL DEFAULT 0,
     executor          TEXT    NOT NULL DEFAULT '',
-    attempt_count     INTEGER NOT NULL DEFAULT 0
+    attempt_count     INTEGER NOT NULL DEFAULT 0,
+    document          TEXT    NOT NULL DEFAULT ''
 ) STRICT;
 CREATE INDEX tasks_newest ON tasks (project_id, hidden, created_ms DESC, id);
 CREATE INDEX tasks_of_parent ON tasks (parent_attempt_id, created_ms DESC, id) WHERE parent_attempt_id IS NOT NULL;
@@ -133,9 +135,9 @@ CREATE TABLE drafts (
     UNIQUE (attempt_id, kind)
 ) STRICT;
 
--- AUTOINCREMENT: a number that was given away is never given again, even after old events are pruned.
+-- A number that was given away is never given again: pruning always leaves the newest event.
 CREATE TABLE events (
-    seq        INTEGER PRIMARY KEY AUTOINCREMENT,
+    seq        INTEGER PRIMARY KEY,
     at_ms      INTEGER NOT NULL,
     kind       TEXT    NOT NULL,
     project_id TEXT,

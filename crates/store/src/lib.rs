@@ -8,6 +8,8 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
+mod crowd;
+mod document;
 mod error;
 mod log;
 mod open;
@@ -20,6 +22,7 @@ mod touched;
 mod tx;
 mod write;
 
+pub use document::TaskDocument;
 pub use error::StoreError;
 pub use store::{Dropped, Page, Store};
 pub use tx::Tx;

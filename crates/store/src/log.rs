@@ -6,7 +6,9 @@
 use std::sync::{Arc, PoisonError};
 
 use forge_types::{Event, EventRecord, Millis};
-use sqlx::SqliteConnection;
+use sqlx::query::QueryScalar;
+use sqlx::sqlite::SqliteArguments;
+use sqlx::{AssertSqlSafe, Sqlite, SqliteConnection};
 use tokio::sync::watch;
 
 use crate::error::Result;
@@ -80,39 +82,94 @@ impl Inner {
     }
 }
 
-macro_rules! insert_event {
-    () => {
-        "INSERT INTO events (at_ms, kind, project_id, attempt_id, body) VALUES ($1, $2, $3, $4, $5) RETURNING seq"
-    };
-}
+/// How many events one statement takes.
+const CHUNK: usize = 64;
 
-/// What follows the writing of an event. The last one takes COMMIT along: creating a task then makes three round
-/// trips to the connection's thread instead of four.
-#[derive(Clone, Copy)]
-pub(crate) enum Then {
-    Stay,
-    Commit,
-}
-
-/// Writes one event into the log.
+/// Writes the events and commits. COMMIT goes with the last statement, which saves a round trip to the connection's
+/// thread; it is the one place where a statement is not also PostgreSQL's.
 pub(crate) async fn append(
     conn: &mut SqliteConnection,
-    event: Event,
+    events: Vec<Event>,
     at: Millis,
-    then: Then,
-) -> Result<Sized> {
-    let body = serde_json::to_string(&event).map_err(|error| sqlx::Error::Encode(error.into()))?;
-    let bytes = body.len();
-    let (kind, project, attempt) = label(&event);
-    let sql = match then {
-        Then::Stay => insert_event!(),
-        Then::Commit => concat!(insert_event!(), "; COMMIT"),
-    };
-    let query = sqlx::query_scalar(sql).bind(at.0).bind(kind).bind(project).bind(attempt).bind(body);
+) -> Result<Vec<Sized>> {
+    let mut records = Vec::with_capacity(events.len());
+    let mut events = events.into_iter().peekable();
+    while events.peek().is_some() {
+        let chunk: Vec<Event> = events.by_ref().take(CHUNK).collect();
+        let end = if events.peek().is_none() { "; COMMIT" } else { "" };
+        append_chunk(conn, chunk, at, end, &mut records).await?;
+    }
+    Ok(records)
+}
+
+async fn append_chunk(
+    conn: &mut SqliteConnection,
+    events: Vec<Event>,
+    at: Millis,
+    end: &str,
+    records: &mut Vec<Sized>,
+) -> Result<()> {
+    let bodies = bodies(&events)?;
+    let sql = format!("{}{end}", insert_events(0, events.len()));
+    let query = bind_events(sqlx::query_scalar(AssertSqlSafe(sql)), &events, &bodies, at);
     // All rows, not one: reading stops at a first row, and then COMMIT would not be reached.
     let seqs: Vec<i64> = query.fetch_all(conn).await?;
-    let seq = *seqs.first().ok_or(sqlx::Error::RowNotFound)?;
-    Ok((Arc::new(EventRecord { seq, event }), bytes))
+    records.extend(number(seqs, events, &bodies)?);
+    Ok(())
+}
+
+/// A statement that answers numbers.
+pub(crate) type Numbers<'q> = QueryScalar<'q, Sqlite, i64, SqliteArguments>;
+
+pub(crate) fn bodies(events: &[Event]) -> Result<Vec<String>> {
+    let bodies = events.iter().map(serde_json::to_string).collect::<std::result::Result<_, _>>();
+    Ok(bodies.map_err(|error| sqlx::Error::Encode(error.into()))?)
+}
+
+/// The statement that writes so many events, its placeholders numbered from `first` on.
+pub(crate) fn insert_events(first: usize, count: usize) -> String {
+    let rows = rows_of(first, count, 5);
+    format!("INSERT INTO events (at_ms, kind, project_id, attempt_id, body) VALUES {rows} RETURNING seq")
+}
+
+pub(crate) fn bind_events<'q>(
+    mut query: Numbers<'q>,
+    events: &[Event],
+    bodies: &'q [String],
+    at: Millis,
+) -> Numbers<'q> {
+    for (event, body) in events.iter().zip(bodies) {
+        let (kind, project, attempt) = label(event);
+        query = query.bind(at.0).bind(kind).bind(project).bind(attempt).bind(body);
+    }
+    query
+}
+
+/// Rows get their numbers in the order of VALUES, but may be returned in another.
+pub(crate) fn number(mut seqs: Vec<i64>, events: Vec<Event>, bodies: &[String]) -> Result<Vec<Sized>> {
+    seqs.sort_unstable();
+    if seqs.len() != events.len() {
+        return Err(sqlx::Error::RowNotFound.into());
+    }
+    let numbered = seqs.into_iter().zip(events).zip(bodies);
+    Ok(numbered.map(|((seq, event), body)| (Arc::new(EventRecord { seq, event }), body.len())).collect())
+}
+
+/// `($1, $2), ($3, $4), …`: placeholders for so many rows of so many columns, after the first so many.
+pub(crate) fn rows_of(first: usize, rows: usize, columns: usize) -> String {
+    use std::fmt::Write;
+    let mut text = String::with_capacity(rows * columns * 5);
+    for number in 0..rows * columns {
+        let before = match (number, number % columns) {
+            (0, _) => "(",
+            (_, 0) => "), (",
+            _ => ", ",
+        };
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{before}${}", first + number + 1);
+    }
+    text.push(')');
+    text
 }
 
 /// What the log shows of an event without its body: kind, project and attempt, as far as the event names them.

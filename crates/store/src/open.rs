@@ -10,6 +10,7 @@ use sqlx::migrate::Migrator;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
 use sqlx::{ConnectOptions, Connection, SqliteConnection, SqlitePool};
 
+use crate::document;
 use crate::error::{Result, StoreError};
 
 static MIGRATIONS: Migrator = sqlx::migrate!("./migrations");
@@ -20,6 +21,8 @@ const READERS: u32 = 4;
 /// Pages in the write-ahead log (16 MB) before it is folded into the database. Ids are random, so most writes hit
 /// the same pages again and again; folding less often writes each of them less often.
 const CHECKPOINT_PAGES: &str = "4000";
+/// Rows on their way from SQLite's thread; a larger number means fewer switches between the two.
+const ROW_BUFFER: usize = 1024;
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 const READER_IDLE: Duration = Duration::from_secs(60);
 
@@ -29,6 +32,7 @@ pub(crate) async fn connect(path: &Path) -> Result<(SqliteConnection, SqlitePool
     let mut writer = writer_options(path).connect().await.map_err(|e| failed(path, e))?;
     check_version(path, &mut writer).await?;
     MIGRATIONS.run(&mut writer).await.map_err(|e| failed(path, e))?;
+    document::renew(&mut writer).await?;
     let readers = SqlitePoolOptions::new()
         .max_connections(READERS)
         .test_before_acquire(false)
@@ -58,7 +62,7 @@ fn writer_options(path: &Path) -> SqliteConnectOptions {
 }
 
 fn reader_options(path: &Path) -> SqliteConnectOptions {
-    options(path).read_only(true)
+    options(path).read_only(true).row_buffer_size(ROW_BUFFER)
 }
 
 fn failed(path: &Path, error: impl std::fmt::Display) -> StoreError {

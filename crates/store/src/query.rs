@@ -12,6 +12,7 @@ use forge_types::{
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
 
+use crate::document::TaskDocument;
 use crate::error::Result;
 use crate::row::{
     self, attempt_columns, draft_columns, errand_columns, project_columns, run_columns, task_columns,
@@ -32,6 +33,13 @@ pub(crate) const TASKS: &str = select!(
     task_columns,
     "FROM tasks WHERE project_id = $1 AND hidden = FALSE ORDER BY created_ms DESC, id LIMIT $2 OFFSET $3"
 );
+/// From a task on, in the same order. The first comparison is what the index answers.
+const TASKS_AT: &str = concat!(
+    "SELECT id, created_ms, document FROM tasks WHERE project_id = $1 AND hidden = FALSE AND created_ms <= $2 AND (created_ms < $2 OR id > $3) \
+     ORDER BY created_ms DESC, id LIMIT $4 OFFSET $5"
+);
+/// How many tasks are read in one go.
+const BLOCK: i64 = 1000;
 const CHILD_TASKS: &str =
     select!(task_columns, "FROM tasks WHERE parent_attempt_id = $1 ORDER BY created_ms DESC, id");
 const ATTEMPTS: &str =
@@ -137,6 +145,47 @@ pub(crate) async fn tasks(conn: &mut Conn, project: ProjectId) -> Result<Vec<Tas
     let query = sqlx::query(TASKS).bind(project.to_string()).bind(limit).bind(offset);
     let rows = query.fetch_all(conn).await?;
     Ok(rows.iter().map(row::summary).collect::<sqlx::Result<_>>()?)
+}
+
+/// Where the next block of a task list begins.
+pub(crate) struct TaskCursor {
+    created_ms: i64,
+    id: String,
+    offset: i64,
+    left: i64,
+}
+
+impl TaskCursor {
+    pub(crate) fn new(page: Page) -> Self {
+        let (left, offset) = window(page);
+        Self { created_ms: i64::MAX, id: String::new(), offset, left }
+    }
+
+    pub(crate) fn after(&self, last: &TaskDocument, count: usize) -> Self {
+        let count = i64::try_from(count).unwrap_or(i64::MAX);
+        // A block that is not full was the last one.
+        let left = if count < self.block() { 0 } else { self.left - count };
+        Self { created_ms: last.created_at.0, id: last.id.to_string(), offset: 0, left }
+    }
+
+    pub(crate) fn is_at_end(&self) -> bool {
+        self.left <= 0
+    }
+
+    fn block(&self) -> i64 {
+        self.left.min(BLOCK)
+    }
+}
+
+/// One block of visible tasks.
+pub(crate) async fn tasks_at(
+    conn: &mut Conn,
+    project: ProjectId,
+    cursor: &TaskCursor,
+) -> Result<Vec<TaskDocument>> {
+    let query = sqlx::query(TASKS_AT).bind(project.to_string()).bind(cursor.created_ms).bind(&cursor.id);
+    let rows = query.bind(cursor.block()).bind(cursor.offset).fetch_all(conn).await?;
+    Ok(rows.iter().map(row::task_document).collect::<sqlx::Result<_>>()?)
 }
 
 pub(crate) async fn task_summary(conn: &mut Conn, id: TaskId) -> Result<Option<TaskSummary>> {
@@ -251,6 +300,7 @@ mod tests {
         let lists = [
             (PROJECTS, "projects_newest"),
             (TASKS, "tasks_newest"),
+            (TASKS_AT, "tasks_newest"),
             (CHILD_TASKS, "tasks_of_parent"),
             (ATTEMPTS, "attempts_newest"),
             (TASK_ATTEMPTS, "attempts_of_task"),

@@ -14,6 +14,8 @@ use serde::de::DeserializeOwned;
 use sqlx::sqlite::{Sqlite, SqliteRow};
 use sqlx::{Decode, Row, Type};
 
+use crate::document::TaskDocument;
+
 type Read<T> = Result<T, sqlx::Error>;
 
 /// The cells of a row from left to right.
@@ -130,6 +132,12 @@ pub(crate) fn task_and_hidden(row: &SqliteRow) -> Read<(TaskSummary, bool)> {
 
 pub(crate) fn summary(row: &SqliteRow) -> Read<TaskSummary> {
     Ok(task_and_hidden(row)?.0)
+}
+
+/// Id, time of creation, document.
+pub(crate) fn task_document(row: &SqliteRow) -> Read<TaskDocument> {
+    let mut cells = Cells::of(row);
+    Ok(TaskDocument { id: cells.parse()?, created_at: cells.millis()?, json: cells.take()? })
 }
 
 pub(crate) fn task(row: &SqliteRow) -> Read<Task> {

@@ -12,16 +12,18 @@ use forge_types::{
     Attempt, AttemptId, Draft, Errand, ErrandId, Merge, Millis, Project, ProjectId, Run, RunId, Task, TaskId,
     TaskSummary,
 };
-use futures_util::{Stream, StreamExt};
+use futures_util::{Stream, StreamExt, TryStreamExt, stream};
 use sqlx::pool::PoolConnection;
 use sqlx::{Sqlite, SqlitePool, Transaction};
-use tokio::sync::watch;
+use tokio::sync::{OwnedMutexGuard, watch};
 use tokio::time::timeout;
 
-use crate::error::Result;
+use crate::crowd::Crowd;
+use crate::document::TaskDocument;
+use crate::error::{Result, StoreError};
 use crate::ring::Ring;
 use crate::tx::{Tx, Writer};
-use crate::{open, query, row};
+use crate::{open, query};
 
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
 /// Far longer than any transaction takes; a caller that waits this long has met a defect.
@@ -33,6 +35,7 @@ pub struct Store(pub(crate) Arc<Inner>);
 
 pub(crate) struct Inner {
     pub(crate) writer: Arc<tokio::sync::Mutex<Writer>>,
+    pub(crate) crowd: Crowd,
     pub(crate) readers: SqlitePool,
     pub(crate) ring: Mutex<Ring>,
     pub(crate) latest: watch::Sender<i64>,
@@ -60,6 +63,7 @@ impl Store {
         let start_seq = query::newest_seq(&mut conn).await?;
         Ok(Store(Arc::new(Inner {
             writer: Arc::new(tokio::sync::Mutex::new(Writer::new(conn))),
+            crowd: Crowd::default(),
             readers,
             ring: Mutex::default(),
             latest: watch::Sender::new(start_seq),
@@ -81,9 +85,12 @@ impl Store {
 
     /// Waits for its turn, in order of arrival, and starts a transaction.
     pub async fn begin(&self) -> Result<Tx> {
+        Tx::start(Arc::clone(&self.0), self.writer().await?).await
+    }
+
+    pub(crate) async fn writer(&self) -> Result<OwnedMutexGuard<Writer>> {
         let turn = timeout(WRITER_TIMEOUT, Arc::clone(&self.0.writer).lock_owned()).await;
-        let writer = turn.map_err(|_| sqlx::Error::PoolTimedOut)?;
-        Tx::start(Arc::clone(&self.0), writer).await
+        Ok(turn.map_err(|_| sqlx::Error::PoolTimedOut)?)
     }
 
     async fn reader(&self) -> Result<PoolConnection<Sqlite>> {
@@ -107,15 +114,26 @@ impl Store {
         query::project_by_path(&mut *self.reader().await?, path).await
     }
 
-    /// Visible tasks, newest first, as they are read. Holds a reader until it ends or is dropped.
+    /// Visible tasks, newest first, read a thousand at a time: a slow consumer keeps no reader from others.
     pub fn stream_tasks(
         &self,
         project: ProjectId,
         page: Page,
-    ) -> impl Stream<Item = Result<TaskSummary>> + Send + use<> {
-        let (limit, offset) = query::window(page);
-        let rows = sqlx::query(query::TASKS).bind(project.to_string()).bind(limit).bind(offset);
-        rows.fetch(&self.0.readers).map(|row| Ok(row::summary(&row?)?))
+    ) -> impl Stream<Item = Result<TaskDocument>> + Send + use<> {
+        let store = self.clone();
+        let blocks = stream::try_unfold(query::TaskCursor::new(page), move |cursor| {
+            let store = store.clone();
+            async move {
+                let tasks = match cursor.is_at_end() {
+                    true => Vec::new(),
+                    false => query::tasks_at(&mut *store.reader().await?, project, &cursor).await?,
+                };
+                let Some(last) = tasks.last() else { return Ok::<_, StoreError>(None) };
+                let next = cursor.after(last, tasks.len());
+                Ok(Some((stream::iter(tasks.into_iter().map(Ok)), next)))
+            }
+        });
+        blocks.try_flatten().boxed()
     }
 
     /// Visible tasks, newest first, and the newest event they include.

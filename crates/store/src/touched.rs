@@ -176,6 +176,14 @@ impl Touched {
         }
     }
 
+    /// The tasks as they will be told of.
+    pub(crate) fn known_tasks(&self) -> impl Iterator<Item = &TaskSummary> {
+        self.tasks.values.iter().flatten().filter_map(|(_, state)| match state {
+            TaskState::Known { task, .. } => Some(task),
+            TaskState::Stale(_) => None,
+        })
+    }
+
     pub(crate) fn into_events(self) -> Vec<Event> {
         let mut events = self.removed;
         events

@@ -13,12 +13,12 @@ use tokio::runtime::Handle;
 use tokio::sync::OwnedMutexGuard;
 
 use crate::error::{Result, StoreError};
-use crate::log::Then;
+use crate::log::Numbers;
 use crate::ring::Sized;
 use crate::row::{self, task_columns};
 use crate::store::{Dropped, Inner};
 use crate::touched::{Home, Touched};
-use crate::{log, query};
+use crate::{document, log, query};
 
 /// The connection that writes.
 ///
@@ -48,19 +48,14 @@ impl Writer {
     }
 
     /// Appends the events and commits.
-    async fn commit(&mut self, mut events: Vec<Event>) -> Result<Vec<Sized>> {
-        let now = Millis::now();
-        let last = events.pop();
-        let mut records = Vec::with_capacity(events.len() + 1);
+    async fn commit(&mut self, events: Vec<Event>) -> Result<Vec<Sized>> {
         let conn = self.conn()?;
-        for event in events {
-            records.push(log::append(conn, event, now, Then::Stay).await?);
-        }
-        match last {
-            Some(event) => records.push(log::append(conn, event, now, Then::Commit).await?),
-            None => {
-                sqlx::query("COMMIT").execute(conn).await?;
-            }
+        let records = match events.is_empty() {
+            false => log::append(conn, events, Millis::now()).await?,
+            true => Vec::new(),
+        };
+        if records.is_empty() {
+            sqlx::query("COMMIT").execute(conn).await?;
         }
         self.open = false;
         Ok(records)
@@ -123,6 +118,31 @@ impl Tx {
         self.writer.conn()
     }
 
+    /// A transaction that has still to begin: its statement does so itself, or [`Tx::restart`] does.
+    pub(crate) fn join(store: Arc<Inner>, writer: OwnedMutexGuard<Writer>) -> Tx {
+        Tx { store, writer, touched: Touched::default() }
+    }
+
+    pub(crate) async fn restart(&mut self) -> Result<()> {
+        self.writer.begin().await
+    }
+
+    /// Runs a statement that begins, writes its events, and commits.
+    pub(crate) async fn run_whole(
+        &mut self,
+        query: Numbers<'_>,
+        events: Vec<Event>,
+        bodies: &[String],
+    ) -> Result<()> {
+        self.writer.rollback().await;
+        self.writer.open = true;
+        let seqs: Vec<i64> = query.fetch_all(self.writer.conn()?).await?;
+        self.writer.open = false;
+        let records = log::number(seqs, events, bodies)?;
+        self.store.publish(records);
+        Ok(())
+    }
+
     /// Makes it so, tells the subscribers, and returns the number of the newest event.
     /// Once called it runs to its end even when the caller goes away, so no commit stays untold.
     pub async fn commit(self) -> Result<i64> {
@@ -133,12 +153,15 @@ impl Tx {
         }
     }
 
-    async fn finish(mut self) -> Result<i64> {
+    pub(crate) async fn finish(mut self) -> Result<i64> {
         let mut touched = std::mem::take(&mut self.touched);
         for id in touched.stale_tasks() {
             if let Some((task, hidden)) = self.refresh_task(id).await? {
                 touched.refreshed(task, hidden);
             }
+        }
+        for task in touched.known_tasks() {
+            document::write(self.conn()?, task).await?;
         }
         let records = self.writer.commit(touched.into_events()).await?;
         self.store.publish(records);

@@ -19,6 +19,18 @@ macro_rules! bind {
     };
 }
 
+/// A new task has nothing to count yet.
+pub(crate) fn fresh_summary(task: &Task) -> TaskSummary {
+    TaskSummary {
+        task: Task { dev_server_id: None, ..task.clone() },
+        has_in_progress_attempt: false,
+        has_merged_attempt: false,
+        last_attempt_failed: false,
+        executor: String::new(),
+        attempt_count: 0,
+    }
+}
+
 fn found(row: Option<SqliteRow>) -> Result<SqliteRow> {
     row.ok_or(StoreError::Missing)
 }
@@ -99,15 +111,7 @@ impl Tx {
         )
         .execute(self.conn()?)
         .await?;
-        let summary = TaskSummary {
-            task: Task { dev_server_id: None, ..task.clone() },
-            has_in_progress_attempt: false,
-            has_merged_attempt: false,
-            last_attempt_failed: false,
-            executor: String::new(),
-            attempt_count: 0,
-        };
-        self.touched.task(Change::Created, summary, hidden);
+        self.touched.task(Change::Created, fresh_summary(task), hidden);
         Ok(())
     }
 

@@ -11,8 +11,8 @@ use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use bytes::{BufMut, Bytes, BytesMut};
-use forge_core::{Error, Forge, Kind};
-use forge_types::{Attempt, CreateTask, ProjectId, StartTask, TaskId, TaskSummary, UpdateTask};
+use forge_core::{Error, Forge, Kind, TaskDocument};
+use forge_types::{Attempt, CreateTask, ProjectId, StartTask, TaskId, UpdateTask};
 use futures_util::{Stream, StreamExt, TryStreamExt, stream};
 use serde_json::Value;
 
@@ -95,7 +95,7 @@ fn fill_project(body: &mut Value, project: ProjectId) {
     }
 }
 
-type Rows = Pin<Box<dyn Stream<Item = Result<TaskSummary, Error>> + Send>>;
+type Rows = Pin<Box<dyn Stream<Item = Result<TaskDocument, Error>> + Send>>;
 
 /// A list in the writing. `rows` is gone once the last byte is written.
 struct Writer {
@@ -108,7 +108,7 @@ struct Writer {
 
 /// The first chunk is made before the answer begins, so an early failure still gets its status.
 async fn write_list(
-    rows: impl Stream<Item = Result<TaskSummary, Error>> + Send + 'static,
+    rows: impl Stream<Item = Result<TaskDocument, Error>> + Send + 'static,
     latest: Option<HashMap<TaskId, Attempt>>,
 ) -> Answer {
     let buffer = BytesMut::from(HEAD);
@@ -134,15 +134,14 @@ impl Writer {
             let row = row?;
             self.buffer.extend_from_slice(self.separator);
             self.separator = b",";
-            let out = (&mut self.buffer).writer();
-            match &self.latest {
-                None => serde_json::to_writer(out, &row),
-                Some(latest) => {
-                    let latest_attempt = latest.get(&row.task.id);
-                    serde_json::to_writer(out, &wire::TaskRow { summary: &row, latest_attempt })
-                }
+            self.buffer.extend_from_slice(row.json.as_bytes());
+            if let Some(latest) = &self.latest {
+                // The object is opened again for one more key.
+                self.buffer.truncate(self.buffer.len() - 1);
+                self.buffer.extend_from_slice(br#","latest_attempt":"#);
+                serde_json::to_writer((&mut self.buffer).writer(), &latest.get(&row.id)).map_err(broken)?;
+                self.buffer.extend_from_slice(b"}");
             }
-            .map_err(broken)?;
         }
         Ok(Some(self.buffer.split().freeze()))
     }

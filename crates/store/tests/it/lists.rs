@@ -1,15 +1,19 @@
 //! Order, paging and choice of the lists.
 
-use forge_store::{Page, Store};
+use forge_store::{Page, Store, TaskDocument};
 use forge_types::*;
 use futures_util::{StreamExt, TryStreamExt};
 use pretty_assertions::assert_eq;
 
 use crate::fixture::*;
 
+async fn listed(store: &Store, project: ProjectId, page: Page) -> Vec<TaskSummary> {
+    let tasks: Vec<TaskDocument> = store.stream_tasks(project, page).try_collect().await.unwrap();
+    tasks.iter().map(|task| serde_json::from_str(&task.json).unwrap()).collect()
+}
+
 async fn titles(store: &Store, project: ProjectId, page: Page) -> Vec<i64> {
-    let tasks: Vec<TaskSummary> = store.stream_tasks(project, page).try_collect().await.unwrap();
-    tasks.iter().map(|task| task.task.created_at.0).collect()
+    listed(store, project, page).await.iter().map(|task| task.task.created_at.0).collect()
 }
 
 #[tokio::test]
@@ -25,9 +29,23 @@ async fn tasks_come_newest_first_without_the_hidden_ones() {
     assert_eq!(titles(&store, project, Page { limit: Some(2), offset: 1 }).await, [3, 2]);
     assert_eq!(titles(&store, project, Page { limit: None, offset: 3 }).await, [1]);
     let (_, snapshot) = store.tasks_snapshot(project).await.unwrap();
-    let streamed: Vec<TaskSummary> =
-        store.stream_tasks(project, Page::default()).try_collect().await.unwrap();
-    assert_eq!(snapshot, streamed);
+    assert_eq!(snapshot, listed(&store, project, Page::default()).await);
+}
+
+#[tokio::test]
+async fn a_long_list_is_whole_and_in_order_across_its_blocks() {
+    let (store, _dir) = store().await;
+    let project = insert_project(&store).await.id;
+    let mut tx = store.begin().await.unwrap();
+    for at in 0..1300 {
+        // Several tasks share each millisecond, also across the border of a block.
+        tx.insert_task(&task(project, at / 7), false).await.unwrap();
+    }
+    tx.commit().await.unwrap();
+    let (_, snapshot) = store.tasks_snapshot(project).await.unwrap();
+    assert_eq!(listed(&store, project, Page::default()).await, snapshot);
+    let part = listed(&store, project, Page { limit: Some(700), offset: 400 }).await;
+    assert_eq!(part, snapshot[400..1100]);
 }
 
 #[tokio::test]

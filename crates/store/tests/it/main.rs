@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod crowd;
 mod fixture;
 mod follow;
 mod lists;

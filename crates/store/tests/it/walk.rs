@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 
-use forge_store::{Dropped, Store, Tx};
+use forge_store::{Dropped, Page, Store, TaskDocument, Tx};
 use forge_types::*;
+use futures_util::TryStreamExt;
 use pretty_assertions::assert_eq;
 
 use crate::fixture::*;
@@ -182,7 +183,12 @@ async fn compare(store: &Store, known: &Known, made: &Made) {
     let mut visible = 0;
     for project in projects {
         assert_eq!(known.projects.get(&project.id), Some(&project));
-        for task in store.tasks_snapshot(project.id).await.unwrap().1 {
+        let tasks = store.tasks_snapshot(project.id).await.unwrap().1;
+        let documents: Vec<TaskDocument> =
+            store.stream_tasks(project.id, Page::default()).try_collect().await.unwrap();
+        let listed = documents.iter().map(|task| serde_json::from_str(&task.json).unwrap());
+        assert_eq!(tasks, listed.collect::<Vec<TaskSummary>>(), "a document lags behind its task");
+        for task in tasks {
             assert_eq!(known.tasks.get(&task.task.id), Some(&(task.clone(), false)));
             visible += 1;
         }

@@ -1,0 +1,55 @@
+//! One connection on which one request follows the other, with as little of our own work as possible.
+//!
+//! For figures of a fraction of a millisecond: an ordinary HTTP client would be a third of them, on both sides.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use serde_json::Value;
+
+const LIMIT: Duration = Duration::from_secs(60);
+
+pub struct Line {
+    stream: TcpStream,
+    buffer: Vec<u8>,
+}
+
+impl Line {
+    pub fn open(port: u16) -> Result<Line> {
+        let stream = TcpStream::connect(("127.0.0.1", port))?;
+        stream.set_nodelay(true)?;
+        stream.set_read_timeout(Some(LIMIT))?;
+        Ok(Line { stream, buffer: vec![0; 64 * 1024] })
+    }
+
+    /// Posts and waits for the whole answer, which must be a success.
+    pub fn post(&mut self, path: &str, body: &Value) -> Result<()> {
+        let body = body.to_string();
+        let request = format!(
+            "POST {path} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+            body.len()
+        );
+        self.stream.write_all(request.as_bytes())?;
+        let mut filled = 0;
+        loop {
+            let read = self.stream.read(&mut self.buffer[filled..])?;
+            if read == 0 {
+                bail!("the server closed the connection or sent too much");
+            }
+            filled += read;
+            let text = String::from_utf8_lossy(&self.buffer[..filled]);
+            let Some((head, rest)) = text.split_once("\r\n\r\n") else { continue };
+            let length = head.lines().find_map(|line| line.strip_prefix("content-length: "));
+            let length: usize = length.context("an answer without a length")?.trim().parse()?;
+            if rest.len() < length {
+                continue;
+            }
+            return match head.starts_with("HTTP/1.1 200") && rest.contains("\"success\":true") {
+                true => Ok(()),
+                false => bail!("{}", head.lines().next().unwrap_or_default()),
+            };
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! Creating tasks when many do so at once.
+//!
+//! Whoever gets the writer writes everything that waits for it in one transaction, so a crowd costs few of them.
+//! Invariant: every caller hears of its own task, whatever becomes of the others; a batch runs to its end even when the
+//! caller that began it goes away.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use forge_types::{Event, Millis, Task};
+use sqlx::AssertSqlSafe;
+use tokio::sync::{OwnedMutexGuard, oneshot};
+
+use crate::document;
+use crate::error::{Result, StoreError};
+use crate::log::{self, rows_of};
+use crate::store::{Inner, Store};
+use crate::tx::{Tx, Writer};
+
+/// More in one transaction would keep the others waiting for longer than it saves.
+const BATCH: usize = 32;
+
+/// Tasks that wait for the writer.
+#[derive(Default)]
+pub(crate) struct Crowd(Mutex<Vec<Waiting>>);
+
+struct Waiting {
+    task: Task,
+    tell: oneshot::Sender<Result<()>>,
+}
+
+impl Crowd {
+    fn join(&self, task: &Task) -> oneshot::Receiver<Result<()>> {
+        let (tell, told) = oneshot::channel();
+        let waiting = Waiting { task: task.clone(), tell };
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(waiting);
+        told
+    }
+
+    fn take(&self) -> Vec<Waiting> {
+        let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = waiting.len().min(BATCH);
+        waiting.drain(..count).collect()
+    }
+}
+
+impl Store {
+    /// Creates one visible task, together with whatever others are being created just now.
+    pub async fn create_task(&self, task: &Task) -> Result<()> {
+        let mut told = self.0.crowd.join(task);
+        loop {
+            let writer = tokio::select! {
+                biased;
+                answer = &mut told => return answer.unwrap_or_else(|_| Err(cut_off())),
+                writer = self.writer() => writer?,
+            };
+            let batch = self.0.crowd.take();
+            if !batch.is_empty() {
+                let written = tokio::spawn(write(Arc::clone(&self.0), writer, batch)).await;
+                written.map_err(|_| cut_off())?;
+            }
+        }
+    }
+}
+
+fn cut_off() -> StoreError {
+    StoreError::Sql(sqlx::Error::WorkerCrashed)
+}
+
+async fn write(store: Arc<Inner>, writer: OwnedMutexGuard<Writer>, batch: Vec<Waiting>) {
+    let (tasks, tells): (Vec<Task>, Vec<_>) = batch.into_iter().map(|one| (one.task, one.tell)).unzip();
+    let answers = match insert(store, writer, &tasks).await {
+        Ok(answers) => answers,
+        Err(error) => tasks.iter().map(|_| Err(again(&error))).collect(),
+    };
+    for (tell, answer) in tells.into_iter().zip(answers) {
+        // A caller that went away does not want to know.
+        let _ = tell.send(answer);
+    }
+}
+
+/// The same failure for each of those whom it hit.
+fn again(error: &StoreError) -> StoreError {
+    match error {
+        StoreError::Full => StoreError::Full,
+        other => StoreError::Sql(sqlx::Error::Protocol(other.to_string())),
+    }
+}
+
+/// All in one go when that works, else one by one: a row that names no project spoils the statement for all.
+async fn insert(
+    store: Arc<Inner>,
+    writer: OwnedMutexGuard<Writer>,
+    tasks: &[Task],
+) -> Result<Vec<Result<()>>> {
+    let mut tx = Tx::join(store, writer);
+    if tx.create_tasks(tasks).await.is_ok() {
+        return Ok(tasks.iter().map(|_| Ok(())).collect());
+    }
+    tx.restart().await?;
+    let mut answers = Vec::with_capacity(tasks.len());
+    for task in tasks {
+        answers.push(tx.insert_task(task, false).await);
+    }
+    tx.finish().await?;
+    Ok(answers)
+}
+
+impl Tx {
+    /// The whole transaction as one call to the connection's thread.
+    async fn create_tasks(&mut self, tasks: &[Task]) -> Result<()> {
+        let created = tasks.iter().map(document::created).collect::<Result<Vec<_>>>()?;
+        let (events, documents): (Vec<Event>, Vec<String>) = created.into_iter().unzip();
+        let bodies = log::bodies(&events)?;
+        let sql = format!(
+            "BEGIN IMMEDIATE; INSERT INTO tasks (id, project_id, title, description, status, parent_attempt_id, hidden, \
+             created_ms, updated_ms, document) VALUES {}; {}; COMMIT",
+            rows_of(0, tasks.len(), 10),
+            log::insert_events(10 * tasks.len(), events.len()),
+        );
+        let mut query = sqlx::query_scalar(AssertSqlSafe(sql));
+        for (task, document) in tasks.iter().zip(&documents) {
+            query = query
+                .bind(task.id.to_string())
+                .bind(task.project_id.to_string())
+                .bind(&task.title)
+                .bind(&task.description)
+                .bind(task.status.as_str())
+                .bind(task.parent_task_attempt.map(|id| id.to_string()))
+                .bind(false)
+                .bind(task.created_at.0)
+                .bind(task.updated_at.0)
+                .bind(document);
+        }
+        let query = log::bind_events(query, &events, &bodies, Millis::now());
+        self.run_whole(query, events, &bodies).await
+    }
+}
