@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes sure that what Forge needs from the system is there: git, a C compiler (for SQLite), cargo and cargo-nextest.
+# Makes sure that what Forge needs from the system is there: git, a C compiler and make (SQLite, jemalloc), cargo.
 # Installs with apt when root; otherwise says exactly what is missing.
 set -euo pipefail
 
@@ -7,6 +7,7 @@ missing=()
 need() { command -v "$1" >/dev/null 2>&1 || missing+=("$2"); }
 need git git
 need cc gcc
+need make make
 need bash bash
 
 if [ ${#missing[@]} -gt 0 ]; then

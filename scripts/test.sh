@@ -9,6 +9,6 @@ if ! cargo nextest --version >/dev/null 2>&1; then
 fi
 cargo fmt --all --check
 cargo clippy --workspace --all-targets --quiet -- -D warnings
-# The cross-process tests run the program itself.
-cargo build --quiet -p forge
+# The cross-process tests run the program itself, with a fake agent.
+cargo build --quiet -p forge -p forge-tests
 cargo nextest run --workspace --no-fail-fast "$@"

@@ -48,6 +48,7 @@ impl Forge {
             Err(failure) => failure,
         };
         let message = failure.message().to_owned();
+        forge_run::record_failed_start(&self.run_dir(run.id), &message).await;
         let not_found = failure.kind() == Kind::Invalid;
         let reason = ExitReason::NeverStarted { message, not_found };
         let exit = Exit { code: None, signal: None, reason, at_ms: Millis::now().0 };

@@ -3,7 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use forge_git::{Repo, SearchHit, SearchScope};
-use forge_types::{BranchInfo, CreateProject, Millis, Project, ProjectId, UpdateProject};
+use forge_run::Editor;
+use forge_types::{
+    BranchInfo, CreateProject, Millis, OpenEditor, Project, ProjectId, RunStatus, UpdateProject,
+};
 
 use crate::{Error, Forge, Result};
 
@@ -91,6 +94,13 @@ impl Forge {
         for attempt in &attempts {
             self.refuse_while_running(attempt.id).await?;
         }
+        for errand in &errands {
+            let runs = self.0.store.errand_runs(errand.id).await?;
+            if runs.iter().any(|run| run.status == RunStatus::Running) {
+                let id = errand.id;
+                return Err(Error::conflict(format!("execution run {id} is still running; stop it first")));
+            }
+        }
         let mut tx = self.0.store.begin().await?;
         tx.delete_project(id).await?;
         tx.commit().await?;
@@ -100,6 +110,25 @@ impl Forge {
 
     pub async fn branches(&self, id: ProjectId) -> Result<Vec<BranchInfo>> {
         Ok(self.repo(&self.project(id).await?).await?.branches().await?)
+    }
+
+    /// Opens the project, or a file inside it, in an editor on the machine of the server.
+    pub async fn open_project(&self, id: ProjectId, request: OpenEditor) -> Result<()> {
+        let project = self.project(id).await?;
+        let root = Path::new(&project.git_repo_path);
+        let path = match request.file_path.as_deref() {
+            Some(file) => inside(root, file)?,
+            None => root.to_owned(),
+        };
+        let editor = Editor::named(request.editor_type.as_deref().unwrap_or_default());
+        let path_env = std::env::var_os("PATH").unwrap_or_default();
+        editor.open(&path, &path_env).map_err(|cause| {
+            let program = editor.program();
+            Error::internal(
+                format!("cannot open the editor `{program}`: {cause}; is it on the server's PATH?"),
+                cause,
+            )
+        })
     }
 
     pub async fn search_files(
@@ -113,6 +142,15 @@ impl Forge {
         }
         let repo = self.repo(&self.project(id).await?).await?;
         Ok(repo.search_files(query.trim(), scope, SEARCH_LIMIT).await?)
+    }
+}
+
+/// The real path of `file`, which must exist below `root`.
+fn inside(root: &Path, file: &str) -> Result<PathBuf> {
+    let real = |path: &Path| path.canonicalize().ok();
+    match (real(root), real(&root.join(file))) {
+        (Some(root), Some(path)) if path.starts_with(&root) => Ok(path),
+        _ => Err(Error::invalid(format!("file_path: '{file}' is no file inside {}", root.display()))),
     }
 }
 

@@ -16,7 +16,7 @@ use forge_types::{
 
 use crate::lane::Entry;
 use crate::site::Site;
-use crate::task::new_task;
+use crate::task::{moved, new_task};
 use crate::{Error, Forge, Kind, Result};
 
 /// Below this much free space a start is refused: git and the journal need room to finish what they begin.
@@ -178,7 +178,14 @@ impl Forge {
                 let hidden = task.status == TaskStatus::Agent;
                 tx.insert_task(task, hidden).await.map_err(missing_parent)?;
             }
-            TaskRow::Known => tx.update_task(task).await?,
+            TaskRow::Known => {
+                let now = tx.task(task.id).await?;
+                let now =
+                    now.ok_or_else(|| Error::not_found(format!("task_id: Task not found: {}", task.id)))?;
+                if let Some(moved) = moved(&now, TaskStatus::InProgress, run.reason) {
+                    tx.update_task(&moved).await?;
+                }
+            }
         }
         tx.insert_attempt(attempt).await?;
         tx.insert_run(run).await?;

@@ -148,7 +148,7 @@ fn end_payload(exit: &Exit) -> Vec<u8> {
     serde_json::to_vec(exit).unwrap_or_default()
 }
 
-fn now_ms() -> i64 {
+pub(crate) fn now_ms() -> i64 {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }

@@ -15,6 +15,8 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
 use tokio::process::{Child, Command};
 use tokio::time::timeout;
 
+use crate::journal::{Kind, Writer};
+use crate::keeper::now_ms;
 use crate::link::Handshake;
 use crate::process::Identity;
 use crate::{Live, Spec, attach, socket};
@@ -46,6 +48,22 @@ pub async fn launch(exe: &Path, dir: &Path, spec: &Spec) -> Result<Live, LaunchE
         let _ = fs::remove_file(dir.join(SPEC_FILE));
     }
     started
+}
+
+/// Leaves word in the log of a run that did not get as far as a keeper. A log that exists already says why.
+pub async fn record_failed_start(dir: &Path, message: &str) {
+    let record = || -> io::Result<()> {
+        DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
+        let mut journal = Writer::create(dir)?;
+        let words = message.strip_prefix("Failed to start execution: ").unwrap_or(message);
+        journal.append(Kind::Note, now_ms(), format!("Failed to start execution: {words}\n").as_bytes())
+    };
+    match record() {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+            tracing::warn!(dir = %dir.display(), %error, "cannot record why a run did not start");
+        }
+        _ => {}
+    }
 }
 
 async fn start(exe: &Path, dir: &Path) -> Result<Live, LaunchError> {

@@ -7,6 +7,7 @@
 
 pub mod agents;
 mod attach;
+mod editor;
 pub mod fold;
 pub mod journal;
 mod keeper;
@@ -20,9 +21,10 @@ mod state;
 mod tree;
 
 pub use attach::{Found, end_leftovers, find};
+pub use editor::Editor;
 pub use journal::{Kind, Reader, Record, Tail, seal};
 pub use keeper::keep;
-pub use launch::{LaunchError, launch};
+pub use launch::{LaunchError, launch, record_failed_start};
 pub use live::{Live, Progress, TalkError};
 pub use process::boot_id;
 pub use spec::{Exit, ExitReason, Spec, StdinPlan};

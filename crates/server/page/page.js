@@ -81,6 +81,7 @@ async function showProjects() {
   const rows = projects.map((project) =>
     item(project.name, project.git_repo_path, project.id === open.project, () => openProject(project.id)));
   $("projects").replaceChildren(...(rows.length ? rows : [element("li", "No projects yet.")]));
+  return projects;
 }
 
 function showTasks(doc) {
@@ -162,4 +163,4 @@ function report(error) {
 
 const link = location.pathname.match(/^\/projects\/([^/]+)(?:\/tasks\/([^/]+))?/);
 if (link) openProject(link[1], link[2] ?? null);
-else showProjects().catch(report);
+else showProjects().then(([newest]) => newest && openProject(newest.id)).catch(report);

@@ -77,6 +77,7 @@ static ROUTES: &[Route] = table! {
         PUT "/api/projects/{project_id}" Json projects::update;
         DELETE "/api/projects/{project_id}" Json projects::delete;
         GET "/api/projects/{project_id}/branches" Json projects::branches;
+        POST "/api/projects/{project_id}/open-editor" Json projects::open;
         GET "/api/projects/{project_id}/search" Json projects::search ["q mode?"];
     }
     tasks {

@@ -15,12 +15,12 @@ use forge_types::{
 use futures_util::{Stream, StreamExt, TryStreamExt, stream};
 use sqlx::pool::PoolConnection;
 use sqlx::{Sqlite, SqlitePool, Transaction};
-use tokio::sync::{OwnedMutexGuard, watch};
+use tokio::sync::{OwnedMutexGuard, mpsc, watch};
 use tokio::time::timeout;
 
 use crate::crowd::Crowd;
 use crate::document::TaskDocument;
-use crate::error::{Result, StoreError};
+use crate::error::Result;
 use crate::ring::Ring;
 use crate::tx::{Tx, Writer};
 use crate::{open, query};
@@ -114,26 +114,42 @@ impl Store {
         query::project_by_path(&mut *self.reader().await?, path).await
     }
 
-    /// Visible tasks, newest first, read a thousand at a time: a slow consumer keeps no reader from others.
+    /// Visible tasks, newest first, read a thousand at a time and one block ahead of the consumer. A slow consumer
+    /// keeps no reader from others.
     pub fn stream_tasks(
         &self,
         project: ProjectId,
         page: Page,
     ) -> impl Stream<Item = Result<TaskDocument>> + Send + use<> {
+        let (blocks, ahead) = mpsc::channel(1);
         let store = self.clone();
-        let blocks = stream::try_unfold(query::TaskCursor::new(page), move |cursor| {
-            let store = store.clone();
-            async move {
-                let tasks = match cursor.is_at_end() {
-                    true => Vec::new(),
-                    false => query::tasks_at(&mut *store.reader().await?, project, &cursor).await?,
-                };
-                let Some(last) = tasks.last() else { return Ok::<_, StoreError>(None) };
-                let next = cursor.after(last, tasks.len());
-                Ok(Some((stream::iter(tasks.into_iter().map(Ok)), next)))
+        tokio::spawn(async move {
+            if let Err(error) = store.read_tasks(project, page, &blocks).await {
+                // Nobody listens any more when this fails too.
+                let _ = blocks.send(Err(error)).await;
             }
         });
-        blocks.try_flatten().boxed()
+        let blocks = stream::unfold(ahead, async |mut ahead| Some((ahead.recv().await?, ahead)));
+        let rows = |block: Vec<TaskDocument>| stream::iter(block.into_iter().map(Ok));
+        blocks.map_ok(rows).try_flatten().boxed()
+    }
+
+    async fn read_tasks(
+        &self,
+        project: ProjectId,
+        page: Page,
+        blocks: &mpsc::Sender<Result<Vec<TaskDocument>>>,
+    ) -> Result<()> {
+        let mut cursor = query::TaskCursor::new(page);
+        while !cursor.is_at_end() {
+            let tasks = query::tasks_at(&mut *self.reader().await?, project, &cursor).await?;
+            let Some(last) = tasks.last() else { break };
+            cursor = cursor.after(last, tasks.len());
+            if blocks.send(Ok(tasks)).await.is_err() {
+                break;
+            }
+        }
+        Ok(())
     }
 
     /// Visible tasks, newest first, and the newest event they include.

@@ -37,7 +37,7 @@ pub use merge::{Merge, PrInfo, PrStatus};
 pub use project::Project;
 pub use request::{
     CreateAttempt, CreateAttemptOptions, CreateErrand, CreateProject, CreateTask, FollowUp, FollowUpErrand,
-    ReplaceRun, StartTask, UpdateProject, UpdateTask,
+    OpenEditor, ReplaceRun, StartTask, UpdateProject, UpdateTask,
 };
 pub use run::{Run, RunOwner, RunPhase, RunReason, RunStatus};
 pub use slug::{branch_name, name_for, slug};

@@ -43,6 +43,14 @@ pub struct UpdateProject {
     pub default_base_branch: Option<Option<String>>,
 }
 
+/// Open a project, or a file of it, in an editor.
+#[derive(Clone, Debug, Default, Deserialize)]
+pub struct OpenEditor {
+    pub editor_type: Option<String>,
+    #[serde(alias = "file")]
+    pub file_path: Option<String>,
+}
+
 #[derive(Clone, Debug, Deserialize)]
 pub struct CreateTask {
     pub project_id: ProjectId,

@@ -4,10 +4,10 @@
 
 use axum::extract::State;
 use forge_core::{Forge, SearchScope};
-use forge_types::{CreateProject, ProjectId, UpdateProject};
+use forge_types::{CreateProject, OpenEditor, ProjectId, UpdateProject};
 
 use crate::envelope::{Answer, Fault, ok};
-use crate::extract::{Id, Params, Payload, cut};
+use crate::extract::{Id, OptionalPayload, Params, Payload, cut};
 
 pub(crate) async fn list(State(forge): State<Forge>, params: Params) -> Answer {
     let page = params.page()?;
@@ -48,4 +48,14 @@ pub(crate) async fn search(State(forge): State<Forge>, Id(id): Id<ProjectId>, pa
         _ => SearchScope::Tracked,
     };
     Ok(ok(forge.search_files(id, query, scope).await?))
+}
+
+/// `url` is for editors that are reached through a link, of which none is configured yet.
+pub(crate) async fn open(
+    State(forge): State<Forge>,
+    Id(id): Id<ProjectId>,
+    OptionalPayload(request): OptionalPayload<OpenEditor>,
+) -> Answer {
+    forge.open_project(id, request).await?;
+    Ok(ok(serde_json::json!({ "url": null })))
 }
