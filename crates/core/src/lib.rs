@@ -44,7 +44,7 @@ pub use feed::EventFeed;
 pub use follow_up::Replaced;
 pub use forge_git::{SearchHit, SearchScope};
 pub use forge_run::{Kind as RecordKind, Record};
-pub use forge_store::{Dropped, Page, TaskDocument};
+pub use forge_store::{Dropped, Page, TaskBlock};
 pub use place::{GcReport, GcRequest, KeptReport, RestoredReport, Standing, WorktreeReport};
 pub use start::{Started, StartedAttempt, StartedErrand};
 pub use stream::{DiffDetail, DiffFeed, DiffStep, EntryTail, LogTail};

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use forge_store::{Page, TaskDocument};
+use forge_store::{Page, TaskBlock};
 use forge_types::{
     Attempt, AttemptId, CreateTask, Millis, ProjectId, RunReason, RunStatus, Task, TaskId, TaskStatus,
     TaskSummary, UpdateTask,
@@ -17,7 +17,7 @@ impl Forge {
         &self,
         project: ProjectId,
         page: Page,
-    ) -> impl Stream<Item = Result<TaskDocument>> + Send + use<> {
+    ) -> impl Stream<Item = Result<TaskBlock>> + Send + use<> {
         self.0.store.stream_tasks(project, page).map(|row| row.map_err(Error::from))
     }
 

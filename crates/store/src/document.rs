@@ -10,13 +10,38 @@ use crate::error::Result;
 use crate::row::{self, task_columns};
 use crate::write::fresh_summary;
 
-/// One row of a task list.
+/// Stands between two documents of a block. JSON has no bare newline inside an object that we write, so a block can
+/// be taken apart again, and as it is it is the inside of a JSON array.
+pub(crate) const SEPARATOR: &str = ",\n";
+
+/// A stretch of a task list, never empty.
 #[derive(Clone, Debug)]
-pub struct TaskDocument {
-    pub id: TaskId,
-    pub created_at: Millis,
-    /// The JSON object of a [`TaskSummary`].
-    pub json: String,
+pub struct TaskBlock {
+    ids: String,
+    documents: String,
+    pub(crate) last_created_ms: i64,
+    pub(crate) count: i64,
+}
+
+impl TaskBlock {
+    pub(crate) fn new(ids: String, documents: String, last_created_ms: i64, count: i64) -> Self {
+        Self { ids, documents, last_created_ms, count }
+    }
+
+    /// The JSON objects of the tasks' summaries, separated by commas.
+    pub fn json(&self) -> &str {
+        &self.documents
+    }
+
+    /// Each task's id and JSON object.
+    pub fn rows(&self) -> impl Iterator<Item = (Option<TaskId>, &str)> {
+        let ids = self.ids.split(SEPARATOR).map(|id| id.parse().ok());
+        ids.zip(self.documents.split(SEPARATOR))
+    }
+
+    pub(crate) fn last_id(&self) -> &str {
+        self.ids.rsplit(SEPARATOR).next().unwrap_or_default()
+    }
 }
 
 pub(crate) fn of(task: &TaskSummary) -> Result<String> {

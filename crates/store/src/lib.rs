@@ -22,7 +22,7 @@ mod touched;
 mod tx;
 mod write;
 
-pub use document::TaskDocument;
+pub use document::TaskBlock;
 pub use error::StoreError;
 pub use store::{Dropped, Page, Store};
 pub use tx::Tx;

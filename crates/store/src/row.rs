@@ -14,7 +14,7 @@ use serde::de::DeserializeOwned;
 use sqlx::sqlite::{Sqlite, SqliteRow};
 use sqlx::{Decode, Row, Type};
 
-use crate::document::TaskDocument;
+use crate::document::TaskBlock;
 
 type Read<T> = Result<T, sqlx::Error>;
 
@@ -134,10 +134,15 @@ pub(crate) fn summary(row: &SqliteRow) -> Read<TaskSummary> {
     Ok(task_and_hidden(row)?.0)
 }
 
-/// Id, time of creation, document.
-pub(crate) fn task_document(row: &SqliteRow) -> Read<TaskDocument> {
+/// Ids, documents, the oldest time of creation, the count; all but the count are null when there are no rows.
+pub(crate) fn task_block(row: &SqliteRow) -> Read<Option<TaskBlock>> {
     let mut cells = Cells::of(row);
-    Ok(TaskDocument { id: cells.parse()?, created_at: cells.millis()?, json: cells.take()? })
+    let (ids, documents, last_created_ms) = (cells.take()?, cells.take()?, cells.take()?);
+    let count = cells.take()?;
+    Ok(match (ids, documents, last_created_ms) {
+        (Some(ids), Some(documents), Some(last)) => Some(TaskBlock::new(ids, documents, last, count)),
+        _ => None,
+    })
 }
 
 pub(crate) fn task(row: &SqliteRow) -> Read<Task> {

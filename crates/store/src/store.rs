@@ -12,14 +12,14 @@ use forge_types::{
     Attempt, AttemptId, Draft, Errand, ErrandId, Merge, Millis, Project, ProjectId, Run, RunId, Task, TaskId,
     TaskSummary,
 };
-use futures_util::{Stream, StreamExt, TryStreamExt, stream};
+use futures_util::{Stream, StreamExt, stream};
 use sqlx::pool::PoolConnection;
 use sqlx::{Sqlite, SqlitePool, Transaction};
 use tokio::sync::{OwnedMutexGuard, mpsc, watch};
 use tokio::time::timeout;
 
 use crate::crowd::Crowd;
-use crate::document::TaskDocument;
+use crate::document::TaskBlock;
 use crate::error::Result;
 use crate::ring::Ring;
 use crate::tx::{Tx, Writer};
@@ -120,7 +120,7 @@ impl Store {
         &self,
         project: ProjectId,
         page: Page,
-    ) -> impl Stream<Item = Result<TaskDocument>> + Send + use<> {
+    ) -> impl Stream<Item = Result<TaskBlock>> + Send + use<> {
         let (blocks, ahead) = mpsc::channel(1);
         let store = self.clone();
         tokio::spawn(async move {
@@ -129,23 +129,21 @@ impl Store {
                 let _ = blocks.send(Err(error)).await;
             }
         });
-        let blocks = stream::unfold(ahead, async |mut ahead| Some((ahead.recv().await?, ahead)));
-        let rows = |block: Vec<TaskDocument>| stream::iter(block.into_iter().map(Ok));
-        blocks.map_ok(rows).try_flatten().boxed()
+        stream::unfold(ahead, async |mut ahead| Some((ahead.recv().await?, ahead))).boxed()
     }
 
     async fn read_tasks(
         &self,
         project: ProjectId,
         page: Page,
-        blocks: &mpsc::Sender<Result<Vec<TaskDocument>>>,
+        blocks: &mpsc::Sender<Result<TaskBlock>>,
     ) -> Result<()> {
         let mut cursor = query::TaskCursor::new(page);
         while !cursor.is_at_end() {
-            let tasks = query::tasks_at(&mut *self.reader().await?, project, &cursor).await?;
-            let Some(last) = tasks.last() else { break };
-            cursor = cursor.after(last, tasks.len());
-            if blocks.send(Ok(tasks)).await.is_err() {
+            let block = query::tasks_at(&mut *self.reader().await?, project, &cursor).await?;
+            let Some(block) = block else { break };
+            cursor = cursor.after(&block);
+            if blocks.send(Ok(block)).await.is_err() {
                 break;
             }
         }

@@ -1,6 +1,6 @@
 //! Tasks, under `/api/tasks` and under their project.
 //!
-//! Invariant: a list is written row by row as the store yields it, in chunks of about 64 KiB; a list that breaks in the
+//! Invariant: a list is written block by block as the store yields it; a list that breaks in the
 //! middle ends the connection, so that nobody takes half a list for a whole one.
 
 use std::collections::HashMap;
@@ -11,7 +11,7 @@ use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use bytes::{BufMut, Bytes, BytesMut};
-use forge_core::{Error, Forge, Kind, TaskDocument};
+use forge_core::{Error, Forge, Kind, TaskBlock};
 use forge_types::{Attempt, CreateTask, ProjectId, StartTask, TaskId, UpdateTask};
 use futures_util::{Stream, StreamExt, TryStreamExt, stream};
 use serde_json::Value;
@@ -25,8 +25,8 @@ const HEAD: &[u8] = br#"{"success":true,"data":["#;
 const TAIL: &[u8] = br#"],"error_data":null,"message":null}"#;
 
 pub(crate) async fn list(State(forge): State<Forge>, params: Params) -> Answer {
-    let rows = forge.stream_tasks(params.id("project_id")?, params.page()?);
-    write_list(rows, None).await
+    let blocks = forge.stream_tasks(params.id("project_id")?, params.page()?);
+    write_list(blocks, None).await
 }
 
 pub(crate) async fn list_in_project(
@@ -34,9 +34,9 @@ pub(crate) async fn list_in_project(
     Id(project): Id<ProjectId>,
     params: Params,
 ) -> Answer {
-    let rows = forge.stream_tasks(project, params.page()?);
+    let blocks = forge.stream_tasks(project, params.page()?);
     let latest = forge.latest_attempts(project).await?;
-    write_list(rows, Some(latest)).await
+    write_list(blocks, Some(latest)).await
 }
 
 pub(crate) async fn create(State(forge): State<Forge>, Payload(request): Payload<CreateTask>) -> Answer {
@@ -95,11 +95,11 @@ fn fill_project(body: &mut Value, project: ProjectId) {
     }
 }
 
-type Rows = Pin<Box<dyn Stream<Item = Result<TaskDocument, Error>> + Send>>;
+type Blocks = Pin<Box<dyn Stream<Item = Result<TaskBlock, Error>> + Send>>;
 
-/// A list in the writing. `rows` is gone once the last byte is written.
+/// A list in the writing. `blocks` is gone once the last byte is written.
 struct Writer {
-    rows: Option<Rows>,
+    blocks: Option<Blocks>,
     /// With it every row carries its latest attempt.
     latest: Option<HashMap<TaskId, Attempt>>,
     buffer: BytesMut,
@@ -108,11 +108,11 @@ struct Writer {
 
 /// The first chunk is made before the answer begins, so an early failure still gets its status.
 async fn write_list(
-    rows: impl Stream<Item = Result<TaskDocument, Error>> + Send + 'static,
+    blocks: impl Stream<Item = Result<TaskBlock, Error>> + Send + 'static,
     latest: Option<HashMap<TaskId, Attempt>>,
 ) -> Answer {
     let buffer = BytesMut::from(HEAD);
-    let mut writer = Writer { rows: Some(Box::pin(rows)), latest, buffer, separator: b"" };
+    let mut writer = Writer { blocks: Some(Box::pin(blocks)), latest, buffer, separator: b"" };
     let first = writer.next_chunk().await?.unwrap_or_default();
     let rest = stream::try_unfold(writer, |mut writer| async move {
         Ok::<_, Error>(writer.next_chunk().await?.map(|chunk| (chunk, writer)))
@@ -124,27 +124,40 @@ async fn write_list(
 
 impl Writer {
     async fn next_chunk(&mut self) -> Result<Option<Bytes>, Error> {
-        let Some(rows) = &mut self.rows else { return Ok(None) };
+        let Some(blocks) = &mut self.blocks else { return Ok(None) };
         while self.buffer.len() < CHUNK {
-            let Some(row) = rows.next().await else {
+            let Some(block) = blocks.next().await else {
                 self.buffer.extend_from_slice(TAIL);
-                self.rows = None;
+                self.blocks = None;
                 break;
             };
-            let row = row?;
-            self.buffer.extend_from_slice(self.separator);
-            self.separator = b",";
-            self.buffer.extend_from_slice(row.json.as_bytes());
-            if let Some(latest) = &self.latest {
-                // The object is opened again for one more key.
-                self.buffer.truncate(self.buffer.len() - 1);
-                self.buffer.extend_from_slice(br#","latest_attempt":"#);
-                serde_json::to_writer((&mut self.buffer).writer(), &latest.get(&row.id)).map_err(broken)?;
-                self.buffer.extend_from_slice(b"}");
+            let block = block?;
+            match &self.latest {
+                None => {
+                    self.buffer.extend_from_slice(self.separator);
+                    self.separator = b",";
+                    self.buffer.extend_from_slice(block.json().as_bytes());
+                }
+                Some(latest) => {
+                    for (id, json) in block.rows() {
+                        self.buffer.extend_from_slice(self.separator);
+                        self.separator = b",";
+                        write_with_attempt(&mut self.buffer, json, id.and_then(|id| latest.get(&id)))?;
+                    }
+                }
             }
         }
         Ok(Some(self.buffer.split().freeze()))
     }
+}
+
+/// The object is opened again for one more key.
+fn write_with_attempt(buffer: &mut BytesMut, json: &str, latest: Option<&Attempt>) -> Result<(), Error> {
+    buffer.extend_from_slice(json.strip_suffix('}').unwrap_or(json).as_bytes());
+    buffer.extend_from_slice(br#","latest_attempt":"#);
+    serde_json::to_writer(buffer.writer(), &latest).map_err(broken)?;
+    buffer.extend_from_slice(b"}");
+    Ok(())
 }
 
 fn broken(error: impl std::fmt::Display) -> Error {

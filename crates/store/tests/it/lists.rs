@@ -1,6 +1,6 @@
 //! Order, paging and choice of the lists.
 
-use forge_store::{Page, Store, TaskDocument};
+use forge_store::{Page, Store, TaskBlock};
 use forge_types::*;
 use futures_util::{StreamExt, TryStreamExt};
 use pretty_assertions::assert_eq;
@@ -8,8 +8,12 @@ use pretty_assertions::assert_eq;
 use crate::fixture::*;
 
 async fn listed(store: &Store, project: ProjectId, page: Page) -> Vec<TaskSummary> {
-    let tasks: Vec<TaskDocument> = store.stream_tasks(project, page).try_collect().await.unwrap();
-    tasks.iter().map(|task| serde_json::from_str(&task.json).unwrap()).collect()
+    let blocks: Vec<TaskBlock> = store.stream_tasks(project, page).try_collect().await.unwrap();
+    for (id, json) in blocks.iter().flat_map(TaskBlock::rows) {
+        assert_eq!(serde_json::from_str::<TaskSummary>(json).unwrap().task.id, id.unwrap());
+    }
+    let whole = blocks.iter().map(TaskBlock::json).collect::<Vec<_>>().join(",");
+    serde_json::from_str(&format!("[{whole}]")).unwrap()
 }
 
 async fn titles(store: &Store, project: ProjectId, page: Page) -> Vec<i64> {

@@ -33,7 +33,7 @@ async fn speed_of_creating_and_listing_tasks() {
     for _ in 0..3 {
         let start = Instant::now();
         let count = store.stream_tasks(project, page).count().await;
-        println!("streamed {count} tasks in {:?}", start.elapsed());
+        println!("streamed {count} blocks of tasks in {:?}", start.elapsed());
     }
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     println!("{}", status.lines().find(|line| line.starts_with("VmRSS")).unwrap_or("no VmRSS"));

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use forge_store::{Dropped, Page, Store, TaskDocument, Tx};
+use forge_store::{Dropped, Page, Store, TaskBlock, Tx};
 use forge_types::*;
 use futures_util::TryStreamExt;
 use pretty_assertions::assert_eq;
@@ -184,9 +184,10 @@ async fn compare(store: &Store, known: &Known, made: &Made) {
     for project in projects {
         assert_eq!(known.projects.get(&project.id), Some(&project));
         let tasks = store.tasks_snapshot(project.id).await.unwrap().1;
-        let documents: Vec<TaskDocument> =
+        let blocks: Vec<TaskBlock> =
             store.stream_tasks(project.id, Page::default()).try_collect().await.unwrap();
-        let listed = documents.iter().map(|task| serde_json::from_str(&task.json).unwrap());
+        let documents = blocks.iter().flat_map(TaskBlock::rows);
+        let listed = documents.map(|(_, json)| serde_json::from_str(json).unwrap());
         assert_eq!(tasks, listed.collect::<Vec<TaskSummary>>(), "a document lags behind its task");
         for task in tasks {
             assert_eq!(known.tasks.get(&task.task.id), Some(&(task.clone(), false)));
