@@ -112,6 +112,12 @@ impl Forge {
     /// Opens the store, picks up what an earlier server left, and starts looking after worktrees.
     pub async fn open(config: Config) -> Result<Forge> {
         forge_git::check_git().await?;
+        if !Repo::valid_branch_prefix(&config.branch_prefix).await? {
+            return Err(Error::invalid(format!(
+                "branch prefix: '{}' is not allowed; allowed: nothing, or the first part of a git branch name without a slash",
+                config.branch_prefix
+            )));
+        }
         make_private_dir(&config.home)?;
         make_dir(&config.home.join("runs"))?;
         make_dir(&config.worktree_base)?;

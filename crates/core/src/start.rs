@@ -144,7 +144,7 @@ impl Forge {
             false => None,
         };
         let claimed = begun.elapsed();
-        let attempt = new_attempt(id, &task, &checked, worktree.as_ref());
+        let attempt = new_attempt(id, &task, &checked, worktree.as_ref(), &self.0.config.branch_prefix);
         let run_id = forge_types::RunId::random();
         let place = place_of(&attempt);
         let entry = self.0.lanes.enter(&place, run_id);
@@ -293,7 +293,13 @@ pub(crate) fn new_run(
     }
 }
 
-fn new_attempt(id: AttemptId, task: &Task, checked: &Checked, worktree: Option<&Worktree>) -> Attempt {
+fn new_attempt(
+    id: AttemptId,
+    task: &Task,
+    checked: &Checked,
+    worktree: Option<&Worktree>,
+    prefix: &str,
+) -> Attempt {
     let now = Millis::now();
     let place = match worktree {
         Some(worktree) => worktree.path.to_string_lossy().into_owned(),
@@ -302,7 +308,7 @@ fn new_attempt(id: AttemptId, task: &Task, checked: &Checked, worktree: Option<&
     // Without a worktree the branch is only a name: nothing of it exists in git.
     let branch = match worktree {
         Some(worktree) => worktree.branch.clone(),
-        None => forge_types::branch_name("forge", &forge_types::name_for(&id.hex(), 4, &task.title)),
+        None => forge_types::branch_name(prefix, &forge_types::name_for(&id.hex(), 4, &task.title)),
     };
     Attempt {
         id,

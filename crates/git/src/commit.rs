@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::branch::revision;
-use crate::command::{Answer, Git};
+use crate::command::Git;
 use crate::{GitError, Kept, Owner, Repo, keep};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,13 +21,16 @@ pub async fn commit_all(repo: &Repo, worktree: &Path, message: &str) -> Result<C
     if !is_dirty(worktree).await? {
         return Ok(Committed::Nothing);
     }
+    let identity = repo.identity().await?;
     let add = Git::write(worktree).args(["add", "-A"]).time_limit(Duration::from_secs(1800));
     add.run_patiently().await?;
-    // Most users have an identity, so it is looked for only when git misses it.
-    let mut answer = commit(worktree, &["user.useConfigOnly=true".to_owned()], message).await?;
-    if answer.code != 0 && answer.stderr.contains("auto-detection is disabled") {
-        answer = commit(worktree, &repo.identity().await?, message).await?;
-    }
+    let answer = Git::write(worktree)
+        .options(&identity)
+        .option("core.hooksPath=/dev/null")
+        .args(["commit", "-q", "--no-verify", "--no-gpg-sign", "--allow-empty-message", "-F", "-"])
+        .input(message)
+        .answer()
+        .await?;
     if answer.code != 0 {
         let said = String::from_utf8_lossy(&answer.stdout).into_owned();
         let nothing = ["nothing to commit", "no changes added to commit", "nothing added to commit"];
@@ -38,16 +41,6 @@ pub async fn commit_all(repo: &Repo, worktree: &Path, message: &str) -> Result<C
         };
     }
     Ok(Committed::Commit(repo.head_of(worktree).await?))
-}
-
-async fn commit(worktree: &Path, options: &[String], message: &str) -> Result<Answer, GitError> {
-    Git::write(worktree)
-        .options(options)
-        .option("core.hooksPath=/dev/null")
-        .args(["commit", "-q", "--no-verify", "--no-gpg-sign", "--allow-empty-message", "-F", "-"])
-        .input(message)
-        .answer()
-        .await
 }
 
 /// Whether anything differs from HEAD, untracked files included.

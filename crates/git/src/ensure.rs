@@ -92,7 +92,8 @@ fn checked_out_at(repo: &Repo, full_ref: &str) -> Option<std::path::PathBuf> {
 }
 
 /// Undoes a claim whose owner was never recorded: the directory is retired; the branch goes only when it still is where
-/// the claim put it and its configuration names this owner.
+/// the claim put it and is known to be the claim's: its configuration names this owner or, when the claim was cut off
+/// before that was written, the worktree is on it.
 pub async fn drop_orphan_claim(
     repo: &Repo,
     base: &WorktreeBase,
@@ -101,18 +102,22 @@ pub async fn drop_orphan_claim(
     branch: &str,
     base_commit: &str,
 ) -> Result<Option<Kept>, GitError> {
+    let full_ref = format!("refs/heads/{branch}");
+    // Branch and HEAD are set in one step, so this HEAD proves that the claim made the branch.
+    let head = admin::private_dir(path).and_then(|dir| std::fs::read_to_string(dir.join("HEAD")).ok());
+    let is_on_it = head.is_some_and(|head| head.trim() == format!("ref: {full_ref}"));
     let kept = match std::fs::symlink_metadata(path) {
         Ok(_) => Some(retire(repo, base, owner, path).await?),
         Err(_) => None,
     };
     let _writing = repo.writing().await;
     let id = Git::read(repo.path()).args(["config", "--get", &config_key(branch)]).answer().await?;
-    if String::from_utf8_lossy(&id.stdout).trim() != owner.to_string() {
+    let id = String::from_utf8_lossy(&id.stdout).trim().to_owned();
+    if id != owner.to_string() && !(id.is_empty() && is_on_it) {
         return Ok(kept);
     }
-    let full_ref = format!("refs/heads/{branch}");
     let removed = Git::write(repo.path()).args(["update-ref", "-d", &full_ref, base_commit]).answer().await?;
-    if removed.code == 0 {
+    if removed.code == 0 && !id.is_empty() {
         let section = format!("branch.{branch}");
         Git::write(repo.path())
             .args(["config", "--local", "--remove-section", &section])

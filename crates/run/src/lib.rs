@@ -7,6 +7,7 @@
 
 pub mod agents;
 mod attach;
+mod cgroup;
 mod editor;
 pub mod fold;
 pub mod journal;

@@ -1,5 +1,6 @@
 //! The server may die at any moment: no log byte, no exit code and no agent is lost.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use forge_tests::{TestForge, text};
@@ -90,4 +91,60 @@ async fn an_agent_that_ends_while_no_server_lives_is_settled_by_the_next_one() {
     assert_eq!((&runs[0]["status"], &runs[0]["exit_code"]), (&json!("completed"), &json!(0)));
     let branch = text(&task["task_attempt"]["branch"]);
     assert_eq!(forge_tests::git(&repo, &["log", "-1", "--format=%s", &branch]), "late work");
+}
+
+/// Directories and branches of attempts, without spares and trash.
+fn made(forge: &TestForge, repo: &std::path::Path) -> (BTreeSet<String>, BTreeSet<String>) {
+    let entries = std::fs::read_dir(forge.worktrees()).unwrap().flatten();
+    let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let branches = forge_tests::git(repo, &["for-each-ref", "--format=%(refname:short)", "refs/heads/forge"]);
+    (names.filter(|name| !name.starts_with('.')).collect(), branches.lines().map(str::to_owned).collect())
+}
+
+#[tokio::test]
+async fn a_crash_in_the_middle_of_starts_leaves_nothing_half_made() {
+    let mut forge = TestForge::start().await;
+    let (project, repo) = forge.project("repo").await;
+    for pause_ms in [3, 9, 16, 25, 40, 70] {
+        let body = json!({
+            "task": {"project_id": project, "title": "cut off", "description": "write a.txt x\nsay done"},
+            "executor_profile_id": "SCRIPTED",
+        });
+        let url = format!("{}/api/tasks/create-and-start", forge.base());
+        let starts: Vec<_> =
+            (0..6).map(|_| tokio::spawn(reqwest::Client::new().post(&url).json(&body).send())).collect();
+        tokio::time::sleep(Duration::from_millis(pause_ms)).await;
+        forge.crash();
+        for start in starts {
+            // Most of them fail with the server, which is the point.
+            let _ = start.await.unwrap();
+        }
+        forge.up().await;
+    }
+    let attempts = forge.get("/api/task-attempts").await.data();
+    let attempts = attempts.as_array().unwrap();
+    for attempt in attempts {
+        let runs = forge.settled(&text(&attempt["id"])).await;
+        assert_eq!(
+            runs.last().unwrap()["status"],
+            "completed",
+            "a start is completed or was never made: {runs:#?}"
+        );
+    }
+    let name = |path: &Value| text(path).rsplit('/').next().unwrap().to_owned();
+    let names: BTreeSet<String> = attempts.iter().map(|attempt| name(&attempt["worktree_path"])).collect();
+    let branches: BTreeSet<String> = attempts.iter().map(|attempt| text(&attempt["branch"])).collect();
+    let begun = std::time::Instant::now();
+    // What was cut off is undone in the background of a start.
+    while made(&forge, &repo) != (names.clone(), branches.clone()) {
+        assert!(
+            begun.elapsed() < forge_tests::PATIENCE,
+            "{:#?}\n{:#?}",
+            made(&forge, &repo),
+            (names, branches)
+        );
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    let tasks = forge.get(&format!("/api/tasks?project_id={project}")).await.data();
+    assert_eq!(tasks.as_array().unwrap().len(), attempts.len(), "no task without its attempt");
 }

@@ -119,8 +119,19 @@ async fn numbers_count_what_is_shown_and_nothing_else() {
 #[tokio::test]
 async fn sealing_keeps_every_record_and_open_readers() {
     let stage = Stage::new();
-    let live = stage.launch("i=0; while [ $i -lt 500 ]; do echo line $i; i=$((i+1)); done").await;
+    let live = stage.launch("seq -f 'line %.0f' 20000").await;
     live_then_sealed(&stage, &live).await;
+}
+
+#[tokio::test]
+async fn a_small_journal_is_left_as_it_is() {
+    let stage = Stage::new();
+    let live = stage.launch("echo small").await;
+    exit_of(&live).await;
+    let before = stage.records();
+    seal(&stage.dir()).await.expect("seal");
+    assert!(stage.dir().join("journal").exists());
+    assert_eq!(stage.records(), before);
 }
 
 async fn live_then_sealed(stage: &Stage, live: &forge_run::Live) {
