@@ -195,12 +195,16 @@ impl Forge {
 
     async fn claim(&self, checked: &Checked, naming: &Naming) -> Result<Worktree> {
         let claimed = forge_git::claim(&checked.repo, &self.0.base, naming, &checked.tip.commit, &|_| false);
-        claimed.await.map_err(|error| match Error::from(error) {
+        let worktree = claimed.await.map_err(|error| match Error::from(error) {
             error if error.kind() == Kind::Internal => {
                 Error::internal(format!("ContainerError: {}", error.message()), error)
             }
             error => error,
-        })
+        })?;
+        for warning in &worktree.warnings {
+            tracing::warn!(path = %worktree.path.display(), "{warning}");
+        }
+        Ok(worktree)
     }
 
     async fn undo_claim(&self, checked: &Checked, owner: Owner, worktree: Option<&Worktree>) {
