@@ -110,12 +110,8 @@ pub async fn end_leftovers(dir: &Path) -> io::Result<()> {
         let patience = Instant::now() + patience;
         let mut signalled = Vec::new();
         while Instant::now() < patience {
-            let left = tree::leftovers(state.keeper, state.agent, state.cgroup.as_deref());
+            let left = tree::leftovers(state.keeper, state.agent);
             if left.is_empty() {
-                if let Some(group) = &state.cgroup {
-                    // Its keeper would have done it; refused by the system unless it is empty.
-                    let _ = fs::remove_dir(group);
-                }
                 return Ok(());
             }
             for process in left {

@@ -25,7 +25,6 @@ use self::agent::Failure;
 use self::clients::Clients;
 use self::signals::Signals;
 use self::watch::Watch;
-use crate::cgroup::Leaf;
 use crate::journal::{Kind, Writer};
 use crate::launch::SPEC_FILE;
 use crate::link::{Handshake, line};
@@ -36,9 +35,8 @@ use crate::{Exit, ExitReason, Spec, socket};
 /// Keeps the run whose spec lies in `dir`; returns when the agent and all its descendants are gone.
 pub fn keep(dir: &Path) -> ExitCode {
     match start(dir) {
-        Ok((watch, leaf)) => {
+        Ok(watch) => {
             watch.run();
-            drop(leaf);
             ExitCode::SUCCESS
         }
         Err(handshake) => {
@@ -48,13 +46,10 @@ pub fn keep(dir: &Path) -> ExitCode {
     }
 }
 
-fn start(dir: &Path) -> Result<(Watch, Option<Leaf>), Handshake> {
+fn start(dir: &Path) -> Result<Watch, Handshake> {
     let prepared = prepare(dir).map_err(|(what, e)| broken(dir, &what, &e))?;
     let Prepared { spec, signals, clients, mut journal, mut state } = prepared;
     let here = Path::new(".");
-    let name = dir.file_name().unwrap_or_default().to_string_lossy();
-    let leaf = Leaf::enter(&format!("{name}-{}", state.keeper.pid));
-    state.cgroup = leaf.as_ref().map(|leaf| leaf.path().to_owned());
     match agent::spawn(&spec, state.keeper) {
         Ok(agent) => {
             state.agent = Some(agent.identity);
@@ -63,7 +58,7 @@ fn start(dir: &Path) -> Result<(Watch, Option<Leaf>), Handshake> {
             let _ = state.write(here);
             say(&Handshake::Started(agent.identity));
             mute();
-            Ok((Watch::new(&spec, agent, signals, clients, journal, state), leaf))
+            Ok(Watch::new(&spec, agent, signals, clients, journal, state))
         }
         Err(Failure { message, not_found }) => {
             let at_ms = now_ms();
@@ -114,7 +109,6 @@ fn prepare(dir: &Path) -> Result<Prepared, (String, io::Error)> {
         boot_id: boot_id(),
         keeper,
         agent: None,
-        cgroup: None,
         started_ms: now_ms(),
         exit: None,
     };

@@ -7,7 +7,6 @@
 
 pub mod agents;
 mod attach;
-mod cgroup;
 mod editor;
 pub mod fold;
 pub mod journal;

@@ -6,7 +6,7 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
@@ -21,9 +21,6 @@ pub(crate) struct State {
     pub(crate) boot_id: String,
     pub(crate) keeper: Identity,
     pub(crate) agent: Option<Identity>,
-    /// The run's control group, where there is one.
-    #[serde(default)]
-    pub(crate) cgroup: Option<PathBuf>,
     pub(crate) started_ms: i64,
     pub(crate) exit: Option<Exit>,
 }

@@ -5,9 +5,7 @@
 //! process group stands in for what has slipped away.
 
 use std::collections::HashMap;
-use std::path::Path;
 
-use crate::cgroup;
 use crate::process::{Entry, Identity, Life, list, with_variable};
 
 /// Set in every agent's environment; tells which keeper a process belongs to after that keeper is gone.
@@ -33,12 +31,10 @@ pub(crate) fn is_gone_without_children(keeper: u32, agent: Identity) -> bool {
     cfg!(target_os = "linux") || members(keeper, agent).is_empty()
 }
 
-/// What is left of a run whose keeper is gone: the agent, its group, its descendants, whoever bears the mark, and the
-/// members of its control group.
-pub(crate) fn leftovers(keeper: Identity, agent: Option<Identity>, cgroup: Option<&Path>) -> Vec<Identity> {
+/// What is left of a run whose keeper is gone: the agent, its group, its descendants and whoever bears the mark.
+pub(crate) fn leftovers(keeper: Identity, agent: Option<Identity>) -> Vec<Identity> {
     let table = list();
     let mut found = with_variable(MARK, &mark(keeper));
-    add_missing(&mut found, cgroup.map(cgroup::members).unwrap_or_default());
     if let Some(agent) = agent.filter(|agent| agent.is_alive()) {
         add_missing(&mut found, vec![agent]);
         add_missing(&mut found, group_of(&table, agent));

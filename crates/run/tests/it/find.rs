@@ -155,26 +155,6 @@ async fn a_killed_keeper_is_reported_and_its_leftovers_end() {
 }
 
 #[tokio::test]
-async fn an_escapee_without_environment_is_found_through_its_control_group() {
-    let stage = Stage::new();
-    let script = "setsid env -i sh -c 'sh -c \"echo \\$\\$ > escaped; exec sleep 300\" &' >/dev/null 2>&1 </dev/null; \
-                  exec sleep 300";
-    let live = stage.launch(script).await;
-    let escaped = stage.pid_in("escaped").await;
-    let group = stage.state()["cgroup"].as_str().map(std::path::PathBuf::from);
-    let Some(group) = group else {
-        eprintln!("skipped: this system lets us make no control group");
-        live.stop(None).await.expect("stop");
-        return;
-    };
-    kill(stage.keeper_pid());
-    exit_of(&live).await;
-    end_leftovers(&stage.dir()).await.expect("end");
-    until(|| !exists(live.pid()) && !exists(escaped)).await;
-    assert!(!group.exists(), "the group is left behind");
-}
-
-#[tokio::test]
 async fn a_process_with_the_keepers_pid_is_not_the_keeper() {
     let stage = Stage::new();
     let live = stage.launch("exec sleep 300").await;
@@ -192,7 +172,6 @@ async fn a_process_with_the_keepers_pid_is_not_the_keeper() {
     let mut stranger = Command::new("sleep").arg("300").spawn().expect("stranger");
     lie["keeper"]["start_time"] = 1.into();
     lie["agent"] = serde_json::json!({ "pid": stranger.id(), "start_time": 1 });
-    lie["cgroup"] = serde_json::Value::Null;
     std::fs::write(stage.dir().join("state.json"), lie.to_string()).expect("write");
     end_leftovers(&stage.dir()).await.expect("nothing to end");
     assert!(stranger.try_wait().expect("wait").is_none(), "a stranger was hit");
