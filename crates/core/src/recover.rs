@@ -135,17 +135,15 @@ impl Forge {
     ) -> Result<()> {
         let repo = self.repo_at(repo).await?;
         let head = repo.head_of(path).await?;
-        let Some(branch) = branch else {
-            forge_git::retire(&repo, &self.0.base, owner, path).await?;
-            return Ok(());
-        };
         // A branch that carries commits of its own is work and stays, whatever became of its rows.
-        let base = repo.branches().await?.into_iter().map(|info| info.name).find(|name| *name != branch);
-        let base_commit = match base {
-            Some(_) if self.is_elsewhere(&repo, &branch, &head).await? => head,
-            _ => String::new(),
+        let branch = match branch {
+            Some(branch) if self.is_elsewhere(&repo, &branch, &head).await? => branch,
+            _ => {
+                forge_git::retire(&repo, &self.0.base, owner, path).await?;
+                return Ok(());
+            }
         };
-        forge_git::drop_orphan_claim(&repo, &self.0.base, owner, path, &branch, &base_commit).await?;
+        forge_git::drop_orphan_claim(&repo, &self.0.base, owner, path, &branch, &head).await?;
         tracing::info!(path = %path.display(), %branch, "start that was cut off is undone");
         Ok::<_, Error>(())
     }

@@ -113,7 +113,8 @@ pub async fn drop_orphan_claim(
     let _writing = repo.writing().await;
     let id = Git::read(repo.path()).args(["config", "--get", &config_key(branch)]).answer().await?;
     let id = String::from_utf8_lossy(&id.stdout).trim().to_owned();
-    if id != owner.to_string() && !(id.is_empty() && is_on_it) {
+    // Git takes an empty old value for "whatever it is", which would let a branch with work on it go.
+    if base_commit.is_empty() || (id != owner.to_string() && !(id.is_empty() && is_on_it)) {
         return Ok(kept);
     }
     let removed = Git::write(repo.path()).args(["update-ref", "-d", &full_ref, base_commit]).answer().await?;
