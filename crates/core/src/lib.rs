@@ -45,7 +45,7 @@ pub use follow_up::Replaced;
 pub use forge_git::{SearchHit, SearchScope};
 pub use forge_run::{Kind as RecordKind, Record};
 pub use forge_store::{Dropped, Page, TaskBlock};
-pub use place::{GcReport, GcRequest, KeptReport, RestoredReport, Standing, WorktreeReport};
+pub use place::{GcReport, GcRequest, KeptReport, RestoredReport, Standing, WorktreeLine, WorktreeReport};
 pub use start::{Started, StartedAttempt, StartedErrand};
 pub use stream::{DiffDetail, DiffFeed, DiffStep, EntryTail, LogTail};
 
@@ -142,7 +142,8 @@ impl Forge {
             stop: CancellationToken::new(),
         }));
         forge.recover().await?;
-        forge.tidy_up_later();
+        let cut_off = forge.find_cut_off_starts().await?;
+        forge.tidy_up_later(cut_off);
         forge.start_rounds();
         Ok(forge)
     }
@@ -175,12 +176,10 @@ impl Forge {
     }
 
     /// Undoes cut-off starts and warms up the projects, without keeping the door closed meanwhile.
-    fn tidy_up_later(&self) {
+    fn tidy_up_later(&self, cut_off: Vec<WorktreeLine>) {
         let forge = self.clone();
         self.0.tasks.spawn(async move {
-            if let Err(error) = forge.sweep_cut_off_starts().await {
-                tracing::warn!(%error, "cannot look through the worktree base");
-            }
+            forge.undo_cut_off_starts(cut_off).await;
             for project in forge.projects().await.unwrap_or_default().iter().take(WARM_PROJECTS) {
                 forge.warm_up(project);
             }

@@ -3,6 +3,7 @@
 //! Invariant: nothing here deletes a directory that may hold work. Forge's own worktrees are retired (saved, verified,
 //! moved to the trash) and can be restored; everything else is only reported. The user's checkout is never a subject.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -37,6 +38,8 @@ pub struct WorktreeLine {
     pub path: PathBuf,
     pub bytes: u64,
     pub standing: Standing,
+    #[serde(skip)]
+    pub owner: Option<Owner>,
     pub attempt_id: Option<AttemptId>,
     pub branch: Option<String>,
     pub repo: Option<String>,
@@ -46,7 +49,7 @@ pub struct WorktreeLine {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Standing {
-    /// An attempt or errand of this server uses it.
+    /// An attempt or errand of this server uses it, or it is a spare.
     InUse,
     /// Ours by its mark, but no attempt refers to it.
     Orphan,
@@ -282,42 +285,14 @@ impl Forge {
             spares: 0,
             trash: Vec::new(),
         };
-        let attempts = self.0.store.attempts(None, Page::default()).await?;
-        let errands = self.0.store.errands(None).await?;
-        let known = |owner: &Owner| match owner {
-            Owner::Attempt(id) => attempts.iter().any(|attempt| attempt.id == *id),
-            Owner::Errand(id) => errands.iter().any(|errand| errand.id == *id),
-            Owner::Spare => false,
-        };
-        for listed in forge_git::list(&self.0.base).await? {
-            report.used_bytes += listed.bytes;
-            let standing = match &listed.mark {
-                None => Standing::Stranger,
-                Some(mark) if mark.installation != self.0.base.installation() => Standing::OtherForge,
-                Some(mark) if mark.owner == Owner::Spare => {
-                    report.spares += 1;
-                    continue;
-                }
-                Some(mark) if known(&mark.owner) => Standing::InUse,
-                Some(_) => Standing::Orphan,
-            };
-            let attempt_id = listed.mark.as_ref().and_then(|mark| match mark.owner {
-                Owner::Attempt(id) => Some(id),
-                _ => None,
-            });
-            let (branch, repo) = match listed.mark {
-                Some(mark) => (mark.branch, Some(mark.repo)),
-                None => (None, None),
-            };
-            let WorktreeReport { worktrees, .. } = &mut report;
-            worktrees.push(WorktreeLine {
-                path: listed.path,
-                bytes: listed.bytes,
-                standing,
-                attempt_id,
-                branch,
-                repo,
-            });
+        let listed = self.stand().await?;
+        let sizes = forge_git::measure(listed.iter().map(|line| line.path.clone()).collect()).await?;
+        for (line, bytes) in listed.into_iter().zip(sizes) {
+            report.used_bytes += bytes;
+            match line.owner {
+                Some(Owner::Spare) if line.standing != Standing::OtherForge => report.spares += 1,
+                _ => report.worktrees.push(WorktreeLine { bytes, ..line }),
+            }
         }
         for item in forge_git::trash(&self.0.base).await? {
             report.used_bytes += item.bytes;
@@ -333,6 +308,34 @@ impl Forge {
             });
         }
         Ok(report)
+    }
+
+    /// Every directory below the worktree base and whose it is; sizes are not measured.
+    ///
+    /// Rows are read after the directories, so that a start which is being recorded is not taken for an orphan.
+    pub(crate) async fn stand(&self) -> Result<Vec<WorktreeLine>> {
+        let listed = forge_git::list(&self.0.base).await?;
+        let attempts = self.0.store.attempts(None, Page::default()).await?;
+        let errands = self.0.store.errands(None).await?;
+        let attempts = attempts.into_iter().map(|attempt| Owner::Attempt(attempt.id));
+        let known: HashSet<Owner> =
+            attempts.chain(errands.into_iter().map(|errand| Owner::Errand(errand.id))).collect();
+        let lines = listed.into_iter().map(|forge_git::Listed { path, mark }| {
+            let standing = match &mark {
+                None => Standing::Stranger,
+                Some(mark) if mark.installation != self.0.base.installation() => Standing::OtherForge,
+                Some(mark) if mark.owner == Owner::Spare || known.contains(&mark.owner) => Standing::InUse,
+                Some(_) => Standing::Orphan,
+            };
+            let owner = mark.as_ref().map(|mark| mark.owner);
+            let attempt_id = owner.and_then(|owner| match owner {
+                Owner::Attempt(id) => Some(id),
+                Owner::Errand(_) | Owner::Spare => None,
+            });
+            let (branch, repo) = mark.map_or((None, None), |mark| (mark.branch, Some(mark.repo)));
+            WorktreeLine { path, bytes: 0, standing, owner, attempt_id, branch, repo }
+        });
+        Ok(lines.collect())
     }
 
     /// Looks for expired and vanished worktrees now and then, until the server stops.

@@ -5,15 +5,19 @@
 //! Worktrees that carry our mark but have no row are the remains of a start that was cut off, and are undone.
 
 use std::path::Path;
+use std::time::Duration;
 
-use forge_git::Owner;
 use forge_run::{Exit, Found, Tail};
 use forge_types::{Run, RunPhase, RunReason, RunStatus};
 
 use crate::chain::vanished;
-use crate::place::Standing;
+use crate::place::{Standing, WorktreeLine};
 use crate::site::Site;
-use crate::{Error, Forge, Result};
+use crate::{Forge, Result};
+
+/// How long to wait after each try to undo a start that was cut off.
+const UNDO_PAUSES: [Duration; 3] =
+    [Duration::from_millis(500), Duration::from_secs(3), Duration::from_secs(15)];
 
 /// The machine's life compared with the last server's.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -102,50 +106,67 @@ impl Forge {
         });
     }
 
-    /// Undoes starts that never got a row, and reports what is not ours.
-    pub(crate) async fn sweep_cut_off_starts(&self) -> Result<()> {
-        for line in self.worktrees().await?.worktrees {
-            match (line.standing, line.attempt_id, line.repo) {
-                (Standing::Orphan, _, _) if std::env::var_os("DISABLE_WORKTREE_ORPHAN_CLEANUP").is_some() => {
-                    tracing::info!(path = %line.path.display(), "orphaned worktree stays, as asked");
-                }
-                (Standing::Orphan, Some(id), Some(repo)) => {
-                    let owner = Owner::Attempt(id);
-                    if let Err(error) =
-                        self.undo_cut_off(Path::new(&repo), owner, &line.path, line.branch).await
-                    {
-                        tracing::warn!(path = %line.path.display(), %error, "orphaned worktree stays");
-                    }
-                }
-                (Standing::Orphan | Standing::Stranger, _, _) => {
-                    tracing::info!(path = %line.path.display(), "unknown directory below the worktree base, left alone");
-                }
-                (Standing::InUse | Standing::OtherForge, _, _) => {}
+    /// What starts that never got a row left behind; what is not ours is only reported.
+    ///
+    /// Called before the first request: later, the worktree of a start that is under way would look the same.
+    pub(crate) async fn find_cut_off_starts(&self) -> Result<Vec<WorktreeLine>> {
+        let kept = std::env::var_os("DISABLE_WORKTREE_ORPHAN_CLEANUP").is_some();
+        let mut lines = self.stand().await?;
+        lines.retain(|line| match line.standing {
+            Standing::Orphan if kept => {
+                tracing::info!(path = %line.path.display(), "orphaned worktree stays, as asked");
+                false
             }
-        }
-        Ok(())
+            Standing::Orphan => true,
+            Standing::Stranger => {
+                tracing::info!(path = %line.path.display(), "unknown directory below the worktree base, left alone");
+                false
+            }
+            Standing::InUse | Standing::OtherForge => false,
+        });
+        Ok(lines)
     }
 
-    async fn undo_cut_off(
-        &self,
-        repo: &Path,
-        owner: Owner,
-        path: &Path,
-        branch: Option<String>,
-    ) -> Result<()> {
-        let repo = self.repo_at(repo).await?;
-        let head = repo.head_of(path).await?;
-        // A branch that carries commits of its own is work and stays, whatever became of its rows.
-        let branch = match branch {
-            Some(branch) if self.is_elsewhere(&repo, &branch, &head).await? => branch,
-            _ => {
-                forge_git::retire(&repo, &self.0.base, owner, path).await?;
-                return Ok(());
+    /// Undoes what [`Self::find_cut_off_starts`] found. A git process of the server that died may still be at work in
+    /// one of them, so each is tried more than once.
+    pub(crate) async fn undo_cut_off_starts(&self, mut lines: Vec<WorktreeLine>) {
+        for pause in UNDO_PAUSES {
+            let mut left = Vec::new();
+            for line in lines {
+                match self.undo_cut_off(&line).await {
+                    Ok(()) => {}
+                    Err(error) => {
+                        tracing::warn!(path = %line.path.display(), %error, "orphaned worktree stays for now");
+                        left.push(line);
+                    }
+                }
             }
-        };
-        forge_git::drop_orphan_claim(&repo, &self.0.base, owner, path, &branch, &head).await?;
-        tracing::info!(path = %path.display(), %branch, "start that was cut off is undone");
-        Ok::<_, Error>(())
+            lines = left;
+            if lines.is_empty() {
+                return;
+            }
+            tokio::select! {
+                () = self.0.stop.cancelled() => return,
+                () = tokio::time::sleep(pause) => {}
+            }
+        }
+    }
+
+    async fn undo_cut_off(&self, line: &WorktreeLine) -> Result<()> {
+        let (Some(owner), Some(repo)) = (line.owner, &line.repo) else { return Ok(()) };
+        let repo = self.repo_at(Path::new(repo)).await?;
+        let head = repo.head_of(&line.path).await?;
+        match &line.branch {
+            Some(branch) if self.is_elsewhere(&repo, branch, &head).await? => {
+                forge_git::drop_orphan_claim(&repo, &self.0.base, owner, &line.path, branch, &head).await?;
+            }
+            // A branch that carries commits of its own is work and stays, whatever became of its rows.
+            _ => {
+                forge_git::retire_cut_off(&repo, &self.0.base, owner, &line.path).await?;
+            }
+        }
+        tracing::info!(path = %line.path.display(), branch = ?line.branch, "start that was cut off is undone");
+        Ok(())
     }
 
     /// Whether some other branch already holds `commit`.

@@ -43,6 +43,17 @@ pub(crate) fn connect(git_dir: &Path, worktree: &Path) -> Result<(), GitError> {
     }
 }
 
+/// Finishes a move that was cut off between renaming the worktree and telling git: `worktree` leads to its private
+/// directory, which still names a place where nothing is.
+pub(crate) fn reconnect(worktree: &Path) -> Result<(), GitError> {
+    let Some(git_dir) = private_dir(worktree) else { return Ok(()) };
+    let real = std::fs::canonicalize(worktree).map_err(GitError::io(worktree))?;
+    match worktree_of(&git_dir) {
+        Some(told) if told != real && !told.exists() => connect(&git_dir, &real),
+        _ => Ok(()),
+    }
+}
+
 /// Every private directory of the repository.
 pub(crate) fn all(repo: &Repo) -> Vec<PathBuf> {
     let Ok(entries) = std::fs::read_dir(repo.common_dir().join("worktrees")) else { return Vec::new() };

@@ -114,7 +114,6 @@ pub struct Listed {
     pub path: PathBuf,
     /// `None` for a stranger's directory.
     pub mark: Option<Mark>,
-    pub bytes: u64,
 }
 
 /// Every worktree directory in the base, strangers included; nothing is touched.
@@ -126,12 +125,16 @@ pub async fn list(base: &WorktreeBase) -> Result<Vec<Listed>, GitError> {
         found.extend(directories(&base.spare_dir())?);
         let listed = found.into_iter().map(|path| {
             let mark = admin::private_dir(&path).and_then(|git_dir| mark::read(&git_dir).ok().flatten());
-            let bytes = disk_use(&path);
-            Listed { path, mark, bytes }
+            Listed { path, mark }
         });
         Ok(listed.collect())
     };
     blocking(work).await
+}
+
+/// Bytes that each of the directories takes on disk, in the same order. Every file is looked at.
+pub async fn measure(dirs: Vec<PathBuf>) -> Result<Vec<u64>, GitError> {
+    blocking(move || Ok(dirs.iter().map(|dir| disk_use(dir)).collect())).await
 }
 
 fn directories(dir: &Path) -> Result<Vec<PathBuf>, GitError> {

@@ -107,7 +107,7 @@ pub async fn drop_orphan_claim(
     let head = admin::private_dir(path).and_then(|dir| std::fs::read_to_string(dir.join("HEAD")).ok());
     let is_on_it = head.is_some_and(|head| head.trim() == format!("ref: {full_ref}"));
     let kept = match std::fs::symlink_metadata(path) {
-        Ok(_) => Some(retire(repo, base, owner, path).await?),
+        Ok(_) => Some(retire_cut_off(repo, base, owner, path).await?),
         Err(_) => None,
     };
     let _writing = repo.writing().await;
@@ -126,4 +126,18 @@ pub async fn drop_orphan_claim(
             .await?;
     }
     Ok(kept)
+}
+
+/// Retires a worktree whose claim may have been cut off anywhere, even between its move and git's knowing of it.
+pub async fn retire_cut_off(
+    repo: &Repo,
+    base: &WorktreeBase,
+    owner: Owner,
+    path: &Path,
+) -> Result<Kept, GitError> {
+    let is_ours = |mark: Mark| mark.installation == base.installation() && mark.owner == owner;
+    if admin::private_dir(path).and_then(|dir| mark::read(&dir).ok().flatten()).is_some_and(is_ours) {
+        admin::reconnect(path)?;
+    }
+    retire(repo, base, owner, path).await
 }

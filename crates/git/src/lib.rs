@@ -33,7 +33,7 @@ mod spare;
 mod trash;
 mod watch;
 
-pub use base::{Listed, WorktreeBase, list};
+pub use base::{Listed, WorktreeBase, list, measure};
 pub use branch::{BranchTip, ahead_behind, merge_base};
 pub use claim::{Naming, Worktree, claim};
 pub use command::{GitVersion, check_git, spawned};
@@ -41,7 +41,7 @@ pub use commit::{Committed, commit_all, is_dirty, reset_hard};
 pub use content::ContentReader;
 pub use copy::{CopyWarning, copy_files};
 pub use diff::{Blob, FileDiff, diff_commit, diff_worktree};
-pub use ensure::{drop_orphan_claim, ensure};
+pub use ensure::{drop_orphan_claim, ensure, retire_cut_off};
 pub use error::GitError;
 pub use mark::{Mark, Owner, Whoami, whoami};
 pub use merge::{Merged, squash_merge};

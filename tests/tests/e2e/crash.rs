@@ -139,12 +139,53 @@ async fn a_crash_in_the_middle_of_starts_leaves_nothing_half_made() {
     while made(&forge, &repo) != (names.clone(), branches.clone()) {
         assert!(
             begun.elapsed() < forge_tests::PATIENCE,
-            "{:#?}\n{:#?}",
+            "{:#?}\n{:#?}\n{}",
             made(&forge, &repo),
-            (names, branches)
+            (names, branches),
+            forge.log()
         );
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
     let tasks = forge.get(&format!("/api/tasks?project_id={project}")).await.data();
     assert_eq!(tasks.as_array().unwrap().len(), attempts.len(), "no task without its attempt");
+}
+
+/// Puts the database back to what it was when `copy` was made.
+fn exchange_database(from: &std::path::Path, to: &std::path::Path) {
+    for name in ["db.sqlite", "db.sqlite-wal", "db.sqlite-shm"] {
+        let _ = std::fs::remove_file(to.join(name));
+        if from.join(name).exists() {
+            std::fs::copy(from.join(name), to.join(name)).unwrap();
+        }
+    }
+}
+
+#[tokio::test]
+async fn work_whose_rows_are_gone_is_retired_and_keeps_its_branch() {
+    let mut forge = TestForge::start().await;
+    let (project, repo) = forge.project("repo").await;
+    let backup = forge.dir().join("backup");
+    std::fs::create_dir(&backup).unwrap();
+    forge.terminate().await;
+    exchange_database(&forge.home(), &backup);
+    forge.up().await;
+    let worked = forge.start_scripted(&project, "worked", "write a.txt x\nsay work").await;
+    let idle = forge.start_scripted(&project, "idle", "say nothing").await;
+    for task in [&worked, &idle] {
+        forge.settled(&text(&task["task_attempt"]["id"])).await;
+    }
+    let place = std::path::PathBuf::from(text(&worked["task_attempt"]["worktree_path"]));
+    std::fs::write(place.join("loose.txt"), "not committed").unwrap();
+    forge.terminate().await;
+    exchange_database(&backup, &forge.home());
+    forge.up().await;
+    let branch = text(&worked["task_attempt"]["branch"]);
+    let begun = std::time::Instant::now();
+    while made(&forge, &repo) != (BTreeSet::new(), BTreeSet::from([branch.clone()])) {
+        assert!(begun.elapsed() < forge_tests::PATIENCE, "{:#?}\n{}", made(&forge, &repo), forge.log());
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    assert_eq!(forge_tests::git(&repo, &["log", "-1", "--format=%s", &branch]), "work");
+    let keep = format!("refs/forge/keep/{}/1", text(&worked["task_attempt"]["id"]));
+    assert_eq!(forge_tests::git(&repo, &["show", &format!("{keep}:work/loose.txt")]), "not committed");
 }

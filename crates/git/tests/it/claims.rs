@@ -263,6 +263,19 @@ async fn what_a_crash_leaves_of_a_claim_is_recognised_and_can_be_undone() {
 }
 
 #[tokio::test]
+async fn a_claim_cut_off_between_its_move_and_gits_knowing_of_it_is_undone() {
+    let f = Fixture::new().await;
+    let (id, w) = f.start("moved").await;
+    let git_dir = std::path::PathBuf::from(git(&w.path, &["rev-parse", "--absolute-git-dir"]));
+    let spare = f.base.path().join(".forge-spare/before/.git");
+    write(&git_dir.join("gitdir"), format!("{}\n", spare.display()));
+    drop_orphan_claim(&f.repo, &f.base, owner(id), &w.path, &w.branch, &w.head).await.unwrap();
+    assert!(!w.path.exists());
+    assert_eq!(git(&f.project(), &["branch", "--list", &w.branch]), "");
+    assert!(!git_dir.exists(), "git has forgotten it too");
+}
+
+#[tokio::test]
 async fn the_users_post_checkout_hook_runs_once_for_a_new_worktree() {
     let f = Fixture::new().await;
     let (hook, trace) = (f.repo.common_dir().join("hooks/post-checkout"), f.dir.path().join("trace"));
