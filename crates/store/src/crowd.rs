@@ -1,8 +1,8 @@
 //! Creating tasks when many do so at once.
 //!
 //! Whoever gets the writer writes everything that waits for it in one transaction, so a crowd costs few of them.
-//! Invariant: every caller hears of its own task, whatever becomes of the others; a batch runs to its end even when the
-//! caller that began it goes away.
+//! Invariant: every caller hears of its own task, whatever becomes of the others. When the caller that writes the batch is
+//! dropped in the middle, the others hear of a failure; what was committed nevertheless is told to all followers.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -55,8 +55,7 @@ impl Store {
             };
             let batch = self.0.crowd.take();
             if !batch.is_empty() {
-                let written = tokio::spawn(write(Arc::clone(&self.0), writer, batch)).await;
-                written.map_err(|_| cut_off())?;
+                write(Arc::clone(&self.0), writer, batch).await;
             }
         }
     }

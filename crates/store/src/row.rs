@@ -357,6 +357,12 @@ where
     Ok((cells.parse()?, cells.parse_opt()?))
 }
 
+/// An event with the size of its body.
+pub(crate) fn sized_event(row: &SqliteRow) -> Read<(std::sync::Arc<EventRecord>, usize)> {
+    let body: &str = row.try_get(1)?;
+    Ok((std::sync::Arc::new(event(row)?), body.len()))
+}
+
 /// `seq, body` of the event log.
 pub(crate) fn event(row: &SqliteRow) -> Read<EventRecord> {
     let mut cells = Cells::of(row);

@@ -1,7 +1,8 @@
 //! One transaction of the single writer, from BEGIN to the moment its events are told.
 //!
 //! Invariant: rows and the events that tell of them are committed together, and published in the order of commits
-//! because the writer is held until then. A transaction that is dropped leaves no trace.
+//! because the writer is held until then. A transaction that is dropped leaves no trace; one that is dropped in the middle
+//! of its commit leaves none or is told of before the next one begins.
 
 use std::sync::Arc;
 
@@ -40,7 +41,6 @@ impl Writer {
     }
 
     async fn begin(&mut self) -> Result<()> {
-        self.rollback().await;
         // Set first: the statement is carried out even when this future is dropped.
         self.open = true;
         sqlx::query("BEGIN IMMEDIATE").execute(self.conn()?).await?;
@@ -69,6 +69,13 @@ impl Writer {
             sqlx::query("ROLLBACK").execute(conn).await.ok();
             self.open = false;
         }
+    }
+
+    /// What was committed after the event `seq`.
+    async fn committed_after(&mut self, seq: i64) -> Result<Vec<Sized>> {
+        let rows = sqlx::query("SELECT seq, body FROM events WHERE seq > $1 ORDER BY seq").bind(seq);
+        let rows = rows.fetch_all(self.conn()?).await?;
+        Ok(rows.iter().map(row::sized_event).collect::<sqlx::Result<_>>()?)
     }
 
     pub(crate) async fn close(&mut self) {
@@ -109,8 +116,8 @@ const REFRESH_TASK: &str = concat!(
 
 impl Tx {
     pub(crate) async fn start(store: Arc<Inner>, writer: OwnedMutexGuard<Writer>) -> Result<Tx> {
-        let mut tx = Tx { store, writer, touched: Touched::default() };
-        tx.writer.begin().await?;
+        let mut tx = Tx::join(store, writer);
+        tx.restart().await?;
         Ok(tx)
     }
 
@@ -124,6 +131,7 @@ impl Tx {
     }
 
     pub(crate) async fn restart(&mut self) -> Result<()> {
+        self.store.mend(&mut self.writer).await?;
         self.writer.begin().await
     }
 
@@ -134,7 +142,7 @@ impl Tx {
         events: Vec<Event>,
         bodies: &[String],
     ) -> Result<()> {
-        self.writer.rollback().await;
+        self.store.mend(&mut self.writer).await?;
         self.writer.open = true;
         let seqs: Vec<i64> = query.fetch_all(self.writer.conn()?).await?;
         self.writer.open = false;
@@ -144,7 +152,7 @@ impl Tx {
     }
 
     /// Makes it so, tells the subscribers, and returns the number of the newest event.
-    /// Once called it runs to its end even when the caller goes away, so no commit stays untold.
+    /// Once called it runs to its end even when the caller goes away.
     pub async fn commit(self) -> Result<i64> {
         match tokio::spawn(self.finish()).await {
             Ok(done) => done,
@@ -216,6 +224,20 @@ impl Tx {
     }
 }
 
+impl Inner {
+    /// Undoes what an abandoned transaction left open, or tells of it when it had been committed already: the
+    /// connection's thread carries a statement out even when nobody waits for it any more.
+    async fn mend(&self, writer: &mut Writer) -> Result<()> {
+        if !writer.open {
+            return Ok(());
+        }
+        writer.rollback().await;
+        let told = *self.latest.borrow();
+        self.publish(writer.committed_after(told).await?);
+        Ok(())
+    }
+}
+
 impl Drop for Tx {
     fn drop(&mut self) {
         if !self.writer.open {
@@ -223,8 +245,13 @@ impl Drop for Tx {
         }
         // Without a runtime the next transaction, or closing, does it.
         if let Ok(runtime) = Handle::try_current() {
-            let writer = Arc::clone(&self.store.writer);
-            runtime.spawn(async move { writer.lock().await.rollback().await });
+            let store = Arc::clone(&self.store);
+            runtime.spawn(async move {
+                let mut writer = store.writer.lock().await;
+                if let Err(error) = store.mend(&mut writer).await {
+                    tracing::warn!(%error, "cannot undo a transaction; the next one tries again");
+                }
+            });
         }
     }
 }

@@ -33,12 +33,43 @@ async fn one_bad_task_in_a_crowd_fails_alone() {
     assert_eq!(created.len(), 90);
     let mut told = Vec::new();
     for record in store.events_after(before, 1000).await.unwrap() {
-        match &record.event {
-            Event::Task { task, .. } => told.push(task.task.id),
-            other => panic!("unexpected {other:?}"),
-        }
+        told.push(named(&record.event));
     }
     created.sort();
     told.sort();
     assert_eq!(told, created, "every task that exists was told of, once");
+}
+
+#[tokio::test]
+async fn a_task_whose_creator_goes_away_is_told_of_if_it_exists() {
+    let (store, _dir) = store().await;
+    let home = project(1);
+    let mut tx = store.begin().await.unwrap();
+    tx.insert_project(&home).await.unwrap();
+    let before = tx.commit().await.unwrap();
+    for n in 0..200 {
+        let task = task(home.id, n);
+        let mut creation = Box::pin(store.create_task(&task));
+        let _pending_or_done = futures_util::poll!(&mut creation);
+        // Sometimes the statement is carried out before its caller is gone, sometimes not even begun.
+        if n % 2 == 0 {
+            tokio::time::sleep(std::time::Duration::from_micros(100)).await;
+        }
+    }
+    let last = task(home.id, 1000);
+    store.create_task(&last).await.unwrap();
+    let (newest, tasks) = store.tasks_snapshot(home.id).await.unwrap();
+    let told = store.events_after(before, 1000).await.unwrap();
+    assert_eq!(told.last().map(|record| record.seq), Some(newest));
+    let told: std::collections::BTreeSet<_> = told.iter().map(|record| named(&record.event)).collect();
+    let exist: std::collections::BTreeSet<_> = tasks.iter().map(|task| task.task.id).collect();
+    assert_eq!(told, exist);
+    assert!(exist.len() > 1, "some of those whose creator went away exist");
+}
+
+fn named(event: &Event) -> forge_types::TaskId {
+    match event {
+        Event::Task { task, .. } => task.task.id,
+        other => panic!("unexpected {other:?}"),
+    }
 }
