@@ -34,6 +34,8 @@ struct Directives {
     exit: u8,
     /// File to write in the working directory, with the prompt's directives as its content.
     file: Option<String>,
+    /// Add a hundred lines to each of so many files of the bench's repository.
+    edit: usize,
     /// Start a child in its own session and write its pid here.
     pidfile: Option<String>,
     /// Write the time of exit here, in nanoseconds.
@@ -53,6 +55,7 @@ impl Directives {
                 "gap" => found.gap_ms = number,
                 "sleep" => found.sleep_ms = number,
                 "exit" => found.exit = number as u8,
+                "edit" => found.edit = number as usize,
                 "file" => found.file = Some(value.to_owned()),
                 "pidfile" => found.pidfile = Some(value.to_owned()),
                 "end" => found.end = Some(value.to_owned()),
@@ -105,6 +108,11 @@ fn act() -> Result<u8> {
     print_lines(&wanted)?;
     if let Some(name) = &wanted.file {
         std::fs::write(name, &prompt)?;
+    }
+    for number in 0..wanted.edit {
+        let path = crate::work::file_name(number);
+        let mut file = std::fs::OpenOptions::new().append(true).open(path)?;
+        file.write_all(format!("a new line of file {number}\n").repeat(100).as_bytes())?;
     }
     pause(wanted.sleep_ms);
     say(&json!({"type":"result","subtype": if wanted.exit == 0 {"success"} else {"error_during_execution"},

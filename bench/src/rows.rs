@@ -3,6 +3,7 @@
 //! A row runs against one server at a time and yields figures; the same code runs against both.
 
 mod crash;
+mod diff;
 mod end;
 mod flood;
 mod latency;
@@ -36,12 +37,13 @@ pub enum Row {
     Swarm,
     Stop,
     End,
+    Diff,
     Memory,
     Crash,
 }
 
 /// In running order: memory after everything that only adds, the crash last because it restarts the server.
-pub const ROWS: [Row; 14] = [
+pub const ROWS: [Row; 15] = [
     Row::Create,
     Row::CreateMany,
     Row::List1000,
@@ -54,6 +56,7 @@ pub const ROWS: [Row; 14] = [
     Row::Swarm,
     Row::Stop,
     Row::End,
+    Row::Diff,
     Row::Memory,
     Row::Crash,
 ];
@@ -73,6 +76,7 @@ impl Row {
             Row::Swarm => "swarm",
             Row::Stop => "stop",
             Row::End => "end",
+            Row::Diff => "diff",
             Row::Memory => "memory",
             Row::Crash => "crash",
         }
@@ -91,6 +95,7 @@ impl Row {
             Row::Swarm => swarm::LINES,
             Row::Stop => stop::LINES,
             Row::End => end::LINES,
+            Row::Diff => diff::LINES,
             Row::Memory => memory::LINES,
             Row::Crash => crash::LINES,
         }
@@ -127,6 +132,7 @@ impl Row {
             Row::Swarm => swarm::measure(work, server).await,
             Row::Stop => stop::measure(work, server).await,
             Row::End => end::measure(work, server).await,
+            Row::Diff => diff::measure(work, server).await,
             Row::Memory => memory::measure(server).await,
             Row::Crash => crash::measure(work, server).await,
         }

@@ -67,19 +67,21 @@ impl Work {
             git(&path, &["config", key, value]).await?;
         }
         for number in 0..files {
-            let folder = path.join(format!("src/{}", number / 100));
+            let file = path.join(file_name(number));
             if number % 100 == 0 {
-                std::fs::create_dir_all(&folder)?;
+                std::fs::create_dir_all(file.with_file_name(""))?;
             }
-            std::fs::write(
-                folder.join(format!("file-{number}.txt")),
-                format!("line of file {number}\n").repeat(20),
-            )?;
+            std::fs::write(file, format!("line of file {number}\n").repeat(20))?;
         }
         git(&path, &["add", "-A"]).await?;
         git(&path, &["commit", "-q", "--allow-empty", "-m", "start"]).await?;
         Ok(path)
     }
+}
+
+/// Where a file of a bench repository lies.
+pub fn file_name(number: usize) -> String {
+    format!("src/{}/file-{number}.txt", number / 100)
 }
 
 /// Runs git and returns its trimmed output.
