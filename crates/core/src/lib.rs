@@ -18,6 +18,7 @@ mod place;
 mod project;
 mod recover;
 mod run;
+mod settings;
 mod site;
 mod start;
 mod stream;
@@ -31,7 +32,7 @@ use std::time::Duration;
 use forge_git::{Pool, Repo, WorktreeBase};
 use forge_run::agents::Profiles;
 use forge_store::Store;
-use forge_types::{ProjectId, RunId};
+use forge_types::{ProjectId, RunId, Settings};
 use tokio::sync::{Notify, Semaphore};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -95,6 +96,8 @@ pub(crate) struct Inner {
     pool: Pool,
     repos: Mutex<HashMap<PathBuf, Repo>>,
     profiles: RwLock<Profiles>,
+    settings: RwLock<Arc<Settings>>,
+    http: forge_remote::Http,
     lanes: Lanes,
     attended: Mutex<HashMap<RunId, Attended>>,
     /// Projects whose spare worktrees are about to be refilled.
@@ -126,6 +129,9 @@ impl Forge {
         let base = WorktreeBase::new(config.worktree_base.clone(), installation);
         let pool = Pool::new(base.clone(), config.spares, SPARE_FREE_BYTES);
         let profiles = load_profiles(&config.home.join("profiles.json"));
+        let settings = RwLock::new(Arc::new(settings::load(&config.home)));
+        let http = forge_remote::Http::new()
+            .map_err(|cause| Error::internal("no HTTP client for code hosts", cause))?;
         let forge = Forge(Arc::new(Inner {
             config,
             store,
@@ -133,6 +139,8 @@ impl Forge {
             pool,
             repos: Mutex::default(),
             profiles: RwLock::new(profiles),
+            settings,
+            http,
             lanes: Lanes::default(),
             attended: Mutex::default(),
             warming: Mutex::default(),

@@ -17,6 +17,7 @@ mod merge;
 mod project;
 mod request;
 mod run;
+mod settings;
 mod slug;
 mod task;
 mod time;
@@ -40,6 +41,9 @@ pub use request::{
     OpenEditor, ReplaceRun, StartTask, UpdateProject, UpdateTask,
 };
 pub use run::{Run, RunOwner, RunPhase, RunReason, RunStatus};
+pub use settings::{
+    EditorSettings, GithubSettings, Language, NotificationSettings, Settings, Showcases, SoundFile, Theme,
+};
 pub use slug::{branch_name, name_for, slug};
 pub use task::{Task, TaskStatus, TaskSummary};
 pub use time::Millis;

@@ -1,4 +1,4 @@
-//! The dependency rule: `types ← {store, git, run} ← core ← server ← forge`, and who may name what.
+//! The dependency rule: `types ← {store, git, run, remote} ← core ← server ← forge`, and who may name what.
 
 use std::collections::BTreeSet;
 use std::process::Command;
@@ -6,22 +6,24 @@ use std::process::Command;
 use serde_json::Value;
 
 /// Crate, and the crates of the workspace it may depend on.
-const RULE: [(&str, &[&str]); 7] = [
+const RULE: [(&str, &[&str]); 8] = [
     ("forge-types", &[]),
     ("forge-store", &["forge-types"]),
     ("forge-git", &["forge-types"]),
     ("forge-run", &["forge-types"]),
-    ("forge-core", &["forge-types", "forge-store", "forge-git", "forge-run"]),
+    ("forge-remote", &["forge-types"]),
+    ("forge-core", &["forge-types", "forge-store", "forge-git", "forge-run", "forge-remote"]),
     ("forge-server", &["forge-types", "forge-core"]),
     ("forge", &["forge-types", "forge-git", "forge-run", "forge-core", "forge-server"]),
 ];
 
 /// Library, and the only crates that may name it.
-const ONLY: [(&str, &[&str]); 4] = [
+const ONLY: [(&str, &[&str]); 5] = [
     ("sqlx", &["forge-store"]),
     ("axum", &["forge-server"]),
     ("clap", &["forge"]),
     ("notify", &["forge-git"]),
+    ("rustls", &["forge-remote"]),
 ];
 
 fn workspace() -> Vec<(String, BTreeSet<String>)> {

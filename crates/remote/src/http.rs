@@ -1,0 +1,128 @@
+//! The one HTTP client.
+//!
+//! Invariant: redirects never carry a token to another host, answers above [`MAX_ANSWER_BYTES`] are refused, and an error
+//! names the host and the status but never a secret.
+
+use std::time::Duration;
+
+use reqwest::{Method, StatusCode, header};
+use serde_json::Value;
+
+const TIME_LIMIT: Duration = Duration::from_secs(30);
+const CONNECT_LIMIT: Duration = Duration::from_secs(10);
+pub(crate) const MAX_ANSWER_BYTES: usize = 16 << 20;
+
+#[derive(Debug, thiserror::Error)]
+pub enum RemoteError {
+    /// No answer: unknown host, refused connection, time-out.
+    #[error("cannot reach {host}: {reason}")]
+    Unreachable { host: String, reason: String },
+    /// An answer that is not a success; `message` is what the server said.
+    #[error("{host} answered {status}: {message}")]
+    Refused { host: String, status: u16, message: String },
+    /// An answer that cannot be used.
+    #[error("{host} sent an answer that cannot be used: {reason}")]
+    Unusable { host: String, reason: String },
+}
+
+/// An answer, success or not.
+#[derive(Debug)]
+pub(crate) struct Reply {
+    pub status: u16,
+    pub etag: Option<String>,
+    pub body: Value,
+}
+
+#[derive(Clone)]
+pub struct Http(reqwest::Client);
+
+impl Http {
+    pub fn new() -> Result<Self, RemoteError> {
+        // A second call finds the provider in place, which is fine.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let client = reqwest::Client::builder()
+            .timeout(TIME_LIMIT)
+            .connect_timeout(CONNECT_LIMIT)
+            .user_agent(concat!("forge/", env!("CARGO_PKG_VERSION")))
+            .build();
+        client.map(Self).map_err(|error| RemoteError::Unusable {
+            host: "this machine".to_owned(),
+            reason: format!("no HTTP client can be made: {}", error.without_url()),
+        })
+    }
+
+    /// One request with a JSON answer; an empty answer is `null`.
+    pub(crate) async fn call(
+        &self,
+        method: Method,
+        url: &str,
+        headers: &[(&'static str, &str)],
+        body: Option<&Value>,
+    ) -> Result<Reply, RemoteError> {
+        let host = host_of(url);
+        let unreachable = |error: reqwest::Error| RemoteError::Unreachable {
+            host: host.clone(),
+            reason: error.without_url().to_string(),
+        };
+        let mut request = self.0.request(method, url);
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        if let Some(body) = body {
+            request = request.json(body);
+        }
+        let mut response = request.send().await.map_err(unreachable)?;
+        let status = response.status();
+        let etag =
+            response.headers().get(header::ETAG).and_then(|value| value.to_str().ok()).map(str::to_owned);
+        let mut bytes = Vec::new();
+        while let Some(chunk) = response.chunk().await.map_err(unreachable)? {
+            if bytes.len() + chunk.len() > MAX_ANSWER_BYTES {
+                return Err(RemoteError::Unusable { host, reason: "it is larger than 16 MiB".to_owned() });
+            }
+            bytes.extend_from_slice(&chunk);
+        }
+        let body = match serde_json::from_slice(&bytes) {
+            Ok(body) => body,
+            Err(_) if bytes.is_empty() => Value::Null,
+            Err(_) if status.is_success() => {
+                return Err(RemoteError::Unusable { host, reason: "it is not JSON".to_owned() });
+            }
+            Err(_) => Value::Null,
+        };
+        Ok(Reply { status: status.as_u16(), etag, body })
+    }
+}
+
+/// The host and port of a URL, which may be named in messages; never its credentials or query.
+pub(crate) fn host_of(url: &str) -> String {
+    let parsed = reqwest::Url::parse(url).ok();
+    let named = parsed.and_then(|url| {
+        let host = url.host_str()?.to_owned();
+        Some(url.port().map_or(host.clone(), |port| format!("{host}:{port}")))
+    });
+    named.unwrap_or_else(|| "the given address".to_owned())
+}
+
+impl Reply {
+    /// The body of a success; otherwise the error with the server's own words.
+    pub fn success(self, url: &str) -> Result<Value, RemoteError> {
+        if StatusCode::from_u16(self.status).is_ok_and(|status| status.is_success()) {
+            return Ok(self.body);
+        }
+        let said = ["message", "error_description", "error"].iter().find_map(|key| self.body[*key].as_str());
+        let message = said.unwrap_or("no reason given").to_owned();
+        Err(RemoteError::Refused { host: host_of(url), status: self.status, message })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_is_named_without_credentials() {
+        assert_eq!(host_of("https://user:secret@git.example:8443/a?token=x"), "git.example:8443");
+        assert_eq!(host_of("nonsense"), "the given address");
+    }
+}

@@ -1,0 +1,8 @@
+//! What Forge asks of other machines over HTTP: code hosts and notification gateways.
+//!
+//! Invariant: every request has a time limit and a size limit, and no error, log line or `Debug` text ever holds a token
+//! or a URL's credentials.
+
+mod http;
+
+pub use http::{Http, RemoteError};

@@ -1,0 +1,209 @@
+//! The user's settings: what `config.json` in Forge's home holds and `/api/config` shows.
+//!
+//! Invariant: every field has a default, so any subset can be read; keys that this version does not know are kept and
+//! written back.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::{Executor, ProfileId};
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Settings {
+    pub config_version: String,
+    pub theme: Theme,
+    pub executor_profile: ProfileId,
+    pub disclaimer_acknowledged: bool,
+    pub onboarding_acknowledged: bool,
+    pub github_login_acknowledged: bool,
+    pub telemetry_acknowledged: bool,
+    pub notifications: NotificationSettings,
+    pub editor: EditorSettings,
+    pub github: GithubSettings,
+    pub analytics_enabled: Option<bool>,
+    pub contact_email_opt_in: Option<bool>,
+    pub contact_username_opt_in: Option<bool>,
+    pub workspace_dir: Option<String>,
+    pub last_app_version: Option<String>,
+    pub show_release_notes: bool,
+    pub language: Language,
+    pub git_branch_prefix: String,
+    pub showcases: Showcases,
+    #[serde(flatten)]
+    pub other: Map<String, Value>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            config_version: "v7".to_owned(),
+            theme: Theme::default(),
+            executor_profile: ProfileId::new(Executor::ClaudeCode),
+            disclaimer_acknowledged: false,
+            onboarding_acknowledged: false,
+            github_login_acknowledged: false,
+            telemetry_acknowledged: false,
+            notifications: NotificationSettings::default(),
+            editor: EditorSettings::default(),
+            github: GithubSettings::default(),
+            analytics_enabled: None,
+            contact_email_opt_in: None,
+            contact_username_opt_in: None,
+            workspace_dir: None,
+            last_app_version: None,
+            show_release_notes: false,
+            language: Language::default(),
+            git_branch_prefix: "forge".to_owned(),
+            showcases: Showcases::default(),
+            other: Map::new(),
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum Theme {
+    Light,
+    Dark,
+    #[default]
+    System,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum Language {
+    #[default]
+    Browser,
+    En,
+    Ja,
+    Es,
+    Ko,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct NotificationSettings {
+    pub sound_enabled: bool,
+    pub push_enabled: bool,
+    pub sound_file: SoundFile,
+    #[serde(flatten)]
+    pub other: Map<String, Value>,
+}
+
+impl Default for NotificationSettings {
+    fn default() -> Self {
+        Self { sound_enabled: true, push_enabled: true, sound_file: SoundFile::default(), other: Map::new() }
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum SoundFile {
+    #[serde(rename = "ABSTRACT_SOUND1")]
+    AbstractSound1,
+    #[serde(rename = "ABSTRACT_SOUND2")]
+    AbstractSound2,
+    #[serde(rename = "ABSTRACT_SOUND3")]
+    AbstractSound3,
+    #[serde(rename = "ABSTRACT_SOUND4")]
+    AbstractSound4,
+    #[default]
+    #[serde(rename = "GENIE_NOTIFY1")]
+    GenieNotify1,
+    #[serde(rename = "GENIE_NOTIFY2")]
+    GenieNotify2,
+    #[serde(rename = "PHONE_VIBRATION")]
+    PhoneVibration,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct EditorSettings {
+    pub editor_type: String,
+    pub custom_command: Option<String>,
+    pub remote_ssh_host: Option<String>,
+    pub remote_ssh_user: Option<String>,
+    #[serde(flatten)]
+    pub other: Map<String, Value>,
+}
+
+impl Default for EditorSettings {
+    fn default() -> Self {
+        Self {
+            editor_type: "VS_CODE".to_owned(),
+            custom_command: None,
+            remote_ssh_host: None,
+            remote_ssh_user: None,
+            other: Map::new(),
+        }
+    }
+}
+
+/// Tokens are in clear here and in the file (mode 600); whoever shows settings masks them.
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct GithubSettings {
+    pub pat: Option<String>,
+    pub oauth_token: Option<String>,
+    pub username: Option<String>,
+    pub primary_email: Option<String>,
+    pub default_pr_base: Option<String>,
+    #[serde(flatten)]
+    pub other: Map<String, Value>,
+}
+
+impl GithubSettings {
+    /// The token to use: the personal one before the one of the device login.
+    pub fn token(&self) -> Option<&str> {
+        self.pat.as_deref().or(self.oauth_token.as_deref()).filter(|token| !token.is_empty())
+    }
+}
+
+impl Default for GithubSettings {
+    fn default() -> Self {
+        Self {
+            pat: None,
+            oauth_token: None,
+            username: None,
+            primary_email: None,
+            default_pr_base: Some("main".to_owned()),
+            other: Map::new(),
+        }
+    }
+}
+
+/// Says whether tokens are set, never what they are.
+impl std::fmt::Debug for GithubSettings {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("GithubSettings")
+            .field("pat", &self.pat.is_some())
+            .field("oauth_token", &self.oauth_token.is_some())
+            .field("username", &self.username)
+            .field("default_pr_base", &self.default_pr_base)
+            .finish_non_exhaustive()
+    }
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Showcases {
+    pub seen_features: Vec<String>,
+    #[serde(flatten)]
+    pub other: Map<String, Value>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unknown_keys_come_back_as_they_were() {
+        let text = r#"{"theme":"DARK","github":{"pat":"t","enterprise":true},"future":{"a":[1]}}"#;
+        let settings: Settings = serde_json::from_str(text).unwrap();
+        let back = serde_json::to_value(&settings).unwrap();
+        assert_eq!(back["future"]["a"][0], 1);
+        assert_eq!(back["github"]["enterprise"], true);
+        assert_eq!(back["github"]["default_pr_base"], "main");
+        assert!(!format!("{settings:?}").contains("\"t\""), "a token is never printed");
+    }
+}
