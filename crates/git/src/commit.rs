@@ -14,6 +14,8 @@ use crate::{GitError, Kept, Owner, Repo, keep};
 pub enum Committed {
     Nothing,
     Commit(String),
+    /// An operation is stopped at these files, and nothing was committed.
+    Conflicts(Vec<String>),
 }
 
 /// Commits every change of the worktree, untracked files included.
