@@ -7,15 +7,21 @@
 //! is held over an await; every background task is tracked and stops when the engine is closed.
 
 mod attempt;
+mod branch;
 mod chain;
+mod conflict;
+mod editor;
 mod error;
 mod feed;
 mod follow_up;
 mod garbage;
+mod hold;
+mod land;
 mod lane;
 mod message;
 mod place;
 mod project;
+mod radar;
 mod recover;
 mod run;
 mod settings;
@@ -39,6 +45,7 @@ use tokio_util::task::TaskTracker;
 
 use chain::Attended;
 use lane::Lanes;
+use radar::Radar;
 
 pub use error::{Error, Kind, Result};
 pub use feed::EventFeed;
@@ -46,6 +53,7 @@ pub use follow_up::Replaced;
 pub use forge_git::{SearchHit, SearchScope};
 pub use forge_run::{Kind as RecordKind, Record};
 pub use forge_store::{Dropped, Page, TaskBlock};
+pub use land::RebaseOutcome;
 pub use place::{GcReport, GcRequest, KeptReport, RestoredReport, Standing, WorktreeReport};
 pub use start::{Started, StartedAttempt, StartedErrand};
 pub use stream::{DiffDetail, DiffFeed, DiffStep, EntryTail, LogTail};
@@ -99,6 +107,7 @@ pub(crate) struct Inner {
     settings: RwLock<Arc<Settings>>,
     http: forge_remote::Http,
     lanes: Lanes,
+    radar: Radar,
     attended: Mutex<HashMap<RunId, Attended>>,
     /// Projects whose spare worktrees are about to be refilled.
     warming: Mutex<HashSet<ProjectId>>,
@@ -142,6 +151,7 @@ impl Forge {
             settings,
             http,
             lanes: Lanes::default(),
+            radar: Radar::default(),
             attended: Mutex::default(),
             warming: Mutex::default(),
             turns: Semaphore::new(TURNS),
