@@ -7,6 +7,7 @@ mod crash;
 mod door;
 mod flow;
 mod in_place;
+mod landing;
 mod layers;
 mod owners;
 mod program;
