@@ -15,3 +15,4 @@ mod queue;
 mod scripts;
 mod shutdown;
 mod stop;
+mod torture;
