@@ -21,16 +21,24 @@ pub(crate) struct Ground {
 
 impl Forge {
     pub(crate) async fn ground(&self, id: AttemptId) -> Result<Ground> {
-        let mut site = self.site(RunOwner::Attempt(id)).await?;
+        let mut ground = self.plot(id).await?;
+        self.ensure_place(&mut ground.site).await?;
+        if let Some(attempt) = self.settle_rebase(&ground.repo, &ground.site).await? {
+            ground.site.attempt = Some(attempt.clone());
+            ground.attempt = attempt;
+        }
+        Ok(ground)
+    }
+
+    /// The same, but the worktree may be away.
+    pub(crate) async fn plot(&self, id: AttemptId) -> Result<Ground> {
+        let site = self.site(RunOwner::Attempt(id)).await?;
         let Some(attempt) = site.attempt.clone().filter(|attempt| attempt.use_worktree) else {
             return Err(Error::conflict(format!(
                 "attempt {id} works in the main checkout and has no branch of its own; start one with a worktree for this"
             )));
         };
-        self.ensure_place(&mut site).await?;
         let repo = self.repo(&site.project).await?;
-        let attempt = self.settle_rebase(&repo, &site).await?.unwrap_or(attempt);
-        site.attempt = Some(attempt.clone());
         Ok(Ground { site, attempt, repo })
     }
 

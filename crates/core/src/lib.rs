@@ -10,6 +10,7 @@ mod attempt;
 mod branch;
 mod chain;
 mod conflict;
+mod diff;
 mod editor;
 mod error;
 mod feed;
@@ -47,6 +48,7 @@ use chain::Attended;
 use lane::Lanes;
 use radar::Radar;
 
+pub use diff::{DiffDetail, DiffFeed, DiffStep};
 pub use error::{Error, Kind, Result};
 pub use feed::EventFeed;
 pub use follow_up::Replaced;
@@ -56,7 +58,7 @@ pub use forge_store::{Dropped, Page, TaskBlock};
 pub use land::RebaseOutcome;
 pub use place::{GcReport, GcRequest, KeptReport, RestoredReport, Standing, WorktreeReport};
 pub use start::{Started, StartedAttempt, StartedErrand};
-pub use stream::{DiffDetail, DiffFeed, DiffStep, EntryTail, LogTail};
+pub use stream::{EntryTail, LogTail};
 
 /// Spare worktrees are made only while this much stays free.
 const SPARE_FREE_BYTES: u64 = 2 << 30;

@@ -31,6 +31,11 @@ impl Repo {
         }))
     }
 
+    /// Whether the repository holds a commit with this object id.
+    pub async fn has_commit(&self, sha: &str) -> Result<bool, GitError> {
+        Ok(is_object_id(sha) && self.resolver().commit(sha).await?.is_some())
+    }
+
     /// The local branches whose commits are all part of `commit`.
     pub async fn branches_in(&self, commit: &str) -> Result<HashSet<String>, GitError> {
         let merged = format!("--merged={}", revision(commit)?);

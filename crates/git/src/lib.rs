@@ -46,7 +46,7 @@ pub use command::{GitVersion, check_git, spawned};
 pub use commit::{Committed, commit_all, is_dirty, reset_hard};
 pub use content::ContentReader;
 pub use copy::{CopyWarning, copy_files};
-pub use diff::{Blob, FileDiff, diff_commit, diff_worktree};
+pub use diff::{Blob, Counting, FileDiff, diff_commit, diff_worktree};
 pub use ensure::{drop_orphan_claim, ensure};
 pub use error::GitError;
 pub use history::is_object_id;

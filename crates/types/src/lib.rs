@@ -29,7 +29,7 @@ pub use branch::{
     BranchStatus, ChangeTargetBranch, CommitComparison, CommitInfo, ConflictOp, ConflictReport, PairConflict,
     RebaseAttempt, TargetBranchChanged, TargetConflict, TaskRelationships,
 };
-pub use diff::{BranchInfo, Diff, DiffChange};
+pub use diff::{BranchInfo, Diff, DiffChange, is_lock_file};
 pub use draft::{Draft, DraftKind};
 pub use errand::Errand;
 pub use event::{Change, Event, EventRecord};

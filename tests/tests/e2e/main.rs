@@ -4,6 +4,7 @@
 
 mod atomic;
 mod crash;
+mod diffs;
 mod door;
 mod flow;
 mod in_place;

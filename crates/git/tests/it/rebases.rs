@@ -3,7 +3,7 @@ use std::path::Path;
 
 use forge_git::{
     BranchTip, Committed, GitError, Pair, Rebased, Worktree, abort, commit_work, merge_all, rebase,
-    squash_merge, status,
+    reset_hard, squash_merge, status,
 };
 use forge_types::{AttemptId, ConflictOp};
 use pretty_assertions::assert_eq;
@@ -160,6 +160,17 @@ async fn an_abort_goes_back_and_keeps_what_it_throws_away() {
         assert_eq!(git(&w.path, &["show", &format!("{newest}:a.txt")]), "half resolved");
     }
     assert_eq!(abort(&f.repo, &w.path, owner(id), &w.branch).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn going_back_to_an_earlier_commit_ends_a_stopped_rebase_first() {
+    let (f, id, w) = conflicting().await;
+    rebase_onto_main(&f, &w).await.unwrap();
+    let earlier = git(&w.path, &["rev-parse", &format!("{}^", w.branch)]);
+    reset_hard(&f.repo, &w.path, owner(id), &earlier).await.unwrap();
+    let now = status(&w.path).await.unwrap();
+    assert_eq!((now.head, now.branch, now.operation), (Some(earlier.clone()), Some(w.branch.clone()), None));
+    assert_eq!(git(&w.path, &["rev-parse", &w.branch]), earlier);
 }
 
 #[tokio::test]
