@@ -1,10 +1,10 @@
-//! Attempts: reading them, stopping them, landing them.
+//! Attempts: reading them and stopping them.
 
 use std::time::Duration;
 
 use forge_store::{Dropped, Page};
 use forge_types::{
-    Action, Attempt, AttemptId, Merge, MergeId, Millis, Run, RunId, RunOwner, RunPhase, RunReason, RunStatus,
+    Action, Attempt, AttemptId, Merge, Millis, Run, RunId, RunOwner, RunPhase, RunReason, RunStatus,
     ScriptContext, TaskStatus,
 };
 
@@ -13,7 +13,6 @@ use tokio_util::sync::CancellationToken;
 
 use crate::chain::Attended;
 use crate::lane::Entry;
-use crate::message::squash_message;
 use crate::site::Site;
 use crate::start::new_run;
 use crate::task::moved;
@@ -149,54 +148,5 @@ impl Forge {
         tx.insert_run(&run).await?;
         tx.commit().await?;
         self.go(run, &site).await
-    }
-
-    /// Lands an attempt: one squashed commit on its target branch.
-    pub async fn merge_attempt(&self, id: AttemptId) -> Result<()> {
-        let mut site = self.site(RunOwner::Attempt(id)).await?;
-        self.ensure_place(&mut site).await?;
-        let (Some(task), Some(attempt)) = (&site.task, &site.attempt) else {
-            return Err(Error::not_found(format!("Task attempt not found: {id}")));
-        };
-        if !attempt.use_worktree {
-            return Err(Error::conflict(format!(
-                "attempt {id} works in the main checkout and has no branch of its own; there is nothing to merge"
-            )));
-        }
-        self.refuse_agent_at_work(id).await?;
-        let repo = self.repo(&site.project).await?;
-        let message = squash_message(task);
-        let merged =
-            forge_git::squash_merge(&repo, &site.place, &attempt.branch, &attempt.target_branch, &message)
-                .await?;
-        let now = Millis::now();
-        let merge = Merge::Direct {
-            id: MergeId::random(),
-            task_attempt_id: id,
-            merge_commit: merged.commit,
-            target_branch_name: attempt.target_branch.clone(),
-            created_at: now,
-        };
-        let mut tx = self.0.store.begin().await?;
-        tx.insert_merge(&merge).await?;
-        if let Some(task) = tx.task(task.id).await?
-            && let Some(task) = moved(&task, TaskStatus::Done, RunReason::CodingAgent)
-        {
-            tx.update_task(&task).await?;
-        }
-        tx.commit().await?;
-        self.warm_up(&site.project);
-        Ok(())
-    }
-
-    async fn refuse_agent_at_work(&self, id: AttemptId) -> Result<()> {
-        let runs = self.0.store.runs(id, Dropped::Hidden).await?;
-        match runs.iter().find(|run| run.status == RunStatus::Running && run.reason != RunReason::DevServer) {
-            Some(run) => Err(Error::conflict(format!(
-                "run {} of attempt {id} is still at work; stop it or wait for its end, then merge",
-                run.id
-            ))),
-            None => Ok(()),
-        }
     }
 }

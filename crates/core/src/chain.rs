@@ -178,6 +178,7 @@ impl Forge {
         }
         judge(&mut run, exit, &outcome);
         let committed = self.commit_work(&run, site).await;
+        self.notice_rebase(site).await;
         run.after_head = self.head(site, &committed).await;
         let next = next_action(&run, &committed);
         let next = next
@@ -264,13 +265,25 @@ impl Forge {
         };
         let repo = self.repo(&site.project).await.ok()?;
         let _turn = self.0.turns.acquire().await.ok()?;
-        match forge_git::commit_all(&repo, &site.place, &message).await {
+        match forge_git::commit_work(&repo, &site.place, &message).await {
+            Ok(Committed::Conflicts(files)) => {
+                tracing::info!(run = %run.id, ?files, "a run ended with conflicts; nothing was committed");
+                None
+            }
             Ok(committed) => Some(committed),
             Err(error) => {
                 // The work stays in the worktree, visible as uncommitted; the run itself did succeed.
                 tracing::error!(run = %run.id, %error, "cannot commit the work of a run");
                 None
             }
+        }
+    }
+
+    /// The run may have brought a rebase to its end, or given it up.
+    async fn notice_rebase(&self, site: &Site) {
+        let noticed = async { self.settle_rebase(&self.repo(&site.project).await?, site).await };
+        if let Err(error) = noticed.await {
+            tracing::warn!(place = %site.place.display(), %error, "cannot tell how a rebase ended");
         }
     }
 
@@ -312,7 +325,7 @@ impl Forge {
     }
 
     async fn promote(&self, id: RunId) -> Result<()> {
-        let mut run = self.run(id).await?;
+        let mut run = self.written_run(id).await?;
         let site = self.site(run.owner).await?;
         if run.phase == RunPhase::Ended {
             if let Some(next) = self.release(id, &site.place) {
@@ -343,6 +356,18 @@ impl Forge {
         }
         tx.commit().await?;
         self.go(run, &site).await
+    }
+
+    /// A run takes its place in the lane before its row is written, and its turn may come in between.
+    async fn written_run(&self, id: RunId) -> Result<Run> {
+        const TRIES: u32 = 100;
+        for _ in 0..TRIES {
+            if let Some(run) = self.0.store.run(id).await? {
+                return Ok(run);
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        self.run(id).await
     }
 
     pub(crate) fn seal_later(&self, id: RunId) {

@@ -100,12 +100,16 @@ impl From<forge_git::GitError> for Error {
     fn from(error: forge_git::GitError) -> Self {
         use forge_git::GitError;
         let kind = match &error {
-            GitError::BranchMissing(_) => Kind::NotFound,
+            GitError::BranchMissing(_) | GitError::FileMissing { .. } => Kind::NotFound,
+            GitError::BadPath { .. } => Kind::Invalid,
             GitError::NoRepository(_) => Kind::Conflict,
             GitError::NotForges { .. }
             | GitError::Conflict { .. }
             | GitError::Diverged(_)
             | GitError::Dirty { .. }
+            | GitError::InProgress { .. }
+            | GitError::OffBranch { .. }
+            | GitError::RemoteTarget(_)
             | GitError::NothingToMerge { .. }
             | GitError::NothingKept(_)
             | GitError::Exists(_)

@@ -7,15 +7,22 @@
 //! is held over an await; every background task is tracked and stops when the engine is closed.
 
 mod attempt;
+mod branch;
 mod chain;
+mod conflict;
+mod diff;
+mod editor;
 mod error;
 mod feed;
 mod follow_up;
 mod garbage;
+mod hold;
+mod land;
 mod lane;
 mod message;
 mod place;
 mod project;
+mod radar;
 mod recover;
 mod run;
 mod settings;
@@ -39,16 +46,19 @@ use tokio_util::task::TaskTracker;
 
 use chain::Attended;
 use lane::Lanes;
+use radar::Radar;
 
+pub use diff::{DiffDetail, DiffFeed, DiffStep};
 pub use error::{Error, Kind, Result};
 pub use feed::EventFeed;
 pub use follow_up::Replaced;
 pub use forge_git::{SearchHit, SearchScope};
 pub use forge_run::{Kind as RecordKind, Record};
 pub use forge_store::{Dropped, Page, TaskBlock};
+pub use land::RebaseOutcome;
 pub use place::{GcReport, GcRequest, KeptReport, RestoredReport, Standing, WorktreeLine, WorktreeReport};
 pub use start::{Started, StartedAttempt, StartedErrand};
-pub use stream::{DiffDetail, DiffFeed, DiffStep, EntryTail, LogTail};
+pub use stream::{EntryTail, LogTail};
 
 /// Spare worktrees are made only while this much stays free.
 const SPARE_FREE_BYTES: u64 = 2 << 30;
@@ -99,6 +109,7 @@ pub(crate) struct Inner {
     settings: RwLock<Arc<Settings>>,
     http: forge_remote::Http,
     lanes: Lanes,
+    radar: Radar,
     attended: Mutex<HashMap<RunId, Attended>>,
     /// Projects whose spare worktrees are about to be refilled.
     warming: Mutex<HashSet<ProjectId>>,
@@ -142,6 +153,7 @@ impl Forge {
             settings,
             http,
             lanes: Lanes::default(),
+            radar: Radar::default(),
             attended: Mutex::default(),
             warming: Mutex::default(),
             turns: Semaphore::new(TURNS),

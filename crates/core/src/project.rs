@@ -3,10 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use forge_git::{Repo, SearchHit, SearchScope};
-use forge_run::Editor;
-use forge_types::{
-    BranchInfo, CreateProject, Millis, OpenEditor, Project, ProjectId, RunStatus, UpdateProject,
-};
+use forge_types::{BranchInfo, CreateProject, Millis, Project, ProjectId, RunStatus, UpdateProject};
 
 use crate::{Error, Forge, Result};
 
@@ -112,25 +109,6 @@ impl Forge {
         Ok(self.repo(&self.project(id).await?).await?.branches().await?)
     }
 
-    /// Opens the project, or a file inside it, in an editor on the machine of the server.
-    pub async fn open_project(&self, id: ProjectId, request: OpenEditor) -> Result<()> {
-        let project = self.project(id).await?;
-        let root = Path::new(&project.git_repo_path);
-        let path = match request.file_path.as_deref() {
-            Some(file) => inside(root, file)?,
-            None => root.to_owned(),
-        };
-        let editor = Editor::named(request.editor_type.as_deref().unwrap_or_default());
-        let path_env = std::env::var_os("PATH").unwrap_or_default();
-        editor.open(&path, &path_env).map_err(|cause| {
-            let program = editor.program();
-            Error::internal(
-                format!("cannot open the editor `{program}`: {cause}; is it on the server's PATH?"),
-                cause,
-            )
-        })
-    }
-
     pub async fn search_files(
         &self,
         id: ProjectId,
@@ -142,15 +120,6 @@ impl Forge {
         }
         let repo = self.repo(&self.project(id).await?).await?;
         Ok(repo.search_files(query.trim(), scope, SEARCH_LIMIT).await?)
-    }
-}
-
-/// The real path of `file`, which must exist below `root`.
-fn inside(root: &Path, file: &str) -> Result<PathBuf> {
-    let real = |path: &Path| path.canonicalize().ok();
-    match (real(root), real(&root.join(file))) {
-        (Some(root), Some(path)) if path.starts_with(&root) => Ok(path),
-        _ => Err(Error::invalid(format!("file_path: '{file}' is no file inside {}", root.display()))),
     }
 }
 

@@ -8,12 +8,15 @@ use std::time::Duration;
 
 use crate::branch::revision;
 use crate::command::Git;
-use crate::{GitError, Kept, Owner, Repo, keep};
+use crate::status::rebased_branch;
+use crate::{GitError, Kept, Owner, Repo, admin, keep};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Committed {
     Nothing,
     Commit(String),
+    /// An operation is stopped at these files, and nothing was committed.
+    Conflicts(Vec<String>),
 }
 
 /// Commits every change of the worktree, untracked files included.
@@ -75,6 +78,12 @@ pub async fn reset_hard(
         true => Some(keep::keep(repo, worktree, owner).await?),
         false => None,
     };
+    // A reset inside a stopped rebase would move a HEAD that is on no branch.
+    if crate::operation(worktree).is_some() {
+        let git_dir = admin::private_dir(worktree).unwrap_or_else(|| worktree.join(".git"));
+        let branch = rebased_branch(&git_dir).unwrap_or_else(|| "HEAD".to_owned());
+        crate::abort(repo, worktree, owner, &branch).await?;
+    }
     Git::write(worktree).args(["reset", "-q", "--hard", revision(commit)?, "--"]).run_patiently().await?;
     Ok(kept)
 }

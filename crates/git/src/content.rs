@@ -1,24 +1,49 @@
 //! The contents of changed files.
 //!
 //! Owns: one `git` process per reader, started on first use.
-//! Invariant: at most two files are in memory at a time, none larger than the caller allows; binary and larger files are
-//! told without content.
+//! Invariant: what is in memory at a time is the batch that the caller asked for, and no file of it is larger than the
+//! caller allows; binary and larger files are told without content.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use forge_types::Diff;
+use forge_types::{Diff, DiffChange, is_lock_file};
 
 use crate::base::blocking;
 use crate::command::Git;
 use crate::session::Session;
 use crate::{Blob, FileDiff, GitError, Repo};
 
-/// Reads the contents of changed files, one at a time.
+/// How much of a file git looks at to see whether it is text.
+const BINARY_LOOK_BYTES: usize = 8000;
+
+/// Reads the contents of changed files, a batch at a time.
 pub struct ContentReader {
     git_dir: PathBuf,
     worktree: PathBuf,
     session: Option<Session>,
+}
+
+impl FileDiff {
+    /// The change without its contents.
+    pub fn outline(&self) -> Diff {
+        Diff {
+            change: self.change,
+            old_path: self.old_path.clone(),
+            new_path: self.new_path.clone(),
+            old_content: None,
+            new_content: None,
+            content_omitted: true,
+            additions: self.additions,
+            deletions: self.deletions,
+            lock_file: is_lock_file(self.key()),
+        }
+    }
+
+    fn fits(&self, max_bytes: u64) -> bool {
+        let small = |blob: &Option<Blob>| blob.as_ref().is_none_or(|blob| blob.size <= max_bytes);
+        !self.binary && small(&self.old) && small(&self.new)
+    }
 }
 
 impl ContentReader {
@@ -27,73 +52,116 @@ impl ContentReader {
     }
 
     /// Contents are omitted for binary files and for files above `max_bytes`.
-    pub async fn load(&mut self, file: &FileDiff, max_bytes: u64) -> Result<Diff, GitError> {
-        let mut diff = Diff {
-            change: file.change,
-            old_path: file.old_path.clone(),
-            new_path: file.new_path.clone(),
-            old_content: None,
-            new_content: None,
-            content_omitted: true,
-            additions: file.additions,
-            deletions: file.deletions,
-        };
-        let too_large = |blob: &Option<Blob>| blob.as_ref().is_some_and(|blob| blob.size > max_bytes);
-        if file.binary || too_large(&file.old) || too_large(&file.new) {
-            return Ok(diff);
+    pub async fn load(&mut self, files: &[FileDiff], max_bytes: u64) -> Result<Vec<Diff>, GitError> {
+        let fitting: Vec<&FileDiff> = files.iter().filter(|file| file.fits(max_bytes)).collect();
+        let mut objects = self.stored(&fitting).await?.into_iter();
+        let mut present = self.present(&fitting, max_bytes).await?.into_iter();
+        let mut diffs = Vec::with_capacity(files.len());
+        for file in files {
+            let mut diff = file.outline();
+            if file.fits(max_bytes) {
+                let mut side = |blob: &Option<Blob>| match blob {
+                    None => None,
+                    Some(blob) if blob.modified.is_none() => objects.next().flatten(),
+                    Some(_) => present.next().flatten(),
+                };
+                let (old, new) = (side(&file.old), side(&file.new));
+                self.fill(file, &mut diff, old, new, max_bytes).await?;
+            }
+            diffs.push(diff);
         }
-        let old = self.side(&file.old, file.old_path.as_deref(), max_bytes).await?;
-        let mut new = self.side(&file.new, file.new_path.as_deref(), max_bytes).await?;
+        Ok(diffs)
+    }
+
+    async fn fill(
+        &mut self,
+        file: &FileDiff,
+        diff: &mut Diff,
+        old: Option<Vec<u8>>,
+        mut new: Option<Vec<u8>>,
+        max_bytes: u64,
+    ) -> Result<(), GitError> {
         // A file may have grown or gone since it was measured: then there is nothing whole to show.
-        if (file.old.is_some() && old.is_none()) || (file.new.is_some() && new.is_none()) {
-            return Ok(diff);
+        let gone = (file.old.is_some() && old.is_none()) || (file.new.is_some() && new.is_none());
+        if gone || [&old, &new].into_iter().flatten().any(|bytes| is_binary(bytes)) {
+            return Ok(());
         }
-        let in_worktree = file.new.as_ref().is_some_and(|blob| blob.oid.is_none());
-        if let (true, Some(old), Some(bytes), Some(path)) = (in_worktree, &old, &new, &file.new_path)
+        if let (Some(blob), Some(old), Some(bytes)) = (&file.new, &old, &new)
+            && blob.modified.is_some()
             && has_crlf(bytes)
             && !has_crlf(old)
         {
-            new = Some(self.normalise(path, bytes.clone(), max_bytes).await?);
+            new = Some(self.normalise(file, blob, bytes.clone(), max_bytes).await?);
+        }
+        if diff.change == DiffChange::Modified && file.mode_changed && old == new {
+            diff.change = DiffChange::PermissionChange;
         }
         let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
         diff.content_omitted = false;
         (diff.old_content, diff.new_content) = (old.map(text), new.map(text));
-        Ok(diff)
+        Ok(())
     }
 
-    async fn side(
-        &mut self,
-        blob: &Option<Blob>,
-        path: Option<&str>,
-        max_bytes: u64,
-    ) -> Result<Option<Vec<u8>>, GitError> {
-        match (blob, path) {
-            (Some(Blob { oid: Some(oid), .. }), _) => self.object(oid, max_bytes).await,
-            (Some(Blob { oid: None, .. }), Some(path)) => {
-                let path = self.worktree.join(path);
-                blocking(move || Ok(read_bounded(&path, max_bytes))).await
-            }
-            _ => Ok(None),
+    /// The sides that lie in the repository, in the order of the files.
+    async fn stored(&mut self, files: &[&FileDiff]) -> Result<Vec<Option<Vec<u8>>>, GitError> {
+        let sides = files.iter().flat_map(|file| [&file.old, &file.new]).flatten();
+        let oids: Vec<&str> = sides
+            .filter(|blob| blob.modified.is_none())
+            .map(|blob| blob.oid.as_deref().unwrap_or("-"))
+            .collect();
+        if oids.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut session = self.session()?;
+        let found = session.contents_of(&oids).await?;
+        self.session = Some(session);
+        Ok(found)
+    }
+
+    /// The sides that lie in the working tree, in the order of the files.
+    async fn present(&self, files: &[&FileDiff], max_bytes: u64) -> Result<Vec<Option<Vec<u8>>>, GitError> {
+        let lies_there = |file: &&&FileDiff| file.new.as_ref().is_some_and(|blob| blob.modified.is_some());
+        let paths: Vec<PathBuf> =
+            files.iter().filter(lies_there).map(|file| self.worktree.join(file.key())).collect();
+        blocking(move || Ok(paths.iter().map(|path| read_bounded(path, max_bytes)).collect())).await
+    }
+
+    /// Taken out while it is used: after an error it is not put back, and the next call starts a fresh one.
+    fn session(&mut self) -> Result<Session, GitError> {
+        match self.session.take() {
+            Some(session) => Ok(session),
+            None => Session::open(&self.git_dir),
         }
     }
 
     async fn object(&mut self, oid: &str, max_bytes: u64) -> Result<Option<Vec<u8>>, GitError> {
-        let mut session = match self.session.take() {
-            Some(session) => session,
-            None => Session::open(&self.git_dir)?,
-        };
-        // After an error the session is not put back, so the next call starts a fresh one.
+        let mut session = self.session()?;
         let bytes = session.contents(oid, max_bytes).await?;
         self.session = Some(session);
         Ok(bytes)
     }
 
-    /// The content as git would store it, so that a checkout with CRLF line ends does not differ in every line.
-    async fn normalise(&mut self, path: &str, bytes: Vec<u8>, max_bytes: u64) -> Result<Vec<u8>, GitError> {
-        let args = ["hash-object", "-w", "--path", path, "--stdin"];
+    /// The content as git stores it, so that a checkout with CRLF line ends does not differ in every line.
+    async fn normalise(
+        &mut self,
+        file: &FileDiff,
+        blob: &Blob,
+        bytes: Vec<u8>,
+        max_bytes: u64,
+    ) -> Result<Vec<u8>, GitError> {
+        if let Some(oid) = &blob.oid
+            && let Some(stored) = self.object(oid, max_bytes).await?
+        {
+            return Ok(stored);
+        }
+        let args = ["hash-object", "-w", "--path", file.key(), "--stdin"];
         let oid = Git::write(&self.worktree).args(args).input(bytes.clone()).text().await?;
         Ok(self.object(&oid, max_bytes).await?.unwrap_or(bytes))
     }
+}
+
+fn is_binary(bytes: &[u8]) -> bool {
+    bytes.iter().take(BINARY_LOOK_BYTES).any(|byte| *byte == 0)
 }
 
 fn has_crlf(bytes: &[u8]) -> bool {

@@ -6,6 +6,7 @@
 
 use std::collections::HashMap;
 use std::path::Path;
+use std::time::SystemTime;
 
 use forge_types::DiffChange;
 
@@ -14,11 +15,21 @@ use crate::command::Git;
 use crate::scratch::Scratch;
 use crate::{GitError, Repo, admin};
 
-/// One side of a change; `oid` is absent when the content lies only in the working tree.
+/// One side of a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Blob {
+    /// Absent when git has not stored the content, and perhaps not stored when `modified` is there.
     pub oid: Option<String>,
     pub size: u64,
+    /// When the file in the working tree was last written; absent when the content lies in the repository.
+    pub modified: Option<SystemTime>,
+}
+
+/// Whether lines are counted, which means reading every changed file twice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Counting {
+    Count,
+    Skip,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,10 +39,12 @@ pub struct FileDiff {
     pub new_path: Option<String>,
     pub old: Option<Blob>,
     pub new: Option<Blob>,
-    /// Absent for binary files, like `deletions`.
+    /// Absent for binary files and when lines were not counted, like `deletions`.
     pub additions: Option<u64>,
     pub deletions: Option<u64>,
+    /// Known only when lines were counted.
     pub binary: bool,
+    pub mode_changed: bool,
 }
 
 impl FileDiff {
@@ -41,23 +54,15 @@ impl FileDiff {
     }
 }
 
-const FORMAT: &[&str] = &[
-    "--raw",
-    "--numstat",
-    "-z",
-    "-M",
-    "--abbrev=64",
-    "--no-ext-diff",
-    "--no-textconv",
-    "--no-color",
-    "--no-relative",
-];
+const FORMAT: &[&str] =
+    &["--raw", "-z", "-M", "--abbrev=64", "--no-ext-diff", "--no-textconv", "--no-color", "--no-relative"];
 
 /// The working tree, untracked files included, against `merge_base`.
 pub async fn diff_worktree(
     repo: &Repo,
     worktree: &Path,
     merge_base: &str,
+    counting: Counting,
 ) -> Result<Vec<FileDiff>, GitError> {
     let git_dir = admin::private_dir(worktree).unwrap_or_else(|| worktree.join(".git"));
     let scratch = Scratch::new(repo)?;
@@ -81,16 +86,22 @@ pub async fn diff_worktree(
         // A file that vanished meanwhile is an error of its own only.
         git(&note).env("GIT_LITERAL_PATHSPECS", "1").input(files).answer().await?;
     }
-    let diff = git(&["diff", "--ignore-submodules=dirty"]).args(FORMAT).args([revision(merge_base)?, "--"]);
-    let bytes = diff.run().await?;
-    measure(repo, Some(worktree), read(&bytes)).await
+    let diff = git(&["diff", "--ignore-submodules=dirty"]).args(FORMAT).args(counting.option());
+    let bytes = diff.args([revision(merge_base)?, "--"]).run().await?;
+    measure(repo, Some(worktree), read(&bytes), counting).await
 }
 
 /// A commit against its first parent.
-pub async fn diff_commit(repo: &Repo, commit: &str) -> Result<Vec<FileDiff>, GitError> {
+pub async fn diff_commit(repo: &Repo, commit: &str, counting: Counting) -> Result<Vec<FileDiff>, GitError> {
     let show = Git::read(repo.path()).args(["show", "--format=", "-m", "--first-parent"]).args(FORMAT);
-    let bytes = show.args([revision(commit)?, "--"]).run().await?;
-    measure(repo, None, read(&bytes)).await
+    let bytes = show.args(counting.option()).args([revision(commit)?, "--"]).run().await?;
+    measure(repo, None, read(&bytes), counting).await
+}
+
+impl Counting {
+    fn option(self) -> Option<&'static str> {
+        (self == Counting::Count).then_some("--numstat")
+    }
 }
 
 /// A raw record: what git knows before sizes are looked up.
@@ -152,41 +163,60 @@ fn read(bytes: &[u8]) -> Vec<Raw> {
 }
 
 /// Adds sizes and names the kind of change.
-async fn measure(repo: &Repo, worktree: Option<&Path>, raws: Vec<Raw>) -> Result<Vec<FileDiff>, GitError> {
+async fn measure(
+    repo: &Repo,
+    worktree: Option<&Path>,
+    raws: Vec<Raw>,
+    counting: Counting,
+) -> Result<Vec<FileDiff>, GitError> {
     let is_blob = |mode: &str, oid: &str| mode != "000000" && mode != "160000" && !is_zero(oid);
-    let sides =
-        |raw: &Raw| [(raw.modes.0.clone(), raw.oids.0.clone()), (raw.modes.1.clone(), raw.oids.1.clone())];
-    let wanted: Vec<String> =
-        raws.iter().flat_map(sides).filter(|(mode, oid)| is_blob(mode, oid)).map(|(_, oid)| oid).collect();
+    let old = raws.iter().map(|raw| (&raw.modes.0, &raw.oids.0));
+    // The new side of a worktree is read from the worktree.
+    let new = raws.iter().filter(|_| worktree.is_none()).map(|raw| (&raw.modes.1, &raw.oids.1));
+    let wanted =
+        old.chain(new).filter(|(mode, oid)| is_blob(mode, oid)).map(|(_, oid)| oid.clone()).collect();
     let sizes = sizes(repo, wanted).await?;
-    let blob = |mode: &str, oid: &str, path: &[u8]| match mode {
+    let stored = |mode: &str, oid: &str| match mode {
         "000000" => None,
-        // Rename detection hashes files of the working tree without storing them.
-        _ if is_zero(oid) || (worktree.is_some() && !sizes.contains_key(oid) && mode != "160000") => {
-            let size = worktree.and_then(|root| std::fs::symlink_metadata(root.join(to_path(path))).ok());
-            Some(Blob { oid: None, size: size.map_or(0, |meta| meta.len()) })
-        }
-        _ => Some(Blob { oid: Some(oid.to_owned()), size: sizes.get(oid).copied().unwrap_or(0) }),
+        _ => Some(Blob {
+            oid: Some(oid.to_owned()),
+            size: sizes.get(oid).copied().unwrap_or(0),
+            modified: None,
+        }),
+    };
+    let present = |root: &Path, mode: &str, oid: &str, path: &[u8]| {
+        let meta = std::fs::symlink_metadata(root.join(to_path(path))).ok();
+        let modified = meta.as_ref().and_then(|meta| meta.modified().ok()).or(Some(SystemTime::UNIX_EPOCH));
+        let oid = (!is_zero(oid)).then(|| oid.to_owned());
+        let size = meta.map_or(0, |meta| meta.len());
+        (mode != "000000").then_some(Blob { oid, size, modified })
     };
     let files = raws.into_iter().map(|raw| {
         let only_mode = raw.counts == Some((0, 0)) || raw.oids.0 == raw.oids.1;
+        let mode_changed = raw.modes.0 != raw.modes.1;
         let change = match raw.status {
             b'A' => DiffChange::Added,
             b'D' => DiffChange::Deleted,
             b'R' => DiffChange::Renamed,
             b'C' => DiffChange::Copied,
-            b'M' if only_mode && raw.modes.0 != raw.modes.1 => DiffChange::PermissionChange,
+            b'M' if only_mode && mode_changed => DiffChange::PermissionChange,
             _ => DiffChange::Modified,
         };
         let text = |path: &[u8]| String::from_utf8_lossy(path).into_owned();
         FileDiff {
             old_path: (change != DiffChange::Added).then(|| text(&raw.old_path)),
             new_path: (change != DiffChange::Deleted).then(|| text(&raw.new_path)),
-            old: blob(&raw.modes.0, &raw.oids.0, &raw.old_path),
-            new: blob(&raw.modes.1, &raw.oids.1, &raw.new_path),
+            old: stored(&raw.modes.0, &raw.oids.0),
+            new: match worktree {
+                Some(root) if raw.modes.1 != "160000" => {
+                    present(root, &raw.modes.1, &raw.oids.1, &raw.new_path)
+                }
+                _ => stored(&raw.modes.1, &raw.oids.1),
+            },
             additions: raw.counts.map(|counts| counts.0),
             deletions: raw.counts.map(|counts| counts.1),
-            binary: raw.counts.is_none(),
+            binary: counting == Counting::Count && raw.counts.is_none(),
+            mode_changed,
             change,
         }
     });

@@ -22,8 +22,30 @@ pub enum GitError {
     Conflict { files: Vec<String> },
     #[error("Branches diverged: {0}")]
     Diverged(String),
-    #[error("{} has uncommitted changes: {}", path.display(), some(files))]
+    #[error(
+        "{} has uncommitted changes: {}; commit, stash or discard them, then try again",
+        path.display(), some(files)
+    )]
     Dirty { path: PathBuf, files: Vec<String> },
+    #[error(
+        "a {operation} is already in progress in {}: resolve its conflicts and continue it, or abort it, then try again",
+        path.display()
+    )]
+    InProgress { path: PathBuf, operation: &'static str },
+    #[error(
+        "{} is on {}, not on its branch '{branch}': switch it back first",
+        path.display(), found.as_deref().map_or("no branch".to_owned(), |name| format!("'{name}'"))
+    )]
+    OffBranch { path: PathBuf, branch: String, found: Option<String> },
+    #[error(
+        "'{0}' is a branch of a remote and cannot be merged into from here: push and open a pull request, or choose a \
+         local target branch"
+    )]
+    RemoteTarget(String),
+    #[error("file_path: '{file}' is not allowed; allowed: {allowed}")]
+    BadPath { file: String, allowed: &'static str },
+    #[error("file_path: there is no '{file}' in {}", root.display())]
+    FileMissing { root: PathBuf, file: String },
     #[error("nothing to merge: '{branch}' holds no change that '{target}' lacks")]
     NothingToMerge { branch: String, target: String },
     #[error("nothing is kept for {0}: no trash item and no keep reference")]

@@ -2,13 +2,18 @@
 //!
 //! Invariant: the commit is made in the object store and both branches move in one transaction with their expected old
 //! values; no checkout is touched unless it is clean, and nothing untracked is ever overwritten. When a checkout cannot
-//! follow, the branches move back.
+//! follow, the branches move back. A merge is answered as done only after the target was seen to hold it.
 
 use std::path::{Path, PathBuf};
 
 use crate::command::Git;
 use crate::commit::{Untracked, changed_files};
-use crate::{GitError, Repo};
+use crate::rebase::refuse_unready;
+use crate::status::{rebased_branch, status};
+use crate::{GitError, Repo, admin};
+
+/// How a branch's reflog tells that a merge moved it.
+const REFLOG_MESSAGE: &str = "forge: squash merge";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Merged {
@@ -29,10 +34,12 @@ pub async fn squash_merge(
 ) -> Result<Merged, GitError> {
     let _writing = repo.writing().await;
     let tip = local_tip(repo, branch).await?;
-    let previous = local_tip(repo, target).await?;
+    let previous = target_tip(repo, target).await?;
     if worktree.exists() {
+        refuse_unready(worktree, branch, &status(worktree).await?)?;
         refuse_dirty(worktree, Untracked::Count).await?;
     }
+    refuse_rebased(repo, target)?;
     check_ancestry(repo, branch, target, &tip, &previous).await?;
     let checkouts = checkouts_of(repo, target).await?;
     for checkout in &checkouts {
@@ -50,12 +57,19 @@ pub async fn squash_merge(
         move_branches(repo, &[(target, &previous, &commit), (branch, &tip, &commit)]).await?;
         return Err(error);
     }
-    if local_tip(repo, target).await? != commit {
-        return Err(GitError::Busy(format!(
-            "'{target}' was moved by somebody else right after the merge: check it"
-        )));
-    }
+    prove(repo, target, &commit, &tip).await?;
     Ok(Merged { commit, previous, updated_checkouts: checkouts })
+}
+
+/// The merge commit a branch was last moved to by [`squash_merge`], if the target holds it.
+pub async fn landed(repo: &Repo, branch: &str, target: &str) -> Result<Option<String>, GitError> {
+    let (tip, target) = (local_tip(repo, branch).await?, local_tip(repo, target).await?);
+    let reference = format!("refs/heads/{branch}");
+    let args = ["reflog", "show", "-1", "--format=%H%x00%gs", &reference, "--"];
+    let line = Git::read(repo.path()).args(args).text().await?;
+    let is_merge = line.split_once('\0') == Some((tip.as_str(), REFLOG_MESSAGE));
+    let lacks = if is_merge { crate::ahead_behind(repo, &tip, &target).await?.0 } else { 1 };
+    Ok((lacks == 0).then_some(tip))
 }
 
 async fn local_tip(repo: &Repo, branch: &str) -> Result<String, GitError> {
@@ -64,6 +78,41 @@ async fn local_tip(repo: &Repo, branch: &str) -> Result<String, GitError> {
         return Err(missing());
     }
     repo.resolver().commit(&format!("refs/heads/{branch}")).await?.ok_or_else(missing)
+}
+
+/// The tip of the branch to merge into, which must be a local one.
+async fn target_tip(repo: &Repo, target: &str) -> Result<String, GitError> {
+    match local_tip(repo, target).await {
+        Err(GitError::BranchMissing(_)) if repo.resolve_branch(target).await?.is_some() => {
+            Err(GitError::RemoteTarget(target.to_owned()))
+        }
+        other => other,
+    }
+}
+
+/// A branch that is being rebased is checked out nowhere, but its rebase will want to find it where it was.
+fn refuse_rebased(repo: &Repo, target: &str) -> Result<(), GitError> {
+    let dirs = admin::all(repo).into_iter().chain([repo.common_dir().to_owned()]);
+    for dir in dirs.filter(|dir| rebased_branch(dir).as_deref() == Some(target)) {
+        let path = admin::worktree_of(&dir).unwrap_or_else(|| repo.path().to_owned());
+        return Err(GitError::InProgress { path, operation: "rebase" });
+    }
+    Ok(())
+}
+
+/// Sees that the target holds the commit and the commit the whole change.
+async fn prove(repo: &Repo, target: &str, commit: &str, tip: &str) -> Result<(), GitError> {
+    let now = local_tip(repo, target).await?;
+    let trees = [format!("{commit}^{{tree}}"), format!("{tip}^{{tree}}")];
+    let trees = Git::read(repo.path()).args(["rev-parse"]).args(&trees).text().await?;
+    let same = trees.split_once('\n').is_some_and(|(landed, wanted)| landed == wanted);
+    if same && (now == commit || crate::ahead_behind(repo, commit, &now).await?.0 == 0) {
+        return Ok(());
+    }
+    Err(GitError::Busy(format!(
+        "'{target}' was moved to {now} by somebody else right after the merge and does not hold it any more: the merge \
+         is commit {commit}"
+    )))
 }
 
 async fn refuse_dirty(path: &Path, untracked: Untracked) -> Result<(), GitError> {
@@ -134,7 +183,7 @@ async fn move_branches(repo: &Repo, moves: &[(&str, &str, &str)]) -> Result<(), 
     for (branch, new, old) in moves {
         input.push_str(&format!("update refs/heads/{branch}\0{new}\0{old}\0"));
     }
-    let args = ["update-ref", "--create-reflog", "-m", "forge: squash merge", "-z", "--stdin"];
+    let args = ["update-ref", "--create-reflog", "-m", REFLOG_MESSAGE, "-z", "--stdin"];
     match Git::write(repo.path()).args(args).input(input).run_patiently().await {
         Ok(_) => Ok(()),
         Err(GitError::Failed { stderr, .. }) if stderr.contains("but expected") => {

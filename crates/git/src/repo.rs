@@ -10,9 +10,9 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use tokio::sync::{Mutex as AsyncMutex, MutexGuard, Semaphore, SemaphorePermit};
 
-use crate::GitError;
 use crate::branch::Resolver;
 use crate::command::Git;
+use crate::{GitError, admin};
 
 /// Checkouts at once in one repository: they are bound by disk and processor, not by waiting.
 const CHECKOUTS: usize = 4;
@@ -120,6 +120,14 @@ impl Repo {
 
     /// The commit that `worktree` has checked out.
     pub async fn head_of(&self, worktree: &Path) -> Result<String, GitError> {
+        let git_dir = admin::private_dir(worktree).unwrap_or_else(|| worktree.join(".git"));
+        let head = tokio::fs::read_to_string(git_dir.join("HEAD")).await.unwrap_or_default();
+        // A branch is known without a process; whatever else HEAD may say, git knows how to read it.
+        if let Some(branch) = head.trim().strip_prefix("ref: ")
+            && let Some(commit) = self.resolver().commit(branch).await?
+        {
+            return Ok(commit);
+        }
         Git::read(worktree).args(["rev-parse", "--verify", "HEAD^{commit}"]).text().await
     }
 

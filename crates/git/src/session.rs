@@ -1,6 +1,6 @@
 //! A `git cat-file --batch-command` process that answers many questions about objects.
 //!
-//! Invariant: questions and answers strictly alternate; after any error the session is unusable and must be dropped,
+//! Invariant: there is one answer for each question, in order; after any error the session is unusable and must be dropped,
 //! which ends its process. Refs and packs that appear while it runs are seen, because git re-reads them.
 
 use std::path::Path;
@@ -39,7 +39,11 @@ impl Session {
 
     /// What `name` resolves to, or `None` when there is no such object.
     pub async fn info(&mut self, name: &str) -> Result<Option<Info>, GitError> {
-        self.ask("info", name).await
+        if name.contains('\n') {
+            return Ok(None);
+        }
+        self.ask(&format!("info {name}\n")).await?;
+        self.head().await
     }
 
     /// The content of `oid`, or `None` when it is missing or larger than `max_bytes`.
@@ -53,9 +57,39 @@ impl Session {
         Ok(found.then_some(bytes))
     }
 
+    /// The contents of several objects, asked for at once so that git never waits for the next question. The caller sees
+    /// to it that they fit into memory and the questions into a pipe.
+    pub async fn contents_of(&mut self, oids: &[&str]) -> Result<Vec<Option<Vec<u8>>>, GitError> {
+        let questions: String = oids.iter().map(|oid| format!("contents {oid}\n")).collect();
+        self.ask(&questions).await?;
+        let mut found = Vec::with_capacity(oids.len());
+        for _ in oids {
+            let mut bytes = Vec::new();
+            found.push(self.answer(&mut bytes).await?.then_some(bytes));
+        }
+        Ok(found)
+    }
+
     /// Writes the content of `oid` to `to`; false when there is no such object.
     pub async fn copy(&mut self, oid: &str, to: &mut (impl AsyncWrite + Unpin)) -> Result<bool, GitError> {
-        let Some(info) = self.ask("contents", oid).await? else { return Ok(false) };
+        if oid.contains('\n') {
+            return Ok(false);
+        }
+        self.ask(&format!("contents {oid}\n")).await?;
+        self.answer(to).await
+    }
+
+    async fn ask(&mut self, questions: &str) -> Result<(), GitError> {
+        let work = async {
+            self.stdin.write_all(questions.as_bytes()).await?;
+            self.stdin.flush().await
+        };
+        bound(work).await
+    }
+
+    /// Reads one object that was asked for; false when there is none.
+    async fn answer(&mut self, to: &mut (impl AsyncWrite + Unpin)) -> Result<bool, GitError> {
+        let Some(info) = self.head().await? else { return Ok(false) };
         let work = async {
             let copied = tokio::io::copy(&mut (&mut self.stdout).take(info.size), to).await?;
             if copied != info.size || self.stdout.read_u8().await? != b'\n' {
@@ -67,17 +101,10 @@ impl Session {
         Ok(true)
     }
 
-    async fn ask(&mut self, verb: &str, name: &str) -> Result<Option<Info>, GitError> {
-        if name.contains('\n') {
-            return Ok(None);
-        }
+    /// The line with which git begins an answer.
+    async fn head(&mut self) -> Result<Option<Info>, GitError> {
         let mut line = String::new();
-        let work = async {
-            self.stdin.write_all(format!("{verb} {name}\n").as_bytes()).await?;
-            self.stdin.flush().await?;
-            (&mut self.stdout).take(64 << 10).read_line(&mut line).await
-        };
-        bound(work).await?;
+        bound((&mut self.stdout).take(64 << 10).read_line(&mut line)).await?;
         let Some(line) = line.strip_suffix('\n') else { return Err(broken("it ended")) };
         let mut words = line.rsplitn(3, ' ');
         let (size, kind, oid) = (words.next(), words.next(), words.next());

@@ -1,5 +1,6 @@
 //! Opening a folder or file in the user's editor.
 //!
+//! Owns: the editors that clients can name, how each is started here and how it is reached from another machine.
 //! Invariant: the path is one argument of a program found on PATH; nothing goes through a shell, and the editor
 //! lives on its own.
 
@@ -8,31 +9,37 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// An editor that clients can name.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Editor {
-    #[default]
     VsCode,
     Cursor,
     Windsurf,
     IntelliJ,
     Zed,
     Xcode,
+    /// A program and its first arguments.
+    Custom(Vec<String>),
 }
 
 impl Editor {
-    /// By its name on the wire; an unknown one is the default.
-    pub fn named(name: &str) -> Self {
-        match name {
+    /// By its name on the wire; `command` is what `CUSTOM` stands for, split at blanks.
+    pub fn named(name: &str, command: Option<&str>) -> Option<Self> {
+        Some(match name {
+            "VS_CODE" => Editor::VsCode,
             "CURSOR" => Editor::Cursor,
             "WINDSURF" => Editor::Windsurf,
             "INTELLI_J" => Editor::IntelliJ,
             "ZED" => Editor::Zed,
             "XCODE" => Editor::Xcode,
-            _ => Editor::VsCode,
-        }
+            "CUSTOM" => {
+                let words: Vec<String> = command?.split_whitespace().map(str::to_owned).collect();
+                Editor::Custom(Some(words).filter(|words| !words.is_empty())?)
+            }
+            _ => return None,
+        })
     }
 
-    pub fn program(self) -> &'static str {
+    pub fn program(&self) -> &str {
         match self {
             Editor::VsCode => "code",
             Editor::Cursor => "cursor",
@@ -40,19 +47,30 @@ impl Editor {
             Editor::IntelliJ => "idea",
             Editor::Zed => "zed",
             Editor::Xcode => "xed",
+            Editor::Custom(words) => words.first().map_or("", String::as_str),
+        }
+    }
+
+    /// The scheme of links that open a remote folder, for editors that know such links.
+    pub fn scheme(&self) -> Option<&'static str> {
+        match self {
+            Editor::VsCode => Some("vscode"),
+            Editor::Cursor => Some("cursor"),
+            Editor::Windsurf => Some("windsurf"),
+            Editor::IntelliJ | Editor::Zed | Editor::Xcode | Editor::Custom(_) => None,
         }
     }
 
     /// Starts the editor on `path` and does not wait for it.
-    pub fn open(self, path: &Path, path_env: &OsStr) -> std::io::Result<()> {
+    pub fn open(&self, path: &Path, path_env: &OsStr) -> std::io::Result<()> {
         let program = which::which_in(self.program(), Some(path_env), path)
             .map_err(|cause| std::io::Error::new(std::io::ErrorKind::NotFound, cause))?;
-        let mut child = Command::new(program)
-            .arg(path)
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()?;
+        let mut command = Command::new(program);
+        if let Editor::Custom(words) = self {
+            command.args(words.iter().skip(1));
+        }
+        command.arg(path).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut child = command.spawn()?;
         // Launchers end by themselves; waiting for them elsewhere keeps them from becoming zombies.
         std::thread::spawn(move || child.wait());
         Ok(())
@@ -64,10 +82,31 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_editor_that_is_not_there_is_an_error_and_a_name_nobody_knows_is_the_default() {
-        assert_eq!(Editor::named("EMACS"), Editor::VsCode);
+    fn an_editor_that_is_not_there_is_an_error_and_a_name_nobody_knows_is_none() {
+        assert_eq!(Editor::named("EMACS", None), None);
+        assert_eq!(Editor::named("CUSTOM", Some("  ")), None);
         let empty = tempfile::tempdir().expect("a folder");
         let opened = Editor::Zed.open(Path::new("/"), empty.path().as_os_str());
         assert_eq!(opened.expect_err("no editor").kind(), std::io::ErrorKind::NotFound);
+    }
+
+    #[test]
+    fn a_custom_command_gets_its_words_and_the_path_as_they_are() {
+        use std::os::unix::fs::PermissionsExt;
+        let dir = tempfile::tempdir().expect("a folder");
+        let (script, told) = (dir.path().join("edit"), dir.path().join("told"));
+        let text = format!("#!/bin/sh\nprintf '%s|' \"$@\" > {0}.new && mv {0}.new {0}\n", told.display());
+        std::fs::write(&script, text).expect("a script");
+        std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).expect("executable");
+        let file = dir.path().join("a; touch $(b).txt");
+        std::fs::write(&file, "").expect("a file");
+        let editor = Editor::named("CUSTOM", Some("edit --wait $HOME")).expect("an editor");
+        let path_env = std::env::join_paths([dir.path(), Path::new("/usr/bin"), Path::new("/bin")]);
+        editor.open(&file, &path_env.expect("a PATH")).expect("it starts");
+        while !told.exists() {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        let told = std::fs::read_to_string(&told).expect("what it was told");
+        assert_eq!(told, format!("--wait|$HOME|{}|", file.display()));
     }
 }

@@ -14,11 +14,11 @@ use serde::Serialize;
 pub(crate) type Answer = Result<Response, Fault>;
 
 #[derive(Serialize)]
-struct Envelope<T> {
+struct Envelope<T, E = ()> {
     success: bool,
     data: T,
-    /// Always null: no route served so far has typed error data.
-    error_data: (),
+    /// What clients branch on; most failures have only a message.
+    error_data: E,
     message: Option<String>,
 }
 
@@ -29,6 +29,11 @@ pub(crate) fn ok<T: Serialize>(data: T) -> Response {
 /// Success with a remark, such as why an agent could not be started.
 pub(crate) fn warn<T: Serialize>(data: T, message: Option<String>) -> Response {
     json(StatusCode::OK, &Envelope { success: true, data, error_data: (), message })
+}
+
+/// A rule says no, and clients look at the data of the refusal; shipped ones expect a 200 for it.
+pub(crate) fn refuse<E: Serialize>(error_data: E) -> Response {
+    json(StatusCode::OK, &Envelope { success: false, data: (), error_data, message: None })
 }
 
 /// A JSON answer without the envelope.

@@ -3,6 +3,7 @@
 //! Invariant: no rule of the product is decided here. Handlers that read more than one thing only put together an answer.
 
 pub(crate) mod attempts;
+pub(crate) mod branches;
 pub(crate) mod errands;
 pub(crate) mod meta;
 pub(crate) mod profiles;

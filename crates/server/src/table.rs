@@ -13,7 +13,7 @@ use tower_http::catch_panic::CatchPanicLayer;
 use tracing::Instrument;
 
 use crate::envelope::{Answer, Fault};
-use crate::routes::{attempts, errands, meta, profiles, projects, runs, tasks, worktrees};
+use crate::routes::{attempts, branches, errands, meta, profiles, projects, runs, tasks, worktrees};
 use crate::{App, door, page, stream, trace};
 
 /// What a route answers with.
@@ -77,6 +77,7 @@ static ROUTES: &[Route] = table! {
         PUT "/api/projects/{project_id}" Json projects::update;
         DELETE "/api/projects/{project_id}" Json projects::delete;
         GET "/api/projects/{project_id}/branches" Json projects::branches;
+        GET "/api/projects/{project_id}/conflicts" Json branches::conflicts;
         POST "/api/projects/{project_id}/open-editor" Json projects::open;
         GET "/api/projects/{project_id}/search" Json projects::search ["q mode?"];
     }
@@ -104,7 +105,17 @@ static ROUTES: &[Route] = table! {
         POST "/api/task-attempts/{attempt_id}/follow-up" Json attempts::follow_up;
         POST "/api/task-attempts/{attempt_id}/replace-process" Json attempts::replace_run;
         POST "/api/task-attempts/{attempt_id}/stop" Json attempts::stop;
-        POST "/api/task-attempts/{attempt_id}/merge" Json attempts::merge;
+        GET "/api/task-attempts/{attempt_id}/branch-status" Json branches::status;
+        POST "/api/task-attempts/{attempt_id}/merge" Json branches::merge;
+        POST "/api/task-attempts/{attempt_id}/rebase" Json branches::rebase;
+        POST "/api/task-attempts/{attempt_id}/conflicts/abort" Json branches::abort_conflicts;
+        POST "/api/task-attempts/{attempt_id}/conflicts/resolve" Json branches::resolve_conflicts;
+        POST "/api/task-attempts/{attempt_id}/change-target-branch" Json branches::change_target;
+        POST "/api/task-attempts/{attempt_id}/delete-file" Json branches::delete_file ["file_path"];
+        GET "/api/task-attempts/{attempt_id}/commit-info" Json branches::commit_info ["sha"];
+        GET "/api/task-attempts/{attempt_id}/commit-compare" Json branches::compare_commit ["sha"];
+        GET "/api/task-attempts/{attempt_id}/children" Json branches::children;
+        POST "/api/task-attempts/{attempt_id}/open-editor" Json branches::open;
         POST "/api/task-attempts/{attempt_id}/start-dev-server" Json attempts::start_dev_server;
         GET "/api/task-attempts/{attempt_id}/diff/ws" WebSocket stream::diff::watch ["stats_only? after?"];
     }

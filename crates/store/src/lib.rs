@@ -14,6 +14,7 @@ mod error;
 mod log;
 mod open;
 mod query;
+mod rebase;
 mod remove;
 mod ring;
 mod row;
@@ -24,5 +25,6 @@ mod write;
 
 pub use document::TaskBlock;
 pub use error::StoreError;
+pub use rebase::PendingRebase;
 pub use store::{Dropped, Page, Store};
 pub use tx::Tx;

@@ -14,6 +14,36 @@ pub struct Diff {
     pub content_omitted: bool,
     pub additions: Option<u64>,
     pub deletions: Option<u64>,
+    /// Written by a package manager, not by a person.
+    #[serde(default)]
+    pub lock_file: bool,
+}
+
+/// Whether a path is that of a package manager's lock file, which reviewers usually fold away.
+pub fn is_lock_file(path: &str) -> bool {
+    const NAMES: [&str; 19] = [
+        "Cargo.lock",
+        "Gemfile.lock",
+        "Package.resolved",
+        "Pipfile.lock",
+        "Podfile.lock",
+        "bun.lock",
+        "bun.lockb",
+        "composer.lock",
+        "deno.lock",
+        "flake.lock",
+        "go.sum",
+        "mix.lock",
+        "npm-shrinkwrap.json",
+        "package-lock.json",
+        "pnpm-lock.yaml",
+        "poetry.lock",
+        "pubspec.lock",
+        "uv.lock",
+        "yarn.lock",
+    ];
+    let name = path.rsplit('/').next().unwrap_or(path);
+    NAMES.contains(&name)
 }
 
 impl Diff {

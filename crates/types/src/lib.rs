@@ -6,6 +6,7 @@
 
 mod action;
 mod attempt;
+mod branch;
 mod diff;
 mod draft;
 mod errand;
@@ -24,7 +25,11 @@ mod time;
 
 pub use action::{Action, ActionKind, ScriptContext, ScriptLanguage};
 pub use attempt::{Attempt, AttemptStatus, Tokens};
-pub use diff::{BranchInfo, Diff, DiffChange};
+pub use branch::{
+    BranchStatus, ChangeTargetBranch, CommitComparison, CommitInfo, ConflictOp, ConflictReport, PairConflict,
+    RebaseAttempt, TargetBranchChanged, TargetConflict, TaskRelationships,
+};
+pub use diff::{BranchInfo, Diff, DiffChange, is_lock_file};
 pub use draft::{Draft, DraftKind};
 pub use errand::Errand;
 pub use event::{Change, Event, EventRecord};

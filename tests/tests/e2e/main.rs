@@ -4,9 +4,11 @@
 
 mod atomic;
 mod crash;
+mod diffs;
 mod door;
 mod flow;
 mod in_place;
+mod landing;
 mod layers;
 mod owners;
 mod program;
@@ -14,3 +16,4 @@ mod queue;
 mod scripts;
 mod shutdown;
 mod stop;
+mod torture;

@@ -1,7 +1,9 @@
 use std::collections::BTreeMap;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
-use forge_git::{ContentReader, FileDiff, commit_all, diff_commit, diff_worktree};
+use std::slice::from_ref;
+
+use forge_git::{ContentReader, Counting, FileDiff, commit_all, diff_commit, diff_worktree};
 use forge_types::DiffChange;
 
 use crate::fixture::{Fixture, git, write};
@@ -36,7 +38,7 @@ async fn every_kind_of_change_is_told_and_the_index_is_not_touched() {
     git(p, &["add", "staged.txt"]);
     let index = git(p, &["rev-parse", "--git-path", "index"]);
     let before = std::fs::read(p.join(&index)).unwrap();
-    let files = by_key(diff_worktree(&f.repo, p, &w.head).await.unwrap());
+    let files = by_key(diff_worktree(&f.repo, p, &w.head, Counting::Count).await.unwrap());
     assert_eq!(std::fs::read(p.join(&index)).unwrap(), before);
     let kinds: BTreeMap<&str, DiffChange> =
         files.iter().map(|(key, file)| (key.as_str(), file.change)).collect();
@@ -57,18 +59,21 @@ async fn every_kind_of_change_is_told_and_the_index_is_not_touched() {
     assert!(files["bin.dat"].binary && files["bin.dat"].additions.is_none());
     assert_eq!(files["moved.txt"].old_path.as_deref(), Some("long.txt"));
     let mut reader = ContentReader::new(&f.repo, p);
-    let a = reader.load(a, 2048).await.unwrap();
+    let a = reader.load(from_ref(a), 2048).await.unwrap().remove(0);
     assert_eq!(a.old_content.as_deref(), Some("one\ntwo\nthree\n"));
     assert_eq!(a.new_content.as_deref(), Some("one\n2\nthree\nfour\n"));
     for key in ["bin.dat", "big.txt"] {
-        let omitted = reader.load(&files[key], 2048).await.unwrap();
+        let omitted = reader.load(from_ref(&files[key]), 2048).await.unwrap().remove(0);
         assert!(omitted.content_omitted && omitted.new_content.is_none(), "{key}");
     }
-    let strange = reader.load(&files["ünï \"q\" \n:(glob)*.txt"], 2048).await.unwrap();
+    let strange = reader.load(from_ref(&files["ünï \"q\" \n:(glob)*.txt"]), 2048).await.unwrap().remove(0);
     assert_eq!(strange.new_content.as_deref(), Some("strange\n"));
-    let gone = reader.load(&files["gone.txt"], 2048).await.unwrap();
+    let gone = reader.load(from_ref(&files["gone.txt"]), 2048).await.unwrap().remove(0);
     assert_eq!((gone.old_content.as_deref(), gone.new_content), (Some("bye\n"), None));
-    assert_eq!(reader.load(&files["link"], 2048).await.unwrap().new_content.as_deref(), Some("a.txt"));
+    assert_eq!(
+        reader.load(from_ref(&files["link"]), 2048).await.unwrap().remove(0).new_content.as_deref(),
+        Some("a.txt")
+    );
 }
 
 #[tokio::test]
@@ -77,22 +82,22 @@ async fn a_commit_differs_from_its_first_parent_as_the_worktree_did() {
     let (_, w) = f.start("commit diff").await;
     write(&w.path.join("a.txt"), "changed\n");
     write(&w.path.join("new.txt"), "new\n");
-    let mut live = diff_worktree(&f.repo, &w.path, &w.head).await.unwrap();
+    let mut live = diff_worktree(&f.repo, &w.path, &w.head, Counting::Count).await.unwrap();
     commit_all(&f.repo, &w.path, "c").await.unwrap();
-    let landed = diff_commit(&f.repo, "HEAD").await.unwrap();
+    let landed = diff_commit(&f.repo, "HEAD", Counting::Count).await.unwrap();
     assert!(
         landed.is_empty() || landed.iter().all(|file| file.change == DiffChange::Added),
         "main's first commit"
     );
     let head = git(&w.path, &["rev-parse", "HEAD"]);
-    let mut landed = diff_commit(&f.repo, &head).await.unwrap();
+    let mut landed = diff_commit(&f.repo, &head, Counting::Count).await.unwrap();
     for file in live.iter_mut().chain(&mut landed) {
         if let Some(new) = &mut file.new {
-            new.oid = None;
+            (new.oid, new.modified) = (None, None);
         }
     }
     assert_eq!(live, landed);
-    assert_eq!(diff_worktree(&f.repo, &w.path, &head).await.unwrap(), []);
+    assert_eq!(diff_worktree(&f.repo, &w.path, &head, Counting::Count).await.unwrap(), []);
 }
 
 #[tokio::test]
@@ -103,9 +108,9 @@ async fn crlf_checkouts_do_not_differ_in_every_line() {
     git(&f.project(), &["commit", "-qm", "crlf"]);
     let (_, w) = f.start("crlf").await;
     write(&w.path.join("a.txt"), "one\r\ntwo\r\nthree\r\nfour\r\n");
-    let files = diff_worktree(&f.repo, &w.path, &w.head).await.unwrap();
+    let files = diff_worktree(&f.repo, &w.path, &w.head, Counting::Count).await.unwrap();
     assert_eq!(files.len(), 1);
     assert_eq!((files[0].additions, files[0].deletions), (Some(1), Some(0)));
-    let diff = ContentReader::new(&f.repo, &w.path).load(&files[0], 1 << 20).await.unwrap();
+    let diff = ContentReader::new(&f.repo, &w.path).load(&files, 1 << 20).await.unwrap().remove(0);
     assert_eq!(diff.new_content.as_deref(), Some("one\ntwo\nthree\nfour\n"));
 }

@@ -1,4 +1,4 @@
-use forge_git::{GitError, squash_merge};
+use forge_git::{GitError, landed, squash_merge};
 
 use crate::fixture::{Fixture, git, read, write};
 
@@ -93,4 +93,43 @@ async fn a_linked_checkout_of_the_target_follows_too() {
     merge(&f, &w).await.unwrap();
     assert_eq!(read(&linked.join("work.txt")), "2");
     assert_eq!(git(&linked, &["status", "--porcelain"]), "");
+}
+
+#[tokio::test]
+async fn a_target_that_cannot_be_merged_into_says_why_and_stays() {
+    let f = Fixture::new().await;
+    let w = worked(&f).await;
+    let refs = git(&f.project(), &["for-each-ref", "refs/heads"]);
+    git(&f.project(), &["update-ref", "refs/remotes/origin/release", "main"]);
+    let remote = squash_merge(&f.repo, &w.path, &w.branch, "release", "m").await.unwrap_err();
+    assert!(matches!(&remote, GitError::RemoteTarget(name) if name == "release"), "{remote}");
+
+    // The user is in the middle of rebasing the target in a checkout of their own.
+    let linked = f.dir.path().join("linked");
+    git(&f.project(), &["checkout", "-q", "-b", "elsewhere"]);
+    git(&f.project(), &["worktree", "add", "-q", &linked.to_string_lossy(), "main"]);
+    git(&linked, &["-c", "sequence.editor=echo break >", "rebase", "-q", "-i", "HEAD"]);
+    let rebased = merge(&f, &w).await.unwrap_err();
+    assert!(matches!(&rebased, GitError::InProgress { path, .. } if *path == linked), "{rebased}");
+    git(&linked, &["rebase", "--abort"]);
+
+    git(&w.path, &["checkout", "-q", "--detach"]);
+    let off = merge(&f, &w).await.unwrap_err();
+    assert!(matches!(off, GitError::OffBranch { .. }), "{off}");
+    git(&w.path, &["checkout", "-q", &w.branch]);
+    let now = git(&f.project(), &["for-each-ref", "refs/heads"]);
+    let now: Vec<&str> = now.lines().filter(|line| !line.ends_with("/elsewhere")).collect();
+    assert_eq!(now.join("\n"), refs);
+    merge(&f, &w).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_landed_branch_is_recognised_until_it_moves_on() {
+    let f = Fixture::new().await;
+    let w = worked(&f).await;
+    assert_eq!(landed(&f.repo, &w.branch, "main").await.unwrap(), None);
+    let merged = merge(&f, &w).await.unwrap();
+    assert_eq!(landed(&f.repo, &w.branch, "main").await.unwrap(), Some(merged.commit));
+    git(&w.path, &["commit", "-q", "--allow-empty", "-m", "more"]);
+    assert_eq!(landed(&f.repo, &w.branch, "main").await.unwrap(), None);
 }

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use forge_git::{diff_worktree, watch};
+use forge_git::{Counting, diff_worktree, watch};
 
 use crate::fixture::{Fixture, git, write};
 
@@ -23,6 +23,6 @@ async fn changes_wake_the_reader_and_ignored_directories_and_reads_do_not() {
     tokio::time::timeout(SOON, watch.changed()).await.expect("a commit");
     while tokio::time::timeout(QUIET, watch.changed()).await.is_ok() {}
     write(&w.path.join("node_modules/x/y.js"), "2");
-    diff_worktree(&f.repo, &w.path, &w.head).await.unwrap();
+    diff_worktree(&f.repo, &w.path, &w.head, Counting::Count).await.unwrap();
     assert!(tokio::time::timeout(QUIET, watch.changed()).await.is_err(), "woken without a change");
 }

@@ -1,4 +1,4 @@
-//! Attempts: starting, talking to, stopping and landing them.
+//! Attempts: starting, talking to and stopping them.
 //!
 //! Invariant: routes that need no body do not look at one, since clients send anything there.
 
@@ -65,10 +65,6 @@ pub(crate) async fn replace_run(
 
 pub(crate) async fn stop(State(forge): State<Forge>, Id(id): Id<AttemptId>) -> Answer {
     Ok(ok(forge.stop_attempt(id).await?))
-}
-
-pub(crate) async fn merge(State(forge): State<Forge>, Id(id): Id<AttemptId>) -> Answer {
-    Ok(ok(forge.merge_attempt(id).await?))
 }
 
 pub(crate) async fn start_dev_server(State(forge): State<Forge>, Id(id): Id<AttemptId>) -> Answer {

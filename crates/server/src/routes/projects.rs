@@ -50,12 +50,12 @@ pub(crate) async fn search(State(forge): State<Forge>, Id(id): Id<ProjectId>, pa
     Ok(ok(forge.search_files(id, query, scope).await?))
 }
 
-/// `url` is for editors that are reached through a link, of which none is configured yet.
+/// `url` is for editors that are reached through a link.
 pub(crate) async fn open(
     State(forge): State<Forge>,
     Id(id): Id<ProjectId>,
     OptionalPayload(request): OptionalPayload<OpenEditor>,
 ) -> Answer {
-    forge.open_project(id, request).await?;
-    Ok(ok(serde_json::json!({ "url": null })))
+    let url = forge.open_project(id, request).await?;
+    Ok(ok(serde_json::json!({ "url": url })))
 }

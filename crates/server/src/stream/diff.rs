@@ -40,11 +40,11 @@ enum Value<'a> {
 fn frames(feed: DiffFeed, numbering: Numbering) -> impl Stream<Item = Result<Batch>> + Send + 'static {
     stream::try_unfold((Some(feed), 1), move |(feed, count)| async move {
         let Some(mut feed) = feed else { return Ok(None) };
-        let seq = numbering.seq(count);
-        Ok(Some(match feed.next().await? {
-            Some(step) => (vec![frame(seq, &write(&step))], (Some(feed), count + 1)),
-            None => (vec![finished(seq)], (None, count)),
-        }))
+        let Some(steps) = feed.next().await? else {
+            return Ok(Some((vec![finished(numbering.seq(count))], (None, count))));
+        };
+        let batch = steps.iter().zip(count..).map(|(step, seq)| frame(numbering.seq(seq), &write(step)));
+        Ok(Some((batch.collect(), (Some(feed), count + steps.len() as i64))))
     })
 }
 

@@ -1,0 +1,195 @@
+//! An attempt's branch: how it stands, what it is aimed at, and single files of it.
+//!
+//! Invariant: every verb here works in a worktree that Forge made; an attempt in the user's own checkout has no branch of
+//! its own and is refused. A target branch changes on the user's word or when a rebase onto it is complete.
+
+use forge_git::{GitError, Owner, Repo};
+use forge_types::{
+    Attempt, AttemptId, BranchStatus, ChangeTargetBranch, CommitComparison, CommitInfo, ConflictOp, Merge,
+    Millis, PrStatus, RunOwner, TargetBranchChanged, TaskRelationships,
+};
+
+use crate::site::Site;
+use crate::{Error, Forge, Result};
+
+/// An attempt with a branch and a worktree that is there.
+pub(crate) struct Ground {
+    pub(crate) site: Site,
+    pub(crate) attempt: Attempt,
+    pub(crate) repo: Repo,
+}
+
+impl Forge {
+    pub(crate) async fn ground(&self, id: AttemptId) -> Result<Ground> {
+        let mut ground = self.plot(id).await?;
+        self.ensure_place(&mut ground.site).await?;
+        if let Some(attempt) = self.settle_rebase(&ground.repo, &ground.site).await? {
+            ground.site.attempt = Some(attempt.clone());
+            ground.attempt = attempt;
+        }
+        Ok(ground)
+    }
+
+    /// The same, but the worktree may be away.
+    pub(crate) async fn plot(&self, id: AttemptId) -> Result<Ground> {
+        let site = self.site(RunOwner::Attempt(id)).await?;
+        let Some(attempt) = site.attempt.clone().filter(|attempt| attempt.use_worktree) else {
+            return Err(Error::conflict(format!(
+                "attempt {id} works in the main checkout and has no branch of its own; start one with a worktree for this"
+            )));
+        };
+        let repo = self.repo(&site.project).await?;
+        Ok(Ground { site, attempt, repo })
+    }
+
+    /// Applies or drops the target that an ended rebase was to bring; answers the attempt when it changed.
+    pub(crate) async fn settle_rebase(&self, repo: &Repo, site: &Site) -> Result<Option<Attempt>> {
+        let Some(attempt) = &site.attempt else { return Ok(None) };
+        let Some(pending) = self.0.store.pending_rebase(attempt.id).await? else { return Ok(None) };
+        if forge_git::operation(&site.place) == Some(ConflictOp::Rebase) {
+            return Ok(None);
+        }
+        let tip = repo.resolve_branch(&attempt.branch).await?.map(|tip| tip.commit);
+        let complete = match &tip {
+            Some(tip) if *tip != pending.tip => {
+                forge_git::ahead_behind(repo, &pending.onto, tip).await?.0 == 0
+            }
+            _ => false,
+        };
+        let target = complete.then_some(pending.target_branch);
+        self.end_rebase(attempt.id, target.as_deref()).await
+    }
+
+    /// Forgets a pending rebase and sets the target it brought, if it did.
+    pub(crate) async fn end_rebase(&self, id: AttemptId, target: Option<&str>) -> Result<Option<Attempt>> {
+        let mut tx = self.0.store.begin().await?;
+        tx.delete_pending_rebase(id).await?;
+        let mut changed = None;
+        if let (Some(target), Some(mut attempt)) = (target, tx.attempt(id).await?)
+            && attempt.target_branch != target
+        {
+            attempt.target_branch = target.to_owned();
+            attempt.updated_at = Millis::now();
+            tx.update_attempt(&attempt).await?;
+            changed = Some(attempt);
+        }
+        tx.commit().await?;
+        Ok(changed)
+    }
+
+    pub async fn branch_status(&self, id: AttemptId) -> Result<BranchStatus> {
+        let Ground { site, attempt, repo } = self.ground(id).await?;
+        let merges = self.0.store.merges(id).await?;
+        let tip = tip_of(&repo, &attempt.branch).await?;
+        let target = tip_of(&repo, &attempt.target_branch).await?;
+        let (tree, counts) =
+            tokio::join!(forge_git::status(&site.place), forge_git::ahead_behind(&repo, &tip, &target),);
+        let (tree, (ahead, behind)) = (tree?, counts?);
+        let remote = match merges.first() {
+            Some(Merge::Pr { pr_info, .. }) if pr_info.status == PrStatus::Open => {
+                repo.remote_tip(&attempt.branch).await?
+            }
+            _ => None,
+        };
+        let remote = match remote {
+            Some(remote) => Some(forge_git::ahead_behind(&repo, &tip, &remote).await?),
+            None => None,
+        };
+        Ok(BranchStatus {
+            commits_behind: Some(behind),
+            commits_ahead: Some(ahead),
+            has_uncommitted_changes: Some(!tree.changed.is_empty()),
+            head_oid: tree.head,
+            uncommitted_count: Some(tree.changed.len()),
+            untracked_count: Some(tree.untracked),
+            target_branch_name: attempt.target_branch,
+            remote_commits_behind: remote.map(|(_, behind)| behind),
+            remote_commits_ahead: remote.map(|(ahead, _)| ahead),
+            merges,
+            is_rebase_in_progress: tree.operation == Some(ConflictOp::Rebase),
+            conflict_op: tree.operation.filter(|_| !tree.conflicted.is_empty()),
+            conflicted_files: tree.conflicted,
+        })
+    }
+
+    pub async fn commit_info(&self, id: AttemptId, sha: &str) -> Result<CommitInfo> {
+        let attempt = self.attempt(id).await?;
+        let repo = self.repo(&self.project(attempt.project_id).await?).await?;
+        find_commit(&repo, sha).await
+    }
+
+    pub async fn compare_commit(&self, id: AttemptId, sha: &str) -> Result<CommitComparison> {
+        let Ground { site, repo, .. } = self.ground(id).await?;
+        let target_oid = find_commit(&repo, sha).await?.sha;
+        let head_oid = repo.head_of(&site.place).await?;
+        let (ahead, behind) = forge_git::ahead_behind(&repo, &head_oid, &target_oid).await?;
+        Ok(CommitComparison {
+            head_oid,
+            target_oid,
+            ahead_from_head: ahead,
+            behind_from_head: behind,
+            is_linear: behind == 0,
+        })
+    }
+
+    pub async fn task_relationships(&self, id: AttemptId) -> Result<TaskRelationships> {
+        let current_attempt = self.attempt(id).await?;
+        let parent = self.task(current_attempt.task_id).await?.parent_task_attempt;
+        let parent_task = match parent {
+            Some(parent) => Some(self.task(self.attempt(parent).await?.task_id).await?),
+            None => None,
+        };
+        let children = self.0.store.child_tasks(id).await?;
+        Ok(TaskRelationships { parent_task, current_attempt, children })
+    }
+
+    /// Aims an attempt at another branch. A rebase that was to bring another target no longer does.
+    pub async fn change_target_branch(
+        &self,
+        id: AttemptId,
+        request: ChangeTargetBranch,
+    ) -> Result<TargetBranchChanged> {
+        let Ground { attempt, repo, .. } = self.ground(id).await?;
+        let name = request.new_target_branch;
+        let target = self.base_branch(&repo, &attempt, "new_target_branch", &name).await?;
+        let tip = tip_of(&repo, &attempt.branch).await?;
+        let status = forge_git::ahead_behind(&repo, &tip, &target.commit).await?;
+        self.end_rebase(id, Some(&name)).await?;
+        Ok(TargetBranchChanged { new_target_branch: name, status })
+    }
+
+    /// A branch that an attempt can be aimed at.
+    pub(crate) async fn base_branch(
+        &self,
+        repo: &Repo,
+        attempt: &Attempt,
+        field: &str,
+        name: &str,
+    ) -> Result<forge_git::BranchTip> {
+        if name == attempt.branch {
+            return Err(Error::invalid(format!(
+                "{field}: '{name}' is the attempt's own branch; allowed: any other branch"
+            )));
+        }
+        let found = repo.resolve_branch(name).await?;
+        found.ok_or_else(|| Error::refused(format!("Branch '{name}' does not exist in the repository")))
+    }
+
+    /// Deletes a file in the worktree and commits exactly that.
+    pub async fn delete_file(&self, id: AttemptId, file: &str) -> Result<()> {
+        let Ground { site, attempt, repo } = self.ground(id).await?;
+        let _hold = self.hold(id, site.place.clone()).await?;
+        forge_git::delete_file(&repo, &site.place, Owner::Attempt(id), &attempt.branch, file).await?;
+        Ok(())
+    }
+}
+
+pub(crate) async fn tip_of(repo: &Repo, branch: &str) -> Result<String> {
+    let tip = repo.resolve_branch(branch).await?;
+    Ok(tip.ok_or_else(|| GitError::BranchMissing(branch.to_owned()))?.commit)
+}
+
+async fn find_commit(repo: &Repo, sha: &str) -> Result<CommitInfo> {
+    let found = repo.commit_info(sha).await?;
+    found.ok_or_else(|| Error::not_found(format!("sha: there is no commit '{sha}' in the repository")))
+}

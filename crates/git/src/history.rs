@@ -1,0 +1,88 @@
+//! Single commits: what they are and where a branch left another.
+//!
+//! Invariant: a commit named by a caller is an object id and nothing else; no other word is looked up.
+
+use std::collections::HashSet;
+
+use forge_types::{CommitInfo, Millis};
+
+use crate::branch::{BranchTip, revision};
+use crate::command::Git;
+use crate::{GitError, Repo, merge_base};
+
+impl Repo {
+    /// The commit with this (perhaps abbreviated) object id.
+    pub async fn commit_info(&self, sha: &str) -> Result<Option<CommitInfo>, GitError> {
+        if !is_object_id(sha) {
+            return Ok(None);
+        }
+        let Some(oid) = self.resolver().commit(sha).await? else { return Ok(None) };
+        let args = ["show", "-s", "--no-show-signature", "--format=%H%x00%an%x00%ct%x00%s", &oid, "--"];
+        let text = Git::read(self.path()).args(args).text().await?;
+        let [sha, author, seconds, subject] = text.splitn(4, '\0').collect::<Vec<_>>()[..] else {
+            return Ok(None);
+        };
+        let committed_at = Millis(seconds.parse::<i64>().unwrap_or(0) * 1000);
+        Ok(Some(CommitInfo {
+            sha: sha.to_owned(),
+            subject: subject.to_owned(),
+            author: author.to_owned(),
+            committed_at,
+        }))
+    }
+
+    /// Whether the repository holds a commit with this object id.
+    pub async fn has_commit(&self, sha: &str) -> Result<bool, GitError> {
+        Ok(is_object_id(sha) && self.resolver().commit(sha).await?.is_some())
+    }
+
+    /// The local branches whose commits are all part of `commit`.
+    pub async fn branches_in(&self, commit: &str) -> Result<HashSet<String>, GitError> {
+        let merged = format!("--merged={}", revision(commit)?);
+        let args = ["for-each-ref", "--format=%(refname)", &merged, "refs/heads"];
+        let text = Git::read(self.path()).args(args).text().await?;
+        Ok(text.lines().filter_map(|line| line.strip_prefix("refs/heads/")).map(str::to_owned).collect())
+    }
+
+    /// Where the remote-tracking branch of the same name is.
+    pub async fn remote_tip(&self, branch: &str) -> Result<Option<String>, GitError> {
+        if !crate::branch::is_plain(branch) {
+            return Ok(None);
+        }
+        let pattern = format!("refs/remotes/*/{branch}");
+        let args = ["for-each-ref", "--count=1", "--format=%(objectname)", &pattern];
+        let oid = Git::read(self.path()).args(args).text().await?;
+        Ok(Some(oid).filter(|oid| !oid.is_empty()))
+    }
+}
+
+/// Whether the text can only be an object id.
+pub fn is_object_id(text: &str) -> bool {
+    (4..=64).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+/// The commit at which `tip` left `base`, even if `base` was rewritten since; `None` for unrelated histories.
+pub(crate) async fn fork_point(repo: &Repo, base: &BranchTip, tip: &str) -> Result<Option<String>, GitError> {
+    let plain = merge_base(repo, &base.commit, tip).await?;
+    let args = ["merge-base", "--fork-point", &base.full_ref, revision(tip)?];
+    let answer = Git::read(repo.path()).args(args).answer().await?;
+    let forked = String::from_utf8_lossy(&answer.stdout).trim().to_owned();
+    // A base that once held the whole branch (merged, then taken back) would leave nothing of the branch.
+    let forked = Some(forked).filter(|commit| answer.code == 0 && !commit.is_empty() && commit != tip);
+    Ok(forked.or(plain))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_object_id;
+
+    #[test]
+    fn only_object_ids_name_a_commit() {
+        for sha in ["83d8", "83d869c4014685d016aac94dfc47e903a059bbbd"] {
+            assert!(is_object_id(sha), "{sha}");
+        }
+        for sha in ["", "83d", "HEAD", "main", "--all", "83d869c4^", "83d8..84d8", ":/fix"] {
+            assert!(!is_object_id(sha), "{sha}");
+        }
+    }
+}

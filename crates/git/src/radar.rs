@@ -1,0 +1,70 @@
+//! What merging would conflict in, without merging.
+//!
+//! Invariant: everything happens between commits; no branch, index or checkout is read or written, and the trees that git
+//! makes on the way go to a scratch directory, not to the repository.
+
+use crate::command::Git;
+use crate::history::is_object_id;
+use crate::scratch::Scratch;
+use crate::{GitError, Repo};
+
+/// Two commits that might be merged, in either order.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Pair(pub String, pub String);
+
+/// The files in which each pair conflicts, in the order of the pairs.
+pub async fn merge_all(repo: &Repo, pairs: &[Pair]) -> Result<Vec<Vec<String>>, GitError> {
+    if pairs.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut input = String::new();
+    for Pair(one, other) in pairs {
+        // A blank or a newline would be read as another pair.
+        let stranger = [one, other].into_iter().find(|oid| !is_object_id(oid));
+        if let Some(stranger) = stranger {
+            return Err(GitError::BranchMissing(stranger.clone()));
+        }
+        input.push_str(&format!("{one} {other}\n"));
+    }
+    let scratch = Scratch::new(repo)?;
+    let args = ["merge-tree", "--write-tree", "--name-only", "--no-messages", "-z"];
+    let git = Git::read(repo.common_dir()).args(args).args(["--allow-unrelated-histories", "--stdin"]);
+    let git = git.env("GIT_OBJECT_DIRECTORY", scratch.path());
+    let git = git.env("GIT_ALTERNATE_OBJECT_DIRECTORIES", repo.common_dir().join("objects"));
+    let answer = git.input(input).answer().await?;
+    if answer.code == 129 {
+        let found = crate::check_git().await?.to_string();
+        return Err(GitError::TooOld { found, needed: "2.39".to_owned() });
+    }
+    let found = read(&answer.stdout);
+    match found.len() == pairs.len() {
+        true => Ok(found),
+        false => Err(answer.into_error()),
+    }
+}
+
+/// Each merge is its verdict, its tree, the conflicted files and an empty field.
+fn read(bytes: &[u8]) -> Vec<Vec<String>> {
+    let mut fields = bytes.split(|byte| *byte == 0);
+    let mut merges = Vec::new();
+    while let Some(verdict) = fields.next() {
+        if verdict.is_empty() || fields.next().is_none() {
+            break;
+        }
+        let files = fields.by_ref().take_while(|field| !field.is_empty());
+        merges.push(files.map(|file| String::from_utf8_lossy(file).into_owned()).collect());
+    }
+    merges
+}
+
+#[cfg(test)]
+mod tests {
+    use super::read;
+
+    #[test]
+    fn clean_and_conflicting_merges_are_told_apart() {
+        let found = read(b"0\09d6e\0f\0\xc3\xbc \"x.txt\0\x001\04a06\0\x000\02408\0g\0\0");
+        assert_eq!(found, [vec!["f".to_owned(), "ü \"x.txt".to_owned()], vec![], vec!["g".to_owned()]]);
+        assert!(read(b"").is_empty());
+    }
+}

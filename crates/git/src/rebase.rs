@@ -1,0 +1,147 @@
+//! Moving a branch onto another base, and getting out of an operation that stopped.
+//!
+//! Invariant: a rebase starts only in a worktree that is on its branch and has no tracked change; it runs no hook, opens no
+//! editor, asks for no key and moves no other branch. It ends complete, stopped at conflicts, or not begun. What an abort
+//! throws away is saved under `refs/forge/undo` first.
+
+use std::path::Path;
+use std::time::Duration;
+
+use forge_types::ConflictOp;
+
+use crate::branch::BranchTip;
+use crate::command::Git;
+use crate::history::fork_point;
+use crate::status::{WorktreeStatus, operation, status};
+use crate::{Committed, GitError, Owner, Repo, commit_all, undo};
+
+const TIME_LIMIT: Duration = Duration::from_secs(600);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Rebased {
+    Done { head: String },
+    Conflicts { files: Vec<String> },
+}
+
+/// Replays what `branch` has since it left `old` onto the commit of `new`.
+pub async fn rebase(
+    repo: &Repo,
+    worktree: &Path,
+    branch: &str,
+    old: &BranchTip,
+    new: &BranchTip,
+) -> Result<Rebased, GitError> {
+    let before = status(worktree).await?;
+    refuse_unready(worktree, branch, &before)?;
+    let tip = before.head.ok_or_else(|| GitError::BranchMissing(branch.to_owned()))?;
+    let Some(fork) = fork_point(repo, old, &tip).await? else {
+        let text = format!("'{branch}' and {} have no commit in common", old.full_ref);
+        return Err(GitError::Diverged(text));
+    };
+    let args =
+        ["rebase", "-q", "--merge", "--no-stat", "--no-gpg-sign", "--onto", &new.commit, &fork, branch];
+    let answer = quiet(repo, worktree).await?.args(args).answer().await;
+    match conclude(repo, worktree, answer.as_ref().is_ok_and(|answer| answer.code == 0)).await? {
+        Some(rebased) => Ok(rebased),
+        None => {
+            // It stopped for another reason, such as an untracked file in the way: back to where it began.
+            Git::write(worktree).args(["rebase", "--abort"]).answer().await?;
+            let reason = match answer {
+                Ok(answer) => answer.into_error(),
+                Err(error) => error,
+            };
+            Err(in_the_way(worktree, reason))
+        }
+    }
+}
+
+/// A worktree in which nothing is half done, on its own branch, without tracked changes.
+pub(crate) fn refuse_unready(worktree: &Path, branch: &str, now: &WorktreeStatus) -> Result<(), GitError> {
+    let path = worktree.to_owned();
+    if let Some(operation) = now.operation {
+        return Err(GitError::InProgress { path, operation: operation.command() });
+    }
+    if now.branch.as_deref() != Some(branch) {
+        let branch = branch.to_owned();
+        return Err(GitError::OffBranch { path, branch, found: now.branch.clone() });
+    }
+    match now.changed.is_empty() {
+        true => Ok(()),
+        false => Err(GitError::Dirty { path, files: now.changed.clone() }),
+    }
+}
+
+/// Git with everything switched off that could block, ask, or touch what is not this branch.
+async fn quiet(repo: &Repo, worktree: &Path) -> Result<Git, GitError> {
+    let identity = repo.identity().await?;
+    let git = Git::write(worktree).options(&identity).time_limit(TIME_LIMIT);
+    let git = git.env("GIT_SEQUENCE_EDITOR", "true").option("core.hooksPath=/dev/null");
+    let git = git.option("commit.gpgSign=false").option("rebase.updateRefs=false");
+    let git = git.option("rebase.autoStash=false").option("rebase.autoSquash=false");
+    Ok(git.option("rebase.rebaseMerges=false").option("rebase.missingCommitsCheck=ignore"))
+}
+
+/// What came of a rebase; `None` when it stopped without a conflict.
+async fn conclude(repo: &Repo, worktree: &Path, succeeded: bool) -> Result<Option<Rebased>, GitError> {
+    if succeeded && operation(worktree).is_none() {
+        return Ok(Some(Rebased::Done { head: repo.head_of(worktree).await? }));
+    }
+    let files = status(worktree).await?.conflicted;
+    Ok((!files.is_empty()).then_some(Rebased::Conflicts { files }))
+}
+
+/// Git's list of untracked files that it would have to overwrite, as the refusal it is.
+fn in_the_way(worktree: &Path, error: GitError) -> GitError {
+    let GitError::Failed { stderr, .. } = &error else { return error };
+    if !stderr.contains("untracked working tree files would be overwritten") {
+        return error;
+    }
+    let files = stderr.lines().filter_map(|line| line.strip_prefix('\t')).map(|name| name.trim().to_owned());
+    GitError::Dirty { path: worktree.to_owned(), files: files.collect() }
+}
+
+/// Commits the work of a run. An operation that stopped is concluded when its conflicts are resolved and staged, and
+/// left exactly as it is when they are not: a commit would take conflict markers for content.
+pub async fn commit_work(repo: &Repo, worktree: &Path, message: &str) -> Result<Committed, GitError> {
+    let Some(operation) = operation(worktree) else {
+        return commit_all(repo, worktree, message).await;
+    };
+    let now = status(worktree).await?;
+    if !now.conflicted.is_empty() {
+        return Ok(Committed::Conflicts(now.conflicted));
+    }
+    if operation != ConflictOp::Rebase {
+        return commit_all(repo, worktree, message).await;
+    }
+    Git::write(worktree).args(["add", "-A"]).run_patiently().await?;
+    let answer = quiet(repo, worktree).await?.args(["rebase", "--continue"]).answer().await?;
+    match conclude(repo, worktree, answer.code == 0).await? {
+        Some(Rebased::Done { head }) => Ok(Committed::Commit(head)),
+        Some(Rebased::Conflicts { files }) => Ok(Committed::Conflicts(files)),
+        None => Err(answer.into_error()),
+    }
+}
+
+/// Ends the operation that is in progress and puts the worktree back on its branch; `None` when there was none.
+pub async fn abort(
+    repo: &Repo,
+    worktree: &Path,
+    owner: Owner,
+    branch: &str,
+) -> Result<Option<ConflictOp>, GitError> {
+    let Some(operation) = operation(worktree) else { return Ok(None) };
+    let now = status(worktree).await?;
+    let reason = format!("before the {} was aborted", operation.command());
+    undo::save(repo, worktree, owner, &reason, None).await?;
+    let run = async |args: &[&str]| quiet(repo, worktree).await?.args(args).run_patiently().await;
+    if operation == ConflictOp::Rebase && now.conflicted.is_empty() {
+        run(&["rebase", "--quit"]).await?;
+        // Quitting leaves HEAD where the rebase stopped; work done there would not be on the branch.
+        if now.branch.is_none() {
+            run(&["checkout", "-q", "-f", branch, "--"]).await?;
+        }
+    } else {
+        run(&[operation.command(), "--abort"]).await?;
+    }
+    Ok(Some(operation))
+}

@@ -1,0 +1,116 @@
+//! Deleting one file of a worktree, on its branch.
+//!
+//! Invariant: the path is inside the worktree and leads through no link; the commit holds this deletion and nothing else,
+//! whatever else is uncommitted. Content that no commit has is saved under `refs/forge/undo` before it goes.
+
+use std::io::ErrorKind;
+use std::path::{Component, Path, PathBuf};
+
+use crate::base::blocking;
+use crate::command::Git;
+use crate::rebase::refuse_unready;
+use crate::status::status;
+use crate::{Committed, GitError, Owner, Repo, undo};
+
+/// Deletes `file` and commits the deletion; nothing is committed for a file that was never tracked.
+pub async fn delete_file(
+    repo: &Repo,
+    worktree: &Path,
+    owner: Owner,
+    branch: &str,
+    file: &str,
+) -> Result<Committed, GitError> {
+    let file = &spell(file)?;
+    let (root, name) = (worktree.to_owned(), file.clone());
+    let path = blocking(move || locate(&root, &name)).await?;
+    let mut now = status(worktree).await?;
+    now.changed.clear();
+    refuse_unready(worktree, branch, &now)?;
+    let git = |args: &[&str]| Git::write(worktree).env("GIT_LITERAL_PATHSPECS", "1").args(args);
+    let entry = git(&["ls-tree", "-z", "HEAD", "--", file]).text().await?;
+    let tracked = match entry.split(' ').nth(1) {
+        None => false,
+        Some("blob") => true,
+        Some(_) => return Err(bad(file, "the path of a file, not of a directory or submodule")),
+    };
+    if path.is_some() {
+        let changed = git(&["status", "--porcelain", "-z", "--ignored", "-uall", "--", file]).run().await?;
+        if !changed.is_empty() {
+            undo::save(repo, worktree, owner, &format!("before {file} was deleted"), Some(file)).await?;
+        }
+    } else if !tracked {
+        return Err(GitError::FileMissing { root: worktree.to_owned(), file: file.to_owned() });
+    }
+    if let Some(path) = path {
+        tokio::fs::remove_file(&path).await.map_err(GitError::io(&path))?;
+    }
+    if !tracked {
+        // It may have been staged as new.
+        git(&["rm", "-q", "--cached", "--ignore-unmatch", "--", file]).run_patiently().await?;
+        return Ok(Committed::Nothing);
+    }
+    let identity = repo.identity().await?;
+    let commit = git(&["commit", "-q", "--no-verify", "--no-gpg-sign", "--only", "-F", "-", "--", file]);
+    let commit = commit.options(&identity).option("core.hooksPath=/dev/null");
+    commit.input(format!("Delete file: {file}")).run_patiently().await?;
+    Ok(Committed::Commit(repo.head_of(worktree).await?))
+}
+
+/// The path as git spells it, after everything that could lead out of the worktree is ruled out.
+fn spell(file: &str) -> Result<String, GitError> {
+    let mut parts = Vec::new();
+    for part in Path::new(file).components() {
+        match part.as_os_str().to_str() {
+            Some(text) if text.eq_ignore_ascii_case(".git") => {
+                return Err(bad(file, "a path outside of .git"));
+            }
+            Some(text) if matches!(part, Component::Normal(_)) && !text.contains('\0') => parts.push(text),
+            _ => return Err(bad(file, "a path relative to the worktree, without '..'")),
+        }
+    }
+    match parts.is_empty() || file.ends_with('/') {
+        true => Err(bad(file, "the path of a file")),
+        false => Ok(parts.join("/")),
+    }
+}
+
+/// Where the file is; `None` when nothing is there.
+fn locate(root: &Path, file: &str) -> Result<Option<PathBuf>, GitError> {
+    let mut path = root.to_owned();
+    for part in file.split('/') {
+        path.push(part);
+        match std::fs::symlink_metadata(&path) {
+            Ok(meta) if meta.is_symlink() => return Err(bad(file, "a path without symbolic links")),
+            Ok(_) => {}
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+                return Ok(None);
+            }
+            Err(error) => return Err(GitError::io(&path)(error)),
+        }
+    }
+    match path.is_dir() {
+        true => Err(bad(file, "the path of a file, not of a directory")),
+        false => Ok(Some(path)),
+    }
+}
+
+fn bad(file: &str, allowed: &'static str) -> GitError {
+    GitError::BadPath { file: file.to_owned(), allowed }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::spell;
+
+    #[test]
+    fn no_name_leads_out_of_the_worktree() {
+        for file in
+            ["", "/", "/etc/passwd", "../x", "a/../../x", ".git/config", "a/.GIT/x", "dir/", ".", "a\0b"]
+        {
+            assert!(spell(file).is_err(), "{file:?}");
+        }
+        for (file, spelled) in [("a.txt", "a.txt"), ("a//./b", "a/b"), ("ä/*?.txt", "ä/*?.txt")] {
+            assert_eq!(spell(file).ok().as_deref(), Some(spelled));
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! A copy of uncommitted work, made before something throws it away on purpose.
+//!
+//! Owns: `refs/forge/undo/<owner>/<ms>`. Each is a plain commit on top of HEAD whose tree is the worktree without ignored
+//! files, so `git show` and `git checkout <ref> -- <file>` bring anything back; what was staged and differed is its
+//! second parent.
+//! Invariant: the worktree and its index are only read.
+
+use std::path::Path;
+
+use forge_types::Millis;
+
+use crate::command::Git;
+use crate::scratch::Scratch;
+use crate::{GitError, Owner, Repo, admin};
+
+/// Saves what is uncommitted, and `file` even if it is ignored, and answers the reference that holds it.
+pub(crate) async fn save(
+    repo: &Repo,
+    worktree: &Path,
+    owner: Owner,
+    reason: &str,
+    file: Option<&str>,
+) -> Result<String, GitError> {
+    let git_dir = admin::private_dir(worktree).unwrap_or_else(|| worktree.join(".git"));
+    let scratch = Scratch::new(repo)?;
+    let index = scratch.path().join("index");
+    tokio::fs::copy(git_dir.join("index"), &index).await.map_err(GitError::io(&git_dir))?;
+    let git = |args: &[&str]| Git::write(worktree).env("GIT_INDEX_FILE", &index).args(args);
+    // With conflicts in the index there is no such tree; the conflicted files themselves are in the other one.
+    let staged = git(&["write-tree"]).answer().await?;
+    let staged = (staged.code == 0).then(|| String::from_utf8_lossy(&staged.stdout).trim().to_owned());
+    git(&["add", "-A"]).run_patiently().await?;
+    if let Some(file) = file {
+        git(&["add", "-f", "--", file]).env("GIT_LITERAL_PATHSPECS", "1").run_patiently().await?;
+    }
+    let tree = git(&["write-tree"]).text().await?;
+    let identity = repo.identity().await?;
+    let head = repo.head_of(worktree).await?;
+    let commit = async |tree: &str, parents: &[&str], message: &str| {
+        let parents = parents.iter().flat_map(|parent| ["-p", *parent]);
+        let git = Git::write(repo.path()).options(&identity).args(["commit-tree", tree]).args(parents);
+        git.args(["-F", "-"]).input(message).text().await
+    };
+    let staged = match staged.filter(|staged| *staged != tree) {
+        Some(staged) => Some(commit(&staged, &[&head], "forge: what was staged").await?),
+        None => None,
+    };
+    let parents: Vec<&str> = std::iter::once(head.as_str()).chain(staged.as_deref()).collect();
+    let saved = commit(&tree, &parents, &format!("forge: {reason}")).await?;
+    let reference = format!("refs/forge/undo/{owner}/{}", Millis::now().0);
+    Git::write(repo.path()).args(["update-ref", &reference, &saved, ""]).run_patiently().await?;
+    Ok(reference)
+}

@@ -1,0 +1,89 @@
+//! The branches of attempts: how they stand, rebasing and landing them, and their conflicts.
+//!
+//! Invariant: routes that need no body do not look at one. A rebase that stops is an answer with data, not a failure.
+
+use axum::extract::State;
+use forge_core::{Forge, RebaseOutcome};
+use forge_types::{AttemptId, ChangeTargetBranch, OpenEditor, ProjectId, RebaseAttempt};
+use serde_json::json;
+
+use crate::envelope::{Answer, Fault, ok, refuse};
+use crate::extract::{Id, OptionalPayload, Params, Payload};
+use crate::wire;
+
+pub(crate) async fn status(State(forge): State<Forge>, Id(id): Id<AttemptId>) -> Answer {
+    Ok(ok(forge.branch_status(id).await?))
+}
+
+pub(crate) async fn merge(State(forge): State<Forge>, Id(id): Id<AttemptId>) -> Answer {
+    Ok(ok(forge.merge_attempt(id).await?))
+}
+
+pub(crate) async fn rebase(
+    State(forge): State<Forge>,
+    Id(id): Id<AttemptId>,
+    OptionalPayload(request): OptionalPayload<RebaseAttempt>,
+) -> Answer {
+    Ok(match forge.rebase_attempt(id, request).await? {
+        RebaseOutcome::Done => ok(()),
+        RebaseOutcome::Conflicts { message } => {
+            refuse(json!({"type": "merge_conflicts", "message": message, "op": "rebase"}))
+        }
+        RebaseOutcome::InProgress => refuse(json!({"type": "rebase_in_progress"})),
+    })
+}
+
+pub(crate) async fn abort_conflicts(State(forge): State<Forge>, Id(id): Id<AttemptId>) -> Answer {
+    Ok(ok(forge.abort_conflicts(id).await?))
+}
+
+pub(crate) async fn resolve_conflicts(State(forge): State<Forge>, Id(id): Id<AttemptId>) -> Answer {
+    Ok(ok(wire::process(&forge.resolve_conflicts(id).await?)))
+}
+
+pub(crate) async fn change_target(
+    State(forge): State<Forge>,
+    Id(id): Id<AttemptId>,
+    Payload(request): Payload<ChangeTargetBranch>,
+) -> Answer {
+    Ok(ok(forge.change_target_branch(id, request).await?))
+}
+
+pub(crate) async fn delete_file(State(forge): State<Forge>, Id(id): Id<AttemptId>, params: Params) -> Answer {
+    Ok(ok(forge.delete_file(id, params.require("file_path")?).await?))
+}
+
+pub(crate) async fn commit_info(State(forge): State<Forge>, Id(id): Id<AttemptId>, params: Params) -> Answer {
+    Ok(ok(forge.commit_info(id, sha(&params)?).await?))
+}
+
+pub(crate) async fn compare_commit(
+    State(forge): State<Forge>,
+    Id(id): Id<AttemptId>,
+    params: Params,
+) -> Answer {
+    Ok(ok(forge.compare_commit(id, sha(&params)?).await?))
+}
+
+fn sha(params: &Params) -> Result<&str, Fault> {
+    let given = params.get("sha").filter(|sha| !sha.is_empty());
+    given.ok_or_else(|| Fault::bad_request("TaskAttemptError: Validation error: Missing sha param"))
+}
+
+pub(crate) async fn children(State(forge): State<Forge>, Id(id): Id<AttemptId>) -> Answer {
+    Ok(ok(forge.task_relationships(id).await?))
+}
+
+/// `url` is for editors that are reached through a link.
+pub(crate) async fn open(
+    State(forge): State<Forge>,
+    Id(id): Id<AttemptId>,
+    OptionalPayload(request): OptionalPayload<OpenEditor>,
+) -> Answer {
+    let url = forge.open_attempt(id, request).await?;
+    Ok(ok(json!({ "url": url })))
+}
+
+pub(crate) async fn conflicts(State(forge): State<Forge>, Id(id): Id<ProjectId>) -> Answer {
+    Ok(ok(forge.conflicts(id).await?))
+}

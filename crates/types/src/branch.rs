@@ -1,0 +1,129 @@
+//! Where an attempt's branch stands, and what may be asked of it.
+//!
+//! Owns: the state of a branch against its target, commits as clients see them, and the conflicts between attempts.
+//! Invariant: a conflict always names its files; an operation that stopped without conflicted files is no conflict.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Attempt, AttemptId, Merge, Millis, Task};
+
+/// An operation of git that has stopped in the middle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ConflictOp {
+    Rebase,
+    Merge,
+    CherryPick,
+    Revert,
+}
+
+impl ConflictOp {
+    /// The name of the git command.
+    pub fn command(self) -> &'static str {
+        match self {
+            ConflictOp::Rebase => "rebase",
+            ConflictOp::Merge => "merge",
+            ConflictOp::CherryPick => "cherry-pick",
+            ConflictOp::Revert => "revert",
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BranchStatus {
+    pub commits_behind: Option<u32>,
+    pub commits_ahead: Option<u32>,
+    /// Tracked files only.
+    pub has_uncommitted_changes: Option<bool>,
+    pub head_oid: Option<String>,
+    pub uncommitted_count: Option<usize>,
+    pub untracked_count: Option<usize>,
+    pub target_branch_name: String,
+    /// Against the pushed branch, and only while a pull request is open.
+    pub remote_commits_behind: Option<u32>,
+    pub remote_commits_ahead: Option<u32>,
+    /// Newest first.
+    pub merges: Vec<Merge>,
+    pub is_rebase_in_progress: bool,
+    /// Only when there are conflicted files.
+    pub conflict_op: Option<ConflictOp>,
+    pub conflicted_files: Vec<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CommitInfo {
+    pub sha: String,
+    pub subject: String,
+    pub author: String,
+    pub committed_at: Millis,
+}
+
+/// A commit held against the HEAD of an attempt.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CommitComparison {
+    pub head_oid: String,
+    pub target_oid: String,
+    /// Commits of HEAD that the commit lacks.
+    pub ahead_from_head: u32,
+    pub behind_from_head: u32,
+    pub is_linear: bool,
+}
+
+/// An attempt between the task it came from and the tasks it spawned.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskRelationships {
+    pub parent_task: Option<Task>,
+    pub current_attempt: Attempt,
+    /// Newest first.
+    pub children: Vec<Task>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct ChangeTargetBranch {
+    #[serde(alias = "target_branch")]
+    pub new_target_branch: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TargetBranchChanged {
+    pub new_target_branch: String,
+    /// Commits ahead of and behind the new target.
+    pub status: (u32, u32),
+}
+
+/// Both names default to the attempt's target branch.
+#[derive(Clone, Debug, Default, Deserialize)]
+pub struct RebaseAttempt {
+    pub old_base_branch: Option<String>,
+    #[serde(alias = "base_branch")]
+    pub new_base_branch: Option<String>,
+}
+
+/// Which attempts of a project would conflict, judged by what they have committed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ConflictReport {
+    pub target: Vec<TargetConflict>,
+    pub pairs: Vec<PairConflict>,
+    pub checked_at: Millis,
+    /// Attempts that were looked at, newest first.
+    pub checked: usize,
+    /// Attempts beyond the limit, which were not.
+    pub skipped: usize,
+}
+
+/// An attempt that conflicts with its target branch.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TargetConflict {
+    pub attempt_id: AttemptId,
+    pub branch: String,
+    pub target_branch: String,
+    pub files: Vec<String>,
+}
+
+/// Two attempts of which the second to land will conflict.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PairConflict {
+    pub attempts: [AttemptId; 2],
+    pub branches: [String; 2],
+    pub files: Vec<String>,
+}
