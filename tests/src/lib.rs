@@ -14,7 +14,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-pub use http::Answer;
+pub use http::{Answer, client};
 pub use socket::Socket;
 
 /// Long enough for a loaded machine; a test that runs into it has failed.
@@ -43,7 +43,7 @@ impl TestForge {
             env: env.iter().map(|(key, value)| (owned(key), owned(value))).collect(),
             server: None,
             base: String::new(),
-            http: reqwest::Client::new(),
+            http: client().build().expect("a client"),
         };
         forge.up().await;
         forge
