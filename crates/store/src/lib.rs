@@ -8,9 +8,12 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
+mod approval;
 mod crowd;
 mod document;
+mod draft;
 mod error;
+mod image;
 mod log;
 mod open;
 mod query;
@@ -18,6 +21,7 @@ mod remove;
 mod ring;
 mod row;
 mod store;
+mod tag;
 mod touched;
 mod tx;
 mod write;
@@ -25,4 +29,5 @@ mod write;
 pub use document::TaskBlock;
 pub use error::StoreError;
 pub use store::{Dropped, Page, Store};
+pub use tag::TemplateScope;
 pub use tx::Tx;

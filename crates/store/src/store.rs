@@ -93,7 +93,7 @@ impl Store {
         Ok(turn.map_err(|_| sqlx::Error::PoolTimedOut)?)
     }
 
-    async fn reader(&self) -> Result<PoolConnection<Sqlite>> {
+    pub(crate) async fn reader(&self) -> Result<PoolConnection<Sqlite>> {
         Ok(self.0.readers.acquire().await?)
     }
 
@@ -205,6 +205,11 @@ impl Store {
     /// The newest attempt that works in this directory.
     pub async fn attempt_by_path(&self, container_ref: &str) -> Result<Option<Attempt>> {
         query::attempt_by_path(&mut *self.reader().await?, container_ref).await
+    }
+
+    /// The newest attempt in the innermost of a directory and those above it.
+    pub async fn attempt_around(&self, places: &[String]) -> Result<Option<Attempt>> {
+        query::attempt_around(&mut *self.reader().await?, places).await
     }
 
     /// Oldest first.

@@ -18,9 +18,7 @@ async fn connect(path: &Path) -> SqliteConnection {
 
 /// Rows as the given version wrote them. A new migration that changes tables adds its own rows here.
 async fn sample_rows(conn: &mut SqliteConnection, version: i64) {
-    let rows = match version {
-        1 => {
-            "INSERT INTO meta VALUES ('made_by', 'version 1');
+    const FIRST: &str = "INSERT INTO meta VALUES ('made_by', 'version 1');
              INSERT INTO projects VALUES ('00000000-0000-4000-8000-000000000001', 'old', '/old', NULL, NULL, NULL, NULL,
                NULL, 'main', 1, 2);
              INSERT INTO tasks (id, project_id, title, status, hidden, created_ms, updated_ms, attempt_count, executor)
@@ -30,11 +28,23 @@ async fn sample_rows(conn: &mut SqliteConnection, version: i64) {
                '00000000-0000-4000-8000-000000000002', '/tree', 'b', 'main', 'AMP', NULL, 0, NULL, NULL, NULL, NULL,
                NULL, 5, 6, 1);
              INSERT INTO events (at_ms, kind, body) VALUES (7, 'project_removed',
-               '{\"event\":\"project_removed\",\"id\":\"00000000-0000-4000-8000-00000000000f\"}');"
+               '{\"event\":\"project_removed\",\"id\":\"00000000-0000-4000-8000-00000000000f\"}');";
+    let own = match version {
+        1 => "SELECT 1",
+        5 => {
+            "INSERT INTO images VALUES ('00000000-0000-4000-8000-000000000004', 'ab.png', 'a.png', 'image/png', 2, 'ab', 1, 1);
+             INSERT INTO task_images VALUES ('00000000-0000-4000-8000-000000000002',
+               '00000000-0000-4000-8000-000000000004', 1);
+             INSERT INTO tags VALUES ('00000000-0000-4000-8000-000000000005', 'tag', 'text', 1, 1);
+             INSERT INTO templates VALUES ('00000000-0000-4000-8000-000000000006', NULL, 't', NULL, 'n', 1, 1);
+             INSERT INTO approvals VALUES ('00000000-0000-4000-8000-000000000007', NULL, 'Bash', '{}', NULL, NULL,
+               'pending', NULL, 1, 2, NULL);"
         }
         other => panic!("migration {other} has no sample rows"),
     };
-    sqlx::raw_sql(rows).execute(conn).await.unwrap();
+    for rows in [FIRST, own] {
+        sqlx::raw_sql(rows).execute(&mut *conn).await.unwrap();
+    }
 }
 
 async fn tables(path: &Path) -> Vec<String> {
