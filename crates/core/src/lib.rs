@@ -6,12 +6,16 @@
 //! Invariant: every change of state is a row in the event log, written in the same transaction as the state; no lock
 //! is held over an await; every background task is tracked and stops when the engine is closed.
 
+mod approval;
 mod attempt;
 mod chain;
+mod draft;
 mod error;
 mod feed;
+mod folder;
 mod follow_up;
 mod garbage;
+mod image;
 mod lane;
 mod message;
 mod place;
@@ -22,6 +26,7 @@ mod settings;
 mod site;
 mod start;
 mod stream;
+mod tag;
 mod task;
 
 use std::collections::{HashMap, HashSet};
@@ -42,10 +47,12 @@ use lane::Lanes;
 
 pub use error::{Error, Kind, Result};
 pub use feed::EventFeed;
+pub use folder::{FolderEntry, FolderListing};
 pub use follow_up::Replaced;
 pub use forge_git::{SearchHit, SearchScope};
 pub use forge_run::{Kind as RecordKind, Record};
-pub use forge_store::{Dropped, Page, TaskBlock};
+pub use forge_store::{Dropped, Page, TaskBlock, TemplateScope};
+pub use image::{IMAGE_MAX_BYTES, ImageUpload};
 pub use place::{GcReport, GcRequest, KeptReport, RestoredReport, Standing, WorktreeReport};
 pub use start::{Started, StartedAttempt, StartedErrand};
 pub use stream::{DiffDetail, DiffFeed, DiffStep, EntryTail, LogTail};
@@ -107,6 +114,8 @@ pub(crate) struct Inner {
     turns: Semaphore,
     /// Rings when a run gets or loses its process.
     changed: Notify,
+    /// Rings when an approval begins to wait.
+    asked: Notify,
     tasks: TaskTracker,
     stop: CancellationToken,
 }
@@ -123,6 +132,7 @@ impl Forge {
         }
         make_private_dir(&config.home)?;
         make_dir(&config.home.join("runs"))?;
+        make_private_dir(&config.home.join("images"))?;
         make_dir(&config.worktree_base)?;
         let store = Store::open(&config.database).await?;
         let installation = installation_id(&store).await?;
@@ -146,12 +156,14 @@ impl Forge {
             warming: Mutex::default(),
             turns: Semaphore::new(TURNS),
             changed: Notify::new(),
+            asked: Notify::new(),
             tasks: TaskTracker::new(),
             stop: CancellationToken::new(),
         }));
         forge.recover().await?;
         forge.tidy_up_later();
         forge.start_rounds();
+        forge.time_out_approvals();
         Ok(forge)
     }
 
@@ -188,6 +200,9 @@ impl Forge {
         self.0.tasks.spawn(async move {
             if let Err(error) = forge.sweep_cut_off_starts().await {
                 tracing::warn!(%error, "cannot look through the worktree base");
+            }
+            if let Err(error) = forge.remove_loose_images().await {
+                tracing::warn!(%error, "cannot remove images that no task shows");
             }
             for project in forge.projects().await.unwrap_or_default().iter().take(WARM_PROJECTS) {
                 forge.warm_up(project);
