@@ -31,6 +31,19 @@ pub(crate) fn warn<T: Serialize>(data: T, message: Option<String>) -> Response {
     json(StatusCode::OK, &Envelope { success: true, data, error_data: (), message })
 }
 
+/// The envelope with the fields of its data beside its own keys, for clients that expect either.
+pub(crate) fn ok_and_bare<T: Serialize>(data: T) -> Response {
+    #[derive(Serialize)]
+    struct Both<'a, T> {
+        #[serde(flatten)]
+        envelope: Envelope<&'a T>,
+        #[serde(flatten)]
+        bare: &'a T,
+    }
+    let envelope = Envelope { success: true, data: &data, error_data: (), message: None };
+    json(StatusCode::OK, &Both { envelope, bare: &data })
+}
+
 /// A JSON answer without the envelope.
 pub(crate) fn json<T: Serialize>(status: StatusCode, body: &T) -> Response {
     match serde_json::to_vec(body) {

@@ -15,6 +15,7 @@ mod routes;
 mod stream;
 mod table;
 mod trace;
+mod upload;
 mod wire;
 
 use std::net::SocketAddr;

@@ -102,6 +102,7 @@ fn describe(route: &Route) -> Value {
         RouteKind::Page => json!({"description": "for a browser"}),
         RouteKind::WebSocket => json!({"description": "WebSocket of JSON text frames"}),
         RouteKind::EventStream => json!({"description": "text/event-stream"}),
+        RouteKind::File => json!({"description": "bytes"}),
     };
     let status = if route.kind == RouteKind::WebSocket { "101" } else { "2XX" };
     json!({

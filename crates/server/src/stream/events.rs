@@ -20,6 +20,7 @@ use crate::extract::Params;
 use crate::stream::drafts::patch_draft;
 use crate::stream::patch::{put, remove};
 use crate::stream::runs::{patch_run, path};
+use crate::wire;
 
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
@@ -60,7 +61,12 @@ fn messages(feed: EventFeed) -> impl Stream<Item = Message> + Send + 'static {
     })
 }
 
+/// Approvals have a name of their own: readers of the patches keep no document that has a place for them.
 fn write(record: &EventRecord) -> Option<Message> {
+    if let Event::Approval { approval, .. } = &record.event {
+        let data = serde_json::to_string(&wire::approval(approval)).ok()?;
+        return Some(Message::default().id(record.seq.to_string()).event("approval").data(data));
+    }
     let patch = patch(&record.event)?;
     Some(Message::default().id(record.seq.to_string()).event("json_patch").data(format!("[{patch}]")))
 }
@@ -80,6 +86,9 @@ fn patch(event: &Event) -> Option<String> {
         Event::Run { change, run } => patch_run(*change, run, Dropped::Shown),
         Event::RunRemoved { id, .. } => remove(&path(*id)),
         Event::Draft { attempt_id, kind, draft, .. } => patch_draft(*attempt_id, *kind, draft.as_ref()),
-        Event::Project { .. } | Event::ProjectRemoved { .. } | Event::AttemptCreated { .. } => return None,
+        Event::Project { .. }
+        | Event::ProjectRemoved { .. }
+        | Event::AttemptCreated { .. }
+        | Event::Approval { .. } => return None,
     })
 }
