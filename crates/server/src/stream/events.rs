@@ -20,7 +20,6 @@ use crate::extract::Params;
 use crate::stream::drafts::patch_draft;
 use crate::stream::patch::{put, remove};
 use crate::stream::runs::{patch_run, path};
-use crate::wire;
 
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
@@ -61,17 +60,13 @@ fn messages(feed: EventFeed) -> impl Stream<Item = Message> + Send + 'static {
     })
 }
 
-/// Approvals have a name of their own: readers of the patches keep no document that has a place for them.
 fn write(record: &EventRecord) -> Option<Message> {
-    if let Event::Approval { approval, .. } = &record.event {
-        let data = serde_json::to_string(&wire::approval(approval)).ok()?;
-        return Some(Message::default().id(record.seq.to_string()).event("approval").data(data));
-    }
     let patch = patch(&record.event)?;
     Some(Message::default().id(record.seq.to_string()).event("json_patch").data(format!("[{patch}]")))
 }
 
-/// A new attempt shows as the change of its task, which is an event of its own.
+/// A new attempt shows as the change of its task, which is an event of its own; so does a question that waits. The
+/// documents that clients keep have no place for approvals.
 fn patch(event: &Event) -> Option<String> {
     Some(match event {
         Event::Task { change, task, .. } => {
