@@ -248,3 +248,43 @@ fn resumed_session(action: &Action) -> Option<&String> {
 fn not_found(id: ApprovalId) -> Error {
     Error::new(Kind::NotFound, format!("Approval not found: {id}"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{AgentsOnExit, Config};
+
+    fn config(home: &std::path::Path) -> Config {
+        Config {
+            worktree_base: home.join("worktrees"),
+            database: home.join("forge.db"),
+            exe: "/no-such-program".into(),
+            home: home.to_owned(),
+            branch_prefix: "forge".into(),
+            spares: 0,
+            time_limit_s: None,
+            silence_limit_s: None,
+            expiry_h: 72,
+        }
+    }
+
+    #[tokio::test]
+    async fn a_question_whose_time_ended_while_no_server_ran_is_closed_by_the_next() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let forge = Forge::open(config(dir.path())).await.expect("an engine");
+        let asked = AskApproval { tool_name: "Bash".into(), tool_input: Value::Null, session_id: "s".into() };
+        let young = forge.ask_for_session(asked).await.expect("a question");
+        let old = Approval { id: ApprovalId::random(), timeout_at: Millis(1), ..young.clone() };
+        let mut tx = forge.0.store.begin().await.expect("a transaction");
+        tx.insert_approval(&old).await.expect("a row");
+        tx.commit().await.expect("a commit");
+        forge.close(AgentsOnExit::Keep).await;
+
+        let forge = Forge::open(config(dir.path())).await.expect("an engine");
+        let told = tokio::time::timeout(LONGEST_SLEEP, forge.await_approval(old.id)).await;
+        assert_eq!(told.expect("in time").expect("an answer"), ApprovalStatus::TimedOut);
+        let pending = forge.pending_approvals().await.expect("a list");
+        assert_eq!(pending.iter().map(|approval| approval.id).collect::<Vec<_>>(), [young.id]);
+        forge.close(AgentsOnExit::Keep).await;
+    }
+}

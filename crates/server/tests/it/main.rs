@@ -3,7 +3,9 @@
 #![allow(clippy::unwrap_used)]
 
 mod bodies;
+mod desk;
 mod door;
+mod images;
 mod projects;
 mod runs;
 mod streams;
