@@ -10,6 +10,7 @@ mod door;
 mod envelope;
 mod extract;
 mod listen;
+mod openapi;
 mod page;
 mod routes;
 mod stream;

@@ -6,6 +6,7 @@ mod bodies;
 mod desk;
 mod door;
 mod images;
+mod openapi;
 mod projects;
 mod runs;
 mod streams;
