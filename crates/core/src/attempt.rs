@@ -115,6 +115,9 @@ impl Forge {
             run.completed_at = Some(now);
         }
         tx.update_run(&run).await?;
+        if let Some(attempt) = site.attempt.as_ref().filter(|_| run.reason != RunReason::DevServer) {
+            crate::draft::unqueue(&mut tx, attempt.id).await?;
+        }
         if let Some(task) = &site.task
             && let Some(task) = tx.task(task.id).await?
             && task.status == TaskStatus::InProgress

@@ -11,7 +11,7 @@ use forge_run::agents::{self, Place, Plan};
 use forge_run::fold::{Dialect, Fold, Outcome, Verdict};
 use forge_run::{Exit, ExitReason, Live, Progress, Spec, Tail};
 use forge_types::{
-    Action, ActionKind, Millis, Run, RunId, RunPhase, RunReason, RunStatus, TaskStatus, Tokens,
+    Action, ActionKind, Millis, Run, RunId, RunOwner, RunPhase, RunReason, RunStatus, TaskStatus, Tokens,
 };
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -58,6 +58,9 @@ impl Forge {
 
     async fn launch(&self, run: &Run, site: &Site) -> Result<(Live, Option<String>)> {
         let plan = self.plan(&run.action, site)?;
+        if run.reason == RunReason::CodingAgent {
+            self.lay_out_images(site).await;
+        }
         let limits = &self.0.config;
         let dev_server = run.reason == RunReason::DevServer;
         let ms = |limit: Option<u64>| limit.filter(|_| !dev_server).map(|seconds| seconds * 1000);
@@ -191,11 +194,13 @@ impl Forge {
                 self.release(id, &site.place);
                 self.start_later(next, site.clone());
             }
-            None => {
-                if let Some(waiting) = self.release(id, &site.place) {
-                    self.start_waiting(waiting);
+            None => match (self.release(id, &site.place), run.owner) {
+                (Some(waiting), _) => self.start_waiting(waiting),
+                (None, RunOwner::Attempt(attempt)) if run.reason != RunReason::DevServer => {
+                    self.send_draft_later(attempt);
                 }
-            }
+                (None, _) => {}
+            },
         }
         self.seal_later(id);
         Ok(())
@@ -219,6 +224,7 @@ impl Forge {
         }
         let next = next.filter(|_| run.status == RunStatus::Completed);
         tx.update_run(&run).await?;
+        crate::approval::close_all_of(&mut tx, run.id).await?;
         if let Some(attempt) = &site.attempt
             && let Some(mut attempt) = tx.attempt(attempt.id).await?
         {

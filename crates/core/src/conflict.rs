@@ -39,6 +39,7 @@ impl Forge {
         let request = FollowUp {
             prompt,
             variant: None,
+            image_ids: None,
             retry_process_id: None,
             force_when_dirty: None,
             perform_git_reset: None,

@@ -6,11 +6,13 @@
 use forge_git::Owner;
 use forge_store::Dropped;
 use forge_types::{
-    Action, AttemptId, ErrandId, Executor, FollowUp, FollowUpErrand, Millis, ProfileId, ReplaceRun, Run,
-    RunId, RunOwner, RunReason, TaskStatus,
+    Action, AttemptId, ErrandId, Executor, FollowUp, FollowUpErrand, ImageId, Millis, ProfileId, ReplaceRun,
+    Run, RunId, RunOwner, RunReason, ScriptContext, SetUpAgent, TaskStatus,
 };
 use serde::Serialize;
 
+use crate::draft::{self, Typed};
+use crate::image::show_images;
 use crate::lane::Entry;
 use crate::site::Site;
 use crate::start::{cleanup_action, new_run};
@@ -25,6 +27,18 @@ pub struct Replaced {
     pub git_reset_applied: bool,
     pub target_before_oid: Option<String>,
     pub new_execution_id: Option<RunId>,
+}
+
+/// What is written together with a run.
+struct Along {
+    typed: Typed,
+    images: Vec<ImageId>,
+}
+
+impl Along {
+    fn nothing() -> Self {
+        Self { typed: Typed::Elsewhere, images: Vec::new() }
+    }
 }
 
 /// How far a retry may go to bring the tree back.
@@ -43,8 +57,22 @@ struct Rewound {
 
 impl Forge {
     pub async fn follow_up(&self, id: AttemptId, request: FollowUp) -> Result<Run> {
+        let typed = match request.retry_process_id {
+            Some(_) => Typed::Elsewhere,
+            None => Typed::ByHand,
+        };
+        self.say(id, request, typed).await
+    }
+
+    /// Everything is checked before the worktree is touched.
+    pub(crate) async fn say(&self, id: AttemptId, request: FollowUp, typed: Typed) -> Result<Run> {
         let mut site = self.site(RunOwner::Attempt(id)).await?;
         let profile = self.follow_up_profile(&site, id, request.variant.as_ref()).await?;
+        let images = request.image_ids.unwrap_or_default();
+        self.check_images(&images).await?;
+        if let Some(run) = request.retry_process_id {
+            self.check_retried(id, run).await?;
+        }
         self.ensure_place(&mut site).await?;
         if let Some(run) = request.retry_process_id {
             let reset = Reset {
@@ -55,8 +83,24 @@ impl Forge {
         }
         let session = self.session_of(RunOwner::Attempt(id), Some(profile.executor)).await?;
         let cleanup = cleanup_action(&site.project);
-        let action = Action::agent(request.prompt, profile, session).then(cleanup);
-        self.add_run(RunOwner::Attempt(id), &site, action).await
+        let prompt = show_images(&request.prompt, &self.image_folder(&site));
+        let action = Action::agent(prompt, profile, session).then(cleanup);
+        self.add_run(RunOwner::Attempt(id), &site, action, Along { typed, images }).await
+    }
+
+    /// Installs and logs in the program of the Cursor agent, then lets the attempt's last agent go on.
+    pub async fn set_up_agent(&self, id: AttemptId, request: SetUpAgent) -> Result<()> {
+        let mut site = self.site(RunOwner::Attempt(id)).await?;
+        if request.executor_profile_id.executor != Executor::CursorAgent {
+            return Err(Error::invalid("ExecutorError: Setup helper not supported"));
+        }
+        let runs = self.0.store.runs(id, Dropped::Hidden).await?;
+        let last = runs.into_iter().rev().find(|run| run.reason == RunReason::CodingAgent);
+        self.ensure_place(&mut site).await?;
+        let script = Action::script(forge_run::agents::CURSOR_SETUP, ScriptContext::SetupScript);
+        let action = script.then(last.map(|run| run.action));
+        self.add_run(RunOwner::Attempt(id), &site, action, Along::nothing()).await?;
+        Ok(())
     }
 
     pub async fn replace_run(&self, id: AttemptId, request: ReplaceRun) -> Result<Replaced> {
@@ -83,8 +127,9 @@ impl Forge {
         };
         let rewound = self.rewind(&site, id, replaced.id, &reset).await?;
         let session = self.session_of(RunOwner::Attempt(id), Some(profile.executor)).await?;
-        let action = Action::agent(request.prompt, profile, session);
-        let run = self.add_run(RunOwner::Attempt(id), &site, action).await?;
+        let prompt = show_images(&request.prompt, &self.image_folder(&site));
+        let action = Action::agent(prompt, profile, session);
+        let run = self.add_run(RunOwner::Attempt(id), &site, action, Along::nothing()).await?;
         Ok(Replaced {
             deleted_count: rewound.dropped,
             git_reset_needed: rewound.needed,
@@ -103,7 +148,8 @@ impl Forge {
         profile.variant = request.variant.unwrap_or(errand.variant);
         let profile = self.check_profile(&profile, &site.place)?;
         let session = self.session_of(owner, Some(profile.executor)).await?;
-        self.add_run(owner, &site, Action::agent(request.prompt, profile, session)).await
+        let action = Action::agent(request.prompt, profile, session);
+        self.add_run(owner, &site, action, Along::nothing()).await
     }
 
     /// The profile of the last agent run with the variant asked for, else the attempt's own.
@@ -139,7 +185,7 @@ impl Forge {
     }
 
     /// Writes a run and starts it, now or when its directory is free.
-    async fn add_run(&self, owner: RunOwner, site: &Site, action: Action) -> Result<Run> {
+    async fn add_run(&self, owner: RunOwner, site: &Site, action: Action, along: Along) -> Result<Run> {
         let id = RunId::random();
         let entry = self.0.lanes.enter(&site.place, id);
         let head = match entry {
@@ -147,7 +193,7 @@ impl Forge {
             Entry::Later => None,
         };
         let run = new_run(id, owner, action, head, entry);
-        if let Err(error) = self.write_run(&run, site).await {
+        if let Err(error) = self.write_run(&run, site, &along).await {
             if let Some(next) = self.0.lanes.leave(&site.place, id) {
                 self.start_waiting(next);
             }
@@ -162,9 +208,13 @@ impl Forge {
         self.run(id).await
     }
 
-    async fn write_run(&self, run: &Run, site: &Site) -> Result<()> {
+    async fn write_run(&self, run: &Run, site: &Site, along: &Along) -> Result<()> {
         let mut tx = self.0.store.begin().await?;
         tx.insert_run(run).await?;
+        if let Some(attempt) = &site.attempt {
+            draft::clear(&mut tx, attempt.id, along.typed).await?;
+            tx.attach_images(attempt.task_id, &along.images).await?;
+        }
         if let Some(task) = &site.task
             && let Some(task) = tx.task(task.id).await?
             && let Some(task) = moved(&task, TaskStatus::InProgress, run.reason)
@@ -177,16 +227,10 @@ impl Forge {
 
     /// Stops what runs, brings the tree back to where `run` began and drops it with everything after it.
     async fn rewind(&self, site: &Site, id: AttemptId, run: RunId, reset: &Reset) -> Result<Rewound> {
-        let runs = self.0.store.runs(id, Dropped::Shown).await?;
-        let Some(at) = runs.iter().position(|known| known.id == run) else {
-            return Err(match self.0.store.run(run).await? {
-                Some(_) => Error::invalid(
-                    "TaskAttemptError: Validation error: Process does not belong to this attempt",
-                ),
-                None => process_not_found(),
-            });
-        };
         self.stop_attempt(id).await?;
+        // Read after the stop: it recorded where the stopped runs left the tree, and none can be added after it.
+        let runs = self.0.store.runs(id, Dropped::Shown).await?;
+        let at = runs.iter().position(|known| known.id == run).ok_or_else(process_not_found)?;
         let previous = runs[..at].iter().rev().find(|run| !run.dropped);
         let target = runs[at].before_head.clone().or_else(|| previous.and_then(|run| run.after_head.clone()));
         let (needed, applied) = self.reset_place(site, id, target.as_deref(), reset).await;
@@ -200,6 +244,17 @@ impl Forge {
         tx.delete_draft(id, forge_types::DraftKind::Retry).await?;
         tx.commit().await?;
         Ok(Rewound { dropped: later.len() as u64, needed, applied, target })
+    }
+
+    /// A retry is of a run of this attempt.
+    pub(crate) async fn check_retried(&self, id: AttemptId, run: RunId) -> Result<()> {
+        match self.0.store.run(run).await? {
+            Some(run) if run.owner == RunOwner::Attempt(id) => Ok(()),
+            Some(_) => Err(Error::invalid(
+                "TaskAttemptError: Validation error: Process does not belong to this attempt",
+            )),
+            None => Err(process_not_found()),
+        }
     }
 
     async fn reset_place(

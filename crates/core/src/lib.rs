@@ -6,17 +6,21 @@
 //! Invariant: every change of state is a row in the event log, written in the same transaction as the state; no lock
 //! is held over an await; every background task is tracked and stops when the engine is closed.
 
+mod approval;
 mod attempt;
 mod branch;
 mod chain;
 mod conflict;
 mod diff;
+mod draft;
 mod editor;
 mod error;
 mod feed;
+mod folder;
 mod follow_up;
 mod garbage;
 mod hold;
+mod image;
 mod land;
 mod lane;
 mod message;
@@ -29,6 +33,7 @@ mod settings;
 mod site;
 mod start;
 mod stream;
+mod tag;
 mod task;
 
 use std::collections::{HashMap, HashSet};
@@ -51,10 +56,12 @@ use radar::Radar;
 pub use diff::{DiffDetail, DiffFeed, DiffStep};
 pub use error::{Error, Kind, Result};
 pub use feed::EventFeed;
+pub use folder::{FolderEntry, FolderListing};
 pub use follow_up::Replaced;
 pub use forge_git::{SearchHit, SearchScope};
 pub use forge_run::{Kind as RecordKind, Record};
-pub use forge_store::{Dropped, Page, TaskBlock};
+pub use forge_store::{Dropped, Page, TaskBlock, TemplateScope};
+pub use image::{IMAGE_MAX_BYTES, ImageUpload};
 pub use land::RebaseOutcome;
 pub use place::{GcReport, GcRequest, KeptReport, RestoredReport, Standing, WorktreeLine, WorktreeReport};
 pub use start::{Started, StartedAttempt, StartedErrand};
@@ -118,6 +125,8 @@ pub(crate) struct Inner {
     turns: Semaphore,
     /// Rings when a run gets or loses its process.
     changed: Notify,
+    /// Rings when an approval begins to wait.
+    asked: Notify,
     tasks: TaskTracker,
     stop: CancellationToken,
 }
@@ -134,6 +143,7 @@ impl Forge {
         }
         make_private_dir(&config.home)?;
         make_dir(&config.home.join("runs"))?;
+        make_private_dir(&config.home.join("images"))?;
         make_dir(&config.worktree_base)?;
         let store = Store::open(&config.database).await?;
         let installation = installation_id(&store).await?;
@@ -158,6 +168,7 @@ impl Forge {
             warming: Mutex::default(),
             turns: Semaphore::new(TURNS),
             changed: Notify::new(),
+            asked: Notify::new(),
             tasks: TaskTracker::new(),
             stop: CancellationToken::new(),
         }));
@@ -165,6 +176,7 @@ impl Forge {
         let cut_off = forge.find_cut_off_starts().await?;
         forge.tidy_up_later(cut_off);
         forge.start_rounds();
+        forge.time_out_approvals();
         Ok(forge)
     }
 
@@ -200,6 +212,9 @@ impl Forge {
         let forge = self.clone();
         self.0.tasks.spawn(async move {
             forge.undo_cut_off_starts(cut_off).await;
+            if let Err(error) = forge.remove_loose_images().await {
+                tracing::warn!(%error, "cannot remove images that no task shows");
+            }
             for project in forge.projects().await.unwrap_or_default().iter().take(WARM_PROJECTS) {
                 forge.warm_up(project);
             }

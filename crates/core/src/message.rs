@@ -60,6 +60,7 @@ mod tests {
             title: title.to_owned(),
             description: description.map(str::to_owned),
             parent_task_attempt: None,
+            image_ids: None,
         };
         squash_message(&crate::task::new_task(request, TaskStatus::Todo))
     }

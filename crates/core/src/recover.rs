@@ -28,6 +28,7 @@ enum Boot {
 
 impl Forge {
     pub(crate) async fn recover(&self) -> Result<()> {
+        let drafts = self.release_drafts().await?;
         let (waiting, living): (Vec<Run>, Vec<Run>) =
             self.0.store.open_runs().await?.into_iter().partition(|run| run.phase == RunPhase::Queued);
         // Lanes first, in order of age: a run that is picked up must find its directory taken by itself.
@@ -48,6 +49,10 @@ impl Forge {
         let boot = self.note_boot().await?;
         for (run, site) in found {
             self.pick_up(run, site, boot).await;
+        }
+        // Where something still runs, its end sends the draft.
+        for attempt in drafts {
+            self.send_draft_later(attempt);
         }
         Ok(())
     }

@@ -10,10 +10,11 @@ use forge_git::{BranchTip, CopyWarning, Naming, Owner, Repo, Worktree};
 use forge_run::agents::{self, Place};
 use forge_types::{
     Action, Attempt, AttemptId, AttemptStatus, CreateAttempt, CreateAttemptOptions, CreateErrand, Errand,
-    ErrandId, Executor, Millis, ProfileId, Project, ProjectId, Run, RunOwner, ScriptContext, StartTask, Task,
-    TaskStatus, TaskSummary, Tokens,
+    ErrandId, Executor, ImageId, Millis, ProfileId, Project, ProjectId, Run, RunOwner, ScriptContext,
+    StartTask, Task, TaskStatus, TaskSummary, Tokens,
 };
 
+use crate::image::show_images;
 use crate::lane::Entry;
 use crate::site::Site;
 use crate::task::{moved, new_task};
@@ -41,9 +42,8 @@ pub struct StartedErrand {
 }
 
 /// Whether the task's row is written together with the attempt's.
-#[derive(Clone, Copy, PartialEq, Eq)]
 enum TaskRow {
-    New,
+    New { images: Vec<ImageId> },
     Known,
 }
 
@@ -61,9 +61,11 @@ impl Forge {
         let project_id = request.task.project_id;
         let in_worktree = request.start.use_worktree.unwrap_or(true);
         let checked = self.check(project_id, "project_id", &request.start).await?;
+        let images = request.task.image_ids.clone().unwrap_or_default();
+        self.check_images(&images).await?;
         let status = if in_worktree { TaskStatus::Todo } else { TaskStatus::Agent };
         let task = new_task(request.task, status);
-        let started = self.start(checked, task.clone(), TaskRow::New, in_worktree).await?;
+        let started = self.start(checked, task.clone(), TaskRow::New { images }, in_worktree).await?;
         let summary = self.0.store.task_summary(task.id).await?;
         let summary = summary.ok_or_else(|| Error::not_found(format!("Task not found: {}", task.id)))?;
         Ok(Started { task: summary, attempt: started.attempt, warning: started.warning })
@@ -148,7 +150,7 @@ impl Forge {
         let run_id = forge_types::RunId::random();
         let place = place_of(&attempt);
         let entry = self.0.lanes.enter(&place, run_id);
-        let action = first_action(&checked, &task);
+        let action = first_action(&checked, &task, &self.image_folder_in(&place, in_worktree));
         let run = new_run(run_id, RunOwner::Attempt(id), action, Some(checked.tip.commit.clone()), entry);
         if task.status != TaskStatus::Agent {
             task.status = TaskStatus::InProgress;
@@ -174,9 +176,10 @@ impl Forge {
     async fn write_start(&self, task: &Task, row: TaskRow, attempt: &Attempt, run: &Run) -> Result<()> {
         let mut tx = self.0.store.begin().await?;
         match row {
-            TaskRow::New => {
+            TaskRow::New { images } => {
                 let hidden = task.status == TaskStatus::Agent;
                 tx.insert_task(task, hidden).await.map_err(missing_parent)?;
+                tx.attach_images(task.id, &images).await?;
             }
             TaskRow::Known => {
                 let now = tx.task(task.id).await?;
@@ -356,13 +359,14 @@ fn place_of(attempt: &Attempt) -> PathBuf {
 }
 
 /// Setup script, agent, cleanup script: each only when there is one.
-fn first_action(checked: &Checked, task: &Task) -> Action {
+fn first_action(checked: &Checked, task: &Task, images: &Path) -> Action {
     let cleanup = cleanup_action(&checked.project);
     // A shell takes its prompt as a script, in which a title for people would be a command.
     let prompt = match (checked.profile.executor, &task.description) {
         (Executor::Shell, Some(script)) if !script.trim().is_empty() => script.clone(),
         _ => task.prompt(),
     };
+    let prompt = show_images(&prompt, images);
     let agent = Action::agent(prompt, checked.profile.clone(), None).then(cleanup);
     match checked.project.setup_script.as_deref().filter(|script| !script.trim().is_empty()) {
         Some(script) => Action::script(script, ScriptContext::SetupScript).then(Some(agent)),

@@ -32,7 +32,16 @@ impl Forge {
 
     pub async fn create_task(&self, request: CreateTask) -> Result<Task> {
         let project_id = request.project_id;
+        let images = request.image_ids.clone().unwrap_or_default();
         let task = new_task(request, TaskStatus::Todo);
+        if !images.is_empty() {
+            self.check_images(&images).await?;
+            let mut tx = self.0.store.begin().await?;
+            tx.insert_task(&task, false).await.map_err(|error| unknown_reference(error, project_id))?;
+            tx.attach_images(task.id, &images).await?;
+            tx.commit().await?;
+            return Ok(task);
+        }
         // The foreign key is the check: one statement instead of a look-up on the hot path.
         self.0.store.create_task(&task).await.map_err(|error| unknown_reference(error, project_id))?;
         Ok(task)
@@ -43,6 +52,7 @@ impl Forge {
     }
 
     pub async fn update_task(&self, id: TaskId, request: UpdateTask) -> Result<Task> {
+        self.check_images(request.image_ids.as_deref().unwrap_or_default()).await?;
         let mut tx = self.0.store.begin().await?;
         let found = tx.task(id).await?;
         let mut task = found.ok_or_else(|| Error::not_found(format!("Task not found: {id}")))?;
@@ -62,6 +72,9 @@ impl Forge {
             }
             other => other.into(),
         })?;
+        if let Some(images) = &request.image_ids {
+            tx.replace_images(id, images).await?;
+        }
         tx.commit().await?;
         if task.status == TaskStatus::Archived && was != TaskStatus::Archived {
             self.retire_task_worktrees(task.id);

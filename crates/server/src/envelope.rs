@@ -36,6 +36,19 @@ pub(crate) fn refuse<E: Serialize>(error_data: E) -> Response {
     json(StatusCode::OK, &Envelope { success: false, data: (), error_data, message: None })
 }
 
+/// The envelope with the fields of its data beside its own keys, for clients that expect either.
+pub(crate) fn ok_and_bare<T: Serialize>(data: T) -> Response {
+    #[derive(Serialize)]
+    struct Both<'a, T> {
+        #[serde(flatten)]
+        envelope: Envelope<&'a T>,
+        #[serde(flatten)]
+        bare: &'a T,
+    }
+    let envelope = Envelope { success: true, data: &data, error_data: (), message: None };
+    json(StatusCode::OK, &Both { envelope, bare: &data })
+}
+
 /// A JSON answer without the envelope.
 pub(crate) fn json<T: Serialize>(status: StatusCode, body: &T) -> Response {
     match serde_json::to_vec(body) {

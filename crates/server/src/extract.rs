@@ -11,7 +11,7 @@ use axum::extract::{FromRequest, FromRequestParts, Query, RawPathParams, Request
 use axum::http::request::Parts;
 use axum::http::{StatusCode, header};
 use forge_core::Page;
-use forge_types::{AttemptId, ErrandId, ProjectId, RunId, TaskId};
+use forge_types::{AttemptId, ErrandId, ImageId, ProjectId, RunId, TagId, TaskId, TemplateId};
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::Value;
 
@@ -38,6 +38,9 @@ path_ids! {
     AttemptId = "attempt_id",
     RunId = "process_id",
     ErrandId = "run_id",
+    ImageId = "image_id",
+    TagId = "tag_id",
+    TemplateId = "template_id",
 }
 
 /// The path parameter that names a `T`.
@@ -112,7 +115,7 @@ impl Params {
         self.number("after", 0, i64::MAX)
     }
 
-    fn number<N>(&self, name: &str, min: N, max: N) -> Result<Option<N>, Fault>
+    pub fn number<N>(&self, name: &str, min: N, max: N) -> Result<Option<N>, Fault>
     where
         N: FromStr + PartialOrd + std::fmt::Display,
     {

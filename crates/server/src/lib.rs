@@ -10,11 +10,13 @@ mod door;
 mod envelope;
 mod extract;
 mod listen;
+mod openapi;
 mod page;
 mod routes;
 mod stream;
 mod table;
 mod trace;
+mod upload;
 mod wire;
 
 use std::net::SocketAddr;

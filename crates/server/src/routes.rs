@@ -2,12 +2,18 @@
 //!
 //! Invariant: no rule of the product is decided here. Handlers that read more than one thing only put together an answer.
 
+pub(crate) mod approvals;
 pub(crate) mod attempts;
 pub(crate) mod branches;
+pub(crate) mod drafts;
 pub(crate) mod errands;
+pub(crate) mod folders;
+pub(crate) mod images;
 pub(crate) mod meta;
 pub(crate) mod profiles;
 pub(crate) mod projects;
 pub(crate) mod runs;
+pub(crate) mod tags;
 pub(crate) mod tasks;
+pub(crate) mod templates;
 pub(crate) mod worktrees;

@@ -13,7 +13,10 @@ use tower_http::catch_panic::CatchPanicLayer;
 use tracing::Instrument;
 
 use crate::envelope::{Answer, Fault};
-use crate::routes::{attempts, branches, errands, meta, profiles, projects, runs, tasks, worktrees};
+use crate::routes::{
+    approvals, attempts, branches, drafts, errands, folders, images, meta, profiles, projects, runs, tags,
+    tasks, templates, worktrees,
+};
 use crate::{App, door, page, stream, trace};
 
 /// What a route answers with.
@@ -28,6 +31,8 @@ pub enum RouteKind {
     WebSocket,
     /// Server-sent events.
     EventStream,
+    /// The bytes of a file.
+    File,
 }
 
 /// One row of the table.
@@ -104,6 +109,12 @@ static ROUTES: &[Route] = table! {
         GET "/api/task-attempts/{attempt_id}" Json attempts::show;
         POST "/api/task-attempts/{attempt_id}/follow-up" Json attempts::follow_up;
         POST "/api/task-attempts/{attempt_id}/replace-process" Json attempts::replace_run;
+        POST "/api/task-attempts/{attempt_id}/run-agent-setup" Json attempts::set_up_agent;
+        GET "/api/task-attempts/{attempt_id}/draft" Json drafts::show ["type"];
+        PUT "/api/task-attempts/{attempt_id}/draft" Json drafts::save ["type"];
+        POST "/api/task-attempts/{attempt_id}/draft" Json drafts::save ["type"];
+        DELETE "/api/task-attempts/{attempt_id}/draft" Json drafts::delete ["type"];
+        POST "/api/task-attempts/{attempt_id}/draft/queue" Json drafts::queue ["type"];
         POST "/api/task-attempts/{attempt_id}/stop" Json attempts::stop;
         GET "/api/task-attempts/{attempt_id}/branch-status" Json branches::status;
         POST "/api/task-attempts/{attempt_id}/merge" Json branches::merge;
@@ -139,6 +150,38 @@ static ROUTES: &[Route] = table! {
     }
     drafts {
         GET "/api/drafts/stream/ws" WebSocket stream::drafts::watch ["project_id after?"];
+    }
+    images {
+        POST "/api/images/upload" Json images::upload;
+        POST "/api/images/task/{task_id}/upload" Json images::upload_for_task;
+        GET "/api/images/task/{task_id}" Json images::list;
+        GET "/api/images/{image_id}/file" File images::file;
+        DELETE "/api/images/{image_id}" Json images::delete;
+    }
+    tags {
+        GET "/api/tags" Json tags::list ["search?"];
+        POST "/api/tags" Json tags::create;
+        GET "/api/tags/{tag_id}" Json tags::show;
+        PUT "/api/tags/{tag_id}" Json tags::update;
+        DELETE "/api/tags/{tag_id}" Json tags::delete;
+        GET "/api/templates" Json templates::list ["global? project_id?"];
+        POST "/api/templates" Json templates::create;
+        GET "/api/templates/{template_id}" Json templates::show;
+        PUT "/api/templates/{template_id}" Json templates::update;
+        DELETE "/api/templates/{template_id}" Json templates::delete;
+    }
+    filesystem {
+        GET "/api/filesystem/directory" Json folders::list ["path?"];
+        GET "/api/filesystem/git-repos" Json folders::repositories ["path?"];
+    }
+    containers {
+        GET "/api/containers/info" Json folders::owner ["ref"];
+    }
+    approvals {
+        POST "/api/approvals/create" Json approvals::create;
+        GET "/api/approvals/pending" Json approvals::pending;
+        GET "/api/approvals/{approval_id}/status" Json approvals::status ["wait?"];
+        POST "/api/approvals/{approval_id}/respond" Json approvals::respond;
     }
     config {
         GET "/api/profiles" Json profiles::show;

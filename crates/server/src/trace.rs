@@ -37,7 +37,8 @@ pub(crate) async fn observe(request: Request, next: Next) -> Response {
     });
     let headers = response.headers_mut();
     for (name, value) in SECURITY {
-        headers.insert(name, HeaderValue::from_static(value));
+        // A handler that sends what others made may be stricter.
+        headers.entry(name).or_insert(HeaderValue::from_static(value));
     }
     if let Ok(id) = HeaderValue::from_str(&id) {
         headers.insert(REQUEST_ID, id);

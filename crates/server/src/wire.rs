@@ -6,10 +6,11 @@
 
 use forge_core::{Started, StartedErrand};
 use forge_types::{
-    Action, Attempt, AttemptId, Draft, DraftKind, Errand, ErrandId, Millis, Run, RunId, RunReason, RunStatus,
-    Task, TaskSummary,
+    Action, Approval, ApprovalId, ApprovalStatus, Attempt, AttemptId, Draft, DraftKind, Errand, ErrandId,
+    ImageId, Millis, Run, RunId, RunReason, RunStatus, Task, TaskSummary,
 };
 use serde::Serialize;
+use serde_json::Value;
 
 /// An execution process.
 #[derive(Serialize)]
@@ -165,6 +166,89 @@ pub(crate) fn drafts(attempt: AttemptId, stored: Vec<Draft>, now: Millis) -> Dra
         }
     }
     drafts
+}
+
+/// A draft as requests about one draft are answered; streams show the whole [`Draft`].
+#[derive(Serialize)]
+pub(crate) struct DraftAnswer {
+    task_attempt_id: AttemptId,
+    draft_type: DraftKind,
+    retry_process_id: Option<RunId>,
+    prompt: String,
+    queued: bool,
+    sending: bool,
+    variant: Option<String>,
+    image_ids: Option<Vec<ImageId>>,
+    version: i64,
+}
+
+pub(crate) fn draft(draft: Draft) -> DraftAnswer {
+    DraftAnswer {
+        task_attempt_id: draft.task_attempt_id,
+        draft_type: draft.draft_type,
+        retry_process_id: draft.retry_process_id,
+        prompt: draft.prompt,
+        queued: draft.queued,
+        sending: draft.sending,
+        variant: draft.variant,
+        image_ids: draft.image_ids,
+        version: draft.version,
+    }
+}
+
+/// A question with where it stands.
+#[derive(Serialize)]
+pub(crate) struct ApprovalAnswer<'a> {
+    id: ApprovalId,
+    tool_name: &'a str,
+    tool_input: &'a Value,
+    session_id: Option<&'a str>,
+    execution_process_id: Option<RunId>,
+    tool_call_id: Option<&'a str>,
+    #[serde(flatten)]
+    status: &'a ApprovalStatus,
+    created_at: Millis,
+    timeout_at: Millis,
+}
+
+pub(crate) fn approval(approval: &Approval) -> ApprovalAnswer<'_> {
+    ApprovalAnswer {
+        id: approval.id,
+        tool_name: &approval.tool_name,
+        tool_input: &approval.tool_input,
+        session_id: approval.session_id.as_deref(),
+        execution_process_id: approval.run_id,
+        tool_call_id: approval.call_id.as_deref(),
+        status: &approval.status,
+        created_at: approval.created_at,
+        timeout_at: approval.timeout_at,
+    }
+}
+
+/// A question that waits, under the names of both generations of clients.
+#[derive(Serialize)]
+pub(crate) struct PendingApproval<'a> {
+    id: ApprovalId,
+    approval_id: ApprovalId,
+    execution_process_id: Option<RunId>,
+    tool_name: &'a str,
+    message: String,
+    created_at: Millis,
+    requested_at: Millis,
+    timeout_at: Millis,
+}
+
+pub(crate) fn pending(approval: &Approval) -> PendingApproval<'_> {
+    PendingApproval {
+        id: approval.id,
+        approval_id: approval.id,
+        execution_process_id: approval.run_id,
+        tool_name: &approval.tool_name,
+        message: format!("May {} be used?", approval.tool_name),
+        created_at: approval.created_at,
+        requested_at: approval.created_at,
+        timeout_at: approval.timeout_at,
+    }
 }
 
 #[cfg(test)]

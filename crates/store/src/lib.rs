@@ -8,9 +8,12 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
+mod approval;
 mod crowd;
 mod document;
+mod draft;
 mod error;
+mod image;
 mod log;
 mod open;
 mod query;
@@ -19,6 +22,7 @@ mod remove;
 mod ring;
 mod row;
 mod store;
+mod tag;
 mod touched;
 mod tx;
 mod write;
@@ -27,4 +31,5 @@ pub use document::TaskBlock;
 pub use error::StoreError;
 pub use rebase::PendingRebase;
 pub use store::{Dropped, Page, Store};
+pub use tag::TemplateScope;
 pub use tx::Tx;

@@ -190,5 +190,6 @@ fn label(event: &Event) -> (&'static str, Option<String>, Option<String>) {
         Event::Draft { attempt_id, project_id, .. } => {
             ("draft", Some(project_id.to_string()), Some(attempt_id.to_string()))
         }
+        Event::Approval { .. } => ("approval", None, None),
     }
 }

@@ -92,7 +92,7 @@ pub(crate) fn window(page: Page) -> (i64, i64) {
     (page.limit.map_or(i64::MAX, i64::from), i64::from(page.offset))
 }
 
-async fn one<T>(
+pub(crate) async fn one<T>(
     conn: &mut Conn,
     sql: &'static str,
     key: String,
@@ -102,7 +102,7 @@ async fn one<T>(
     Ok(row.as_ref().map(map).transpose()?)
 }
 
-async fn many<T>(
+pub(crate) async fn many<T>(
     conn: &mut Conn,
     sql: &'static str,
     key: String,
@@ -112,7 +112,7 @@ async fn many<T>(
     Ok(rows.iter().map(map).collect::<sqlx::Result<_>>()?)
 }
 
-async fn all<T>(
+pub(crate) async fn all<T>(
     conn: &mut Conn,
     sql: &'static str,
     map: fn(&SqliteRow) -> sqlx::Result<T>,
@@ -224,6 +224,25 @@ pub(crate) async fn attempt(conn: &mut Conn, id: AttemptId) -> Result<Option<Att
 
 pub(crate) async fn attempt_by_path(conn: &mut Conn, container_ref: &str) -> Result<Option<Attempt>> {
     one(conn, ATTEMPT_BY_PATH, container_ref.to_owned(), row::attempt).await
+}
+
+/// The newest attempt in the first of these directories; above the first one only worktrees count.
+pub(crate) async fn attempt_around(conn: &mut Conn, places: &[String]) -> Result<Option<Attempt>> {
+    let mut select = sqlx::QueryBuilder::<sqlx::Sqlite>::new(select!(
+        attempt_columns,
+        "FROM attempts WHERE attempts.container_ref IN ("
+    ));
+    let mut list = select.separated(", ");
+    for place in places {
+        list.push_bind(place);
+    }
+    select.push(") AND (attempts.use_worktree = TRUE OR attempts.container_ref = ");
+    select.push_bind(places.first());
+    select.push(
+        ") ORDER BY LENGTH(attempts.container_ref) DESC, attempts.created_ms DESC, attempts.id LIMIT 1",
+    );
+    let row = select.build().fetch_optional(conn).await?;
+    Ok(row.as_ref().map(row::attempt).transpose()?)
 }
 
 pub(crate) async fn idle_attempts(conn: &mut Conn, before: Millis) -> Result<Vec<Attempt>> {

@@ -16,54 +16,56 @@ use sqlx::{Decode, Row, Type};
 
 use crate::document::TaskBlock;
 
-type Read<T> = Result<T, sqlx::Error>;
+pub(crate) type Read<T> = Result<T, sqlx::Error>;
 
 /// The cells of a row from left to right.
-struct Cells<'r> {
+pub(crate) struct Cells<'r> {
     row: &'r SqliteRow,
     next: usize,
 }
 
 impl<'r> Cells<'r> {
-    fn of(row: &'r SqliteRow) -> Self {
+    pub(crate) fn of(row: &'r SqliteRow) -> Self {
         Self { row, next: 0 }
     }
 
-    fn take<T: Decode<'r, Sqlite> + Type<Sqlite>>(&mut self) -> Read<T> {
+    pub(crate) fn take<T: Decode<'r, Sqlite> + Type<Sqlite>>(&mut self) -> Read<T> {
         self.next += 1;
         self.row.try_get(self.next - 1)
     }
 
-    fn parse<T: FromStr<Err: Into<Box<dyn StdError + Send + Sync>>>>(&mut self) -> Read<T> {
+    pub(crate) fn parse<T: FromStr<Err: Into<Box<dyn StdError + Send + Sync>>>>(&mut self) -> Read<T> {
         let text: &str = self.take()?;
         text.parse().map_err(|error: T::Err| self.bad(error))
     }
 
-    fn parse_opt<T: FromStr<Err: Into<Box<dyn StdError + Send + Sync>>>>(&mut self) -> Read<Option<T>> {
+    pub(crate) fn parse_opt<T: FromStr<Err: Into<Box<dyn StdError + Send + Sync>>>>(
+        &mut self,
+    ) -> Read<Option<T>> {
         let text: Option<&str> = self.take()?;
         text.map(str::parse).transpose().map_err(|error: T::Err| self.bad(error))
     }
 
-    fn json<T: DeserializeOwned>(&mut self) -> Read<T> {
+    pub(crate) fn json<T: DeserializeOwned>(&mut self) -> Read<T> {
         let text: &str = self.take()?;
         serde_json::from_str(text).map_err(|error| self.bad(error))
     }
 
-    fn json_opt<T: DeserializeOwned>(&mut self) -> Read<Option<T>> {
+    pub(crate) fn json_opt<T: DeserializeOwned>(&mut self) -> Read<Option<T>> {
         let text: Option<&str> = self.take()?;
         text.map(serde_json::from_str).transpose().map_err(|error| self.bad(error))
     }
 
-    fn millis(&mut self) -> Read<Millis> {
+    pub(crate) fn millis(&mut self) -> Read<Millis> {
         self.take().map(Millis)
     }
 
-    fn millis_opt(&mut self) -> Read<Option<Millis>> {
+    pub(crate) fn millis_opt(&mut self) -> Read<Option<Millis>> {
         Ok(self.take::<Option<i64>>()?.map(Millis))
     }
 
     /// The cell just taken holds what no version of Forge wrote there.
-    fn bad(&self, error: impl Into<Box<dyn StdError + Send + Sync>>) -> sqlx::Error {
+    pub(crate) fn bad(&self, error: impl Into<Box<dyn StdError + Send + Sync>>) -> sqlx::Error {
         use sqlx::Column;
         let index = self.row.columns().get(self.next - 1).map(|column| column.name().to_owned());
         sqlx::Error::ColumnDecode { index: index.unwrap_or_default(), source: error.into() }

@@ -207,6 +207,11 @@ impl Store {
         query::attempt_by_path(&mut *self.reader().await?, container_ref).await
     }
 
+    /// The newest attempt in the innermost of a directory and those above it.
+    pub async fn attempt_around(&self, places: &[String]) -> Result<Option<Attempt>> {
+        query::attempt_around(&mut *self.reader().await?, places).await
+    }
+
     /// Oldest first.
     pub async fn runs(&self, attempt: AttemptId, dropped: Dropped) -> Result<Vec<Run>> {
         query::runs(&mut *self.reader().await?, attempt, dropped).await

@@ -1,13 +1,14 @@
 //! What a transaction changed, and the events that tell of it.
 //!
 //! Invariant: one event per entity and transaction, in the order removals, projects, attempts, tasks, runs,
-//! drafts. What was made and removed again in the same transaction never happened.
+//! drafts, approvals. What was made and removed again in the same transaction never happened.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 
 use forge_types::{
-    AttemptId, Change, Draft, DraftKind, Event, Project, ProjectId, Run, RunId, TaskId, TaskSummary,
+    Approval, ApprovalId, AttemptId, Change, Draft, DraftKind, Event, Project, ProjectId, Run, RunId, TaskId,
+    TaskSummary,
 };
 
 /// A map that keeps the order of first insertion.
@@ -72,6 +73,7 @@ pub(crate) struct Touched {
     tasks: Ordered<TaskId, (Change, TaskState)>,
     runs: Ordered<RunId, (Change, Run)>,
     drafts: Ordered<(AttemptId, DraftKind), (AttemptId, DraftKind, DraftState)>,
+    approvals: Ordered<ApprovalId, (Change, Approval)>,
     homes: HashMap<AttemptId, Home>,
 }
 
@@ -121,6 +123,13 @@ impl Touched {
         draft: Option<Draft>,
     ) {
         self.drafts.put((attempt, kind), (attempt, kind, DraftState { project, draft }));
+    }
+
+    pub(crate) fn approval(&mut self, change: Change, approval: Approval) {
+        match self.approvals.get_mut(&approval.id) {
+            Some((_, old)) => *old = approval,
+            None => self.approvals.put(approval.id, (change, approval)),
+        }
     }
 
     pub(crate) fn home(&self, attempt: AttemptId) -> Option<Home> {
@@ -204,6 +213,8 @@ impl Touched {
             kind,
             draft: state.draft,
         }));
+        let approvals = self.approvals.into_values();
+        events.extend(approvals.map(|(change, approval)| Event::Approval { change, approval }));
         events
     }
 }

@@ -18,6 +18,7 @@ macro_rules! bind {
         sqlx::query($sql)$(.bind($value))+
     };
 }
+pub(crate) use bind;
 
 /// A new task has nothing to count yet.
 pub(crate) fn fresh_summary(task: &Task) -> TaskSummary {
@@ -35,11 +36,11 @@ fn found(row: Option<SqliteRow>) -> Result<SqliteRow> {
     row.ok_or(StoreError::Missing)
 }
 
-fn changed(done: SqliteQueryResult) -> Result<()> {
+pub(crate) fn changed(done: SqliteQueryResult) -> Result<()> {
     if done.rows_affected() == 0 { Err(StoreError::Missing) } else { Ok(()) }
 }
 
-fn json(value: &impl serde::Serialize) -> Result<String> {
+pub(crate) fn json(value: &impl serde::Serialize) -> Result<String> {
     serde_json::to_string(value).map_err(|error| StoreError::Sql(sqlx::Error::Encode(error.into())))
 }
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{AttemptId, DraftId, Millis, RunId};
+use crate::{AttemptId, DraftId, ImageId, Millis, RunId};
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Draft {
@@ -16,7 +16,7 @@ pub struct Draft {
     pub sending: bool,
     pub variant: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub image_ids: Option<Vec<String>>,
+    pub image_ids: Option<Vec<ImageId>>,
     pub created_at: Millis,
     pub updated_at: Millis,
     pub version: i64,
@@ -25,10 +25,15 @@ pub struct Draft {
 impl Draft {
     /// What an attempt without a stored draft shows.
     pub fn empty(attempt: AttemptId, now: Millis) -> Self {
+        Self::blank(attempt, DraftKind::FollowUp, now)
+    }
+
+    /// A draft in which nothing is written yet.
+    pub fn blank(attempt: AttemptId, kind: DraftKind, now: Millis) -> Self {
         Self {
             id: DraftId::random(),
             task_attempt_id: attempt,
-            draft_type: DraftKind::FollowUp,
+            draft_type: kind,
             retry_process_id: None,
             prompt: String::new(),
             queued: false,
@@ -47,4 +52,40 @@ impl Draft {
 pub enum DraftKind {
     FollowUp,
     Retry,
+}
+
+/// A change of a draft; absent and null keep what is stored.
+#[derive(Clone, Debug, Default, Deserialize)]
+pub struct SaveDraft {
+    #[serde(alias = "content")]
+    pub prompt: Option<String>,
+    pub variant: Option<String>,
+    pub image_ids: Option<Vec<ImageId>>,
+    /// Which run a retry takes the place of.
+    pub retry_process_id: Option<RunId>,
+    /// The version that the change was made to.
+    pub version: Option<i64>,
+}
+
+/// Asks for a draft to be sent as soon as nothing runs, or no longer.
+#[derive(Clone, Debug, Deserialize)]
+pub struct QueueDraft {
+    #[serde(alias = "execute")]
+    pub queued: bool,
+    /// Saved first.
+    pub prompt: Option<String>,
+    pub expected_queued: Option<bool>,
+    pub expected_version: Option<i64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn queueing_is_also_called_executing() {
+        let queue: QueueDraft = serde_json::from_value(json!({"execute": true, "prompt": "p"})).unwrap();
+        assert!(queue.queued && queue.prompt.is_some());
+    }
 }

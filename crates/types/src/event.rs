@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{AttemptId, Draft, DraftKind, Project, ProjectId, Run, RunId, TaskId, TaskSummary};
+use crate::{Approval, AttemptId, Draft, DraftKind, Project, ProjectId, Run, RunId, TaskId, TaskSummary};
 
 /// Whether an entity is new to the reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -59,6 +59,10 @@ pub enum Event {
         project_id: ProjectId,
         kind: DraftKind,
         draft: Option<Draft>,
+    },
+    Approval {
+        change: Change,
+        approval: Approval,
     },
 }
 

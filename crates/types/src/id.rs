@@ -64,4 +64,10 @@ id! {
     MergeId,
     /// A question an agent asked.
     ApprovalId,
+    /// A picture that prompts show.
+    ImageId,
+    /// A named piece of text for prompts.
+    TagId,
+    /// A task to begin from.
+    TemplateId,
 }

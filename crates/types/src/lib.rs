@@ -5,6 +5,7 @@
 //! The contract's *execution process* is our [`Run`] and its *execution run* is our [`Errand`].
 
 mod action;
+mod approval;
 mod attempt;
 mod branch;
 mod diff;
@@ -13,6 +14,7 @@ mod errand;
 mod event;
 mod executor;
 mod id;
+mod image;
 mod log;
 mod merge;
 mod project;
@@ -20,21 +22,26 @@ mod request;
 mod run;
 mod settings;
 mod slug;
+mod tag;
 mod task;
 mod time;
 
 pub use action::{Action, ActionKind, ScriptContext, ScriptLanguage};
+pub use approval::{Answer, Approval, ApprovalStatus, AskApproval};
 pub use attempt::{Attempt, AttemptStatus, Tokens};
 pub use branch::{
     BranchStatus, ChangeTargetBranch, CommitComparison, CommitInfo, ConflictOp, ConflictReport, PairConflict,
     RebaseAttempt, TargetBranchChanged, TargetConflict, TaskRelationships,
 };
 pub use diff::{BranchInfo, Diff, DiffChange, is_lock_file};
-pub use draft::{Draft, DraftKind};
+pub use draft::{Draft, DraftKind, QueueDraft, SaveDraft};
 pub use errand::Errand;
 pub use event::{Change, Event, EventRecord};
 pub use executor::{DEFAULT_VARIANT, Executor, ProfileId, UnknownExecutor, canonical_variant};
-pub use id::{ApprovalId, AttemptId, DraftId, ErrandId, MergeId, ProjectId, RunId, TaskId};
+pub use id::{
+    ApprovalId, AttemptId, DraftId, ErrandId, ImageId, MergeId, ProjectId, RunId, TagId, TaskId, TemplateId,
+};
+pub use image::Image;
 pub use log::{
     ActionType, CommandResult, EntryPatch, EntryType, ErrorType, ExitStatus, FileChange, NormalizedEntry,
     PatchOp, TodoItem, ToolResult, ToolResultKind, ToolStatus,
@@ -43,12 +50,13 @@ pub use merge::{Merge, PrInfo, PrStatus};
 pub use project::Project;
 pub use request::{
     CreateAttempt, CreateAttemptOptions, CreateErrand, CreateProject, CreateTask, FollowUp, FollowUpErrand,
-    OpenEditor, ReplaceRun, StartTask, UpdateProject, UpdateTask,
+    OpenEditor, ReplaceRun, SetUpAgent, StartTask, UpdateProject, UpdateTask,
 };
 pub use run::{Run, RunOwner, RunPhase, RunReason, RunStatus};
 pub use settings::{
     EditorSettings, GithubSettings, Language, NotificationSettings, Settings, Showcases, SoundFile, Theme,
 };
 pub use slug::{branch_name, name_for, slug};
+pub use tag::{CreateTag, CreateTemplate, Tag, Template, UpdateTag, UpdateTemplate};
 pub use task::{Task, TaskStatus, TaskSummary};
 pub use time::Millis;

@@ -2,10 +2,12 @@
 
 use serde::{Deserialize, Deserializer};
 
-use crate::{AttemptId, ProfileId, ProjectId, RunId, TaskId, TaskStatus};
+use crate::{AttemptId, ImageId, ProfileId, ProjectId, RunId, TaskId, TaskStatus};
 
 /// Tells an absent key (`None`) from an explicit null (`Some(None)`).
-fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(from: D) -> Result<Option<Option<T>>, D::Error> {
+pub(crate) fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+    from: D,
+) -> Result<Option<Option<T>>, D::Error> {
     Option::<T>::deserialize(from).map(Some)
 }
 
@@ -57,6 +59,7 @@ pub struct CreateTask {
     pub title: String,
     pub description: Option<String>,
     pub parent_task_attempt: Option<AttemptId>,
+    pub image_ids: Option<Vec<ImageId>>,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -66,6 +69,8 @@ pub struct UpdateTask {
     pub description: Option<String>,
     pub status: Option<TaskStatus>,
     pub parent_task_attempt: Option<AttemptId>,
+    /// Takes the place of the whole set.
+    pub image_ids: Option<Vec<ImageId>>,
 }
 
 /// Create a task and start its first attempt.
@@ -93,6 +98,7 @@ impl<'de> Deserialize<'de> for StartTask {
             title: Option<String>,
             description: Option<String>,
             parent_task_attempt: Option<AttemptId>,
+            image_ids: Option<Vec<ImageId>>,
             #[serde(flatten)]
             start: CreateAttemptOptions,
         }
@@ -104,6 +110,7 @@ impl<'de> Deserialize<'de> for StartTask {
                 title: body.title.ok_or_else(|| serde::de::Error::missing_field("title"))?,
                 description: body.description,
                 parent_task_attempt: body.parent_task_attempt,
+                image_ids: body.image_ids,
             },
         };
         Ok(Self { task, start: body.start })
@@ -124,6 +131,7 @@ pub struct FollowUp {
     /// Absent keeps the variant of the last agent run, null asks for the default one.
     #[serde(default, deserialize_with = "present")]
     pub variant: Option<Option<String>>,
+    pub image_ids: Option<Vec<ImageId>>,
     pub retry_process_id: Option<RunId>,
     pub force_when_dirty: Option<bool>,
     pub perform_git_reset: Option<bool>,
@@ -139,6 +147,12 @@ pub struct ReplaceRun {
     pub executor_profile_id: Option<ProfileId>,
     pub force_when_dirty: Option<bool>,
     pub perform_git_reset: Option<bool>,
+}
+
+/// Install and log in an agent's program, then let the agent go on.
+#[derive(Clone, Debug, Deserialize)]
+pub struct SetUpAgent {
+    pub executor_profile_id: ProfileId,
 }
 
 #[derive(Clone, Debug, Deserialize)]

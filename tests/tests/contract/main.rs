@@ -6,6 +6,7 @@
 
 mod compare;
 mod recording;
+mod routes;
 mod server;
 mod story;
 mod streams;

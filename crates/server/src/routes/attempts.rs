@@ -4,8 +4,8 @@
 
 use axum::extract::State;
 use forge_core::{Dropped, Forge};
-use forge_types::{AttemptId, CreateAttempt, FollowUp, ReplaceRun, TaskId};
-use serde_json::Value;
+use forge_types::{AttemptId, CreateAttempt, FollowUp, ReplaceRun, SetUpAgent, TaskId};
+use serde_json::{Value, json};
 
 use crate::envelope::{Answer, ok, warn};
 use crate::extract::{Id, Params, Payload, decode_value};
@@ -61,6 +61,15 @@ pub(crate) async fn replace_run(
     Payload(request): Payload<ReplaceRun>,
 ) -> Answer {
     Ok(ok(forge.replace_run(id, request).await?))
+}
+
+pub(crate) async fn set_up_agent(
+    State(forge): State<Forge>,
+    Id(id): Id<AttemptId>,
+    Payload(request): Payload<SetUpAgent>,
+) -> Answer {
+    forge.set_up_agent(id, request).await?;
+    Ok(ok(json!({})))
 }
 
 pub(crate) async fn stop(State(forge): State<Forge>, Id(id): Id<AttemptId>) -> Answer {

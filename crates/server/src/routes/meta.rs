@@ -9,7 +9,8 @@ use serde_json::{Map, Value, json};
 
 use crate::App;
 use crate::envelope::{json as raw, ok};
-use crate::table::{Route, RouteKind, routes};
+use crate::openapi;
+use crate::table::routes;
 
 /// The headings that clients of the route list know, whether or not anything is under them.
 const GROUPS: [&str; 14] = [
@@ -29,14 +30,6 @@ const GROUPS: [&str; 14] = [
     "approvals",
 ];
 
-const DOCS: &str = r#"<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>Forge API</title><link rel="stylesheet" href="/page.css"></head>
-<body><main><h1>Forge API</h1>
-<p>Every JSON answer is <code>{"success", "data", "error_data", "message"}</code>.</p>
-<ul><li><a href="/api/openapi.json">OpenAPI document</a></li><li><a href="/api/routes">List of routes</a></li></ul>
-</main></body></html>
-"#;
-
 pub(crate) async fn health() -> Response {
     ok("OK")
 }
@@ -51,8 +44,8 @@ pub(crate) async fn auth_required(State(app): State<App>) -> Response {
     raw(StatusCode::OK, &json!({"auth_required": app.guard.auth_required}))
 }
 
-pub(crate) async fn docs() -> Html<&'static str> {
-    Html(DOCS)
+pub(crate) async fn docs(State(app): State<App>) -> Html<String> {
+    Html(openapi::render(&openapi::document(&app.guard.version)))
 }
 
 pub(crate) async fn list_routes(State(app): State<App>) -> Response {
@@ -69,44 +62,5 @@ pub(crate) async fn list_routes(State(app): State<App>) -> Response {
 }
 
 pub(crate) async fn openapi(State(app): State<App>) -> Response {
-    let mut paths = Map::new();
-    for route in routes() {
-        let path = paths.entry(route.path).or_insert_with(|| json!({}));
-        path[route.method.to_ascii_lowercase()] = describe(route);
-    }
-    let document = json!({
-        "openapi": "3.1.0",
-        "info": {"title": "Forge", "version": app.guard.version},
-        "paths": paths,
-        "components": {"schemas": {"Envelope": {
-            "type": "object",
-            "required": ["success", "data", "error_data", "message"],
-            "properties": {"success": {"type": "boolean"}, "data": {}, "error_data": {}, "message": {"type": ["string", "null"]}},
-        }}},
-    });
-    raw(StatusCode::OK, &document)
-}
-
-fn describe(route: &Route) -> Value {
-    let in_path = route.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
-    let in_path = in_path.map(|name| json!({"name": name, "in": "path", "required": true, "schema": {"type": "string", "format": "uuid"}}));
-    let in_query = route.query.split_whitespace().map(|word| {
-        let name = word.trim_end_matches('?');
-        json!({"name": name, "in": "query", "required": name == word, "schema": {"type": "string"}})
-    });
-    let parameters: Vec<Value> = in_path.chain(in_query).collect();
-    let envelope = json!({"application/json": {"schema": {"$ref": "#/components/schemas/Envelope"}}});
-    let success = match route.kind {
-        RouteKind::Json => json!({"description": "the envelope", "content": envelope}),
-        RouteKind::Raw => json!({"description": "JSON without the envelope"}),
-        RouteKind::Page => json!({"description": "for a browser"}),
-        RouteKind::WebSocket => json!({"description": "WebSocket of JSON text frames"}),
-        RouteKind::EventStream => json!({"description": "text/event-stream"}),
-    };
-    let status = if route.kind == RouteKind::WebSocket { "101" } else { "2XX" };
-    json!({
-        "tags": [route.group],
-        "parameters": parameters,
-        "responses": {status: success, "default": {"description": "a failure", "content": envelope}},
-    })
+    raw(StatusCode::OK, &openapi::document(&app.guard.version))
 }

@@ -65,7 +65,8 @@ fn write(record: &EventRecord) -> Option<Message> {
     Some(Message::default().id(record.seq.to_string()).event("json_patch").data(format!("[{patch}]")))
 }
 
-/// A new attempt shows as the change of its task, which is an event of its own.
+/// A new attempt shows as the change of its task, which is an event of its own; so does a question that waits. The
+/// documents that clients keep have no place for approvals.
 fn patch(event: &Event) -> Option<String> {
     Some(match event {
         Event::Task { change, task, .. } => {
@@ -80,6 +81,9 @@ fn patch(event: &Event) -> Option<String> {
         Event::Run { change, run } => patch_run(*change, run, Dropped::Shown),
         Event::RunRemoved { id, .. } => remove(&path(*id)),
         Event::Draft { attempt_id, kind, draft, .. } => patch_draft(*attempt_id, *kind, draft.as_ref()),
-        Event::Project { .. } | Event::ProjectRemoved { .. } | Event::AttemptCreated { .. } => return None,
+        Event::Project { .. }
+        | Event::ProjectRemoved { .. }
+        | Event::AttemptCreated { .. }
+        | Event::Approval { .. } => return None,
     })
 }

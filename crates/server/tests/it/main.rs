@@ -3,7 +3,10 @@
 #![allow(clippy::unwrap_used)]
 
 mod bodies;
+mod desk;
 mod door;
+mod images;
+mod openapi;
 mod projects;
 mod runs;
 mod streams;

@@ -157,7 +157,7 @@ pub fn pull_request(attempt: AttemptId, status: PrStatus, at: i64) -> Merge {
 pub fn draft(attempt: AttemptId, at: i64) -> Draft {
     Draft {
         prompt: "then this".into(),
-        image_ids: Some(vec!["a".into()]),
+        image_ids: Some(vec![forge_types::ImageId::random()]),
         version: 3,
         retry_process_id: Some(RunId::random()),
         ..Draft::empty(attempt, Millis(at))

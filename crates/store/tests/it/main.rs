@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod crowd;
+mod desk;
 mod fixture;
 mod follow;
 mod lists;

@@ -39,6 +39,15 @@ async fn sample_rows(conn: &mut SqliteConnection, version: i64) {
         2 => {
             "INSERT INTO rebases VALUES ('00000000-0000-4000-8000-000000000003', 'other', 'aa', 'bb', 8);"
         }
+        5 => {
+            "INSERT INTO images VALUES ('00000000-0000-4000-8000-000000000004', 'ab.png', 'a.png', 'image/png', 2, 'ab', 1, 1);
+             INSERT INTO task_images VALUES ('00000000-0000-4000-8000-000000000002',
+               '00000000-0000-4000-8000-000000000004', 1);
+             INSERT INTO tags VALUES ('00000000-0000-4000-8000-000000000005', 'tag', 'text', 1, 1);
+             INSERT INTO templates VALUES ('00000000-0000-4000-8000-000000000006', NULL, 't', NULL, 'n', 1, 1);
+             INSERT INTO approvals VALUES ('00000000-0000-4000-8000-000000000007', NULL, 'Bash', '{}', NULL, NULL,
+               'pending', NULL, 1, 2, NULL);"
+        }
         other => panic!("migration {other} has no sample rows"),
     };
     sqlx::raw_sql(rows).execute(conn).await.unwrap();

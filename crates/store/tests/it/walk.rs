@@ -69,6 +69,7 @@ impl Known {
                 Some(draft) => drop(self.drafts.insert((attempt_id, kind), draft)),
                 None => drop(self.drafts.remove(&(attempt_id, kind))),
             },
+            Event::Approval { .. } => panic!("the walker asks nothing"),
         }
     }
 }

@@ -1,0 +1,290 @@
+//! Approvals: an agent asks before it uses a tool, a person answers, the agent hears it.
+//!
+//! Invariant: a question is answered once. It waits for an hour at most; when that hour ends is in its row, so it ends
+//! then whatever servers came and went. While it waits the task is in review, and a run that ends takes its open
+//! questions with it.
+
+use std::time::Duration;
+
+use forge_store::Tx;
+use forge_types::{
+    Action, ActionKind, Answer, Approval, ApprovalId, ApprovalStatus, AskApproval, Event, Millis, Run, RunId,
+    RunStatus, TaskStatus,
+};
+use serde_json::Value;
+
+use crate::task::moved;
+use crate::{Error, Forge, Kind, Result};
+
+const TIMEOUT_MS: i64 = 3600 * 1000;
+/// The longest sleep of the clock, so that a clock that was set is noticed.
+const LONGEST_SLEEP: Duration = Duration::from_secs(60);
+
+/// A question before it has an id.
+struct Question {
+    run_id: Option<RunId>,
+    tool_name: String,
+    tool_input: Value,
+    call_id: Option<String>,
+    session_id: Option<String>,
+}
+
+impl Forge {
+    /// Asks on behalf of a run; [`Forge::await_approval`] tells the answer.
+    pub async fn ask_approval(
+        &self,
+        run: RunId,
+        tool_name: String,
+        tool_input: Value,
+        call_id: Option<String>,
+    ) -> Result<ApprovalId> {
+        let question = Question { run_id: Some(run), tool_name, tool_input, call_id, session_id: None };
+        Ok(self.ask(question).await?.id)
+    }
+
+    /// Asks on behalf of a conversation, or of the run of that id. One that nobody knows belongs to no run.
+    pub async fn ask_for_session(&self, request: AskApproval) -> Result<Approval> {
+        let open = self.0.store.open_runs().await?;
+        let asks = |run: &&Run| {
+            run.id.to_string() == request.session_id
+                || run.session_id.as_ref() == Some(&request.session_id)
+                || resumed_session(&run.action) == Some(&request.session_id)
+        };
+        let run_id = open.iter().rev().filter(|run| run.status == RunStatus::Running).find(asks);
+        self.ask(Question {
+            run_id: run_id.map(|run| run.id),
+            tool_name: request.tool_name,
+            tool_input: request.tool_input,
+            call_id: None,
+            session_id: Some(request.session_id),
+        })
+        .await
+    }
+
+    async fn ask(&self, question: Question) -> Result<Approval> {
+        if question.tool_name.trim().is_empty() {
+            return Err(Error::invalid("tool_name: is empty; name the tool that is to be used"));
+        }
+        let now = Millis::now();
+        let approval = Approval {
+            id: ApprovalId::random(),
+            run_id: question.run_id,
+            tool_name: question.tool_name,
+            tool_input: question.tool_input,
+            call_id: question.call_id,
+            session_id: question.session_id,
+            status: ApprovalStatus::Pending,
+            created_at: now,
+            timeout_at: Millis(now.0 + TIMEOUT_MS),
+            answered_at: None,
+        };
+        let mut tx = self.0.store.begin().await?;
+        if let Some(id) = approval.run_id {
+            // A run may have ended since it was found; what it asks now nobody waits for.
+            let running = tx.run(id).await?.is_some_and(|run| run.status == RunStatus::Running);
+            if !running {
+                return Err(Error::conflict(format!("run {id} is not running and cannot ask anything")));
+            }
+        }
+        tx.insert_approval(&approval).await?;
+        move_task(&mut tx, approval.run_id, TaskStatus::InProgress, TaskStatus::InReview).await?;
+        tx.commit().await?;
+        self.0.asked.notify_one();
+        Ok(approval)
+    }
+
+    pub async fn approval(&self, id: ApprovalId) -> Result<Approval> {
+        self.0.store.approval(id).await?.ok_or_else(|| not_found(id))
+    }
+
+    /// The first to time out first.
+    pub async fn pending_approvals(&self) -> Result<Vec<Approval>> {
+        Ok(self.0.store.pending_approvals().await?)
+    }
+
+    /// Answers a question. `run` is the run the caller takes it to be of.
+    pub async fn answer_approval(
+        &self,
+        id: ApprovalId,
+        run: Option<RunId>,
+        answer: Answer,
+    ) -> Result<Approval> {
+        let mut tx = self.0.store.begin().await?;
+        let known = tx.approval(id).await?.ok_or_else(|| not_found(id))?;
+        if let (Some(given), Some(own)) = (run, known.run_id)
+            && given != own
+        {
+            return Err(Error::invalid(format!(
+                "execution_process_id: {given} did not ask for approval {id}; {own} did"
+            )));
+        }
+        let status = ApprovalStatus::from(answer);
+        let Some(approval) = close(&mut tx, id, &status, Millis::now()).await? else {
+            return Err(Error::conflict(format!(
+                "approval {id} is no longer pending: it is {}",
+                known.status.as_str()
+            )));
+        };
+        tx.commit().await?;
+        Ok(approval)
+    }
+
+    /// Waits for the answer, at most until the question times out.
+    pub async fn await_approval(&self, id: ApprovalId) -> Result<ApprovalStatus> {
+        let mut feed = self.feed(self.latest_seq());
+        let approval = self.approval(id).await?;
+        if approval.status != ApprovalStatus::Pending {
+            return Ok(approval.status);
+        }
+        loop {
+            for record in feed.next().await? {
+                match &record.event {
+                    Event::Approval { approval, .. }
+                        if approval.id == id && approval.status != ApprovalStatus::Pending =>
+                    {
+                        return Ok(approval.status.clone());
+                    }
+                    // Deleted with its task.
+                    Event::RunRemoved { id: gone, .. } if Some(*gone) == approval.run_id => {
+                        return Err(not_found(id));
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    /// Where a question stands, once it is answered or `wait` has passed.
+    pub async fn approval_status(&self, id: ApprovalId, wait: Duration) -> Result<ApprovalStatus> {
+        match tokio::time::timeout(wait, self.await_approval(id)).await {
+            Ok(status) => status,
+            Err(_) => Ok(self.approval(id).await?.status),
+        }
+    }
+
+    /// Ends the wait of every question whose time is over, now and whenever one's time comes.
+    pub(crate) fn time_out_approvals(&self) {
+        let forge = self.clone();
+        self.0.tasks.spawn(async move {
+            loop {
+                let asked = forge.0.asked.notified();
+                let sleep_ms = match forge.close_overdue().await {
+                    Ok(due) => due.map(|due| due.0.saturating_sub(Millis::now().0).max(0) as u64),
+                    Err(error) => {
+                        tracing::warn!(%error, "cannot look for approvals that are overdue");
+                        Some(LONGEST_SLEEP.as_millis() as u64)
+                    }
+                };
+                let sleep = async {
+                    match sleep_ms {
+                        Some(ms) => tokio::time::sleep(Duration::from_millis(ms).min(LONGEST_SLEEP)).await,
+                        None => std::future::pending().await,
+                    }
+                };
+                tokio::select! {
+                    () = forge.0.stop.cancelled() => return,
+                    () = asked => {}
+                    () = sleep => {}
+                }
+            }
+        });
+    }
+
+    /// Answers when the next question will be overdue.
+    async fn close_overdue(&self) -> Result<Option<Millis>> {
+        let now = Millis::now();
+        let pending = self.0.store.pending_approvals().await?;
+        for approval in pending.iter().take_while(|approval| approval.timeout_at <= now) {
+            let mut tx = self.0.store.begin().await?;
+            close(&mut tx, approval.id, &ApprovalStatus::TimedOut, now).await?;
+            tx.commit().await?;
+        }
+        Ok(pending.into_iter().map(|approval| approval.timeout_at).find(|due| *due > now))
+    }
+}
+
+/// Closes a pending question, and lets the task go on when it was the last one of a run that still runs.
+async fn close(tx: &mut Tx, id: ApprovalId, status: &ApprovalStatus, at: Millis) -> Result<Option<Approval>> {
+    let Some(approval) = tx.answer_approval(id, status, at).await? else { return Ok(None) };
+    if let Some(run) = approval.run_id
+        && tx.run(run).await?.is_some_and(|run| run.status == RunStatus::Running)
+        && tx.pending_approvals_of(run).await?.is_empty()
+    {
+        move_task(tx, Some(run), TaskStatus::InReview, TaskStatus::InProgress).await?;
+    }
+    Ok(Some(approval))
+}
+
+/// Nobody waits any more for what an ended run asked.
+pub(crate) async fn close_all_of(tx: &mut Tx, run: RunId) -> Result<()> {
+    let now = Millis::now();
+    for approval in tx.pending_approvals_of(run).await? {
+        tx.answer_approval(approval.id, &ApprovalStatus::TimedOut, now).await?;
+    }
+    Ok(())
+}
+
+async fn move_task(tx: &mut Tx, run: Option<RunId>, from: TaskStatus, to: TaskStatus) -> Result<()> {
+    let Some(run) = run else { return Ok(()) };
+    if let Some(run) = tx.run(run).await?
+        && let Some(attempt) = run.owner.attempt()
+        && let Some(attempt) = tx.attempt(attempt).await?
+        && let Some(task) = tx.task(attempt.task_id).await?
+        && task.status == from
+        && let Some(task) = moved(&task, to, run.reason)
+    {
+        tx.update_task(&task).await?;
+    }
+    Ok(())
+}
+
+fn resumed_session(action: &Action) -> Option<&String> {
+    match &action.typ {
+        ActionKind::CodingAgentFollowUpRequest { session_id, .. } => Some(session_id),
+        _ => None,
+    }
+}
+
+fn not_found(id: ApprovalId) -> Error {
+    Error::new(Kind::NotFound, format!("Approval not found: {id}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{AgentsOnExit, Config};
+
+    fn config(home: &std::path::Path) -> Config {
+        Config {
+            worktree_base: home.join("worktrees"),
+            database: home.join("forge.db"),
+            exe: "/no-such-program".into(),
+            home: home.to_owned(),
+            branch_prefix: "forge".into(),
+            spares: 0,
+            time_limit_s: None,
+            silence_limit_s: None,
+            expiry_h: 72,
+        }
+    }
+
+    #[tokio::test]
+    async fn a_question_whose_time_ended_while_no_server_ran_is_closed_by_the_next() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let forge = Forge::open(config(dir.path())).await.expect("an engine");
+        let asked = AskApproval { tool_name: "Bash".into(), tool_input: Value::Null, session_id: "s".into() };
+        let young = forge.ask_for_session(asked).await.expect("a question");
+        let old = Approval { id: ApprovalId::random(), timeout_at: Millis(1), ..young.clone() };
+        let mut tx = forge.0.store.begin().await.expect("a transaction");
+        tx.insert_approval(&old).await.expect("a row");
+        tx.commit().await.expect("a commit");
+        forge.close(AgentsOnExit::Keep).await;
+
+        let forge = Forge::open(config(dir.path())).await.expect("an engine");
+        let told = tokio::time::timeout(LONGEST_SLEEP, forge.await_approval(old.id)).await;
+        assert_eq!(told.expect("in time").expect("an answer"), ApprovalStatus::TimedOut);
+        let pending = forge.pending_approvals().await.expect("a list");
+        assert_eq!(pending.iter().map(|approval| approval.id).collect::<Vec<_>>(), [young.id]);
+        forge.close(AgentsOnExit::Keep).await;
+    }
+}

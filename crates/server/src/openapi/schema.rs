@@ -1,0 +1,253 @@
+//! What goes over the wire, one line per object.
+//!
+//! A line lists fields as `name:type`, `name?:type` when the key may be absent; `+Name` includes another object, `=` starts
+//! a list of words, `|` a choice. Types: `string uuid time bool int any null object`, a name of this list, and any of
+//! them with `[]` or `|null`. Invariant: names that are used are listed (a test resolves every reference).
+
+use serde_json::{Map, Value, json};
+
+const SCHEMAS: &[(&str, &str)] = &[
+    ("Envelope", "success:bool data:any error_data:any message:string|null"),
+    ("Failure", "success:bool data:null error_data:any message:string|null"),
+    ("Ready", "status:string service:string version:string message:string"),
+    ("RouteList", "version:string routes:object note:string"),
+    ("AuthRequired", "auth_required:bool"),
+    (
+        "Project",
+        "id:uuid name:string git_repo_path:string setup_script:string|null dev_script:string|null \
+         cleanup_script:string|null copy_files:string|null commit_prompt:string|null default_base_branch:string|null \
+         created_at:time updated_at:time",
+    ),
+    (
+        "CreateProject",
+        "name:string git_repo_path:string use_existing_repo:bool setup_script?:string|null dev_script?:string|null \
+         cleanup_script?:string|null copy_files?:string|null commit_prompt?:string|null \
+         default_base_branch?:string|null",
+    ),
+    (
+        "UpdateProject",
+        "name?:string git_repo_path?:string setup_script?:string|null dev_script?:string|null \
+         cleanup_script?:string|null copy_files?:string|null commit_prompt?:string|null \
+         default_base_branch?:string|null",
+    ),
+    ("GitBranch", "name:string is_current:bool is_remote:bool last_commit_date:time"),
+    ("SearchResult", "path:string is_file:bool match_type:string"),
+    ("OpenEditor", "editor_type?:string|null file_path?:string|null"),
+    ("EditorUrl", "url:string|null"),
+    ("TaskStatus", "= todo inprogress inreview done cancelled agent archived"),
+    (
+        "Task",
+        "id:uuid project_id:uuid title:string description:string|null status:TaskStatus \
+         parent_task_attempt:uuid|null dev_server_id:uuid|null created_at:time updated_at:time",
+    ),
+    (
+        "TaskWithAttemptStatus",
+        "+Task has_in_progress_attempt:bool has_merged_attempt:bool last_attempt_failed:bool executor:string \
+         attempt_count:int",
+    ),
+    ("TaskWithLatestAttempt", "+TaskWithAttemptStatus latest_attempt:TaskAttempt|null"),
+    ("StartedTask", "+TaskWithAttemptStatus attempts:TaskAttempt[] task_attempt:TaskAttempt task:Task"),
+    ("CreateTask", "+CreateTaskHere project_id:uuid"),
+    (
+        "CreateTaskHere",
+        "title:string description?:string|null parent_task_attempt?:uuid|null image_ids?:uuid[]|null",
+    ),
+    (
+        "UpdateTask",
+        "title?:string description?:string|null status?:TaskStatus parent_task_attempt?:uuid|null \
+         image_ids?:uuid[]|null",
+    ),
+    ("AttemptOptions", "executor_profile_id:ProfileChoice base_branch?:string|null use_worktree?:bool|null"),
+    ("CreateAndStartTask", "+AttemptOptions task:CreateTask"),
+    ("CreateAndStartTaskHere", "+AttemptOptions task:CreateTaskHere"),
+    ("CreateTaskAttempt", "+AttemptOptions task_id:uuid"),
+    ("StartAttempt", "executor:ProfileChoice base_branch?:string|null use_worktree?:bool|null"),
+    ("ExecutorProfileId", "executor:string variant?:string|null model?:string|null"),
+    ("ProfileChoice", "| string ExecutorProfileId"),
+    ("AttemptStatus", "= pending running completed failed stopped"),
+    (
+        "TaskAttempt",
+        "id:uuid task_id:uuid container_ref:string|null branch:string target_branch:string executor:string \
+         worktree_deleted:bool setup_completed_at:time|null input_tokens:int|null output_tokens:int|null \
+         cache_creation_tokens:int|null cache_read_tokens:int|null created_at:time updated_at:time \
+         status:AttemptStatus project_id:uuid executor_profile_id:ExecutorProfileId worktree_path:string|null \
+         use_worktree:bool",
+    ),
+    ("TaskAttemptDetail", "+TaskAttempt task:Task execution_processes:ProcessDigest[]"),
+    ("ProcessDigest", "id:uuid status:string normalized_logs:TextEntry[]"),
+    ("TextEntry", "type:string content:string"),
+    (
+        "FollowUp",
+        "prompt:string variant?:string|null image_ids?:uuid[]|null retry_process_id?:uuid|null \
+         force_when_dirty?:bool|null perform_git_reset?:bool|null",
+    ),
+    (
+        "ReplaceProcess",
+        "prompt:string process_id?:uuid|null variant?:string|null executor_profile_id?:ProfileChoice \
+         force_when_dirty?:bool|null perform_git_reset?:bool|null",
+    ),
+    (
+        "ReplaceProcessResult",
+        "deleted_count:int git_reset_needed:bool git_reset_applied:bool target_before_oid:string|null \
+         new_execution_id:uuid|null",
+    ),
+    ("SetUpAgent", "executor_profile_id:ProfileChoice"),
+    ("DraftType", "= follow_up retry"),
+    (
+        "DraftResponse",
+        "task_attempt_id:uuid draft_type:DraftType retry_process_id:uuid|null prompt:string queued:bool sending:bool \
+         variant:string|null image_ids:uuid[]|null version:int",
+    ),
+    ("SaveDraft", "| string DraftChange"),
+    (
+        "DraftChange",
+        "prompt?:string|null variant?:string|null image_ids?:uuid[]|null retry_process_id?:uuid|null \
+         version?:int|null",
+    ),
+    ("QueueDraft", "queued:bool prompt?:string|null expected_queued?:bool|null expected_version?:int|null"),
+    ("RunReason", "= setupscript cleanupscript codingagent devserver"),
+    ("RunStatus", "= running completed failed killed"),
+    ("ExecutorAction", "typ:ActionStep next_action:ExecutorAction|null"),
+    (
+        "ActionStep",
+        "type:string prompt?:string session_id?:string executor_profile_id?:ExecutorProfileId script?:string \
+         language?:string context?:string",
+    ),
+    (
+        "ExecutionProcess",
+        "id:uuid task_attempt_id:uuid|null execution_run_id:uuid|null run_reason:RunReason \
+         executor_action:ExecutorAction before_head_commit:string|null after_head_commit:string|null status:RunStatus \
+         exit_code:int|null dropped:bool started_at:time completed_at:time|null created_at:time updated_at:time \
+         output:string|null",
+    ),
+    (
+        "ExecutionRun",
+        "id:uuid project_id:uuid branch:string target_branch:string executor:string variant:string|null \
+         container_ref:string|null prompt:string worktree_deleted:bool created_at:time updated_at:time",
+    ),
+    (
+        "CreateExecutionRun",
+        "project_id:uuid prompt:string executor_profile_id:ProfileChoice base_branch?:string|null",
+    ),
+    ("StartedExecutionRun", "execution_run:ExecutionRun execution_process:ExecutionProcess|null"),
+    ("FollowUpRun", "prompt:string variant?:string|null"),
+    (
+        "Image",
+        "id:uuid file_path:string original_name:string mime_type:string|null size_bytes:int hash:string \
+         created_at:time updated_at:time",
+    ),
+    ("Upload", "image?:any file?:any"),
+    ("Tag", "id:uuid tag_name:string content:string created_at:time updated_at:time"),
+    ("CreateTag", "tag_name:string content:string"),
+    ("UpdateTag", "tag_name?:string|null content?:string|null"),
+    (
+        "TaskTemplate",
+        "id:uuid project_id:uuid|null title:string description:string|null template_name:string created_at:time \
+         updated_at:time",
+    ),
+    (
+        "CreateTaskTemplate",
+        "title:string template_name:string project_id?:uuid|null description?:string|null",
+    ),
+    ("UpdateTaskTemplate", "title?:string|null description?:string|null template_name?:string|null"),
+    ("DirectoryEntry", "name:string path:string is_directory:bool is_git_repo:bool last_modified:int|null"),
+    ("DirectoryListing", "entries:DirectoryEntry[] current_path:string"),
+    ("ContainerInfo", "attempt_id:uuid task_id:uuid project_id:uuid"),
+    ("ApprovalWord", "= pending approved denied timed_out"),
+    ("ApprovalStatus", "status:ApprovalWord reason?:string|null"),
+    ("CreateApproval", "tool_name:string tool_input:any session_id:string"),
+    (
+        "Approval",
+        "+ApprovalStatus id:uuid tool_name:string tool_input:any session_id:string|null \
+         execution_process_id:uuid|null tool_call_id:string|null created_at:time timeout_at:time",
+    ),
+    (
+        "PendingApproval",
+        "id:uuid approval_id:uuid execution_process_id:uuid|null tool_name:string message:string created_at:time \
+         requested_at:time timeout_at:time",
+    ),
+    ("RespondToApproval", "| NativeAnswer PlainAnswer"),
+    ("NativeAnswer", "execution_process_id:uuid status:ApprovalStatus"),
+    ("PlainAnswer", "approved:bool comment?:string|null"),
+    ("ProfilesFile", "content:string path:string"),
+    (
+        "WorktreeReport",
+        "base:string free_bytes:int used_bytes:int worktrees:object[] spares:int trash:object[]",
+    ),
+    ("GarbageRequest", "older_than_h?:int|null"),
+    ("GarbageReport", "removed:string[] freed_bytes:int kept:string[] removed_logs:int"),
+];
+
+/// Every schema by its name.
+pub(crate) fn all() -> Map<String, Value> {
+    SCHEMAS.iter().map(|(name, line)| ((*name).to_owned(), read(line))).collect()
+}
+
+/// A type as a schema.
+pub(crate) fn of(text: &str) -> Value {
+    if let Some(text) = text.strip_suffix("|null") {
+        return json!({"anyOf": [of(text), {"type": "null"}]});
+    }
+    if let Some(text) = text.strip_suffix("[]") {
+        return json!({"type": "array", "items": of(text)});
+    }
+    match text {
+        "any" => json!({}),
+        "uuid" => json!({"type": "string", "format": "uuid"}),
+        "time" => json!({"type": "string", "format": "date-time"}),
+        "bool" => json!({"type": "boolean"}),
+        "int" => json!({"type": "integer"}),
+        "string" | "null" | "object" => json!({"type": text}),
+        name => json!({"$ref": format!("#/components/schemas/{name}")}),
+    }
+}
+
+fn read(line: &str) -> Value {
+    if let Some(words) = line.strip_prefix("= ") {
+        return json!({"type": "string", "enum": words.split_whitespace().collect::<Vec<_>>()});
+    }
+    if let Some(choices) = line.strip_prefix("| ") {
+        return json!({"anyOf": choices.split_whitespace().map(of).collect::<Vec<_>>()});
+    }
+    let (mut properties, mut required, mut parts) = (Map::new(), Vec::new(), Vec::new());
+    for word in line.split_whitespace() {
+        match word.split_once(':') {
+            Some((name, text)) => {
+                let optional = name.strip_suffix('?');
+                if optional.is_none() {
+                    required.push(name);
+                }
+                properties.insert(optional.unwrap_or(name).to_owned(), of(text));
+            }
+            None => parts.push(of(word.trim_start_matches('+'))),
+        }
+    }
+    let own = json!({"type": "object", "required": required, "properties": properties});
+    if parts.is_empty() {
+        return own;
+    }
+    parts.push(own);
+    json!({ "allOf": parts })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_read_as_a_schema() {
+        let read = read("+Base id:uuid tags?:Tag[]|null");
+        let tags = json!({"anyOf": [{"type": "array", "items": {"$ref": "#/components/schemas/Tag"}}, {"type": "null"}]});
+        assert_eq!(
+            read,
+            json!({"allOf": [
+                {"$ref": "#/components/schemas/Base"},
+                {
+                    "type": "object",
+                    "required": ["id"],
+                    "properties": {"id": {"type": "string", "format": "uuid"}, "tags": tags},
+                },
+            ]})
+        );
+    }
+}

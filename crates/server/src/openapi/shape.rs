@@ -1,0 +1,130 @@
+//! What each route takes and gives, in the words of `schema`.
+//!
+//! Invariant: every route that takes a body stands here, under the path that the route table has (a test checks it).
+//! A body is the name of a schema, with `?` when it may be missing, `multipart` or `text`; an answer is a type, with `~`
+//! when it may come without the envelope, or `@` and a media type.
+
+use crate::table::Route;
+
+/// Route, body, data of the answer.
+type Row = (&'static str, &'static str, &'static str);
+
+pub(crate) struct Shape {
+    pub(crate) status: &'static str,
+    pub(crate) body: &'static str,
+    pub(crate) data: &'static str,
+}
+
+pub(crate) fn of(route: &Route) -> Shape {
+    use crate::table::RouteKind;
+    let name = format!("{} {}", route.method, route.path);
+    let row = ROWS.iter().find(|(known, ..)| *known == name);
+    let (body, data) = row.map_or(("", "any"), |(_, body, data)| (*body, *data));
+    let (status, data) = match (route.kind, data.strip_prefix("202 ")) {
+        (RouteKind::WebSocket, _) => ("101", "any"),
+        (_, Some(data)) => ("202", data),
+        (_, None) => ("200", data),
+    };
+    Shape { status, body, data }
+}
+
+const ROWS: &[Row] = &[
+    ("GET /health", "", "Ready"),
+    ("GET /api/health", "", "string"),
+    ("GET /api/openapi.json", "", "object"),
+    ("GET /api/routes", "", "RouteList"),
+    ("GET /site.webmanifest", "", "@application/manifest+json"),
+    ("GET /page.js", "", "@text/javascript"),
+    ("GET /page.css", "", "@text/css"),
+    ("GET /api/projects", "", "Project[]"),
+    ("POST /api/projects", "CreateProject", "Project"),
+    ("GET /api/projects/{project_id}", "", "Project"),
+    ("PUT /api/projects/{project_id}", "UpdateProject", "Project"),
+    ("DELETE /api/projects/{project_id}", "", "null"),
+    ("GET /api/projects/{project_id}/branches", "", "GitBranch[]"),
+    ("POST /api/projects/{project_id}/open-editor", "OpenEditor?", "EditorUrl"),
+    ("GET /api/projects/{project_id}/search", "", "SearchResult[]"),
+    ("GET /api/tasks", "", "TaskWithAttemptStatus[]"),
+    ("POST /api/tasks", "CreateTask", "Task"),
+    ("POST /api/tasks/create-and-start", "CreateAndStartTask", "StartedTask"),
+    ("GET /api/tasks/{task_id}", "", "Task"),
+    ("PUT /api/tasks/{task_id}", "UpdateTask", "Task"),
+    ("DELETE /api/tasks/{task_id}", "", "202 null"),
+    ("POST /api/tasks/{task_id}/attempts/start", "StartAttempt", "TaskAttempt"),
+    ("GET /api/projects/{project_id}/tasks", "", "TaskWithLatestAttempt[]"),
+    ("POST /api/projects/{project_id}/tasks", "CreateTaskHere", "Task"),
+    ("POST /api/projects/{project_id}/tasks/create-and-start", "CreateAndStartTaskHere", "StartedTask"),
+    ("GET /api/projects/{project_id}/tasks/{task_id}", "", "Task"),
+    ("PUT /api/projects/{project_id}/tasks/{task_id}", "UpdateTask", "Task"),
+    ("DELETE /api/projects/{project_id}/tasks/{task_id}", "", "202 null"),
+    ("GET /api/task-attempts", "", "TaskAttempt[]"),
+    ("POST /api/task-attempts", "CreateTaskAttempt", "TaskAttempt"),
+    ("GET /api/task-attempts/{attempt_id}", "", "TaskAttemptDetail"),
+    ("POST /api/task-attempts/{attempt_id}/follow-up", "FollowUp", "ExecutionProcess"),
+    ("POST /api/task-attempts/{attempt_id}/replace-process", "ReplaceProcess", "ReplaceProcessResult"),
+    ("POST /api/task-attempts/{attempt_id}/run-agent-setup", "SetUpAgent", "object"),
+    ("GET /api/task-attempts/{attempt_id}/draft", "", "DraftResponse"),
+    ("PUT /api/task-attempts/{attempt_id}/draft", "SaveDraft", "DraftResponse"),
+    ("POST /api/task-attempts/{attempt_id}/draft", "SaveDraft", "DraftResponse"),
+    ("DELETE /api/task-attempts/{attempt_id}/draft", "", "null"),
+    ("POST /api/task-attempts/{attempt_id}/draft/queue", "QueueDraft", "DraftResponse"),
+    ("POST /api/task-attempts/{attempt_id}/stop", "any?", "null"),
+    ("POST /api/task-attempts/{attempt_id}/merge", "any?", "null"),
+    ("POST /api/task-attempts/{attempt_id}/start-dev-server", "any?", "null"),
+    ("GET /api/execution-processes", "", "ExecutionProcess[]"),
+    ("GET /api/execution-processes/{process_id}", "", "ExecutionProcess"),
+    ("POST /api/execution-processes/{process_id}/stop", "any?", "null"),
+    ("GET /api/execution-runs", "", "ExecutionRun[]"),
+    ("POST /api/execution-runs", "CreateExecutionRun", "StartedExecutionRun"),
+    ("GET /api/execution-runs/{run_id}", "", "ExecutionRun"),
+    ("POST /api/execution-runs/{run_id}/follow-up", "FollowUpRun", "ExecutionProcess"),
+    ("POST /api/execution-runs/{run_id}/stop", "any?", "null"),
+    ("GET /api/execution-runs/{run_id}/processes", "", "ExecutionProcess[]"),
+    ("POST /api/images/upload", "multipart", "Image"),
+    ("POST /api/images/task/{task_id}/upload", "multipart", "Image"),
+    ("GET /api/images/task/{task_id}", "", "Image[]"),
+    ("GET /api/images/{image_id}/file", "", "@image/*"),
+    ("DELETE /api/images/{image_id}", "", "null"),
+    ("GET /api/tags", "", "Tag[]"),
+    ("POST /api/tags", "CreateTag", "Tag"),
+    ("GET /api/tags/{tag_id}", "", "Tag"),
+    ("PUT /api/tags/{tag_id}", "UpdateTag", "Tag"),
+    ("DELETE /api/tags/{tag_id}", "", "null"),
+    ("GET /api/templates", "", "TaskTemplate[]"),
+    ("POST /api/templates", "CreateTaskTemplate", "TaskTemplate"),
+    ("GET /api/templates/{template_id}", "", "TaskTemplate"),
+    ("PUT /api/templates/{template_id}", "UpdateTaskTemplate", "TaskTemplate"),
+    ("DELETE /api/templates/{template_id}", "", "null"),
+    ("GET /api/filesystem/directory", "", "DirectoryListing"),
+    ("GET /api/filesystem/git-repos", "", "DirectoryEntry[]"),
+    ("GET /api/containers/info", "", "ContainerInfo"),
+    ("POST /api/approvals/create", "CreateApproval", "Approval"),
+    ("GET /api/approvals/pending", "", "PendingApproval[]"),
+    ("GET /api/approvals/{approval_id}/status", "", "ApprovalStatus"),
+    ("POST /api/approvals/{approval_id}/respond", "RespondToApproval", "~ApprovalStatus"),
+    ("GET /api/profiles", "", "ProfilesFile"),
+    ("PUT /api/profiles", "text", "string"),
+    ("GET /api/forge/auth-required", "", "AuthRequired"),
+    ("GET /api/worktrees", "", "WorktreeReport"),
+    ("POST /api/worktrees/gc", "GarbageRequest?", "GarbageReport"),
+    ("POST /api/worktrees/{attempt_id}/retire", "any?", "object"),
+    ("POST /api/worktrees/{attempt_id}/restore", "any?", "object"),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::table::routes;
+
+    #[test]
+    fn every_route_that_takes_a_body_says_which_and_no_row_is_for_nothing() {
+        let served: Vec<String> =
+            routes().iter().map(|route| format!("{} {}", route.method, route.path)).collect();
+        for name in served.iter().filter(|name| name.starts_with('P')) {
+            assert!(ROWS.iter().any(|(known, ..)| known == name), "{name} has no row in shape.rs");
+        }
+        for (name, ..) in ROWS {
+            assert!(served.iter().any(|known| known == name), "{name} is not served");
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! The drafts of an attempt, one by one.
+//!
+//! Invariant: the query says which draft is meant; a body that is a bare string is its prompt.
+
+use axum::extract::State;
+use forge_core::Forge;
+use forge_types::{AttemptId, DraftKind, QueueDraft};
+use serde_json::{Value, json};
+
+use crate::envelope::{Answer, Fault, ok};
+use crate::extract::{Id, Params, Payload, decode_value};
+use crate::wire;
+
+pub(crate) async fn show(State(forge): State<Forge>, params: Params, Id(id): Id<AttemptId>) -> Answer {
+    Ok(ok(wire::draft(forge.draft(id, kind(&params)?).await?)))
+}
+
+pub(crate) async fn save(
+    State(forge): State<Forge>,
+    params: Params,
+    Id(id): Id<AttemptId>,
+    body: Result<Payload<Value>, Fault>,
+) -> Answer {
+    let kind = kind(&params)?;
+    let body = match body?.0 {
+        Value::String(prompt) => json!({"prompt": prompt}),
+        body => body,
+    };
+    Ok(ok(wire::draft(forge.save_draft(id, kind, decode_value(&body)?).await?)))
+}
+
+pub(crate) async fn delete(State(forge): State<Forge>, params: Params, Id(id): Id<AttemptId>) -> Answer {
+    Ok(ok(forge.delete_draft(id, kind(&params)?).await?))
+}
+
+pub(crate) async fn queue(
+    State(forge): State<Forge>,
+    params: Params,
+    Id(id): Id<AttemptId>,
+    body: Result<Payload<QueueDraft>, Fault>,
+) -> Answer {
+    let kind = kind(&params)?;
+    Ok(ok(wire::draft(forge.queue_draft(id, kind, body?.0).await?)))
+}
+
+fn kind(params: &Params) -> Result<DraftKind, Fault> {
+    match params.require("type")? {
+        "follow_up" => Ok(DraftKind::FollowUp),
+        "retry" => Ok(DraftKind::Retry),
+        other => {
+            Err(Fault::bad_request(format!("type: '{other}' is not allowed; allowed: follow_up, retry")))
+        }
+    }
+}

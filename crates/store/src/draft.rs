@@ -1,0 +1,41 @@
+//! Drafts one by one, and those that wait to be sent.
+//!
+//! Invariant: an attempt has at most one draft of each kind. Writing them is in `write`, where every statement that
+//! makes an event is.
+
+use forge_types::{AttemptId, Draft, DraftKind};
+use sqlx::SqliteConnection;
+
+use crate::error::Result;
+use crate::query;
+use crate::row::{self, draft_columns, draft_word};
+use crate::store::Store;
+use crate::tx::Tx;
+
+const DRAFT: &str =
+    concat!("SELECT ", draft_columns!(), " FROM drafts WHERE drafts.attempt_id = $1 AND drafts.kind = $2");
+// Spelled as in the index, or SQLite would not use it.
+const WAITING: &str = concat!("SELECT ", draft_columns!(), " FROM drafts WHERE queued = 1 OR sending = 1");
+
+impl Store {
+    pub async fn draft(&self, attempt: AttemptId, kind: DraftKind) -> Result<Option<Draft>> {
+        draft(&mut *self.reader().await?, attempt, kind).await
+    }
+
+    /// Drafts that are queued, or were on their way when the last server died.
+    pub async fn waiting_drafts(&self) -> Result<Vec<Draft>> {
+        query::all(&mut *self.reader().await?, WAITING, row::draft).await
+    }
+}
+
+impl Tx {
+    pub async fn draft(&mut self, attempt: AttemptId, kind: DraftKind) -> Result<Option<Draft>> {
+        draft(self.conn()?, attempt, kind).await
+    }
+}
+
+async fn draft(conn: &mut SqliteConnection, attempt: AttemptId, kind: DraftKind) -> Result<Option<Draft>> {
+    let query = sqlx::query(DRAFT).bind(attempt.to_string()).bind(draft_word(kind));
+    let row = query.fetch_optional(conn).await?;
+    Ok(row.as_ref().map(row::draft).transpose()?)
+}

@@ -1,0 +1,69 @@
+//! A question an agent asked before it uses a tool, and the answer.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{ApprovalId, Millis, RunId};
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Approval {
+    pub id: ApprovalId,
+    /// The run whose agent waits; none when the question came from outside of any run.
+    pub run_id: Option<RunId>,
+    pub tool_name: String,
+    pub tool_input: Value,
+    /// The agent's own name for this use of the tool.
+    pub call_id: Option<String>,
+    pub session_id: Option<String>,
+    pub status: ApprovalStatus,
+    pub created_at: Millis,
+    /// From then on nobody's answer counts any more.
+    pub timeout_at: Millis,
+    pub answered_at: Option<Millis>,
+}
+
+/// Where a question stands.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "status", rename_all = "snake_case")]
+pub enum ApprovalStatus {
+    Pending,
+    Approved,
+    Denied { reason: Option<String> },
+    TimedOut,
+}
+
+impl ApprovalStatus {
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            ApprovalStatus::Pending => "pending",
+            ApprovalStatus::Approved => "approved",
+            ApprovalStatus::Denied { .. } => "denied",
+            ApprovalStatus::TimedOut => "timed_out",
+        }
+    }
+}
+
+/// A question from outside of the engine.
+#[derive(Clone, Debug, Deserialize)]
+pub struct AskApproval {
+    pub tool_name: String,
+    pub tool_input: Value,
+    /// The agent's conversation, or the id of its run.
+    pub session_id: String,
+}
+
+/// What a person says to a question.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    Approve,
+    Deny { reason: Option<String> },
+}
+
+impl From<Answer> for ApprovalStatus {
+    fn from(answer: Answer) -> Self {
+        match answer {
+            Answer::Approve => ApprovalStatus::Approved,
+            Answer::Deny { reason } => ApprovalStatus::Denied { reason },
+        }
+    }
+}

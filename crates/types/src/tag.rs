@@ -1,0 +1,58 @@
+//! Text that people reuse: tags in prompts, templates for tasks.
+
+use serde::{Deserialize, Serialize};
+
+use crate::request::present;
+use crate::{Millis, ProjectId, TagId, TemplateId};
+
+/// A word that stands for a longer text in prompts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tag {
+    pub id: TagId,
+    pub tag_name: String,
+    pub content: String,
+    pub created_at: Millis,
+    pub updated_at: Millis,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct CreateTag {
+    pub tag_name: String,
+    pub content: String,
+}
+
+/// Absent and null keep the stored value.
+#[derive(Clone, Debug, Deserialize)]
+pub struct UpdateTag {
+    pub tag_name: Option<String>,
+    pub content: Option<String>,
+}
+
+/// A task to begin from; without a project it is for all of them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Template {
+    pub id: TemplateId,
+    pub project_id: Option<ProjectId>,
+    pub title: String,
+    pub description: Option<String>,
+    pub template_name: String,
+    pub created_at: Millis,
+    pub updated_at: Millis,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct CreateTemplate {
+    pub project_id: Option<ProjectId>,
+    pub title: String,
+    pub description: Option<String>,
+    pub template_name: String,
+}
+
+/// An absent key keeps the stored value; a null description clears it.
+#[derive(Clone, Debug, Deserialize)]
+pub struct UpdateTemplate {
+    pub title: Option<String>,
+    #[serde(default, deserialize_with = "present")]
+    pub description: Option<Option<String>>,
+    pub template_name: Option<String>,
+}
