@@ -43,7 +43,7 @@ impl TestForge {
             env: env.iter().map(|(key, value)| (owned(key), owned(value))).collect(),
             server: None,
             base: String::new(),
-            http: reqwest::Client::new(),
+            http: client(),
         };
         forge.up().await;
         forge
@@ -244,6 +244,13 @@ pub fn forge_exe() -> PathBuf {
     let exe = std::env::current_exe().expect("own path");
     let target = exe.ancestors().nth(2).expect("target/<profile>/deps/<test>");
     target.join("forge")
+}
+
+/// A client of plain HTTP, which even so wants to know who would encrypt.
+pub fn client() -> reqwest::Client {
+    // A second call finds the provider in place, which is fine.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    reqwest::Client::builder().no_proxy().build().expect("a client")
 }
 
 /// Runs git as a user would and answers what it printed.

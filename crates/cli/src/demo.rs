@@ -111,7 +111,7 @@ fn config(dir: &Path) -> Result<Config> {
         worktree_base: dir.join("worktrees"),
         database: dir.join("home").join("db.sqlite"),
         exe: std::env::current_exe()?,
-        branch_prefix: "forge".to_owned(),
+        branch_prefix: None,
         spares: TASKS.len(),
         time_limit_s: Some(60),
         silence_limit_s: None,

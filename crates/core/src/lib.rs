@@ -10,11 +10,14 @@ mod attempt;
 mod chain;
 mod error;
 mod feed;
+mod file;
 mod follow_up;
 mod garbage;
+mod info;
 mod lane;
 mod message;
 mod place;
+mod profile;
 mod project;
 mod recover;
 mod run;
@@ -23,6 +26,7 @@ mod site;
 mod start;
 mod stream;
 mod task;
+mod welcome;
 
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
@@ -46,6 +50,7 @@ pub use follow_up::Replaced;
 pub use forge_git::{SearchHit, SearchScope};
 pub use forge_run::{Kind as RecordKind, Record};
 pub use forge_store::{Dropped, Page, TaskBlock};
+pub use info::{Environment, SystemInfo};
 pub use place::{GcReport, GcRequest, KeptReport, RestoredReport, Standing, WorktreeReport};
 pub use start::{Started, StartedAttempt, StartedErrand};
 pub use stream::{DiffDetail, DiffFeed, DiffStep, EntryTail, LogTail};
@@ -66,7 +71,8 @@ pub struct Config {
     pub database: PathBuf,
     /// The `forge` program itself, which keepers are started from.
     pub exe: PathBuf,
-    pub branch_prefix: String,
+    /// First part of new branches; without it the user's settings decide.
+    pub branch_prefix: Option<String>,
     /// Warm worktrees per project.
     pub spares: usize,
     /// A run is ended after this long.
@@ -97,6 +103,8 @@ pub(crate) struct Inner {
     repos: Mutex<HashMap<PathBuf, Repo>>,
     profiles: RwLock<Profiles>,
     settings: RwLock<Arc<Settings>>,
+    /// Held, never over an await, while the file of settings or of profiles is replaced.
+    settings_turn: Mutex<()>,
     http: forge_remote::Http,
     lanes: Lanes,
     attended: Mutex<HashMap<RunId, Attended>>,
@@ -115,10 +123,11 @@ impl Forge {
     /// Opens the store, picks up what an earlier server left, and starts looking after worktrees.
     pub async fn open(config: Config) -> Result<Forge> {
         forge_git::check_git().await?;
-        if !Repo::valid_branch_prefix(&config.branch_prefix).await? {
+        if let Some(prefix) = &config.branch_prefix
+            && !Repo::valid_branch_prefix(prefix).await?
+        {
             return Err(Error::invalid(format!(
-                "branch prefix: '{}' is not allowed; allowed: nothing, or the first part of a git branch name without a slash",
-                config.branch_prefix
+                "branch prefix: '{prefix}' is not allowed; allowed: nothing, or the first part of a git branch name without a slash"
             )));
         }
         make_private_dir(&config.home)?;
@@ -128,8 +137,10 @@ impl Forge {
         let installation = installation_id(&store).await?;
         let base = WorktreeBase::new(config.worktree_base.clone(), installation);
         let pool = Pool::new(base.clone(), config.spares, SPARE_FREE_BYTES);
-        let profiles = load_profiles(&config.home.join("profiles.json"));
-        let settings = RwLock::new(Arc::new(settings::load(&config.home)));
+        let profiles = profile::load(&config.home);
+        let mut settings = settings::load(&config.home)?;
+        settings::check_prefix(&mut settings).await?;
+        let settings = RwLock::new(Arc::new(settings));
         let http = forge_remote::Http::new()
             .map_err(|cause| Error::internal("no HTTP client for code hosts", cause))?;
         let forge = Forge(Arc::new(Inner {
@@ -140,6 +151,7 @@ impl Forge {
             repos: Mutex::default(),
             profiles: RwLock::new(profiles),
             settings,
+            settings_turn: Mutex::default(),
             http,
             lanes: Lanes::default(),
             attended: Mutex::default(),
@@ -209,18 +221,6 @@ async fn installation_id(store: &Store) -> Result<String> {
     tx.put_meta(KEY, &id).await?;
     tx.commit().await?;
     Ok(id)
-}
-
-fn load_profiles(path: &std::path::Path) -> Profiles {
-    let built_in = Profiles::built_in();
-    let Ok(text) = std::fs::read_to_string(path) else { return built_in };
-    match built_in.merged_with(&text) {
-        Ok(profiles) => profiles,
-        Err(error) => {
-            tracing::error!(path = %path.display(), %error, "profiles are not valid; the built-in ones are used");
-            built_in
-        }
-    }
 }
 
 fn make_dir(path: &std::path::Path) -> Result<()> {

@@ -137,14 +137,14 @@ impl Forge {
         let _turn = self.0.turns.acquire().await.map_err(|cause| Error::internal("closing", cause))?;
         let begun = Instant::now();
         let id = AttemptId::random();
-        let naming =
-            Naming::Attempt { id, title: task.title.clone(), prefix: self.0.config.branch_prefix.clone() };
+        let prefix = self.branch_prefix();
+        let naming = Naming::Attempt { id, title: task.title.clone(), prefix: prefix.clone() };
         let worktree = match in_worktree {
             true => Some(self.claim(&checked, &naming).await?),
             false => None,
         };
         let claimed = begun.elapsed();
-        let attempt = new_attempt(id, &task, &checked, worktree.as_ref(), &self.0.config.branch_prefix);
+        let attempt = new_attempt(id, &task, &checked, worktree.as_ref(), &prefix);
         let run_id = forge_types::RunId::random();
         let place = place_of(&attempt);
         let entry = self.0.lanes.enter(&place, run_id);

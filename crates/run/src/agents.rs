@@ -7,6 +7,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 mod claude;
+mod files;
 mod profiles;
 mod program;
 mod scripted;
@@ -18,6 +19,7 @@ use forge_types::Executor;
 
 use crate::StdinPlan;
 
+pub use files::{capabilities, config_file};
 pub use profiles::{Options, ProfileError, Profiles};
 use program::Program;
 pub use scripted::scripted_agent;

@@ -12,6 +12,7 @@ mod extract;
 mod listen;
 mod page;
 mod routes;
+mod sound;
 mod stream;
 mod table;
 mod trace;

@@ -13,7 +13,7 @@ use tower_http::catch_panic::CatchPanicLayer;
 use tracing::Instrument;
 
 use crate::envelope::{Answer, Fault};
-use crate::routes::{attempts, errands, meta, profiles, projects, runs, tasks, worktrees};
+use crate::routes::{attempts, config, errands, meta, profiles, projects, runs, sounds, tasks, worktrees};
 use crate::{App, door, page, stream, trace};
 
 /// What a route answers with.
@@ -25,6 +25,8 @@ pub enum RouteKind {
     Raw,
     /// HTML, a script, a style sheet or a redirect.
     Page,
+    /// The bytes of a file.
+    File,
     WebSocket,
     /// Server-sent events.
     EventStream,
@@ -130,7 +132,11 @@ static ROUTES: &[Route] = table! {
         GET "/api/drafts/stream/ws" WebSocket stream::drafts::watch ["project_id after?"];
     }
     config {
-        GET "/api/profiles" Json profiles::show;
+        GET "/api/info" Json config::info ["project_id?"];
+        GET "/api/config" Json config::show;
+        PUT "/api/config" Json config::save;
+        GET "/api/sounds/{sound}" File sounds::show;
+        GET "/api/profiles" Json profiles::show ["project_id?"];
         PUT "/api/profiles" Json profiles::save;
     }
     forge {

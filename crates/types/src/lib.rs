@@ -17,7 +17,9 @@ mod merge;
 mod project;
 mod request;
 mod run;
+mod secret;
 mod settings;
+mod settings_change;
 mod slug;
 mod task;
 mod time;
@@ -41,9 +43,11 @@ pub use request::{
     OpenEditor, ReplaceRun, StartTask, UpdateProject, UpdateTask,
 };
 pub use run::{Run, RunOwner, RunPhase, RunReason, RunStatus};
+pub use secret::{SECRET_MASK, SentSecret, put_secret};
 pub use settings::{
     EditorSettings, GithubSettings, Language, NotificationSettings, Settings, Showcases, SoundFile, Theme,
 };
+pub use settings_change::{EditorType, SettingsChange};
 pub use slug::{branch_name, name_for, slug};
 pub use task::{Task, TaskStatus, TaskSummary};
 pub use time::Millis;

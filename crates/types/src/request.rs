@@ -5,7 +5,9 @@ use serde::{Deserialize, Deserializer};
 use crate::{AttemptId, ProfileId, ProjectId, RunId, TaskId, TaskStatus};
 
 /// Tells an absent key (`None`) from an explicit null (`Some(None)`).
-fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(from: D) -> Result<Option<Option<T>>, D::Error> {
+pub(crate) fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+    from: D,
+) -> Result<Option<Option<T>>, D::Error> {
     Option::<T>::deserialize(from).map(Some)
 }
 

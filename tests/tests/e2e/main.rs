@@ -12,5 +12,6 @@ mod owners;
 mod program;
 mod queue;
 mod scripts;
+mod settings;
 mod shutdown;
 mod stop;

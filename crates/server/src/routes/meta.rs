@@ -89,7 +89,13 @@ pub(crate) async fn openapi(State(app): State<App>) -> Response {
 
 fn describe(route: &Route) -> Value {
     let in_path = route.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
-    let in_path = in_path.map(|name| json!({"name": name, "in": "path", "required": true, "schema": {"type": "string", "format": "uuid"}}));
+    let in_path = in_path.map(|name| {
+        let schema = match name.ends_with("_id") {
+            true => json!({"type": "string", "format": "uuid"}),
+            false => json!({"type": "string"}),
+        };
+        json!({"name": name, "in": "path", "required": true, "schema": schema})
+    });
     let in_query = route.query.split_whitespace().map(|word| {
         let name = word.trim_end_matches('?');
         json!({"name": name, "in": "query", "required": name == word, "schema": {"type": "string"}})
@@ -100,6 +106,7 @@ fn describe(route: &Route) -> Value {
         RouteKind::Json => json!({"description": "the envelope", "content": envelope}),
         RouteKind::Raw => json!({"description": "JSON without the envelope"}),
         RouteKind::Page => json!({"description": "for a browser"}),
+        RouteKind::File => json!({"description": "the bytes of a file"}),
         RouteKind::WebSocket => json!({"description": "WebSocket of JSON text frames"}),
         RouteKind::EventStream => json!({"description": "text/event-stream"}),
     };

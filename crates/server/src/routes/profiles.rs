@@ -8,12 +8,12 @@ use forge_core::{Forge, Kind};
 use serde_json::{Value, json};
 
 use crate::envelope::{Answer, Fault, ok};
-use crate::extract::read;
+use crate::extract::{Params, read};
 
 const PROFILES_LIMIT: usize = 16 << 20;
 
-pub(crate) async fn show(State(forge): State<Forge>) -> Answer {
-    let content = format!("{:#}", forge.profiles());
+pub(crate) async fn show(State(forge): State<Forge>, params: Params) -> Answer {
+    let content = format!("{:#}", forge.profiles(params.optional_id("project_id")?).await?);
     Ok(ok(json!({"content": content, "path": forge.profiles_path()})))
 }
 

@@ -112,7 +112,7 @@ fn config(home: PathBuf, exe: PathBuf) -> Config {
         database: home.join("forge.db"),
         exe,
         home,
-        branch_prefix: "forge".into(),
+        branch_prefix: None,
         spares: 0,
         time_limit_s: None,
         silence_limit_s: None,
