@@ -57,7 +57,7 @@ impl Forge {
     }
 
     async fn launch(&self, run: &Run, site: &Site) -> Result<(Live, Option<String>)> {
-        let plan = self.plan(&run.action, site)?;
+        let plan = self.plan(&run.action, site).await?;
         let limits = &self.0.config;
         let dev_server = run.reason == RunReason::DevServer;
         let ms = |limit: Option<u64>| limit.filter(|_| !dev_server).map(|seconds| seconds * 1000);
@@ -81,7 +81,7 @@ impl Forge {
         Ok((live, plan.interrupt))
     }
 
-    fn plan(&self, action: &Action, site: &Site) -> Result<Plan> {
+    async fn plan(&self, action: &Action, site: &Site) -> Result<Plan> {
         let path_env = std::env::var_os("PATH").unwrap_or_default();
         let place = Place { worktree: &site.place, forge_exe: &self.0.config.exe, path_env: &path_env };
         let (request, profile) = match &action.typ {
@@ -93,13 +93,13 @@ impl Forge {
                 (agents::Request::Resume { prompt, session_id }, executor_profile_id)
             }
         };
-        let options = self.profile_options(profile)?;
+        let (profile, options) = self.find_profile(profile, &site.project).await?;
         Ok(agents::plan(profile.executor, &options, request, &place)?)
     }
 
     /// The line that asks a run's agent to stop, for runs that another server launched.
-    pub(crate) fn interrupt_of(&self, action: &Action, site: &Site) -> Option<String> {
-        self.plan(action, site).ok().and_then(|plan| plan.interrupt)
+    pub(crate) async fn interrupt_of(&self, action: &Action, site: &Site) -> Option<String> {
+        self.plan(action, site).await.ok().and_then(|plan| plan.interrupt)
     }
 
     /// Follows a living run to its end in the background.

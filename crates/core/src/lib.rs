@@ -15,6 +15,7 @@ mod follow_up;
 mod garbage;
 mod info;
 mod lane;
+mod mcp;
 mod message;
 mod place;
 mod profile;
@@ -34,7 +35,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 
 use forge_git::{Pool, Repo, WorktreeBase};
-use forge_run::agents::Profiles;
+use forge_run::agents::{Profiles, Roster};
 use forge_store::Store;
 use forge_types::{ProjectId, RunId, Settings};
 use tokio::sync::{Notify, Semaphore};
@@ -51,6 +52,7 @@ pub use forge_git::{SearchHit, SearchScope};
 pub use forge_run::{Kind as RecordKind, Record};
 pub use forge_store::{Dropped, Page, TaskBlock};
 pub use info::{Environment, SystemInfo};
+pub use mcp::McpAnswer;
 pub use place::{GcReport, GcRequest, KeptReport, RestoredReport, Standing, WorktreeReport};
 pub use start::{Started, StartedAttempt, StartedErrand};
 pub use stream::{DiffDetail, DiffFeed, DiffStep, EntryTail, LogTail};
@@ -102,6 +104,7 @@ pub(crate) struct Inner {
     pool: Pool,
     repos: Mutex<HashMap<PathBuf, Repo>>,
     profiles: RwLock<Profiles>,
+    roster: Roster,
     settings: RwLock<Arc<Settings>>,
     /// Held, never over an await, while the file of settings or of profiles is replaced.
     settings_turn: Mutex<()>,
@@ -150,6 +153,7 @@ impl Forge {
             pool,
             repos: Mutex::default(),
             profiles: RwLock::new(profiles),
+            roster: Roster::default(),
             settings,
             settings_turn: Mutex::default(),
             http,
@@ -164,6 +168,7 @@ impl Forge {
         forge.recover().await?;
         forge.tidy_up_later();
         forge.start_rounds();
+        forge.watch_agents();
         Ok(forge)
     }
 

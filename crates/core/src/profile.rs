@@ -4,10 +4,10 @@
 //! replaced are kept beside it, the newest [`VERSIONS`] of them.
 
 use std::path::{Path, PathBuf};
-use std::sync::PoisonError;
+use std::sync::{Arc, PoisonError};
 
-use forge_run::agents::{Options, Profiles};
-use forge_types::{ProfileId, ProjectId};
+use forge_run::agents::{Agents, Options, Profiles};
+use forge_types::{ProfileId, Project, ProjectId};
 use serde_json::Value;
 
 use crate::{Error, Forge, Result, file};
@@ -15,17 +15,49 @@ use crate::{Error, Forge, Result, file};
 const VERSIONS: usize = 5;
 
 impl Forge {
-    pub(crate) fn profile_options(&self, id: &ProfileId) -> Result<Options> {
+    /// The variant that `id` names in a project, under its canonical name.
+    pub(crate) async fn find_profile(
+        &self,
+        id: &ProfileId,
+        project: &Project,
+    ) -> Result<(ProfileId, Options)> {
+        let agents = self.project_agents(Path::new(&project.git_repo_path)).await?;
         let profiles = self.0.profiles.read().unwrap_or_else(PoisonError::into_inner);
-        Ok(profiles.find(id)?)
+        Ok(profiles.find(id, &agents)?)
     }
 
-    /// `{"executors": …}`: the built-in profiles with the user's own.
+    /// `{"executors": …}`: the built-in profiles with the user's own and, on top, those of a project.
     pub async fn profiles(&self, project: Option<ProjectId>) -> Result<Value> {
-        if let Some(id) = project {
-            self.project(id).await?;
+        let agents = match project {
+            Some(id) => Some(self.project_agents(Path::new(&self.project(id).await?.git_repo_path)).await?),
+            None => None,
+        };
+        let profiles = self.0.profiles.read().unwrap_or_else(PoisonError::into_inner);
+        Ok(match agents {
+            Some(agents) => profiles.with(&agents).to_json(),
+            None => profiles.to_json(),
+        })
+    }
+
+    /// The agents a project describes: from memory, after the first time.
+    async fn project_agents(&self, project: &Path) -> Result<Arc<Agents>> {
+        if let Some(agents) = self.0.roster.known(project) {
+            return Ok(agents);
         }
-        Ok(self.0.profiles.read().unwrap_or_else(PoisonError::into_inner).to_json())
+        let (roster, project) = (self.0.roster.clone(), project.to_owned());
+        let read = tokio::task::spawn_blocking(move || roster.read(&project)).await;
+        read.map_err(|cause| Error::internal("cannot read the agents of the project", cause))
+    }
+
+    /// Reads the agents of projects again when their files change, until the server stops.
+    pub(crate) fn watch_agents(&self) {
+        let forge = self.clone();
+        self.0.tasks.spawn(async move {
+            tokio::select! {
+                () = forge.0.stop.cancelled() => {}
+                () = forge.0.roster.keep_fresh() => {}
+            }
+        });
     }
 
     pub fn profiles_path(&self) -> PathBuf {

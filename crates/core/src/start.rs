@@ -88,7 +88,8 @@ impl Forge {
         let project = found.ok_or_else(|| {
             Error::not_found(format!("{field}: ProjectError: Project not found: {project}"))
         })?;
-        let profile = self.check_profile(&options.executor_profile_id, Path::new(&project.git_repo_path))?;
+        let place = Path::new(&project.git_repo_path);
+        let profile = self.check_profile(&options.executor_profile_id, &project, place).await?;
         let repo = self.repo(&project).await?;
         let base_branch = match (&options.base_branch, &project.default_base_branch) {
             (Some(branch), _) | (None, Some(branch)) => branch.clone(),
@@ -117,10 +118,13 @@ impl Forge {
     }
 
     /// The profile with its canonical variant, once the variant and the program are known to exist.
-    pub(crate) fn check_profile(&self, asked: &ProfileId, place: &Path) -> Result<ProfileId> {
-        let options = self.profile_options(asked)?;
-        let variant = asked.variant.as_deref().map(forge_types::canonical_variant);
-        let profile = ProfileId { variant: variant.filter(|name| name != "DEFAULT"), ..asked.clone() };
+    pub(crate) async fn check_profile(
+        &self,
+        asked: &ProfileId,
+        project: &Project,
+        place: &Path,
+    ) -> Result<ProfileId> {
+        let (profile, options) = self.find_profile(asked, project).await?;
         let path_env = std::env::var_os("PATH").unwrap_or_default();
         let place = Place { worktree: place, forge_exe: &self.0.config.exe, path_env: &path_env };
         agents::plan(profile.executor, &options, agents::Request::New { prompt: "" }, &place)?;

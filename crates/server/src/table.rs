@@ -13,7 +13,9 @@ use tower_http::catch_panic::CatchPanicLayer;
 use tracing::Instrument;
 
 use crate::envelope::{Answer, Fault};
-use crate::routes::{attempts, config, errands, meta, profiles, projects, runs, sounds, tasks, worktrees};
+use crate::routes::{
+    attempts, config, errands, mcp, meta, profiles, projects, runs, sounds, tasks, worktrees,
+};
 use crate::{App, door, page, stream, trace};
 
 /// What a route answers with.
@@ -135,12 +137,15 @@ static ROUTES: &[Route] = table! {
         GET "/api/info" Json config::info ["project_id?"];
         GET "/api/config" Json config::show;
         PUT "/api/config" Json config::save;
+        GET "/api/mcp-config" Json mcp::show ["executor"];
+        POST "/api/mcp-config" Json mcp::save ["executor"];
         GET "/api/sounds/{sound}" File sounds::show;
         GET "/api/profiles" Json profiles::show ["project_id?"];
         PUT "/api/profiles" Json profiles::save;
     }
     forge {
         GET "/api/forge/auth-required" Raw meta::auth_required;
+        GET "/api/forge/projects/{project_id}/profiles" Json profiles::show_in_project;
     }
     worktrees {
         GET "/api/worktrees" Json worktrees::list;

@@ -64,4 +64,8 @@ id! {
     MergeId,
     /// A question an agent asked.
     ApprovalId,
+    /// A long-lived chat of a project.
+    AgentId,
+    /// Word sent to a messenger.
+    NotificationId,
 }

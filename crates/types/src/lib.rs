@@ -5,6 +5,7 @@
 //! The contract's *execution process* is our [`Run`] and its *execution run* is our [`Errand`].
 
 mod action;
+mod agent;
 mod attempt;
 mod diff;
 mod draft;
@@ -14,6 +15,7 @@ mod executor;
 mod id;
 mod log;
 mod merge;
+mod omni;
 mod project;
 mod request;
 mod run;
@@ -25,18 +27,25 @@ mod task;
 mod time;
 
 pub use action::{Action, ActionKind, ScriptContext, ScriptLanguage};
+pub use agent::{CHAT_AGENT, CreateAgent, ForgeAgent, Neuron};
 pub use attempt::{Attempt, AttemptStatus, Tokens};
 pub use diff::{BranchInfo, Diff, DiffChange};
 pub use draft::{Draft, DraftKind};
 pub use errand::Errand;
 pub use event::{Change, Event, EventRecord};
 pub use executor::{DEFAULT_VARIANT, Executor, ProfileId, UnknownExecutor, canonical_variant};
-pub use id::{ApprovalId, AttemptId, DraftId, ErrandId, MergeId, ProjectId, RunId, TaskId};
+pub use id::{
+    AgentId, ApprovalId, AttemptId, DraftId, ErrandId, MergeId, NotificationId, ProjectId, RunId, TaskId,
+};
 pub use log::{
     ActionType, CommandResult, EntryPatch, EntryType, ErrorType, ExitStatus, FileChange, NormalizedEntry,
     PatchOp, TodoItem, ToolResult, ToolResultKind, ToolStatus,
 };
 pub use merge::{Merge, PrInfo, PrStatus};
+pub use omni::{
+    ForgeSettings, ForgeSettingsChange, Notification, NotificationStatus, OmniChange, OmniConfig,
+    OmniInstance, RecipientType,
+};
 pub use project::Project;
 pub use request::{
     CreateAttempt, CreateAttemptOptions, CreateErrand, CreateProject, CreateTask, FollowUp, FollowUpErrand,

@@ -4,20 +4,29 @@
 //! variant; keys are canonical (`PLAN_MODE`); a built-in variant can be changed but not removed; every known option
 //! has the right type, so planning never meets a wrong one.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use forge_types::{DEFAULT_VARIANT, Executor, ProfileId, canonical_variant};
 use serde_json::{Map, Value, json};
 
+use super::genie::Agents;
+
 /// `{"executors": {EXECUTOR: {VARIANT: {EXECUTOR: {options}}}}}`
 #[derive(Clone, Debug, PartialEq)]
-pub struct Profiles(BTreeMap<Executor, BTreeMap<String, Map<String, Value>>>);
+pub struct Profiles(Variants);
+
+/// Options by executor and variant.
+pub(super) type Variants = BTreeMap<Executor, BTreeMap<String, Map<String, Value>>>;
 
 /// What is wrong with a profile or the request for one; the message says where and what is allowed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ProfileError {
     #[error("executor_profile_id.variant: unknown variant {variant} for {executor}; known: {known}")]
     UnknownVariant { executor: Executor, variant: String, known: String },
+    #[error(
+        "executor_profile_id.variant: {variant} could be any of these variants of {executor}: {known}; name one"
+    )]
+    Ambiguous { executor: Executor, variant: String, known: String },
     #[error("{place}: {problem}")]
     Invalid { place: String, problem: String },
 }
@@ -95,18 +104,22 @@ impl Profiles {
         json!({"executors": executors.collect::<Map<_, _>>()})
     }
 
-    /// The options of the variant `id` names, with the model `id` asks for.
-    pub fn find(&self, id: &ProfileId) -> Result<Options, ProfileError> {
-        let variant = canonical_name(id.variant.as_deref().unwrap_or(DEFAULT_VARIANT));
-        let variants = self.0.get(&id.executor);
-        let Some(stored) = variants.and_then(|variants| variants.get(&variant)) else {
-            let known: Vec<_> = variants.into_iter().flatten().map(|(name, _)| name.as_str()).collect();
-            return Err(ProfileError::UnknownVariant {
-                executor: id.executor,
-                variant: id.variant.clone().unwrap_or(variant),
-                known: known.join(", "),
-            });
-        };
+    /// These profiles with those that a project describes on top.
+    pub fn with(&self, agents: &Agents) -> Profiles {
+        let mut all = self.clone();
+        for (executor, variants) in &agents.variants {
+            let known = all.0.entry(*executor).or_default();
+            known.extend(variants.iter().map(|(name, options)| (name.clone(), options.clone())));
+        }
+        all
+    }
+
+    /// The variant that `id` names in a project, with its canonical name and the model that `id` asks for.
+    pub fn find(&self, id: &ProfileId, agents: &Agents) -> Result<(ProfileId, Options), ProfileError> {
+        let wanted = canonical_name(id.variant.as_deref().unwrap_or(DEFAULT_VARIANT));
+        let (name, stored) = self.look_up(id, &wanted, agents)?;
+        let is_default = id.variant.as_deref().is_none_or(|asked| canonical_variant(asked) == "DEFAULT");
+        let found = ProfileId { variant: (!is_default).then_some(name), ..id.clone() };
         let mut own = stored.clone();
         let text = |value: Option<Value>| value.as_ref().and_then(Value::as_str).map(str::to_owned);
         let append_prompt = text(own.remove("append_prompt"));
@@ -117,7 +130,56 @@ impl Profiles {
         if let Some(model) = &id.model {
             own.insert("model".into(), model.as_str().into());
         }
-        Ok(Options { append_prompt, base_command_override, additional_params, own })
+        Ok((found, Options { append_prompt, base_command_override, additional_params, own }))
+    }
+
+    /// The name as it is, the project's agents first; then the agent it means with or without a prefix.
+    fn look_up<'a>(
+        &'a self,
+        id: &ProfileId,
+        wanted: &str,
+        agents: &'a Agents,
+    ) -> Result<(String, &'a Map<String, Value>), ProfileError> {
+        let described = agents.variants.get(&id.executor);
+        let stored = self.0.get(&id.executor);
+        for variants in [described, stored].into_iter().flatten() {
+            if let Some(options) = variants.get(wanted) {
+                return Ok((wanted.to_owned(), options));
+            }
+        }
+        let meant = described.into_iter().flatten().filter(|(name, _)| agents.means(wanted, name));
+        let meant: Vec<_> = meant.collect();
+        if let [(name, options)] = meant[..] {
+            return Ok((name.clone(), options));
+        }
+        let known: BTreeSet<&str> =
+            described.into_iter().chain(stored).flatten().map(|(name, _)| name.as_str()).collect();
+        let known = match meant.is_empty() {
+            true => Vec::from_iter(known).join(", "),
+            false => meant.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", "),
+        };
+        let (executor, variant) = (id.executor, id.variant.clone().unwrap_or_else(|| wanted.to_owned()));
+        Err(match meant.is_empty() {
+            true => ProfileError::UnknownVariant { executor, variant, known },
+            false => ProfileError::Ambiguous { executor, variant, known },
+        })
+    }
+}
+
+impl Agents {
+    /// Whether both names are the same but for the project's prefix, and for a collective's that one of them lacks.
+    fn means(&self, wanted: &str, name: &str) -> bool {
+        let short = |text: &str| {
+            let rest = text.strip_prefix(&self.project).and_then(|rest| rest.strip_prefix('_'));
+            rest.unwrap_or(text).to_owned()
+        };
+        let (wanted, name) = (short(wanted), short(name));
+        let lacks = |long: &str, prefix: &str, rest: &str| {
+            long.strip_prefix(prefix).and_then(|long| long.strip_prefix('_')) == Some(rest)
+        };
+        let mut collectives = self.collectives.iter();
+        wanted == name
+            || collectives.any(|prefix| lacks(&wanted, prefix, &name) || lacks(&name, prefix, &wanted))
     }
 }
 
@@ -167,12 +229,18 @@ fn canonical_name(name: &str) -> String {
     }
 }
 
-fn read_name(name: &str, place: &str) -> Result<String, ProfileError> {
+pub(super) fn read_name(name: &str, place: &str) -> Result<String, ProfileError> {
     if name.starts_with("__") || canonical_variant(name).is_empty() {
         let problem = "is no variant name; allowed: letters, digits and separators, not starting with \"__\"";
         return Err(invalid(place, problem.into()));
     }
     Ok(canonical_name(name))
+}
+
+/// The options of an executor's built-in default variant.
+pub(super) fn default_options(executor: Executor) -> Map<String, Value> {
+    let default = built_in_variants(executor).into_iter().find(|(name, _)| *name == DEFAULT_VARIANT);
+    default.and_then(|(_, options)| options.as_object().cloned()).unwrap_or_default()
 }
 
 fn read_variant(
@@ -187,9 +255,13 @@ fn read_variant(
     if tag.parse() != Ok(executor) {
         return Err(invalid(place, format!("holds options of {tag}; the inner key must be {executor}")));
     }
-    let place = format!("{place}.{tag}");
+    read_options(inner, &format!("{place}.{tag}"))
+}
+
+/// The options of a variant; every known one has the right type.
+pub(super) fn read_options(given: &Value, place: &str) -> Result<Map<String, Value>, ProfileError> {
     let mut options = Map::new();
-    for (name, value) in object(inner, &place)? {
+    for (name, value) in object(given, place)? {
         // Absent and null mean the same.
         if value.is_null() {
             continue;
@@ -275,7 +347,8 @@ mod tests {
     use super::*;
 
     fn find(profiles: &Profiles, id: &str) -> Result<Options, String> {
-        profiles.find(&id.parse().unwrap()).map_err(|error| error.to_string())
+        let found = profiles.find(&id.parse().unwrap(), &Agents::default());
+        found.map(|(_, options)| options).map_err(|error| error.to_string())
     }
 
     #[test]
@@ -295,7 +368,7 @@ mod tests {
             assert_eq!(find(&profiles, id).unwrap().own[option], want, "{id}");
         }
         for executor in Executor::ALL {
-            assert!(profiles.find(&ProfileId::new(*executor)).is_ok(), "{executor}");
+            assert!(profiles.find(&ProfileId::new(*executor), &Agents::default()).is_ok(), "{executor}");
         }
     }
 
@@ -308,9 +381,40 @@ mod tests {
     }
 
     #[test]
+    fn a_projects_agents_are_found_with_and_without_prefixes_and_before_others() {
+        let words = |text: &str| Map::from_iter([("append_prompt".to_owned(), json!(text))]);
+        let named = ["CODE_EXPLORE", "CODE_TWO_WORDS", "CREATE_TWO_WORDS", "PLAN", "SOLO"];
+        let variants = named.map(|name| (name.to_owned(), words(name))).into();
+        let agents = Agents {
+            variants: BTreeMap::from([(Executor::ClaudeCode, variants)]),
+            collectives: ["CODE", "CREATE"].map(str::to_owned).into(),
+            project: "DEMO".to_owned(),
+        };
+        let find = |name: &str| {
+            let id = ProfileId { variant: Some(name.to_owned()), ..ProfileId::new(Executor::ClaudeCode) };
+            let found = Profiles::built_in().find(&id, &agents).map_err(|error| error.to_string())?;
+            Ok::<_, String>((found.0.variant.unwrap_or_default(), found.1.append_prompt.unwrap_or_default()))
+        };
+        for name in ["CODE_EXPLORE", "code/explore", "EXPLORE", "DEMO_CODE_EXPLORE", "demo-explore"] {
+            assert_eq!(find(name).unwrap().0, "CODE_EXPLORE", "{name}");
+        }
+        assert_eq!(find("CODE_TWO-WORDS").unwrap().0, "CODE_TWO_WORDS");
+        assert_eq!(find("CODE_SOLO").unwrap().0, "SOLO");
+        assert!(find("CREATE_EXPLORE").is_err(), "an agent of another collective is another agent");
+        assert_eq!(find("plan").unwrap().1, "PLAN", "the project's own comes before the built-in one");
+        assert_eq!(find("APPROVALS").unwrap().0, "APPROVALS");
+        assert!(find("two words").unwrap_err().contains("CODE_TWO_WORDS, CREATE_TWO_WORDS; name one"));
+        let unknown = find("CODE_APPROVALS").unwrap_err();
+        assert!(unknown.ends_with(
+            "known: APPROVALS, CODE_EXPLORE, CODE_TWO_WORDS, CREATE_TWO_WORDS, GENIE, PLAN, SOLO"
+        ));
+    }
+
+    #[test]
     fn the_request_names_the_model() {
         let id = ProfileId { model: Some("opus".into()), ..ProfileId::new(Executor::ClaudeCode) };
-        assert_eq!(Profiles::built_in().find(&id).unwrap().text("model"), Some("opus"));
+        let (_, options) = Profiles::built_in().find(&id, &Agents::default()).unwrap();
+        assert_eq!(options.text("model"), Some("opus"));
     }
 
     #[test]
