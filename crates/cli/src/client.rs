@@ -29,8 +29,6 @@ impl Client {
     }
 
     pub fn new(base: String, token: Option<String>) -> Self {
-        // Even a client of plain HTTP wants to know who would encrypt; a second call finds that settled.
-        let _ = rustls::crypto::ring::default_provider().install_default();
         Self { base: base.trim_end_matches('/').to_owned(), token, http: reqwest::Client::new() }
     }
 

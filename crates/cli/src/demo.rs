@@ -112,6 +112,7 @@ fn config(dir: &Path) -> Result<Config> {
         database: dir.join("home").join("db.sqlite"),
         exe: std::env::current_exe()?,
         branch_prefix: None,
+        public_url: String::new(),
         spares: TASKS.len(),
         time_limit_s: Some(60),
         silence_limit_s: None,

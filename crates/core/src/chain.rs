@@ -218,6 +218,7 @@ impl Forge {
         }
         let next = next.filter(|_| run.status == RunStatus::Completed);
         tx.update_run(&run).await?;
+        self.queue_notification(&mut tx, &run, site).await?;
         if let Some(attempt) = &site.attempt
             && let Some(mut attempt) = tx.attempt(attempt.id).await?
         {

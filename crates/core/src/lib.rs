@@ -6,6 +6,7 @@
 //! Invariant: every change of state is a row in the event log, written in the same transaction as the state; no lock
 //! is held over an await; every background task is tracked and stops when the engine is closed.
 
+mod agent;
 mod attempt;
 mod chain;
 mod error;
@@ -17,6 +18,8 @@ mod info;
 mod lane;
 mod mcp;
 mod message;
+mod notifier;
+mod omni;
 mod place;
 mod profile;
 mod project;
@@ -53,6 +56,7 @@ pub use forge_run::{Kind as RecordKind, Record};
 pub use forge_store::{Dropped, Page, TaskBlock};
 pub use info::{Environment, SystemInfo};
 pub use mcp::McpAnswer;
+pub use omni::{OmniProbe, OmniProbed, OmniStatus};
 pub use place::{GcReport, GcRequest, KeptReport, RestoredReport, Standing, WorktreeReport};
 pub use start::{Started, StartedAttempt, StartedErrand};
 pub use stream::{DiffDetail, DiffFeed, DiffStep, EntryTail, LogTail};
@@ -75,6 +79,8 @@ pub struct Config {
     pub exe: PathBuf,
     /// First part of new branches; without it the user's settings decide.
     pub branch_prefix: Option<String>,
+    /// Where people reach the board; links in notifications begin with it.
+    pub public_url: String,
     /// Warm worktrees per project.
     pub spares: usize,
     /// A run is ended after this long.
@@ -116,6 +122,8 @@ pub(crate) struct Inner {
     /// Starts and commits are a handful of short processes each and take turns, first come first served: a crowd is
     /// answered sooner when a few are finished at a time than when all are begun at once.
     turns: Semaphore,
+    /// Rings when a notification is queued.
+    notices: Notify,
     /// Rings when a run gets or loses its process.
     changed: Notify,
     tasks: TaskTracker,
@@ -161,6 +169,7 @@ impl Forge {
             attended: Mutex::default(),
             warming: Mutex::default(),
             turns: Semaphore::new(TURNS),
+            notices: Notify::new(),
             changed: Notify::new(),
             tasks: TaskTracker::new(),
             stop: CancellationToken::new(),
@@ -169,6 +178,7 @@ impl Forge {
         forge.tidy_up_later();
         forge.start_rounds();
         forge.watch_agents();
+        forge.start_notifier();
         Ok(forge)
     }
 

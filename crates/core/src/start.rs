@@ -9,11 +9,12 @@ use std::time::Instant;
 use forge_git::{BranchTip, CopyWarning, Naming, Owner, Repo, Worktree};
 use forge_run::agents::{self, Place};
 use forge_types::{
-    Action, Attempt, AttemptId, AttemptStatus, CreateAttempt, CreateAttemptOptions, CreateErrand, Errand,
-    ErrandId, Executor, Millis, ProfileId, Project, ProjectId, Run, RunOwner, ScriptContext, StartTask, Task,
-    TaskStatus, TaskSummary, Tokens,
+    Action, Attempt, AttemptId, AttemptStatus, CHAT_AGENT, CreateAttempt, CreateAttemptOptions, CreateErrand,
+    Errand, ErrandId, Executor, Millis, ProfileId, Project, ProjectId, Run, RunOwner, ScriptContext,
+    StartTask, Task, TaskStatus, TaskSummary, Tokens,
 };
 
+use crate::agent::agent_of;
 use crate::lane::Entry;
 use crate::site::Site;
 use crate::task::{moved, new_task};
@@ -181,6 +182,9 @@ impl Forge {
             TaskRow::New => {
                 let hidden = task.status == TaskStatus::Agent;
                 tx.insert_task(task, hidden).await.map_err(missing_parent)?;
+                if hidden {
+                    tx.insert_agent(&agent_of(task, CHAT_AGENT)).await?;
+                }
             }
             TaskRow::Known => {
                 let now = tx.task(task.id).await?;

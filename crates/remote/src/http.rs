@@ -10,6 +10,7 @@ use serde_json::Value;
 
 const TIME_LIMIT: Duration = Duration::from_secs(30);
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
+const MAX_REDIRECTS: usize = 5;
 pub(crate) const MAX_ANSWER_BYTES: usize = 16 << 20;
 
 #[derive(Debug, thiserror::Error)]
@@ -43,6 +44,7 @@ impl Http {
         let client = reqwest::Client::builder()
             .timeout(TIME_LIMIT)
             .connect_timeout(CONNECT_LIMIT)
+            .redirect(reqwest::redirect::Policy::custom(stay_with_host))
             .user_agent(concat!("forge/", env!("CARGO_PKG_VERSION")))
             .build();
         client.map(Self).map_err(|error| RemoteError::Unusable {
@@ -91,6 +93,18 @@ impl Http {
             Err(_) => Value::Null,
         };
         Ok(Reply { status: status.as_u16(), etag, body })
+    }
+}
+
+/// Follows a redirect only on the same host: headers of our own would go along to any other.
+fn stay_with_host(attempt: reqwest::redirect::Attempt<'_>) -> reqwest::redirect::Action {
+    let place = |url: &reqwest::Url| {
+        (url.scheme().to_owned(), url.host_str().map(str::to_owned), url.port_or_known_default())
+    };
+    let same = attempt.previous().last().is_some_and(|before| place(before) == place(attempt.url()));
+    match same && attempt.previous().len() <= MAX_REDIRECTS {
+        true => attempt.follow(),
+        false => attempt.stop(),
     }
 }
 

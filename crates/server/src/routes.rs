@@ -5,6 +5,7 @@
 pub(crate) mod attempts;
 pub(crate) mod config;
 pub(crate) mod errands;
+pub(crate) mod forge;
 pub(crate) mod mcp;
 pub(crate) mod meta;
 pub(crate) mod profiles;

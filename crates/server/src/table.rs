@@ -14,7 +14,7 @@ use tracing::Instrument;
 
 use crate::envelope::{Answer, Fault};
 use crate::routes::{
-    attempts, config, errands, mcp, meta, profiles, projects, runs, sounds, tasks, worktrees,
+    attempts, config, errands, forge, mcp, meta, profiles, projects, runs, sounds, tasks, worktrees,
 };
 use crate::{App, door, page, stream, trace};
 
@@ -145,7 +145,19 @@ static ROUTES: &[Route] = table! {
     }
     forge {
         GET "/api/forge/auth-required" Raw meta::auth_required;
+        GET "/api/forge/config" Json forge::settings;
+        PUT "/api/forge/config" Json forge::save_settings;
+        GET "/api/forge/projects/{project_id}/settings" Json forge::project_settings;
+        PUT "/api/forge/projects/{project_id}/settings" Json forge::save_project_settings;
         GET "/api/forge/projects/{project_id}/profiles" Json profiles::show_in_project;
+        GET "/api/forge/omni/status" Raw forge::omni_status;
+        GET "/api/forge/omni/instances" Raw forge::omni_instances;
+        POST "/api/forge/omni/validate" Raw forge::probe_omni;
+        GET "/api/forge/omni/notifications" Raw forge::notifications;
+        GET "/api/forge/agents" Json forge::agents ["project_id agent_type?"];
+        POST "/api/forge/agents" Json forge::create_agent;
+        GET "/api/forge/master-genie/{attempt_id}/neurons" Json forge::neurons;
+        GET "/api/forge/neurons/{attempt_id}/subtasks" Json forge::subtasks;
     }
     worktrees {
         GET "/api/worktrees" Json worktrees::list;

@@ -8,10 +8,12 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
+mod agent;
 mod crowd;
 mod document;
 mod error;
 mod log;
+mod omni;
 mod open;
 mod query;
 mod remove;
@@ -24,5 +26,6 @@ mod write;
 
 pub use document::TaskBlock;
 pub use error::StoreError;
+pub use omni::Due;
 pub use store::{Dropped, Page, Store};
 pub use tx::Tx;

@@ -93,11 +93,11 @@ impl Store {
         Ok(turn.map_err(|_| sqlx::Error::PoolTimedOut)?)
     }
 
-    async fn reader(&self) -> Result<PoolConnection<Sqlite>> {
+    pub(crate) async fn reader(&self) -> Result<PoolConnection<Sqlite>> {
         Ok(self.0.readers.acquire().await?)
     }
 
-    async fn snapshot(&self) -> Result<Transaction<'static, Sqlite>> {
+    pub(crate) async fn snapshot(&self) -> Result<Transaction<'static, Sqlite>> {
         Ok(self.0.readers.begin().await?)
     }
 

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that unwraps nothing has failed")]
 
+mod agents;
 mod atomic;
 mod crash;
 mod door;
@@ -10,6 +11,7 @@ mod genie;
 mod in_place;
 mod layers;
 mod mcp;
+mod notice;
 mod owners;
 mod program;
 mod queue;

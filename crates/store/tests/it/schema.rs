@@ -18,9 +18,7 @@ async fn connect(path: &Path) -> SqliteConnection {
 
 /// Rows as the given version wrote them. A new migration that changes tables adds its own rows here.
 async fn sample_rows(conn: &mut SqliteConnection, version: i64) {
-    let rows = match version {
-        1 => {
-            "INSERT INTO meta VALUES ('made_by', 'version 1');
+    let first = "INSERT INTO meta VALUES ('made_by', 'version 1');
              INSERT INTO projects VALUES ('00000000-0000-4000-8000-000000000001', 'old', '/old', NULL, NULL, NULL, NULL,
                NULL, 'main', 1, 2);
              INSERT INTO tasks (id, project_id, title, status, hidden, created_ms, updated_ms, attempt_count, executor)
@@ -30,11 +28,19 @@ async fn sample_rows(conn: &mut SqliteConnection, version: i64) {
                '00000000-0000-4000-8000-000000000002', '/tree', 'b', 'main', 'AMP', NULL, 0, NULL, NULL, NULL, NULL,
                NULL, 5, 6, 1);
              INSERT INTO events (at_ms, kind, body) VALUES (7, 'project_removed',
-               '{\"event\":\"project_removed\",\"id\":\"00000000-0000-4000-8000-00000000000f\"}');"
-        }
+               '{\"event\":\"project_removed\",\"id\":\"00000000-0000-4000-8000-00000000000f\"}');";
+    let settings = "INSERT INTO project_settings VALUES ('00000000-0000-4000-8000-000000000001', 1, '{\"host\":\"h\"}');
+             INSERT INTO agents VALUES ('00000000-0000-4000-8000-000000000004', '00000000-0000-4000-8000-000000000001',
+               'master', '00000000-0000-4000-8000-000000000002', 8, 9);
+             INSERT INTO notifications VALUES ('00000000-0000-4000-8000-000000000005',
+               '00000000-0000-4000-8000-000000000002', '00000000-0000-4000-8000-000000000003', 'task', 'sent', 'm', NULL,
+               '{}', 1, 10, 11, 12);";
+    let rows = match version {
+        1 => first.to_owned(),
+        4 => format!("{first}{settings}"),
         other => panic!("migration {other} has no sample rows"),
     };
-    sqlx::raw_sql(rows).execute(conn).await.unwrap();
+    sqlx::raw_sql(sqlx::AssertSqlSafe(rows)).execute(conn).await.unwrap();
 }
 
 async fn tables(path: &Path) -> Vec<String> {
