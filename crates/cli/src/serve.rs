@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::net::{IpAddr, SocketAddr};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
@@ -89,7 +90,8 @@ fn runtime() -> Result<tokio::runtime::Runtime> {
 async fn serve(flags: Flags, env: Env) -> Result<()> {
     let home = settings::home(&env)?;
     let mut config = settings::config(&flags, &env, home.clone())?;
-    std::fs::create_dir_all(&home).with_context(|| format!("cannot create {}", home.display()))?;
+    let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&home);
+    made.with_context(|| format!("cannot create {}", home.display()))?;
     let _lock = lock(&home)?;
     let host = settings::host(flags.host, &env);
     let token = choose_token(&flags, &env, host, &home)?;

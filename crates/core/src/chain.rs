@@ -17,6 +17,7 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::lane::Entry;
+use crate::notifier::Queued;
 use crate::site::Site;
 use crate::start::new_run;
 use crate::task::moved;
@@ -218,7 +219,7 @@ impl Forge {
         }
         let next = next.filter(|_| run.status == RunStatus::Completed);
         tx.update_run(&run).await?;
-        self.queue_notification(&mut tx, &run, site).await?;
+        let queued = self.queue_notification(&mut tx, &run, site).await?;
         if let Some(attempt) = &site.attempt
             && let Some(mut attempt) = tx.attempt(attempt.id).await?
         {
@@ -245,6 +246,9 @@ impl Forge {
             }
         }
         tx.commit().await?;
+        if queued == Queued::Yes {
+            self.0.notices.notify_one();
+        }
         Ok(next)
     }
 

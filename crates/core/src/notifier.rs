@@ -27,6 +27,13 @@ const FIRST_PAUSE_MS: i64 = 1_000;
 const LONGEST_PAUSE_MS: i64 = 300_000;
 const MAX_TRIES: u32 = 10;
 
+/// Whether a transaction holds a new notification.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Queued {
+    Yes,
+    No,
+}
+
 /// What became of a try.
 #[derive(Debug, PartialEq)]
 enum Outcome {
@@ -39,18 +46,20 @@ enum Outcome {
 
 impl Forge {
     /// Queues word of an ended run, if it is the first of its attempt that says something about it.
-    pub(crate) async fn queue_notification(&self, tx: &mut Tx, run: &Run, site: &Site) -> Result<()> {
-        let (Some(task), Some(attempt)) = (&site.task, &site.attempt) else { return Ok(()) };
+    /// Whoever commits wakes the worker then: before, it would find nothing.
+    pub(crate) async fn queue_notification(&self, tx: &mut Tx, run: &Run, site: &Site) -> Result<Queued> {
+        let (Some(task), Some(attempt)) = (&site.task, &site.attempt) else { return Ok(Queued::No) };
         // A setup script that went well is followed by the agent; a dev server is no work.
         let says_something = match run.reason {
             RunReason::DevServer => false,
             RunReason::CodingAgent => true,
             RunReason::SetupScript | RunReason::CleanupScript => run.status != RunStatus::Completed,
         };
-        if says_something && tx.queue_notification(attempt.id, &self.word_of(run, task, attempt)).await? {
-            self.0.notices.notify_one();
+        if !says_something {
+            return Ok(Queued::No);
         }
-        Ok(())
+        let is_first = tx.queue_notification(attempt.id, &self.word_of(run, task, attempt)).await?;
+        Ok(if is_first { Queued::Yes } else { Queued::No })
     }
 
     fn word_of(&self, run: &Run, task: &Task, attempt: &Attempt) -> Notification {

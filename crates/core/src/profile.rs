@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
 
-use forge_run::agents::{Agents, Options, Profiles};
+use forge_run::agents::{Agents, Options, ProfileError, Profiles};
 use forge_types::{ProfileId, Project, ProjectId};
 use serde_json::Value;
 
@@ -21,9 +21,24 @@ impl Forge {
         id: &ProfileId,
         project: &Project,
     ) -> Result<(ProfileId, Options)> {
-        let agents = self.project_agents(Path::new(&project.git_repo_path)).await?;
-        let profiles = self.0.profiles.read().unwrap_or_else(PoisonError::into_inner);
-        Ok(profiles.find(id, &agents)?)
+        let path = Path::new(&project.git_repo_path);
+        let agents = self.project_agents(path).await?;
+        match self.find_among(id, &agents) {
+            // A file that was written a moment ago counts: before a name is refused, the files are asked.
+            Err(ProfileError::UnknownVariant { .. }) => {
+                let agents = self.read_project_agents(path).await?;
+                Ok(self.find_among(id, &agents)?)
+            }
+            found => Ok(found?),
+        }
+    }
+
+    fn find_among(
+        &self,
+        id: &ProfileId,
+        agents: &Agents,
+    ) -> std::result::Result<(ProfileId, Options), ProfileError> {
+        self.0.profiles.read().unwrap_or_else(PoisonError::into_inner).find(id, agents)
     }
 
     /// `{"executors": …}`: the built-in profiles with the user's own and, on top, those of a project.
@@ -41,9 +56,13 @@ impl Forge {
 
     /// The agents a project describes: from memory, after the first time.
     async fn project_agents(&self, project: &Path) -> Result<Arc<Agents>> {
-        if let Some(agents) = self.0.roster.known(project) {
-            return Ok(agents);
+        match self.0.roster.known(project) {
+            Some(agents) => Ok(agents),
+            None => self.read_project_agents(project).await,
         }
+    }
+
+    async fn read_project_agents(&self, project: &Path) -> Result<Arc<Agents>> {
         let (roster, project) = (self.0.roster.clone(), project.to_owned());
         let read = tokio::task::spawn_blocking(move || roster.read(&project)).await;
         read.map_err(|cause| Error::internal("cannot read the agents of the project", cause))

@@ -92,6 +92,6 @@ fn discover_repositories() -> Vec<PathBuf> {
             }
         }
     }
-    found.sort_by(|a, b| b.0.cmp(&a.0));
+    found.sort_by_key(|(used, _)| std::cmp::Reverse(*used));
     found.into_iter().map(|(_, path)| path).collect()
 }

@@ -64,7 +64,7 @@ impl Http {
         let host = host_of(url);
         let unreachable = |error: reqwest::Error| RemoteError::Unreachable {
             host: host.clone(),
-            reason: error.without_url().to_string(),
+            reason: cause_of(&error.without_url()),
         };
         let mut request = self.0.request(method, url);
         for (name, value) in headers {
@@ -94,6 +94,15 @@ impl Http {
         };
         Ok(Reply { status: status.as_u16(), etag, body })
     }
+}
+
+/// The innermost cause, such as a refused connection, which says more than what failed because of it.
+fn cause_of(error: &dyn std::error::Error) -> String {
+    let mut innermost = error;
+    while let Some(cause) = innermost.source() {
+        innermost = cause;
+    }
+    innermost.to_string()
 }
 
 /// Follows a redirect only on the same host: headers of our own would go along to any other.

@@ -219,6 +219,15 @@ pub(crate) fn decode<T: DeserializeOwned>(body: &[u8]) -> Result<T, Fault> {
     Err(Fault::new(StatusCode::UNPROCESSABLE_ENTITY, message))
 }
 
+/// As [`decode`], of a body that must be an object: a list could pass for one in which every field is absent.
+pub(crate) fn decode_object<T: DeserializeOwned>(body: &[u8]) -> Result<T, Fault> {
+    if !body.trim_ascii_start().starts_with(b"{") && serde_json::from_slice::<IgnoredAny>(body).is_ok() {
+        let message = "the body is no JSON object; send an object such as {}";
+        return Err(Fault::new(StatusCode::UNPROCESSABLE_ENTITY, message));
+    }
+    decode(body)
+}
+
 /// As [`decode`], of JSON that is already parsed.
 pub(crate) fn decode_value<T: DeserializeOwned>(value: &Value) -> Result<T, Fault> {
     decode(value.to_string().as_bytes())

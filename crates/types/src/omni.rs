@@ -2,10 +2,10 @@
 //!
 //! Invariant: an API key is never printed and never serialised by [`OmniConfig::shown`].
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
-use crate::request::present;
+use crate::request::{present, word};
 use crate::secret::{SentSecret, put_secret};
 use crate::{Millis, NotificationId, SECRET_MASK, TaskId};
 
@@ -109,8 +109,12 @@ pub struct OmniChange {
     pub instance: Option<Option<String>>,
     #[serde(deserialize_with = "present")]
     pub recipient: Option<Option<String>>,
-    #[serde(deserialize_with = "present")]
+    #[serde(deserialize_with = "present_word")]
     pub recipient_type: Option<Option<RecipientType>>,
+}
+
+fn present_word<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Option<RecipientType>>, D::Error> {
+    word(from).map(Some)
 }
 
 impl ForgeSettingsChange {

@@ -5,13 +5,14 @@
 
 use serde::Deserialize;
 
-use crate::request::present;
+use crate::request::{present, word};
 use crate::secret::{SentSecret, put_secret};
 use crate::{Language, ProfileId, Settings, SoundFile, Theme};
 
 #[derive(Clone, Default, Deserialize)]
 #[serde(default)]
 pub struct SettingsChange {
+    #[serde(deserialize_with = "word")]
     pub theme: Option<Theme>,
     pub executor_profile: Option<ProfileId>,
     pub disclaimer_acknowledged: Option<bool>,
@@ -32,6 +33,7 @@ pub struct SettingsChange {
     #[serde(deserialize_with = "present")]
     pub last_app_version: Option<Option<String>>,
     pub show_release_notes: Option<bool>,
+    #[serde(deserialize_with = "word")]
     pub language: Option<Language>,
     pub git_branch_prefix: Option<String>,
     pub showcases: Option<ShowcasesChange>,
@@ -42,12 +44,14 @@ pub struct SettingsChange {
 pub struct NotificationChange {
     pub sound_enabled: Option<bool>,
     pub push_enabled: Option<bool>,
+    #[serde(deserialize_with = "word")]
     pub sound_file: Option<SoundFile>,
 }
 
 #[derive(Clone, Default, Deserialize)]
 #[serde(default)]
 pub struct EditorChange {
+    #[serde(deserialize_with = "word")]
     pub editor_type: Option<EditorType>,
     #[serde(deserialize_with = "present")]
     pub custom_command: Option<Option<String>>,

@@ -51,6 +51,10 @@ async fn a_projects_agents_are_started_by_every_name_and_only_there() {
         let log = said(&forge, &attempt).await;
         assert!(log.contains("more") && log.contains("first"), "{log}");
     }
+    // What was written a moment ago counts.
+    write(&repo, "agents/late.md", "---\ngenie: {executor: SCRIPTED}\n---\nsay late\n");
+    let started = start(&forge, &project, "late").await.data();
+    assert!(said(&forge, &text(&started["task_attempt"]["id"])).await.contains("late"));
     assert!(forge.log().contains("broken.md: front matter"), "{}", forge.log());
 
     let refused = start(&forge, &other, "CODE_HELLO_YOU").await;

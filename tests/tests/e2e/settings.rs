@@ -32,8 +32,10 @@ async fn a_partial_change_survives_a_restart_and_keeps_everything_else() {
     let file = stored(&forge);
     assert_eq!((&file["future"]["kept"], &file["editor"]["plugin"]), (&json!([1, 2]), &json!("kept too")));
     assert_eq!(file.get("unheard_of"), None);
-    let mode = std::fs::metadata(forge.home().join("config.json")).unwrap().permissions().mode();
-    assert_eq!(mode & 0o777, 0o600);
+    for name in ["config.json", "db.sqlite", "db.sqlite-wal"] {
+        let mode = std::fs::metadata(forge.home().join(name)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "{name}");
+    }
 }
 
 #[tokio::test]
@@ -70,7 +72,8 @@ async fn what_is_wrong_is_named_and_changes_nothing() {
     let before = stored(&forge);
     for (change, words) in [
         (json!({"theme": "PINK"}), ["theme", "LIGHT"]),
-        (json!({"language": 3}), ["language", "expected"]),
+        (json!({"language": 3}), ["language", "BROWSER"]),
+        (json!([]), ["object", "object"]),
         (json!({"notifications": {"sound_file": "MOO"}}), ["notifications.sound_file", "PHONE_VIBRATION"]),
         (json!({"editor": {"editor_type": "ED"}}), ["editor.editor_type", "VS_CODE"]),
         (json!({"executor_profile": {"executor": "NOPE"}}), ["executor_profile", "CLAUDE_CODE"]),

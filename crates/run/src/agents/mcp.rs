@@ -196,8 +196,13 @@ fn without_nulls(servers: &Servers, form: Form) -> Servers {
 
 /// Writes a file beside the other one and renames it over that.
 fn put(path: &Path, text: &str, mode: u32) -> io::Result<()> {
-    let draft = beside(path, &format!("forge-new-{}", std::process::id()));
+    let draft = beside(path, "forge-new");
     let written = (|| {
+        // A crash may have left it behind; its name is ours alone.
+        match std::fs::remove_file(&draft) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
         let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft)?;
         file.write_all(text.as_bytes())?;
         file.set_permissions(PermissionsExt::from_mode(mode))?;
@@ -205,7 +210,7 @@ fn put(path: &Path, text: &str, mode: u32) -> io::Result<()> {
         std::fs::rename(&draft, path)
     })();
     if written.is_err() {
-        // Ours alone by its name; what made the writing fail is told below.
+        // What made the writing fail is told; a draft that stays does no harm.
         let _ = std::fs::remove_file(&draft);
     }
     written

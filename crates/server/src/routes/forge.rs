@@ -2,23 +2,22 @@
 //!
 //! Invariant: what is said about Omni is JSON without the envelope, as shipped clients expect; errors still have it.
 
-use axum::extract::State;
+use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use forge_core::{Forge, OmniProbe};
-use forge_types::{AttemptId, CreateAgent, ForgeSettingsChange, ProjectId};
+use forge_types::{AttemptId, CreateAgent, ProjectId};
 use serde_json::json;
 
 use crate::envelope::{Answer, json as raw, ok};
-use crate::extract::{Id, Params, Payload};
+use crate::extract::{Id, Params, Payload, decode_object, read_json};
+use crate::routes::config::CONFIG_LIMIT;
 
 pub(crate) async fn settings(State(forge): State<Forge>) -> Answer {
     Ok(ok(forge.shown_general_settings().await?))
 }
 
-pub(crate) async fn save_settings(
-    State(forge): State<Forge>,
-    Payload(change): Payload<ForgeSettingsChange>,
-) -> Answer {
+pub(crate) async fn save_settings(State(forge): State<Forge>, request: Request) -> Answer {
+    let change = decode_object(&read_json(request, CONFIG_LIMIT).await?)?;
     Ok(ok(forge.change_general_settings(change).await?))
 }
 
@@ -29,8 +28,9 @@ pub(crate) async fn project_settings(State(forge): State<Forge>, Id(project): Id
 pub(crate) async fn save_project_settings(
     State(forge): State<Forge>,
     Id(project): Id<ProjectId>,
-    Payload(change): Payload<ForgeSettingsChange>,
+    request: Request,
 ) -> Answer {
+    let change = decode_object(&read_json(request, CONFIG_LIMIT).await?)?;
     Ok(ok(forge.change_project_settings(project, change).await?))
 }
 
