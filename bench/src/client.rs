@@ -41,6 +41,8 @@ pub struct Socket(WebSocketStream<MaybeTlsStream<TcpStream>>);
 
 impl Client {
     pub fn new(port: u16) -> Result<Client> {
+        // Even a client of plain HTTP wants to know who would encrypt; a second call finds that settled.
+        let _ = rustls::crypto::ring::default_provider().install_default();
         let http = reqwest::Client::builder().timeout(REQUEST_LIMIT).no_proxy().build()?;
         Ok(Client { http, port })
     }

@@ -9,7 +9,7 @@ use crate::{Socket, TestForge};
 pub fn client() -> reqwest::ClientBuilder {
     // A second call finds the provider in place, which is fine.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    reqwest::Client::builder()
+    reqwest::Client::builder().no_proxy()
 }
 
 /// A status and a body, as they came.

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::net::{IpAddr, SocketAddr};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
@@ -72,6 +73,8 @@ pub fn run(flags: Flags) -> Result<()> {
 
 /// Runs a command to its end and does not wait for threads that have nothing left to say.
 pub fn block_on(command: impl Future<Output = Result<()>>) -> Result<()> {
+    // Even a client of plain HTTP wants to know who would encrypt; a second call finds that settled.
+    let _ = rustls::crypto::ring::default_provider().install_default();
     let runtime = runtime()?;
     let result = runtime.block_on(command);
     runtime.shutdown_background();
@@ -86,13 +89,17 @@ fn runtime() -> Result<tokio::runtime::Runtime> {
 
 async fn serve(flags: Flags, env: Env) -> Result<()> {
     let home = settings::home(&env)?;
-    let config = settings::config(&flags, &env, home.clone())?;
-    std::fs::create_dir_all(&home).with_context(|| format!("cannot create {}", home.display()))?;
+    let mut config = settings::config(&flags, &env, home.clone())?;
+    let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&home);
+    made.with_context(|| format!("cannot create {}", home.display()))?;
     let _lock = lock(&home)?;
     let host = settings::host(flags.host, &env);
     let token = choose_token(&flags, &env, host, &home)?;
     let listener = port::bind(host, settings::port(flags.port, &env)).await?;
     let address = listener.local_addr()?;
+    if config.public_url.is_empty() {
+        config.public_url = url(address);
+    }
     let forge = Forge::open(config).await.context("cannot start")?;
     let login_code = token.as_ref().map(|_| token::random());
     let door = Door {

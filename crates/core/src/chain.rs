@@ -17,6 +17,7 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::lane::Entry;
+use crate::notifier::Queued;
 use crate::site::Site;
 use crate::start::new_run;
 use crate::task::moved;
@@ -57,7 +58,7 @@ impl Forge {
     }
 
     async fn launch(&self, run: &Run, site: &Site) -> Result<(Live, Option<String>)> {
-        let plan = self.plan(&run.action, site)?;
+        let plan = self.plan(&run.action, site).await?;
         if run.reason == RunReason::CodingAgent {
             self.lay_out_images(site).await;
         }
@@ -84,7 +85,7 @@ impl Forge {
         Ok((live, plan.interrupt))
     }
 
-    fn plan(&self, action: &Action, site: &Site) -> Result<Plan> {
+    async fn plan(&self, action: &Action, site: &Site) -> Result<Plan> {
         let path_env = std::env::var_os("PATH").unwrap_or_default();
         let place = Place { worktree: &site.place, forge_exe: &self.0.config.exe, path_env: &path_env };
         let (request, profile) = match &action.typ {
@@ -96,13 +97,13 @@ impl Forge {
                 (agents::Request::Resume { prompt, session_id }, executor_profile_id)
             }
         };
-        let options = self.profile_options(profile)?;
+        let (profile, options) = self.find_profile(profile, &site.project).await?;
         Ok(agents::plan(profile.executor, &options, request, &place)?)
     }
 
     /// The line that asks a run's agent to stop, for runs that another server launched.
-    pub(crate) fn interrupt_of(&self, action: &Action, site: &Site) -> Option<String> {
-        self.plan(action, site).ok().and_then(|plan| plan.interrupt)
+    pub(crate) async fn interrupt_of(&self, action: &Action, site: &Site) -> Option<String> {
+        self.plan(action, site).await.ok().and_then(|plan| plan.interrupt)
     }
 
     /// Follows a living run to its end in the background.
@@ -225,6 +226,7 @@ impl Forge {
         let next = next.filter(|_| run.status == RunStatus::Completed);
         tx.update_run(&run).await?;
         crate::approval::close_all_of(&mut tx, run.id).await?;
+        let queued = self.queue_notification(&mut tx, &run, site).await?;
         if let Some(attempt) = &site.attempt
             && let Some(mut attempt) = tx.attempt(attempt.id).await?
         {
@@ -251,6 +253,9 @@ impl Forge {
             }
         }
         tx.commit().await?;
+        if queued == Queued::Yes {
+            self.0.notices.notify_one();
+        }
         Ok(next)
     }
 

@@ -119,7 +119,7 @@ impl Forge {
         if let Some(variant) = request.variant {
             profile.variant = variant;
         }
-        let profile = self.check_profile(&profile, &site.place)?;
+        let profile = self.check_profile(&profile, &site.project, &site.place).await?;
         self.ensure_place(&mut site).await?;
         let reset = Reset {
             wanted: request.perform_git_reset.unwrap_or(true),
@@ -146,7 +146,7 @@ impl Forge {
         let mut profile: ProfileId =
             errand.executor.parse().map_err(|error| Error::invalid(format!("executor: {error}")))?;
         profile.variant = request.variant.unwrap_or(errand.variant);
-        let profile = self.check_profile(&profile, &site.place)?;
+        let profile = self.check_profile(&profile, &site.project, &site.place).await?;
         let session = self.session_of(owner, Some(profile.executor)).await?;
         let action = Action::agent(request.prompt, profile, session);
         self.add_run(owner, &site, action, Along::nothing()).await
@@ -167,7 +167,7 @@ impl Forge {
         if let Some(variant) = variant {
             profile.variant = variant.clone();
         }
-        self.check_profile(&profile, &site.place)
+        self.check_profile(&profile, &site.project, &site.place).await
     }
 
     /// The newest conversation of this executor that was not dropped.

@@ -6,6 +6,7 @@
 //! Invariant: every change of state is a row in the event log, written in the same transaction as the state; no lock
 //! is held over an await; every background task is tracked and stops when the engine is closed.
 
+mod agent;
 mod approval;
 mod attempt;
 mod branch;
@@ -16,15 +17,21 @@ mod draft;
 mod editor;
 mod error;
 mod feed;
+mod file;
 mod folder;
 mod follow_up;
 mod garbage;
 mod hold;
 mod image;
+mod info;
 mod land;
 mod lane;
+mod mcp;
 mod message;
+mod notifier;
+mod omni;
 mod place;
+mod profile;
 mod project;
 mod radar;
 mod recover;
@@ -35,6 +42,7 @@ mod start;
 mod stream;
 mod tag;
 mod task;
+mod welcome;
 
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
@@ -42,7 +50,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 
 use forge_git::{Pool, Repo, WorktreeBase};
-use forge_run::agents::Profiles;
+use forge_run::agents::{Profiles, Roster};
 use forge_store::Store;
 use forge_types::{ProjectId, RunId, Settings};
 use tokio::sync::{Notify, Semaphore};
@@ -62,7 +70,10 @@ pub use forge_git::{SearchHit, SearchScope};
 pub use forge_run::{Kind as RecordKind, Record};
 pub use forge_store::{Dropped, Page, TaskBlock, TemplateScope};
 pub use image::{IMAGE_MAX_BYTES, ImageUpload};
+pub use info::{Environment, SystemInfo};
 pub use land::RebaseOutcome;
+pub use mcp::McpAnswer;
+pub use omni::{OmniProbe, OmniProbed, OmniStatus};
 pub use place::{GcReport, GcRequest, KeptReport, RestoredReport, Standing, WorktreeLine, WorktreeReport};
 pub use start::{Started, StartedAttempt, StartedErrand};
 pub use stream::{EntryTail, LogTail};
@@ -83,7 +94,10 @@ pub struct Config {
     pub database: PathBuf,
     /// The `forge` program itself, which keepers are started from.
     pub exe: PathBuf,
-    pub branch_prefix: String,
+    /// First part of new branches; without it the user's settings decide.
+    pub branch_prefix: Option<String>,
+    /// Where people reach the board; links in notifications begin with it.
+    pub public_url: String,
     /// Warm worktrees per project.
     pub spares: usize,
     /// A run is ended after this long.
@@ -113,7 +127,10 @@ pub(crate) struct Inner {
     pool: Pool,
     repos: Mutex<HashMap<PathBuf, Repo>>,
     profiles: RwLock<Profiles>,
+    roster: Roster,
     settings: RwLock<Arc<Settings>>,
+    /// Held, never over an await, while the file of settings or of profiles is replaced.
+    settings_turn: Mutex<()>,
     http: forge_remote::Http,
     lanes: Lanes,
     radar: Radar,
@@ -123,6 +140,8 @@ pub(crate) struct Inner {
     /// Starts and commits are a handful of short processes each and take turns, first come first served: a crowd is
     /// answered sooner when a few are finished at a time than when all are begun at once.
     turns: Semaphore,
+    /// Rings when a notification is queued.
+    notices: Notify,
     /// Rings when a run gets or loses its process.
     changed: Notify,
     /// Rings when an approval begins to wait.
@@ -135,10 +154,11 @@ impl Forge {
     /// Opens the store, picks up what an earlier server left, and starts looking after worktrees.
     pub async fn open(config: Config) -> Result<Forge> {
         forge_git::check_git().await?;
-        if !Repo::valid_branch_prefix(&config.branch_prefix).await? {
+        if let Some(prefix) = &config.branch_prefix
+            && !Repo::valid_branch_prefix(prefix).await?
+        {
             return Err(Error::invalid(format!(
-                "branch prefix: '{}' is not allowed; allowed: nothing, or the first part of a git branch name without a slash",
-                config.branch_prefix
+                "branch prefix: '{prefix}' is not allowed; allowed: nothing, or the first part of a git branch name without a slash"
             )));
         }
         make_private_dir(&config.home)?;
@@ -149,8 +169,10 @@ impl Forge {
         let installation = installation_id(&store).await?;
         let base = WorktreeBase::new(config.worktree_base.clone(), installation);
         let pool = Pool::new(base.clone(), config.spares, SPARE_FREE_BYTES);
-        let profiles = load_profiles(&config.home.join("profiles.json"));
-        let settings = RwLock::new(Arc::new(settings::load(&config.home)));
+        let profiles = profile::load(&config.home);
+        let mut settings = settings::load(&config.home)?;
+        settings::check_prefix(&mut settings).await?;
+        let settings = RwLock::new(Arc::new(settings));
         let http = forge_remote::Http::new()
             .map_err(|cause| Error::internal("no HTTP client for code hosts", cause))?;
         let forge = Forge(Arc::new(Inner {
@@ -160,13 +182,16 @@ impl Forge {
             pool,
             repos: Mutex::default(),
             profiles: RwLock::new(profiles),
+            roster: Roster::default(),
             settings,
+            settings_turn: Mutex::default(),
             http,
             lanes: Lanes::default(),
             radar: Radar::default(),
             attended: Mutex::default(),
             warming: Mutex::default(),
             turns: Semaphore::new(TURNS),
+            notices: Notify::new(),
             changed: Notify::new(),
             asked: Notify::new(),
             tasks: TaskTracker::new(),
@@ -177,6 +202,8 @@ impl Forge {
         forge.tidy_up_later(cut_off);
         forge.start_rounds();
         forge.time_out_approvals();
+        forge.watch_agents();
+        forge.start_notifier();
         Ok(forge)
     }
 
@@ -235,18 +262,6 @@ async fn installation_id(store: &Store) -> Result<String> {
     tx.put_meta(KEY, &id).await?;
     tx.commit().await?;
     Ok(id)
-}
-
-fn load_profiles(path: &std::path::Path) -> Profiles {
-    let built_in = Profiles::built_in();
-    let Ok(text) = std::fs::read_to_string(path) else { return built_in };
-    match built_in.merged_with(&text) {
-        Ok(profiles) => profiles,
-        Err(error) => {
-            tracing::error!(path = %path.display(), %error, "profiles are not valid; the built-in ones are used");
-            built_in
-        }
-    }
 }
 
 fn make_dir(path: &std::path::Path) -> Result<()> {

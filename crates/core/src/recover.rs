@@ -75,7 +75,7 @@ impl Forge {
         match forge_run::find(&dir).await {
             Found::Live(live) => {
                 tracing::info!(run = %run.id, "run re-attached");
-                let interrupt = self.interrupt_of(&run.action, &site);
+                let interrupt = self.interrupt_of(&run.action, &site).await;
                 let stop = (run.status == RunStatus::Killed).then(|| (live.clone(), interrupt.clone()));
                 self.attend(run, site, live, interrupt);
                 if let Some((live, interrupt)) = stop {

@@ -1,10 +1,7 @@
-//! Reading runs and errands, and the profiles that start them.
+//! Reading runs and errands.
 
-use forge_run::agents::Options;
 use forge_store::Dropped;
-use forge_types::{
-    AttemptId, Draft, Errand, ErrandId, ProfileId, ProjectId, Run, RunId, RunReason, RunStatus,
-};
+use forge_types::{AttemptId, Draft, Errand, ErrandId, ProjectId, Run, RunId, RunReason, RunStatus};
 
 use crate::{Error, Forge, Result};
 
@@ -53,32 +50,5 @@ impl Forge {
                 run.status.as_str()
             ))),
         }
-    }
-
-    pub(crate) fn profile_options(&self, id: &ProfileId) -> Result<Options> {
-        let profiles = self.0.profiles.read().unwrap_or_else(std::sync::PoisonError::into_inner);
-        Ok(profiles.find(id)?)
-    }
-
-    /// `{"executors": …}`: the built-in profiles with the user's own.
-    pub fn profiles(&self) -> serde_json::Value {
-        self.0.profiles.read().unwrap_or_else(std::sync::PoisonError::into_inner).to_json()
-    }
-
-    pub fn profiles_path(&self) -> std::path::PathBuf {
-        self.0.config.home.join("profiles.json")
-    }
-
-    /// Checks and stores the user's profiles; they are in force at once and after a restart.
-    pub async fn save_profiles(&self, json: &str) -> Result<()> {
-        let profiles = forge_run::agents::Profiles::built_in().merged_with(json);
-        let profiles = profiles.map_err(|error| Error::refused(error.to_string()))?;
-        let text = format!("{:#}\n", profiles.to_json());
-        let (path, draft) = (self.profiles_path(), self.0.config.home.join("profiles.json.new"));
-        let failed = |cause| Error::internal(format!("cannot write {}", path.display()), cause);
-        tokio::fs::write(&draft, text).await.map_err(failed)?;
-        tokio::fs::rename(&draft, &path).await.map_err(failed)?;
-        *self.0.profiles.write().unwrap_or_else(std::sync::PoisonError::into_inner) = profiles;
-        Ok(())
     }
 }

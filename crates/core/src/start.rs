@@ -9,11 +9,12 @@ use std::time::Instant;
 use forge_git::{BranchTip, CopyWarning, Naming, Owner, Repo, Worktree};
 use forge_run::agents::{self, Place};
 use forge_types::{
-    Action, Attempt, AttemptId, AttemptStatus, CreateAttempt, CreateAttemptOptions, CreateErrand, Errand,
-    ErrandId, Executor, ImageId, Millis, ProfileId, Project, ProjectId, Run, RunOwner, ScriptContext,
+    Action, Attempt, AttemptId, AttemptStatus, CHAT_AGENT, CreateAttempt, CreateAttemptOptions, CreateErrand,
+    Errand, ErrandId, Executor, ImageId, Millis, ProfileId, Project, ProjectId, Run, RunOwner, ScriptContext,
     StartTask, Task, TaskStatus, TaskSummary, Tokens,
 };
 
+use crate::agent::agent_of;
 use crate::image::show_images;
 use crate::lane::Entry;
 use crate::site::Site;
@@ -90,7 +91,8 @@ impl Forge {
         let project = found.ok_or_else(|| {
             Error::not_found(format!("{field}: ProjectError: Project not found: {project}"))
         })?;
-        let profile = self.check_profile(&options.executor_profile_id, Path::new(&project.git_repo_path))?;
+        let place = Path::new(&project.git_repo_path);
+        let profile = self.check_profile(&options.executor_profile_id, &project, place).await?;
         let repo = self.repo(&project).await?;
         let base_branch = match (&options.base_branch, &project.default_base_branch) {
             (Some(branch), _) | (None, Some(branch)) => branch.clone(),
@@ -119,10 +121,13 @@ impl Forge {
     }
 
     /// The profile with its canonical variant, once the variant and the program are known to exist.
-    pub(crate) fn check_profile(&self, asked: &ProfileId, place: &Path) -> Result<ProfileId> {
-        let options = self.profile_options(asked)?;
-        let variant = asked.variant.as_deref().map(forge_types::canonical_variant);
-        let profile = ProfileId { variant: variant.filter(|name| name != "DEFAULT"), ..asked.clone() };
+    pub(crate) async fn check_profile(
+        &self,
+        asked: &ProfileId,
+        project: &Project,
+        place: &Path,
+    ) -> Result<ProfileId> {
+        let (profile, options) = self.find_profile(asked, project).await?;
         let path_env = std::env::var_os("PATH").unwrap_or_default();
         let place = Place { worktree: place, forge_exe: &self.0.config.exe, path_env: &path_env };
         agents::plan(profile.executor, &options, agents::Request::New { prompt: "" }, &place)?;
@@ -139,14 +144,14 @@ impl Forge {
         let _turn = self.0.turns.acquire().await.map_err(|cause| Error::internal("closing", cause))?;
         let begun = Instant::now();
         let id = AttemptId::random();
-        let naming =
-            Naming::Attempt { id, title: task.title.clone(), prefix: self.0.config.branch_prefix.clone() };
+        let prefix = self.branch_prefix();
+        let naming = Naming::Attempt { id, title: task.title.clone(), prefix: prefix.clone() };
         let worktree = match in_worktree {
             true => Some(self.claim(&checked, &naming).await?),
             false => None,
         };
         let claimed = begun.elapsed();
-        let attempt = new_attempt(id, &task, &checked, worktree.as_ref(), &self.0.config.branch_prefix);
+        let attempt = new_attempt(id, &task, &checked, worktree.as_ref(), &prefix);
         let run_id = forge_types::RunId::random();
         let place = place_of(&attempt);
         let entry = self.0.lanes.enter(&place, run_id);
@@ -180,6 +185,9 @@ impl Forge {
                 let hidden = task.status == TaskStatus::Agent;
                 tx.insert_task(task, hidden).await.map_err(missing_parent)?;
                 tx.attach_images(task.id, &images).await?;
+                if hidden {
+                    tx.insert_agent(&agent_of(task, CHAT_AGENT)).await?;
+                }
             }
             TaskRow::Known => {
                 let now = tx.task(task.id).await?;

@@ -10,6 +10,7 @@ use serde_json::Value;
 
 const TIME_LIMIT: Duration = Duration::from_secs(30);
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
+const MAX_REDIRECTS: usize = 5;
 pub(crate) const MAX_ANSWER_BYTES: usize = 16 << 20;
 
 #[derive(Debug, thiserror::Error)]
@@ -43,6 +44,7 @@ impl Http {
         let client = reqwest::Client::builder()
             .timeout(TIME_LIMIT)
             .connect_timeout(CONNECT_LIMIT)
+            .redirect(reqwest::redirect::Policy::custom(stay_with_host))
             .user_agent(concat!("forge/", env!("CARGO_PKG_VERSION")))
             .build();
         client.map(Self).map_err(|error| RemoteError::Unusable {
@@ -62,7 +64,7 @@ impl Http {
         let host = host_of(url);
         let unreachable = |error: reqwest::Error| RemoteError::Unreachable {
             host: host.clone(),
-            reason: error.without_url().to_string(),
+            reason: cause_of(&error.without_url()),
         };
         let mut request = self.0.request(method, url);
         for (name, value) in headers {
@@ -91,6 +93,27 @@ impl Http {
             Err(_) => Value::Null,
         };
         Ok(Reply { status: status.as_u16(), etag, body })
+    }
+}
+
+/// The innermost cause, such as a refused connection, which says more than what failed because of it.
+fn cause_of(error: &dyn std::error::Error) -> String {
+    let mut innermost = error;
+    while let Some(cause) = innermost.source() {
+        innermost = cause;
+    }
+    innermost.to_string()
+}
+
+/// Follows a redirect only on the same host: headers of our own would go along to any other.
+fn stay_with_host(attempt: reqwest::redirect::Attempt<'_>) -> reqwest::redirect::Action {
+    let place = |url: &reqwest::Url| {
+        (url.scheme().to_owned(), url.host_str().map(str::to_owned), url.port_or_known_default())
+    };
+    let same = attempt.previous().last().is_some_and(|before| place(before) == place(attempt.url()));
+    match same && attempt.previous().len() <= MAX_REDIRECTS {
+        true => attempt.follow(),
+        false => attempt.stop(),
     }
 }
 

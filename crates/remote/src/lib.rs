@@ -4,5 +4,7 @@
 //! or a URL's credentials.
 
 mod http;
+mod omni;
 
 pub use http::{Http, RemoteError};
+pub use omni::check_host;

@@ -8,8 +8,12 @@
 
 mod claude;
 mod cursor;
+mod files;
+mod genie;
+mod mcp;
 mod profiles;
 mod program;
+mod roster;
 mod scripted;
 
 use std::ffi::OsStr;
@@ -20,8 +24,12 @@ use forge_types::Executor;
 use crate::StdinPlan;
 
 pub use cursor::CURSOR_SETUP;
+pub use files::{capabilities, config_file};
+pub use genie::Agents;
+pub use mcp::{Counts, McpConfig, McpError, Servers, read_mcp, write_mcp};
 pub use profiles::{Options, ProfileError, Profiles};
 use program::Program;
+pub use roster::Roster;
 pub use scripted::scripted_agent;
 
 /// Everything needed to start a process: the program is resolved, nothing has been created.

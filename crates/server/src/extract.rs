@@ -142,7 +142,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Payload<T> {
     type Rejection = Fault;
 
     async fn from_request(request: Request, _: &S) -> Result<Self, Fault> {
-        let body = read_json(request).await?;
+        let body = read_json(request, BODY_LIMIT).await?;
         if body.is_empty() {
             return Err(Fault::bad_request("the body is empty (line 1 column 0); expected a JSON object"));
         }
@@ -157,15 +157,15 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for OptionalPayload<T> 
     type Rejection = Fault;
 
     async fn from_request(request: Request, _: &S) -> Result<Self, Fault> {
-        let body = read_json(request).await?;
+        let body = read_json(request, BODY_LIMIT).await?;
         let absent = matches!(body.trim_ascii(), b"" | b"null");
         decode(if absent { b"{}" } else { &body }).map(OptionalPayload)
     }
 }
 
-async fn read_json(request: Request) -> Result<Bytes, Fault> {
+pub(crate) async fn read_json(request: Request, limit: usize) -> Result<Bytes, Fault> {
     let kind = request.headers().get(header::CONTENT_TYPE).cloned();
-    let body = read(request, BODY_LIMIT).await?;
+    let body = read(request, limit).await?;
     let kind = kind.as_ref().map(|kind| kind.to_str().unwrap_or("?"));
     if body.is_empty() || kind.is_some_and(is_json) {
         return Ok(body);
@@ -220,6 +220,15 @@ pub(crate) fn decode<T: DeserializeOwned>(body: &[u8]) -> Result<T, Fault> {
     };
     let message = field.map_or(message.clone(), |field| format!("{field}: {message}"));
     Err(Fault::new(StatusCode::UNPROCESSABLE_ENTITY, message))
+}
+
+/// As [`decode`], of a body that must be an object: a list could pass for one in which every field is absent.
+pub(crate) fn decode_object<T: DeserializeOwned>(body: &[u8]) -> Result<T, Fault> {
+    if !body.trim_ascii_start().starts_with(b"{") && serde_json::from_slice::<IgnoredAny>(body).is_ok() {
+        let message = "the body is no JSON object; send an object such as {}";
+        return Err(Fault::new(StatusCode::UNPROCESSABLE_ENTITY, message));
+    }
+    decode(body)
 }
 
 /// As [`decode`], of JSON that is already parsed.

@@ -13,6 +13,7 @@ mod listen;
 mod openapi;
 mod page;
 mod routes;
+mod sound;
 mod stream;
 mod table;
 mod trace;

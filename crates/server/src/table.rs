@@ -14,8 +14,8 @@ use tracing::Instrument;
 
 use crate::envelope::{Answer, Fault};
 use crate::routes::{
-    approvals, attempts, branches, drafts, errands, folders, images, meta, profiles, projects, runs, tags,
-    tasks, templates, worktrees,
+    approvals, attempts, branches, config, drafts, errands, folders, forge, images, mcp, meta, profiles,
+    projects, runs, sounds, tags, tasks, templates, worktrees,
 };
 use crate::{App, door, page, stream, trace};
 
@@ -28,11 +28,11 @@ pub enum RouteKind {
     Raw,
     /// HTML, a script, a style sheet or a redirect.
     Page,
+    /// The bytes of a file.
+    File,
     WebSocket,
     /// Server-sent events.
     EventStream,
-    /// The bytes of a file.
-    File,
 }
 
 /// One row of the table.
@@ -184,11 +184,30 @@ static ROUTES: &[Route] = table! {
         POST "/api/approvals/{approval_id}/respond" Json approvals::respond;
     }
     config {
-        GET "/api/profiles" Json profiles::show;
+        GET "/api/info" Json config::info ["project_id?"];
+        GET "/api/config" Json config::show;
+        PUT "/api/config" Json config::save;
+        GET "/api/mcp-config" Json mcp::show ["executor"];
+        POST "/api/mcp-config" Json mcp::save ["executor"];
+        GET "/api/sounds/{sound}" File sounds::show;
+        GET "/api/profiles" Json profiles::show ["project_id?"];
         PUT "/api/profiles" Json profiles::save;
     }
     forge {
         GET "/api/forge/auth-required" Raw meta::auth_required;
+        GET "/api/forge/config" Json forge::settings;
+        PUT "/api/forge/config" Json forge::save_settings;
+        GET "/api/forge/projects/{project_id}/settings" Json forge::project_settings;
+        PUT "/api/forge/projects/{project_id}/settings" Json forge::save_project_settings;
+        GET "/api/forge/projects/{project_id}/profiles" Json profiles::show_in_project;
+        GET "/api/forge/omni/status" Raw forge::omni_status;
+        GET "/api/forge/omni/instances" Raw forge::omni_instances;
+        POST "/api/forge/omni/validate" Raw forge::probe_omni;
+        GET "/api/forge/omni/notifications" Raw forge::notifications;
+        GET "/api/forge/agents" Json forge::agents ["project_id agent_type?"];
+        POST "/api/forge/agents" Json forge::create_agent;
+        GET "/api/forge/master-genie/{attempt_id}/neurons" Json forge::neurons;
+        GET "/api/forge/neurons/{attempt_id}/subtasks" Json forge::subtasks;
     }
     worktrees {
         GET "/api/worktrees" Json worktrees::list;

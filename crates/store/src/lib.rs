@@ -8,6 +8,7 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
+mod agent;
 mod approval;
 mod crowd;
 mod document;
@@ -15,6 +16,7 @@ mod draft;
 mod error;
 mod image;
 mod log;
+mod omni;
 mod open;
 mod query;
 mod rebase;
@@ -29,6 +31,7 @@ mod write;
 
 pub use document::TaskBlock;
 pub use error::StoreError;
+pub use omni::Due;
 pub use rebase::PendingRebase;
 pub use store::{Dropped, Page, Store};
 pub use tag::TemplateScope;

@@ -29,6 +29,7 @@ const READER_IDLE: Duration = Duration::from_secs(60);
 /// The writer, on the newest schema, and the readers.
 pub(crate) async fn connect(path: &Path) -> Result<(SqliteConnection, SqlitePool)> {
     refuse_newer(path).await?;
+    keep_private(path).map_err(|e| failed(path, e))?;
     let mut writer = writer_options(path).connect().await.map_err(|e| failed(path, e))?;
     check_version(path, &mut writer).await?;
     MIGRATIONS.run(&mut writer).await.map_err(|e| failed(path, e))?;
@@ -40,6 +41,17 @@ pub(crate) async fn connect(path: &Path) -> Result<(SqliteConnection, SqlitePool
         .max_lifetime(None)
         .connect_lazy_with(reader_options(path));
     Ok((writer, readers))
+}
+
+/// The database holds keys of the user: its file, and those SQLite makes beside it, are nobody else's business.
+fn keep_private(path: &Path) -> std::io::Result<()> {
+    use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+    let file = std::fs::OpenOptions::new().append(true).create(true).mode(0o600).open(path)?;
+    let mode = file.metadata()?.permissions().mode();
+    match mode & 0o077 {
+        0 => Ok(()),
+        _ => file.set_permissions(PermissionsExt::from_mode(mode & !0o077)),
+    }
 }
 
 fn options(path: &Path) -> SqliteConnectOptions {

@@ -97,7 +97,7 @@ impl Store {
         Ok(self.0.readers.acquire().await?)
     }
 
-    async fn snapshot(&self) -> Result<Transaction<'static, Sqlite>> {
+    pub(crate) async fn snapshot(&self) -> Result<Transaction<'static, Sqlite>> {
         Ok(self.0.readers.begin().await?)
     }
 

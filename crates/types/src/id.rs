@@ -70,4 +70,8 @@ id! {
     TagId,
     /// A task to begin from.
     TemplateId,
+    /// A long-lived chat of a project.
+    AgentId,
+    /// Word sent to a messenger.
+    NotificationId,
 }

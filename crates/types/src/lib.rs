@@ -5,6 +5,7 @@
 //! The contract's *execution process* is our [`Run`] and its *execution run* is our [`Errand`].
 
 mod action;
+mod agent;
 mod approval;
 mod attempt;
 mod branch;
@@ -17,16 +18,20 @@ mod id;
 mod image;
 mod log;
 mod merge;
+mod omni;
 mod project;
 mod request;
 mod run;
+mod secret;
 mod settings;
+mod settings_change;
 mod slug;
 mod tag;
 mod task;
 mod time;
 
 pub use action::{Action, ActionKind, ScriptContext, ScriptLanguage};
+pub use agent::{CHAT_AGENT, CreateAgent, ForgeAgent, Neuron};
 pub use approval::{Answer, Approval, ApprovalStatus, AskApproval};
 pub use attempt::{Attempt, AttemptStatus, Tokens};
 pub use branch::{
@@ -39,7 +44,8 @@ pub use errand::Errand;
 pub use event::{Change, Event, EventRecord};
 pub use executor::{DEFAULT_VARIANT, Executor, ProfileId, UnknownExecutor, canonical_variant};
 pub use id::{
-    ApprovalId, AttemptId, DraftId, ErrandId, ImageId, MergeId, ProjectId, RunId, TagId, TaskId, TemplateId,
+    AgentId, ApprovalId, AttemptId, DraftId, ErrandId, ImageId, MergeId, NotificationId, ProjectId, RunId,
+    TagId, TaskId, TemplateId,
 };
 pub use image::Image;
 pub use log::{
@@ -47,15 +53,21 @@ pub use log::{
     PatchOp, TodoItem, ToolResult, ToolResultKind, ToolStatus,
 };
 pub use merge::{Merge, PrInfo, PrStatus};
+pub use omni::{
+    ForgeSettings, ForgeSettingsChange, Notification, NotificationStatus, OmniChange, OmniConfig,
+    OmniInstance, RecipientType,
+};
 pub use project::Project;
 pub use request::{
     CreateAttempt, CreateAttemptOptions, CreateErrand, CreateProject, CreateTask, FollowUp, FollowUpErrand,
     OpenEditor, ReplaceRun, SetUpAgent, StartTask, UpdateProject, UpdateTask,
 };
 pub use run::{Run, RunOwner, RunPhase, RunReason, RunStatus};
+pub use secret::{SECRET_MASK, SentSecret, put_secret};
 pub use settings::{
     EditorSettings, GithubSettings, Language, NotificationSettings, Settings, Showcases, SoundFile, Theme,
 };
+pub use settings_change::{EditorType, SettingsChange};
 pub use slug::{branch_name, name_for, slug};
 pub use tag::{CreateTag, CreateTemplate, Tag, Template, UpdateTag, UpdateTemplate};
 pub use task::{Task, TaskStatus, TaskSummary};

@@ -1,6 +1,7 @@
 //! What callers may ask for. Unknown fields are ignored; the aliases are spellings that shipped clients send.
 
 use serde::{Deserialize, Deserializer};
+use serde_json::Value;
 
 use crate::{AttemptId, ImageId, ProfileId, ProjectId, RunId, TaskId, TaskStatus};
 
@@ -9,6 +10,18 @@ pub(crate) fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
     from: D,
 ) -> Result<Option<Option<T>>, D::Error> {
     Option::<T>::deserialize(from).map(Some)
+}
+
+/// Reads a word of a closed vocabulary; whatever else is given, the error lists the words. Null counts as absent.
+pub(crate) fn word<'de, T: serde::de::DeserializeOwned, D: Deserializer<'de>>(
+    from: D,
+) -> Result<Option<T>, D::Error> {
+    let text = match Value::deserialize(from)? {
+        Value::Null => return Ok(None),
+        Value::String(text) => text,
+        other => other.to_string(),
+    };
+    serde_json::from_value(Value::String(text)).map(Some).map_err(serde::de::Error::custom)
 }
 
 #[derive(Clone, Debug, Deserialize)]

@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{Executor, ProfileId};
+use crate::{Executor, ProfileId, SECRET_MASK};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -58,6 +58,26 @@ impl Default for Settings {
             showcases: Showcases::default(),
             other: Map::new(),
         }
+    }
+}
+
+impl Settings {
+    /// What callers are shown: secrets masked, and nothing that this version cannot tell from a secret.
+    pub fn shown(&self) -> Settings {
+        let mask = |secret: &Option<String>| secret.as_ref().map(|_| SECRET_MASK.to_owned());
+        let mut shown = self.clone();
+        shown.github.pat = mask(&self.github.pat);
+        shown.github.oauth_token = mask(&self.github.oauth_token);
+        for other in [
+            &mut shown.other,
+            &mut shown.notifications.other,
+            &mut shown.editor.other,
+            &mut shown.github.other,
+            &mut shown.showcases.other,
+        ] {
+            other.clear();
+        }
+        shown
     }
 }
 
@@ -114,6 +134,31 @@ pub enum SoundFile {
     GenieNotify2,
     #[serde(rename = "PHONE_VIBRATION")]
     PhoneVibration,
+}
+
+impl SoundFile {
+    pub const ALL: [SoundFile; 7] = [
+        SoundFile::AbstractSound1,
+        SoundFile::AbstractSound2,
+        SoundFile::AbstractSound3,
+        SoundFile::AbstractSound4,
+        SoundFile::GenieNotify1,
+        SoundFile::GenieNotify2,
+        SoundFile::PhoneVibration,
+    ];
+
+    /// The name on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            SoundFile::AbstractSound1 => "ABSTRACT_SOUND1",
+            SoundFile::AbstractSound2 => "ABSTRACT_SOUND2",
+            SoundFile::AbstractSound3 => "ABSTRACT_SOUND3",
+            SoundFile::AbstractSound4 => "ABSTRACT_SOUND4",
+            SoundFile::GenieNotify1 => "GENIE_NOTIFY1",
+            SoundFile::GenieNotify2 => "GENIE_NOTIFY2",
+            SoundFile::PhoneVibration => "PHONE_VIBRATION",
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -195,6 +240,24 @@ pub struct Showcases {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_shown_holds_no_secret_and_nothing_unknown() {
+        let text = r#"{"github":{"pat":"ghp_1","host_token":"glpat_2"},"gitlab":{"token":"glpat_3"}}"#;
+        let settings: Settings = serde_json::from_str(text).unwrap();
+        let shown = serde_json::to_string(&settings.shown()).unwrap();
+        assert!(!shown.contains("ghp_1") && !shown.contains("glpat"), "{shown}");
+        let shown: Value = serde_json::from_str(&shown).unwrap();
+        assert_eq!(shown["github"]["pat"], SECRET_MASK);
+        assert_eq!(shown["github"]["oauth_token"], Value::Null);
+    }
+
+    #[test]
+    fn sounds_are_named_as_they_are_written() {
+        for sound in SoundFile::ALL {
+            assert_eq!(serde_json::to_value(sound).unwrap(), sound.as_str());
+        }
+    }
 
     #[test]
     fn unknown_keys_come_back_as_they_were() {

@@ -40,7 +40,7 @@ impl Server {
             .stderr(log)
             .spawn()
             .expect("the server starts");
-        let http = forge_tests::client().timeout(Duration::from_secs(30)).no_proxy();
+        let http = forge_tests::client().timeout(Duration::from_secs(30));
         let http = http.build().expect("a client");
         let mut server = Server { child, port: 0, temp, http };
         server.port = server.wait_port(&home).await;
@@ -72,7 +72,7 @@ impl Server {
     }
 
     pub async fn ask(&self, request: reqwest::RequestBuilder) -> Answer {
-        let response = request.send().await.expect("an answer");
+        let response = request.timeout(Duration::from_secs(30)).send().await.expect("an answer");
         let status = response.status().as_u16();
         let bytes = response.bytes().await.expect("the body");
         let body =

@@ -147,6 +147,9 @@ impl Story {
         let golden_attempt = self.id("b63fb983-5468-4145-a6cc-2b4b745f3d69");
         let repository = self.root.join("repo-337ae8");
         match name {
+            "004_info" => {
+                self.server.prepare("PUT", "/api/config", json!({"analytics_enabled": false})).await;
+            }
             "076_image_serve_svg" => {
                 let svg = "<svg xmlns=\"http://www.w3.org/2000/svg\"><script>alert(1)</script></svg>";
                 self.upload("cba02eb5-7dbf-479f-a6e9-16f757ed6c61", "/api/images/upload", "a.svg", svg).await;

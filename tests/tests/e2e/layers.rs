@@ -22,8 +22,9 @@ const ONLY: [(&str, &[&str]); 5] = [
     ("sqlx", &["forge-store"]),
     ("axum", &["forge-server"]),
     ("clap", &["forge"]),
-    ("notify", &["forge-git"]),
-    ("rustls", &["forge-remote", "forge-tests"]),
+    // git watches worktrees, run the files that describe agents; neither may see the other.
+    ("notify", &["forge-git", "forge-run"]),
+    ("rustls", &["forge-remote", "forge", "forge-bench", "forge-tests"]),
 ];
 
 fn workspace() -> Vec<(String, BTreeSet<String>)> {

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that unwraps nothing has failed")]
 
+mod agents;
 mod approvals;
 mod atomic;
 mod crash;
@@ -9,15 +10,19 @@ mod diffs;
 mod door;
 mod drafts;
 mod flow;
+mod genie;
 mod images;
 mod in_place;
 mod landing;
 mod layers;
+mod mcp;
+mod notice;
 mod owners;
 mod program;
 mod queue;
 mod retry;
 mod scripts;
+mod settings;
 mod setup;
 mod shutdown;
 mod stop;

@@ -1,23 +1,32 @@
 //! Profiles: what each executor's variants are.
 //!
-//! Owns the table of built-in variants and the reading of a user's own. Invariants: every executor has the default
-//! variant; keys are canonical (`PLAN_MODE`); a built-in variant can be changed but not removed; every known option
-//! has the right type, so planning never meets a wrong one.
+//! Owns the table of built-in variants, the reading of a user's own, and how a requested name is understood.
+//! Invariants: every executor has the default variant; keys are canonical (`PLAN_MODE`); a built-in variant can be changed
+//! but not removed; every known option has the right type, so planning never meets a wrong one.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use forge_types::{DEFAULT_VARIANT, Executor, ProfileId, canonical_variant};
 use serde_json::{Map, Value, json};
 
+use super::genie::Agents;
+
 /// `{"executors": {EXECUTOR: {VARIANT: {EXECUTOR: {options}}}}}`
 #[derive(Clone, Debug, PartialEq)]
-pub struct Profiles(BTreeMap<Executor, BTreeMap<String, Map<String, Value>>>);
+pub struct Profiles(Variants);
+
+/// Options by executor and variant.
+pub(super) type Variants = BTreeMap<Executor, BTreeMap<String, Map<String, Value>>>;
 
 /// What is wrong with a profile or the request for one; the message says where and what is allowed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ProfileError {
     #[error("executor_profile_id.variant: unknown variant {variant} for {executor}; known: {known}")]
     UnknownVariant { executor: Executor, variant: String, known: String },
+    #[error(
+        "executor_profile_id.variant: {variant} could be any of these variants of {executor}: {known}; name one"
+    )]
+    Ambiguous { executor: Executor, variant: String, known: String },
     #[error("{place}: {problem}")]
     Invalid { place: String, problem: String },
 }
@@ -95,18 +104,22 @@ impl Profiles {
         json!({"executors": executors.collect::<Map<_, _>>()})
     }
 
-    /// The options of the variant `id` names, with the model `id` asks for.
-    pub fn find(&self, id: &ProfileId) -> Result<Options, ProfileError> {
-        let variant = canonical_name(id.variant.as_deref().unwrap_or(DEFAULT_VARIANT));
-        let variants = self.0.get(&id.executor);
-        let Some(stored) = variants.and_then(|variants| variants.get(&variant)) else {
-            let known: Vec<_> = variants.into_iter().flatten().map(|(name, _)| name.as_str()).collect();
-            return Err(ProfileError::UnknownVariant {
-                executor: id.executor,
-                variant: id.variant.clone().unwrap_or(variant),
-                known: known.join(", "),
-            });
-        };
+    /// These profiles with those that a project describes on top.
+    pub fn with(&self, agents: &Agents) -> Profiles {
+        let mut all = self.clone();
+        for (executor, variants) in &agents.variants {
+            let known = all.0.entry(*executor).or_default();
+            known.extend(variants.iter().map(|(name, options)| (name.clone(), options.clone())));
+        }
+        all
+    }
+
+    /// The variant that `id` names in a project, with its canonical name and the model that `id` asks for.
+    pub fn find(&self, id: &ProfileId, agents: &Agents) -> Result<(ProfileId, Options), ProfileError> {
+        let wanted = canonical_name(id.variant.as_deref().unwrap_or(DEFAULT_VARIANT));
+        let (name, stored) = self.look_up(id, &wanted, agents)?;
+        let is_default = id.variant.as_deref().is_none_or(|asked| canonical_variant(asked) == "DEFAULT");
+        let found = ProfileId { variant: (!is_default).then_some(name), ..id.clone() };
         let mut own = stored.clone();
         let text = |value: Option<Value>| value.as_ref().and_then(Value::as_str).map(str::to_owned);
         let append_prompt = text(own.remove("append_prompt"));
@@ -117,7 +130,56 @@ impl Profiles {
         if let Some(model) = &id.model {
             own.insert("model".into(), model.as_str().into());
         }
-        Ok(Options { append_prompt, base_command_override, additional_params, own })
+        Ok((found, Options { append_prompt, base_command_override, additional_params, own }))
+    }
+
+    /// The name as it is, the project's agents first; then the agent it means with or without a prefix.
+    fn look_up<'a>(
+        &'a self,
+        id: &ProfileId,
+        wanted: &str,
+        agents: &'a Agents,
+    ) -> Result<(String, &'a Map<String, Value>), ProfileError> {
+        let described = agents.variants.get(&id.executor);
+        let stored = self.0.get(&id.executor);
+        for variants in [described, stored].into_iter().flatten() {
+            if let Some(options) = variants.get(wanted) {
+                return Ok((wanted.to_owned(), options));
+            }
+        }
+        let meant = described.into_iter().flatten().filter(|(name, _)| agents.means(wanted, name));
+        let meant: Vec<_> = meant.collect();
+        if let [(name, options)] = meant[..] {
+            return Ok((name.clone(), options));
+        }
+        let known: BTreeSet<&str> =
+            described.into_iter().chain(stored).flatten().map(|(name, _)| name.as_str()).collect();
+        let known = match meant.is_empty() {
+            true => Vec::from_iter(known).join(", "),
+            false => meant.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", "),
+        };
+        let (executor, variant) = (id.executor, id.variant.clone().unwrap_or_else(|| wanted.to_owned()));
+        Err(match meant.is_empty() {
+            true => ProfileError::UnknownVariant { executor, variant, known },
+            false => ProfileError::Ambiguous { executor, variant, known },
+        })
+    }
+}
+
+impl Agents {
+    /// Whether both names are the same but for the project's prefix, and for a collective's that one of them lacks.
+    fn means(&self, wanted: &str, name: &str) -> bool {
+        let short = |text: &str| {
+            let rest = text.strip_prefix(&self.project).and_then(|rest| rest.strip_prefix('_'));
+            rest.unwrap_or(text).to_owned()
+        };
+        let (wanted, name) = (short(wanted), short(name));
+        let lacks = |long: &str, prefix: &str, rest: &str| {
+            long.strip_prefix(prefix).and_then(|long| long.strip_prefix('_')) == Some(rest)
+        };
+        let mut collectives = self.collectives.iter();
+        wanted == name
+            || collectives.any(|prefix| lacks(&wanted, prefix, &name) || lacks(&name, prefix, &wanted))
     }
 }
 
@@ -167,12 +229,18 @@ fn canonical_name(name: &str) -> String {
     }
 }
 
-fn read_name(name: &str, place: &str) -> Result<String, ProfileError> {
+pub(super) fn read_name(name: &str, place: &str) -> Result<String, ProfileError> {
     if name.starts_with("__") || canonical_variant(name).is_empty() {
         let problem = "is no variant name; allowed: letters, digits and separators, not starting with \"__\"";
         return Err(invalid(place, problem.into()));
     }
     Ok(canonical_name(name))
+}
+
+/// The options of an executor's built-in default variant.
+pub(super) fn default_options(executor: Executor) -> Map<String, Value> {
+    let default = built_in_variants(executor).into_iter().find(|(name, _)| *name == DEFAULT_VARIANT);
+    default.and_then(|(_, options)| options.as_object().cloned()).unwrap_or_default()
 }
 
 fn read_variant(
@@ -187,9 +255,13 @@ fn read_variant(
     if tag.parse() != Ok(executor) {
         return Err(invalid(place, format!("holds options of {tag}; the inner key must be {executor}")));
     }
-    let place = format!("{place}.{tag}");
+    read_options(inner, &format!("{place}.{tag}"))
+}
+
+/// The options of a variant; every known one has the right type.
+pub(super) fn read_options(given: &Value, place: &str) -> Result<Map<String, Value>, ProfileError> {
     let mut options = Map::new();
-    for (name, value) in object(inner, &place)? {
+    for (name, value) in object(given, place)? {
         // Absent and null mean the same.
         if value.is_null() {
             continue;
@@ -271,105 +343,4 @@ fn invalid(place: &str, problem: String) -> ProfileError {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn find(profiles: &Profiles, id: &str) -> Result<Options, String> {
-        profiles.find(&id.parse().unwrap()).map_err(|error| error.to_string())
-    }
-
-    #[test]
-    fn variants_are_found_in_every_spelling() {
-        let profiles = Profiles::built_in();
-        let cases = [
-            ("CLAUDE_CODE", "dangerously_skip_permissions", json!(true)),
-            ("CLAUDE_CODE:DEFAULT", "dangerously_skip_permissions", json!(true)),
-            ("CLAUDE_CODE:plan", "plan", json!(true)),
-            ("claude-code:Approvals", "approvals", json!(true)),
-            ("CODEX:high", "model_reasoning_effort", json!("high")),
-            ("CURSOR:sonnet-4.5", "model", json!("sonnet-4.5")),
-            ("COPILOT:gpt 5", "model", json!("gpt-5")),
-            ("GEMINI:flash", "yolo", json!(true)),
-        ];
-        for (id, option, want) in cases {
-            assert_eq!(find(&profiles, id).unwrap().own[option], want, "{id}");
-        }
-        for executor in Executor::ALL {
-            assert!(profiles.find(&ProfileId::new(*executor)).is_ok(), "{executor}");
-        }
-    }
-
-    #[test]
-    fn an_unknown_variant_is_told_the_known_ones() {
-        assert_eq!(
-            find(&Profiles::built_in(), "CLAUDE_CODE:CODE_X").unwrap_err(),
-            "executor_profile_id.variant: unknown variant CODE_X for CLAUDE_CODE; known: APPROVALS, GENIE, PLAN"
-        );
-    }
-
-    #[test]
-    fn the_request_names_the_model() {
-        let id = ProfileId { model: Some("opus".into()), ..ProfileId::new(Executor::ClaudeCode) };
-        assert_eq!(Profiles::built_in().find(&id).unwrap().text("model"), Some("opus"));
-    }
-
-    #[test]
-    fn a_users_profiles_change_and_add_but_never_remove() {
-        let user = json!({"executors": {"claude-code": {
-            "default": {"CLAUDE_CODE": {"model": "m", "append_prompt": " be brief", "plan": null}},
-            "my own": {"CLAUDE_CODE": {"additional_params": ["--a b"], "base_command_override": "x y", "novel": 1}},
-        }}});
-        let merged = Profiles::built_in().merged_with(&user.to_string()).unwrap();
-        let changed = find(&merged, "CLAUDE_CODE").unwrap();
-        assert_eq!(changed.append_prompt.as_deref(), Some(" be brief"));
-        assert_eq!(Value::Object(changed.own), json!({"model": "m"}));
-        let added = find(&merged, "CLAUDE_CODE:MY_OWN").unwrap();
-        assert_eq!(
-            (added.additional_params, added.own["novel"].clone()),
-            (vec!["--a b".to_owned()], json!(1))
-        );
-        assert!(find(&merged, "CLAUDE_CODE:PLAN").is_ok() && find(&merged, "AMP").is_ok());
-        assert_eq!(Profiles::built_in().merged_with(&merged.to_json().to_string()), Ok(merged));
-    }
-
-    #[test]
-    fn a_wrong_profile_is_refused_with_its_place() {
-        let one = |variant: &str, inner: Value| json!({"executors": {"AMP": {variant: inner}}}).to_string();
-        let cases = [
-            ("{".to_owned(), "profiles: not JSON"),
-            ("{}".to_owned(), "executors: must be a JSON object"),
-            (
-                json!({"executors": {"NOPE": {}}}).to_string(),
-                "executors.NOPE: unknown executor 'NOPE'; allowed: CLAUDE",
-            ),
-            (one("__x", json!({"AMP": {}})), "executors.AMP.__x: is no variant name"),
-            (
-                one("X", json!({"CODEX": {}})),
-                "executors.AMP.X: holds options of CODEX; the inner key must be AMP",
-            ),
-            (one("X", json!({})), "executors.AMP.X: must hold exactly one key, AMP"),
-            (
-                one("X", json!({"AMP": {"yolo": "y"}})),
-                "executors.AMP.X.AMP.yolo: is \"y\"; allowed: true or false",
-            ),
-            (
-                json!({"executors": {"AMP": {"DEFAULT": {"AMP": {}}, "GENIE": {"AMP": {}}}}}).to_string(),
-                "executors.AMP.GENIE: is the same variant as DEFAULT",
-            ),
-        ];
-        for (json, want) in cases {
-            let error = Profiles::built_in().merged_with(&json).unwrap_err().to_string();
-            assert!(error.starts_with(want), "{error}");
-        }
-    }
-
-    #[test]
-    fn options_are_listed_with_append_prompt_and_without_nulls() {
-        let json = Profiles::built_in().to_json();
-        assert_eq!(
-            json["executors"]["CLAUDE_CODE"]["PLAN"],
-            json!({"CLAUDE_CODE": {"append_prompt": null, "plan": true}})
-        );
-        assert_eq!(json["executors"].as_object().unwrap().len(), Executor::ALL.len());
-    }
-}
+mod tests;

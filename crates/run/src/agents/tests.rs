@@ -22,7 +22,7 @@ fn programs(names: &[&str]) -> TempDir {
 }
 
 fn options(id: &str) -> Options {
-    Profiles::built_in().find(&id.parse::<ProfileId>().unwrap()).unwrap()
+    Profiles::built_in().find(&id.parse::<ProfileId>().unwrap(), &Agents::default()).unwrap().1
 }
 
 fn planned(id: &str, options: &Options, request: Request<'_>, path: &TempDir) -> Result<Plan, PlanError> {

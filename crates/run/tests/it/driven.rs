@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use forge_run::Spec;
-use forge_run::agents::{Options, Place, Profiles, Request, plan};
+use forge_run::agents::{Agents, Options, Place, Profiles, Request, plan};
 use forge_run::fold::{Dialect, Fold, Outcome, Verdict};
 use forge_types::{ProfileId, RunReason};
 
@@ -58,7 +58,8 @@ async fn carry_out(
 async fn claude_hears_the_prompt_and_ends_at_its_result() {
     let stage = Stage::new();
     std::fs::write(stage.path("fake-claude"), FAKE_CLAUDE).unwrap();
-    let mut options = Profiles::built_in().find(&"CLAUDE_CODE".parse().unwrap()).unwrap();
+    let found = Profiles::built_in().find(&"CLAUDE_CODE".parse().unwrap(), &Agents::default());
+    let (_, mut options) = found.unwrap();
     options.base_command_override = Some("sh ./fake-claude".into());
     let request = Request::Resume { prompt: "a \"quoted\" prompt\nof two lines", session_id: "s-0" };
     let (code, outcome) = carry_out(&stage, "CLAUDE_CODE", &options, request).await;

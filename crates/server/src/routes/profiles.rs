@@ -5,16 +5,21 @@
 
 use axum::extract::{Request, State};
 use forge_core::{Forge, Kind};
+use forge_types::ProjectId;
 use serde_json::{Value, json};
 
 use crate::envelope::{Answer, Fault, ok};
-use crate::extract::read;
+use crate::extract::{Id, Params, read};
 
 const PROFILES_LIMIT: usize = 16 << 20;
 
-pub(crate) async fn show(State(forge): State<Forge>) -> Answer {
-    let content = format!("{:#}", forge.profiles());
+pub(crate) async fn show(State(forge): State<Forge>, params: Params) -> Answer {
+    let content = format!("{:#}", forge.profiles(params.optional_id("project_id")?).await?);
     Ok(ok(json!({"content": content, "path": forge.profiles_path()})))
+}
+
+pub(crate) async fn show_in_project(State(forge): State<Forge>, Id(project): Id<ProjectId>) -> Answer {
+    Ok(ok(forge.profiles(Some(project)).await?))
 }
 
 pub(crate) async fn save(State(forge): State<Forge>, request: Request) -> Answer {

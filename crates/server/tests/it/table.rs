@@ -60,7 +60,7 @@ async fn the_route_list_has_the_headings_clients_know() {
 #[tokio::test]
 async fn unknown_paths_and_methods_answer_with_the_envelope() {
     let world = World::new().await;
-    for path in ["/api", "/api/", "/api/nothing", "/api/tasks/a/b/c/d", "/api/info"] {
+    for path in ["/api", "/api/", "/api/nothing", "/api/tasks/a/b/c/d", "/api/information"] {
         for method in ["GET", "POST", "PATCH", "DELETE"] {
             assert_fault(&world.ask(method, path, None).await, 404, "is not served here");
         }

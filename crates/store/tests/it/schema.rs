@@ -39,6 +39,14 @@ async fn sample_rows(conn: &mut SqliteConnection, version: i64) {
         2 => {
             "INSERT INTO rebases VALUES ('00000000-0000-4000-8000-000000000003', 'other', 'aa', 'bb', 8);"
         }
+        4 => {
+            "INSERT INTO project_settings VALUES ('00000000-0000-4000-8000-000000000001', 1, '{\"host\":\"h\"}');
+             INSERT INTO agents VALUES ('00000000-0000-4000-8000-000000000004', '00000000-0000-4000-8000-000000000001',
+               'master', '00000000-0000-4000-8000-000000000002', 8, 9);
+             INSERT INTO notifications VALUES ('00000000-0000-4000-8000-000000000005',
+               '00000000-0000-4000-8000-000000000002', '00000000-0000-4000-8000-000000000003', 'task', 'sent', 'm', NULL,
+               '{}', 1, 10, 11, 12);"
+        }
         5 => {
             "INSERT INTO images VALUES ('00000000-0000-4000-8000-000000000004', 'ab.png', 'a.png', 'image/png', 2, 'ab', 1, 1);
              INSERT INTO task_images VALUES ('00000000-0000-4000-8000-000000000002',

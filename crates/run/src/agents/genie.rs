@@ -1,0 +1,249 @@
+//! The agents that a project describes in its `.genie` folder.
+//!
+//! Owns: which files are agents, their front matter, and the names they get. Invariant: reading changes nothing and never
+//! fails as a whole; a file that cannot be used is named as a problem and skipped. Numbers and sizes are bounded.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use forge_types::{Executor, canonical_variant};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::profiles::{self, Variants};
+
+const FOLDER: &str = ".genie";
+const SKIPPED: [&str; 15] = [
+    "spells",
+    "workflows",
+    "reports",
+    "state",
+    "product",
+    "qa",
+    "wishes",
+    "scripts",
+    "utilities",
+    "specs",
+    "teams",
+    "backups",
+    ".cache",
+    "node_modules",
+    ".git",
+];
+const MAX_FILES: usize = 1000;
+const MAX_FOLDERS: usize = 500;
+const MAX_FILE_BYTES: u64 = 1 << 20;
+
+/// What a project's `.genie` folder adds to the profiles.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Agents {
+    pub(super) variants: Variants,
+    /// Canonical names of the collectives, which may or may not stand before an agent's name.
+    pub(super) collectives: BTreeSet<String>,
+    /// The canonical name of the project's folder, which older servers put before every name.
+    pub(super) project: String,
+}
+
+/// What was found, where it was looked for, and what was wrong.
+#[derive(Debug, Default)]
+pub(super) struct Scan {
+    pub agents: Agents,
+    pub folders: Vec<PathBuf>,
+    pub problems: Vec<String>,
+    files: usize,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Head {
+    name: Option<String>,
+    forge_profile_name: Option<String>,
+    genie: Option<GenieHead>,
+    forge: Option<Value>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct GenieHead {
+    executor: Option<OneOrMore>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum OneOrMore {
+    One(String),
+    More(Vec<String>),
+}
+
+/// A group of agents with words that stand before those of each of them.
+#[derive(Clone, Copy)]
+struct Collective<'a> {
+    name: &'a str,
+    words: &'a str,
+}
+
+pub(super) fn scan(project: &Path) -> Scan {
+    let mut scan = Scan::default();
+    let name = project.file_name().unwrap_or_default().to_string_lossy();
+    scan.agents.project = canonical_variant(&name);
+    let root = project.join(FOLDER);
+    let Some(entries) = scan.enter(&root) else { return scan };
+    scan.read_agents(&root.join("agents"), None);
+    for folder in entries.iter().filter(|path| path.is_dir()) {
+        let name = folder.file_name().unwrap_or_default().to_string_lossy();
+        if matches!(&*name, "agents" | "neurons") || scan.enter(folder).is_none() {
+            continue;
+        }
+        let Ok(text) = read_text(&folder.join("AGENTS.md")) else { continue };
+        scan.agents.collectives.insert(canonical_variant(&name));
+        let words = split_head(&text).1;
+        scan.read_agents(&folder.join("agents"), Some(Collective { name: &name, words }));
+    }
+    scan.read_agents(&root.join("neurons"), None);
+    scan
+}
+
+impl Scan {
+    /// The entries of a folder in order, unless it is not to be looked at.
+    fn enter(&mut self, folder: &Path) -> Option<Vec<PathBuf>> {
+        let name = folder.file_name().unwrap_or_default().to_string_lossy();
+        if SKIPPED.contains(&&*name) || self.folders.len() >= MAX_FOLDERS {
+            return None;
+        }
+        let entries = std::fs::read_dir(folder).ok()?.flatten();
+        self.folders.push(folder.to_owned());
+        // A link to a folder could lead round in circles or out of the project.
+        let plain = entries.filter(|entry| entry.file_type().is_ok_and(|kind| !kind.is_symlink()));
+        let mut paths: Vec<PathBuf> = plain.map(|entry| entry.path()).collect();
+        paths.sort();
+        Some(paths)
+    }
+
+    fn read_agents(&mut self, folder: &Path, collective: Option<Collective<'_>>) {
+        for path in self.enter(folder).unwrap_or_default() {
+            if path.is_dir() {
+                self.read_agents(&path, collective);
+                continue;
+            }
+            let stem = path.file_stem().unwrap_or_default().to_string_lossy().to_ascii_uppercase();
+            let is_agent =
+                path.extension().is_some_and(|end| end == "md") && stem != "README" && stem != "AGENTS";
+            if !is_agent || self.files >= MAX_FILES {
+                continue;
+            }
+            self.files += 1;
+            if let Err(problem) = self.read_agent(&path, collective) {
+                self.problems.push(format!("{}: {problem}", path.display()));
+            }
+        }
+    }
+
+    fn read_agent(&mut self, path: &Path, collective: Option<Collective<'_>>) -> Result<(), String> {
+        let text = read_text(path).map_err(|error| error.to_string())?;
+        let (head, body) = split_head(&text);
+        let head: Head = match head {
+            Some(head) => serde_norway::from_str(head).map_err(|error| format!("front matter: {error}"))?,
+            None => Head::default(),
+        };
+        let variant = match &head.forge_profile_name {
+            Some(name) => {
+                profiles::read_name(name, "forge_profile_name").map_err(|error| error.to_string())?
+            }
+            None => {
+                let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+                let name = head.name.as_deref().unwrap_or(&stem);
+                let name =
+                    collective.map_or(name.to_owned(), |collective| format!("{}_{name}", collective.name));
+                profiles::read_name(&name, "name").map_err(|error| error.to_string())?
+            }
+        };
+        let words = match collective.filter(|collective| !collective.words.trim().is_empty()) {
+            Some(collective) => format!("{}\n\n---\n\n{body}", collective.words.trim_end()),
+            None => body.to_owned(),
+        };
+        for (executor, mut options) in options_of(&head)? {
+            options.insert("append_prompt".to_owned(), Value::String(words.clone()));
+            let variants = self.agents.variants.entry(executor).or_default();
+            if variants.contains_key(&variant) {
+                return Err(format!("another file describes {executor}:{variant} already"));
+            }
+            variants.insert(variant.clone(), options);
+        }
+        Ok(())
+    }
+}
+
+/// The options for each executor that the head names; without any, those of the default variant.
+fn options_of(head: &Head) -> Result<BTreeMap<Executor, Map<String, Value>>, String> {
+    let given = match &head.forge {
+        None | Some(Value::Null) => Map::new(),
+        Some(Value::Object(given)) => given.clone(),
+        Some(_) => return Err("forge: must be a mapping of options or of executors".to_owned()),
+    };
+    let is_executor = |key: &String| key.parse::<Executor>().is_ok();
+    let (by_executor, flat): (Map<_, _>, Map<_, _>) =
+        given.into_iter().partition(|(key, _)| is_executor(key));
+    if !by_executor.is_empty() && !flat.is_empty() {
+        return Err("forge: mixes options and executors; use one or the other".to_owned());
+    }
+    let named = match head.genie.as_ref().and_then(|genie| genie.executor.as_ref()) {
+        Some(OneOrMore::One(name)) => vec![name.clone()],
+        Some(OneOrMore::More(names)) => names.clone(),
+        None => Vec::new(),
+    };
+    let mut executors = BTreeSet::new();
+    for name in named.iter().chain(by_executor.keys()) {
+        executors.insert(name.parse::<Executor>().map_err(|error| format!("genie.executor: {error}"))?);
+    }
+    if executors.is_empty() {
+        executors.insert(Executor::ClaudeCode);
+    }
+    let mut all = BTreeMap::new();
+    for executor in executors {
+        let own = by_executor.iter().find(|(key, _)| key.parse() == Ok(executor)).map(|(_, own)| own.clone());
+        let given = own.unwrap_or_else(|| Value::Object(flat.clone()));
+        let is_empty = given.as_object().is_none_or(Map::is_empty);
+        let mut options = match is_empty {
+            true => profiles::default_options(executor),
+            false => profiles::read_options(&given, "forge").map_err(|error| error.to_string())?,
+        };
+        if executor == Executor::Gemini {
+            options.entry("model").or_insert_with(|| "default".into());
+        }
+        all.insert(executor, options);
+    }
+    Ok(all)
+}
+
+/// The front matter, if there is one, and the text after it.
+fn split_head(text: &str) -> (Option<&str>, &str) {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let Some(rest) =
+        text.strip_prefix("---").and_then(|rest| rest.strip_prefix("\r\n").or(rest.strip_prefix('\n')))
+    else {
+        return (None, text);
+    };
+    let mut at = 0;
+    for line in rest.split_inclusive('\n') {
+        if line.trim_end() == "---" {
+            let body = &rest[at + line.len()..];
+            return (Some(&rest[..at]), body.trim_start_matches(['\r', '\n']));
+        }
+        at += line.len();
+    }
+    (None, text)
+}
+
+fn read_text(path: &Path) -> std::io::Result<String> {
+    let mut text = String::new();
+    let read = File::open(path)?.take(MAX_FILE_BYTES + 1).read_to_string(&mut text)?;
+    if read as u64 > MAX_FILE_BYTES {
+        return Err(std::io::Error::other(format!("is larger than {MAX_FILE_BYTES} bytes")));
+    }
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests;

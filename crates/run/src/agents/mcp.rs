@@ -1,0 +1,224 @@
+//! The MCP servers that agent programs are configured with, in the user's own files.
+//!
+//! Owns: where the servers stand in each program's file, and reading and replacing them there. Invariant: only servers that
+//! differ are touched; comments, order and everything else in the file stay byte for byte. A file that cannot be read is
+//! never written. The file is replaced as a whole, with its mode, through links, and its last version is kept beside it.
+
+mod json;
+mod presets;
+mod toml;
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use forge_types::Executor;
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use super::files::config_file;
+
+pub type Servers = Map<String, Value>;
+
+const MAX_FILE_BYTES: u64 = 64 << 20;
+/// How often a file that changes under our hands is read again.
+const TRIES: usize = 3;
+
+/// The servers of one agent program, and what can be added.
+#[derive(Debug, Serialize)]
+pub struct McpConfig {
+    pub servers: Servers,
+    pub servers_path: [&'static str; 1],
+    pub template: Value,
+    pub preconfigured: Value,
+    pub is_toml_config: bool,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum McpError {
+    #[error("{0} does not support MCP servers")]
+    Unsupported(Executor),
+    #[error("{path} cannot be understood and was not touched: {problem}; correct it and try again")]
+    Unreadable { path: PathBuf, problem: String },
+    #[error("cannot read or write {path}: {cause}")]
+    Io { path: PathBuf, cause: io::Error },
+    #[error("{path} is being changed by another program; nothing was written, try again")]
+    Busy { path: PathBuf },
+}
+
+/// How many servers there were and are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Counts {
+    pub before: usize,
+    pub after: usize,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Json,
+    Toml,
+}
+
+struct Place {
+    path: PathBuf,
+    key: &'static str,
+    form: Form,
+}
+
+fn place(executor: Executor) -> Result<Place, McpError> {
+    let key = match executor {
+        Executor::Codex => "mcp_servers",
+        Executor::Amp => "amp.mcpServers",
+        Executor::Opencode => "mcp",
+        _ => "mcpServers",
+    };
+    let form = if executor == Executor::Codex { Form::Toml } else { Form::Json };
+    let path = config_file(executor).ok_or(McpError::Unsupported(executor))?;
+    Ok(Place { path, key, form })
+}
+
+/// Reads the servers of an agent program, with the path of its file. Reads a file: not for async code.
+pub fn read_mcp(executor: Executor) -> Result<(McpConfig, PathBuf), McpError> {
+    let place = place(executor)?;
+    let servers = place.servers(&place.read()?.unwrap_or_default())?;
+    let mut template = json!({ place.key: {} });
+    if executor == Executor::Opencode {
+        template["$schema"] = "https://opencode.ai/config.json".into();
+    }
+    let config = McpConfig {
+        servers,
+        servers_path: [place.key],
+        template,
+        preconfigured: presets::for_executor(executor),
+        is_toml_config: place.form == Form::Toml,
+    };
+    Ok((config, place.path))
+}
+
+/// Makes `servers` the servers of an agent program. Writes a file: not for async code.
+pub fn write_mcp(executor: Executor, servers: &Servers) -> Result<Counts, McpError> {
+    let place = place(executor)?;
+    for _ in 0..TRIES {
+        let text = place.read()?;
+        let old = text.as_deref().unwrap_or_default();
+        let before = place.servers(old)?;
+        let counts = Counts { before: before.len(), after: servers.len() };
+        if before == *servers {
+            return Ok(counts);
+        }
+        let new = place.with_servers(old, servers)?;
+        // The programs write these files too: what one of them wrote meanwhile must not be lost.
+        if place.read()? == text {
+            place.replace(text.as_deref(), &new)?;
+            return Ok(counts);
+        }
+    }
+    Err(McpError::Busy { path: place.path })
+}
+
+impl Place {
+    fn io(&self, cause: io::Error) -> McpError {
+        McpError::Io { path: self.path.clone(), cause }
+    }
+
+    fn unreadable(&self, problem: impl ToString) -> McpError {
+        McpError::Unreadable { path: self.path.clone(), problem: problem.to_string() }
+    }
+
+    fn read(&self) -> Result<Option<String>, McpError> {
+        let file = match File::open(&self.path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(self.io(error)),
+        };
+        let mut bytes = Vec::new();
+        file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes).map_err(|error| self.io(error))?;
+        if bytes.len() as u64 > MAX_FILE_BYTES {
+            return Err(self.unreadable("it is larger than 64 MiB"));
+        }
+        String::from_utf8(bytes).map(Some).map_err(|_| self.unreadable("it is not UTF-8"))
+    }
+
+    fn servers(&self, text: &str) -> Result<Servers, McpError> {
+        let servers = match self.form {
+            Form::Json => json::servers(text, self.key),
+            Form::Toml => toml::servers(text, self.key),
+        };
+        servers.map_err(|problem| self.unreadable(problem))
+    }
+
+    fn with_servers(&self, text: &str, servers: &Servers) -> Result<String, McpError> {
+        let text = match self.form {
+            Form::Json => json::with_servers(text, self.key, servers),
+            Form::Toml => toml::with_servers(text, self.key, servers),
+        };
+        let text = text.map_err(|problem| self.unreadable(problem))?;
+        // The last guard of a file that belongs to the user: what will be written says what was asked for.
+        match self.servers(&text)? == without_nulls(servers, self.form) {
+            true => Ok(text),
+            false => Err(self.unreadable("the servers cannot be put into it")),
+        }
+    }
+
+    fn replace(&self, old: Option<&str>, new: &str) -> Result<(), McpError> {
+        let write = || -> io::Result<()> {
+            if let Some(folder) = self.path.parent() {
+                std::fs::create_dir_all(folder)?;
+            }
+            let target = std::fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
+            let mode = target.metadata().map_or(0o600, |meta| meta.permissions().mode() & 0o7777);
+            if let Some(old) = old {
+                put(&beside(&target, "forge-backup"), old, mode)?;
+            }
+            put(&target, new, mode)
+        };
+        write().map_err(|error| self.io(error))
+    }
+}
+
+/// TOML has no null: such a value is left out.
+fn without_nulls(servers: &Servers, form: Form) -> Servers {
+    fn strip(value: &Value) -> Value {
+        match value {
+            Value::Object(fields) => {
+                fields.iter().filter(|(_, v)| !v.is_null()).map(|(k, v)| (k.clone(), strip(v))).collect()
+            }
+            Value::Array(list) => list.iter().filter(|v| !v.is_null()).map(strip).collect(),
+            other => other.clone(),
+        }
+    }
+    match form {
+        Form::Json => servers.clone(),
+        Form::Toml => servers.iter().map(|(name, server)| (name.clone(), strip(server))).collect(),
+    }
+}
+
+/// Writes a file beside the other one and renames it over that.
+fn put(path: &Path, text: &str, mode: u32) -> io::Result<()> {
+    let draft = beside(path, "forge-new");
+    let written = (|| {
+        // A crash may have left it behind; its name is ours alone.
+        match std::fs::remove_file(&draft) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft)?;
+        file.write_all(text.as_bytes())?;
+        file.set_permissions(PermissionsExt::from_mode(mode))?;
+        file.sync_all()?;
+        std::fs::rename(&draft, path)
+    })();
+    if written.is_err() {
+        // What made the writing fail is told; a draft that stays does no harm.
+        let _ = std::fs::remove_file(&draft);
+    }
+    written
+}
+
+fn beside(path: &Path, end: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".");
+    name.push(end);
+    name.into()
+}

@@ -1,0 +1,94 @@
+//! The MCP servers that are offered, in the words of each agent program.
+
+use forge_types::Executor;
+use serde_json::{Map, Value, json};
+
+/// The presets as `executor` wants them written; `meta` describes them to people.
+pub(super) fn for_executor(executor: Executor) -> Value {
+    let (servers, meta) = (presets(), meta());
+    let adapted = servers.into_iter().filter_map(|(name, server)| Some((name, adapt(executor, server)?)));
+    let mut all: Map<String, Value> = adapted.collect();
+    all.insert("meta".to_owned(), meta);
+    Value::Object(all)
+}
+
+fn presets() -> Map<String, Value> {
+    let servers = json!({
+        "forge": {"command": "npx", "args": ["-y", "automagik-forge@latest", "--mcp"]},
+        "genie": {"command": "npx", "args": ["-y", "automagik-genie@latest", "mcp"]},
+        "context7": {
+            "type": "http",
+            "url": "https://mcp.context7.com/mcp",
+            "headers": {"CONTEXT7_API_KEY": "YOUR_API_KEY"},
+        },
+        "playwright": {"command": "npx", "args": ["@playwright/mcp@latest"]},
+    });
+    servers.as_object().cloned().unwrap_or_default()
+}
+
+fn meta() -> Value {
+    let entry = |name: &str, description: &str, url: &str, icon: &str| json!({"name": name, "description": description, "url": url, "icon": icon});
+    let (site, icon) = ("https://forge.automag.ik", "android-chrome-512x512.png");
+    json!({
+        "forge": entry("Forge", "Projects, tasks and attempts of Forge", site, icon),
+        "forge-advanced": entry("Forge Advanced", "Everything the Forge API offers", site, icon),
+        "genie": entry("Automagik Genie", "Agent orchestration and wishes", "https://genie.automag.ik", icon),
+        "context7": entry(
+            "Context7",
+            "Up-to-date documentation and code examples",
+            "https://github.com/upstash/context7",
+            "mcp/context7logo.png",
+        ),
+        "playwright": entry(
+            "Playwright",
+            "Browser automation",
+            "https://github.com/microsoft/playwright-mcp",
+            "mcp/playwright_logo_icon.svg",
+        ),
+    })
+}
+
+/// None where the program cannot reach such a server.
+fn adapt(executor: Executor, server: Value) -> Option<Value> {
+    let is_http = server["type"] == "http";
+    let (url, headers) = (&server["url"], &server["headers"]);
+    Some(match (executor, is_http) {
+        (Executor::Gemini | Executor::QwenCode, true) => json!({"httpUrl": url, "headers": headers}),
+        (Executor::CursorAgent, true) => json!({"url": url, "headers": headers}),
+        (Executor::Codex, true) => return None,
+        (Executor::Opencode, true) => {
+            json!({"type": "remote", "url": url, "headers": headers, "enabled": true})
+        }
+        (Executor::Opencode, false) => {
+            let words =
+                [&server["command"]].into_iter().chain(server["args"].as_array().into_iter().flatten());
+            json!({"type": "local", "command": words.collect::<Vec<_>>(), "enabled": true})
+        }
+        (Executor::Copilot, _) => {
+            let mut server = server;
+            server["tools"] = json!(["*"]);
+            server
+        }
+        _ => server,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_program_gets_the_presets_in_its_own_words() {
+        let of = for_executor;
+        assert_eq!(of(Executor::ClaudeCode)["context7"]["type"], "http");
+        assert_eq!(of(Executor::Gemini)["context7"]["httpUrl"], "https://mcp.context7.com/mcp");
+        assert!(of(Executor::CursorAgent)["context7"].get("type").is_none());
+        assert!(
+            of(Executor::Codex).get("context7").is_none() && of(Executor::Codex)["playwright"].is_object()
+        );
+        assert_eq!(of(Executor::Opencode)["context7"]["type"], "remote");
+        assert_eq!(of(Executor::Opencode)["playwright"]["command"], json!(["npx", "@playwright/mcp@latest"]));
+        assert_eq!(of(Executor::Copilot)["forge"]["tools"], json!(["*"]));
+        assert!(of(Executor::Codex)["meta"]["forge-advanced"]["icon"].is_string());
+    }
+}
