@@ -66,13 +66,7 @@ pub async fn diff_worktree(
 ) -> Result<Vec<FileDiff>, GitError> {
     let git_dir = admin::private_dir(worktree).unwrap_or_else(|| worktree.join(".git"));
     let scratch = Scratch::new(repo)?;
-    let index = scratch.path().join("index");
-    match std::fs::copy(git_dir.join("index"), &index) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            return Err(GitError::io(&git_dir)(error));
-        }
-        _ => {}
-    }
+    let index = scratch.copy_index(&git_dir).await?;
     // Larger files are told as binary instead of being read line by line.
     let git = |args: &[&str]| {
         Git::read(worktree).option("core.bigFileThreshold=16m").env("GIT_INDEX_FILE", &index).args(args)

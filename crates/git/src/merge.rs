@@ -92,12 +92,14 @@ async fn target_tip(repo: &Repo, target: &str) -> Result<String, GitError> {
 
 /// A branch that is being rebased is checked out nowhere, but its rebase will want to find it where it was.
 fn refuse_rebased(repo: &Repo, target: &str) -> Result<(), GitError> {
-    let dirs = admin::all(repo).into_iter().chain([repo.common_dir().to_owned()]);
-    for dir in dirs.filter(|dir| rebased_branch(dir).as_deref() == Some(target)) {
-        let path = admin::worktree_of(&dir).unwrap_or_else(|| repo.path().to_owned());
-        return Err(GitError::InProgress { path, operation: "rebase" });
+    let mut dirs = admin::all(repo).into_iter().chain([repo.common_dir().to_owned()]);
+    match dirs.find(|dir| rebased_branch(dir).as_deref() == Some(target)) {
+        Some(dir) => {
+            let path = admin::worktree_of(&dir).unwrap_or_else(|| repo.path().to_owned());
+            Err(GitError::InProgress { path, operation: "rebase" })
+        }
+        None => Ok(()),
     }
-    Ok(())
 }
 
 /// Sees that the target holds the commit and the commit the whole change.

@@ -63,7 +63,8 @@ mod tests {
 
     #[test]
     fn clean_and_conflicting_merges_are_told_apart() {
-        let found = read(b"0\09d6e\0f\0\xc3\xbc \"x.txt\0\x001\04a06\0\x000\02408\0g\0\0");
+        let fields = ["0", "9d6e", "f", "ü \"x.txt", "", "1", "4a06", "", "0", "2408", "g", "", ""];
+        let found = read(fields.join("\0").as_bytes());
         assert_eq!(found, [vec!["f".to_owned(), "ü \"x.txt".to_owned()], vec![], vec!["g".to_owned()]]);
         assert!(read(b"").is_empty());
     }

@@ -4,6 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::base::blocking;
 use crate::{GitError, Repo};
 
 pub(crate) struct Scratch(PathBuf);
@@ -18,6 +19,24 @@ impl Scratch {
 
     pub fn path(&self) -> &Path {
         &self.0
+    }
+
+    /// A copy of a worktree's index, or the place for one when there is none. It keeps the time of the original: git
+    /// takes an entry for unchanged when the index is younger than the file, so a younger copy would hide changes.
+    pub async fn copy_index(&self, git_dir: &Path) -> Result<PathBuf, GitError> {
+        let (from, to) = (git_dir.join("index"), self.0.join("index"));
+        blocking(move || {
+            let copy = || -> std::io::Result<()> {
+                let modified = std::fs::metadata(&from)?.modified()?;
+                std::fs::copy(&from, &to)?;
+                std::fs::File::options().write(true).open(&to)?.set_modified(modified)
+            };
+            match copy() {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(GitError::io(&from)(error)),
+                _ => Ok(to),
+            }
+        })
+        .await
     }
 
     /// A file with these bytes, and their number.

@@ -23,8 +23,7 @@ pub(crate) async fn save(
 ) -> Result<String, GitError> {
     let git_dir = admin::private_dir(worktree).unwrap_or_else(|| worktree.join(".git"));
     let scratch = Scratch::new(repo)?;
-    let index = scratch.path().join("index");
-    tokio::fs::copy(git_dir.join("index"), &index).await.map_err(GitError::io(&git_dir))?;
+    let index = scratch.copy_index(&git_dir).await?;
     let git = |args: &[&str]| Git::write(worktree).env("GIT_INDEX_FILE", &index).args(args);
     // With conflicts in the index there is no such tree; the conflicted files themselves are in the other one.
     let staged = git(&["write-tree"]).answer().await?;

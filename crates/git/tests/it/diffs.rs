@@ -114,3 +114,23 @@ async fn crlf_checkouts_do_not_differ_in_every_line() {
     let diff = ContentReader::new(&f.repo, &w.path).load(&files, 1 << 20).await.unwrap().remove(0);
     assert_eq!(diff.new_content.as_deref(), Some("one\ntwo\nthree\nfour\n"));
 }
+
+#[tokio::test]
+async fn an_edit_in_the_very_moment_of_the_last_look_is_seen() {
+    let f = Fixture::new().await;
+    let (_, w) = f.start("racy").await;
+    git(&w.path, &["config", "core.trustctime", "false"]);
+    let index = w.path.join(git(&w.path, &["rev-parse", "--git-path", "index"]));
+    let moment = std::time::SystemTime::now() - std::time::Duration::from_secs(60);
+    let at_that_moment = |path: &std::path::Path| {
+        std::fs::File::options().write(true).open(path).unwrap().set_modified(moment).unwrap();
+    };
+    write(&w.path.join("a.txt"), "one\ntwo\nthree\n");
+    at_that_moment(&w.path.join("a.txt"));
+    git(&w.path, &["update-index", "--refresh"]);
+    at_that_moment(&index);
+    write(&w.path.join("a.txt"), "one\nTWO\nthree\n");
+    at_that_moment(&w.path.join("a.txt"));
+    let files = diff_worktree(&f.repo, &w.path, &w.head, Counting::Count).await.unwrap();
+    assert_eq!(files.len(), 1, "same size, same time, other content");
+}
