@@ -37,7 +37,7 @@ async fn one_content_is_kept_once_under_a_name_of_ours() {
     assert_eq!(first["original_name"], "evil.PNG");
     let name = format!("{}.png", first["hash"].as_str().unwrap());
     assert_eq!(first["file_path"], json!(format!(".forge-images/{name}")));
-    assert_eq!(files(&world), [name.clone()]);
+    assert_eq!(files(&world), std::slice::from_ref(&name));
     use std::os::unix::fs::PermissionsExt;
     let mode = std::fs::metadata(world.dir.path().join("images").join(name)).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);

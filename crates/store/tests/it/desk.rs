@@ -1,5 +1,7 @@
 //! Images, approvals and drafts as rows.
 
+use std::slice::from_ref;
+
 use forge_types::{
     Approval, ApprovalId, ApprovalStatus, Change, Draft, DraftKind, Event, Image, ImageId, Millis,
 };
@@ -32,9 +34,9 @@ async fn only_old_images_that_no_task_shows_are_loose() {
     }
     tx.attach_images(task.id, &[shown.id, shown.id]).await.unwrap();
     assert_eq!(tx.image_by_hash("2").await.unwrap(), Some(loose.clone()));
-    assert_eq!(tx.delete_loose_images(Millis(10)).await.unwrap(), [loose.clone()]);
+    assert_eq!(tx.delete_loose_images(Millis(10)).await.unwrap(), from_ref(&loose));
     tx.commit().await.unwrap();
-    assert_eq!(store.task_images(task.id).await.unwrap(), [shown.clone()]);
+    assert_eq!(store.task_images(task.id).await.unwrap(), from_ref(&shown));
     assert_eq!(store.missing_image(&[shown.id, loose.id, young.id]).await.unwrap(), Some(loose.id));
     let mut tx = store.begin().await.unwrap();
     tx.delete_task(task.id).await.unwrap();
@@ -59,7 +61,7 @@ async fn an_approval_is_answered_once_and_each_step_is_told() {
     let mut tx = store.begin().await.unwrap();
     tx.insert_approval(&approval).await.unwrap();
     tx.commit().await.unwrap();
-    assert_eq!(store.pending_approvals().await.unwrap(), [approval.clone()]);
+    assert_eq!(store.pending_approvals().await.unwrap(), from_ref(&approval));
     let denied = ApprovalStatus::Denied { reason: Some("no".into()) };
     let mut tx = store.begin().await.unwrap();
     let answered = tx.answer_approval(approval.id, &denied, Millis(5)).await.unwrap().unwrap();
