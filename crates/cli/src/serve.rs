@@ -4,6 +4,7 @@ use std::fs::File;
 use std::net::{IpAddr, SocketAddr};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use forge_core::{AgentsOnExit, Forge};
@@ -15,6 +16,9 @@ use crate::logging::{self, LogFormat};
 use crate::settings::{self, Env};
 use crate::token::{self, Token};
 use crate::{page, port};
+
+const LOCK_WAIT: Duration = Duration::from_millis(1000);
+const LOCK_PAUSE: Duration = Duration::from_millis(20);
 
 #[derive(clap::Args, Clone)]
 pub struct Flags {
@@ -92,7 +96,7 @@ async fn serve(flags: Flags, env: Env) -> Result<()> {
     let mut config = settings::config(&flags, &env, home.clone())?;
     let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&home);
     made.with_context(|| format!("cannot create {}", home.display()))?;
-    let _lock = lock(&home)?;
+    let _lock = lock(&home).await?;
     let host = settings::host(flags.host, &env);
     let token = choose_token(&flags, &env, host, &home)?;
     let listener = port::bind(host, settings::port(flags.port, &env)).await?;
@@ -125,10 +129,18 @@ async fn serve(flags: Flags, env: Env) -> Result<()> {
 }
 
 /// One server per home: two would settle each other's runs.
-fn lock(home: &Path) -> Result<File> {
+async fn lock(home: &Path) -> Result<File> {
     let file =
         File::create(home.join("lock")).with_context(|| format!("cannot write to {}", home.display()))?;
-    match rustix::fs::flock(&file, rustix::fs::FlockOperation::NonBlockingLockExclusive) {
+    let take = || rustix::fs::flock(&file, rustix::fs::FlockOperation::NonBlockingLockExclusive);
+    let begun = std::time::Instant::now();
+    let mut taken = take();
+    // A server that was killed a moment ago may leave behind a child that has yet to become git and holds the lock.
+    while taken.is_err() && begun.elapsed() < LOCK_WAIT {
+        tokio::time::sleep(LOCK_PAUSE).await;
+        taken = take();
+    }
+    match taken {
         Ok(()) => Ok(file),
         Err(_) => {
             let port = std::fs::read_to_string(home.join("port")).unwrap_or_default();
