@@ -11,6 +11,8 @@ use serde_json::Value;
 const TIME_LIMIT: Duration = Duration::from_secs(30);
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
 pub(crate) const MAX_ANSWER_BYTES: usize = 16 << 20;
+/// How much of a server's own words goes into an error.
+const MAX_SAID_CHARS: usize = 600;
 
 #[derive(Debug, thiserror::Error)]
 pub enum RemoteError {
@@ -110,10 +112,29 @@ impl Reply {
         if StatusCode::from_u16(self.status).is_ok_and(|status| status.is_success()) {
             return Ok(self.body);
         }
-        let said = ["message", "error_description", "error"].iter().find_map(|key| self.body[*key].as_str());
-        let message = said.unwrap_or("no reason given").to_owned();
+        let message = said(&self.body).unwrap_or_else(|| "no reason given".to_owned());
         Err(RemoteError::Refused { host: host_of(url), status: self.status, message })
     }
+}
+
+/// What went wrong in the server's own words; hosts put them under several keys, some as lists.
+fn said(body: &Value) -> Option<String> {
+    let words = |value: &Value| match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Array(list) => {
+            let texts = list.iter().filter_map(|one| one.as_str().or_else(|| one["message"].as_str()));
+            Some(texts.collect::<Vec<_>>().join("; ")).filter(|text| !text.is_empty())
+        }
+        Value::Object(_) => Some(value.to_string()),
+        _ => None,
+    };
+    let main = ["message", "error_description", "error"].iter().find_map(|key| words(&body[*key]));
+    let more = words(&body["errors"]);
+    let text = match (main, more) {
+        (Some(main), Some(more)) => format!("{main}: {more}"),
+        (main, more) => main.or(more)?,
+    };
+    Some(text.chars().take(MAX_SAID_CHARS).collect())
 }
 
 #[cfg(test)]
@@ -124,5 +145,14 @@ mod tests {
     fn a_host_is_named_without_credentials() {
         assert_eq!(host_of("https://user:secret@git.example:8443/a?token=x"), "git.example:8443");
         assert_eq!(host_of("nonsense"), "the given address");
+    }
+
+    #[test]
+    fn the_words_of_every_host_are_found() {
+        let github = serde_json::json!({"message": "Validation Failed", "errors": [{"message": "exists"}, {"code": "x"}]});
+        assert_eq!(said(&github).as_deref(), Some("Validation Failed: exists"));
+        let gitlab = serde_json::json!({"message": ["Another open merge request already exists"]});
+        assert_eq!(said(&gitlab).as_deref(), Some("Another open merge request already exists"));
+        assert_eq!(said(&Value::Null), None);
     }
 }
