@@ -109,9 +109,11 @@ impl From<forge_git::GitError> for Error {
             | GitError::NothingToMerge { .. }
             | GitError::NothingKept(_)
             | GitError::Exists(_)
+            | GitError::NoRemote(_)
+            | GitError::Rejected { .. }
             | GitError::Busy(_) => Kind::Conflict,
             GitError::DiskFull | GitError::NoGit | GitError::TooOld { .. } => Kind::Unavailable,
-            GitError::Failed { .. } | GitError::Io { .. } => Kind::Internal,
+            GitError::Failed { .. } | GitError::Locked { .. } | GitError::Io { .. } => Kind::Internal,
         };
         Self { kind, message: format!("GitServiceError: {error}"), cause: Some(error.into()) }
     }

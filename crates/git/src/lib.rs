@@ -1,7 +1,7 @@
 //! Everything Forge does with git, through the `git` program.
 //!
 //! Owns: repositories, branches, worktrees (claim, ownership mark, warm spares, retire, restore, trash), diffs,
-//! commits and the squash merge. No other crate runs `git`.
+//! commits, the squash merge, and push, fetch and pull. No other crate runs `git`.
 //! Invariant: no function here deletes a directory that may hold work. A worktree is retired: snapshot into
 //! `refs/forge/keep/…`, verified, then moved to the trash. Directories without this installation's mark are reported
 //! and never touched.
@@ -9,6 +9,7 @@
 mod admin;
 mod base;
 mod branch;
+mod checkout;
 mod claim;
 mod command;
 mod commit;
@@ -20,8 +21,11 @@ mod error;
 mod keep;
 mod mark;
 mod merge;
+mod network;
 mod platform;
 mod pool;
+mod push;
+mod remote;
 mod repo;
 mod restore;
 mod retire;
@@ -35,6 +39,7 @@ mod watch;
 
 pub use base::{Listed, WorktreeBase, list};
 pub use branch::{BranchTip, ahead_behind, merge_base};
+pub use checkout::{CheckoutState, Pulled, checkout_state, pull_rebase};
 pub use claim::{Naming, Worktree, claim};
 pub use command::{GitVersion, check_git, spawned};
 pub use commit::{Committed, commit_all, is_dirty, reset_hard};
@@ -45,8 +50,11 @@ pub use ensure::{drop_orphan_claim, ensure};
 pub use error::GitError;
 pub use mark::{Mark, Owner, Whoami, whoami};
 pub use merge::{Merged, squash_merge};
+pub use network::Credential;
 pub use platform::free_bytes;
 pub use pool::{Filled, Pool};
+pub use push::push;
+pub use remote::{Remote, fetch, remote_for};
 pub use repo::Repo;
 pub use restore::{Restored, Source, restore};
 pub use retire::{Kept, retire};
