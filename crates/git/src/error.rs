@@ -30,7 +30,7 @@ pub enum GitError {
     NothingKept(String),
     #[error("{} already exists; move it away or choose another path", .0.display())]
     Exists(PathBuf),
-    #[error("{} has no remote to push to or fetch from: add one with `git remote add origin <url>`", .0.display())]
+    #[error("{} has no remote for this branch (one that it follows, `origin`, or the only one): add one with `git remote add origin <url>`", .0.display())]
     NoRemote(PathBuf),
     #[error("{remote} refused '{branch}': {reason}")]
     Rejected { remote: String, branch: String, reason: String },

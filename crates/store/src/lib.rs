@@ -13,6 +13,7 @@ mod document;
 mod error;
 mod log;
 mod open;
+mod pulls;
 mod query;
 mod remove;
 mod ring;
@@ -24,5 +25,6 @@ mod write;
 
 pub use document::TaskBlock;
 pub use error::StoreError;
+pub use pulls::OpenPull;
 pub use store::{Dropped, Page, Store};
 pub use tx::Tx;

@@ -93,7 +93,7 @@ impl Store {
         Ok(turn.map_err(|_| sqlx::Error::PoolTimedOut)?)
     }
 
-    async fn reader(&self) -> Result<PoolConnection<Sqlite>> {
+    pub(crate) async fn reader(&self) -> Result<PoolConnection<Sqlite>> {
         Ok(self.0.readers.acquire().await?)
     }
 

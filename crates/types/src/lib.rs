@@ -12,6 +12,7 @@ mod errand;
 mod event;
 mod executor;
 mod id;
+mod issue;
 mod log;
 mod merge;
 mod project;
@@ -23,13 +24,14 @@ mod task;
 mod time;
 
 pub use action::{Action, ActionKind, ScriptContext, ScriptLanguage};
-pub use attempt::{Attempt, AttemptStatus, Tokens};
+pub use attempt::{Attempt, AttemptStatus, AutoPr, Tokens};
 pub use diff::{BranchInfo, Diff, DiffChange};
 pub use draft::{Draft, DraftKind};
 pub use errand::Errand;
 pub use event::{Change, Event, EventRecord};
 pub use executor::{DEFAULT_VARIANT, Executor, ProfileId, UnknownExecutor, canonical_variant};
 pub use id::{ApprovalId, AttemptId, DraftId, ErrandId, MergeId, ProjectId, RunId, TaskId};
+pub use issue::IssueLink;
 pub use log::{
     ActionType, CommandResult, EntryPatch, EntryType, ErrorType, ExitStatus, FileChange, NormalizedEntry,
     PatchOp, TodoItem, ToolResult, ToolResultKind, ToolStatus,
@@ -37,8 +39,9 @@ pub use log::{
 pub use merge::{Merge, PrInfo, PrStatus};
 pub use project::Project;
 pub use request::{
-    CreateAttempt, CreateAttemptOptions, CreateErrand, CreateProject, CreateTask, FollowUp, FollowUpErrand,
-    OpenEditor, ReplaceRun, StartTask, UpdateProject, UpdateTask,
+    AttachPullRequest, CreateAttempt, CreateAttemptOptions, CreateErrand, CreateProject, CreatePullRequest,
+    CreateTask, FollowUp, FollowUpErrand, OpenEditor, ReplaceRun, StartTask, TaskFromIssue, UpdateProject,
+    UpdateTask,
 };
 pub use run::{Run, RunOwner, RunPhase, RunReason, RunStatus};
 pub use settings::{

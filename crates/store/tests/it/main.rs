@@ -6,6 +6,7 @@ mod crowd;
 mod fixture;
 mod follow;
 mod lists;
+mod pulls;
 mod schema;
 mod speed;
 mod tale;

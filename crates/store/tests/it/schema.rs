@@ -32,6 +32,22 @@ async fn sample_rows(conn: &mut SqliteConnection, version: i64) {
              INSERT INTO events (at_ms, kind, body) VALUES (7, 'project_removed',
                '{\"event\":\"project_removed\",\"id\":\"00000000-0000-4000-8000-00000000000f\"}');"
         }
+        3 => {
+            "INSERT INTO meta VALUES ('made_by', 'version 3');
+             INSERT INTO projects (id, name, git_repo_path, default_base_branch, created_ms, updated_ms)
+               VALUES ('00000000-0000-4000-8000-000000000001', 'old', '/old', 'main', 1, 2);
+             INSERT INTO tasks (id, project_id, title, status, hidden, created_ms, updated_ms, attempt_count, executor)
+               VALUES ('00000000-0000-4000-8000-000000000002', '00000000-0000-4000-8000-000000000001', 'old task',
+               'inreview', 0, 3, 4, 1, 'AMP');
+             INSERT INTO attempts (id, task_id, container_ref, branch, target_branch, executor, worktree_deleted,
+               created_ms, updated_ms, use_worktree, auto_pr, auto_pr_note)
+               VALUES ('00000000-0000-4000-8000-000000000003', '00000000-0000-4000-8000-000000000002', '/tree', 'b',
+               'main', 'AMP', 0, 5, 6, 1, 'opened', 'https://host.example/pull/1');
+             INSERT INTO issues VALUES ('00000000-0000-4000-8000-000000000002',
+               '00000000-0000-4000-8000-000000000001', 'host.example/a/b', 7, 'https://host.example/issues/7');
+             INSERT INTO events (at_ms, kind, body) VALUES (7, 'project_removed',
+               '{\"event\":\"project_removed\",\"id\":\"00000000-0000-4000-8000-00000000000f\"}');"
+        }
         other => panic!("migration {other} has no sample rows"),
     };
     sqlx::raw_sql(rows).execute(conn).await.unwrap();
