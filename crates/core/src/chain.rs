@@ -194,6 +194,7 @@ impl Forge {
                 if let Some(waiting) = self.release(id, &site.place) {
                     self.start_waiting(waiting);
                 }
+                self.publish_later(&run, site);
             }
         }
         self.seal_later(id);

@@ -20,6 +20,8 @@ pub enum Kind {
     Denied,
     /// Something outside is missing or full; trying again later may help.
     Unavailable,
+    /// Another machine that was asked failed or said nothing.
+    Upstream,
     /// Our fault.
     Internal,
 }

@@ -7,15 +7,22 @@
 //! is held over an await; every background task is tracked and stops when the engine is closed.
 
 mod attempt;
+mod auto_pr;
 mod chain;
+mod checkout;
+mod code_host;
 mod error;
 mod feed;
 mod follow_up;
 mod garbage;
+mod issue;
 mod lane;
+mod login;
 mod message;
 mod place;
 mod project;
+mod pull_request;
+mod pull_watch;
 mod recover;
 mod run;
 mod settings;
@@ -40,13 +47,19 @@ use tokio_util::task::TaskTracker;
 use chain::Attended;
 use lane::Lanes;
 
+pub use checkout::{CheckoutStatus, Pulled};
+pub use code_host::{Online, Pages};
 pub use error::{Error, Kind, Result};
 pub use feed::EventFeed;
 pub use follow_up::Replaced;
 pub use forge_git::{SearchHit, SearchScope};
+pub use forge_remote::Release;
 pub use forge_run::{Kind as RecordKind, Record};
 pub use forge_store::{Dropped, Page, TaskBlock};
+pub use issue::IssueTask;
+pub use login::{DeviceStart, LoginAnswer, LoginCheck};
 pub use place::{GcReport, GcRequest, KeptReport, RestoredReport, Standing, WorktreeReport};
+pub use pull_request::{Attached, Opened, PrRefusal};
 pub use start::{Started, StartedAttempt, StartedErrand};
 pub use stream::{DiffDetail, DiffFeed, DiffStep, EntryTail, LogTail};
 
@@ -75,6 +88,7 @@ pub struct Config {
     pub silence_limit_s: Option<u64>,
     /// Worktrees unused for this long are retired.
     pub expiry_h: u64,
+    pub online: Online,
 }
 
 /// What becomes of running agents when the server stops.
@@ -98,6 +112,7 @@ pub(crate) struct Inner {
     profiles: RwLock<Profiles>,
     settings: RwLock<Arc<Settings>>,
     http: forge_remote::Http,
+    contacts: code_host::Contacts,
     lanes: Lanes,
     attended: Mutex<HashMap<RunId, Attended>>,
     /// Projects whose spare worktrees are about to be refilled.
@@ -141,6 +156,7 @@ impl Forge {
             profiles: RwLock::new(profiles),
             settings,
             http,
+            contacts: code_host::Contacts::default(),
             lanes: Lanes::default(),
             attended: Mutex::default(),
             warming: Mutex::default(),
@@ -152,6 +168,7 @@ impl Forge {
         forge.recover().await?;
         forge.tidy_up_later();
         forge.start_rounds();
+        forge.watch_pull_requests();
         Ok(forge)
     }
 
@@ -189,6 +206,7 @@ impl Forge {
             if let Err(error) = forge.sweep_cut_off_starts().await {
                 tracing::warn!(%error, "cannot look through the worktree base");
             }
+            forge.publish_waiting().await;
             for project in forge.projects().await.unwrap_or_default().iter().take(WARM_PROJECTS) {
                 forge.warm_up(project);
             }

@@ -54,14 +54,10 @@ pub async fn checkout_state(path: &Path) -> Result<CheckoutState, GitError> {
 /// How a pull ended. Only in the first case has anything changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Pulled {
-    Done {
-        branch: String,
-    },
+    /// Up to date with this branch of the remote.
+    Done { from: String },
     /// Nothing was changed; the reason, and what git said.
-    Refused {
-        reason: String,
-        details: String,
-    },
+    Refused { reason: String, details: String },
 }
 
 /// Fetches the current branch from the remote and replays the local commits on top of it.
@@ -96,7 +92,7 @@ pub async fn pull_rebase(
     let args = ["rebase", "-q", "--no-autostash", "--no-fork-point", "--rebase-merges", &upstream];
     let rebase = Git::write(path).options(&repo.identity().await?).args(args).answer().await?;
     if rebase.code == 0 {
-        return Ok(Pulled::Done { branch });
+        return Ok(Pulled::Done { from: format!("{}/{branch}", remote.name) });
     }
     let conflict = is_rebasing(path).await?;
     if conflict {

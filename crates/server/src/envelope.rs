@@ -17,7 +17,7 @@ pub(crate) type Answer = Result<Response, Fault>;
 struct Envelope<T> {
     success: bool,
     data: T,
-    /// Always null: no route served so far has typed error data.
+    /// Null here; [`refuse`] is for typed error data.
     error_data: (),
     message: Option<String>,
 }
@@ -29,6 +29,12 @@ pub(crate) fn ok<T: Serialize>(data: T) -> Response {
 /// Success with a remark, such as why an agent could not be started.
 pub(crate) fn warn<T: Serialize>(data: T, message: Option<String>) -> Response {
     json(StatusCode::OK, &Envelope { success: true, data, error_data: (), message })
+}
+
+/// A rule says no, in a word that clients know.
+pub(crate) fn refuse<T: Serialize>(error_data: T) -> Response {
+    let body = serde_json::json!({"success": false, "data": null, "error_data": error_data, "message": null});
+    json(StatusCode::OK, &body)
 }
 
 /// A JSON answer without the envelope.
@@ -81,6 +87,7 @@ impl From<Error> for Fault {
             Kind::Conflict => StatusCode::CONFLICT,
             Kind::Denied => StatusCode::FORBIDDEN,
             Kind::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+            Kind::Upstream => StatusCode::BAD_GATEWAY,
             Kind::Internal => StatusCode::INTERNAL_SERVER_ERROR,
         };
         if status.is_server_error() {
@@ -103,6 +110,7 @@ mod tests {
             (Kind::Conflict, 409),
             (Kind::Denied, 403),
             (Kind::Unavailable, 503),
+            (Kind::Upstream, 502),
             (Kind::Internal, 500),
         ];
         for (kind, status) in cases {

@@ -3,10 +3,14 @@
 //! Invariant: no rule of the product is decided here. Handlers that read more than one thing only put together an answer.
 
 pub(crate) mod attempts;
+pub(crate) mod auth;
+pub(crate) mod checkouts;
 pub(crate) mod errands;
+pub(crate) mod issues;
 pub(crate) mod meta;
 pub(crate) mod profiles;
 pub(crate) mod projects;
+pub(crate) mod pulls;
 pub(crate) mod runs;
 pub(crate) mod tasks;
 pub(crate) mod worktrees;

@@ -13,7 +13,9 @@ use tower_http::catch_panic::CatchPanicLayer;
 use tracing::Instrument;
 
 use crate::envelope::{Answer, Fault};
-use crate::routes::{attempts, errands, meta, profiles, projects, runs, tasks, worktrees};
+use crate::routes::{
+    attempts, auth, checkouts, errands, issues, meta, profiles, projects, pulls, runs, tasks, worktrees,
+};
 use crate::{App, door, page, stream, trace};
 
 /// What a route answers with.
@@ -69,6 +71,9 @@ static ROUTES: &[Route] = table! {
     }
     auth {
         GET "/login" Page door::login ["code"];
+        POST "/api/auth/github/device/start" Json auth::start;
+        POST "/api/auth/github/device/poll" Json auth::poll;
+        GET "/api/auth/github/check" Json auth::check;
     }
     projects {
         GET "/api/projects" Json projects::list ["limit? offset?"];
@@ -92,6 +97,7 @@ static ROUTES: &[Route] = table! {
         GET "/api/projects/{project_id}/tasks" Json tasks::list_in_project ["limit? offset?"];
         POST "/api/projects/{project_id}/tasks" Json tasks::create_in_project;
         POST "/api/projects/{project_id}/tasks/create-and-start" Json tasks::start_in_project;
+        POST "/api/projects/{project_id}/tasks/from-issue" Json issues::create;
         GET "/api/projects/{project_id}/tasks/stream/ws" WebSocket stream::tasks::watch_in_project ["after?"];
         GET "/api/projects/{project_id}/tasks/{task_id}" Json tasks::show;
         PUT "/api/projects/{project_id}/tasks/{task_id}" Json tasks::update;
@@ -105,6 +111,9 @@ static ROUTES: &[Route] = table! {
         POST "/api/task-attempts/{attempt_id}/replace-process" Json attempts::replace_run;
         POST "/api/task-attempts/{attempt_id}/stop" Json attempts::stop;
         POST "/api/task-attempts/{attempt_id}/merge" Json attempts::merge;
+        POST "/api/task-attempts/{attempt_id}/push" Json pulls::push;
+        POST "/api/task-attempts/{attempt_id}/pr" Json pulls::create;
+        POST "/api/task-attempts/{attempt_id}/pr/attach" Json pulls::attach;
         POST "/api/task-attempts/{attempt_id}/start-dev-server" Json attempts::start_dev_server;
         GET "/api/task-attempts/{attempt_id}/diff/ws" WebSocket stream::diff::watch ["stats_only? after?"];
     }
@@ -135,6 +144,9 @@ static ROUTES: &[Route] = table! {
     }
     forge {
         GET "/api/forge/auth-required" Raw meta::auth_required;
+        GET "/api/forge/projects/{project_id}/branch-status" Json checkouts::status ["base?"];
+        POST "/api/forge/projects/{project_id}/pull" Raw checkouts::pull;
+        GET "/api/forge/releases" Json checkouts::releases;
     }
     worktrees {
         GET "/api/worktrees" Json worktrees::list;

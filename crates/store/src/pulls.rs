@@ -6,7 +6,7 @@ use crate::error::{Result, StoreError};
 use crate::row::{self, attempt_columns, pr_word};
 use crate::store::Store;
 use crate::tx::Tx;
-use forge_types::{Attempt, IssueLink, Merge, MergeId, ProjectId, TaskId};
+use forge_types::{Attempt, AttemptId, IssueLink, Merge, MergeId, ProjectId, TaskId};
 
 /// A pull request that was open when it was last looked at.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,6 +76,15 @@ impl Tx {
     pub async fn merge(&mut self, id: MergeId) -> Result<Option<Merge>> {
         const SQL: &str = concat!("SELECT ", merge_columns!(), " FROM merges WHERE id = $1");
         let row = sqlx::query(SQL).bind(id.to_string()).fetch_optional(self.conn()?).await?;
+        Ok(row.as_ref().map(row::merge).transpose()?)
+    }
+
+    /// The record of a pull request of this attempt.
+    pub async fn pull(&mut self, attempt: AttemptId, number: i64) -> Result<Option<Merge>> {
+        const SQL: &str =
+            concat!("SELECT ", merge_columns!(), " FROM merges WHERE attempt_id = $1 AND pr_number = $2");
+        let query = sqlx::query(SQL).bind(attempt.to_string()).bind(number);
+        let row = query.fetch_optional(self.conn()?).await?;
         Ok(row.as_ref().map(row::merge).transpose()?)
     }
 

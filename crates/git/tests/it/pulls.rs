@@ -37,7 +37,7 @@ async fn local_commits_are_put_on_top_of_the_remote_ones() {
     git(&other, &["push", "-q"]);
     save(&f.project(), "mine.txt", "mine");
     write(&f.project().join("untracked.txt"), "u");
-    assert_eq!(pull(&f).await, Pulled::Done { branch: "main".into() });
+    assert_eq!(pull(&f).await, Pulled::Done { from: "origin/main".into() });
     assert_eq!(git(&f.project(), &["log", "--format=%s"]), "mine\ntheirs\nfirst");
     let state = checkout_state(&f.project()).await.unwrap();
     assert_eq!(state.branch.as_deref(), Some("main"));
@@ -80,7 +80,7 @@ async fn a_commit_that_the_remote_took_back_is_kept_here() {
     git(&f.project(), &["push", "-q"]);
     save(&other, "theirs.txt", "theirs");
     git(&other, &["push", "-q", "--force"]);
-    assert_eq!(pull(&f).await, Pulled::Done { branch: "main".into() });
+    assert_eq!(pull(&f).await, Pulled::Done { from: "origin/main".into() });
     assert_eq!(git(&f.project(), &["log", "--format=%s"]), "mine\ntheirs\nfirst");
 }
 
