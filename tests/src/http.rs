@@ -5,6 +5,13 @@ use serde_json::Value;
 
 use crate::{Socket, TestForge};
 
+/// An HTTP client. The library comes without cryptography of its own, and wants one before it makes a client.
+pub fn client() -> reqwest::ClientBuilder {
+    // A second call finds the provider in place, which is fine.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    reqwest::Client::builder()
+}
+
 /// A status and a body, as they came.
 #[derive(Debug)]
 pub struct Answer {

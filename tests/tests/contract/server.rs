@@ -40,8 +40,8 @@ impl Server {
             .stderr(log)
             .spawn()
             .expect("the server starts");
-        let http =
-            reqwest::Client::builder().timeout(Duration::from_secs(30)).no_proxy().build().expect("a client");
+        let http = forge_tests::client().timeout(Duration::from_secs(30)).no_proxy();
+        let http = http.build().expect("a client");
         let mut server = Server { child, port: 0, temp, http };
         server.port = server.wait_port(&home).await;
         server

@@ -23,7 +23,7 @@ const ONLY: [(&str, &[&str]); 5] = [
     ("axum", &["forge-server"]),
     ("clap", &["forge"]),
     ("notify", &["forge-git"]),
-    ("rustls", &["forge-remote"]),
+    ("rustls", &["forge-remote", "forge-tests"]),
 ];
 
 fn workspace() -> Vec<(String, BTreeSet<String>)> {
