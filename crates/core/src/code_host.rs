@@ -75,16 +75,17 @@ impl Upstream {
     /// The code host, or what to do so that it is known.
     pub(crate) fn host(&self) -> Result<&Host> {
         self.host.as_ref().ok_or_else(|| {
-            let name = Address::parse(&self.remote.url).map(|address| address.host);
-            let example = name.clone().unwrap_or_else(|| "git.example".to_owned());
-            let what = name.map_or("is no address on a code host".to_owned(), |name| {
-                format!("leads to '{name}', which Forge does not know")
-            });
-            Error::conflict(format!(
-                "the remote '{}' {what}; for a host of your own add it to config.json: \
-                 \"hosts\": {{\"{example}\": {{\"kind\": \"github|gitlab|gitea\", \"api\": \"https://…\"}}}}",
-                self.remote.name
-            ))
+            let remote = &self.remote.name;
+            Error::conflict(match Address::parse(&self.remote.url) {
+                Some(Address { host, .. }) => format!(
+                    "the remote '{remote}' leads to '{host}', which Forge does not know; add it to config.json: \
+                     \"hosts\": {{\"{host}\": {{\"kind\": \"github|gitlab|gitea\", \"api\": \"https://…\"}}}}"
+                ),
+                None => format!(
+                    "the remote '{remote}' is not on a code host; pull requests and issues need one, \
+                     such as https://github.com/owner/repository"
+                ),
+            })
         })
     }
 
@@ -104,12 +105,9 @@ impl Forge {
         let repo = self.repo(project).await?;
         let remote = forge_git::remote_for(&repo, target).await?;
         let host = self.hosts().recognise(&remote.url);
-        let private = Address::parse(&remote.url).is_some_and(|address| address.is_private());
         let token = host.as_ref().and_then(|host| forge_remote::stored_token(host, &self.settings()));
-        let credential = host.as_ref().zip(token).filter(|_| private).map(|(host, token)| Credential {
-            user: host.git_user().to_owned(),
-            secret: token.reveal().to_owned(),
-        });
+        let credential =
+            host.as_ref().zip(token).and_then(|(host, token)| credential_for(&remote, host, &token));
         Ok(Upstream { repo, remote, host, credential })
     }
 
@@ -119,6 +117,12 @@ impl Forge {
 
     pub(crate) async fn token_for(&self, host: &Host) -> Option<Token> {
         forge_remote::find_token(host, &self.settings()).await
+    }
+
+    /// A credential that other programs of the user have for this host.
+    pub(crate) async fn borrowed_credential(&self, upstream: &Upstream) -> Option<Credential> {
+        let host = upstream.host.as_ref()?;
+        credential_for(&upstream.remote, host, &self.token_for(host).await?)
     }
 
     /// Brings the remote-tracking branches of a project up to date, unless that was done a moment ago.
@@ -134,6 +138,12 @@ impl Forge {
         }
         Ok(forge_git::fetch(&upstream.repo, &upstream.remote, upstream.credential.as_ref()).await?)
     }
+}
+
+/// Only for a remote that git reaches over HTTP, and privately.
+fn credential_for(remote: &Remote, host: &Host, token: &Token) -> Option<Credential> {
+    Address::parse(&remote.url).filter(Address::takes_token)?;
+    Some(Credential { user: host.git_user().to_owned(), secret: token.reveal().to_owned() })
 }
 
 /// A failed call to a code host, in the words that clients know.

@@ -105,6 +105,16 @@ impl Forge {
             &upstream.remote,
             credential,
         );
+        let locked = match pushed.await {
+            Err(locked @ GitError::Locked { .. }) if credential.is_none() => locked,
+            other => return other.map_err(PushFailure::Git),
+        };
+        // The user's git is not let in there, but gh may be.
+        let Some(credential) = self.borrowed_credential(upstream).await else {
+            return Err(PushFailure::Git(locked));
+        };
+        let (branch, place) = (&work.attempt.branch, &work.site.place);
+        let pushed = forge_git::push(&upstream.repo, place, branch, &upstream.remote, Some(&credential));
         pushed.await.map_err(PushFailure::Git)
     }
 
@@ -340,12 +350,58 @@ pub(crate) fn body_with_issue(body: Option<&str>, issue: Option<&IssueLink>, hos
     let closes = format!("Closes {name}");
     match body {
         "" => closes,
-        body if body.contains(&closes) => body.to_owned(),
+        body if names(body, &closes) => body.to_owned(),
         body => format!("{body}\n\n{closes}"),
     }
+}
+
+/// Whether the words stand in the text, and not as the beginning of a longer number.
+fn names(text: &str, words: &str) -> bool {
+    text.match_indices(words)
+        .any(|(at, _)| !text[at + words.len()..].starts_with(|c: char| c.is_ascii_digit()))
 }
 
 /// `host/owner/repo`, in one spelling.
 pub(crate) fn repository_of(host: &Host) -> String {
     format!("{}/{}", host.name, host.path.to_ascii_lowercase())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use forge_remote::Hosts;
+    use forge_types::{ProjectId, TaskId};
+
+    #[test]
+    fn a_pull_request_names_the_issue_once_and_in_full_from_elsewhere() {
+        let here = Hosts::default().recognise("git@github.com:Acme/Widgets.git").expect("GitHub");
+        let elsewhere = Hosts::default().recognise("git@github.com:acme/other.git").expect("GitHub");
+        let issue = IssueLink {
+            task_id: TaskId::random(),
+            project_id: ProjectId::random(),
+            repository: "github.com/acme/widgets".to_owned(),
+            number: 7,
+            url: "https://github.com/acme/widgets/issues/7".to_owned(),
+        };
+        let body = |text: Option<&str>, host: &Host| body_with_issue(text, Some(&issue), host);
+        assert_eq!(body(None, &here), "Closes #7");
+        assert_eq!(body(Some("Why.\n"), &here), "Why.\n\nCloses #7");
+        assert_eq!(body(Some("Closes #7 at last"), &here), "Closes #7 at last");
+        assert_eq!(body(Some("Closes #70"), &here), "Closes #70\n\nCloses #7");
+        assert_eq!(body(None, &elsewhere), format!("Closes {}", issue.url));
+        assert_eq!(body_with_issue(Some(" as it is "), None, &here), "as it is");
+    }
+
+    #[test]
+    fn a_spent_rate_limit_is_no_lack_of_permission() {
+        let refused = |status: u16, message: &str| {
+            let (host, message) = ("h".to_owned(), message.to_owned());
+            refusal_of(&RemoteError::Refused { host, status, message })
+        };
+        assert_eq!(refused(401, ""), Some(PrRefusal::TokenInvalid));
+        assert_eq!(refused(403, "Resource not accessible"), Some(PrRefusal::InsufficientPermissions));
+        assert_eq!(refused(403, "API rate limit exceeded"), None);
+        assert_eq!(refused(404, "Not Found"), Some(PrRefusal::RepoNotFoundOrNoAccess));
+        assert_eq!(refused(422, "Validation Failed"), None);
+    }
 }

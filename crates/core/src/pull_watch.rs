@@ -3,7 +3,7 @@
 //! Invariant: one conditional request per repository and round, however many pull requests are open there. What a host
 //! said is forgotten, and asked again, unless all of it was written down.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::PoisonError;
 use std::time::Duration;
 
@@ -23,6 +23,14 @@ pub(crate) struct Seen {
     etag: Option<String>,
     at: Option<Millis>,
     failing: bool,
+    gap: Option<Gap>,
+}
+
+/// Pull requests that no listing covers are asked for over several rounds.
+#[derive(Clone)]
+struct Gap {
+    since: Millis,
+    asked: BTreeSet<i64>,
 }
 
 impl Forge {
@@ -99,23 +107,28 @@ impl Forge {
         let oldest = listed.iter().filter_map(|pull| pull.updated_at).min();
         // Whatever is older than the list has not changed since the last look, if that was later than its end.
         let covered = !cut || matches!((oldest, seen.at), (Some(oldest), Some(at)) if oldest <= at);
-        let mut singles = SINGLES;
+        let mut gap = seen.gap.unwrap_or(Gap { since: begun, asked: BTreeSet::new() });
+        let mut left = SINGLES;
+        let mut complete = true;
         for pull in pulls {
             let Some(number) = number_of(&pull.merge) else { continue };
-            let single;
-            let now = match listed.iter().find(|listed| listed.number == number) {
-                Some(listed) => listed,
-                None if covered || singles == 0 => continue,
-                None => {
-                    singles -= 1;
-                    single = code_host.pull_request(number).await.map_err(|error| host_error(host, error))?;
-                    &single
+            if let Some(listed) = listed.iter().find(|listed| listed.number == number) {
+                self.follow_pull(pull, listed).await?;
+            } else if !covered && !gap.asked.contains(&number) {
+                if left == 0 {
+                    complete = false;
+                    break;
                 }
-            };
-            self.follow_pull(pull, now).await?;
+                left -= 1;
+                let single = code_host.pull_request(number).await.map_err(|error| host_error(host, error))?;
+                self.follow_pull(pull, &single).await?;
+                gap.asked.insert(number);
+            }
         }
-        // A list that could not be gone through to its end is asked for again.
-        let seen = if singles > 0 { Seen { etag, at: Some(begun), failing: false } } else { Seen::default() };
+        let seen = match complete {
+            true => Seen { etag, at: Some(gap.since), failing: false, gap: None },
+            false => Seen { etag: None, at: seen.at, failing: false, gap: Some(gap) },
+        };
         self.remember(host, seen);
         Ok(())
     }

@@ -70,9 +70,13 @@ impl Address {
         })
     }
 
-    /// Whether a secret may travel there: encrypted, or on this machine.
-    pub fn is_private(&self) -> bool {
-        self.transport != Transport::Http || is_loopback(&self.host)
+    /// Whether git can show a token there, and it may travel: over HTTP, encrypted or on this machine.
+    pub fn takes_token(&self) -> bool {
+        match self.transport {
+            Transport::Https => true,
+            Transport::Http => is_loopback(&self.host),
+            Transport::Ssh => false,
+        }
     }
 }
 
@@ -146,10 +150,11 @@ mod tests {
 
     #[test]
     fn secrets_travel_encrypted_or_not_at_all() {
-        let private = |remote| Address::parse(remote).map(|address| address.is_private());
-        assert_eq!(private("http://git.example/a/b"), Some(false));
-        assert_eq!(private("https://git.example/a/b"), Some(true));
-        assert_eq!(private("http://127.0.0.1:80/a/b"), Some(true));
-        assert_eq!(private("http://localhost.evil.example/a/b"), Some(false));
+        let takes_token = |remote| Address::parse(remote).map(|address| address.takes_token());
+        assert_eq!(takes_token("http://git.example/a/b"), Some(false));
+        assert_eq!(takes_token("https://git.example/a/b"), Some(true));
+        assert_eq!(takes_token("http://127.0.0.1:80/a/b"), Some(true));
+        assert_eq!(takes_token("http://localhost.evil.example/a/b"), Some(false));
+        assert_eq!(takes_token("git@git.example:a/b"), Some(false), "SSH has keys");
     }
 }

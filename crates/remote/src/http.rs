@@ -3,6 +3,7 @@
 //! Invariant: redirects never carry a token to another host, answers above [`MAX_ANSWER_BYTES`] are refused, and an error
 //! names the host and the status but never a secret.
 
+use std::error::Error as _;
 use std::time::Duration;
 
 use reqwest::{Method, StatusCode, header};
@@ -62,10 +63,8 @@ impl Http {
         body: Option<&Value>,
     ) -> Result<Reply, RemoteError> {
         let host = host_of(url);
-        let unreachable = |error: reqwest::Error| RemoteError::Unreachable {
-            host: host.clone(),
-            reason: error.without_url().to_string(),
-        };
+        let unreachable =
+            |error: reqwest::Error| RemoteError::Unreachable { host: host.clone(), reason: root_of(&error) };
         let mut request = self.0.request(method, url);
         for (name, value) in headers {
             request = request.header(*name, *value);
@@ -93,6 +92,21 @@ impl Http {
             Err(_) => Value::Null,
         };
         Ok(Reply { status: status.as_u16(), etag, body })
+    }
+}
+
+/// The innermost cause, which says what happened; the outer ones only say that something did, and may name the URL.
+fn root_of(error: &reqwest::Error) -> String {
+    if error.is_timeout() {
+        return "no answer in time".to_owned();
+    }
+    let mut cause: &dyn std::error::Error = error;
+    while let Some(inner) = cause.source() {
+        cause = inner;
+    }
+    match error.source() {
+        Some(_) => cause.to_string(),
+        None => "the request failed".to_owned(),
     }
 }
 

@@ -237,6 +237,7 @@ async fn the_login_of_gh_is_used_and_gh_sees_what_forge_made() {
         return;
     }
     let world = Published::start(Dialect::Github, None, &[("GH_ENTERPRISE_TOKEN", TOKEN)]).await;
+    world.host.require(TOKEN);
     let task = world.worked("Seen by gh").await;
     world.act(&task["task_attempt"], "pr", &json!({"title": "Hello gh"})).await.data();
     let made =
