@@ -51,6 +51,8 @@ pub(crate) struct Pull {
     pub base: String,
     /// `open`, `closed` or `merged`.
     pub state: &'static str,
+    /// The revision of its last change, by which lists are sorted.
+    pub changed: u64,
 }
 
 #[derive(Default)]
@@ -139,8 +141,9 @@ impl CodeHost {
     pub fn set_pull(&self, number: i64, state: &'static str) {
         let mut all = self.state();
         all.revision += 1;
-        let pull = all.pulls.iter_mut().find(|pull| pull.number == number);
-        pull.expect("a known pull request").state = state;
+        let changed = all.revision;
+        let pull = all.pulls.iter_mut().find(|pull| pull.number == number).expect("a known pull request");
+        (pull.state, pull.changed) = (state, changed);
     }
 
     /// Title, words, head and base of a pull request.
@@ -183,7 +186,8 @@ impl State {
         let number = self.pulls.len() as i64 + 1;
         let owned = |text: &str| text.to_owned();
         let (title, body, head, base) = (owned(title), owned(body), owned(head), owned(base));
-        self.pulls.push(Pull { number, title, body, head, base, state: "open" });
+        let changed = self.revision;
+        self.pulls.push(Pull { number, title, body, head, base, state: "open", changed });
         number
     }
 

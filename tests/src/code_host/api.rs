@@ -90,12 +90,16 @@ fn list(state: &State, dialect: Dialect, place: &str, seen: &Seen) -> Reply {
         ("source_branch", branch) => Some(branch.to_owned()),
         _ => None,
     });
-    let later = query.split('&').any(|pair| pair.strip_prefix("page=").is_some_and(|page| page != "1"));
-    let chosen = state
-        .pulls
-        .iter()
-        .rev()
-        .filter(|pull| !later && filter.as_ref().is_none_or(|head| *head == pull.head));
+    let number = |key: &str| {
+        let value = query.split('&').find_map(|pair| pair.strip_prefix(key)?.strip_prefix('='));
+        value.and_then(|value| value.parse::<usize>().ok())
+    };
+    let page = number("page").unwrap_or(1).max(1);
+    let size = number("per_page").or(number("limit")).unwrap_or(30).min(100);
+    let mut chosen: Vec<&Pull> =
+        state.pulls.iter().filter(|pull| filter.as_ref().is_none_or(|head| *head == pull.head)).collect();
+    chosen.sort_by_key(|pull| std::cmp::Reverse(pull.changed));
+    let chosen = chosen.into_iter().skip((page - 1) * size).take(size);
     let pulls: Vec<Value> = chosen.map(|pull| show(pull, dialect, place)).collect();
     let body = Bytes::from(Value::Array(pulls).to_string());
     reply(200, &[("etag", &etag), ("content-type", "application/json")], body)

@@ -35,7 +35,7 @@ async fn without_a_token_the_users_own_git_pushes() {
     let pr = forge.post(&format!("/api/task-attempts/{attempt}/pr"), &json!({"title": "t"})).await;
     assert_eq!((pr.status, &pr.body["success"]), (200, &json!(false)), "{}", pr.text);
     assert!(
-        pr.message().starts_with("Failed to create PR: ") && pr.message().contains("hosts"),
+        pr.message().starts_with("Failed to create PR: ") && pr.message().contains("code host"),
         "{}",
         pr.text
     );
@@ -126,6 +126,21 @@ async fn an_unchanged_list_is_asked_for_with_its_tag() {
         assert!(begun.elapsed() < forge_tests::PATIENCE, "no conditional request came");
         tokio::time::sleep(std::time::Duration::from_millis(50)).await;
     }
+}
+
+#[tokio::test]
+async fn a_merge_that_fell_off_the_list_while_forge_was_away_is_found() {
+    let mut world = Published::with_token(Dialect::Github).await;
+    let task = world.worked("Forgotten").await;
+    world.act(&task["task_attempt"], "pr", &json!({"title": "t"})).await.data();
+    world.forge.terminate().await;
+    world.host.set_pull(1, "merged");
+    for number in 0..120 {
+        world.host.add_pull(&format!("other/{number}"), "main");
+    }
+    world.forge.up().await;
+    let path = format!("/api/tasks/{}", text(&task["id"]));
+    world.forge.until(&path, "the task is done", |task| task["status"] == "done").await;
 }
 
 #[tokio::test]
