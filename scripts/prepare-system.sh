@@ -24,3 +24,11 @@ if ! command -v cargo >/dev/null 2>&1; then
   echo "forge: cargo is missing. Install Rust 1.95 or newer: https://rustup.rs" >&2
   exit 1
 fi
+
+# `prepare-system.sh tests`: also gh, a client of code hosts that we did not write. Without it one test skips itself.
+if [ "${1:-}" = tests ] && ! command -v gh >/dev/null 2>&1; then
+  if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
+    apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq gh || true
+  fi
+  command -v gh >/dev/null 2>&1 || echo "forge: gh is missing; the test that uses it is skipped" >&2
+fi

@@ -2,7 +2,7 @@
 # All tests: formatting, lints, unit and integration tests, cross-process tests.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-bash scripts/prepare-system.sh
+bash scripts/prepare-system.sh tests
 
 if ! cargo nextest --version >/dev/null 2>&1; then
   cargo install --locked --quiet cargo-nextest

@@ -3,6 +3,7 @@
 //!
 //! Invariant: when a [`TestForge`] goes, so does every process it caused, by pid; nothing else is ever signalled.
 
+mod code_host;
 mod http;
 mod socket;
 
@@ -14,6 +15,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+pub use code_host::{CodeHost, Dialect, Seen};
 pub use http::{Answer, client};
 pub use socket::Socket;
 
@@ -36,6 +38,11 @@ impl TestForge {
     }
 
     pub async fn with(args: &[&str], env: &[(&str, &str)]) -> Self {
+        Self::with_settings(args, env, &Value::Null).await
+    }
+
+    /// With a `config.json` that is there before the server is.
+    pub async fn with_settings(args: &[&str], env: &[(&str, &str)], settings: &Value) -> Self {
         let owned = |text: &str| text.to_owned();
         let mut forge = Self {
             dir: TempDir::new().expect("a temporary folder"),
@@ -45,6 +52,10 @@ impl TestForge {
             base: String::new(),
             http: client().build().expect("a client"),
         };
+        if !settings.is_null() {
+            std::fs::create_dir_all(forge.home()).expect("a home");
+            std::fs::write(forge.home().join("config.json"), settings.to_string()).expect("settings");
+        }
         forge.up().await;
         forge
     }
@@ -78,6 +89,15 @@ impl TestForge {
         for key in ["BACKEND_PORT", "PORT", "HOST", "DATABASE_URL", "FORGE_TOKEN", "FORGE_BACKEND_URL"] {
             command.env_remove(key);
         }
+        for key in
+            ["GH_TOKEN", "GITHUB_TOKEN", "GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN", "GITHUB_CLIENT_ID"]
+        {
+            command.env_remove(key);
+        }
+        for key in ["GITLAB_TOKEN", "GITEA_TOKEN", "FORGEJO_TOKEN"] {
+            command.env_remove(key);
+        }
+        command.env("GH_CONFIG_DIR", self.dir.path().join("gh"));
         command.envs(self.env.iter().map(|(key, value)| (key, value)));
         command
     }

@@ -15,9 +15,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::client::Client;
 use crate::logging::{self, LogFormat};
+use crate::port;
 use crate::serve;
 use crate::settings::Env;
-use crate::{page, port};
 
 #[derive(clap::Args)]
 pub struct Flags {
@@ -94,7 +94,7 @@ async fn show(flags: Flags) -> Result<()> {
             dir.display()
         ));
         if flags.stay {
-            page::open(client.base());
+            forge_run::open_page(client.base());
             println!("  The board stays at {}. Ctrl-C ends it.", client.base());
             tokio::signal::ctrl_c().await?;
         }
@@ -117,6 +117,7 @@ fn config(dir: &Path) -> Result<Config> {
         time_limit_s: Some(60),
         silence_limit_s: None,
         expiry_h: 72,
+        online: Default::default(),
     })
 }
 

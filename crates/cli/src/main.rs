@@ -6,7 +6,6 @@
 mod client;
 mod demo;
 mod logging;
-mod page;
 mod port;
 mod serve;
 mod settings;

@@ -13,9 +13,9 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 use crate::logging::{self, LogFormat};
+use crate::port;
 use crate::settings::{self, Env};
 use crate::token::{self, Token};
-use crate::{page, port};
 
 const LOCK_WAIT: Duration = Duration::from_millis(1000);
 const LOCK_PAUSE: Duration = Duration::from_millis(20);
@@ -118,7 +118,7 @@ async fn serve(flags: Flags, env: Env) -> Result<()> {
     let _port_files = port::PortFiles::write(&home, address.port());
     greet(address, &forge, token.as_ref(), login_code.as_deref());
     if !flags.no_open && !env.has("DISABLE_BROWSER_OPEN") {
-        page::open(&url(address));
+        forge_run::open_page(&url(address));
     }
     let shutdown = CancellationToken::new();
     stop_on_signal(shutdown.clone())?;

@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use forge_core::Config;
+use forge_core::{Config, Online, Pages};
 
 use crate::serve::Flags;
 
@@ -104,6 +104,16 @@ pub fn config(flags: &Flags, env: &Env, home: PathBuf) -> Result<Config> {
         time_limit_s: flags.time_limit_s.or(env.number("FORGE_TIME_LIMIT_S")?),
         silence_limit_s: flags.silence_limit_s.or(env.number("FORGE_SILENCE_LIMIT_S")?),
         expiry_h: flags.expiry_h.or(env.number("FORGE_EXPIRY_H")?).unwrap_or(DEFAULT_EXPIRY_H),
+        online: online(flags, env)?,
+    })
+}
+
+fn online(flags: &Flags, env: &Env) -> Result<Online> {
+    let usual = Online::default();
+    Ok(Online {
+        github_client_id: env.get("GITHUB_CLIENT_ID"),
+        pull_poll_s: env.number("FORGE_PR_POLL_S")?.unwrap_or(usual.pull_poll_s),
+        pages: if flags.no_open || env.has("DISABLE_BROWSER_OPEN") { Pages::Leave } else { Pages::Open },
     })
 }
 

@@ -262,6 +262,7 @@ mod tests {
             home: home.to_owned(),
             branch_prefix: None,
             public_url: "http://localhost".into(),
+            online: crate::Online::default(),
             spares: 0,
             time_limit_s: None,
             silence_limit_s: None,

@@ -195,13 +195,16 @@ impl Forge {
                 self.release(id, &site.place);
                 self.start_later(next, site.clone());
             }
-            None => match (self.release(id, &site.place), run.owner) {
-                (Some(waiting), _) => self.start_waiting(waiting),
-                (None, RunOwner::Attempt(attempt)) if run.reason != RunReason::DevServer => {
-                    self.send_draft_later(attempt);
+            None => {
+                match (self.release(id, &site.place), run.owner) {
+                    (Some(waiting), _) => self.start_waiting(waiting),
+                    (None, RunOwner::Attempt(attempt)) if run.reason != RunReason::DevServer => {
+                        self.send_draft_later(attempt);
+                    }
+                    (None, _) => {}
                 }
-                (None, _) => {}
-            },
+                self.publish_later(&run, site);
+            }
         }
         self.seal_later(id);
         Ok(())

@@ -20,6 +20,8 @@ pub enum Kind {
     Denied,
     /// Something outside is missing or full; trying again later may help.
     Unavailable,
+    /// Another machine that was asked failed or said nothing.
+    Upstream,
     /// Our fault.
     Internal,
 }
@@ -113,9 +115,11 @@ impl From<forge_git::GitError> for Error {
             | GitError::NothingToMerge { .. }
             | GitError::NothingKept(_)
             | GitError::Exists(_)
+            | GitError::NoRemote(_)
+            | GitError::Rejected { .. }
             | GitError::Busy(_) => Kind::Conflict,
             GitError::DiskFull | GitError::NoGit | GitError::TooOld { .. } => Kind::Unavailable,
-            GitError::Failed { .. } | GitError::Io { .. } => Kind::Internal,
+            GitError::Failed { .. } | GitError::Locked { .. } | GitError::Io { .. } => Kind::Internal,
         };
         Self { kind, message: format!("GitServiceError: {error}"), cause: Some(error.into()) }
     }

@@ -9,8 +9,11 @@
 mod agent;
 mod approval;
 mod attempt;
+mod auto_pr;
 mod branch;
 mod chain;
+mod checkout;
+mod code_host;
 mod conflict;
 mod diff;
 mod draft;
@@ -24,8 +27,10 @@ mod garbage;
 mod hold;
 mod image;
 mod info;
+mod issue;
 mod land;
 mod lane;
+mod login;
 mod mcp;
 mod message;
 mod notifier;
@@ -33,6 +38,8 @@ mod omni;
 mod place;
 mod profile;
 mod project;
+mod pull_request;
+mod pull_watch;
 mod radar;
 mod recover;
 mod run;
@@ -61,20 +68,26 @@ use chain::Attended;
 use lane::Lanes;
 use radar::Radar;
 
+pub use checkout::{CheckoutStatus, Pulled};
+pub use code_host::{Online, Pages};
 pub use diff::{DiffDetail, DiffFeed, DiffStep};
 pub use error::{Error, Kind, Result};
 pub use feed::EventFeed;
 pub use folder::{FolderEntry, FolderListing};
 pub use follow_up::Replaced;
 pub use forge_git::{SearchHit, SearchScope};
+pub use forge_remote::Release;
 pub use forge_run::{Kind as RecordKind, Record};
 pub use forge_store::{Dropped, Page, TaskBlock, TemplateScope};
 pub use image::{IMAGE_MAX_BYTES, ImageUpload};
 pub use info::{Environment, SystemInfo};
+pub use issue::IssueTask;
 pub use land::RebaseOutcome;
+pub use login::{DeviceStart, LoginAnswer, LoginCheck};
 pub use mcp::McpAnswer;
 pub use omni::{OmniProbe, OmniProbed, OmniStatus};
 pub use place::{GcReport, GcRequest, KeptReport, RestoredReport, Standing, WorktreeLine, WorktreeReport};
+pub use pull_request::{Attached, Opened, PrRefusal};
 pub use start::{Started, StartedAttempt, StartedErrand};
 pub use stream::{EntryTail, LogTail};
 
@@ -106,6 +119,7 @@ pub struct Config {
     pub silence_limit_s: Option<u64>,
     /// Worktrees unused for this long are retired.
     pub expiry_h: u64,
+    pub online: Online,
 }
 
 /// What becomes of running agents when the server stops.
@@ -132,6 +146,7 @@ pub(crate) struct Inner {
     /// Held, never over an await, while the file of settings or of profiles is replaced.
     settings_turn: Mutex<()>,
     http: forge_remote::Http,
+    contacts: code_host::Contacts,
     lanes: Lanes,
     radar: Radar,
     attended: Mutex<HashMap<RunId, Attended>>,
@@ -186,6 +201,7 @@ impl Forge {
             settings,
             settings_turn: Mutex::default(),
             http,
+            contacts: code_host::Contacts::default(),
             lanes: Lanes::default(),
             radar: Radar::default(),
             attended: Mutex::default(),
@@ -204,6 +220,7 @@ impl Forge {
         forge.time_out_approvals();
         forge.watch_agents();
         forge.start_notifier();
+        forge.watch_pull_requests();
         Ok(forge)
     }
 
@@ -242,6 +259,7 @@ impl Forge {
             if let Err(error) = forge.remove_loose_images().await {
                 tracing::warn!(%error, "cannot remove images that no task shows");
             }
+            forge.publish_waiting().await;
             for project in forge.projects().await.unwrap_or_default().iter().take(WARM_PROJECTS) {
                 forge.warm_up(project);
             }

@@ -9,9 +9,9 @@ use std::time::Instant;
 use forge_git::{BranchTip, CopyWarning, Naming, Owner, Repo, Worktree};
 use forge_run::agents::{self, Place};
 use forge_types::{
-    Action, Attempt, AttemptId, AttemptStatus, CHAT_AGENT, CreateAttempt, CreateAttemptOptions, CreateErrand,
-    Errand, ErrandId, Executor, ImageId, Millis, ProfileId, Project, ProjectId, Run, RunOwner, ScriptContext,
-    StartTask, Task, TaskStatus, TaskSummary, Tokens,
+    Action, Attempt, AttemptId, AttemptStatus, AutoPr, CHAT_AGENT, CreateAttempt, CreateAttemptOptions,
+    CreateErrand, Errand, ErrandId, Executor, ImageId, Millis, ProfileId, Project, ProjectId, Run, RunOwner,
+    ScriptContext, StartTask, Task, TaskStatus, TaskSummary, Tokens,
 };
 
 use crate::agent::agent_of;
@@ -55,6 +55,7 @@ struct Checked {
     profile: ProfileId,
     base_branch: String,
     tip: BranchTip,
+    auto_pr: Option<AutoPr>,
 }
 
 impl Forge {
@@ -79,6 +80,11 @@ impl Forge {
         let in_worktree = request.start.use_worktree.unwrap_or(task.status != TaskStatus::Agent);
         let checked = self.check(task.project_id, "task_id", &request.start).await?;
         self.start(checked, task, TaskRow::Known, in_worktree).await
+    }
+
+    /// Whether such a start would be refused.
+    pub(crate) async fn check_start(&self, project: ProjectId, options: &CreateAttemptOptions) -> Result<()> {
+        self.check(project, "project_id", options).await.map(drop)
     }
 
     async fn check(
@@ -117,7 +123,8 @@ impl Forge {
                 ),
             ));
         }
-        Ok(Checked { project, repo, profile, base_branch, tip })
+        let auto_pr = options.auto_pr.unwrap_or(false).then_some(AutoPr::Waiting);
+        Ok(Checked { project, repo, profile, base_branch, tip, auto_pr })
     }
 
     /// The profile with its canonical variant, once the variant and the program are known to exist.
@@ -245,6 +252,7 @@ impl Forge {
             executor_profile_id: request.executor_profile_id,
             base_branch: request.base_branch,
             use_worktree: None,
+            auto_pr: None,
         };
         let checked = self.check(request.project_id, "project_id", &options).await?;
         let _turn = self.0.turns.acquire().await.map_err(|cause| Error::internal("closing", cause))?;
@@ -342,6 +350,8 @@ fn new_attempt(
         executor_profile_id: checked.profile.clone(),
         worktree_path: Some(place),
         use_worktree: worktree.is_some(),
+        // Without a branch of its own there is nothing to propose.
+        auto_pr: checked.auto_pr.clone().filter(|_| worktree.is_some()),
     }
 }
 

@@ -4,6 +4,7 @@
 //! Invariant: no call waits or reads without a bound, none asks at a terminal, and no `GIT_*` variable of the caller can
 //! point it at another repository. Reads never take optional locks.
 
+use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -73,7 +74,7 @@ pub(crate) struct Git {
     access: Access,
     options: Vec<String>,
     args: Vec<OsString>,
-    env: Vec<(&'static str, OsString)>,
+    env: Vec<(Cow<'static, str>, OsString)>,
     input: Option<Vec<u8>>,
     time_limit: Duration,
 }
@@ -123,8 +124,8 @@ impl Git {
         self
     }
 
-    pub fn env(mut self, key: &'static str, value: impl AsRef<OsStr>) -> Self {
-        self.env.push((key, value.as_ref().to_owned()));
+    pub fn env(mut self, key: impl Into<Cow<'static, str>>, value: impl AsRef<OsStr>) -> Self {
+        self.env.push((key.into(), value.as_ref().to_owned()));
         self
     }
 
@@ -160,7 +161,7 @@ impl Git {
         if self.access == Access::Read {
             command.env("GIT_OPTIONAL_LOCKS", "0");
         }
-        command.envs(self.env.iter().map(|(key, value)| (key, value)));
+        command.envs(self.env.iter().map(|(key, value)| (key.as_ref(), value)));
         command.stdin(if self.input.is_some() { Stdio::piped() } else { Stdio::null() });
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true).process_group(0);
         command

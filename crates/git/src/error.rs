@@ -52,6 +52,13 @@ pub enum GitError {
     NothingKept(String),
     #[error("{} already exists; move it away or choose another path", .0.display())]
     Exists(PathBuf),
+    #[error("{} has no remote for this branch (one that it follows, `origin`, or the only one): add one with `git remote add origin <url>`", .0.display())]
+    NoRemote(PathBuf),
+    #[error("{remote} refused '{branch}': {reason}")]
+    Rejected { remote: String, branch: String, reason: String },
+    /// The remote did not let us in: no, wrong or too few credentials.
+    #[error("{remote} did not let git in: {reason}")]
+    Locked { remote: String, reason: String },
     #[error("no space left on the disk: free some space and try again")]
     DiskFull,
     #[error("{0}")]

@@ -1,7 +1,7 @@
 //! Everything Forge does with git, through the `git` program.
 //!
 //! Owns: repositories, branches, worktrees (claim, ownership mark, warm spares, retire, restore, trash), diffs,
-//! commits and the squash merge. No other crate runs `git`.
+//! commits, the squash merge, and push, fetch and pull. No other crate runs `git`.
 //! Invariant: no function here deletes a directory that may hold work. A worktree is retired: snapshot into
 //! `refs/forge/keep/…`, verified, then moved to the trash. Directories without this installation's mark are reported
 //! and never touched.
@@ -9,6 +9,7 @@
 mod admin;
 mod base;
 mod branch;
+mod checkout;
 mod claim;
 mod command;
 mod commit;
@@ -21,10 +22,13 @@ mod history;
 mod keep;
 mod mark;
 mod merge;
+mod network;
 mod platform;
 mod pool;
+mod push;
 mod radar;
 mod rebase;
+mod remote;
 mod removal;
 mod repo;
 mod restore;
@@ -41,6 +45,7 @@ mod watch;
 
 pub use base::{Listed, WorktreeBase, list, measure};
 pub use branch::{BranchTip, ahead_behind, merge_base};
+pub use checkout::{CheckoutState, Pulled, checkout_state, pull_rebase};
 pub use claim::{Naming, Worktree, claim};
 pub use command::{GitVersion, check_git, spawned};
 pub use commit::{Committed, commit_all, is_dirty, reset_hard};
@@ -52,10 +57,13 @@ pub use error::GitError;
 pub use history::is_object_id;
 pub use mark::{Mark, Owner, Whoami, whoami};
 pub use merge::{Merged, landed, squash_merge};
+pub use network::Credential;
 pub use platform::free_bytes;
 pub use pool::{Filled, Pool};
+pub use push::push;
 pub use radar::{Pair, merge_all};
 pub use rebase::{Rebased, abort, commit_work, rebase};
+pub use remote::{Remote, fetch, remote_for};
 pub use removal::delete_file;
 pub use repo::Repo;
 pub use restore::{Restored, Source, restore};

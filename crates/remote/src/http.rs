@@ -3,6 +3,7 @@
 //! Invariant: redirects never carry a token to another host, answers above [`MAX_ANSWER_BYTES`] are refused, and an error
 //! names the host and the status but never a secret.
 
+use std::error::Error as _;
 use std::time::Duration;
 
 use reqwest::{Method, StatusCode, header};
@@ -12,6 +13,8 @@ const TIME_LIMIT: Duration = Duration::from_secs(30);
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
 const MAX_REDIRECTS: usize = 5;
 pub(crate) const MAX_ANSWER_BYTES: usize = 16 << 20;
+/// How much of a server's own words goes into an error.
+const MAX_SAID_CHARS: usize = 600;
 
 #[derive(Debug, thiserror::Error)]
 pub enum RemoteError {
@@ -62,10 +65,8 @@ impl Http {
         body: Option<&Value>,
     ) -> Result<Reply, RemoteError> {
         let host = host_of(url);
-        let unreachable = |error: reqwest::Error| RemoteError::Unreachable {
-            host: host.clone(),
-            reason: cause_of(&error.without_url()),
-        };
+        let unreachable =
+            |error: reqwest::Error| RemoteError::Unreachable { host: host.clone(), reason: root_of(&error) };
         let mut request = self.0.request(method, url);
         for (name, value) in headers {
             request = request.header(*name, *value);
@@ -96,15 +97,6 @@ impl Http {
     }
 }
 
-/// The innermost cause, such as a refused connection, which says more than what failed because of it.
-fn cause_of(error: &dyn std::error::Error) -> String {
-    let mut innermost = error;
-    while let Some(cause) = innermost.source() {
-        innermost = cause;
-    }
-    innermost.to_string()
-}
-
 /// Follows a redirect only on the same host: headers of our own would go along to any other.
 fn stay_with_host(attempt: reqwest::redirect::Attempt<'_>) -> reqwest::redirect::Action {
     let place = |url: &reqwest::Url| {
@@ -114,6 +106,21 @@ fn stay_with_host(attempt: reqwest::redirect::Attempt<'_>) -> reqwest::redirect:
     match same && attempt.previous().len() <= MAX_REDIRECTS {
         true => attempt.follow(),
         false => attempt.stop(),
+    }
+}
+
+/// The innermost cause, which says what happened; the outer ones only say that something did, and may name the URL.
+fn root_of(error: &reqwest::Error) -> String {
+    if error.is_timeout() {
+        return "no answer in time".to_owned();
+    }
+    let mut cause: &dyn std::error::Error = error;
+    while let Some(inner) = cause.source() {
+        cause = inner;
+    }
+    match error.source() {
+        Some(_) => cause.to_string(),
+        None => "the request failed".to_owned(),
     }
 }
 
@@ -133,10 +140,29 @@ impl Reply {
         if StatusCode::from_u16(self.status).is_ok_and(|status| status.is_success()) {
             return Ok(self.body);
         }
-        let said = ["message", "error_description", "error"].iter().find_map(|key| self.body[*key].as_str());
-        let message = said.unwrap_or("no reason given").to_owned();
+        let message = said(&self.body).unwrap_or_else(|| "no reason given".to_owned());
         Err(RemoteError::Refused { host: host_of(url), status: self.status, message })
     }
+}
+
+/// What went wrong in the server's own words; hosts put them under several keys, some as lists.
+fn said(body: &Value) -> Option<String> {
+    let words = |value: &Value| match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Array(list) => {
+            let texts = list.iter().filter_map(|one| one.as_str().or_else(|| one["message"].as_str()));
+            Some(texts.collect::<Vec<_>>().join("; ")).filter(|text| !text.is_empty())
+        }
+        Value::Object(_) => Some(value.to_string()),
+        _ => None,
+    };
+    let main = ["message", "error_description", "error"].iter().find_map(|key| words(&body[*key]));
+    let more = words(&body["errors"]);
+    let text = match (main, more) {
+        (Some(main), Some(more)) => format!("{main}: {more}"),
+        (main, more) => main.or(more)?,
+    };
+    Some(text.chars().take(MAX_SAID_CHARS).collect())
 }
 
 #[cfg(test)]
@@ -147,5 +173,14 @@ mod tests {
     fn a_host_is_named_without_credentials() {
         assert_eq!(host_of("https://user:secret@git.example:8443/a?token=x"), "git.example:8443");
         assert_eq!(host_of("nonsense"), "the given address");
+    }
+
+    #[test]
+    fn the_words_of_every_host_are_found() {
+        let github = serde_json::json!({"message": "Validation Failed", "errors": [{"message": "exists"}, {"code": "x"}]});
+        assert_eq!(said(&github).as_deref(), Some("Validation Failed: exists"));
+        let gitlab = serde_json::json!({"message": ["Another open merge request already exists"]});
+        assert_eq!(said(&gitlab).as_deref(), Some("Another open merge request already exists"));
+        assert_eq!(said(&Value::Null), None);
     }
 }

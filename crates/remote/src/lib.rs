@@ -3,8 +3,20 @@
 //! Invariant: every request has a time limit and a size limit, and no error, log line or `Debug` text ever holds a token
 //! or a URL's credentials.
 
+mod address;
+mod device;
+mod host;
 mod http;
 mod omni;
+mod pull;
+mod releases;
+mod token;
 
+pub use address::Address;
+pub use device::{DeviceAnswer, DeviceCode, GithubUser, LoginSite};
+pub use host::{CodeHost, Host, HostKind, HostSettings, Hosts};
 pub use http::{Http, RemoteError};
 pub use omni::check_host;
+pub use pull::{Issue, Listing, NewPullRequest, PullRequest};
+pub use releases::{RELEASES_REPOSITORY, Release, releases};
+pub use token::{Token, find_token, stored_token};

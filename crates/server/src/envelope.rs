@@ -99,6 +99,7 @@ impl From<Error> for Fault {
             Kind::Conflict => StatusCode::CONFLICT,
             Kind::Denied => StatusCode::FORBIDDEN,
             Kind::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+            Kind::Upstream => StatusCode::BAD_GATEWAY,
             Kind::Internal => StatusCode::INTERNAL_SERVER_ERROR,
         };
         if status.is_server_error() {
@@ -121,6 +122,7 @@ mod tests {
             (Kind::Conflict, 409),
             (Kind::Denied, 403),
             (Kind::Unavailable, 503),
+            (Kind::Upstream, 502),
             (Kind::Internal, 500),
         ];
         for (kind, status) in cases {

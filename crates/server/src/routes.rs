@@ -4,17 +4,21 @@
 
 pub(crate) mod approvals;
 pub(crate) mod attempts;
+pub(crate) mod auth;
 pub(crate) mod branches;
+pub(crate) mod checkouts;
 pub(crate) mod config;
 pub(crate) mod drafts;
 pub(crate) mod errands;
 pub(crate) mod folders;
 pub(crate) mod forge;
 pub(crate) mod images;
+pub(crate) mod issues;
 pub(crate) mod mcp;
 pub(crate) mod meta;
 pub(crate) mod profiles;
 pub(crate) mod projects;
+pub(crate) mod pulls;
 pub(crate) mod runs;
 pub(crate) mod sounds;
 pub(crate) mod tags;

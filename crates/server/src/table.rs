@@ -14,8 +14,8 @@ use tracing::Instrument;
 
 use crate::envelope::{Answer, Fault};
 use crate::routes::{
-    approvals, attempts, branches, config, drafts, errands, folders, forge, images, mcp, meta, profiles,
-    projects, runs, sounds, tags, tasks, templates, worktrees,
+    approvals, attempts, auth, branches, checkouts, config, drafts, errands, folders, forge, images, issues,
+    mcp, meta, profiles, projects, pulls, runs, sounds, tags, tasks, templates, worktrees,
 };
 use crate::{App, door, page, stream, trace};
 
@@ -74,6 +74,9 @@ static ROUTES: &[Route] = table! {
     }
     auth {
         GET "/login" Page door::login ["code"];
+        POST "/api/auth/github/device/start" Json auth::start;
+        POST "/api/auth/github/device/poll" Json auth::poll;
+        GET "/api/auth/github/check" Json auth::check;
     }
     projects {
         GET "/api/projects" Json projects::list ["limit? offset?"];
@@ -98,6 +101,7 @@ static ROUTES: &[Route] = table! {
         GET "/api/projects/{project_id}/tasks" Json tasks::list_in_project ["limit? offset?"];
         POST "/api/projects/{project_id}/tasks" Json tasks::create_in_project;
         POST "/api/projects/{project_id}/tasks/create-and-start" Json tasks::start_in_project;
+        POST "/api/projects/{project_id}/tasks/from-issue" Json issues::create;
         GET "/api/projects/{project_id}/tasks/stream/ws" WebSocket stream::tasks::watch_in_project ["after?"];
         GET "/api/projects/{project_id}/tasks/{task_id}" Json tasks::show;
         PUT "/api/projects/{project_id}/tasks/{task_id}" Json tasks::update;
@@ -127,6 +131,9 @@ static ROUTES: &[Route] = table! {
         GET "/api/task-attempts/{attempt_id}/commit-compare" Json branches::compare_commit ["sha"];
         GET "/api/task-attempts/{attempt_id}/children" Json branches::children;
         POST "/api/task-attempts/{attempt_id}/open-editor" Json branches::open;
+        POST "/api/task-attempts/{attempt_id}/push" Json pulls::push;
+        POST "/api/task-attempts/{attempt_id}/pr" Json pulls::create;
+        POST "/api/task-attempts/{attempt_id}/pr/attach" Json pulls::attach;
         POST "/api/task-attempts/{attempt_id}/start-dev-server" Json attempts::start_dev_server;
         GET "/api/task-attempts/{attempt_id}/diff/ws" WebSocket stream::diff::watch ["stats_only? after?"];
     }
@@ -208,6 +215,9 @@ static ROUTES: &[Route] = table! {
         POST "/api/forge/agents" Json forge::create_agent;
         GET "/api/forge/master-genie/{attempt_id}/neurons" Json forge::neurons;
         GET "/api/forge/neurons/{attempt_id}/subtasks" Json forge::subtasks;
+        GET "/api/forge/projects/{project_id}/branch-status" Json checkouts::status ["base?"];
+        POST "/api/forge/projects/{project_id}/pull" Raw checkouts::pull;
+        GET "/api/forge/releases" Json checkouts::releases;
     }
     worktrees {
         GET "/api/worktrees" Json worktrees::list;

@@ -4,10 +4,10 @@
 //! the contract says; here are only the objects that are put together from several of ours.
 //! Invariant: nothing outside this file writes `execution_process…` or `execution_run…` as a JSON key of an object.
 
-use forge_core::{Started, StartedErrand};
+use forge_core::{IssueTask, Started, StartedErrand};
 use forge_types::{
     Action, Approval, ApprovalId, ApprovalStatus, Attempt, AttemptId, Draft, DraftKind, Errand, ErrandId,
-    ImageId, Millis, Run, RunId, RunReason, RunStatus, Task, TaskSummary,
+    ImageId, IssueLink, Millis, Run, RunId, RunReason, RunStatus, Task, TaskSummary,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -82,6 +82,27 @@ pub(crate) fn started_task(started: &Started) -> StartedTask<'_> {
         attempts: [&started.attempt],
         task_attempt: &started.attempt,
         task: &started.task.task,
+    }
+}
+
+/// The task of an issue, flat as a start's, with its newest attempt when there is one.
+#[derive(Serialize)]
+pub(crate) struct TaskOfIssue<'a> {
+    #[serde(flatten)]
+    summary: &'a TaskSummary,
+    attempts: Vec<&'a Attempt>,
+    task_attempt: Option<&'a Attempt>,
+    task: &'a Task,
+    issue: &'a IssueLink,
+}
+
+pub(crate) fn task_of_issue(made: &IssueTask) -> TaskOfIssue<'_> {
+    TaskOfIssue {
+        summary: &made.task,
+        attempts: made.attempt.iter().collect(),
+        task_attempt: made.attempt.as_ref(),
+        task: &made.task.task,
+        issue: &made.issue,
     }
 }
 

@@ -335,6 +335,8 @@ mod tests {
             (MERGES, "merges_of_attempt"),
             (PROJECT_ATTEMPT_IDS, "attempts_of_task"),
             (PROJECT_DRAFTS, "drafts"),
+            (crate::pulls::OPEN_PULLS, "merges_open"),
+            (crate::pulls::TO_PUBLISH, "attempts_to_publish"),
         ];
         for (sql, index) in lists {
             let plan = plan(&mut conn, sql).await;

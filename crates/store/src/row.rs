@@ -7,14 +7,15 @@ use std::error::Error as StdError;
 use std::str::FromStr;
 
 use forge_types::{
-    Attempt, AttemptStatus, Draft, DraftKind, Errand, EventRecord, Merge, Millis, PrInfo, PrStatus,
-    ProfileId, Project, Run, RunOwner, RunStatus, Task, TaskSummary, Tokens,
+    Attempt, AttemptStatus, AutoPr, Draft, DraftKind, Errand, EventRecord, IssueLink, Merge, Millis, PrInfo,
+    PrStatus, ProfileId, Project, Run, RunOwner, RunStatus, Task, TaskSummary, Tokens,
 };
 use serde::de::DeserializeOwned;
 use sqlx::sqlite::{Sqlite, SqliteRow};
 use sqlx::{Decode, Row, Type};
 
 use crate::document::TaskBlock;
+use crate::pulls::OpenPull;
 
 pub(crate) type Read<T> = Result<T, sqlx::Error>;
 
@@ -157,6 +158,7 @@ macro_rules! attempt_columns {
          attempts.executor, attempts.model, attempts.worktree_deleted, attempts.setup_completed_ms, \
          attempts.input_tokens, attempts.output_tokens, attempts.cache_creation_tokens, \
          attempts.cache_read_tokens, attempts.created_ms, attempts.updated_ms, attempts.use_worktree, \
+         attempts.auto_pr, attempts.auto_pr_note, \
          (SELECT tasks.project_id FROM tasks WHERE tasks.id = attempts.task_id), \
          (SELECT runs.status FROM runs WHERE runs.attempt_id = attempts.id AND runs.reason = 'codingagent' \
           AND runs.dropped = FALSE ORDER BY runs.created_ms DESC, runs.id DESC LIMIT 1)"
@@ -193,6 +195,7 @@ pub(crate) fn attempt(row: &SqliteRow) -> Read<Attempt> {
         created_at: cells.millis()?,
         updated_at: cells.millis()?,
         use_worktree: cells.take()?,
+        auto_pr: auto_pr(cells.take()?, cells.take()?),
         project_id: cells.parse()?,
         status: match cells.parse_opt()? {
             None => AttemptStatus::Pending,
@@ -202,6 +205,25 @@ pub(crate) fn attempt(row: &SqliteRow) -> Read<Attempt> {
             Some(RunStatus::Killed) => AttemptStatus::Stopped,
         },
     })
+}
+
+fn auto_pr(state: Option<&str>, note: Option<String>) -> Option<AutoPr> {
+    let note = note.unwrap_or_default();
+    Some(match state? {
+        "opened" => AutoPr::Opened { url: note },
+        "failed" => AutoPr::Failed { message: note },
+        _ => AutoPr::Waiting,
+    })
+}
+
+/// The two cells of a pull request that opens by itself.
+pub(crate) fn auto_pr_cells(auto_pr: Option<&AutoPr>) -> (Option<&'static str>, Option<&str>) {
+    match auto_pr {
+        None => (None, None),
+        Some(AutoPr::Waiting) => (Some("waiting"), None),
+        Some(AutoPr::Opened { url }) => (Some("opened"), Some(url)),
+        Some(AutoPr::Failed { message }) => (Some("failed"), Some(message)),
+    }
 }
 
 macro_rules! run_columns {
@@ -265,7 +287,27 @@ pub(crate) fn errand(row: &SqliteRow) -> Read<Errand> {
 }
 
 pub(crate) fn merge(row: &SqliteRow) -> Read<Merge> {
+    merge_cells(&mut Cells::of(row))
+}
+
+/// A merge and the task and project it belongs to.
+pub(crate) fn open_pull(row: &SqliteRow) -> Read<OpenPull> {
     let mut cells = Cells::of(row);
+    Ok(OpenPull { merge: merge_cells(&mut cells)?, task_id: cells.parse()?, project_id: cells.parse()? })
+}
+
+pub(crate) fn issue(row: &SqliteRow) -> Read<IssueLink> {
+    let mut cells = Cells::of(row);
+    Ok(IssueLink {
+        task_id: cells.parse()?,
+        project_id: cells.parse()?,
+        repository: cells.take()?,
+        number: cells.take()?,
+        url: cells.take()?,
+    })
+}
+
+fn merge_cells(cells: &mut Cells<'_>) -> Read<Merge> {
     let id = cells.parse()?;
     let task_attempt_id = cells.parse()?;
     let kind: &str = cells.take()?;

@@ -140,11 +140,12 @@ impl Tx {
 
     /// Status, project and worktree path are not stored: they follow from other rows and fields.
     pub async fn insert_attempt(&mut self, attempt: &Attempt) -> Result<()> {
+        let (auto_pr, auto_pr_note) = row::auto_pr_cells(attempt.auto_pr.as_ref());
         bind!(
             "INSERT INTO attempts (id, task_id, container_ref, branch, target_branch, executor, model, \
              worktree_deleted, setup_completed_ms, input_tokens, output_tokens, cache_creation_tokens, \
-             cache_read_tokens, created_ms, updated_ms, use_worktree) \
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)",
+             cache_read_tokens, created_ms, updated_ms, use_worktree, auto_pr, auto_pr_note) \
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)",
             attempt.id.to_string(),
             attempt.task_id.to_string(),
             &attempt.container_ref,
@@ -161,6 +162,8 @@ impl Tx {
             attempt.created_at.0,
             attempt.updated_at.0,
             attempt.use_worktree,
+            auto_pr,
+            auto_pr_note,
         )
         .execute(self.conn()?)
         .await?;
@@ -171,11 +174,12 @@ impl Tx {
     }
 
     pub async fn update_attempt(&mut self, attempt: &Attempt) -> Result<()> {
+        let (auto_pr, auto_pr_note) = row::auto_pr_cells(attempt.auto_pr.as_ref());
         let done = bind!(
             "UPDATE attempts SET container_ref = $2, branch = $3, target_branch = $4, executor = $5, model = $6, \
              worktree_deleted = $7, setup_completed_ms = $8, input_tokens = $9, output_tokens = $10, \
-             cache_creation_tokens = $11, cache_read_tokens = $12, updated_ms = $13, use_worktree = $14 \
-             WHERE id = $1",
+             cache_creation_tokens = $11, cache_read_tokens = $12, updated_ms = $13, use_worktree = $14, \
+             auto_pr = $15, auto_pr_note = $16 WHERE id = $1",
             attempt.id.to_string(),
             &attempt.container_ref,
             &attempt.branch,
@@ -190,6 +194,8 @@ impl Tx {
             attempt.tokens.cache_read_tokens,
             attempt.updated_at.0,
             attempt.use_worktree,
+            auto_pr,
+            auto_pr_note,
         )
         .execute(self.conn()?)
         .await?;

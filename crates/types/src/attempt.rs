@@ -28,6 +28,18 @@ pub struct Attempt {
     /// False for an attempt in the user's own checkout, which no cleanup may ever touch.
     #[serde(default = "yes")]
     pub use_worktree: bool,
+    /// Present when a pull request is to be opened without being asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub auto_pr: Option<AutoPr>,
+}
+
+/// What became of a pull request that opens by itself once the agent succeeded with changes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "state", rename_all = "lowercase")]
+pub enum AutoPr {
+    Waiting,
+    Opened { url: String },
+    Failed { message: String },
 }
 
 fn yes() -> bool {

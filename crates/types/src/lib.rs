@@ -16,6 +16,7 @@ mod event;
 mod executor;
 mod id;
 mod image;
+mod issue;
 mod log;
 mod merge;
 mod omni;
@@ -33,7 +34,7 @@ mod time;
 pub use action::{Action, ActionKind, ScriptContext, ScriptLanguage};
 pub use agent::{CHAT_AGENT, CreateAgent, ForgeAgent, Neuron};
 pub use approval::{Answer, Approval, ApprovalStatus, AskApproval};
-pub use attempt::{Attempt, AttemptStatus, Tokens};
+pub use attempt::{Attempt, AttemptStatus, AutoPr, Tokens};
 pub use branch::{
     BranchStatus, ChangeTargetBranch, CommitComparison, CommitInfo, ConflictOp, ConflictReport, PairConflict,
     RebaseAttempt, TargetBranchChanged, TargetConflict, TaskRelationships,
@@ -48,6 +49,7 @@ pub use id::{
     TagId, TaskId, TemplateId,
 };
 pub use image::Image;
+pub use issue::IssueLink;
 pub use log::{
     ActionType, CommandResult, EntryPatch, EntryType, ErrorType, ExitStatus, FileChange, NormalizedEntry,
     PatchOp, TodoItem, ToolResult, ToolResultKind, ToolStatus,
@@ -59,8 +61,9 @@ pub use omni::{
 };
 pub use project::Project;
 pub use request::{
-    CreateAttempt, CreateAttemptOptions, CreateErrand, CreateProject, CreateTask, FollowUp, FollowUpErrand,
-    OpenEditor, ReplaceRun, SetUpAgent, StartTask, UpdateProject, UpdateTask,
+    AttachPullRequest, CreateAttempt, CreateAttemptOptions, CreateErrand, CreateProject, CreatePullRequest,
+    CreateTask, FollowUp, FollowUpErrand, OpenEditor, ReplaceRun, SetUpAgent, StartTask, TaskFromIssue,
+    UpdateProject, UpdateTask,
 };
 pub use run::{Run, RunOwner, RunPhase, RunReason, RunStatus};
 pub use secret::{SECRET_MASK, SentSecret, put_secret};

@@ -99,6 +99,8 @@ pub struct CreateAttemptOptions {
     pub executor_profile_id: ProfileId,
     pub base_branch: Option<String>,
     pub use_worktree: Option<bool>,
+    /// Open a pull request once the agent succeeded with changes.
+    pub auto_pr: Option<bool>,
 }
 
 /// The nested body of the contract, or the flat one that older documents show.
@@ -182,6 +184,32 @@ pub struct FollowUpErrand {
     pub prompt: String,
     #[serde(default, deserialize_with = "present")]
     pub variant: Option<Option<String>>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct CreatePullRequest {
+    pub title: String,
+    #[serde(alias = "description")]
+    pub body: Option<String>,
+    pub target_branch: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+pub struct AttachPullRequest {
+    /// Preferred when several pull requests come from the branch.
+    pub pr_number: Option<i64>,
+}
+
+/// Make a task of an issue, named by its number or by its address.
+#[derive(Clone, Debug, Deserialize)]
+pub struct TaskFromIssue {
+    pub number: Option<i64>,
+    pub url: Option<String>,
+    pub start: Option<bool>,
+    /// Absent means the one of the settings.
+    pub executor_profile_id: Option<ProfileId>,
+    pub base_branch: Option<String>,
+    pub auto_pr: Option<bool>,
 }
 
 #[cfg(test)]

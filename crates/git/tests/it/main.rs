@@ -7,6 +7,8 @@ mod copies;
 mod diffs;
 mod fixture;
 mod merges;
+mod pulls;
+mod pushes;
 mod rebases;
 mod removals;
 mod repos;

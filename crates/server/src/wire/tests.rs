@@ -76,6 +76,7 @@ fn recorded_attempt() -> (Value, Attempt) {
         executor_profile_id: ProfileId::new(Executor::ClaudeCode),
         worktree_path: read(&data["container_ref"]),
         use_worktree: true,
+        auto_pr: None,
     };
     (data, attempt)
 }

@@ -52,6 +52,10 @@ impl World {
 
     async fn build(door: Door, exe: PathBuf) -> Self {
         let dir = tempfile::tempdir().unwrap();
+        // Nothing here may reach out into the world.
+        let settings =
+            json!({"hosts": {"github.com": {"api": "http://127.0.0.1:9", "web": "http://127.0.0.1:9"}}});
+        std::fs::write(dir.path().join("config.json"), settings.to_string()).unwrap();
         let forge = Forge::open(config(dir.path().to_path_buf(), exe)).await.unwrap();
         let shutdown = CancellationToken::new();
         let router = forge_server::router(forge.clone(), door, shutdown.clone());
@@ -118,6 +122,7 @@ fn config(home: PathBuf, exe: PathBuf) -> Config {
         time_limit_s: None,
         silence_limit_s: None,
         expiry_h: 72,
+        online: Default::default(),
     }
 }
 

@@ -64,6 +64,7 @@ pub fn attempt(task: &Task, at: i64) -> Attempt {
         executor_profile_id: profile,
         worktree_path: Some(format!("/trees/{at}")),
         use_worktree: true,
+        auto_pr: None,
     }
 }
 

@@ -7,6 +7,7 @@ mod desk;
 mod fixture;
 mod follow;
 mod lists;
+mod pulls;
 mod schema;
 mod speed;
 mod tale;

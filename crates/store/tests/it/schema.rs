@@ -30,14 +30,19 @@ async fn sample_rows(conn: &mut SqliteConnection, version: i64) {
              INSERT INTO tasks (id, project_id, title, status, hidden, created_ms, updated_ms, attempt_count, executor)
                VALUES ('00000000-0000-4000-8000-000000000002', '00000000-0000-4000-8000-000000000001', 'old task',
                'inreview', 0, 3, 4, 1, 'AMP');
-             INSERT INTO attempts VALUES ('00000000-0000-4000-8000-000000000003',
-               '00000000-0000-4000-8000-000000000002', '/tree', 'b', 'main', 'AMP', NULL, 0, NULL, NULL, NULL, NULL,
-               NULL, 5, 6, 1);
+             INSERT INTO attempts (id, task_id, container_ref, branch, target_branch, executor, worktree_deleted, created_ms,
+               updated_ms, use_worktree) VALUES ('00000000-0000-4000-8000-000000000003',
+               '00000000-0000-4000-8000-000000000002', '/tree', 'b', 'main', 'AMP', 0, 5, 6, 1);
              INSERT INTO events (at_ms, kind, body) VALUES (7, 'project_removed',
                '{\"event\":\"project_removed\",\"id\":\"00000000-0000-4000-8000-00000000000f\"}');"
         }
         2 => {
             "INSERT INTO rebases VALUES ('00000000-0000-4000-8000-000000000003', 'other', 'aa', 'bb', 8);"
+        }
+        3 => {
+            "UPDATE attempts SET auto_pr = 'opened', auto_pr_note = 'https://host.example/pull/1';
+             INSERT INTO issues VALUES ('00000000-0000-4000-8000-000000000002',
+               '00000000-0000-4000-8000-000000000001', 'host.example/a/b', 7, 'https://host.example/issues/7');"
         }
         4 => {
             "INSERT INTO project_settings VALUES ('00000000-0000-4000-8000-000000000001', 1, '{\"host\":\"h\"}');

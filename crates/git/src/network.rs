@@ -1,0 +1,144 @@
+//! Calls of git that speak to another machine.
+//!
+//! Owns: how a token gets to git, that nothing ever asks a question, and what the failures mean.
+//! Invariant: a token is in the environment of that one process only: never among its arguments, in a configuration
+//! file, a reflog or an error. Without a token git uses whatever the user has set up.
+
+use std::fmt;
+use std::time::Duration;
+
+use base64::Engine;
+
+use crate::GitError;
+use crate::command::{Answer, Git};
+use crate::remote::Remote;
+
+const TIME_LIMIT: Duration = Duration::from_secs(300);
+
+/// A name and a secret for an HTTP remote.
+#[derive(Clone)]
+pub struct Credential {
+    pub user: String,
+    pub secret: String,
+}
+
+impl fmt::Debug for Credential {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Credential").field("user", &self.user).finish_non_exhaustive()
+    }
+}
+
+/// Makes `git` fit to speak to `remote`.
+pub(crate) fn connect(git: Git, remote: &Remote, credential: Option<&Credential>) -> Git {
+    // A program that asks takes the place of the terminal, and this one has no answer.
+    let git = git.env("SSH_ASKPASS", "false").env("SSH_ASKPASS_REQUIRE", "force").time_limit(TIME_LIMIT);
+    let (Some(credential), Some(site)) = (credential, site_of(&remote.url)) else { return git };
+    let plain = format!("{}:{}", credential.user, credential.secret);
+    let header = format!("Authorization: Basic {}", base64::engine::general_purpose::STANDARD.encode(plain));
+    let settings = [
+        (format!("http.{site}.extraHeader"), header),
+        // A refused token is told, not papered over with another identity.
+        ("credential.helper".to_owned(), String::new()),
+    ];
+    // The caller's own settings of this kind stay in force.
+    let first: usize = std::env::var("GIT_CONFIG_COUNT").ok().and_then(|n| n.parse().ok()).unwrap_or(0);
+    let git = git.env("GIT_CONFIG_COUNT", (first + settings.len()).to_string());
+    settings.into_iter().enumerate().fold(git, |git, (at, (key, value))| {
+        let number = first + at;
+        git.env(format!("GIT_CONFIG_KEY_{number}"), key).env(format!("GIT_CONFIG_VALUE_{number}"), value)
+    })
+}
+
+/// `https://host[:port]/` of an HTTP address, without credentials.
+fn site_of(url: &str) -> Option<String> {
+    let (scheme, rest) = url.split_once("://")?;
+    if !["http", "https"].contains(&scheme) {
+        return None;
+    }
+    let authority = rest.split('/').next()?;
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    Some(format!("{scheme}://{host}/"))
+}
+
+/// What a failed call means to a caller.
+pub(crate) fn explain(answer: Answer, remote: &Remote, branch: &str) -> GitError {
+    let reason = without_credentials(&words(&answer));
+    let remote = format!("remote '{}'", remote.name);
+    let has = |texts: &[&str]| texts.iter().any(|text| reason.contains(text));
+    let locked = [
+        "Authentication failed",
+        "could not read Username",
+        "could not read Password",
+        "terminal prompts disabled",
+        "Permission denied",
+        "Host key verification failed",
+        "error: 401",
+        "error: 403",
+        "Access denied",
+        "error: 404",
+    ];
+    if has(&["[rejected]", "[remote rejected]", "stale info", "non-fast-forward", "fetch first"]) {
+        return GitError::Rejected { remote, branch: branch.to_owned(), reason };
+    }
+    // Hosts say so of a repository that one may not know of.
+    let hidden = has(&["epository"]) && has(&["not found", "does not exist"]);
+    match hidden || has(&locked) {
+        true => GitError::Locked { remote, reason },
+        false => match answer.into_error() {
+            GitError::Failed { command, .. } => GitError::Failed { command, stderr: reason },
+            other => other,
+        },
+    }
+}
+
+/// The lines that say something, from both streams.
+fn words(answer: &Answer) -> String {
+    let stdout = String::from_utf8_lossy(&answer.stdout).into_owned();
+    let refs = stdout.lines().filter(|line| line.starts_with('!'));
+    let errors = answer.stderr.lines().filter(|line| !line.starts_with("hint:") && !line.trim().is_empty());
+    let text = refs.chain(errors).map(str::trim).collect::<Vec<_>>().join("\n");
+    if text.is_empty() { format!("exit code {}", answer.code) } else { text }
+}
+
+/// Cuts `user:secret@` out of every URL of a text.
+pub(crate) fn without_credentials(text: &str) -> String {
+    let mut rest = text;
+    let mut clean = String::with_capacity(text.len());
+    while let Some(at) = rest.find("://") {
+        let (before, after) = rest.split_at(at + 3);
+        clean.push_str(before);
+        let end = after.find(|c: char| c == '/' || c.is_whitespace() || "'\"".contains(c));
+        let authority = &after[..end.unwrap_or(after.len())];
+        rest = match authority.rfind('@') {
+            Some(at) => &after[at + 1..],
+            None => after,
+        };
+    }
+    clean.push_str(rest);
+    clean
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn credentials_are_cut_out_of_every_url() {
+        let text =
+            "fatal: unable to access 'https://me:s3cret@git.example/a/b': see http://x@y/ and ssh://git@h/p";
+        assert_eq!(
+            without_credentials(text),
+            "fatal: unable to access 'https://git.example/a/b': see http://y/ and ssh://h/p"
+        );
+        assert_eq!(without_credentials("no url, user@host"), "no url, user@host");
+    }
+
+    #[test]
+    fn a_credential_is_for_http_only_and_never_printed() {
+        assert_eq!(site_of("https://u:p@h:8443/a/b").as_deref(), Some("https://h:8443/"));
+        assert_eq!(site_of("ssh://git@h/a"), None);
+        assert_eq!(site_of("/srv/a.git"), None);
+        let credential = Credential { user: "u".into(), secret: "s3cret".into() };
+        assert!(!format!("{credential:?}").contains("s3cret"));
+    }
+}

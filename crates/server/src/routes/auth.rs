@@ -1,0 +1,20 @@
+//! The login at GitHub.
+//!
+//! Invariant: bodies are not looked at; the device code that some clients send is kept by the engine.
+
+use axum::extract::State;
+use forge_core::Forge;
+
+use crate::envelope::{Answer, ok};
+
+pub(crate) async fn start(State(forge): State<Forge>) -> Answer {
+    Ok(ok(forge.start_github_login().await?))
+}
+
+pub(crate) async fn poll(State(forge): State<Forge>) -> Answer {
+    Ok(ok(forge.poll_github_login().await?))
+}
+
+pub(crate) async fn check(State(forge): State<Forge>) -> Answer {
+    Ok(ok(forge.check_github_login().await?))
+}

@@ -1,0 +1,18 @@
+//! Tasks made of issues.
+
+use axum::extract::State;
+use forge_core::Forge;
+use forge_types::{ProjectId, TaskFromIssue};
+
+use crate::envelope::{Answer, warn};
+use crate::extract::{Id, Payload};
+use crate::wire;
+
+pub(crate) async fn create(
+    State(forge): State<Forge>,
+    Id(project): Id<ProjectId>,
+    Payload(request): Payload<TaskFromIssue>,
+) -> Answer {
+    let made = forge.create_task_from_issue(project, request).await?;
+    Ok(warn(wire::task_of_issue(&made), made.warning.clone()))
+}
