@@ -7,6 +7,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use forge_git::Repo;
 use forge_run::{Exit, Found, Tail};
 use forge_types::{Run, RunPhase, RunReason, RunStatus};
 
@@ -133,13 +134,14 @@ impl Forge {
     }
 
     /// Undoes what [`Self::find_cut_off_starts`] found. A git process of the server that died may still be at work in
-    /// one of them, so each is tried more than once.
+    /// one of them, so each is tried more than once, and what it does too late is undone in the end.
     pub(crate) async fn undo_cut_off_starts(&self, mut lines: Vec<WorktreeLine>) {
+        let mut undone = Vec::new();
         for pause in UNDO_PAUSES {
             let mut left = Vec::new();
             for line in lines {
                 match self.undo_cut_off(&line).await {
-                    Ok(()) => {}
+                    Ok(claim) => undone.extend(claim),
                     Err(error) => {
                         tracing::warn!(path = %line.path.display(), %error, "orphaned worktree stays for now");
                         left.push(line);
@@ -147,22 +149,32 @@ impl Forge {
                 }
             }
             lines = left;
-            if lines.is_empty() {
+            if lines.is_empty() && undone.is_empty() {
                 return;
             }
             tokio::select! {
                 () = self.0.stop.cancelled() => return,
                 () = tokio::time::sleep(pause) => {}
             }
+            for (repo, branch, commit) in std::mem::take(&mut undone) {
+                if let Err(error) = forge_git::drop_late_branch(&repo, &branch, &commit).await {
+                    tracing::warn!(branch, %error, "cannot see whether a cut-off start made its branch later");
+                }
+            }
         }
     }
 
-    async fn undo_cut_off(&self, line: &WorktreeLine) -> Result<()> {
-        let (Some(owner), Some(repo)) = (line.owner, &line.repo) else { return Ok(()) };
+    /// Answers the branch that a claim without one may still get, and where it would be.
+    async fn undo_cut_off(&self, line: &WorktreeLine) -> Result<Option<(Repo, String, String)>> {
+        let (Some(owner), Some(repo)) = (line.owner, &line.repo) else { return Ok(None) };
         let repo = self.repo_at(Path::new(repo)).await?;
         let head = repo.head_of(&line.path).await?;
+        let mut may_come = None;
         match &line.branch {
             Some(branch) if self.is_elsewhere(&repo, branch, &head).await? => {
+                if repo.resolve_branch(branch).await?.is_none() {
+                    may_come = Some((repo.clone(), branch.clone(), head.clone()));
+                }
                 forge_git::drop_orphan_claim(&repo, &self.0.base, owner, &line.path, branch, &head).await?;
             }
             // A branch that carries commits of its own is work and stays, whatever became of its rows.
@@ -171,11 +183,11 @@ impl Forge {
             }
         }
         tracing::info!(path = %line.path.display(), branch = ?line.branch, "start that was cut off is undone");
-        Ok(())
+        Ok(may_come)
     }
 
     /// Whether some other branch already holds `commit`.
-    async fn is_elsewhere(&self, repo: &forge_git::Repo, branch: &str, commit: &str) -> Result<bool> {
+    async fn is_elsewhere(&self, repo: &Repo, branch: &str, commit: &str) -> Result<bool> {
         for other in repo.branches().await? {
             if other.name != branch && forge_git::ahead_behind(repo, commit, &other.name).await?.0 == 0 {
                 return Ok(true);

@@ -145,7 +145,7 @@ fn unsettle(spare: &Spare, from: &Path, error: GitError) -> GitError {
 }
 
 /// Writes the owner's full id into the branch's configuration.
-async fn record(repo: &Repo, branch: &str, owner: Owner) -> Result<(), GitError> {
+pub(crate) async fn record(repo: &Repo, branch: &str, owner: Owner) -> Result<(), GitError> {
     let _writing = repo.writing().await;
     let key = config_key(branch);
     Git::write(repo.path()).args(["config", "--local", &key, &owner.to_string()]).run_patiently().await?;

@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use crate::claim::{config_key, update_submodules};
+use crate::claim::{config_key, record, update_submodules};
 use crate::command::Git;
 use crate::spare::{self, Attach, AttachFailure};
 use crate::{GitError, Kept, Mark, Owner, Repo, WorktreeBase, admin, mark, retire};
@@ -91,9 +91,9 @@ fn checked_out_at(repo: &Repo, full_ref: &str) -> Option<std::path::PathBuf> {
     dirs.filter_map(|dir| admin::worktree_of(&dir)).find(|path| path.exists())
 }
 
-/// Undoes a claim whose owner was never recorded: the directory is retired; the branch goes only when it still is where
-/// the claim put it and is known to be the claim's: its configuration names this owner or, when the claim was cut off
-/// before that was written, the worktree is on it.
+/// Undoes a claim whose owner was never recorded. The branch goes only when it still is where the claim put it and is
+/// known to be the claim's: its configuration names this owner or, when the claim was cut off before that was written, the
+/// worktree is on it. It goes before the directory is retired: without the directory nothing would lead to it any more.
 pub async fn drop_orphan_claim(
     repo: &Repo,
     base: &WorktreeBase,
@@ -102,30 +102,51 @@ pub async fn drop_orphan_claim(
     branch: &str,
     base_commit: &str,
 ) -> Result<Option<Kept>, GitError> {
-    let full_ref = format!("refs/heads/{branch}");
-    // Branch and HEAD are set in one step, so this HEAD proves that the claim made the branch.
-    let head = admin::private_dir(path).and_then(|dir| std::fs::read_to_string(dir.join("HEAD")).ok());
-    let is_on_it = head.is_some_and(|head| head.trim() == format!("ref: {full_ref}"));
-    let kept = match std::fs::symlink_metadata(path) {
-        Ok(_) => Some(retire_cut_off(repo, base, owner, path).await?),
-        Err(_) => None,
-    };
-    let _writing = repo.writing().await;
+    let is_there = std::fs::symlink_metadata(path).is_ok();
+    let tip = repo.resolver().commit(&format!("refs/heads/{branch}")).await?;
+    if tip.as_deref() == Some(base_commit) && branch_is_claims(repo, owner, path, branch).await? {
+        if is_there {
+            // First the owner's name, so that it is known whose the branch is when the worktree is no longer on it.
+            record(repo, branch, owner).await?;
+            let detach = ["update-ref", "--no-deref", "HEAD", base_commit];
+            Git::write(path).args(detach).run_patiently().await?;
+        }
+        remove_claimed_branch(repo, branch, base_commit).await?;
+    }
+    match is_there {
+        true => Ok(Some(retire_cut_off(repo, base, owner, path).await?)),
+        false => Ok(None),
+    }
+}
+
+/// Whether the branch was made by this owner's claim.
+async fn branch_is_claims(repo: &Repo, owner: Owner, path: &Path, branch: &str) -> Result<bool, GitError> {
     let id = Git::read(repo.path()).args(["config", "--get", &config_key(branch)]).answer().await?;
     let id = String::from_utf8_lossy(&id.stdout).trim().to_owned();
-    // Git takes an empty old value for "whatever it is", which would let a branch with work on it go.
-    if base_commit.is_empty() || (id != owner.to_string() && !(id.is_empty() && is_on_it)) {
-        return Ok(kept);
-    }
-    let removed = Git::write(repo.path()).args(["update-ref", "-d", &full_ref, base_commit]).answer().await?;
-    if removed.code == 0 && !id.is_empty() {
+    // Branch and HEAD are set in one step, so this HEAD proves that the claim made the branch.
+    let head = admin::private_dir(path).and_then(|dir| std::fs::read_to_string(dir.join("HEAD")).ok());
+    let is_on_it = head.is_some_and(|head| head.trim() == format!("ref: refs/heads/{branch}"));
+    Ok(id == owner.to_string() || (id.is_empty() && is_on_it))
+}
+
+/// Deletes the branch if it is at `commit`, then its configuration.
+async fn remove_claimed_branch(repo: &Repo, branch: &str, commit: &str) -> Result<(), GitError> {
+    let _writing = repo.writing().await;
+    let full_ref = format!("refs/heads/{branch}");
+    let removed = Git::write(repo.path()).args(["update-ref", "-d", &full_ref, commit]).answer().await?;
+    if removed.code == 0 {
+        // Without such a section there is nothing to remove.
         let section = format!("branch.{branch}");
-        Git::write(repo.path())
-            .args(["config", "--local", "--remove-section", &section])
-            .run_patiently()
-            .await?;
+        let args = ["config", "--local", "--remove-section", &section];
+        Git::write(repo.path()).args(args).answer().await?;
     }
-    Ok(kept)
+    Ok(())
+}
+
+/// Deletes a branch that appeared at `commit` after its claim was undone: a git process outlived the server that had
+/// started it.
+pub async fn drop_late_branch(repo: &Repo, branch: &str, commit: &str) -> Result<(), GitError> {
+    remove_claimed_branch(repo, branch, commit).await
 }
 
 /// Retires a worktree whose claim may have been cut off anywhere, even between its move and git's knowing of it.

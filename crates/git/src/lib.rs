@@ -52,7 +52,7 @@ pub use commit::{Committed, commit_all, is_dirty, reset_hard};
 pub use content::ContentReader;
 pub use copy::{CopyWarning, copy_files};
 pub use diff::{Blob, Counting, FileDiff, diff_commit, diff_worktree};
-pub use ensure::{drop_orphan_claim, ensure, retire_cut_off};
+pub use ensure::{drop_late_branch, drop_orphan_claim, ensure, retire_cut_off};
 pub use error::GitError;
 pub use history::is_object_id;
 pub use mark::{Mark, Owner, Whoami, whoami};
