@@ -80,16 +80,22 @@ impl Forge {
     pub async fn branch_status(&self, id: AttemptId) -> Result<BranchStatus> {
         let Ground { site, attempt, repo } = self.ground(id).await?;
         let merges = self.0.store.merges(id).await?;
+        let is_published =
+            matches!(merges.first(), Some(Merge::Pr { pr_info, .. }) if pr_info.status == PrStatus::Open);
+        if is_published || repo.is_remote(&attempt.target_branch).await? {
+            // Without the remote the answer is what was last known of it.
+            if let Err(error) = self.refresh_remote(&site.project, &attempt.target_branch).await {
+                tracing::warn!(attempt = %id, %error, "the remote cannot be asked how far it is");
+            }
+        }
         let tip = tip_of(&repo, &attempt.branch).await?;
         let target = tip_of(&repo, &attempt.target_branch).await?;
         let (tree, counts) =
             tokio::join!(forge_git::status(&site.place), forge_git::ahead_behind(&repo, &tip, &target),);
         let (tree, (ahead, behind)) = (tree?, counts?);
-        let remote = match merges.first() {
-            Some(Merge::Pr { pr_info, .. }) if pr_info.status == PrStatus::Open => {
-                repo.remote_tip(&attempt.branch).await?
-            }
-            _ => None,
+        let remote = match is_published {
+            true => repo.remote_tip(&attempt.branch).await?,
+            false => None,
         };
         let remote = match remote {
             Some(remote) => Some(forge_git::ahead_behind(&repo, &tip, &remote).await?),

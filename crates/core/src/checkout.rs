@@ -3,34 +3,15 @@
 //! Invariant: looking changes nothing but remote-tracking branches, and a pull happens whole or not at all.
 
 use forge_remote::{LoginSite, Release};
-use forge_types::{Merge, ProjectId};
-use serde::Serialize;
+use forge_types::{BranchStatus, ProjectId};
 
 use crate::{Error, Forge, Kind, Result};
 
 pub use forge_git::Pulled;
 
-/// How the main checkout stands; the keys are those of an attempt's branch status.
-#[derive(Clone, Debug, Serialize)]
-pub struct CheckoutStatus {
-    pub commits_behind: Option<u32>,
-    pub commits_ahead: Option<u32>,
-    pub has_uncommitted_changes: Option<bool>,
-    pub head_oid: Option<String>,
-    pub uncommitted_count: Option<usize>,
-    pub untracked_count: Option<usize>,
-    pub target_branch_name: String,
-    pub remote_commits_behind: Option<u32>,
-    pub remote_commits_ahead: Option<u32>,
-    pub merges: Vec<Merge>,
-    pub is_rebase_in_progress: bool,
-    pub conflict_op: Option<String>,
-    pub conflicted_files: Vec<String>,
-}
-
 impl Forge {
     /// The current branch against `base` on the remote, and against the branch it follows.
-    pub async fn checkout_status(&self, id: ProjectId, base: &str) -> Result<CheckoutStatus> {
+    pub async fn checkout_status(&self, id: ProjectId, base: &str) -> Result<BranchStatus> {
         let project = self.project(id).await?;
         let repo = self.repo(&project).await?;
         // Without a remote, or without a network, what is known is told.
@@ -47,7 +28,7 @@ impl Forge {
         };
         let target = against(remote.map(|remote| format!("{}/{}", remote.name, remote.strip(base)))).await?;
         let followed = against(state.upstream.clone()).await?;
-        Ok(CheckoutStatus {
+        Ok(BranchStatus {
             commits_behind: target.map(|(_, behind)| behind),
             commits_ahead: target.map(|(ahead, _)| ahead),
             has_uncommitted_changes: Some(state.changed_count > 0),

@@ -68,7 +68,7 @@ use chain::Attended;
 use lane::Lanes;
 use radar::Radar;
 
-pub use checkout::{CheckoutStatus, Pulled};
+pub use checkout::Pulled;
 pub use code_host::{Online, Pages};
 pub use diff::{DiffDetail, DiffFeed, DiffStep};
 pub use error::{Error, Kind, Result};

@@ -44,6 +44,12 @@ impl Repo {
         Ok(text.lines().filter_map(|line| line.strip_prefix("refs/heads/")).map(str::to_owned).collect())
     }
 
+    /// Whether the name is that of a branch which only a remote has.
+    pub async fn is_remote(&self, branch: &str) -> Result<bool, GitError> {
+        let found = self.resolve_branch(branch).await?;
+        Ok(found.is_some_and(|tip| tip.full_ref.starts_with("refs/remotes/")))
+    }
+
     /// Where the remote-tracking branch of the same name is.
     pub async fn remote_tip(&self, branch: &str) -> Result<Option<String>, GitError> {
         if !crate::branch::is_plain(branch) {

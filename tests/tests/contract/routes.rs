@@ -11,45 +11,7 @@ use crate::recording::folder;
 use crate::server::Server;
 
 /// Routes that are not served yet.
-const PENDING: &[&str] = &[
-    "GET /api/task-attempts/{id}/commit-info",
-    "GET /api/task-attempts/{id}/commit-compare",
-    "GET /api/task-attempts/{id}/branch-status",
-    "POST /api/task-attempts/{id}/push",
-    "POST /api/task-attempts/{id}/rebase",
-    "POST /api/task-attempts/{id}/conflicts/abort",
-    "POST /api/task-attempts/{id}/pr",
-    "POST /api/task-attempts/{id}/pr/attach",
-    "POST /api/task-attempts/{id}/open-editor",
-    "POST /api/task-attempts/{id}/delete-file",
-    "GET /api/task-attempts/{id}/children",
-    "POST /api/task-attempts/{id}/change-target-branch",
-    "GET /api/info",
-    "PUT /api/config",
-    "GET /api/config",
-    "GET /api/sounds/{sound}",
-    "GET /api/mcp-config",
-    "POST /api/mcp-config",
-    "POST /api/auth/github/device/start",
-    "POST /api/auth/github/device/poll",
-    "GET /api/auth/github/check",
-    "GET /api/forge/config",
-    "PUT /api/forge/config",
-    "GET /api/forge/projects/{project_id}/settings",
-    "PUT /api/forge/projects/{project_id}/settings",
-    "GET /api/forge/projects/{project_id}/branch-status",
-    "POST /api/forge/projects/{project_id}/pull",
-    "GET /api/forge/projects/{project_id}/profiles",
-    "GET /api/forge/omni/status",
-    "GET /api/forge/omni/instances",
-    "POST /api/forge/omni/validate",
-    "GET /api/forge/omni/notifications",
-    "GET /api/forge/releases",
-    "GET /api/forge/agents",
-    "POST /api/forge/agents",
-    "GET /api/forge/master-genie/{attempt_id}/neurons",
-    "GET /api/forge/neurons/{attempt_id}/subtasks",
-];
+const PENDING: &[&str] = &[];
 
 /// Routes that would reach other machines when they are asked; that they are listed has to do.
 const OUTSIDE: [&str; 6] = [

@@ -57,7 +57,92 @@ const SCHEMAS: &[(&str, &str)] = &[
         "title?:string description?:string|null status?:TaskStatus parent_task_attempt?:uuid|null \
          image_ids?:uuid[]|null",
     ),
-    ("AttemptOptions", "executor_profile_id:ProfileChoice base_branch?:string|null use_worktree?:bool|null"),
+    (
+        "AttemptOptions",
+        "executor_profile_id:ProfileChoice base_branch?:string|null use_worktree?:bool|null auto_pr?:bool|null",
+    ),
+    ("AutoPr", "state:AutoPrState url?:string message?:string"),
+    ("AutoPrState", "= waiting opened failed"),
+    (
+        "TaskFromIssue",
+        "number?:int|null url?:string|null start?:bool|null executor_profile_id?:ProfileChoice \
+         base_branch?:string|null auto_pr?:bool|null",
+    ),
+    ("IssueLink", "task_id:uuid project_id:uuid repository:string number:int url:string"),
+    (
+        "TaskOfIssue",
+        "+TaskWithAttemptStatus attempts:TaskAttempt[] task_attempt:TaskAttempt|null task:Task issue:IssueLink",
+    ),
+    ("PrStatus", "= open merged closed unknown"),
+    ("PrInfo", "number:int url:string status:PrStatus merged_at:time|null merge_commit_sha:string|null"),
+    (
+        "Merge",
+        "type:string id:uuid task_attempt_id:uuid target_branch_name:string created_at:time merge_commit?:string \
+         pr_info?:PrInfo",
+    ),
+    ("ConflictOp", "= rebase merge cherry_pick revert"),
+    (
+        "BranchStatus",
+        "commits_behind:int|null commits_ahead:int|null has_uncommitted_changes:bool|null head_oid:string|null \
+         uncommitted_count:int|null untracked_count:int|null target_branch_name:string remote_commits_behind:int|null \
+         remote_commits_ahead:int|null merges:Merge[] is_rebase_in_progress:bool conflict_op:ConflictOp|null \
+         conflicted_files:string[]",
+    ),
+    ("RebaseAttempt", "old_base_branch?:string|null new_base_branch?:string|null"),
+    ("ChangeTargetBranch", "new_target_branch:string"),
+    ("TargetBranchChanged", "new_target_branch:string status:int[]"),
+    ("CommitInfo", "sha:string subject:string author:string committed_at:time"),
+    (
+        "CommitComparison",
+        "head_oid:string target_oid:string ahead_from_head:int behind_from_head:int is_linear:bool",
+    ),
+    ("TaskRelationships", "parent_task:Task|null current_attempt:TaskAttempt children:Task[]"),
+    ("TargetConflict", "attempt_id:uuid branch:string target_branch:string files:string[]"),
+    ("PairConflict", "attempts:uuid[] branches:string[] files:string[]"),
+    (
+        "ConflictReport",
+        "target:TargetConflict[] pairs:PairConflict[] checked_at:time checked:int skipped:int",
+    ),
+    ("CreatePullRequest", "title:string body?:string|null target_branch?:string|null"),
+    ("AttachPullRequest", "pr_number?:int|null"),
+    ("AttachedPullRequest", "pr_attached:bool pr_url:string|null pr_number:int|null pr_status:PrStatus|null"),
+    ("DeviceStart", "user_code:string verification_uri:string expires_in:int interval:int"),
+    ("LoginAnswer", "= SLOW_DOWN AUTHORIZATION_PENDING SUCCESS"),
+    ("LoginCheck", "= VALID INVALID"),
+    ("Pulled", "success:bool message:string details?:string"),
+    (
+        "Release",
+        "tag_name:string name:string body:string|null prerelease:bool created_at:string published_at:string|null \
+         html_url:string",
+    ),
+    (
+        "SystemInfo",
+        "config:object analytics_user_id:string executors:object environment:object capabilities:object",
+    ),
+    ("McpAnswer", "mcp_config:object config_path:string"),
+    ("ForgeSettings", "omni_enabled:bool omni_config:OmniConfig|null"),
+    ("ForgeSettingsChange", "omni_enabled?:bool omni_config?:object|null"),
+    (
+        "OmniConfig",
+        "enabled:bool host:string|null api_key:string|null instance:string|null recipient:string|null \
+         recipient_type:string|null",
+    ),
+    ("OmniStatus", "enabled:bool config:OmniConfig|null"),
+    (
+        "OmniInstance",
+        "instance_name:string channel_type:string display_name:string status:string is_healthy:bool",
+    ),
+    ("OmniInstances", "instances:OmniInstance[] error?:string"),
+    ("OmniProbe", "host:string api_key:string"),
+    ("OmniProbed", "valid:bool instances:OmniInstance[] error:string|null"),
+    (
+        "Notification",
+        "id:uuid task_id:uuid notification_type:string status:string message:string error_message:string|null \
+         sent_at:time|null created_at:time metadata:object",
+    ),
+    ("Notifications", "notifications:Notification[]"),
+    ("CreateAgent", "project_id:uuid agent_type:string"),
+    ("ForgeAgent", "id:uuid project_id:uuid agent_type:string task_id:uuid created_at:time updated_at:time"),
     ("CreateAndStartTask", "+AttemptOptions task:CreateTask"),
     ("CreateAndStartTaskHere", "+AttemptOptions task:CreateTaskHere"),
     ("CreateTaskAttempt", "+AttemptOptions task_id:uuid"),
@@ -71,7 +156,7 @@ const SCHEMAS: &[(&str, &str)] = &[
          worktree_deleted:bool setup_completed_at:time|null input_tokens:int|null output_tokens:int|null \
          cache_creation_tokens:int|null cache_read_tokens:int|null created_at:time updated_at:time \
          status:AttemptStatus project_id:uuid executor_profile_id:ExecutorProfileId worktree_path:string|null \
-         use_worktree:bool",
+         use_worktree:bool auto_pr?:AutoPr|null",
     ),
     ("TaskAttemptDetail", "+TaskAttempt task:Task execution_processes:ProcessDigest[]"),
     ("ProcessDigest", "id:uuid status:string normalized_logs:TextEntry[]"),
