@@ -18,7 +18,9 @@ const INLINE_MAX_BYTES: u64 = 2 << 20;
 const FEED_MAX_BYTES: u64 = 200 << 20;
 const BATCH_MAX_BYTES: u64 = 4 << 20;
 /// As many questions as surely fit into a pipe.
-const BATCH_MAX_FILES: usize = 100;
+const BATCH_MAX_FILES: usize = 256;
+/// What a file counts for whose size nobody knows yet.
+const UNKNOWN_BYTES: u64 = 256 << 10;
 
 /// How much of a diff is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -221,8 +223,9 @@ impl DiffFeed {
     }
 }
 
+/// What a file is expected to take in memory. Most files are about as large as they were.
 fn size(file: &FileDiff) -> u64 {
-    let side = |blob: &Option<forge_git::Blob>| blob.as_ref().map_or(0, |blob| blob.size);
+    let known = file.new.as_ref().and_then(|blob| blob.size);
     // What is too large is not loaded.
-    [side(&file.old), side(&file.new)].into_iter().filter(|size| *size <= INLINE_MAX_BYTES).sum()
+    known.map_or(UNKNOWN_BYTES, |size| if size > INLINE_MAX_BYTES { 0 } else { 2 * size })
 }

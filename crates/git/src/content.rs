@@ -41,7 +41,8 @@ impl FileDiff {
     }
 
     fn fits(&self, max_bytes: u64) -> bool {
-        let small = |blob: &Option<Blob>| blob.as_ref().is_none_or(|blob| blob.size <= max_bytes);
+        let size = |blob: &Option<Blob>| blob.as_ref().and_then(|blob| blob.size);
+        let small = |blob: &Option<Blob>| size(blob).is_none_or(|size| size <= max_bytes);
         !self.binary && small(&self.old) && small(&self.new)
     }
 }
@@ -54,7 +55,7 @@ impl ContentReader {
     /// Contents are omitted for binary files and for files above `max_bytes`.
     pub async fn load(&mut self, files: &[FileDiff], max_bytes: u64) -> Result<Vec<Diff>, GitError> {
         let fitting: Vec<&FileDiff> = files.iter().filter(|file| file.fits(max_bytes)).collect();
-        let mut objects = self.stored(&fitting).await?.into_iter();
+        let mut objects = self.stored(&fitting, max_bytes).await?.into_iter();
         let mut present = self.present(&fitting, max_bytes).await?.into_iter();
         let mut diffs = Vec::with_capacity(files.len());
         for file in files {
@@ -103,7 +104,11 @@ impl ContentReader {
     }
 
     /// The sides that lie in the repository, in the order of the files.
-    async fn stored(&mut self, files: &[&FileDiff]) -> Result<Vec<Option<Vec<u8>>>, GitError> {
+    async fn stored(
+        &mut self,
+        files: &[&FileDiff],
+        max_bytes: u64,
+    ) -> Result<Vec<Option<Vec<u8>>>, GitError> {
         let sides = files.iter().flat_map(|file| [&file.old, &file.new]).flatten();
         let oids: Vec<&str> = sides
             .filter(|blob| blob.modified.is_none())
@@ -113,7 +118,7 @@ impl ContentReader {
             return Ok(Vec::new());
         }
         let mut session = self.session()?;
-        let found = session.contents_of(&oids).await?;
+        let found = session.contents_of(&oids, max_bytes).await?;
         self.session = Some(session);
         Ok(found)
     }

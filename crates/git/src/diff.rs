@@ -4,7 +4,6 @@
 //! Invariant: the worktree's own index is only read; untracked files are noted in a copy of it. Names are split at NUL
 //! bytes, so no file name can be mistaken for something else.
 
-use std::collections::HashMap;
 use std::path::Path;
 use std::time::SystemTime;
 
@@ -20,7 +19,8 @@ use crate::{GitError, Repo, admin};
 pub struct Blob {
     /// Absent when git has not stored the content, and perhaps not stored when `modified` is there.
     pub oid: Option<String>,
-    pub size: u64,
+    /// Known for files of the working tree.
+    pub size: Option<u64>,
     /// When the file in the working tree was last written; absent when the content lies in the repository.
     pub modified: Option<SystemTime>,
 }
@@ -82,14 +82,14 @@ pub async fn diff_worktree(
     }
     let diff = git(&["diff", "--ignore-submodules=dirty"]).args(FORMAT).args(counting.option());
     let bytes = diff.args([revision(merge_base)?, "--"]).run().await?;
-    measure(repo, Some(worktree), read(&bytes), counting).await
+    Ok(name_changes(Some(worktree), read(&bytes), counting))
 }
 
 /// A commit against its first parent.
 pub async fn diff_commit(repo: &Repo, commit: &str, counting: Counting) -> Result<Vec<FileDiff>, GitError> {
     let show = Git::read(repo.path()).args(["show", "--format=", "-m", "--first-parent"]).args(FORMAT);
     let bytes = show.args(counting.option()).args([revision(commit)?, "--"]).run().await?;
-    measure(repo, None, read(&bytes), counting).await
+    Ok(name_changes(None, read(&bytes), counting))
 }
 
 impl Counting {
@@ -98,7 +98,7 @@ impl Counting {
     }
 }
 
-/// A raw record: what git knows before sizes are looked up.
+/// A raw record, as git tells it.
 struct Raw {
     modes: (String, String),
     oids: (String, String),
@@ -156,33 +156,18 @@ fn read(bytes: &[u8]) -> Vec<Raw> {
     found
 }
 
-/// Adds sizes and names the kind of change.
-async fn measure(
-    repo: &Repo,
-    worktree: Option<&Path>,
-    raws: Vec<Raw>,
-    counting: Counting,
-) -> Result<Vec<FileDiff>, GitError> {
-    let is_blob = |mode: &str, oid: &str| mode != "000000" && mode != "160000" && !is_zero(oid);
-    let old = raws.iter().map(|raw| (&raw.modes.0, &raw.oids.0));
-    // The new side of a worktree is read from the worktree.
-    let new = raws.iter().filter(|_| worktree.is_none()).map(|raw| (&raw.modes.1, &raw.oids.1));
-    let wanted =
-        old.chain(new).filter(|(mode, oid)| is_blob(mode, oid)).map(|(_, oid)| oid.clone()).collect();
-    let sizes = sizes(repo, wanted).await?;
+/// Names the kind of each change. The new side of a worktree is read from the worktree, and measured there; looking the
+/// size of a stored object up costs as much as reading it, so that is left to whoever reads it.
+fn name_changes(worktree: Option<&Path>, raws: Vec<Raw>, counting: Counting) -> Vec<FileDiff> {
     let stored = |mode: &str, oid: &str| match mode {
         "000000" => None,
-        _ => Some(Blob {
-            oid: Some(oid.to_owned()),
-            size: sizes.get(oid).copied().unwrap_or(0),
-            modified: None,
-        }),
+        _ => Some(Blob { oid: Some(oid.to_owned()), size: None, modified: None }),
     };
     let present = |root: &Path, mode: &str, oid: &str, path: &[u8]| {
         let meta = std::fs::symlink_metadata(root.join(to_path(path))).ok();
         let modified = meta.as_ref().and_then(|meta| meta.modified().ok()).or(Some(SystemTime::UNIX_EPOCH));
         let oid = (!is_zero(oid)).then(|| oid.to_owned());
-        let size = meta.map_or(0, |meta| meta.len());
+        let size = Some(meta.map_or(0, |meta| meta.len()));
         (mode != "000000").then_some(Blob { oid, size, modified })
     };
     let files = raws.into_iter().map(|raw| {
@@ -214,18 +199,7 @@ async fn measure(
             change,
         }
     });
-    Ok(files.collect())
-}
-
-async fn sizes(repo: &Repo, oids: Vec<String>) -> Result<HashMap<String, u64>, GitError> {
-    if oids.is_empty() {
-        return Ok(HashMap::new());
-    }
-    let args = ["cat-file", "--batch-check=%(objectname) %(objectsize)"];
-    let text = Git::read(repo.common_dir()).args(args).input(oids.join("\n")).text().await?;
-    let read =
-        |line: &str| line.split_once(' ').and_then(|(oid, size)| Some((oid.to_owned(), size.parse().ok()?)));
-    Ok(text.lines().filter_map(read).collect())
+    files.collect()
 }
 
 fn is_zero(oid: &str) -> bool {

@@ -30,9 +30,11 @@ pub(crate) struct Info {
 
 impl Session {
     pub fn open(dir: &Path) -> Result<Self, GitError> {
-        let mut child = Git::read(dir).args(["cat-file", "--batch-command"]).start()?;
+        let mut child = Git::read(dir).args(["cat-file", "--batch-command", "--buffer"]).start()?;
         match (child.stdin.take(), child.stdout.take()) {
-            (Some(stdin), Some(stdout)) => Ok(Self { _child: child, stdin, stdout: BufReader::new(stdout) }),
+            (Some(stdin), Some(stdout)) => {
+                Ok(Self { _child: child, stdin, stdout: BufReader::with_capacity(64 << 10, stdout) })
+            }
             _ => Err(broken("no pipes")),
         }
     }
@@ -57,15 +59,29 @@ impl Session {
         Ok(found.then_some(bytes))
     }
 
-    /// The contents of several objects, asked for at once so that git never waits for the next question. The caller sees
-    /// to it that they fit into memory and the questions into a pipe.
-    pub async fn contents_of(&mut self, oids: &[&str]) -> Result<Vec<Option<Vec<u8>>>, GitError> {
+    /// The contents of several objects, asked for at once so that git never waits for the next question; `None` for one
+    /// that is missing or larger than `max_bytes`. The caller sees to it that the questions fit into a pipe.
+    pub async fn contents_of(
+        &mut self,
+        oids: &[&str],
+        max_bytes: u64,
+    ) -> Result<Vec<Option<Vec<u8>>>, GitError> {
         let questions: String = oids.iter().map(|oid| format!("contents {oid}\n")).collect();
         self.ask(&questions).await?;
         let mut found = Vec::with_capacity(oids.len());
         for _ in oids {
-            let mut bytes = Vec::new();
-            found.push(self.answer(&mut bytes).await?.then_some(bytes));
+            found.push(match self.head().await? {
+                None => None,
+                Some(info) if info.size > max_bytes => {
+                    self.receive(info.size, &mut tokio::io::sink()).await?;
+                    None
+                }
+                Some(info) => {
+                    let mut bytes = Vec::new();
+                    self.receive(info.size, &mut bytes).await?;
+                    Some(bytes)
+                }
+            });
         }
         Ok(found)
     }
@@ -79,9 +95,10 @@ impl Session {
         self.answer(to).await
     }
 
+    /// Git collects its answers and gives them when told so: one write for many.
     async fn ask(&mut self, questions: &str) -> Result<(), GitError> {
         let work = async {
-            self.stdin.write_all(questions.as_bytes()).await?;
+            self.stdin.write_all(format!("{questions}flush\n").as_bytes()).await?;
             self.stdin.flush().await
         };
         bound(work).await
@@ -90,15 +107,20 @@ impl Session {
     /// Reads one object that was asked for; false when there is none.
     async fn answer(&mut self, to: &mut (impl AsyncWrite + Unpin)) -> Result<bool, GitError> {
         let Some(info) = self.head().await? else { return Ok(false) };
+        self.receive(info.size, to).await?;
+        Ok(true)
+    }
+
+    /// Takes the content that follows such a line.
+    async fn receive(&mut self, size: u64, to: &mut (impl AsyncWrite + Unpin)) -> Result<(), GitError> {
         let work = async {
-            let copied = tokio::io::copy(&mut (&mut self.stdout).take(info.size), to).await?;
-            if copied != info.size || self.stdout.read_u8().await? != b'\n' {
+            let copied = tokio::io::copy(&mut (&mut self.stdout).take(size), to).await?;
+            if copied != size || self.stdout.read_u8().await? != b'\n' {
                 return Err(std::io::ErrorKind::UnexpectedEof.into());
             }
             to.flush().await
         };
-        bound(work).await?;
-        Ok(true)
+        bound(work).await
     }
 
     /// The line with which git begins an answer.
