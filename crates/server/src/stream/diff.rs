@@ -3,11 +3,14 @@
 //! Invariant: a file is always written whole with `add`, which overwrites. There is no history of a diff: a client that
 //! comes back gets it afresh, numbered from 1 when it asked for numbers.
 
+use std::pin::pin;
+
 use axum::extract::State;
 use forge_core::{DiffDetail, DiffFeed, DiffStep, Result};
 use forge_types::{AttemptId, Diff};
-use futures_util::{Stream, stream};
+use futures_util::{Stream, StreamExt, stream};
 use serde::Serialize;
+use tokio::sync::mpsc;
 
 use crate::App;
 use crate::envelope::Answer;
@@ -28,7 +31,7 @@ pub(crate) async fn watch(
     };
     let numbering = Numbering::of(params.after()?);
     let feed = app.forge.diff(attempt, detail).await?;
-    Ok(upgrade.send(&app, frames(feed, numbering)))
+    Ok(upgrade.send(&app, frames(&app, feed, numbering)))
 }
 
 #[derive(Serialize)]
@@ -37,7 +40,31 @@ enum Value<'a> {
     Diff(&'a Diff),
 }
 
-fn frames(feed: DiffFeed, numbering: Numbering) -> impl Stream<Item = Result<Batch>> + Send + 'static {
+/// One batch is read and written down while the one before it is on its way to the client.
+fn frames(
+    app: &App,
+    feed: DiffFeed,
+    numbering: Numbering,
+) -> impl Stream<Item = Result<Batch>> + Send + 'static {
+    let (batches, ahead) = mpsc::channel(1);
+    app.sockets.spawn(async move {
+        let mut written = pin!(write_all(feed, numbering));
+        loop {
+            // A diff may not change for hours: the client's leaving must not go unnoticed until it does.
+            let batch = tokio::select! {
+                () = batches.closed() => return,
+                batch = written.next() => batch,
+            };
+            let Some(batch) = batch else { return };
+            if batches.send(batch).await.is_err() {
+                return;
+            }
+        }
+    });
+    stream::unfold(ahead, async |mut ahead| Some((ahead.recv().await?, ahead)))
+}
+
+fn write_all(feed: DiffFeed, numbering: Numbering) -> impl Stream<Item = Result<Batch>> + Send + 'static {
     stream::try_unfold((Some(feed), 1), move |(feed, count)| async move {
         let Some(mut feed) = feed else { return Ok(None) };
         let Some(steps) = feed.next().await? else {
