@@ -50,13 +50,7 @@ impl Session {
 
     /// The content of `oid`, or `None` when it is missing or larger than `max_bytes`.
     pub async fn contents(&mut self, oid: &str, max_bytes: u64) -> Result<Option<Vec<u8>>, GitError> {
-        match self.info(oid).await? {
-            Some(info) if info.size <= max_bytes => {}
-            _ => return Ok(None),
-        }
-        let mut bytes = Vec::new();
-        let found = self.copy(oid, &mut bytes).await?;
-        Ok(found.then_some(bytes))
+        Ok(self.contents_of(&[oid], max_bytes).await?.pop().flatten())
     }
 
     /// The contents of several objects, asked for at once so that git never waits for the next question; `None` for one
