@@ -40,7 +40,7 @@ fn open(root: &Path, request: &OpenEditor, settings: &EditorSettings) -> Result<
     };
     let command = settings.custom_command.as_deref();
     let asked = request.editor_type.as_deref().and_then(|name| Editor::named(name, command));
-    let editor = asked.or_else(|| Editor::named(&settings.editor_type, command)).unwrap_or(Editor::VsCode);
+    let editor = asked.or_else(|| Editor::named(&settings.editor_type, command)).unwrap_or_default();
     if let Some(link) = remote_link(&editor, settings, &path) {
         return Ok(Some(link));
     }

@@ -8,56 +8,53 @@ use std::ffi::OsStr;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// An editor that clients can name.
+use forge_types::EditorType;
+
+/// An editor, ready to be started.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Editor {
-    VsCode,
-    Cursor,
-    Windsurf,
-    IntelliJ,
-    Zed,
-    Xcode,
-    /// A program and its first arguments.
-    Custom(Vec<String>),
+pub struct Editor {
+    kind: EditorType,
+    /// Program and first arguments; only `CUSTOM` has any.
+    words: Vec<String>,
+}
+
+/// The one that is opened where nobody chose.
+impl Default for Editor {
+    fn default() -> Self {
+        Self { kind: EditorType::VsCode, words: Vec::new() }
+    }
 }
 
 impl Editor {
     /// By its name on the wire; `command` is what `CUSTOM` stands for, split at blanks.
     pub fn named(name: &str, command: Option<&str>) -> Option<Self> {
-        Some(match name {
-            "VS_CODE" => Editor::VsCode,
-            "CURSOR" => Editor::Cursor,
-            "WINDSURF" => Editor::Windsurf,
-            "INTELLI_J" => Editor::IntelliJ,
-            "ZED" => Editor::Zed,
-            "XCODE" => Editor::Xcode,
-            "CUSTOM" => {
-                let words: Vec<String> = command?.split_whitespace().map(str::to_owned).collect();
-                Editor::Custom(Some(words).filter(|words| !words.is_empty())?)
-            }
-            _ => return None,
-        })
+        let kind = EditorType::named(name)?;
+        let words: Vec<String> = match kind {
+            EditorType::Custom => command?.split_whitespace().map(str::to_owned).collect(),
+            _ => Vec::new(),
+        };
+        (kind != EditorType::Custom || !words.is_empty()).then_some(Self { kind, words })
     }
 
     pub fn program(&self) -> &str {
-        match self {
-            Editor::VsCode => "code",
-            Editor::Cursor => "cursor",
-            Editor::Windsurf => "windsurf",
-            Editor::IntelliJ => "idea",
-            Editor::Zed => "zed",
-            Editor::Xcode => "xed",
-            Editor::Custom(words) => words.first().map_or("", String::as_str),
+        match self.kind {
+            EditorType::VsCode => "code",
+            EditorType::Cursor => "cursor",
+            EditorType::Windsurf => "windsurf",
+            EditorType::IntelliJ => "idea",
+            EditorType::Zed => "zed",
+            EditorType::Xcode => "xed",
+            EditorType::Custom => self.words.first().map_or("", String::as_str),
         }
     }
 
     /// The scheme of links that open a remote folder, for editors that know such links.
     pub fn scheme(&self) -> Option<&'static str> {
-        match self {
-            Editor::VsCode => Some("vscode"),
-            Editor::Cursor => Some("cursor"),
-            Editor::Windsurf => Some("windsurf"),
-            Editor::IntelliJ | Editor::Zed | Editor::Xcode | Editor::Custom(_) => None,
+        match self.kind {
+            EditorType::VsCode => Some("vscode"),
+            EditorType::Cursor => Some("cursor"),
+            EditorType::Windsurf => Some("windsurf"),
+            EditorType::IntelliJ | EditorType::Zed | EditorType::Xcode | EditorType::Custom => None,
         }
     }
 
@@ -66,9 +63,7 @@ impl Editor {
         let program = which::which_in(self.program(), Some(path_env), path)
             .map_err(|cause| std::io::Error::new(std::io::ErrorKind::NotFound, cause))?;
         let mut command = Command::new(program);
-        if let Editor::Custom(words) = self {
-            command.args(words.iter().skip(1));
-        }
+        command.args(self.words.iter().skip(1));
         command.arg(path).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let mut child = command.spawn()?;
         // Launchers end by themselves; waiting for them elsewhere keeps them from becoming zombies.
@@ -86,7 +81,8 @@ mod tests {
         assert_eq!(Editor::named("EMACS", None), None);
         assert_eq!(Editor::named("CUSTOM", Some("  ")), None);
         let empty = tempfile::tempdir().expect("a folder");
-        let opened = Editor::Zed.open(Path::new("/"), empty.path().as_os_str());
+        let editor = Editor::named("ZED", None).expect("an editor");
+        let opened = editor.open(Path::new("/"), empty.path().as_os_str());
         assert_eq!(opened.expect_err("no editor").kind(), std::io::ErrorKind::NotFound);
     }
 
@@ -103,7 +99,9 @@ mod tests {
         let editor = Editor::named("CUSTOM", Some("edit --wait $HOME")).expect("an editor");
         let path_env = std::env::join_paths([dir.path(), Path::new("/usr/bin"), Path::new("/bin")]);
         editor.open(&file, &path_env.expect("a PATH")).expect("it starts");
+        let begun = std::time::Instant::now();
         while !told.exists() {
+            assert!(begun.elapsed() < std::time::Duration::from_secs(60), "the editor was not started");
             std::thread::sleep(std::time::Duration::from_millis(5));
         }
         let told = std::fs::read_to_string(&told).expect("what it was told");

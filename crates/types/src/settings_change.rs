@@ -75,6 +75,21 @@ pub enum EditorType {
 }
 
 impl EditorType {
+    const ALL: [EditorType; 7] = [
+        EditorType::VsCode,
+        EditorType::Cursor,
+        EditorType::Windsurf,
+        EditorType::IntelliJ,
+        EditorType::Zed,
+        EditorType::Xcode,
+        EditorType::Custom,
+    ];
+
+    /// By its name on the wire.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == name)
+    }
+
     pub fn as_str(self) -> &'static str {
         match self {
             EditorType::VsCode => "VS_CODE",
