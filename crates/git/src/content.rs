@@ -1,6 +1,6 @@
 //! The contents of changed files.
 //!
-//! Owns: one `git` process per reader, started on first use.
+//! Owns: one `git` process per reader, started on first use, for what does not lie in a file that can be read as it is.
 //! Invariant: what is in memory at a time is the batch that the caller asked for, and no file of it is larger than the
 //! caller allows; binary and larger files are told without content.
 
@@ -11,6 +11,7 @@ use forge_types::{Diff, DiffChange, is_lock_file};
 
 use crate::base::blocking;
 use crate::command::Git;
+use crate::loose::{self, Loose};
 use crate::session::Session;
 use crate::{Blob, FileDiff, GitError, Repo};
 
@@ -22,6 +23,13 @@ pub struct ContentReader {
     git_dir: PathBuf,
     worktree: PathBuf,
     session: Option<Session>,
+}
+
+/// Where the content of one side lies.
+enum Source {
+    File(PathBuf),
+    Object(String),
+    Nowhere,
 }
 
 impl FileDiff {
@@ -54,24 +62,66 @@ impl ContentReader {
 
     /// Contents are omitted for binary files and for files above `max_bytes`.
     pub async fn load(&mut self, files: &[FileDiff], max_bytes: u64) -> Result<Vec<Diff>, GitError> {
-        let fitting: Vec<&FileDiff> = files.iter().filter(|file| file.fits(max_bytes)).collect();
-        let mut objects = self.stored(&fitting, max_bytes).await?.into_iter();
-        let mut present = self.present(&fitting, max_bytes).await?.into_iter();
+        let fitting = files.iter().filter(|file| file.fits(max_bytes));
+        let sources: Vec<Source> = fitting.flat_map(|file| self.sources(file)).collect();
+        let mut sides = self.read(sources, max_bytes).await?.into_iter();
         let mut diffs = Vec::with_capacity(files.len());
         for file in files {
             let mut diff = file.outline();
             if file.fits(max_bytes) {
-                let mut side = |blob: &Option<Blob>| match blob {
-                    None => None,
-                    Some(blob) if blob.modified.is_none() => objects.next().flatten(),
-                    Some(_) => present.next().flatten(),
-                };
+                let mut side = |blob: &Option<Blob>| blob.as_ref().and_then(|_| sides.next().flatten());
                 let (old, new) = (side(&file.old), side(&file.new));
                 self.fill(file, &mut diff, old, new, max_bytes).await?;
             }
             diffs.push(diff);
         }
         Ok(diffs)
+    }
+
+    /// Where the sides of a file lie, the old one first.
+    fn sources(&self, file: &FileDiff) -> impl Iterator<Item = Source> {
+        let path = self.worktree.join(file.key());
+        [&file.old, &file.new].into_iter().flatten().map(move |blob| match (blob.modified, &blob.oid) {
+            (Some(_), _) => Source::File(path.clone()),
+            (None, Some(oid)) => Source::Object(oid.clone()),
+            (None, None) => Source::Nowhere,
+        })
+    }
+
+    /// The contents in the order of `sources`; `None` for what is gone or too large. What can be read from a file is; git is
+    /// asked for the rest.
+    async fn read(&mut self, sources: Vec<Source>, max_bytes: u64) -> Result<Vec<Option<Vec<u8>>>, GitError> {
+        let objects = self.git_dir.join("objects");
+        let (mut found, packed) = blocking(move || {
+            let mut packed = Vec::new();
+            let mut found = Vec::with_capacity(sources.len());
+            for (at, source) in sources.into_iter().enumerate() {
+                found.push(match source {
+                    Source::Nowhere => None,
+                    Source::File(path) => read_bounded(&path, max_bytes),
+                    Source::Object(oid) => match loose::read(&objects, &oid, max_bytes) {
+                        Some(Loose::Contents(bytes)) => Some(bytes),
+                        Some(Loose::TooLarge) => None,
+                        None => {
+                            packed.push((at, oid));
+                            None
+                        }
+                    },
+                });
+            }
+            Ok((found, packed))
+        })
+        .await?;
+        if !packed.is_empty() {
+            let oids: Vec<&str> = packed.iter().map(|(_, oid)| oid.as_str()).collect();
+            let mut session = self.session()?;
+            let contents = session.contents_of(&oids, max_bytes).await?;
+            self.session = Some(session);
+            for ((at, _), bytes) in packed.iter().zip(contents) {
+                found[*at] = bytes;
+            }
+        }
+        Ok(found)
     }
 
     async fn fill(
@@ -101,34 +151,6 @@ impl ContentReader {
         diff.content_omitted = false;
         (diff.old_content, diff.new_content) = (old.map(text), new.map(text));
         Ok(())
-    }
-
-    /// The sides that lie in the repository, in the order of the files.
-    async fn stored(
-        &mut self,
-        files: &[&FileDiff],
-        max_bytes: u64,
-    ) -> Result<Vec<Option<Vec<u8>>>, GitError> {
-        let sides = files.iter().flat_map(|file| [&file.old, &file.new]).flatten();
-        let oids: Vec<&str> = sides
-            .filter(|blob| blob.modified.is_none())
-            .map(|blob| blob.oid.as_deref().unwrap_or("-"))
-            .collect();
-        if oids.is_empty() {
-            return Ok(Vec::new());
-        }
-        let mut session = self.session()?;
-        let found = session.contents_of(&oids, max_bytes).await?;
-        self.session = Some(session);
-        Ok(found)
-    }
-
-    /// The sides that lie in the working tree, in the order of the files.
-    async fn present(&self, files: &[&FileDiff], max_bytes: u64) -> Result<Vec<Option<Vec<u8>>>, GitError> {
-        let lies_there = |file: &&&FileDiff| file.new.as_ref().is_some_and(|blob| blob.modified.is_some());
-        let paths: Vec<PathBuf> =
-            files.iter().filter(lies_there).map(|file| self.worktree.join(file.key())).collect();
-        blocking(move || Ok(paths.iter().map(|path| read_bounded(path, max_bytes)).collect())).await
     }
 
     /// Taken out while it is used: after an error it is not put back, and the next call starts a fresh one.

@@ -20,6 +20,7 @@ mod ensure;
 mod error;
 mod history;
 mod keep;
+mod loose;
 mod mark;
 mod merge;
 mod network;

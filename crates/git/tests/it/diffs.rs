@@ -77,6 +77,25 @@ async fn every_kind_of_change_is_told_and_the_index_is_not_touched() {
 }
 
 #[tokio::test]
+async fn contents_are_the_same_from_loose_objects_and_from_packs() {
+    let f = Fixture::new().await;
+    let (_, w) = f.start("packed").await;
+    write(&w.path.join("a.txt"), "changed\n");
+    write(&w.path.join("new.txt"), "x".repeat(3000));
+    commit_all(&f.repo, &w.path, "c").await.unwrap();
+    let head = git(&w.path, &["rev-parse", "HEAD"]);
+    let files = diff_commit(&f.repo, &head, Counting::Skip).await.unwrap();
+    let loose = ContentReader::new(&f.repo, &w.path).load(&files, 2048).await.unwrap();
+    git(&f.project(), &["repack", "-adq"]);
+    git(&f.project(), &["prune-packed", "-q"]);
+    let packed = ContentReader::new(&f.repo, &w.path).load(&files, 2048).await.unwrap();
+    assert_eq!(loose, packed);
+    let told = |at: usize| (loose[at].old_content.as_deref(), loose[at].new_content.as_deref());
+    assert_eq!(told(0), (Some("one\ntwo\nthree\n"), Some("changed\n")));
+    assert_eq!(told(1), (None, None), "too large to be told");
+}
+
+#[tokio::test]
 async fn a_commit_differs_from_its_first_parent_as_the_worktree_did() {
     let f = Fixture::new().await;
     let (_, w) = f.start("commit diff").await;
