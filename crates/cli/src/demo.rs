@@ -116,6 +116,7 @@ fn config(dir: &Path) -> Result<Config> {
         spares: TASKS.len(),
         time_limit_s: Some(60),
         silence_limit_s: None,
+        approval_limit_s: 3600,
         expiry_h: 72,
         online: Default::default(),
     })

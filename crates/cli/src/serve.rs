@@ -58,6 +58,9 @@ pub struct Flags {
     /// End a run after this many seconds without a sign of life [env: FORGE_SILENCE_LIMIT_S]
     #[arg(long, value_name = "S")]
     pub silence_limit_s: Option<u64>,
+    /// How long an agent's question waits for an answer, in seconds [default: 3600; env: FORGE_APPROVAL_LIMIT_S]
+    #[arg(long, value_name = "S")]
+    pub approval_limit_s: Option<u64>,
     /// Retire worktrees unused for this many hours [default: 72; env: FORGE_EXPIRY_H]
     #[arg(long, value_name = "H")]
     pub expiry_h: Option<u64>,

@@ -103,6 +103,7 @@ pub fn config(flags: &Flags, env: &Env, home: PathBuf) -> Result<Config> {
         spares: flags.spares.or(env.number("FORGE_SPARES")?).unwrap_or(DEFAULT_SPARES),
         time_limit_s: flags.time_limit_s.or(env.number("FORGE_TIME_LIMIT_S")?),
         silence_limit_s: flags.silence_limit_s.or(env.number("FORGE_SILENCE_LIMIT_S")?),
+        approval_limit_s: flags.approval_limit_s.or(env.number("FORGE_APPROVAL_LIMIT_S")?).unwrap_or(3600),
         expiry_h: flags.expiry_h.or(env.number("FORGE_EXPIRY_H")?).unwrap_or(DEFAULT_EXPIRY_H),
         online: online(flags, env)?,
     })

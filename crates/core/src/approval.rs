@@ -1,11 +1,12 @@
 //! Approvals: an agent asks before it uses a tool, a person answers, the agent hears it.
 //!
-//! Invariant: a question is answered once. It waits for an hour at most; when that hour ends is in its row, so it ends
-//! then whatever servers came and went. While it waits the task is in review, and a run that ends takes its open
+//! Invariant: a question is answered once. It waits for an hour unless configured otherwise; when that time ends is in its
+//! row, so it ends then whatever servers came and went. While it waits the task is in review, and a run that ends takes its open
 //! questions with it.
 
 use std::time::Duration;
 
+use forge_run::talk::Ask;
 use forge_store::Tx;
 use forge_types::{
     Action, ActionKind, Answer, Approval, ApprovalId, ApprovalStatus, AskApproval, Event, Millis, Run, RunId,
@@ -16,12 +17,13 @@ use serde_json::Value;
 use crate::task::moved;
 use crate::{Error, Forge, Kind, Result};
 
-const TIMEOUT_MS: i64 = 3600 * 1000;
 /// The longest sleep of the clock, so that a clock that was set is noticed.
 const LONGEST_SLEEP: Duration = Duration::from_secs(60);
 
-/// A question before it has an id.
+/// A question before it is written.
 struct Question {
+    id: ApprovalId,
+    at: Millis,
     run_id: Option<RunId>,
     tool_name: String,
     tool_input: Value,
@@ -30,16 +32,28 @@ struct Question {
 }
 
 impl Forge {
-    /// Asks on behalf of a run; [`Forge::await_approval`] tells the answer.
-    pub async fn ask_approval(
-        &self,
-        run: RunId,
-        tool_name: String,
-        tool_input: Value,
-        call_id: Option<String>,
-    ) -> Result<ApprovalId> {
-        let question = Question { run_id: Some(run), tool_name, tool_input, call_id, session_id: None };
-        Ok(self.ask(question).await?.id)
+    /// How long a person has for an answer.
+    pub(crate) fn answer_ms(&self) -> i64 {
+        i64::try_from(self.0.config.approval_limit_s).unwrap_or(i64::MAX / 1000).saturating_mul(1000)
+    }
+
+    /// Puts a question of a run's agent; one that was put before, by an earlier server, stays as it is.
+    /// [`Forge::await_approval`] tells the answer.
+    pub(crate) async fn ask_approval(&self, id: ApprovalId, run: RunId, ask: &Ask) -> Result<()> {
+        if self.0.store.approval(id).await?.is_some() {
+            return Ok(());
+        }
+        self.ask(Question {
+            id,
+            at: Millis(ask.at_ms),
+            run_id: Some(run),
+            tool_name: ask.tool_name.clone(),
+            tool_input: ask.tool_input.clone(),
+            call_id: ask.call_id.clone(),
+            session_id: None,
+        })
+        .await?;
+        Ok(())
     }
 
     /// Asks on behalf of a conversation, or of the run of that id. One that nobody knows belongs to no run.
@@ -52,6 +66,8 @@ impl Forge {
         };
         let run_id = open.iter().rev().filter(|run| run.status == RunStatus::Running).find(asks);
         self.ask(Question {
+            id: ApprovalId::random(),
+            at: Millis::now(),
             run_id: run_id.map(|run| run.id),
             tool_name: request.tool_name,
             tool_input: request.tool_input,
@@ -65,17 +81,16 @@ impl Forge {
         if question.tool_name.trim().is_empty() {
             return Err(Error::invalid("tool_name: is empty; name the tool that is to be used"));
         }
-        let now = Millis::now();
         let approval = Approval {
-            id: ApprovalId::random(),
+            id: question.id,
             run_id: question.run_id,
             tool_name: question.tool_name,
             tool_input: question.tool_input,
             call_id: question.call_id,
             session_id: question.session_id,
             status: ApprovalStatus::Pending,
-            created_at: now,
-            timeout_at: Millis(now.0 + TIMEOUT_MS),
+            created_at: question.at,
+            timeout_at: Millis(question.at.0.saturating_add(self.answer_ms())),
             answered_at: None,
         };
         let mut tx = self.0.store.begin().await?;
@@ -266,6 +281,7 @@ mod tests {
             spares: 0,
             time_limit_s: None,
             silence_limit_s: None,
+            approval_limit_s: 3600,
             expiry_h: 72,
         }
     }

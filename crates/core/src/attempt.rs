@@ -12,6 +12,7 @@ use forge_run::Live;
 use tokio_util::sync::CancellationToken;
 
 use crate::chain::Attended;
+use crate::conversation::Conversation;
 use crate::lane::Entry;
 use crate::site::Site;
 use crate::start::new_run;
@@ -73,22 +74,26 @@ impl Forge {
             }
             return Ok(());
         }
-        let Some((live, interrupt, settled)) = self.wait_for_process(run.id).await? else {
+        let Some((live, conversation, settled)) = self.wait_for_process(run.id).await? else {
             return Ok(());
         };
+        let interrupt = conversation.and_then(|conversation| conversation.interrupt());
         live.stop(interrupt.as_deref()).await?;
         let late = |_| Error::conflict(format!("run {} was stopped but its end is not recorded yet", run.id));
         tokio::time::timeout(STOP_LIMIT, settled.cancelled()).await.map_err(late)
     }
 
     /// The process of a run that has a row but perhaps no process yet; `None` when it ended instead.
-    async fn wait_for_process(&self, id: RunId) -> Result<Option<(Live, Option<String>, CancellationToken)>> {
+    async fn wait_for_process(
+        &self,
+        id: RunId,
+    ) -> Result<Option<(Live, Option<Conversation>, CancellationToken)>> {
         let wait = async {
             loop {
                 let changed = self.0.changed.notified();
                 if let Some(attended) = self.attended().get(&id) {
-                    let Attended { live, interrupt, settled } = attended;
-                    return Ok(Some((live.clone(), interrupt.clone(), settled.clone())));
+                    let Attended { live, conversation, settled } = attended;
+                    return Ok(Some((live.clone(), conversation.clone(), settled.clone())));
                 }
                 if self.run(id).await?.phase == RunPhase::Ended {
                     return Ok(None);

@@ -8,14 +8,17 @@ use std::time::Duration;
 
 use forge_git::{Committed, Repo};
 use forge_run::agents::{self, Place, Plan};
-use forge_run::fold::{Dialect, Fold, Outcome, Verdict};
+use forge_run::fold::{Dialect, Fold, Lens, Outcome, Verdict};
+use forge_run::talk::Script;
 use forge_run::{Exit, ExitReason, Live, Progress, Spec, Tail};
 use forge_types::{
-    Action, ActionKind, Millis, Run, RunId, RunOwner, RunPhase, RunReason, RunStatus, TaskStatus, Tokens,
+    Action, ActionKind, Millis, ProfileId, Run, RunId, RunOwner, RunPhase, RunReason, RunStatus, TaskStatus,
+    Tokens,
 };
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
+use crate::conversation::Conversation;
 use crate::lane::Entry;
 use crate::notifier::Queued;
 use crate::site::Site;
@@ -29,7 +32,7 @@ const EXIT_LIMIT: Duration = Duration::from_secs(10);
 /// A run this server is attached to.
 pub(crate) struct Attended {
     pub(crate) live: Live,
-    pub(crate) interrupt: Option<String>,
+    pub(crate) conversation: Option<Conversation>,
     /// Cancelled once the run's end is in the database.
     pub(crate) settled: CancellationToken,
 }
@@ -42,8 +45,8 @@ impl Forge {
     /// Launches a run whose row exists and attends to it. A failure is settled in the row before it is returned.
     pub(crate) async fn go(&self, run: Run, site: &Site) -> Result<()> {
         let failure = match self.launch(&run, site).await {
-            Ok((live, interrupt)) => {
-                self.attend(run, site.clone(), live, interrupt);
+            Ok((live, script)) => {
+                self.attend(run, site.clone(), live, script);
                 return Ok(());
             }
             Err(failure) => failure,
@@ -57,7 +60,7 @@ impl Forge {
         Err(failure)
     }
 
-    async fn launch(&self, run: &Run, site: &Site) -> Result<(Live, Option<String>)> {
+    async fn launch(&self, run: &Run, site: &Site) -> Result<(Live, Option<Script>)> {
         let plan = self.plan(&run.action, site).await?;
         if run.reason == RunReason::CodingAgent {
             self.lay_out_images(site).await;
@@ -82,40 +85,43 @@ impl Forge {
             silence_limit_ms: ms(limits.silence_limit_s),
         };
         let live = forge_run::launch(&self.0.config.exe, &self.run_dir(run.id), &spec).await?;
-        Ok((live, plan.interrupt))
+        Ok((live, plan.script))
     }
 
     async fn plan(&self, action: &Action, site: &Site) -> Result<Plan> {
         let path_env = std::env::var_os("PATH").unwrap_or_default();
         let place = Place { worktree: &site.place, forge_exe: &self.0.config.exe, path_env: &path_env };
-        let (request, profile) = match &action.typ {
-            ActionKind::ScriptRequest { script, .. } => return Ok(agents::plan_script(script, &place)?),
-            ActionKind::CodingAgentInitialRequest { prompt, executor_profile_id } => {
-                (agents::Request::New { prompt }, executor_profile_id)
-            }
-            ActionKind::CodingAgentFollowUpRequest { prompt, session_id, executor_profile_id } => {
-                (agents::Request::Resume { prompt, session_id }, executor_profile_id)
-            }
+        let (request, profile) = match asked(action) {
+            Asked::Agent(request, profile) => (request, profile),
+            Asked::Script(script) => return Ok(agents::plan_script(script, &place)?),
         };
         let (profile, options) = self.find_profile(profile, &site.project).await?;
         Ok(agents::plan(profile.executor, &options, request, &place)?)
     }
 
-    /// The line that asks a run's agent to stop, for runs that another server launched.
-    pub(crate) async fn interrupt_of(&self, action: &Action, site: &Site) -> Option<String> {
-        self.plan(action, site).await.ok().and_then(|plan| plan.interrupt)
+    /// How the conversation of a run goes on that another server launched.
+    pub(crate) async fn script_of(&self, action: &Action, site: &Site) -> Option<Script> {
+        let Asked::Agent(request, profile) = asked(action) else { return None };
+        let (profile, options) = self.find_profile(profile, &site.project).await.ok()?;
+        agents::script(profile.executor, &options, request, &site.place)
+    }
+
+    pub(crate) fn lens(&self, run: RunId, site: &Site) -> Lens {
+        Lens { run, worktree: site.place.clone(), answer_ms: self.answer_ms() }
     }
 
     /// Follows a living run to its end in the background.
-    pub(crate) fn attend(&self, run: Run, site: Site, live: Live, interrupt: Option<String>) {
+    pub(crate) fn attend(&self, run: Run, site: Site, live: Live, script: Option<Script>) {
         let settled = CancellationToken::new();
-        let attended = Attended { live: live.clone(), interrupt, settled: settled.clone() };
+        let conversation = script.map(|script| Conversation::new(run.id, script, live.clone()));
+        let attended =
+            Attended { live: live.clone(), conversation: conversation.clone(), settled: settled.clone() };
         self.attended().insert(run.id, attended);
         self.0.changed.notify_waiters();
         let forge = self.clone();
         self.0.tasks.spawn(async move {
             let tail = Tail::new(&forge.run_dir(run.id), Some(live.progress()));
-            let follow = forge.follow(&run, &site, tail);
+            let follow = forge.follow(&run, &site, tail, conversation.as_ref());
             let outcome = tokio::select! {
                 () = forge.0.stop.cancelled() => return,
                 outcome = follow => outcome,
@@ -127,9 +133,16 @@ impl Forge {
     }
 
     /// Reads a run's log to its end for what the agent said about itself.
-    pub(crate) async fn follow(&self, run: &Run, site: &Site, mut tail: Tail) -> Outcome {
+    /// While it lives, the agent is told what it waits for.
+    pub(crate) async fn follow(
+        &self,
+        run: &Run,
+        site: &Site,
+        mut tail: Tail,
+        conversation: Option<&Conversation>,
+    ) -> Outcome {
         let executor = run.action.profile().map(|profile| profile.executor);
-        let mut fold = Fold::new(Dialect::of(executor, run.reason), &site.place);
+        let mut fold = Fold::new(Dialect::of(executor, run.reason), &self.lens(run.id, site));
         let mut patches = Vec::new();
         loop {
             match tail.next().await {
@@ -137,6 +150,13 @@ impl Forge {
                     for record in &records {
                         fold.push(record, &mut patches);
                         patches.clear();
+                    }
+                    if let Some(conversation) = conversation {
+                        conversation.push(&records);
+                        // What an earlier server said stands further on in the log; only then it is known what is due.
+                        if tail.has_caught_up() {
+                            self.tend(conversation).await;
+                        }
                     }
                 }
                 Ok(None) => break,
@@ -187,7 +207,7 @@ impl Forge {
         let next = next_action(&run, &committed);
         let next = next
             .map(|action| new_run(RunId::random(), run.owner, action, run.after_head.clone(), Entry::Now));
-        let next = self.write_end(&run, site, next, outcome.tokens).await?;
+        let next = self.write_end(&run, site, next, outcome.tokens()).await?;
         self.keep_output(&run, outcome.transcript_tail).await;
         match next {
             Some(next) => {
@@ -394,6 +414,24 @@ impl Forge {
     }
 }
 
+/// What a run is for.
+enum Asked<'a> {
+    Agent(agents::Request<'a>, &'a ProfileId),
+    Script(&'a str),
+}
+
+fn asked(action: &Action) -> Asked<'_> {
+    match &action.typ {
+        ActionKind::ScriptRequest { script, .. } => Asked::Script(script),
+        ActionKind::CodingAgentInitialRequest { prompt, executor_profile_id } => {
+            Asked::Agent(agents::Request::New { prompt }, executor_profile_id)
+        }
+        ActionKind::CodingAgentFollowUpRequest { prompt, session_id, executor_profile_id } => {
+            Asked::Agent(agents::Request::Resume { prompt, session_id }, executor_profile_id)
+        }
+    }
+}
+
 /// The exit as the keeper tells it; its word may come a moment after the last record of the log.
 async fn told_exit(mut progress: watch::Receiver<Progress>) -> Option<Exit> {
     let told = tokio::time::timeout(EXIT_LIMIT, progress.wait_for(|progress| progress.exit.is_some())).await;
@@ -413,7 +451,7 @@ fn judge(run: &mut Run, exit: &Exit, outcome: &Outcome) {
         (ExitReason::Vanished, _) => (RunStatus::Failed, None),
         (ExitReason::NeverStarted { .. }, _) => (RunStatus::Failed, None),
         (ExitReason::TimeLimit | ExitReason::Silence, _) => (RunStatus::Failed, code),
-        (ExitReason::Exited, Some(Verdict::Success)) => (RunStatus::Completed, Some(0)),
+        (ExitReason::Exited, Some(Verdict::Success | Verdict::Unverified)) => (RunStatus::Completed, Some(0)),
         (ExitReason::Exited, Some(Verdict::Failed { .. })) => (RunStatus::Failed, code),
         (ExitReason::Exited, None) if code == Some(0) => (RunStatus::Completed, code),
         (ExitReason::Exited, None) => (RunStatus::Failed, code),

@@ -1,13 +1,13 @@
 //! Saying more to an agent: follow-ups, retries and replacements.
 //!
-//! Invariant: there is never a second agent in a worktree. A follow-up to a busy attempt waits for its turn as a run
-//! of its own, and going back in history keeps what it discards under `refs/forge/keep`.
+//! Invariant: there is never a second agent in a worktree. A follow-up to a busy attempt reaches the agent at work, where
+//! its protocol allows that; else it waits for its turn as a run of its own. Going back in history keeps what it discards under `refs/forge/keep`.
 
 use forge_git::Owner;
 use forge_store::Dropped;
 use forge_types::{
     Action, AttemptId, ErrandId, Executor, FollowUp, FollowUpErrand, ImageId, Millis, ProfileId, ReplaceRun,
-    Run, RunId, RunOwner, RunReason, ScriptContext, SetUpAgent, TaskStatus,
+    Run, RunId, RunOwner, RunPhase, RunReason, RunStatus, ScriptContext, SetUpAgent, TaskStatus,
 };
 use serde::Serialize;
 
@@ -81,11 +81,43 @@ impl Forge {
             };
             self.rewind(&site, id, run, &reset).await?;
         }
+        let prompt = show_images(&request.prompt, &self.image_folder(&site));
+        if request.retry_process_id.is_none()
+            && let Some(run) = self.tell_running(id, &profile, &prompt).await?
+        {
+            self.note_told(&site, &Along { typed, images }).await?;
+            return Ok(run);
+        }
         let session = self.session_of(RunOwner::Attempt(id), Some(profile.executor)).await?;
         let cleanup = cleanup_action(&site.project);
-        let prompt = show_images(&request.prompt, &self.image_folder(&site));
         let action = Action::agent(prompt, profile, session).then(cleanup);
         self.add_run(RunOwner::Attempt(id), &site, action, Along { typed, images }).await
+    }
+
+    /// Gives the message to the attempt's agent while it works, when it is the same agent and can be told; answers its run.
+    async fn tell_running(&self, id: AttemptId, profile: &ProfileId, prompt: &str) -> Result<Option<Run>> {
+        let runs = self.0.store.runs(id, Dropped::Hidden).await?;
+        // Behind a run that waits there is an order to keep.
+        let mut open = runs.into_iter().filter(|run| run.phase != RunPhase::Ended);
+        let (Some(run), None) = (open.find(|run| run.reason != RunReason::DevServer), open.next()) else {
+            return Ok(None);
+        };
+        if run.status != RunStatus::Running || run.action.profile() != Some(profile) {
+            return Ok(None);
+        }
+        let conversation = self.attended().get(&run.id).and_then(|attended| attended.conversation.clone());
+        let Some(conversation) = conversation else { return Ok(None) };
+        Ok(conversation.message(prompt).await?.then_some(run))
+    }
+
+    /// What is written when a message needed no run of its own.
+    async fn note_told(&self, site: &Site, along: &Along) -> Result<()> {
+        let Some(attempt) = &site.attempt else { return Ok(()) };
+        let mut tx = self.0.store.begin().await?;
+        draft::clear(&mut tx, attempt.id, along.typed).await?;
+        tx.attach_images(attempt.task_id, &along.images).await?;
+        tx.commit().await?;
+        Ok(())
     }
 
     /// Installs and logs in the program of the Cursor agent, then lets the attempt's last agent go on.

@@ -15,6 +15,7 @@ mod chain;
 mod checkout;
 mod code_host;
 mod conflict;
+mod conversation;
 mod diff;
 mod draft;
 mod editor;
@@ -117,6 +118,8 @@ pub struct Config {
     pub time_limit_s: Option<u64>,
     /// A run is ended after this long without a sign of life.
     pub silence_limit_s: Option<u64>,
+    /// How long a person has to answer a question of an agent.
+    pub approval_limit_s: u64,
     /// Worktrees unused for this long are retired.
     pub expiry_h: u64,
     pub online: Online,

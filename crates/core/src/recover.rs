@@ -76,12 +76,12 @@ impl Forge {
         match forge_run::find(&dir).await {
             Found::Live(live) => {
                 tracing::info!(run = %run.id, "run re-attached");
-                let interrupt = self.interrupt_of(&run.action, &site).await;
-                let stop = (run.status == RunStatus::Killed).then(|| (live.clone(), interrupt.clone()));
-                self.attend(run, site, live, interrupt);
-                if let Some((live, interrupt)) = stop {
+                let script = self.script_of(&run.action, &site).await;
+                let stop = (run.status == RunStatus::Killed).then(|| live.clone());
+                self.attend(run, site, live, script);
+                if let Some(live) = stop {
                     // The stop was recorded, but the server died before it could carry it out.
-                    self.0.tasks.spawn(async move { live.stop(interrupt.as_deref()).await });
+                    self.0.tasks.spawn(async move { live.stop(None).await });
                 }
             }
             Found::Ended(exit) => self.settle_later(run, site, exit),
@@ -107,7 +107,7 @@ impl Forge {
         let forge = self.clone();
         self.0.tasks.spawn(async move {
             let tail = Tail::new(&forge.run_dir(run.id), None);
-            let outcome = forge.follow(&run, &site, tail).await;
+            let outcome = forge.follow(&run, &site, tail, None).await;
             forge.settle_surely(&run, &site, &exit, outcome).await;
         });
     }

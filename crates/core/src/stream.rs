@@ -32,7 +32,7 @@ impl Forge {
         let run = self.run(id).await?;
         let site = self.site(run.owner).await?;
         let executor = run.action.profile().map(|profile| profile.executor);
-        let fold = Fold::new(Dialect::of(executor, run.reason), &site.place);
+        let fold = Fold::new(Dialect::of(executor, run.reason), &self.lens(id, &site));
         Ok(EntryTail { log: self.log(id).await?, fold, finished: false })
     }
 

@@ -6,6 +6,7 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
+mod about;
 mod claude;
 mod cursor;
 mod files;
@@ -22,7 +23,9 @@ use std::path::{Path, PathBuf};
 use forge_types::Executor;
 
 use crate::StdinPlan;
+use crate::talk::Script;
 
+pub use about::{About, Protocol, about};
 pub use cursor::CURSOR_SETUP;
 pub use files::{capabilities, config_file};
 pub use genie::Agents;
@@ -39,8 +42,8 @@ pub struct Plan {
     pub args: Vec<String>,
     pub env: Vec<(String, String)>,
     pub stdin: StdinPlan,
-    /// The protocol's own request to stop: one line for the agent's stdin, without the newline.
-    pub interrupt: Option<String>,
+    /// How the conversation goes on after the first lines of stdin; `None` for agents that hold none.
+    pub script: Option<Script>,
 }
 
 /// What is asked of the agent.
@@ -103,7 +106,7 @@ pub fn plan(
             command.args.extend(params(options)?);
             command.args.extend(claude::resume_args(request));
             let stdin = claude::stdin(options, &prompt);
-            Ok(command.plan(claude::env(options), stdin, Some(claude::interrupt())))
+            Ok(command.plan(claude::env(options), stdin, script(executor, options, request, place.worktree)))
         }
         Executor::Shell => match overridden(options, place)? {
             Some(mut command) => {
@@ -140,6 +143,19 @@ pub fn plan(
     }
 }
 
+/// How the conversation with `executor` goes on after its start. Needs no program, so it can be told at any time.
+pub fn script(
+    executor: Executor,
+    _options: &Options,
+    _request: Request<'_>,
+    _worktree: &Path,
+) -> Option<Script> {
+    match executor {
+        Executor::ClaudeCode => Some(Script::Claude),
+        _ => None,
+    }
+}
+
 /// How a project's script is started: by the user's shell, without input.
 pub fn plan_script(script: &str, place: &Place<'_>) -> Result<Plan, PlanError> {
     let own =
@@ -151,13 +167,31 @@ pub fn plan_script(script: &str, place: &Place<'_>) -> Result<Plan, PlanError> {
 }
 
 impl Command {
-    fn plan(self, mut env: Vec<(String, String)>, stdin: StdinPlan, interrupt: Option<String>) -> Plan {
+    fn plan(self, mut env: Vec<(String, String)>, stdin: StdinPlan, script: Option<Script>) -> Plan {
         // A PATH that is no text is left as the child inherits it.
         if let Some(path) = self.program.path_env.and_then(|path| path.into_string().ok()) {
             env.push(("PATH".to_owned(), path));
         }
-        Plan { program: self.program.file, args: self.args, env, stdin, interrupt }
+        Plan { program: self.program.file, args: self.args, env, stdin, script }
     }
+}
+
+/// The executor's own program: installed, or run by `npx` from its pinned package.
+fn installed(executor: Executor, place: &Place<'_>) -> Result<Command, PlanError> {
+    let Some(about) = about(executor) else { return Err(PlanError::NotDriven { executor }) };
+    let found = program::find(about.program, place).map(|program| Command { program, args: Vec::new() });
+    let found = found.or_else(|| about.package.and_then(|package| npx(package, place)));
+    found.ok_or_else(|| {
+        let npx = if about.package.is_some() { ", or Node.js with npx" } else { "" };
+        let remedy =
+            format!("install it with `{}`{npx}, or set base_command_override in the profile", about.install);
+        PlanError::not_found(about.program, &remedy)
+    })
+}
+
+fn npx(package: &str, place: &Place<'_>) -> Option<Command> {
+    let program = program::find("npx", place)?;
+    Some(Command { program, args: vec!["-y".to_owned(), package.to_owned()] })
 }
 
 /// The first shell that exists.

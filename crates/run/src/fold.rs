@@ -12,14 +12,17 @@ mod claude;
 mod diff;
 mod entries;
 mod group;
-mod lines;
+mod spend;
 mod stream;
 mod tail;
 mod tool;
 
-use std::path::Path;
+use std::path::PathBuf;
 
-use forge_types::{EntryPatch, EntryType, ErrorType, Executor, NormalizedEntry, RunReason, Tokens};
+use forge_types::{
+    EntryPatch, EntryType, ErrorType, Executor, Millis, ModelUsage, NormalizedEntry, RunId, RunReason,
+    Tokens, Usage,
+};
 
 use crate::journal::{Kind, Record};
 use claude::Claude;
@@ -53,11 +56,32 @@ impl Dialect {
     }
 }
 
+/// Whose log it is that is read.
+#[derive(Clone, Debug)]
+pub struct Lens {
+    pub run: RunId,
+    pub worktree: PathBuf,
+    /// How long a person has to answer a question of the agent.
+    pub answer_ms: i64,
+}
+
 /// What the agent itself said about its run, which its exit code does not tell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     Success,
-    Failed { message: String },
+    /// It said that it is done, and nothing shows that it did anything.
+    Unverified,
+    Failed {
+        message: String,
+    },
+}
+
+/// The provider does not serve the agent for now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Limit {
+    /// When it will again, if it said so.
+    pub reset_at: Option<Millis>,
+    pub message: String,
 }
 
 /// What a run amounted to, as far as its log tells.
@@ -69,12 +93,39 @@ pub struct Outcome {
     pub summary: Option<String>,
     /// `None` when the agent's protocol has no verdict or the agent died before giving one.
     pub verdict: Option<Verdict>,
-    pub tokens: Tokens,
+    /// What the run used so far, in total.
+    pub usage: ModelUsage,
+    /// Why the run could not go on, when that will pass by itself.
+    pub limit: Option<Limit>,
+    /// The agent does not know the conversation that it was to continue.
+    pub session_lost: bool,
     /// See [`transcript`]; present after [`Fold::finish`].
     pub transcript_tail: Option<String>,
 }
 
 impl Outcome {
+    /// Adds what one call of a model used.
+    fn spend(&mut self, model: &str, usage: Usage) {
+        self.usage.entry(model.to_owned()).or_default().add(usage);
+    }
+
+    /// Takes the agent's word for what it used of a model since its start.
+    fn set_spent(&mut self, model: &str, usage: Usage) {
+        self.usage.insert(model.to_owned(), usage);
+    }
+
+    /// What was used of all models together; nothing when the agent did not say.
+    pub fn tokens(&self) -> Tokens {
+        let sum =
+            |count: fn(&Usage) -> i64| (!self.usage.is_empty()).then(|| self.usage.values().map(count).sum());
+        Tokens {
+            input_tokens: sum(|usage| usage.input_tokens),
+            output_tokens: sum(|usage| usage.output_tokens),
+            cache_creation_tokens: sum(|usage| usage.cache_write_tokens),
+            cache_read_tokens: sum(|usage| usage.cache_read_tokens),
+        }
+    }
+
     fn summarise(&mut self, text: &str) {
         let text = text.trim();
         if !text.is_empty() {
@@ -100,9 +151,9 @@ enum Stdout {
 }
 
 impl Fold {
-    pub fn new(dialect: Dialect, worktree: &Path) -> Fold {
+    pub fn new(dialect: Dialect, lens: &Lens) -> Fold {
         let stdout = match dialect {
-            Dialect::Claude => Stdout::Claude(Box::new(Claude::new(worktree))),
+            Dialect::Claude => Stdout::Claude(Box::new(Claude::new(lens))),
             Dialect::Text => Stdout::Text(Group::new(Voice::Answer)),
             Dialect::Script => Stdout::Script,
         };
@@ -192,8 +243,12 @@ fn cut(text: &str, max_bytes: usize, mark: &str) -> String {
 mod tests {
     use super::*;
 
+    fn lens() -> Lens {
+        Lens { run: RunId::random(), worktree: "/repo".into(), answer_ms: 3_600_000 }
+    }
+
     fn fold(dialect: Dialect, records: &[(Kind, i64, &str)]) -> (Vec<NormalizedEntry>, Outcome) {
-        let mut fold = Fold::new(dialect, Path::new("/repo"));
+        let mut fold = Fold::new(dialect, &lens());
         let mut out = Vec::new();
         for (kind, at_ms, text) in records {
             fold.push(&Record { kind: *kind, at_ms: *at_ms, bytes: text.as_bytes().to_vec() }, &mut out);

@@ -32,12 +32,22 @@ pub enum StdinPlan {
     Feed {
         text: String,
     },
-    /// The lines, then whatever is sent later; end of file after the first stdout line that is a JSON object whose
-    /// `type` equals `close_on`, so that the agent finishes even when no server is alive.
+    /// The lines, then whatever is sent later; end of file after the first stdout line that `close_on` describes, so that
+    /// the agent finishes even when no server is alive.
     Duplex {
         first: Vec<String>,
-        close_on: Option<String>,
+        close_on: Option<Cue>,
     },
+}
+
+/// A line by which an agent says that it is done: a JSON object with this in it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cue {
+    Type(String),
+    Method(String),
+    /// The answer to the request with this id.
+    Reply(u64),
 }
 
 /// How a run ended.

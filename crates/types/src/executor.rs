@@ -36,6 +36,8 @@ executors! {
     CursorAgent = "CURSOR_AGENT",
     QwenCode = "QWEN_CODE",
     Copilot = "COPILOT",
+    Droid = "DROID",
+    Acp = "ACP",
     Shell = "SHELL",
     Scripted = "SCRIPTED",
 }

@@ -47,6 +47,13 @@ macro_rules! id {
     )*};
 }
 
+impl ApprovalId {
+    /// The id of the question that the agent of `run` asked under `key`: the same for whoever reads the run's log.
+    pub fn of(run: RunId, key: &str) -> Self {
+        Self(Uuid::new_v5(&run.0, key.as_bytes()))
+    }
+}
+
 id! {
     /// A git repository known to Forge.
     ProjectId,

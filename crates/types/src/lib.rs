@@ -30,6 +30,7 @@ mod slug;
 mod tag;
 mod task;
 mod time;
+mod usage;
 
 pub use action::{Action, ActionKind, ScriptContext, ScriptLanguage};
 pub use agent::{CHAT_AGENT, CreateAgent, ForgeAgent, Neuron};
@@ -75,3 +76,4 @@ pub use slug::{branch_name, name_for, slug};
 pub use tag::{CreateTag, CreateTemplate, Tag, Template, UpdateTag, UpdateTemplate};
 pub use task::{Task, TaskStatus, TaskSummary};
 pub use time::Millis;
+pub use usage::{ModelUsage, Usage};

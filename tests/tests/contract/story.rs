@@ -122,16 +122,20 @@ impl Story {
         self.set(recorded, &image["id"]);
     }
 
-    /// A question of the task's agent. Agents do not ask by themselves yet, so it is put through the route for tools.
+    /// The question that the task's agent asks.
     async fn find_approval(&mut self, task: &str, attempt: &str, process: &str, approval: &str) {
         let attempt = self.find_attempt(task, attempt).await;
         let processes = self.processes(&attempt).await;
         self.set(process, &processes.first().map_or(Value::Null, |process| process["id"].clone()));
-        let question = json!({"tool_name": "Bash", "tool_input": {}, "session_id": self.id(process)});
-        let asked = self.server.prepare("POST", "/api/approvals/create", question).await;
-        let pending = self.server.get("/api/approvals/pending").await;
-        assert_eq!(pending[0]["approval_id"], asked["id"], "the question is listed");
-        self.set(approval, &asked["id"]);
+        for _ in 0..500 {
+            let pending = self.server.get("/api/approvals/pending").await;
+            let mut pending = pending.as_array().into_iter().flatten();
+            if let Some(asked) = pending.find(|asked| asked["execution_process_id"] == self.id(process)) {
+                return self.set(approval, &asked["approval_id"]);
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        panic!("the agent of task {task} asked nothing");
     }
 
     /// Agents outlive their server; these shall not outlive the test.

@@ -4,33 +4,27 @@
 //! line; stdin closes at the `result` line, which ends the process; the session of a resumed conversation is forked,
 //! so the old one stays as it was.
 
+use forge_types::Executor;
 use serde_json::{Value, json};
 
 use super::profiles::Options;
-use super::program::{self, Program};
-use super::{Command, Place, PlanError, Request};
-use crate::StdinPlan;
+use super::{Command, Place, PlanError, Request, installed, npx};
+use crate::{Cue, StdinPlan};
 
-const PACKAGE: &str = "@anthropic-ai/claude-code@2.1.197";
 const ROUTER_PACKAGE: &str = "@musistudio/claude-code-router@1.0.58";
-const REMEDY: &str = "install Claude Code (npm install -g @anthropic-ai/claude-code) or Node.js with npx, \
-                      or set base_command_override in the profile";
 /// What a person is not asked about in the approvals variant.
 const UNASKED: &str = "^(?!(Glob|Grep|NotebookRead|Read|Task|TodoWrite)$).*";
 
 /// The program and the arguments that come before all others.
 pub(super) fn base(options: &Options, place: &Place<'_>) -> Result<Command, PlanError> {
-    let npx = |package: &str, rest: &[&str]| {
-        let program = program::find("npx", place)?;
-        let args = ["-y", package].iter().chain(rest).map(|arg| (*arg).to_owned()).collect();
-        Some(Command { program, args })
-    };
-    let plain = |program: Program| Command { program, args: Vec::new() };
-    if options.is_on("claude_code_router") {
-        return npx(ROUTER_PACKAGE, &["code"]).ok_or_else(|| PlanError::not_found("npx", REMEDY));
+    if !options.is_on("claude_code_router") {
+        return installed(Executor::ClaudeCode, place);
     }
-    let found = program::find("claude", place).map(plain).or_else(|| npx(PACKAGE, &[]));
-    found.ok_or_else(|| PlanError::not_found("claude", REMEDY))
+    let router = npx(ROUTER_PACKAGE, place).map(|mut command| {
+        command.args.push("code".to_owned());
+        command
+    });
+    router.ok_or_else(|| PlanError::not_found("npx", "install Node.js with npx"))
 }
 
 /// The arguments after the base, without the profile's additional ones.
@@ -111,11 +105,7 @@ pub(super) fn stdin(options: &Options, prompt: &str) -> StdinPlan {
         first.push(control("forge-mode", json!({"subtype": "set_permission_mode", "mode": mode})));
     }
     first.push(json!({"type": "user", "message": {"role": "user", "content": prompt}}).to_string());
-    StdinPlan::Duplex { first, close_on: Some("result".into()) }
-}
-
-pub(super) fn interrupt() -> String {
-    control("forge-interrupt", json!({"subtype": "interrupt"}))
+    StdinPlan::Duplex { first, close_on: Some(Cue::Type("result".into())) }
 }
 
 fn control(request_id: &str, request: Value) -> String {

@@ -26,7 +26,8 @@ pub fn config_file(executor: Executor) -> Option<PathBuf> {
         }
         Executor::CursorAgent => home.join(".cursor/mcp.json"),
         Executor::Copilot => home.join(".copilot/mcp-config.json"),
-        Executor::Shell | Executor::Scripted => return None,
+        Executor::Droid => home.join(".factory/mcp.json"),
+        Executor::Shell | Executor::Scripted | Executor::Acp => return None,
     })
 }
 
@@ -37,6 +38,11 @@ pub fn capabilities(executor: Executor) -> &'static [&'static str] {
             &["SESSION_FORK"]
         }
         Executor::CursorAgent => &["SETUP_HELPER"],
-        Executor::Opencode | Executor::Copilot | Executor::Shell | Executor::Scripted => &[],
+        Executor::Opencode
+        | Executor::Copilot
+        | Executor::Droid
+        | Executor::Acp
+        | Executor::Shell
+        | Executor::Scripted => &[],
     }
 }

@@ -202,7 +202,9 @@ fn built_in_variants(executor: Executor) -> Vec<(&'static str, Value)> {
             ("HIGH", json!({"sandbox": "danger-full-access", "model_reasoning_effort": "high"})),
             ("APPROVALS", json!({"sandbox": "workspace-write", "ask_for_approval": "unless-trusted"})),
         ],
-        Executor::Opencode | Executor::Shell | Executor::Scripted => vec![("GENIE", json!({}))],
+        Executor::Opencode | Executor::Droid | Executor::Acp | Executor::Shell | Executor::Scripted => {
+            vec![("GENIE", json!({}))]
+        }
         Executor::QwenCode => vec![("GENIE", json!({"yolo": true}))],
         Executor::CursorAgent => vec![
             ("GENIE", cursor("auto")),

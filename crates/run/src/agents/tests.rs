@@ -62,7 +62,7 @@ fn claude_is_started_as_its_variant_says() {
     for (id, request, want) in cases {
         let plan = planned(id, &options(id), request, &path).unwrap();
         assert_eq!(command_line(&plan), want);
-        assert!(plan.interrupt.unwrap().contains(r#""subtype":"interrupt""#));
+        assert_eq!(plan.script, Some(crate::talk::Script::Claude));
     }
 }
 
@@ -92,7 +92,7 @@ fn claude_gets_the_prompt_on_stdin_after_the_control_lines() {
         let StdinPlan::Duplex { first, close_on } = planned(id, &options, NEW, &path).unwrap().stdin else {
             panic!("{id} is not spoken to");
         };
-        assert_eq!(close_on.as_deref(), Some("result"));
+        assert_eq!(close_on, Some(crate::Cue::Type("result".into())));
         first.iter().map(|line| serde_json::from_str(line).unwrap()).collect::<Vec<Value>>()
     };
     let user = json!({"type": "user", "message": {"role": "user", "content": "do it!"}});

@@ -5,19 +5,18 @@
 
 use std::collections::VecDeque;
 
-use forge_types::{EntryType, Millis, NormalizedEntry, ToolStatus};
+use forge_types::{ApprovalId, EntryType, Millis, NormalizedEntry, RunId, ToolStatus};
 
-use super::Verdict;
 use super::entries::Page;
+use super::{Lens, Verdict};
 
 const MAX_CALLS: usize = 256;
 const MAX_BYTES: usize = 16 << 20;
 const MAX_ASKS: usize = 64;
-/// How long a person has for an answer.
-const ASK_MS: i64 = 3_600_000;
 
-#[derive(Default)]
 pub(super) struct Calls {
+    run: RunId,
+    answer_ms: i64,
     open: VecDeque<Call>,
     bytes: usize,
     asks: VecDeque<Ask>,
@@ -38,6 +37,16 @@ struct Ask {
 }
 
 impl Calls {
+    pub fn new(lens: &Lens) -> Calls {
+        Calls {
+            run: lens.run,
+            answer_ms: lens.answer_ms,
+            open: VecDeque::new(),
+            bytes: 0,
+            asks: VecDeque::new(),
+        }
+    }
+
     /// Shows a call: a new one, or a better description of one that is open.
     pub fn open(&mut self, id: &str, entry: NormalizedEntry, bytes: usize, page: &mut Page<'_>) {
         let known = self.take(id).map(|call| call.index);
@@ -69,9 +78,9 @@ impl Calls {
         }
         self.asks.push_back(Ask { request_id: request_id.to_owned(), call_id: call_id.to_owned() });
         let status = ToolStatus::PendingApproval {
-            approval_id: request_id.to_owned(),
+            approval_id: ApprovalId::of(self.run, request_id).to_string(),
             requested_at: Millis(at_ms).to_string(),
-            timeout_at: Millis(at_ms.saturating_add(ASK_MS)).to_string(),
+            timeout_at: Millis(at_ms.saturating_add(self.answer_ms)).to_string(),
         };
         self.mark(call_id, status, page);
     }

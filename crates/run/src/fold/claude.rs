@@ -4,21 +4,23 @@
 //! line that is not part of the protocol is shown (one system entry each); success is what the last `result` line
 //! says in `is_error`, never its `subtype`; key order and unknown keys do not matter.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use forge_types::{EntryType, ErrorType, ToolStatus};
+use forge_types::{EntryType, ErrorType, Millis, ToolStatus};
 use serde_json::{Value, json};
 
 use super::calls::Calls;
 use super::entries::{Page, plain, sourced};
-use super::lines::{Line, Lines, clean, omitted};
+use super::spend::Spend;
 use super::stream::{Speech, Streams};
-use super::{Verdict, cut, tool};
+use super::{Lens, Limit, Verdict, cut, tool};
 use crate::journal::Record;
+use crate::lines::{Line, Lines, clean, omitted};
+use crate::talk::{NO_REASON, TIMED_OUT};
 
 const UNRECOGNISED_BYTES: usize = 1024;
-/// The denial that stands for "nobody answered in time".
-const TIMED_OUT: &str = "Approval request timed out";
+/// How it says that the conversation to be resumed does not exist.
+const LOST_SESSION: &str = "No conversation found with session ID";
 const BILLING: &str = "ANTHROPIC_API_KEY is set: this run is billed to that key and not to a Claude subscription. \
                        Unset the variable if that is not intended.";
 
@@ -34,6 +36,11 @@ struct Talk {
     billing: Known,
     streams: Streams,
     calls: Calls,
+    /// Messages that the agent was sent.
+    prompts: usize,
+    spend: Spend,
+    /// When the provider, which refused a call, will serve again.
+    reset_at: Option<Millis>,
 }
 
 /// Whether something that is said once per run was said.
@@ -44,13 +51,16 @@ enum Known {
 }
 
 impl Claude {
-    pub fn new(worktree: &Path) -> Claude {
+    pub fn new(lens: &Lens) -> Claude {
         let talk = Talk {
-            worktree: worktree.to_owned(),
+            worktree: lens.worktree.clone(),
             model: Known::NotYet,
             billing: Known::NotYet,
             streams: Streams::default(),
-            calls: Calls::default(),
+            calls: Calls::new(lens),
+            prompts: 0,
+            spend: Spend::default(),
+            reset_at: None,
         };
         Claude { said: Lines::default(), heard: Lines::default(), talk }
     }
@@ -61,15 +71,18 @@ impl Claude {
         said.push(&record.bytes, |line| talk.take(line, record.at_ms, page));
     }
 
-    /// Takes what the agent was told: the answers to its requests for permission.
+    /// Takes what the agent was told: answers to its requests for permission, and messages after the first.
     pub fn hear(&mut self, record: &Record, page: &mut Page<'_>) {
         let Claude { heard, talk, .. } = self;
         heard.push(&record.bytes, |line| {
             if let Line::Whole(bytes) = line
                 && let Ok(message) = serde_json::from_slice::<Value>(bytes)
-                && message["type"] == "control_response"
             {
-                talk.answer(&message["response"], page);
+                match message["type"].as_str() {
+                    Some("control_response") => talk.answer(&message["response"], page),
+                    Some("user") => talk.hear_message(&message["message"]["content"], page),
+                    _ => {}
+                }
             }
         });
     }
@@ -113,8 +126,12 @@ impl Talk {
             Some("system") => self.read_system(&message, page),
             Some("assistant") => self.read_assistant(&mut message["message"], line.len(), parent, page),
             Some("user") => self.read_user(&message["message"]["content"], page),
-            Some("stream_event") => self.streams.push(parent, &message["event"], page),
-            Some("result") => read_result(&message, page),
+            Some("stream_event") => {
+                self.spend.stream(&message["event"], page.outcome);
+                self.streams.push(parent, &message["event"], page);
+            }
+            Some("result") => self.read_result(&message, page),
+            Some("rate_limit_event") => self.note_limit(&message["rate_limit_info"]),
             Some("control_request") => self.read_request(&mut message, line.len(), at_ms, page),
             Some("approval_response") => {
                 let status = &message["approval_status"];
@@ -126,13 +143,7 @@ impl Talk {
                 }
             }
             // The protocol's own traffic, nothing that the agent did.
-            Some(
-                "control_response"
-                | "control_cancel_request"
-                | "keep_alive"
-                | "rate_limit_event"
-                | "tool_progress",
-            ) => {}
+            Some("control_response" | "control_cancel_request" | "keep_alive" | "tool_progress") => {}
             _ => {
                 let text = cut(&String::from_utf8_lossy(line), UNRECOGNISED_BYTES, "…");
                 page.add(plain(EntryType::SystemMessage, format!("Unrecognized JSON message: {text}")));
@@ -155,6 +166,7 @@ impl Talk {
             && self.model == Known::NotYet
         {
             self.model = Known::Said;
+            self.spend.introduce(model);
             let text = format!("System initialized with model: {model}");
             page.add(plain(EntryType::SystemMessage, text));
         }
@@ -286,8 +298,56 @@ impl Talk {
         }
     }
 
+    /// The first message is the run's prompt, which readers know already.
+    fn hear_message(&mut self, content: &Value, page: &mut Page<'_>) {
+        self.prompts += 1;
+        let text = match content {
+            Value::String(text) => text.clone(),
+            Value::Array(blocks) => {
+                let texts = blocks.iter().filter_map(|block| block["text"].as_str());
+                texts.collect::<Vec<_>>().join("\n")
+            }
+            _ => return,
+        };
+        if self.prompts > 1 {
+            page.add(plain(EntryType::UserMessage, text));
+        }
+    }
+
+    fn note_limit(&mut self, info: &Value) {
+        if info["status"] == "rejected" {
+            self.reset_at = info["resetsAt"].as_i64().map(|seconds| Millis(seconds.saturating_mul(1000)));
+        }
+    }
+
+    fn read_result(&mut self, message: &Value, page: &mut Page<'_>) {
+        self.spend.settle(message, page.outcome);
+        if message["is_error"] != true {
+            page.outcome.verdict = Some(Verdict::Success);
+            return;
+        }
+        let text = failure(message);
+        page.add(plain(trouble(), text.clone()));
+        page.outcome.session_lost |= text.contains(LOST_SESSION);
+        page.outcome.limit = self.limit(message, &text);
+        page.outcome.verdict = Some(Verdict::Failed { message: cut(&text, super::SUMMARY_BYTES, "...") });
+    }
+
+    /// Older programs tell a used-up plan as `…usage limit reached|<seconds since 1970>`.
+    fn limit(&self, result: &Value, text: &str) -> Option<Limit> {
+        let told = text.split_once("limit reached|").and_then(|(_, rest)| {
+            let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
+            digits.parse::<i64>().ok().map(|seconds| Millis(seconds.saturating_mul(1000)))
+        });
+        let limited = result["api_error_status"] == 429 || told.is_some() || self.reset_at.is_some();
+        limited.then(|| Limit {
+            reset_at: told.or(self.reset_at),
+            message: cut(text, super::SUMMARY_BYTES, "..."),
+        })
+    }
+
     fn deny(&mut self, call_id: &str, reason: Option<&str>, page: &mut Page<'_>) {
-        let reason = reason.map(str::trim).filter(|reason| !reason.is_empty());
+        let reason = reason.map(str::trim).filter(|reason| !reason.is_empty() && *reason != NO_REASON);
         let status = ToolStatus::Denied { reason: reason.map(str::to_owned) };
         if let (Some(denied_tool), Some(reason)) = (self.calls.mark(call_id, status, page), reason) {
             page.add(plain(EntryType::UserFeedback { denied_tool }, reason.to_owned()));
@@ -308,27 +368,6 @@ fn take(message: &mut Value, key: &str) -> Value {
 
 fn trouble() -> EntryType {
     EntryType::ErrorMessage { error_type: ErrorType::Other }
-}
-
-fn read_result(message: &Value, page: &mut Page<'_>) {
-    let usage = |key: &str| message["usage"][key].as_i64();
-    let tokens = &mut page.outcome.tokens;
-    // Each turn reports its own use.
-    for (sum, turn) in [
-        (&mut tokens.input_tokens, usage("input_tokens")),
-        (&mut tokens.output_tokens, usage("output_tokens")),
-        (&mut tokens.cache_creation_tokens, usage("cache_creation_input_tokens")),
-        (&mut tokens.cache_read_tokens, usage("cache_read_input_tokens")),
-    ] {
-        *sum = turn.map(|turn| sum.unwrap_or(0).saturating_add(turn)).or(*sum);
-    }
-    if message["is_error"] != true {
-        page.outcome.verdict = Some(Verdict::Success);
-        return;
-    }
-    let text = failure(message);
-    page.add(plain(trouble(), text.clone()));
-    page.outcome.verdict = Some(Verdict::Failed { message: cut(&text, super::SUMMARY_BYTES, "...") });
 }
 
 fn failure(result: &Value) -> String {

@@ -7,8 +7,8 @@
 use forge_types::{EntryType, ErrorType};
 
 use super::entries::{Page, plain};
-use super::lines::{Line, Lines, clean, omitted};
 use crate::journal::Record;
+use crate::lines::{Line, Lines, clean, omitted};
 
 const GROUP_BYTES: usize = 4096;
 const GAP_MS: i64 = 2000;

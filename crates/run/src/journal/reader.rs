@@ -69,6 +69,14 @@ impl Reader {
         self.position
     }
 
+    /// Whether everything that is in the file by now was handed out.
+    pub(crate) fn is_at_end(&self) -> bool {
+        match &self.source {
+            Source::Plain(file) => file.metadata().is_ok_and(|meta| meta.len() <= self.position),
+            Source::Missing | Source::Sealed(_) => false,
+        }
+    }
+
     /// Whether reading on costs no more than a copy out of the page cache.
     pub(crate) fn is_plain(&self) -> bool {
         matches!(self.source, Source::Plain(_))

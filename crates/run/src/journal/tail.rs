@@ -83,6 +83,11 @@ impl Tail {
         Ok(None)
     }
 
+    /// Whether the records handed out so far are all there are at this moment. Never so for a finished journal.
+    pub fn has_caught_up(&self) -> bool {
+        self.early.is_empty() && !self.ended && self.reader.as_ref().is_some_and(Reader::is_at_end)
+    }
+
     /// Passes over outputs that are already recorded and not yet handed out; answers how many.
     pub async fn skip_outputs(&mut self, n: u64) -> io::Result<u64> {
         loop {

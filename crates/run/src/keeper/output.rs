@@ -8,7 +8,9 @@ use std::os::fd::OwnedFd;
 use rustix::buffer::spare_capacity;
 use rustix::io::{Errno, read};
 use serde::Deserialize;
+use serde_json::Value;
 
+use crate::Cue;
 use crate::journal::{Kind, unfinished};
 use crate::link::MAX_LINE_BYTES;
 
@@ -54,21 +56,27 @@ impl Stream {
     }
 }
 
-/// Waits for a line that is a JSON object of a certain `type`.
+/// Waits for the line with which an agent says that it is done.
 pub(super) struct Trigger {
-    wanted: String,
+    wanted: Cue,
     line: Vec<u8>,
     /// The line is too long to be looked at.
     overlong: bool,
 }
 
+/// What tells such a line apart.
 #[derive(Deserialize)]
-struct Typed {
-    r#type: String,
+struct Head {
+    #[serde(default)]
+    r#type: Value,
+    #[serde(default)]
+    method: Value,
+    #[serde(default)]
+    id: Value,
 }
 
 impl Trigger {
-    pub(super) fn new(wanted: String) -> Trigger {
+    pub(super) fn new(wanted: Cue) -> Trigger {
         Trigger { wanted, line: Vec::new(), overlong: false }
     }
 
@@ -98,8 +106,16 @@ impl Trigger {
     }
 
     fn matches(&self, line: &[u8]) -> bool {
-        line.trim_ascii_start().first() == Some(&b'{')
-            && serde_json::from_slice::<Typed>(line).is_ok_and(|found| found.r#type == self.wanted)
+        if line.trim_ascii_start().first() != Some(&b'{') {
+            return false;
+        }
+        let Ok(head) = serde_json::from_slice::<Head>(line) else { return false };
+        match &self.wanted {
+            Cue::Type(wanted) => head.r#type == wanted.as_str(),
+            Cue::Method(wanted) => head.method == wanted.as_str(),
+            // Either side counts its own requests, so a request of the agent may have the same id.
+            Cue::Reply(wanted) => head.id == *wanted && head.method.is_null(),
+        }
     }
 }
 
@@ -109,7 +125,7 @@ mod tests {
 
     #[test]
     fn only_an_object_of_that_type_is_a_trigger() {
-        let sees = |text: &str| Trigger::new("result".into()).see(text.as_bytes());
+        let sees = |text: &str| Trigger::new(Cue::Type("result".into())).see(text.as_bytes());
         assert!(sees("noise\n{\"a\":{\"type\":\"x\"},\"type\":\"result\"}\n"));
         assert!(!sees("{\"type\":\"assistant\",\"text\":\"result\"}\n"));
         assert!(!sees("{\"inner\":{\"type\":\"result\"}}\n"));
@@ -118,8 +134,22 @@ mod tests {
     }
 
     #[test]
+    fn each_protocol_has_its_last_line() {
+        let sees = |cue: Cue, text: &str| Trigger::new(cue).see(text.as_bytes());
+        assert!(sees(
+            Cue::Method("turn/completed".into()),
+            "{\"method\":\"turn/completed\",\"params\":{}}\n"
+        ));
+        assert!(!sees(Cue::Method("turn/completed".into()), "{\"method\":\"turn/started\"}\n"));
+        assert!(sees(Cue::Reply(9), "{\"jsonrpc\":\"2.0\",\"id\":9,\"result\":{}}\n"));
+        assert!(sees(Cue::Reply(9), "{\"id\":9,\"error\":{}}\n"));
+        assert!(!sees(Cue::Reply(9), "{\"id\":9,\"method\":\"session/request_permission\"}\n"));
+        assert!(!sees(Cue::Reply(9), "{\"id\":\"9\",\"result\":{}}\n"));
+    }
+
+    #[test]
     fn a_line_in_pieces_is_seen() {
-        let mut trigger = Trigger::new("result".into());
+        let mut trigger = Trigger::new(Cue::Type("result".into()));
         let seen: Vec<bool> =
             "{\"type\":\"result\"}\n{".as_bytes().chunks(3).map(|piece| trigger.see(piece)).collect();
         assert_eq!(seen.iter().filter(|&&seen| seen).count(), 1);

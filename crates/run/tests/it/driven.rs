@@ -9,6 +9,7 @@ use forge_run::agents::{Agents, Options, Place, Profiles, Request, plan};
 use forge_run::fold::{Dialect, Fold, Outcome, Verdict};
 use forge_types::{ProfileId, RunReason};
 
+use crate::stage::lens;
 use crate::stage::{Stage, exit_of};
 
 /// Speaks Claude's protocol as far as one turn goes, then waits for the end of its input as Claude does.
@@ -45,7 +46,7 @@ async fn carry_out(
     };
     let live = stage.launch_spec(&spec).await;
     let exit = exit_of(&live).await;
-    let mut fold = Fold::new(Dialect::of(Some(id.executor), RunReason::CodingAgent), &cwd);
+    let mut fold = Fold::new(Dialect::of(Some(id.executor), RunReason::CodingAgent), &lens(&cwd));
     let mut out = Vec::new();
     for record in stage.records() {
         fold.push(&record, &mut out);
@@ -63,10 +64,10 @@ async fn claude_hears_the_prompt_and_ends_at_its_result() {
     options.base_command_override = Some("sh ./fake-claude".into());
     let request = Request::Resume { prompt: "a \"quoted\" prompt\nof two lines", session_id: "s-0" };
     let (code, outcome) = carry_out(&stage, "CLAUDE_CODE", &options, request).await;
-    assert_eq!((code, outcome.verdict), (Some(0), Some(Verdict::Success)));
+    assert_eq!((code, outcome.verdict.clone()), (Some(0), Some(Verdict::Success)));
     assert_eq!(outcome.session_id.as_deref(), Some("s-1"));
-    assert!(outcome.summary.unwrap().ends_with("--fork-session --resume s-0"));
-    assert_eq!(outcome.tokens.output_tokens, Some(4));
+    assert!(outcome.summary.as_ref().unwrap().ends_with("--fork-session --resume s-0"));
+    assert_eq!(outcome.tokens().output_tokens, Some(4));
     let heard: serde_json::Value =
         serde_json::from_slice(&std::fs::read(stage.path("heard")).unwrap()).unwrap();
     assert_eq!(heard["message"]["content"], "a \"quoted\" prompt\nof two lines");

@@ -7,10 +7,12 @@ use std::path::{Path, PathBuf};
 
 use forge_run::fold::{Dialect, Fold, Outcome};
 use forge_run::{Kind, Record};
-use forge_types::{EntryPatch, NormalizedEntry, PatchOp};
+use forge_types::{ApprovalId, EntryPatch, NormalizedEntry, PatchOp};
 use pretty_assertions::assert_eq;
 use proptest::prelude::*;
 use serde_json::{Value, json};
+
+use crate::stage::lens;
 
 fn data(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)
@@ -38,7 +40,7 @@ fn apply(patches: &[EntryPatch]) -> Vec<NormalizedEntry> {
 }
 
 fn patches(dialect: Dialect, records: &[Record]) -> (Vec<EntryPatch>, Outcome) {
-    let mut fold = Fold::new(dialect, Path::new("/repo"));
+    let mut fold = Fold::new(dialect, &lens(Path::new("/repo")));
     let mut out = Vec::new();
     for record in records {
         fold.push(record, &mut out);
@@ -85,13 +87,16 @@ fn transcripts() -> Vec<PathBuf> {
 fn every_recorded_conversation_reads_well() {
     for file in transcripts() {
         let (entries, outcome) = folded(Dialect::Claude, &transcript(&file));
-        let verdict = outcome.verdict.map(|verdict| format!("{verdict:?}"));
+        let verdict = outcome.verdict.as_ref().map(|verdict| format!("{verdict:?}"));
         let view = json!({
             "entries": entries,
             "session_id": outcome.session_id,
             "summary": outcome.summary,
             "verdict": verdict,
-            "tokens": outcome.tokens,
+            "tokens": outcome.tokens(),
+            "usage": outcome.usage,
+            "limit": outcome.limit.as_ref().map(|limit| (limit.reset_at, &limit.message)),
+            "session_lost": outcome.session_lost,
             "transcript": outcome.transcript_tail.map(|text| text.lines().map(str::to_owned).collect::<Vec<_>>()),
         });
         insta::assert_json_snapshot!(file.file_stem().unwrap().to_str().unwrap(), view);
@@ -157,9 +162,9 @@ fn statuses(patches: &[EntryPatch], index: usize) -> Vec<Value> {
 
 #[test]
 fn a_request_for_permission_is_shown_until_it_is_answered() {
-    let pending = |id: &str| {
+    let pending = |request: &str| {
         json!({
-            "status": "pending_approval", "approval_id": id,
+            "status": "pending_approval", "approval_id": ApprovalId::of(lens(Path::new("/repo")).run, request),
             "requested_at": "2023-11-14T22:13:20.000Z", "timeout_at": "2023-11-14T23:13:20.000Z",
         })
     };

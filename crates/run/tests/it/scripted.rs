@@ -13,6 +13,8 @@ use forge_types::{EntryPatch, PatchOp};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use crate::stage::lens;
+
 struct Worked {
     dir: TempDir,
     code: ExitCode,
@@ -24,7 +26,7 @@ struct Worked {
 fn work_in(dir: TempDir, prompt: &str) -> Worked {
     let mut raw = Vec::new();
     let code = scripted_agent(prompt.as_bytes(), &mut raw, dir.path());
-    let mut fold = Fold::new(Dialect::Claude, dir.path());
+    let mut fold = Fold::new(Dialect::Claude, &lens(dir.path()));
     let mut out: Vec<EntryPatch> = Vec::new();
     fold.push(&Record { kind: Kind::Stdout, at_ms: 0, bytes: raw.clone() }, &mut out);
     fold.finish(&mut out);
@@ -80,7 +82,7 @@ fn directives_are_carried_out_in_order() {
     assert!(!done.dir.path().join("src/a.txt").exists());
     assert_eq!(done.outcome.verdict, Some(Verdict::Success));
     assert_eq!(done.outcome.summary.as_deref(), Some("this line is no directive"));
-    assert_eq!(done.outcome.tokens.output_tokens, Some(5));
+    assert_eq!(done.outcome.tokens().output_tokens, Some(5));
     assert!(done.outcome.session_id.unwrap().starts_with("scripted-"));
 }
 

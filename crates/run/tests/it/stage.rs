@@ -3,10 +3,17 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use forge_run::fold::Lens;
 use forge_run::{Exit, Kind, Live, Progress, Reader, Record, Spec, StdinPlan, Tail};
 use tokio::sync::watch;
 
 const PATIENCE: Duration = Duration::from_secs(20);
+
+/// The view on a run's log in tests; its id does not change, and with it no id that follows from it.
+pub fn lens(worktree: &Path) -> Lens {
+    let run = "11111111-2222-4333-8444-555555555555".parse().expect("an id");
+    Lens { run, worktree: worktree.to_owned(), answer_ms: 3_600_000 }
+}
 
 pub struct Stage {
     temp: tempfile::TempDir,

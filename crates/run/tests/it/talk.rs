@@ -2,13 +2,13 @@
 
 use std::os::unix::net::UnixStream;
 
-use forge_run::{Kind, StdinPlan, TalkError};
+use forge_run::{Cue, Kind, StdinPlan, TalkError};
 
 use crate::stage::{Stage, exit_of, text_of};
 
 fn duplex(first: &[&str], close_on: Option<&str>) -> StdinPlan {
     let first = first.iter().map(|line| (*line).to_owned()).collect();
-    StdinPlan::Duplex { first, close_on: close_on.map(str::to_owned) }
+    StdinPlan::Duplex { first, close_on: close_on.map(|kind| Cue::Type(kind.to_owned())) }
 }
 
 #[tokio::test]

@@ -121,6 +121,7 @@ fn config(home: PathBuf, exe: PathBuf) -> Config {
         spares: 0,
         time_limit_s: None,
         silence_limit_s: None,
+        approval_limit_s: 3600,
         expiry_h: 72,
         online: Default::default(),
     }

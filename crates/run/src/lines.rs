@@ -5,17 +5,17 @@
 
 use std::borrow::Cow;
 
-pub(super) const MAX_LINE_BYTES: usize = 8 << 20;
+pub(crate) const MAX_LINE_BYTES: usize = 8 << 20;
 
 #[derive(Default)]
-pub(super) struct Lines {
+pub(crate) struct Lines {
     partial: Vec<u8>,
     /// Bytes of the current line that were given up because the line is too long.
     dropped: usize,
 }
 
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Line<'a> {
+pub(crate) enum Line<'a> {
     Whole(&'a [u8]),
     TooLong { bytes: usize },
 }
@@ -66,13 +66,13 @@ fn without_return(line: &[u8]) -> &[u8] {
 }
 
 /// What takes the place of a line that was too long to keep.
-pub(super) fn omitted(bytes: usize) -> String {
+pub(crate) fn omitted(bytes: usize) -> String {
     format!("line of {bytes} bytes omitted from the readable log")
 }
 
 /// The line as a terminal would show it in the end: no escape sequences, no control characters, and of a line that
 /// was overwritten by carriage returns the last state.
-pub(super) fn clean(line: &[u8]) -> Cow<'_, str> {
+pub(crate) fn clean(line: &[u8]) -> Cow<'_, str> {
     if line.iter().all(|byte| *byte >= b' ' || *byte == b'\t') {
         return String::from_utf8_lossy(line);
     }

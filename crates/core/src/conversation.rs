@@ -1,0 +1,135 @@
+//! The server's side of a conversation with an agent: saying what is due, and fetching the answers of people.
+//!
+//! Invariant: a line is handed to the keeper once by this server; what an earlier one said is in the log. A question is
+//! put to a person once, under an id that follows from the log, so a restart finds the question where it was.
+
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use forge_run::talk::{Ask, Script, Talk};
+use forge_run::{Live, Record, TalkError};
+use forge_types::{ApprovalId, RunId};
+
+use crate::{Forge, Kind};
+
+#[derive(Clone)]
+pub(crate) struct Conversation(Arc<Inner>);
+
+struct Inner {
+    run: RunId,
+    live: Live,
+    state: Mutex<State>,
+}
+
+struct State {
+    talk: Talk,
+    /// Keys of the lines that were handed over.
+    handed: HashSet<String>,
+    /// Keys of the questions that were put.
+    put: HashSet<String>,
+    closed: bool,
+}
+
+impl Conversation {
+    pub(crate) fn new(run: RunId, script: Script, live: Live) -> Self {
+        let state =
+            State { talk: Talk::new(script), handed: HashSet::new(), put: HashSet::new(), closed: false };
+        Self(Arc::new(Inner { run, live, state: Mutex::new(state) }))
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn push(&self, records: &[Record]) {
+        let mut state = self.state();
+        records.iter().for_each(|record| state.talk.push(record));
+    }
+
+    /// The line that asks the agent to stop.
+    pub(crate) fn interrupt(&self) -> Option<String> {
+        self.state().talk.interrupt()
+    }
+
+    /// Gives the agent a message while it works. False when its protocol or its state does not allow that.
+    pub(crate) async fn message(&self, text: &str) -> Result<bool, TalkError> {
+        let line = self.state().talk.message(text);
+        let Some(line) = line else { return Ok(false) };
+        match self.0.live.send(&line).await {
+            Ok(()) => Ok(true),
+            Err(TalkError::Ended | TalkError::Refused { .. }) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Hands over what is due.
+    async fn say_due(&self) {
+        let lines: Vec<(String, String)> = {
+            let State { talk, handed, .. } = &mut *self.state();
+            let due = talk.due().iter().filter(|due| handed.insert(due.key.clone()));
+            due.map(|due| (due.key.clone(), due.line.clone())).collect()
+        };
+        for (key, line) in lines {
+            match self.0.live.send(&line).await {
+                Ok(()) => {}
+                // It takes nothing more: its end is near, and the log will tell.
+                Err(TalkError::Ended | TalkError::Refused { .. }) => return,
+                Err(error) => {
+                    tracing::warn!(run = %self.0.run, %error, "cannot tell the agent what it waits for");
+                    self.state().handed.remove(&key);
+                }
+            }
+        }
+        let close = {
+            let state = &mut *self.state();
+            state.talk.is_over() && !std::mem::replace(&mut state.closed, true)
+        };
+        if close && let Err(error) = self.0.live.close_stdin().await {
+            tracing::debug!(run = %self.0.run, %error, "the agent's input was closed already");
+        }
+    }
+
+    /// Questions that were not put to anybody yet.
+    fn new_asks(&self) -> Vec<Ask> {
+        let State { talk, put, .. } = &mut *self.state();
+        talk.asks().iter().filter(|ask| put.insert(ask.key.clone())).cloned().collect()
+    }
+}
+
+impl Forge {
+    /// Tells the agent what it waits for, and puts its questions to a person.
+    pub(crate) async fn tend(&self, conversation: &Conversation) {
+        conversation.say_due().await;
+        for ask in conversation.new_asks() {
+            let (forge, conversation) = (self.clone(), conversation.clone());
+            self.0.tasks.spawn(async move {
+                tokio::select! {
+                    () = forge.0.stop.cancelled() => {}
+                    () = forge.fetch_answer(&conversation, ask) => {}
+                }
+            });
+        }
+    }
+
+    async fn fetch_answer(&self, conversation: &Conversation, ask: Ask) {
+        let run = conversation.0.run;
+        let id = ApprovalId::of(run, &ask.key);
+        let asked = self.ask_approval(id, run, &ask).await;
+        let answer = match asked {
+            Ok(()) => self.await_approval(id).await,
+            Err(error) => Err(error),
+        };
+        match answer {
+            Ok(answer) => {
+                conversation.state().talk.answer(&ask.key, &answer);
+                conversation.say_due().await;
+            }
+            // The run ended, or was deleted, with its question.
+            Err(error) if matches!(error.kind(), Kind::NotFound | Kind::Conflict) => {}
+            Err(error) => {
+                tracing::error!(%run, %error, "cannot put the agent's question to anybody");
+                conversation.state().put.remove(&ask.key);
+            }
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! What is known about each executor's program, as data.
+//!
+//! Invariant: package versions are exact, because npm silently takes another one when it may.
+
+use forge_types::Executor;
+
+/// The language an agent is spoken to in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Protocol {
+    /// Claude's stream-json, both ways.
+    StreamJson,
+    /// Codex's JSON-RPC.
+    AppServer,
+    /// The Agent Client Protocol.
+    Acp,
+    /// Stream-json from the agent only; the prompt is all it is told.
+    Headless,
+    /// Whatever it prints.
+    Text,
+}
+
+impl Protocol {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Protocol::StreamJson => "stream-json",
+            Protocol::AppServer => "app-server",
+            Protocol::Acp => "ACP",
+            Protocol::Headless => "headless",
+            Protocol::Text => "text",
+        }
+    }
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub struct About {
+    pub program: &'static str,
+    /// The npm package that `npx` runs when the program is not installed.
+    pub package: Option<&'static str>,
+    pub protocol: Protocol,
+    /// The command that installs the program.
+    pub install: &'static str,
+    /// Variables that hold a key for it.
+    pub keys: &'static [&'static str],
+    /// Files, below the home directory, that exist once somebody has logged in.
+    pub logins: &'static [&'static str],
+}
+
+/// `None` for executors without a program of their own.
+pub fn about(executor: Executor) -> Option<&'static About> {
+    Some(match executor {
+        Executor::ClaudeCode => &About {
+            program: "claude",
+            package: Some("@anthropic-ai/claude-code@2.1.197"),
+            protocol: Protocol::StreamJson,
+            install: "npm install -g @anthropic-ai/claude-code",
+            keys: &["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"],
+            logins: &[".claude/.credentials.json"],
+        },
+        Executor::Codex => &About {
+            program: "codex",
+            package: Some("@openai/codex@0.166.0"),
+            protocol: Protocol::AppServer,
+            install: "npm install -g @openai/codex",
+            keys: &["OPENAI_API_KEY", "CODEX_API_KEY"],
+            logins: &[".codex/auth.json"],
+        },
+        Executor::Copilot => &About {
+            program: "copilot",
+            package: Some("@github/copilot@1.0.102"),
+            protocol: Protocol::Acp,
+            install: "npm install -g @github/copilot",
+            keys: &["COPILOT_PROVIDER_API_KEY", "COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN"],
+            logins: &[".copilot/config.json"],
+        },
+        Executor::Gemini => &About {
+            program: "gemini",
+            package: Some("@google/gemini-cli@0.61.0"),
+            protocol: Protocol::Acp,
+            install: "npm install -g @google/gemini-cli",
+            keys: &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
+            logins: &[".gemini/oauth_creds.json"],
+        },
+        Executor::QwenCode => &About {
+            program: "qwen",
+            package: Some("@qwen-code/qwen-code@0.15.10"),
+            protocol: Protocol::Acp,
+            install: "npm install -g @qwen-code/qwen-code",
+            keys: &["OPENAI_API_KEY", "DASHSCOPE_API_KEY"],
+            logins: &[".qwen/oauth_creds.json"],
+        },
+        Executor::Opencode => &About {
+            program: "opencode",
+            package: Some("opencode-ai@1.18.33"),
+            protocol: Protocol::Acp,
+            install: "npm install -g opencode-ai",
+            keys: &["OPENCODE_API_KEY", "ANTHROPIC_API_KEY", "OPENAI_API_KEY"],
+            logins: &[".local/share/opencode/auth.json"],
+        },
+        Executor::Droid => &About {
+            program: "droid",
+            package: Some("droid@0.215.0"),
+            protocol: Protocol::Acp,
+            install: "npm install -g droid",
+            keys: &["FACTORY_API_KEY"],
+            logins: &[".factory/auth.json"],
+        },
+        Executor::Amp => &About {
+            program: "amp",
+            package: Some("@sourcegraph/amp@0.0.1769314944-g5070a1"),
+            protocol: Protocol::Headless,
+            install: "npm install -g @sourcegraph/amp",
+            keys: &["AMP_API_KEY"],
+            logins: &[".local/share/amp/secrets.json"],
+        },
+        Executor::CursorAgent => &About {
+            program: "cursor-agent",
+            package: None,
+            protocol: Protocol::Headless,
+            install: "curl https://cursor.com/install -fsS | bash",
+            keys: &["CURSOR_API_KEY"],
+            logins: &[".cursor/cli-config.json"],
+        },
+        Executor::Acp | Executor::Shell | Executor::Scripted => return None,
+    })
+}

@@ -1,0 +1,97 @@
+//! What a Claude-shaped agent says it used.
+//!
+//! Owns the call that is under way. Invariant: nothing counts twice. What single calls used is counted as it streams by,
+//! and gives way to the total that the agent tells at the end of a turn; an agent that streams no calls is counted by
+//! the turns it reports.
+
+use forge_types::Usage;
+use serde_json::Value;
+
+use super::Outcome;
+
+#[derive(Default)]
+pub(super) struct Spend {
+    model: String,
+    call: Option<(String, Usage)>,
+    streamed: bool,
+}
+
+impl Spend {
+    /// The model that turns without a name of their own are counted under.
+    pub fn introduce(&mut self, model: &str) {
+        self.model = model.to_owned();
+    }
+
+    /// Takes an event of a streamed message.
+    pub fn stream(&mut self, event: &Value, outcome: &mut Outcome) {
+        match event["type"].as_str() {
+            Some("message_start") => {
+                let model = event["message"]["model"].as_str().unwrap_or(&self.model).to_owned();
+                self.call = Some((model, usage(&event["message"]["usage"])));
+            }
+            // Its counts are those of the whole message.
+            Some("message_delta") => {
+                if let (Some((_, call)), Some(output)) =
+                    (&mut self.call, event["usage"]["output_tokens"].as_i64())
+                {
+                    call.output_tokens = output;
+                }
+            }
+            Some("message_stop") => {
+                if let Some((model, call)) = self.call.take() {
+                    self.streamed = true;
+                    outcome.spend(&model, call);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Takes the record at the end of a turn.
+    pub fn settle(&mut self, result: &Value, outcome: &mut Outcome) {
+        let total_cost = microusd(&result["total_cost_usd"]);
+        if let Some(models) = result["modelUsage"].as_object().filter(|models| !models.is_empty()) {
+            // Totals since the start of the process, under names that may differ from those of the calls.
+            outcome.usage.clear();
+            for (model, told) in models {
+                let count = |key: &str| told[key].as_i64().unwrap_or(0);
+                let total = Usage {
+                    input_tokens: count("inputTokens"),
+                    output_tokens: count("outputTokens"),
+                    cache_read_tokens: count("cacheReadInputTokens"),
+                    cache_write_tokens: count("cacheCreationInputTokens"),
+                    reasoning_tokens: 0,
+                    cost_microusd: microusd(&told["costUSD"]),
+                };
+                outcome.set_spent(model, total);
+            }
+            return;
+        }
+        let turn = usage(&result["usage"]);
+        if !self.streamed && result["usage"].is_object() {
+            outcome.spend(&self.model, turn);
+        }
+        if let Some(cost) = total_cost.filter(|cost| *cost > 0) {
+            let entry = outcome.usage.entry(self.model.clone()).or_default();
+            entry.cost_microusd = Some(cost);
+        }
+    }
+}
+
+fn usage(told: &Value) -> Usage {
+    let count = |key: &str| told[key].as_i64().unwrap_or(0);
+    Usage {
+        input_tokens: count("input_tokens"),
+        output_tokens: count("output_tokens"),
+        cache_read_tokens: count("cache_read_input_tokens"),
+        cache_write_tokens: count("cache_creation_input_tokens"),
+        reasoning_tokens: 0,
+        cost_microusd: None,
+    }
+}
+
+/// Dollars, as agents tell them, in millionths.
+pub(super) fn microusd(dollars: &Value) -> Option<i64> {
+    let dollars = dollars.as_f64().filter(|dollars| dollars.is_finite() && *dollars >= 0.0)?;
+    Some((dollars * 1e6).round() as i64)
+}

@@ -1,0 +1,159 @@
+//! The speaking side of a run: what its agent is told after the first lines, and when.
+//!
+//! Owns the state of a two-way conversation. It is a fold over the journal, which holds both directions, so a server that
+//! comes later knows what was said and what is still due. Invariants: a line is due until the journal shows it as said;
+//! a question of the agent is open until the journal shows its answer; no input panics.
+
+#![cfg_attr(test, allow(clippy::unwrap_used))]
+
+mod claude;
+
+use forge_types::ApprovalStatus;
+use serde_json::Value;
+
+use crate::journal::{Kind, Record};
+use crate::lines::{Line, Lines};
+
+/// The denial that stands for "nobody answered in time".
+pub(crate) const TIMED_OUT: &str = "Approval request timed out";
+
+/// The denial for which no reason was given.
+pub(crate) const NO_REASON: &str = "The user does not allow this tool use.";
+
+/// What a conversation is to be: made when a run is planned, and again from the same run after a restart.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Script {
+    Claude,
+}
+
+/// A line for the agent.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Due {
+    pub key: String,
+    pub line: String,
+}
+
+/// A question of the agent that a person must answer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ask {
+    /// The agent's own name for the question.
+    pub key: String,
+    pub tool_name: String,
+    pub tool_input: Value,
+    /// The agent's own name for this use of the tool.
+    pub call_id: Option<String>,
+    pub at_ms: i64,
+}
+
+/// One protocol. What it wants to say goes to the [`Desk`].
+trait Driver: Send {
+    /// Takes a line that the agent printed.
+    fn take(&mut self, line: &[u8], at_ms: i64, desk: &mut Desk);
+
+    /// The name under which a line that we say, or said, is due; `None` for lines that never are.
+    fn key_of(&self, line: &[u8]) -> Option<String>;
+
+    /// Takes note of a line that was said.
+    fn note_said(&mut self, line: &[u8]);
+
+    /// The line that answers a question.
+    fn reply(&self, ask: &Ask, answer: &ApprovalStatus) -> Value;
+
+    /// The line that gives the agent a message while it works, where the protocol has one.
+    fn message(&self, text: &str) -> Option<Value>;
+
+    /// The line that asks the agent to stop.
+    fn interrupt(&self) -> Option<Value>;
+}
+
+/// What is to be said and to be decided.
+#[derive(Default)]
+struct Desk {
+    due: Vec<Due>,
+    asks: Vec<Ask>,
+    over: bool,
+}
+
+pub struct Talk {
+    driver: Box<dyn Driver>,
+    said: Lines,
+    heard: Lines,
+    desk: Desk,
+}
+
+impl Talk {
+    pub fn new(script: Script) -> Talk {
+        let driver: Box<dyn Driver> = match script {
+            Script::Claude => Box::new(claude::Claude),
+        };
+        Talk { driver, said: Lines::default(), heard: Lines::default(), desk: Desk::default() }
+    }
+
+    /// Takes the next record of the run's journal.
+    pub fn push(&mut self, record: &Record) {
+        let Talk { driver, said, heard, desk } = self;
+        match record.kind {
+            Kind::Stdout => said.push(&record.bytes, |line| {
+                if let Line::Whole(line) = line {
+                    driver.take(line, record.at_ms, desk);
+                }
+            }),
+            Kind::Stdin => heard.push(&record.bytes, |line| {
+                if let Line::Whole(line) = line {
+                    driver.note_said(line);
+                    if let Some(key) = driver.key_of(line) {
+                        desk.due.retain(|due| due.key != key);
+                        desk.asks.retain(|ask| ask.key != key);
+                    }
+                }
+            }),
+            Kind::Stderr | Kind::Note | Kind::End => {}
+        }
+    }
+
+    /// The lines the agent waits for, in order.
+    pub fn due(&self) -> &[Due] {
+        &self.desk.due
+    }
+
+    /// The questions that nobody has answered yet.
+    pub fn asks(&self) -> &[Ask] {
+        &self.desk.asks
+    }
+
+    /// Makes the answer to a question due. An answer to a question that is not open is dropped.
+    pub fn answer(&mut self, key: &str, answer: &ApprovalStatus) {
+        let Some(at) = self.desk.asks.iter().position(|ask| ask.key == key) else { return };
+        let ask = self.desk.asks.remove(at);
+        let line = self.driver.reply(&ask, answer).to_string();
+        self.desk.due.push(Due { key: ask.key, line });
+    }
+
+    /// Whether nothing more will come of the conversation, so that the agent's stdin may be closed.
+    pub fn is_over(&self) -> bool {
+        self.desk.over
+    }
+
+    pub fn message(&self, text: &str) -> Option<String> {
+        self.driver.message(text).map(|line| line.to_string())
+    }
+
+    pub fn interrupt(&self) -> Option<String> {
+        self.driver.interrupt().map(|line| line.to_string())
+    }
+}
+
+impl Desk {
+    fn say(&mut self, key: impl Into<String>, line: &Value) {
+        self.due.push(Due { key: key.into(), line: line.to_string() });
+    }
+
+    fn ask(&mut self, ask: Ask) {
+        self.asks.push(ask);
+    }
+
+    /// The agent no longer wants to know.
+    fn withdraw(&mut self, key: &str) {
+        self.asks.retain(|ask| ask.key != key);
+    }
+}
