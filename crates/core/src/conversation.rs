@@ -114,6 +114,9 @@ impl Forge {
     async fn fetch_answer(&self, conversation: &Conversation, ask: Ask) {
         let run = conversation.0.run;
         let id = ApprovalId::of(run, &ask.key);
+        if let Err(error) = conversation.0.live.hold().await {
+            tracing::debug!(%run, %error, "the agent that asks is about to end");
+        }
         let asked = self.ask_approval(id, run, &ask).await;
         let answer = match asked {
             Ok(()) => self.await_approval(id).await,

@@ -1,7 +1,8 @@
 //! A stand-in for the Claude program in tests: speaks stream-json and acts by directives in its prompt.
 //!
-//! `FAKE: id=x presleep=ms tool=1 stderr=n edit=1 file=name sleep=ms approve=1 exit=code`. It answers control requests,
-//! waits for one user message, does what it was told in that order, prints a result and exits.
+//! `FAKE: id=x presleep=ms tool=1 stderr=n edit=1 file=name sleep=ms approve=1 repeat=1 exit=code`. It answers control requests,
+//! waits for one user message, does what it was told (`repeat` says what a question was answered, `hear` waits for a
+//! second message and says it) in that order, prints a result and exits.
 
 use std::io::{BufRead, Write};
 use std::process::ExitCode;
@@ -22,7 +23,7 @@ fn main() -> ExitCode {
     let (answers_in, answers) = sync_channel(4);
     std::thread::spawn(move || listen(&prompts_in, &answers_in));
     let Ok(prompt) = prompts.recv_timeout(WAIT_LIMIT) else { return ExitCode::from(2) };
-    act(&prompt, &answers).unwrap_or(ExitCode::from(141))
+    act(&prompt, &prompts, &answers).unwrap_or(ExitCode::from(141))
 }
 
 fn directive<'a>(prompt: &'a str, key: &str) -> Option<&'a str> {
@@ -41,7 +42,7 @@ fn pause(prompt: &str, key: &str) {
     std::thread::sleep(Duration::from_millis(number(prompt, key)).min(WAIT_LIMIT));
 }
 
-fn act(prompt: &str, answers: &Receiver<Value>) -> std::io::Result<ExitCode> {
+fn act(prompt: &str, prompts: &Receiver<String>, answers: &Receiver<Value>) -> std::io::Result<ExitCode> {
     let id = directive(prompt, "id").unwrap_or("none");
     let session = format!("fake-{}", std::process::id());
     let folder = std::env::current_dir()?;
@@ -58,7 +59,14 @@ fn act(prompt: &str, answers: &Receiver<Value>) -> std::io::Result<ExitCode> {
         use_tools(&session, &folder)?;
     }
     if number(prompt, "approve") > 0 {
-        ask(&session, answers)?;
+        let decision = ask(&session, answers)?;
+        if number(prompt, "repeat") > 0 {
+            speak(&session, json!([{"type":"text","text":format!("was told {decision}")}]))?;
+        }
+    }
+    if number(prompt, "hear") > 0 {
+        let more = prompts.recv_timeout(WAIT_LIMIT).unwrap_or_default();
+        speak(&session, json!([{"type":"text","text":format!("heard {more}")}]))?;
     }
     if number(prompt, "edit") > 0 {
         let mut readme = std::fs::File::options().append(true).open("README.md")?;
@@ -101,18 +109,19 @@ fn use_tools(session: &str, folder: &std::path::Path) -> std::io::Result<()> {
 }
 
 /// Announces a command, forwards it to the approval of the server and waits for the decision.
-fn ask(session: &str, answers: &Receiver<Value>) -> std::io::Result<()> {
+fn ask(session: &str, answers: &Receiver<Value>) -> std::io::Result<Value> {
     let input = json!({"command":"rm -rf build"});
     speak(session, json!([{"type":"tool_use","id":"toolu_ap","name":"Bash","input":input}]))?;
     let hook = json!({"subtype":"hook_callback","callback_id":"tool_approval","tool_use_id":"toolu_ap",
         "input":{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":input}});
     let tool = json!({"subtype":"can_use_tool","tool_name":"Bash","input":input,"tool_use_id":"toolu_ap",
         "permission_suggestions":[]});
+    let mut decision = Value::Null;
     for (request_id, request) in [("req-1", hook), ("req-2", tool)] {
         say(&json!({"type":"control_request","request_id":request_id,"request":request}))?;
-        let _ = answers.recv_timeout(WAIT_LIMIT);
+        decision = answers.recv_timeout(WAIT_LIMIT).unwrap_or_default();
     }
-    Ok(())
+    Ok(decision["response"]["response"].take())
 }
 
 fn listen(prompts: &SyncSender<String>, answers: &SyncSender<Value>) {
