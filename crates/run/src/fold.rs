@@ -135,6 +135,8 @@ impl Outcome {
 }
 
 const SUMMARY_BYTES: usize = 4096;
+const SESSION_LOST: &str = "The agent no longer knows the conversation that it was to continue. Send the message again with \
+                            `fresh: true` to begin a new one that is told what was said so far.";
 
 /// The state of one run's log between two records.
 pub struct Fold {
@@ -199,6 +201,12 @@ impl Fold {
             Stdout::Script => {}
         }
         stderr.finish(&mut page);
+        if page.outcome.session_lost {
+            page.add(plain(
+                EntryType::ErrorMessage { error_type: ErrorType::Other },
+                SESSION_LOST.to_owned(),
+            ));
+        }
         let ending = match outcome.verdict {
             Some(Verdict::Failed { .. }) => Ending::Newest,
             _ => Ending::Answer,

@@ -1,8 +1,8 @@
 //! A stand-in for the Claude program in tests: speaks stream-json and acts by directives in its prompt.
 //!
-//! `FAKE: id=x presleep=ms tool=1 stderr=n edit=1 file=name sleep=ms approve=1 repeat=1 exit=code`. It answers control requests,
+//! `FAKE: id=x presleep=ms tool=1 stderr=n edit=1 file=name sleep=ms approve=1 repeat=1 hear=1 limit=s lost=1 exit=code`. It answers control requests,
 //! waits for one user message, does what it was told (`repeat` says what a question was answered, `hear` waits for a
-//! second message and says it) in that order, prints a result and exits.
+//! second message and says it, `limit` meets a usage limit that ends so many seconds later, `lost` knows no conversation) in that order, prints a result and exits.
 
 use std::io::{BufRead, Write};
 use std::process::ExitCode;
@@ -27,7 +27,7 @@ fn main() -> ExitCode {
 }
 
 fn directive<'a>(prompt: &'a str, key: &str) -> Option<&'a str> {
-    let (_, tail) = prompt.split_once("FAKE:")?;
+    let (_, tail) = prompt.rsplit_once("FAKE:")?;
     tail.split_whitespace()
         .filter_map(|word| word.split_once('='))
         .find(|(name, _)| *name == key)
@@ -75,6 +75,16 @@ fn act(prompt: &str, prompts: &Receiver<String>, answers: &Receiver<Value>) -> s
     if let Some(name) = directive(prompt, "file") {
         std::fs::write(name, format!("written by {id}\n"))?;
     }
+    if let Some(seconds) = directive(prompt, "limit") {
+        return meet_limit(&session, seconds.parse().unwrap_or(0));
+    }
+    if number(prompt, "lost") > 0 {
+        say(
+            &json!({"type":"result","subtype":"error_during_execution","is_error":true,"session_id":session,
+            "errors":["No conversation found with session ID: 0"]}),
+        )?;
+        return Ok(ExitCode::FAILURE);
+    }
     pause(prompt, "sleep");
     speak(&session, json!([{"type":"text","text":"done"}]))?;
     let exit = u8::try_from(number(prompt, "exit")).unwrap_or(1);
@@ -83,6 +93,17 @@ fn act(prompt: &str, prompts: &Receiver<String>, answers: &Receiver<Value>) -> s
         "result":"done","session_id":session,"total_cost_usd":0.01,"usage":{"input_tokens":1,"output_tokens":2}}),
     )?;
     Ok(ExitCode::from(exit))
+}
+
+fn meet_limit(session: &str, seconds: u64) -> std::io::Result<ExitCode> {
+    let now = std::time::UNIX_EPOCH.elapsed().unwrap_or_default().as_secs();
+    say(&json!({"type":"rate_limit_event","session_id":session,
+        "rate_limit_info":{"status":"rejected","resetsAt":now + seconds,"rateLimitType":"five_hour"}}))?;
+    say(
+        &json!({"type":"result","subtype":"success","is_error":true,"api_error_status":429,"session_id":session,
+        "result":"You've hit your limit","total_cost_usd":0.0,"usage":{"input_tokens":1,"output_tokens":0}}),
+    )?;
+    Ok(ExitCode::FAILURE)
 }
 
 fn use_tools(session: &str, folder: &std::path::Path) -> std::io::Result<()> {
