@@ -92,6 +92,20 @@ async fn a_question_that_nobody_answers_is_denied_in_time_and_silence_does_not_e
 }
 
 #[tokio::test]
+async fn a_question_that_the_agent_takes_back_is_no_longer_asked() {
+    let forge = with_fake_claude(&[]).await;
+    let (task, run) = start(&forge, "FAKE: id=w approve=1 withdraw=1 hear=1").await;
+    asked(&forge, &run).await;
+    forge.until("/api/approvals/pending", "it is taken back", |list| *list == json!([])).await;
+    let status = forge.get(&format!("/api/tasks/{}", text(&task["id"]))).await.data()["status"].clone();
+    assert_eq!(status, "inprogress", "the agent works on");
+    forge
+        .post(&format!("/api/task-attempts/{}/stop", text(&task["task_attempt"]["id"])), &json!({}))
+        .await
+        .data();
+}
+
+#[tokio::test]
 async fn a_message_to_an_agent_at_work_reaches_it_without_a_second_run() {
     let forge = with_fake_claude(&[]).await;
     let (task, run) = start(&forge, "FAKE: id=h hear=1").await;
