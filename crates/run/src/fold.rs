@@ -9,6 +9,7 @@
 
 mod calls;
 mod claude;
+mod codex;
 mod diff;
 mod entries;
 mod group;
@@ -26,6 +27,7 @@ use forge_types::{
 
 use crate::journal::{Kind, Record};
 use claude::Claude;
+use codex::Codex;
 use entries::{Entries, Page, plain};
 use group::{Group, Voice};
 use tail::{Ending, Tail};
@@ -35,6 +37,8 @@ use tail::{Ending, Tail};
 pub enum Dialect {
     /// Claude's stream-json lines.
     Claude,
+    /// The messages of Codex's app server.
+    Codex,
     /// Plain text.
     Text,
     /// A project script: it has a raw log and no entries.
@@ -49,6 +53,7 @@ impl Dialect {
                 Executor::ClaudeCode | Executor::Scripted | Executor::Amp | Executor::QwenCode => {
                     Dialect::Claude
                 }
+                Executor::Codex => Dialect::Codex,
                 _ => Dialect::Text,
             },
             _ => Dialect::Script,
@@ -148,6 +153,7 @@ pub struct Fold {
 
 enum Stdout {
     Claude(Box<Claude>),
+    Codex(Box<Codex>),
     Text(Group),
     Script,
 }
@@ -156,6 +162,7 @@ impl Fold {
     pub fn new(dialect: Dialect, lens: &Lens) -> Fold {
         let stdout = match dialect {
             Dialect::Claude => Stdout::Claude(Box::new(Claude::new(lens))),
+            Dialect::Codex => Stdout::Codex(Box::new(Codex::new(lens))),
             Dialect::Text => Stdout::Text(Group::new(Voice::Answer)),
             Dialect::Script => Stdout::Script,
         };
@@ -174,9 +181,11 @@ impl Fold {
         match (record.kind, stdout) {
             (Kind::End, _) => self.finish(out),
             (Kind::Stdin, Stdout::Claude(claude)) => claude.hear(record, &mut page),
+            (Kind::Stdin, Stdout::Codex(codex)) => codex.hear(record, &mut page),
             (Kind::Stdin, _) => {}
             (_, Stdout::Script) => page.entries.remark(&record.bytes),
             (Kind::Stdout, Stdout::Claude(claude)) => claude.push(record, &mut page),
+            (Kind::Stdout, Stdout::Codex(codex)) => codex.push(record, &mut page),
             (Kind::Stdout, Stdout::Text(group)) => {
                 group.push(record, &mut page);
                 page.outcome.summarise(group.text());
@@ -194,6 +203,7 @@ impl Fold {
         let mut page = Page { entries, outcome, out };
         match stdout {
             Stdout::Claude(claude) => claude.finish(&mut page),
+            Stdout::Codex(codex) => codex.finish(&mut page),
             Stdout::Text(group) => {
                 group.finish(&mut page);
                 page.outcome.summarise(group.text());
@@ -326,6 +336,7 @@ mod tests {
         let of = |executor, reason| Dialect::of(executor, reason);
         assert_eq!(of(Some(Executor::ClaudeCode), RunReason::CodingAgent), Dialect::Claude);
         assert_eq!(of(Some(Executor::Scripted), RunReason::CodingAgent), Dialect::Claude);
+        assert_eq!(of(Some(Executor::Codex), RunReason::CodingAgent), Dialect::Codex);
         assert_eq!(of(Some(Executor::Shell), RunReason::CodingAgent), Dialect::Text);
         assert_eq!(of(None, RunReason::SetupScript), Dialect::Script);
     }
