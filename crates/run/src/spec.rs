@@ -45,7 +45,13 @@ pub enum StdinPlan {
 #[serde(rename_all = "snake_case")]
 pub enum Cue {
     Type(String),
-    Method(String),
+    /// The method, said about what the first reply named: agents that have others work for them tell of those too. Both
+    /// places are JSON pointers.
+    Method {
+        method: String,
+        named_at: String,
+        told_at: String,
+    },
     /// The answer to the request with this id.
     Reply(u64),
 }

@@ -33,7 +33,12 @@ pub(super) fn stdin() -> StdinPlan {
     let capabilities = json!({"optOutNotificationMethods": ["turn/diff/updated"]});
     let params = json!({"clientInfo": client, "capabilities": capabilities});
     let first = json!({"id": 1, "method": "initialize", "params": params}).to_string();
-    StdinPlan::Duplex { first: vec![first], close_on: Some(Cue::Method("turn/completed".into())) }
+    let turn_end = Cue::Method {
+        method: "turn/completed".into(),
+        named_at: "/result/thread/id".into(),
+        told_at: "/params/threadId".into(),
+    };
+    StdinPlan::Duplex { first: vec![first], close_on: Some(turn_end) }
 }
 
 pub(super) fn opening(options: &Options, request: Request<'_>, prompt: String, worktree: &Path) -> Opening {

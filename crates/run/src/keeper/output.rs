@@ -59,6 +59,8 @@ impl Stream {
 /// Waits for the line with which an agent says that it is done.
 pub(super) struct Trigger {
     wanted: Cue,
+    /// What the end must be said about, once it was named.
+    subject: Option<Value>,
     line: Vec<u8>,
     /// The line is too long to be looked at.
     overlong: bool,
@@ -77,7 +79,7 @@ struct Head {
 
 impl Trigger {
     pub(super) fn new(wanted: Cue) -> Trigger {
-        Trigger { wanted, line: Vec::new(), overlong: false }
+        Trigger { wanted, subject: None, line: Vec::new(), overlong: false }
     }
 
     /// Whether the line was among these bytes.
@@ -97,22 +99,32 @@ impl Trigger {
                 self.line.extend_from_slice(part);
             }
             if ends {
-                seen |= self.matches(&self.line);
-                self.line = Vec::new();
+                let line = std::mem::take(&mut self.line);
+                seen |= self.matches(&line);
                 self.overlong = false;
             }
         }
         seen
     }
 
-    fn matches(&self, line: &[u8]) -> bool {
+    fn matches(&mut self, line: &[u8]) -> bool {
         if line.trim_ascii_start().first() != Some(&b'{') {
             return false;
         }
         let Ok(head) = serde_json::from_slice::<Head>(line) else { return false };
         match &self.wanted {
             Cue::Type(wanted) => head.r#type == wanted.as_str(),
-            Cue::Method(wanted) => head.method == wanted.as_str(),
+            Cue::Method { method, named_at, told_at } => {
+                let ends = head.method == method.as_str();
+                if !ends && self.subject.is_some() {
+                    return false;
+                }
+                let Ok(message) = serde_json::from_slice::<Value>(line) else { return false };
+                if self.subject.is_none() {
+                    self.subject = message.pointer(named_at).cloned();
+                }
+                ends && (self.subject.is_none() || message.pointer(told_at) == self.subject.as_ref())
+            }
             // Either side counts its own requests, so a request of the agent may have the same id.
             Cue::Reply(wanted) => head.id == *wanted && head.method.is_null(),
         }
@@ -136,11 +148,16 @@ mod tests {
     #[test]
     fn each_protocol_has_its_last_line() {
         let sees = |cue: Cue, text: &str| Trigger::new(cue).see(text.as_bytes());
-        assert!(sees(
-            Cue::Method("turn/completed".into()),
-            "{\"method\":\"turn/completed\",\"params\":{}}\n"
-        ));
-        assert!(!sees(Cue::Method("turn/completed".into()), "{\"method\":\"turn/started\"}\n"));
+        let turn_end = || {
+            let (named_at, told_at) = ("/result/id".into(), "/params/id".into());
+            Cue::Method { method: "end".into(), named_at, told_at }
+        };
+        let end = |id: &str| format!("{{\"method\":\"end\",\"params\":{{\"id\":\"{id}\"}}}}\n");
+        let named = "{\"id\":1,\"result\":{\"id\":\"a\"}}\n{\"id\":2,\"result\":{\"id\":\"b\"}}\n";
+        assert!(sees(turn_end(), &end("a")), "of one that was never named");
+        assert!(!sees(turn_end(), "{\"method\":\"begin\"}\n"));
+        assert!(sees(turn_end(), &format!("{named}{}", end("a"))));
+        assert!(!sees(turn_end(), &format!("{named}{}", end("b"))), "another's end");
         assert!(sees(Cue::Reply(9), "{\"jsonrpc\":\"2.0\",\"id\":9,\"result\":{}}\n"));
         assert!(sees(Cue::Reply(9), "{\"id\":9,\"error\":{}}\n"));
         assert!(!sees(Cue::Reply(9), "{\"id\":9,\"method\":\"session/request_permission\"}\n"));
