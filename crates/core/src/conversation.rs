@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use forge_run::talk::{Ask, Script, Talk};
+use forge_run::talk::{Act, Ask, Script, Talk};
 use forge_run::{Live, Record, TalkError};
 use forge_types::{ApprovalId, RunId};
 
@@ -29,6 +29,8 @@ struct State {
     put: HashSet<String>,
     /// The questions that were open when it was last looked.
     open: HashSet<ApprovalId>,
+    /// Keys of the acts that were taken on.
+    taken: HashSet<String>,
     closed: bool,
 }
 
@@ -39,6 +41,7 @@ impl Conversation {
             handed: HashSet::new(),
             put: HashSet::new(),
             open: HashSet::new(),
+            taken: HashSet::new(),
             closed: false,
         };
         Self(Arc::new(Inner { run, live, state: Mutex::new(state) }))
@@ -110,6 +113,27 @@ impl Conversation {
         let before = std::mem::replace(&mut state.open, now.clone());
         (!before.is_subset(&now)).then_some(now)
     }
+
+    /// What nobody has taken on yet.
+    fn new_acts(&self) -> Vec<Act> {
+        let State { talk, taken, .. } = &mut *self.state();
+        talk.acts().iter().filter(|act| taken.insert(act.key.clone())).cloned().collect()
+    }
+
+    /// Does what the agent wants done, one after the other, and tells it how that went.
+    async fn carry_out(&self, acts: Vec<Act>) {
+        for act in acts {
+            let key = act.key.clone();
+            match tokio::task::spawn_blocking(move || act.carry_out()).await {
+                Ok(line) => self.state().talk.acted(&key, line),
+                Err(error) => {
+                    tracing::error!(run = %self.0.run, %error, "cannot do what the agent wants done");
+                    self.state().taken.remove(&key);
+                }
+            }
+            self.say_due().await;
+        }
+    }
 }
 
 impl Forge {
@@ -120,6 +144,11 @@ impl Forge {
             && let Err(error) = self.close_withdrawn(conversation.0.run, &open).await
         {
             tracing::warn!(run = %conversation.0.run, %error, "cannot take back what the agent no longer asks");
+        }
+        let acts = conversation.new_acts();
+        if !acts.is_empty() {
+            let conversation = conversation.clone();
+            self.0.tasks.spawn(async move { conversation.carry_out(acts).await });
         }
         for ask in conversation.new_asks() {
             let (forge, conversation) = (self.clone(), conversation.clone());

@@ -7,11 +7,13 @@
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 mod about;
+mod acp;
 mod claude;
 mod codex;
 mod cursor;
 mod files;
 mod genie;
+mod headless;
 mod mcp;
 mod profiles;
 mod program;
@@ -54,6 +56,22 @@ pub enum Request<'a> {
     Resume { prompt: &'a str, session_id: &'a str },
 }
 
+impl<'a> Request<'a> {
+    /// The prompt as the agent gets it.
+    fn prompt_with(self, options: &Options) -> String {
+        let (Request::New { prompt } | Request::Resume { prompt, .. }) = self;
+        format!("{prompt}{}", options.append_prompt.as_deref().unwrap_or_default())
+    }
+
+    /// The conversation to continue.
+    fn session(self) -> Option<&'a str> {
+        match self {
+            Request::New { .. } => None,
+            Request::Resume { session_id, .. } => Some(session_id),
+        }
+    }
+}
+
 /// Where the process will run and where programs are looked for.
 #[derive(Clone, Copy, Debug)]
 pub struct Place<'a> {
@@ -67,10 +85,12 @@ pub struct Place<'a> {
 pub enum PlanError {
     #[error("Executable `{program}` not found in PATH; {remedy}")]
     NotFound { program: String, remedy: String },
-    #[error(
-        "executor_profile_id.executor: {executor} is known but cannot be driven by this build; it drives: CLAUDE_CODE, CODEX, SHELL, SCRIPTED"
-    )]
+    #[error("executor_profile_id.executor: {executor} is known but cannot be driven by this build")]
     NotDriven { executor: Executor },
+    #[error(
+        "base_command_override: is not set; {executor} has no program of its own, so its profile must name a command that speaks the Agent Client Protocol, such as `my-agent --acp`"
+    )]
+    NoCommand { executor: Executor },
     #[error("{field}: cannot be read as a command line: {value:?}; allowed: words with balanced quotes")]
     BadCommand { field: &'static str, value: String },
 }
@@ -95,7 +115,7 @@ pub fn plan(
     request: Request<'_>,
     place: &Place<'_>,
 ) -> Result<Plan, PlanError> {
-    let prompt = whole_prompt(options, request);
+    let prompt = request.prompt_with(options);
     match executor {
         Executor::ClaudeCode => {
             let mut command = match overridden(options, place)? {
@@ -140,15 +160,26 @@ pub fn plan(
             let command = Command { program, args: vec!["scripted-agent".to_owned()] };
             Ok(command.plan(Vec::new(), StdinPlan::Feed { text: prompt }, None))
         }
+        Executor::Amp => {
+            let mut command = base(executor, options, place)?;
+            command.args.extend(headless::amp_args(options, request));
+            command.args.extend(params(options)?);
+            Ok(command.plan(Vec::new(), StdinPlan::Feed { text: prompt }, None))
+        }
+        Executor::CursorAgent => {
+            let mut command = base(executor, options, place)?;
+            command.args.extend(headless::cursor_args(options));
+            command.args.extend(params(options)?);
+            command.args.extend(headless::cursor_resume_args(request));
+            Ok(command.plan(Vec::new(), StdinPlan::Feed { text: prompt }, None))
+        }
         _ => {
-            if overridden(options, place)?.is_none() {
-                let (program, remedy) = match executor {
-                    Executor::CursorAgent => ("cursor-agent", "install the Cursor CLI"),
-                    _ => ("npx", "install Node.js"),
-                };
-                program::find(program, place).ok_or_else(|| PlanError::not_found(program, remedy))?;
-            }
-            Err(PlanError::NotDriven { executor })
+            let Some(agent) = acp::agent(executor) else { return Err(PlanError::NotDriven { executor }) };
+            let mut command = agent.base(options, place)?;
+            command.args.extend(agent.args(options));
+            command.args.extend(params(options)?);
+            let script = script(executor, options, request, place.worktree);
+            Ok(command.plan(agent.env(options), agent.stdin(options), script))
         }
     }
 }
@@ -163,17 +194,16 @@ pub fn script(
     match executor {
         Executor::ClaudeCode => Some(Script::Claude),
         Executor::Codex => {
-            let prompt = whole_prompt(options, request);
+            let prompt = request.prompt_with(options);
             Some(Script::Codex(codex::opening(options, request, prompt, worktree)))
         }
-        _ => None,
+        _ => acp::agent(executor).map(|agent| Script::Acp(agent.opening(options, request, worktree))),
     }
 }
 
-/// The prompt with what the profile puts behind it.
-fn whole_prompt(options: &Options, request: Request<'_>) -> String {
-    let (Request::New { prompt } | Request::Resume { prompt, .. }) = request;
-    format!("{prompt}{}", options.append_prompt.as_deref().unwrap_or_default())
+/// Whether an executor's agent speaks the Agent Client Protocol.
+pub(crate) fn speaks_acp(executor: Executor) -> bool {
+    acp::agent(executor).is_some()
 }
 
 /// How a project's script is started: by the user's shell, without input.
@@ -193,6 +223,14 @@ impl Command {
             env.push(("PATH".to_owned(), path));
         }
         Plan { program: self.program.file, args: self.args, env, stdin, script }
+    }
+}
+
+/// The profile's command, or else the executor's own program.
+fn base(executor: Executor, options: &Options, place: &Place<'_>) -> Result<Command, PlanError> {
+    match overridden(options, place)? {
+        Some(command) => Ok(command),
+        None => installed(executor, place),
     }
 }
 

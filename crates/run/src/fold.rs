@@ -7,9 +7,11 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
+mod acp;
 mod calls;
 mod claude;
 mod codex;
+mod cursor;
 mod diff;
 mod entries;
 mod group;
@@ -26,8 +28,10 @@ use forge_types::{
 };
 
 use crate::journal::{Kind, Record};
+use acp::Acp;
 use claude::Claude;
 use codex::Codex;
+use cursor::Cursor;
 use entries::{Entries, Page, plain};
 use group::{Group, Voice};
 use tail::{Ending, Tail};
@@ -39,6 +43,10 @@ pub enum Dialect {
     Claude,
     /// The messages of Codex's app server.
     Codex,
+    /// The Agent Client Protocol.
+    Acp,
+    /// The Cursor agent's own lines.
+    Cursor,
     /// Plain text.
     Text,
     /// A project script: it has a raw log and no entries.
@@ -50,10 +58,10 @@ impl Dialect {
     pub fn of(executor: Option<Executor>, reason: RunReason) -> Dialect {
         match (executor, reason) {
             (Some(executor), RunReason::CodingAgent) => match executor {
-                Executor::ClaudeCode | Executor::Scripted | Executor::Amp | Executor::QwenCode => {
-                    Dialect::Claude
-                }
+                Executor::ClaudeCode | Executor::Scripted | Executor::Amp => Dialect::Claude,
                 Executor::Codex => Dialect::Codex,
+                Executor::CursorAgent => Dialect::Cursor,
+                executor if crate::agents::speaks_acp(executor) => Dialect::Acp,
                 _ => Dialect::Text,
             },
             _ => Dialect::Script,
@@ -154,6 +162,8 @@ pub struct Fold {
 enum Stdout {
     Claude(Box<Claude>),
     Codex(Box<Codex>),
+    Acp(Box<Acp>),
+    Cursor(Box<Cursor>),
     Text(Group),
     Script,
 }
@@ -163,6 +173,8 @@ impl Fold {
         let stdout = match dialect {
             Dialect::Claude => Stdout::Claude(Box::new(Claude::new(lens))),
             Dialect::Codex => Stdout::Codex(Box::new(Codex::new(lens))),
+            Dialect::Acp => Stdout::Acp(Box::new(Acp::new(lens))),
+            Dialect::Cursor => Stdout::Cursor(Box::new(Cursor::new(lens))),
             Dialect::Text => Stdout::Text(Group::new(Voice::Answer)),
             Dialect::Script => Stdout::Script,
         };
@@ -182,13 +194,19 @@ impl Fold {
             (Kind::End, _) => self.finish(out),
             (Kind::Stdin, Stdout::Claude(claude)) => claude.hear(record, &mut page),
             (Kind::Stdin, Stdout::Codex(codex)) => codex.hear(record, &mut page),
+            (Kind::Stdin, Stdout::Acp(acp)) => acp.hear(record, &mut page),
             (Kind::Stdin, _) => {}
             (_, Stdout::Script) => page.entries.remark(&record.bytes),
             (Kind::Stdout, Stdout::Claude(claude)) => claude.push(record, &mut page),
             (Kind::Stdout, Stdout::Codex(codex)) => codex.push(record, &mut page),
+            (Kind::Stdout, Stdout::Acp(acp)) => acp.push(record, &mut page),
+            (Kind::Stdout, Stdout::Cursor(cursor)) => cursor.push(record, &mut page),
             (Kind::Stdout, Stdout::Text(group)) => {
                 group.push(record, &mut page);
                 page.outcome.summarise(group.text());
+            }
+            (Kind::Stderr, Stdout::Cursor(_)) if cursor::asks_for_login(&record.bytes) => {
+                page.add(cursor::login_entry(&record.bytes));
             }
             (Kind::Stderr, _) => stderr.push(record, &mut page),
             (Kind::Note, _) => {
@@ -204,6 +222,8 @@ impl Fold {
         match stdout {
             Stdout::Claude(claude) => claude.finish(&mut page),
             Stdout::Codex(codex) => codex.finish(&mut page),
+            Stdout::Acp(acp) => acp.finish(&mut page),
+            Stdout::Cursor(cursor) => cursor.finish(&mut page),
             Stdout::Text(group) => {
                 group.finish(&mut page);
                 page.outcome.summarise(group.text());
@@ -337,6 +357,9 @@ mod tests {
         assert_eq!(of(Some(Executor::ClaudeCode), RunReason::CodingAgent), Dialect::Claude);
         assert_eq!(of(Some(Executor::Scripted), RunReason::CodingAgent), Dialect::Claude);
         assert_eq!(of(Some(Executor::Codex), RunReason::CodingAgent), Dialect::Codex);
+        assert_eq!(of(Some(Executor::Copilot), RunReason::CodingAgent), Dialect::Acp);
+        assert_eq!(of(Some(Executor::QwenCode), RunReason::CodingAgent), Dialect::Acp);
+        assert_eq!(of(Some(Executor::CursorAgent), RunReason::CodingAgent), Dialect::Cursor);
         assert_eq!(of(Some(Executor::Shell), RunReason::CodingAgent), Dialect::Text);
         assert_eq!(of(None, RunReason::SetupScript), Dialect::Script);
     }

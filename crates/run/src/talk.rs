@@ -6,6 +6,8 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
+pub mod acp;
+mod act;
 mod claude;
 mod codex;
 
@@ -14,6 +16,7 @@ use serde_json::Value;
 
 use crate::journal::{Kind, Record};
 use crate::lines::{Line, Lines};
+pub use act::Act;
 
 pub use codex::Opening;
 pub(crate) use codex::{FEEDBACK, FEEDBACK_ID};
@@ -29,6 +32,7 @@ pub(crate) const NO_REASON: &str = "The user does not allow this tool use.";
 pub enum Script {
     Claude,
     Codex(Opening),
+    Acp(acp::Opening),
 }
 
 /// A line for the agent.
@@ -81,6 +85,7 @@ trait Driver: Send {
 struct Desk {
     due: Vec<Due>,
     asks: Vec<Ask>,
+    acts: Vec<Act>,
     over: bool,
 }
 
@@ -96,6 +101,7 @@ impl Talk {
         let driver: Box<dyn Driver> = match script {
             Script::Claude => Box::new(claude::Claude),
             Script::Codex(opening) => Box::new(codex::Codex::new(opening)),
+            Script::Acp(opening) => Box::new(acp::Acp::new(opening)),
         };
         Talk { driver, said: Lines::default(), heard: Lines::default(), desk: Desk::default() }
     }
@@ -115,6 +121,7 @@ impl Talk {
                     if let Some(key) = driver.key_of(line) {
                         desk.due.retain(|due| due.key != key);
                         desk.asks.retain(|ask| ask.key != key);
+                        desk.acts.retain(|act| act.key != key);
                     }
                 }
             }),
@@ -141,6 +148,18 @@ impl Talk {
         self.desk.due.push(Due { key: ask.key, line });
     }
 
+    /// What the agent wants done that nobody has done yet.
+    pub fn acts(&self) -> &[Act] {
+        &self.desk.acts
+    }
+
+    /// Makes the line due that tells how an act went.
+    pub fn acted(&mut self, key: &str, line: String) {
+        let Some(at) = self.desk.acts.iter().position(|act| act.key == key) else { return };
+        let Act { key, .. } = self.desk.acts.remove(at);
+        self.desk.due.push(Due { key, line });
+    }
+
     /// Whether nothing more will come of the conversation, so that the agent's stdin may be closed.
     pub fn is_over(&self) -> bool {
         self.desk.over
@@ -162,6 +181,10 @@ impl Desk {
 
     fn ask(&mut self, ask: Ask) {
         self.asks.push(ask);
+    }
+
+    fn act(&mut self, act: Act) {
+        self.acts.push(act);
     }
 
     /// The agent no longer wants to know.

@@ -196,16 +196,20 @@ fn built_in_variants(executor: Executor) -> Vec<(&'static str, Value)> {
         Executor::Gemini => vec![
             ("GENIE", json!({"model": "default", "yolo": true})),
             ("FLASH", json!({"model": "flash", "yolo": true})),
+            ("APPROVALS", json!({"model": "default", "approvals": true})),
         ],
         Executor::Codex => vec![
             ("GENIE", json!({"sandbox": "danger-full-access"})),
             ("HIGH", json!({"sandbox": "danger-full-access", "model_reasoning_effort": "high"})),
             ("APPROVALS", json!({"sandbox": "workspace-write", "ask_for_approval": "unless-trusted"})),
         ],
-        Executor::Opencode | Executor::Droid | Executor::Acp | Executor::Shell | Executor::Scripted => {
-            vec![("GENIE", json!({}))]
+        Executor::Opencode | Executor::Droid | Executor::Acp => {
+            vec![("GENIE", json!({})), ("APPROVALS", json!({"approvals": true}))]
         }
-        Executor::QwenCode => vec![("GENIE", json!({"yolo": true}))],
+        Executor::Shell | Executor::Scripted => vec![("GENIE", json!({}))],
+        Executor::QwenCode => {
+            vec![("GENIE", json!({"yolo": true})), ("APPROVALS", json!({"approvals": true}))]
+        }
         Executor::CursorAgent => vec![
             ("GENIE", cursor("auto")),
             ("SONNET_4_5", cursor("sonnet-4.5")),
@@ -219,6 +223,7 @@ fn built_in_variants(executor: Executor) -> Vec<(&'static str, Value)> {
             ("GPT_5", copilot("gpt-5")),
             ("CLAUDE_SONNET_4_5", copilot("claude-sonnet-4.5")),
             ("CLAUDE_SONNET_4", copilot("claude-sonnet-4")),
+            ("APPROVALS", json!({"approvals": true})),
         ],
     }
 }

@@ -160,12 +160,9 @@ fn the_scripted_agent_is_forge_itself() {
 }
 
 #[test]
-fn a_missing_program_is_named_before_an_executor_that_is_not_driven() {
+fn a_missing_program_is_named() {
     let error = planned("CURSOR", &options("CURSOR"), NEW, &programs(&[])).unwrap_err();
     assert!(error.to_string().starts_with("Executable `cursor-agent` not found in PATH; "), "{error}");
-    let error = planned("CURSOR", &options("CURSOR"), NEW, &programs(&["cursor-agent"])).unwrap_err();
-    assert_eq!(error, PlanError::NotDriven { executor: Executor::CursorAgent });
-    assert!(error.to_string().contains("it drives: CLAUDE_CODE, CODEX, SHELL, SCRIPTED"), "{error}");
     let nowhere = Options { base_command_override: Some("no-such-program-here".into()), ..options("SHELL") };
     let error = planned("SHELL", &nowhere, NEW, &programs(&[])).unwrap_err();
     assert!(
@@ -185,4 +182,98 @@ fn a_script_is_run_by_a_shell_with_closed_stdin() {
     );
     let status = std::process::Command::new(plan.program).args(plan.args).status().unwrap();
     assert_eq!(status.code(), Some(3));
+}
+
+#[test]
+fn agents_that_speak_acp_are_started_as_their_variants_say() {
+    let resume = Request::Resume { prompt: "more", session_id: "s-1" };
+    let cases = [
+        ("COPILOT", "copilot --acp --no-auto-update --allow-all-tools"),
+        ("COPILOT:GPT_5", "copilot --acp --no-auto-update --allow-all-tools --model gpt-5"),
+        ("COPILOT:APPROVALS", "copilot --acp --no-auto-update"),
+        ("GEMINI", "gemini --acp --yolo"),
+        ("GEMINI:FLASH", "gemini --acp --yolo --model gemini-2.5-flash"),
+        ("GEMINI:APPROVALS", "gemini --acp"),
+        ("QWEN_CODE", "qwen --acp --yolo"),
+        ("QWEN_CODE:APPROVALS", "qwen --acp"),
+        ("OPENCODE", "opencode acp"),
+        ("DROID", "droid exec --output-format acp"),
+    ];
+    let path = programs(&["copilot", "gemini", "qwen", "opencode", "droid"]);
+    for (id, want) in cases {
+        for request in [NEW, resume] {
+            let plan = planned(id, &options(id), request, &path).unwrap();
+            assert_eq!(command_line(&plan).trim_end(), want);
+            let StdinPlan::Duplex { first, close_on } = plan.stdin else { panic!("{id} is not spoken to") };
+            assert_eq!(first.len(), 1);
+            // Only what nobody is asked about may end without a server.
+            let asks = id.ends_with("APPROVALS");
+            assert_eq!(close_on, (!asks).then_some(crate::Cue::Reply(3)), "{id}");
+            assert!(plan.env.contains(&("NODE_NO_WARNINGS".into(), "1".into())));
+            let Some(Script::Acp(opening)) = plan.script else { panic!("{id} has no script") };
+            assert_eq!(opening.session.as_deref(), request.session());
+        }
+    }
+}
+
+#[test]
+fn copilots_options_become_arguments() {
+    let mut options = options("COPILOT:APPROVALS");
+    options.own = json!({
+        "allow_tool": "write", "deny_tool": "shell(rm)", "add_dir": ["/a b", "/c"], "disable_mcp_server": ["x"],
+    })
+    .as_object()
+    .unwrap()
+    .clone();
+    let plan = planned("COPILOT", &options, NEW, &programs(&["copilot"])).unwrap();
+    let want = [
+        "--allow-tool=write",
+        "--deny-tool=shell(rm)",
+        "--add-dir=/a b",
+        "--add-dir=/c",
+        "--disable-mcp-server=x",
+    ];
+    assert_eq!(plan.args[2..], want);
+    let Some(Script::Acp(opening)) = plan.script else { panic!("no script") };
+    assert_eq!(opening.permissions, crate::talk::acp::Permissions::Asked, "nobody said that all is allowed");
+}
+
+#[test]
+fn a_model_is_an_argument_or_chosen_in_the_session() {
+    let path = programs(&["opencode", "qwen"]);
+    let chosen = |id: &str| {
+        let mut options = options(id);
+        options.own.extend(json!({"model": "m", "agent": "plan"}).as_object().unwrap().clone());
+        let plan = planned(id, &options, NEW, &path).unwrap();
+        let Some(Script::Acp(opening)) = plan.script.clone() else { panic!("no script") };
+        (plan.args.ends_with(&["--model".into(), "m".into()]), opening.model, opening.mode)
+    };
+    assert_eq!(chosen("QWEN_CODE"), (true, None, None));
+    assert_eq!(chosen("OPENCODE"), (false, Some("m".into()), Some("plan".into())));
+}
+
+#[test]
+fn any_command_may_speak_acp_if_it_is_named() {
+    let error = planned("ACP", &options("ACP"), NEW, &programs(&[])).unwrap_err().to_string();
+    assert!(error.starts_with("base_command_override: is not set; ACP has no program"), "{error}");
+    let named = Options { base_command_override: Some("mine --acp".into()), ..options("ACP") };
+    let plan = planned("ACP", &named, NEW, &programs(&["mine"])).unwrap();
+    assert_eq!(command_line(&plan), "mine --acp");
+}
+
+#[test]
+fn headless_agents_read_the_prompt_and_nothing_else() {
+    let resume = Request::Resume { prompt: "do it", session_id: "T-1" };
+    let cases = [
+        ("AMP", NEW, "amp --execute --stream-json --dangerously-allow-all"),
+        ("AMP", resume, "amp threads continue T-1 --execute --stream-json --dangerously-allow-all"),
+        ("CURSOR", NEW, "cursor-agent -p --output-format=stream-json --force --model auto"),
+        ("CURSOR", resume, "cursor-agent -p --output-format=stream-json --force --model auto --resume T-1"),
+    ];
+    let path = programs(&["amp", "cursor-agent"]);
+    for (id, request, want) in cases {
+        let plan = planned(id, &options(id), request, &path).unwrap();
+        assert_eq!(command_line(&plan), want);
+        assert_eq!((plan.stdin, plan.script), (StdinPlan::Feed { text: "do it".into() }, None));
+    }
 }

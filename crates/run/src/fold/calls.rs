@@ -67,6 +67,10 @@ impl Calls {
         Some(call)
     }
 
+    pub fn get(&self, id: &str) -> Option<&Call> {
+        self.open.iter().rfind(|call| call.id == id)
+    }
+
     pub fn has(&self, id: &str) -> bool {
         self.open.iter().any(|call| call.id == id)
     }

@@ -269,7 +269,8 @@ impl Talk {
         }
         let place = place.unwrap_or(self.growing.len().saturating_sub(1));
         if let Some((_, block)) = self.growing.get_mut(place) {
-            block.grow(piece, page);
+            // What is too long to grow is told whole when its item is complete.
+            let _ = block.grow(piece, page);
         }
     }
 

@@ -154,11 +154,14 @@ impl Block {
         self.entry
     }
 
-    pub fn grow(&mut self, piece: &str, page: &mut Page<'_>) {
-        if self.text.len() + piece.len() <= MAX_TEXT_BYTES {
-            self.text.push_str(piece);
-            self.show_if_due(page);
+    /// Appends a piece; false when the text would be too long, and then the piece belongs to another one.
+    pub fn grow(&mut self, piece: &str, page: &mut Page<'_>) -> bool {
+        if !self.text.is_empty() && self.text.len() + piece.len() > MAX_TEXT_BYTES {
+            return false;
         }
+        self.text.push_str(piece);
+        self.show_if_due(page);
+        true
     }
 
     fn show_if_due(&mut self, page: &mut Page<'_>) {

@@ -99,7 +99,7 @@ fn file_edit(path: String, edits: &[Value]) -> Option<(ActionType, String)> {
     Some((ActionType::FileEdit { path, changes }, content))
 }
 
-fn todo(item: &Value) -> TodoItem {
+pub(super) fn todo(item: &Value) -> TodoItem {
     let text = |key: &str| item.get(key).and_then(Value::as_str).map(str::to_owned);
     TodoItem {
         content: text("content").unwrap_or_default(),

@@ -14,16 +14,16 @@ use serde_json::{Value, json};
 
 use crate::stage::lens;
 
-pub(crate) fn data(name: &str) -> PathBuf {
+pub fn data(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)
 }
 
-pub(crate) fn record(kind: Kind, bytes: impl Into<Vec<u8>>) -> Record {
+pub fn record(kind: Kind, bytes: impl Into<Vec<u8>>) -> Record {
     Record { kind, at_ms: 1_700_000_000_000, bytes: bytes.into() }
 }
 
 /// The list a reader ends up with; fails where a reader would.
-fn apply(patches: &[EntryPatch]) -> Vec<NormalizedEntry> {
+pub fn apply(patches: &[EntryPatch]) -> Vec<NormalizedEntry> {
     let mut list: Vec<NormalizedEntry> = Vec::new();
     for patch in patches {
         let entry = patch.entry.clone().expect("only a removal has no entry");
@@ -39,7 +39,7 @@ fn apply(patches: &[EntryPatch]) -> Vec<NormalizedEntry> {
     list
 }
 
-pub(crate) fn patches(dialect: Dialect, records: &[Record]) -> (Vec<EntryPatch>, Outcome) {
+pub fn patches(dialect: Dialect, records: &[Record]) -> (Vec<EntryPatch>, Outcome) {
     let mut fold = Fold::new(dialect, &lens(Path::new("/repo")));
     let mut out = Vec::new();
     for record in records {
@@ -49,13 +49,13 @@ pub(crate) fn patches(dialect: Dialect, records: &[Record]) -> (Vec<EntryPatch>,
     (out, fold.outcome().clone())
 }
 
-pub(crate) fn folded(dialect: Dialect, records: &[Record]) -> (Vec<NormalizedEntry>, Outcome) {
+pub fn folded(dialect: Dialect, records: &[Record]) -> (Vec<NormalizedEntry>, Outcome) {
     let (patches, outcome) = patches(dialect, records);
     (apply(&patches), outcome)
 }
 
 /// A transcript as the journal would hold it: raw stdout lines, or `{"dir", "msg"}` exchanges.
-pub(crate) fn transcript(file: &Path) -> Vec<Record> {
+pub fn transcript(file: &Path) -> Vec<Record> {
     let mut records = Vec::new();
     for line in fs::read_to_string(file).unwrap().split_inclusive('\n') {
         let exchange = serde_json::from_str::<Value>(line).ok().filter(|line| line["dir"].is_string());
@@ -82,7 +82,7 @@ fn transcripts() -> Vec<PathBuf> {
 }
 
 /// The transcripts of an agent.
-pub(crate) fn recorded(agent: &str) -> Vec<PathBuf> {
+pub fn recorded(agent: &str) -> Vec<PathBuf> {
     let files = fs::read_dir(data(agent)).unwrap().map(|entry| entry.unwrap().path());
     let mut files: Vec<_> = files.filter(|file| file.extension().is_some_and(|ext| ext == "jsonl")).collect();
     files.sort();
@@ -98,7 +98,7 @@ fn every_recorded_conversation_reads_well() {
 }
 
 /// All that a reader gets of a conversation.
-pub(crate) fn view(dialect: Dialect, records: &[Record]) -> Value {
+pub fn view(dialect: Dialect, records: &[Record]) -> Value {
     let (entries, outcome) = folded(dialect, records);
     let verdict = outcome.verdict.as_ref().map(|verdict| format!("{verdict:?}"));
     json!({
@@ -164,7 +164,7 @@ fn an_older_log_reads_as_it_did() {
 }
 
 /// The statuses an entry went through.
-pub(crate) fn statuses(patches: &[EntryPatch], index: usize) -> Vec<Value> {
+pub fn statuses(patches: &[EntryPatch], index: usize) -> Vec<Value> {
     let of_entry = patches.iter().filter(|patch| patch.index == index);
     of_entry
         .map(|patch| serde_json::to_value(&patch.entry).unwrap()["entry_type"]["status"].clone())
@@ -241,7 +241,7 @@ fn a_long_streamed_answer_stays_linear() {
 }
 
 /// Cuts `bytes` at the given places.
-pub(crate) fn chunks(bytes: &[u8], places: &[prop::sample::Index]) -> Vec<Record> {
+pub fn chunks(bytes: &[u8], places: &[prop::sample::Index]) -> Vec<Record> {
     let mut places: Vec<_> = places.iter().map(|place| place.index(bytes.len() + 1)).collect();
     places.extend([0, bytes.len()]);
     places.sort_unstable();

@@ -1,0 +1,464 @@
+//! The Agent Client Protocol, line by line, in both directions.
+//!
+//! Owns the conversation's state: what was asked of the agent, what it is saying, which tool calls are open. Invariants:
+//! what an agent tells again when it continues a conversation is not shown again; success is what the answer to the last
+//! prompt says, and an end without any sign of work is never called success; unknown messages are shown, one system entry
+//! each.
+
+mod call;
+mod spend;
+mod trouble;
+
+use std::path::PathBuf;
+
+use forge_types::{ActionType, EntryType, ErrorType, ToolStatus};
+use serde_json::{Value, json};
+
+use super::calls::Calls;
+use super::entries::{Page, plain};
+use super::stream::{Block, Speech};
+use super::{Lens, Limit, SUMMARY_BYTES, Verdict, cut, tool};
+use crate::journal::Record;
+use crate::lines::{Line, Lines, clean, omitted};
+use crate::talk::acp::{Meaning, Offers, answer_key};
+use spend::Spend;
+use trouble::Trouble;
+
+const UNRECOGNISED_BYTES: usize = 1024;
+/// Requests of ours that wait for an answer; there is rarely more than one.
+const MAX_ASKED: usize = 16;
+const UNVERIFIED: &str = "The agent said that it is done, but it used no tool and reported no use of a model: \
+                          whether it did anything is unverified.";
+const UNFINISHED: &str = "The agent ended before it had finished its turn.";
+const NO_HISTORY: &str =
+    "The agent cannot continue an earlier conversation: this one begins without its history.";
+
+pub(super) struct Acp {
+    said: Lines,
+    heard: Lines,
+    story: Story,
+}
+
+struct Story {
+    worktree: PathBuf,
+    asked: Vec<(u64, Asked)>,
+    agent: String,
+    turn: Turn,
+    permissions: Permissions,
+    /// What the agent is saying, and which of its messages that is.
+    speech: Option<(Option<String>, Block)>,
+    calls: Calls,
+    offers: Offers,
+    plan: Option<usize>,
+    commands_told: bool,
+    mode_told: bool,
+    prompts: usize,
+    tools: usize,
+    spend: Spend,
+}
+
+/// What was asked of the agent.
+#[derive(Clone, Debug, PartialEq)]
+enum Asked {
+    Initialize,
+    NewSession,
+    LoadSession(String),
+    Choice,
+    Prompt,
+}
+
+/// Where the conversation stands.
+#[derive(PartialEq)]
+enum Turn {
+    Opening,
+    /// The agent may tell the old conversation again.
+    Replaying,
+    Prompted,
+}
+
+/// Whether somebody is asked for permissions, or they are granted at once.
+#[derive(PartialEq)]
+enum Permissions {
+    Asked,
+    Granted,
+}
+
+impl Acp {
+    pub fn new(lens: &Lens) -> Acp {
+        let story = Story {
+            worktree: lens.worktree.clone(),
+            asked: Vec::new(),
+            agent: String::new(),
+            turn: Turn::Opening,
+            permissions: Permissions::Asked,
+            speech: None,
+            calls: Calls::new(lens),
+            offers: Offers::default(),
+            plan: None,
+            commands_told: false,
+            mode_told: false,
+            prompts: 0,
+            tools: 0,
+            spend: Spend::default(),
+        };
+        Acp { said: Lines::default(), heard: Lines::default(), story }
+    }
+
+    /// Takes what the agent printed.
+    pub fn push(&mut self, record: &Record, page: &mut Page<'_>) {
+        let Acp { said, story, .. } = self;
+        said.push(&record.bytes, |line| story.take(line, record.at_ms, page));
+    }
+
+    /// Takes what the agent was told.
+    pub fn hear(&mut self, record: &Record, page: &mut Page<'_>) {
+        let Acp { heard, story, .. } = self;
+        heard.push(&record.bytes, |line| {
+            if let Line::Whole(bytes) = line
+                && let Ok(message) = serde_json::from_slice::<Value>(bytes)
+            {
+                story.hear(&message, page);
+            }
+        });
+    }
+
+    pub fn finish(&mut self, page: &mut Page<'_>) {
+        let Acp { said, story, .. } = self;
+        said.finish(|line| story.take(line, 0, page));
+        story.hush(page);
+        if page.outcome.verdict.is_none() {
+            page.outcome.verdict = Some(Verdict::Failed { message: UNFINISHED.into() });
+        }
+        story.calls.finish(page);
+    }
+}
+
+impl Story {
+    fn hear(&mut self, message: &Value, page: &mut Page<'_>) {
+        let params = &message["params"];
+        let asked = match message["method"].as_str() {
+            Some("initialize") => Asked::Initialize,
+            Some("session/new") => {
+                self.note_terms(params, page);
+                Asked::NewSession
+            }
+            Some("session/load") => {
+                self.note_terms(params, page);
+                self.turn = Turn::Replaying;
+                self.spend.continue_session();
+                Asked::LoadSession(params["sessionId"].as_str().unwrap_or_default().to_owned())
+            }
+            Some("session/prompt") => {
+                self.hear_prompt(params, page);
+                Asked::Prompt
+            }
+            Some(_) => Asked::Choice,
+            None => return self.hear_answer(message, page),
+        };
+        if let Some(id) = message["id"].as_u64() {
+            if self.asked.len() == MAX_ASKED {
+                self.asked.remove(0);
+            }
+            self.asked.push((id, asked));
+        }
+    }
+
+    /// What we noted for the readers of the log.
+    fn note_terms(&mut self, params: &Value, page: &mut Page<'_>) {
+        let terms = &params["_meta"]["forge"];
+        if terms["permissions"] == "granted" {
+            self.permissions = Permissions::Granted;
+        }
+        if terms["insteadOf"].is_string() {
+            page.outcome.session_lost = true;
+            page.add(plain(EntryType::SystemMessage, NO_HISTORY.into()));
+        }
+    }
+
+    /// The first prompt is the run's, which readers know already.
+    fn hear_prompt(&mut self, params: &Value, page: &mut Page<'_>) {
+        self.turn = Turn::Prompted;
+        self.prompts += 1;
+        self.hush(page);
+        if self.prompts > 1 {
+            let blocks = params["prompt"].as_array().into_iter().flatten();
+            let texts: Vec<_> = blocks.filter_map(|block| block["text"].as_str()).collect();
+            page.add(plain(EntryType::UserMessage, texts.join("\n")));
+        }
+    }
+
+    /// The answer to a request for permission. What it means follows from the options that were offered.
+    fn hear_answer(&mut self, message: &Value, page: &mut Page<'_>) {
+        let key = answer_key(&message["id"]);
+        let Some(call_id) = self.calls.answered(&key) else { return };
+        let result = &message["result"];
+        let note = &result["_meta"]["forge"];
+        let option = result["outcome"]["optionId"].as_str();
+        let meaning = option.and_then(|option| self.offers.meaning(&key, option));
+        self.offers.forget(&key);
+        if meaning == Some(Meaning::Allow) {
+            self.calls.mark(&call_id, ToolStatus::Created, page);
+        } else if note["timedOut"] == true {
+            if let Some(tool) = self.calls.mark(&call_id, ToolStatus::TimedOut, page) {
+                page.add(plain(error(ErrorType::Other), format!("Approval timed out for tool {tool}")));
+            }
+        } else {
+            let reason = note["reason"].as_str().map(str::to_owned);
+            let status = ToolStatus::Denied { reason: reason.clone() };
+            if let (Some(denied_tool), Some(reason)) = (self.calls.mark(&call_id, status, page), reason) {
+                page.add(plain(EntryType::UserFeedback { denied_tool }, reason));
+            }
+        }
+    }
+
+    fn take(&mut self, line: Line<'_>, at_ms: i64, page: &mut Page<'_>) {
+        let bytes = match line {
+            Line::Whole(bytes) => bytes,
+            Line::TooLong { bytes } => {
+                page.add(plain(EntryType::SystemMessage, omitted(bytes)));
+                return;
+            }
+        };
+        let message = match bytes.trim_ascii_start().first() {
+            None => return,
+            Some(b'{') => serde_json::from_slice::<Value>(bytes).ok(),
+            Some(_) => None,
+        };
+        let Some(mut message) = message else {
+            let text = clean(bytes).into_owned();
+            page.add(plain(EntryType::SystemMessage, text));
+            return;
+        };
+        let mut params = message.get_mut("params").map(Value::take).unwrap_or_default();
+        match message["method"].as_str() {
+            Some("session/update") => {
+                let update = params.get_mut("update").map(Value::take).unwrap_or_default();
+                self.read_update(update, page);
+            }
+            Some("session/request_permission") => {
+                self.read_question(&answer_key(&message["id"]), params, at_ms, page);
+            }
+            // What else it asks for is answered, and what comes of it is in its tool calls.
+            Some(_) if !message["id"].is_null() => {}
+            // Its maker's own.
+            Some(method) if method.starts_with('_') => {}
+            None if message["id"].is_u64() => self.read_reply(&message, at_ms, page),
+            _ => unrecognised("message", &String::from_utf8_lossy(bytes), page),
+        }
+    }
+
+    fn read_reply(&mut self, message: &Value, at_ms: i64, page: &mut Page<'_>) {
+        let id = message["id"].as_u64();
+        let Some(at) = self.asked.iter().position(|(asked, _)| Some(*asked) == id) else { return };
+        let (_, asked) = self.asked.remove(at);
+        if !message["error"].is_null() {
+            let trouble = Trouble::of(&message["error"], at_ms);
+            page.outcome.session_lost |= matches!(asked, Asked::LoadSession(_)) && !trouble.wants_login;
+            self.fail(trouble, page);
+            return;
+        }
+        let result = &message["result"];
+        match asked {
+            Asked::Initialize => {
+                let about = &result["agentInfo"];
+                let text = |key: &str| about[key].as_str().unwrap_or_default();
+                let name = if text("title").is_empty() { text("name") } else { text("title") };
+                self.agent = format!("{name} {}", text("version")).trim().to_owned();
+                self.spend.introduce(text("name"));
+            }
+            Asked::NewSession => self.begin(result["sessionId"].as_str(), result, page),
+            Asked::LoadSession(session) => self.begin(Some(&session), result, page),
+            Asked::Choice => {}
+            Asked::Prompt => self.end_turn(result, at_ms, page),
+        }
+    }
+
+    fn begin(&mut self, session: Option<&str>, result: &Value, page: &mut Page<'_>) {
+        page.outcome.session_id = session.filter(|session| !session.is_empty()).map(str::to_owned);
+        self.spend.note_model(result);
+        let model = self.spend.model();
+        let text = match (model.is_empty(), self.agent.is_empty()) {
+            (false, _) => format!("System initialized with model: {model}"),
+            (true, false) => format!("System initialized with agent: {}", self.agent),
+            (true, true) => return,
+        };
+        page.add(plain(EntryType::SystemMessage, text));
+    }
+
+    fn read_update(&mut self, mut update: Value, page: &mut Page<'_>) {
+        let kind = update["sessionUpdate"].as_str().unwrap_or_default().to_owned();
+        if self.turn == Turn::Replaying {
+            if kind == "usage_update" {
+                self.spend.note_past_cost(&update);
+            }
+            return;
+        }
+        match kind.as_str() {
+            "agent_message_chunk" => {
+                self.spend.note_call(&update["_meta"]["usage"], page.outcome);
+                self.say(Speech::Text, &update, page);
+            }
+            "agent_thought_chunk" => self.say(Speech::Thinking, &update, page),
+            "tool_call" | "tool_call_update" => {
+                self.tools += 1;
+                if kind == "tool_call" || update["status"] == "completed" || update["status"] == "failed" {
+                    self.hush(page);
+                }
+                self.show_call(&mut update, page);
+            }
+            "plan" => self.show_plan(&update["entries"], page),
+            "usage_update" => {
+                self.hush(page);
+                self.spend.note_cost(&update, page.outcome);
+            }
+            "config_option_update" => self.spend.note_model(&update),
+            "available_commands_update" => {
+                if !std::mem::replace(&mut self.commands_told, true) {
+                    let commands = update["availableCommands"].as_array().into_iter().flatten();
+                    let names: Vec<_> = commands.filter_map(|command| command["name"].as_str()).collect();
+                    let text = format!("Available commands: {}", names.join(", "));
+                    page.add(plain(EntryType::SystemMessage, cut(&text, UNRECOGNISED_BYTES, "…")));
+                }
+            }
+            "current_mode_update" => {
+                if !std::mem::replace(&mut self.mode_told, true) {
+                    let mode = update["currentModeId"].as_str().unwrap_or("unknown");
+                    page.add(plain(EntryType::SystemMessage, format!("Current mode: {mode}")));
+                }
+            }
+            // Our own words, and the session's title.
+            "user_message_chunk" | "session_info_update" => {}
+            _ => unrecognised("update", &update.to_string(), page),
+        }
+    }
+
+    fn say(&mut self, speech: Speech, update: &Value, page: &mut Page<'_>) {
+        let piece = spoken(&update["content"]);
+        if piece.is_empty() {
+            return;
+        }
+        let message = update["messageId"].as_str().map(str::to_owned);
+        if let Some((open, block)) = &mut self.speech
+            && *open == message
+            && block.speech() == speech
+            && block.grow(&piece, page)
+        {
+            return;
+        }
+        self.hush(page);
+        let mut block = Block::new(speech);
+        block.grow(&piece, page);
+        self.speech = Some((message, block));
+    }
+
+    /// Whatever the agent was saying is said.
+    fn hush(&mut self, page: &mut Page<'_>) {
+        if let Some((_, mut block)) = self.speech.take() {
+            block.show(page);
+            if block.speech() == Speech::Text {
+                page.outcome.summarise(block.text());
+            }
+        }
+    }
+
+    fn show_call(&mut self, update: &mut Value, page: &mut Page<'_>) {
+        let id = update["toolCallId"].as_str().unwrap_or_default().to_owned();
+        let before = self.calls.get(&id).map(|call| &call.entry);
+        let (entry, bytes) = call::describe(&id, update, before, &self.worktree);
+        self.calls.open(&id, entry, bytes, page);
+    }
+
+    fn show_plan(&mut self, entries: &Value, page: &mut Page<'_>) {
+        self.hush(page);
+        let todos = entries.as_array().into_iter().flatten().map(tool::todo).collect();
+        let action_type = ActionType::TodoManagement { todos, operation: "update".into() };
+        let status = ToolStatus::Success;
+        let entry_type = EntryType::ToolUse { tool_name: "plan".into(), action_type, status };
+        self.plan = Some(page.put(self.plan, plain(entry_type, "TODO list updated".into())));
+    }
+
+    /// A request for permission shows its call as waiting; a call nobody has announced is announced here.
+    fn read_question(&mut self, key: &str, mut params: Value, at_ms: i64, page: &mut Page<'_>) {
+        self.hush(page);
+        self.tools += 1;
+        self.offers.note(key, &params);
+        let mut call = params.get_mut("toolCall").map(Value::take).unwrap_or_default();
+        if !call.is_object() {
+            call = json!({});
+        }
+        if call["toolCallId"].as_str().is_none() {
+            call["toolCallId"] = json!(key);
+        }
+        self.show_call(&mut call, page);
+        if self.permissions == Permissions::Asked {
+            let call_id = call["toolCallId"].as_str().unwrap_or_default();
+            self.calls.ask(key, call_id, at_ms, page);
+        }
+    }
+
+    fn end_turn(&mut self, result: &Value, at_ms: i64, page: &mut Page<'_>) {
+        let last_words = self.speech.as_ref().map(|(_, block)| block.text().to_owned());
+        self.hush(page);
+        self.spend.settle(result, page.outcome);
+        let failure = match result["stopReason"].as_str() {
+            Some("end_turn") => None,
+            Some("cancelled") => Some("Interrupted".to_owned()),
+            Some("refusal") => Some("The model refused to go on.".to_owned()),
+            Some("max_tokens") => Some("The model reached its limit of tokens.".to_owned()),
+            Some("max_turn_requests") => {
+                Some("The agent reached its limit of model calls in one turn.".to_owned())
+            }
+            Some(other) => Some(format!("The agent stopped for a reason that is not known: {other}")),
+            None => Some("The agent ended its turn without a reason.".to_owned()),
+        };
+        if let Some(message) = failure {
+            self.fail(Trouble { message, limit: None, wants_login: false }, page);
+            return;
+        }
+        page.outcome.limit = None;
+        if self.tools > 0 || page.outcome.usage.values().any(|usage| !usage.is_zero()) {
+            page.outcome.verdict = Some(Verdict::Success);
+            return;
+        }
+        // Some agents tell a provider's refusal in their own words, as if it were the answer.
+        let told =
+            last_words.map(|words| Trouble::in_words(&words, at_ms)).filter(|told| told.limit.is_some());
+        if let Some(trouble) = told {
+            self.fail(trouble, page);
+            return;
+        }
+        page.outcome.verdict = Some(Verdict::Unverified);
+        page.add(plain(EntryType::SystemMessage, UNVERIFIED.into()));
+    }
+
+    fn fail(&mut self, trouble: Trouble, page: &mut Page<'_>) {
+        self.hush(page);
+        let kind = if trouble.wants_login { ErrorType::SetupRequired } else { ErrorType::Other };
+        page.add(plain(error(kind), trouble.message.clone()));
+        let message = cut(&trouble.message, SUMMARY_BYTES, "...");
+        page.outcome.limit = trouble.limit.map(|reset_at| Limit { reset_at, message: message.clone() });
+        page.outcome.verdict = Some(Verdict::Failed { message });
+    }
+}
+
+/// The text of a content block; what is no text is named.
+fn spoken(content: &Value) -> String {
+    match content["type"].as_str() {
+        Some("text") | None => content["text"].as_str().unwrap_or_default().to_owned(),
+        Some("resource_link") => content["uri"].as_str().unwrap_or_default().to_owned(),
+        Some("resource") => {
+            let resource = &content["resource"];
+            resource["text"].as_str().or(resource["uri"].as_str()).unwrap_or_default().to_owned()
+        }
+        Some(kind) => format!("[{kind}]"),
+    }
+}
+
+fn unrecognised(what: &str, text: &str, page: &mut Page<'_>) {
+    let text = cut(text, UNRECOGNISED_BYTES, "…");
+    page.add(plain(EntryType::SystemMessage, format!("Unrecognized {what}: {text}")));
+}
+
+fn error(error_type: ErrorType) -> EntryType {
+    EntryType::ErrorMessage { error_type }
+}

@@ -1,0 +1,285 @@
+//! The Cursor agent's lines.
+//!
+//! Owns what streams and which tool calls are open. Invariants: the chunks of an answer become one entry; a tool call's
+//! completion takes over the entry of its start; lines that are no part of the dialect are shown, one system entry each.
+
+use std::path::PathBuf;
+
+use forge_types::{
+    ActionType, CommandResult, EntryType, ErrorType, ExitStatus, FileChange, NormalizedEntry, ToolResult,
+    ToolResultKind, ToolStatus,
+};
+use serde_json::{Value, json};
+
+use super::calls::Calls;
+use super::entries::{Page, plain, sourced};
+use super::stream::{Block, Speech};
+use super::tool::{relative, ticked, todo};
+use super::{Lens, SUMMARY_BYTES, Verdict, cut, diff};
+use crate::journal::Record;
+use crate::lines::{Line, Lines, clean, omitted};
+
+const UNRECOGNISED_BYTES: usize = 1024;
+const LOGIN: &str = "cursor-agent login";
+
+pub(super) struct Cursor {
+    lines: Lines,
+    talk: Talk,
+}
+
+struct Talk {
+    worktree: PathBuf,
+    introduced: bool,
+    speech: Option<Block>,
+    calls: Calls,
+}
+
+impl Cursor {
+    pub fn new(lens: &Lens) -> Cursor {
+        let talk = Talk {
+            worktree: lens.worktree.clone(),
+            introduced: false,
+            speech: None,
+            calls: Calls::new(lens),
+        };
+        Cursor { lines: Lines::default(), talk }
+    }
+
+    pub fn push(&mut self, record: &Record, page: &mut Page<'_>) {
+        let Cursor { lines, talk } = self;
+        lines.push(&record.bytes, |line| talk.take(line, page));
+    }
+
+    pub fn finish(&mut self, page: &mut Page<'_>) {
+        let Cursor { lines, talk } = self;
+        lines.finish(|line| talk.take(line, page));
+        talk.hush(page);
+        talk.calls.finish(page);
+    }
+}
+
+/// Whether standard error asks for a login.
+pub(super) fn asks_for_login(stderr: &[u8]) -> bool {
+    String::from_utf8_lossy(stderr).contains(LOGIN)
+}
+
+/// The entry that asks for it.
+pub(super) fn login_entry(stderr: &[u8]) -> NormalizedEntry {
+    let lines: Vec<_> = stderr.split(|byte| *byte == b'\n').map(clean).collect();
+    let error_type = ErrorType::SetupRequired;
+    plain(EntryType::ErrorMessage { error_type }, lines.join("\n").trim().to_owned())
+}
+
+impl Talk {
+    fn take(&mut self, line: Line<'_>, page: &mut Page<'_>) {
+        let bytes = match line {
+            Line::Whole(bytes) => bytes,
+            Line::TooLong { bytes } => {
+                page.add(plain(EntryType::SystemMessage, omitted(bytes)));
+                return;
+            }
+        };
+        let message = match bytes.trim_ascii_start().first() {
+            None => return,
+            Some(b'{') => serde_json::from_slice::<Value>(bytes).ok(),
+            Some(_) => None,
+        };
+        let Some(message) = message else {
+            page.add(plain(EntryType::SystemMessage, clean(bytes).into_owned()));
+            return;
+        };
+        if page.outcome.session_id.is_none()
+            && let Some(id) = message["session_id"].as_str()
+        {
+            page.outcome.session_id = Some(id.to_owned());
+        }
+        match message["type"].as_str() {
+            Some("system") => self.introduce(&message, page),
+            Some("assistant") => self.say(Speech::Text, &message, page),
+            Some("thinking") => self.say(Speech::Thinking, &message, page),
+            Some("tool_call") => self.call(&message, bytes.len(), page),
+            Some("result") => self.read_result(&message, page),
+            // The prompt, which readers know.
+            Some("user") => {}
+            _ => {
+                let text = cut(&String::from_utf8_lossy(bytes), UNRECOGNISED_BYTES, "…");
+                page.add(plain(EntryType::SystemMessage, format!("Unrecognized JSON message: {text}")));
+            }
+        }
+    }
+
+    fn introduce(&mut self, message: &Value, page: &mut Page<'_>) {
+        if let Some(model) = message["model"].as_str()
+            && !std::mem::replace(&mut self.introduced, true)
+        {
+            let text = format!("System initialized with model: {model}");
+            page.add(plain(EntryType::SystemMessage, text));
+        }
+    }
+
+    fn say(&mut self, speech: Speech, message: &Value, page: &mut Page<'_>) {
+        let blocks = message["message"]["content"].as_array().into_iter().flatten();
+        let mut piece: String = blocks.filter_map(|block| block["text"].as_str()).collect();
+        piece.push_str(message["text"].as_str().unwrap_or_default());
+        if piece.is_empty() {
+            return;
+        }
+        if let Some(block) = &mut self.speech
+            && block.speech() == speech
+            && block.grow(&piece, page)
+        {
+            return;
+        }
+        self.hush(page);
+        let mut block = Block::new(speech);
+        block.grow(&piece, page);
+        self.speech = Some(block);
+    }
+
+    fn hush(&mut self, page: &mut Page<'_>) {
+        if let Some(mut block) = self.speech.take() {
+            block.show(page);
+            if block.speech() == Speech::Text {
+                page.outcome.summarise(block.text());
+            }
+        }
+    }
+
+    fn call(&mut self, message: &Value, bytes: usize, page: &mut Page<'_>) {
+        self.hush(page);
+        let id = message["call_id"].as_str().unwrap_or_default();
+        let Some((name, call)) = message["tool_call"].as_object().and_then(|calls| calls.iter().next())
+        else {
+            return;
+        };
+        let completed = message["subtype"] == "completed";
+        let failure = &call["result"]["failure"];
+        let failed = completed && (!failure.is_null() || !call["result"]["error"].is_null());
+        let status = match (completed, failed) {
+            (false, _) => ToolStatus::Created,
+            (true, false) => ToolStatus::Success,
+            (true, true) => ToolStatus::Failed,
+        };
+        let (action_type, content) = self.action(name, call, completed, failed);
+        let tool_name = name.strip_suffix("ToolCall").unwrap_or(name).to_owned();
+        let entry_type = EntryType::ToolUse { tool_name, action_type, status };
+        let entry = sourced(entry_type, content, json!({"tool_call_id": id}));
+        self.calls.open(id, entry, bytes, page);
+    }
+
+    fn action(&self, name: &str, call: &Value, completed: bool, failed: bool) -> (ActionType, String) {
+        let (args, result) = (&call["args"], &call["result"]);
+        let known = self.known_action(name, args, result, completed, failed);
+        known.unwrap_or_else(|| {
+            let shown = match (name, args["providerIdentifier"].as_str(), args["toolName"].as_str()) {
+                ("mcpToolCall", Some(server), Some(tool)) => format!("mcp:{server}:{tool}"),
+                _ => name.strip_suffix("ToolCall").unwrap_or(name).to_owned(),
+            };
+            let arguments = Some(args.clone()).filter(|args| !args.is_null());
+            let told = Some(result).filter(|result| completed && !result.is_null());
+            let result = told.map(|value| ToolResult { r#type: ToolResultKind::Json, value: value.clone() });
+            (ActionType::Tool { tool_name: shown.clone(), arguments, result }, shown)
+        })
+    }
+
+    fn known_action(
+        &self,
+        name: &str,
+        args: &Value,
+        result: &Value,
+        completed: bool,
+        failed: bool,
+    ) -> Option<(ActionType, String)> {
+        let text = |key: &str| args[key].as_str().map(str::to_owned);
+        let path = || args["path"].as_str().map(|path| relative(path, &self.worktree));
+        let edited = |path: String, changes: Vec<FileChange>| {
+            let content = ticked(&path);
+            Some((ActionType::FileEdit { path, changes }, content))
+        };
+        match name {
+            "shellToolCall" => {
+                let command = text("command")?;
+                let result = completed.then(|| command_result(result, failed));
+                let content = ticked(&command);
+                Some((ActionType::CommandRun { command, result }, content))
+            }
+            "readToolCall" => {
+                let path = path()?;
+                let content = ticked(&path);
+                Some((ActionType::FileRead { path }, content))
+            }
+            "writeToolCall" => {
+                let content = text("fileText").or_else(|| text("contents")).unwrap_or_default();
+                edited(path()?, vec![FileChange::Write { content }])
+            }
+            "editToolCall" => {
+                let path = path()?;
+                let changes = changes(&path, args, result);
+                edited(path, changes)
+            }
+            "deleteToolCall" => edited(path()?, vec![FileChange::Delete]),
+            "lsToolCall" => {
+                let description = format!("List: {}", ticked(&path()?));
+                Some((ActionType::Other { description: description.clone() }, description))
+            }
+            "globToolCall" | "grepToolCall" | "semSearchToolCall" => {
+                let query = text("globPattern").or_else(|| text("pattern")).or_else(|| text("query"))?;
+                let content = ticked(&query);
+                Some((ActionType::Search { query }, content))
+            }
+            "updateTodosToolCall" => {
+                let todos = args["todos"].as_array()?.iter().map(todo).collect();
+                let operation = "write".into();
+                Some((ActionType::TodoManagement { todos, operation }, "TODO list updated".into()))
+            }
+            _ => None,
+        }
+    }
+
+    fn read_result(&mut self, message: &Value, page: &mut Page<'_>) {
+        self.hush(page);
+        if message["is_error"] != true {
+            page.outcome.verdict = Some(Verdict::Success);
+            return;
+        }
+        let told = message["result"].as_str().filter(|text| !text.trim().is_empty());
+        let text = told.unwrap_or("the agent reported a failure without a reason").to_owned();
+        page.add(plain(EntryType::ErrorMessage { error_type: ErrorType::Other }, text.clone()));
+        page.outcome.verdict = Some(Verdict::Failed { message: cut(&text, SUMMARY_BYTES, "...") });
+    }
+}
+
+fn command_result(result: &Value, failed: bool) -> CommandResult {
+    let told = if failed { &result["failure"] } else { &result["success"] };
+    let text = |key: &str| told[key].as_str().filter(|text| !text.is_empty());
+    let outputs: Vec<_> = [text("stdout"), text("stderr")].into_iter().flatten().collect();
+    let code = told["exitCode"].as_i64().and_then(|code| i32::try_from(code).ok());
+    let exit_status = match code {
+        Some(code) => ExitStatus::ExitCode { code },
+        None => ExitStatus::Success { success: !failed },
+    };
+    CommandResult { exit_status: Some(exit_status), output: Some(outputs.join("\n")) }
+}
+
+/// What was replaced, as the arguments tell it or as the completed call shows it.
+fn changes(path: &str, args: &Value, result: &Value) -> Vec<FileChange> {
+    if let Some(shown) = result["success"]["diffString"].as_str() {
+        let unified_diff = format!("--- a/{path}\n+++ b/{path}\n{}\n", shown.trim_end());
+        return vec![FileChange::Edit { unified_diff, has_line_numbers: false }];
+    }
+    let edits = ["applyPatch", "strReplace", "multiStrReplace"].iter().map(|key| &args[*key]);
+    let mut changes = Vec::new();
+    for edit in edits {
+        let many = edit["edits"].as_array().map_or(std::slice::from_ref(edit), Vec::as_slice);
+        for edit in many {
+            let text = |key: &str| edit[key].as_str();
+            if let (Some(old), Some(new)) = (text("oldText"), text("newText")) {
+                changes.push(diff::edit(path, old, new));
+            }
+        }
+    }
+    changes
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,370 @@
+//! The Agent Client Protocol, version 1: JSON-RPC lines both ways.
+//!
+//! Owns the order of a run's requests (initialize, a session, the choices of the profile, the prompt) and the answers to
+//! the agent's. Invariants: each request is made when the one before it was answered, so the journal tells which is due;
+//! a permission is chosen by the kind of its option; the reason of a denial, for which the protocol has no field, is noted in
+//! the answer's `_meta` and becomes the next prompt; whatever else the agent asks for is refused, never left open.
+
+mod offer;
+
+use std::path::PathBuf;
+
+use forge_types::ApprovalStatus;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::act::{Act, Deed};
+use super::{Ask, Desk, Driver};
+pub(crate) use offer::{Meaning, Offers};
+
+const INITIALIZE: u64 = 1;
+const SESSION: u64 = 2;
+/// The request whose answer ends the turn.
+pub(crate) const PROMPT: u64 = 3;
+/// The first of the choices made between the session and the prompt.
+const FIRST_CHOICE: u64 = 10;
+/// The first of the prompts that carry a person's words after a denial.
+const FIRST_FEEDBACK: u64 = 100;
+/// More than this at once are not taken on.
+const MAX_ACTS: usize = 64;
+const METHOD_NOT_FOUND: i64 = -32601;
+const BUSY: i64 = -32603;
+
+/// What a run is to say, all of it known when it is planned.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Opening {
+    pub worktree: PathBuf,
+    pub prompt: String,
+    /// The conversation to continue.
+    pub session: Option<String>,
+    pub permissions: Permissions,
+    /// To be chosen in the session, for agents that take no argument for it.
+    pub model: Option<String>,
+    pub mode: Option<String>,
+    pub replay: Replay,
+}
+
+/// Who answers the agent's requests for permission.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Permissions {
+    Granted,
+    Asked,
+}
+
+/// When an agent that continues a conversation tells the old one again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Replay {
+    BeforeReply,
+    /// Also after it: one more exchange must pass before the prompt, or old and new are mixed.
+    AfterReply,
+}
+
+/// The first line of every conversation.
+pub(crate) fn initialize() -> String {
+    let params = json!({
+        "protocolVersion": 1,
+        "clientCapabilities": {"fs": {"readTextFile": true, "writeTextFile": true}, "terminal": false},
+        "clientInfo": {"name": "forge", "title": "Forge", "version": env!("CARGO_PKG_VERSION")},
+    });
+    request(INITIALIZE, "initialize", params).to_string()
+}
+
+/// The name of the answer to the agent's request `id`.
+pub(crate) fn answer_key(id: &Value) -> String {
+    format!("answer {id}")
+}
+
+/// What a request for permission is about: the tool's name as the log shows it.
+pub(crate) fn tool_name(call: &Value) -> String {
+    let text = |value: &Value| value.as_str().filter(|text| !text.is_empty()).map(str::to_owned);
+    let kind = text(&call["kind"]).filter(|kind| kind != "other");
+    text(&call["_meta"]["toolName"])
+        .or(kind)
+        .or_else(|| text(&call["title"]))
+        .unwrap_or_else(|| "tool".into())
+}
+
+pub(super) struct Acp {
+    opening: Opening,
+    session: Option<String>,
+    /// Choices that are still to be made, the next one last.
+    choices: Vec<(&'static str, Value)>,
+    next_choice: u64,
+    offers: Offers,
+    /// What people said when they denied something, for the next prompt.
+    feedback: Vec<String>,
+    next_feedback: u64,
+    cancelled: bool,
+}
+
+/// Enough to see whether a line concerns us, without building it in memory.
+#[derive(Deserialize)]
+struct Head {
+    #[serde(default)]
+    method: Option<String>,
+    #[serde(default)]
+    id: Option<Value>,
+}
+
+impl Acp {
+    pub fn new(opening: Opening) -> Acp {
+        Acp {
+            opening,
+            session: None,
+            choices: Vec::new(),
+            next_choice: FIRST_CHOICE,
+            offers: Offers::default(),
+            feedback: Vec::new(),
+            next_feedback: FIRST_FEEDBACK,
+            cancelled: false,
+        }
+    }
+
+    fn take_reply(&mut self, id: u64, reply: &Value, desk: &mut Desk) {
+        if !reply["error"].is_null() {
+            // Its message is in the log; without an answer there is nothing to go on with.
+            desk.over = true;
+            return;
+        }
+        let result = &reply["result"];
+        match id {
+            INITIALIZE => self.open_session(result, desk),
+            SESSION => {
+                let told = result["sessionId"].as_str().map(str::to_owned);
+                self.session = told.or_else(|| self.opening.session.clone());
+                self.choices = self.choices_in(result);
+                self.go_on(desk);
+            }
+            id if id == PROMPT || id >= FIRST_FEEDBACK => self.end_turn(desk),
+            _ => self.go_on(desk),
+        }
+    }
+
+    fn open_session(&mut self, result: &Value, desk: &mut Desk) {
+        let mut params = json!({"cwd": self.opening.worktree, "mcpServers": []});
+        let granted = self.opening.permissions == Permissions::Granted;
+        // For the reader of the log, who does not know the profile.
+        let mut note = json!({"permissions": if granted { "granted" } else { "asked" }});
+        let method = match &self.opening.session {
+            Some(session) if result["agentCapabilities"]["loadSession"] == true => {
+                params["sessionId"] = json!(session);
+                "session/load"
+            }
+            Some(session) => {
+                note["insteadOf"] = json!(session);
+                "session/new"
+            }
+            None => "session/new",
+        };
+        params["_meta"] = json!({"forge": note});
+        self.say(SESSION, method, params, desk);
+    }
+
+    /// The requests that make the session what the profile wants, the first one last.
+    fn choices_in(&self, result: &Value) -> Vec<(&'static str, Value)> {
+        let session = json!(self.session);
+        let configured = |category: &str| {
+            let options = result["configOptions"].as_array().into_iter().flatten();
+            let mut named =
+                options.filter(|option| option["category"] == category || option["id"] == category);
+            named.find_map(|option| option["id"].as_str())
+        };
+        let choose = |category: &str, method: &'static str, key: &str, value: &str| match configured(category)
+        {
+            Some(config) => {
+                let params = json!({"sessionId": session, "configId": config, "value": value});
+                ("session/set_config_option", params)
+            }
+            None => (method, json!({"sessionId": session, key: value})),
+        };
+        let mut choices = Vec::new();
+        let current = result["modes"]["currentModeId"].as_str();
+        let is_late = self.opening.session.is_some() && self.opening.replay == Replay::AfterReply;
+        if let Some(mode) = &self.opening.mode {
+            choices.push(choose("mode", "session/set_mode", "modeId", mode));
+        } else if is_late && let Some(mode) = current {
+            choices.push(("session/set_mode", json!({"sessionId": session, "modeId": mode})));
+        }
+        if let Some(model) = &self.opening.model {
+            choices.push(choose("model", "session/set_model", "modelId", model));
+        }
+        choices
+    }
+
+    fn go_on(&mut self, desk: &mut Desk) {
+        if self.cancelled {
+            desk.over = true;
+            return;
+        }
+        match self.choices.pop() {
+            Some((method, params)) => {
+                let id = self.next_choice;
+                self.next_choice += 1;
+                self.say(id, method, params, desk);
+            }
+            None => self.prompt(PROMPT, &self.opening.prompt, desk),
+        }
+    }
+
+    fn end_turn(&mut self, desk: &mut Desk) {
+        if self.feedback.is_empty() || self.cancelled {
+            desk.over = true;
+            return;
+        }
+        let text = format!("User feedback: {}", std::mem::take(&mut self.feedback).join("\n"));
+        let id = self.next_feedback;
+        self.next_feedback += 1;
+        self.prompt(id, &text, desk);
+    }
+
+    fn prompt(&self, id: u64, text: &str, desk: &mut Desk) {
+        let prompt = json!([{"type": "text", "text": text}]);
+        self.say(id, "session/prompt", json!({"sessionId": self.session, "prompt": prompt}), desk);
+    }
+
+    fn say(&self, id: u64, method: &str, params: Value, desk: &mut Desk) {
+        desk.say(request_key(id), &request(id, method, params));
+    }
+
+    fn take_request(&mut self, method: &str, id: Value, params: Value, at_ms: i64, desk: &mut Desk) {
+        let key = answer_key(&id);
+        let path = || params["path"].as_str().map(PathBuf::from);
+        let deed = match method {
+            "session/request_permission" => return self.take_question(key, id, params, at_ms, desk),
+            "fs/read_text_file" => path().map(|path| Deed::Read {
+                path,
+                line: params["line"].as_u64(),
+                limit: params["limit"].as_u64(),
+            }),
+            "fs/write_text_file" => path()
+                .zip(params["content"].as_str().map(str::to_owned))
+                .map(|(path, content)| Deed::Write { path, content }),
+            _ => None,
+        };
+        match deed {
+            Some(deed) if desk.acts.len() < MAX_ACTS => {
+                let worktree = self.opening.worktree.clone();
+                desk.act(Act { key, id, worktree, deed });
+            }
+            Some(_) => desk.say(key, &refused(&id, BUSY, "too many requests at once; wait for an answer")),
+            None => {
+                let message = format!("Method not found: {method}");
+                desk.say(key, &refused(&id, METHOD_NOT_FOUND, &message));
+            }
+        }
+    }
+
+    fn take_question(&mut self, key: String, id: Value, mut params: Value, at_ms: i64, desk: &mut Desk) {
+        self.offers.note(&key, &params);
+        if self.opening.permissions == Permissions::Granted {
+            // Once is enough, since every question is answered; "always" may end up in a file of the user.
+            let picked = self.offers.pick(&key, ["allow_once", "allow_always"]);
+            desk.say(key, &selected(&id, picked));
+            return;
+        }
+        let mut call = params.get_mut("toolCall").map(Value::take).unwrap_or_default();
+        let tool_name = tool_name(&call);
+        let call_id = call["toolCallId"].as_str().map(str::to_owned);
+        let raw = call.get_mut("rawInput").map(Value::take).filter(|raw| !raw.is_null());
+        let tool_input = raw.unwrap_or_else(|| json!({"title": call["title"], "content": call["content"]}));
+        desk.ask(Ask { key, tool_name, tool_input, call_id, at_ms });
+    }
+}
+
+impl Driver for Acp {
+    fn take(&mut self, line: &[u8], at_ms: i64, desk: &mut Desk) {
+        let Ok(Head { method, id: Some(id) }) = serde_json::from_slice::<Head>(line) else { return };
+        let Ok(mut message) = serde_json::from_slice::<Value>(line) else { return };
+        match method {
+            Some(method) => {
+                let params = message.get_mut("params").map(Value::take).unwrap_or_default();
+                self.take_request(&method, id, params, at_ms, desk);
+            }
+            None => {
+                if let Some(id) = id.as_u64() {
+                    self.take_reply(id, &message, desk);
+                }
+            }
+        }
+    }
+
+    fn key_of(&self, line: &[u8]) -> Option<String> {
+        let Head { method, id: Some(id) } = serde_json::from_slice::<Head>(line).ok()? else { return None };
+        match method {
+            Some(_) => id.as_u64().map(request_key),
+            None => Some(answer_key(&id)),
+        }
+    }
+
+    fn note_said(&mut self, line: &[u8]) {
+        let Ok(head) = serde_json::from_slice::<Head>(line) else { return };
+        match (head.method.as_deref(), head.id) {
+            (Some("session/cancel"), _) => self.cancelled = true,
+            (None, Some(id)) => {
+                self.offers.forget(&answer_key(&id));
+                let message = serde_json::from_slice::<Value>(line).unwrap_or_default();
+                if let Some(reason) = message["result"]["_meta"]["forge"]["reason"].as_str() {
+                    self.feedback.push(reason.to_owned());
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn reply(&self, ask: &Ask, answer: &ApprovalStatus) -> Value {
+        let id = ask.key.strip_prefix("answer ").and_then(|id| serde_json::from_str(id).ok());
+        let id: Value = id.unwrap_or_default();
+        let reject = || selected(&id, self.offers.pick(&ask.key, ["reject_once", "reject_always"]));
+        match answer {
+            ApprovalStatus::Approved => {
+                selected(&id, self.offers.pick(&ask.key, ["allow_once", "allow_always"]))
+            }
+            ApprovalStatus::Denied { reason } => {
+                let mut reply = reject();
+                if let Some(reason) = reason.as_deref().map(str::trim).filter(|reason| !reason.is_empty()) {
+                    reply["result"]["_meta"] = json!({"forge": {"reason": reason}});
+                }
+                reply
+            }
+            ApprovalStatus::TimedOut | ApprovalStatus::Pending => {
+                let mut reply = reject();
+                reply["result"]["_meta"] = json!({"forge": {"timedOut": true}});
+                reply
+            }
+        }
+    }
+
+    /// The protocol has no word for it before the turn ends.
+    fn message(&self, _text: &str) -> Option<Value> {
+        None
+    }
+
+    fn interrupt(&self) -> Option<Value> {
+        let session = self.session.as_ref()?;
+        Some(json!({"jsonrpc": "2.0", "method": "session/cancel", "params": {"sessionId": session}}))
+    }
+}
+
+fn request_key(id: u64) -> String {
+    format!("request {id}")
+}
+
+fn request(id: u64, method: &str, params: Value) -> Value {
+    json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
+}
+
+fn refused(id: &Value, code: i64, message: &str) -> Value {
+    json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}})
+}
+
+/// The answer to a request for permission; without an option that means it, the request counts as cancelled.
+fn selected(id: &Value, option: Option<&str>) -> Value {
+    let outcome = match option {
+        Some(option) => json!({"outcome": "selected", "optionId": option}),
+        None => json!({"outcome": "cancelled"}),
+    };
+    json!({"jsonrpc": "2.0", "id": id, "result": {"outcome": outcome}})
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,202 @@
+//! What an agent asks us to do with its files instead of doing it itself.
+//!
+//! Owns the reading and writing that a conversation asks for. Invariants: only files inside the worktree are touched,
+//! wherever links may lead, and never git's own; what is read is bounded, so that the answer fits through the keeper; doing
+//! the same twice, as after a restart, leaves what doing it once does.
+
+use std::fs;
+use std::io::Read;
+use std::path::{Component, Path, PathBuf};
+
+use serde_json::{Value, json};
+
+/// The longest file of which a part is read.
+const MAX_FILE_BYTES: u64 = 8 << 20;
+/// The longest answer, as it goes to the agent.
+const MAX_REPLY_BYTES: usize = 768 << 10;
+/// The request cannot be carried out as it is.
+const INVALID: i64 = -32602;
+/// No such file.
+const NOT_FOUND: i64 = -32002;
+
+/// A deed that the agent waits for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Act {
+    pub key: String,
+    pub(super) id: Value,
+    pub(super) worktree: PathBuf,
+    pub(super) deed: Deed,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Deed {
+    Read {
+        path: PathBuf,
+        /// The first line that is wanted, from 1.
+        line: Option<u64>,
+        /// How many lines.
+        limit: Option<u64>,
+    },
+    Write {
+        path: PathBuf,
+        content: String,
+    },
+}
+
+/// Why it was not done, as the protocol tells it.
+struct Refusal {
+    code: i64,
+    message: String,
+}
+
+impl Act {
+    /// Does it, blocking, and returns the line that tells the agent how it went.
+    pub fn carry_out(&self) -> String {
+        let done = match &self.deed {
+            Deed::Read { path, line, limit } => read(&self.worktree, path, *line, *limit),
+            Deed::Write { path, content } => write(&self.worktree, path, content),
+        };
+        match done {
+            Ok(result) => json!({"jsonrpc": "2.0", "id": self.id, "result": result}).to_string(),
+            Err(Refusal { code, message }) => {
+                let error = json!({"code": code, "message": message});
+                json!({"jsonrpc": "2.0", "id": self.id, "error": error}).to_string()
+            }
+        }
+    }
+}
+
+fn read(root: &Path, path: &Path, line: Option<u64>, limit: Option<u64>) -> Result<Value, Refusal> {
+    let root = root.canonicalize().map_err(|error| failed(root, &error))?;
+    let file = root.join(path).canonicalize().map_err(|error| failed(path, &error))?;
+    check_inside(&root, &file, path)?;
+    let open = fs::File::open(&file).map_err(|error| failed(path, &error))?;
+    if !open.metadata().is_ok_and(|data| data.is_file()) {
+        return Err(refusal(path, "is not a regular file"));
+    }
+    let mut bytes = Vec::new();
+    open.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes).map_err(|error| failed(path, &error))?;
+    if bytes.len() as u64 > MAX_FILE_BYTES {
+        return Err(refusal(path, &format!("is longer than the {MAX_FILE_BYTES} bytes that are read")));
+    }
+    let text = String::from_utf8(bytes).map_err(|_| refusal(path, "is not UTF-8 text"))?;
+    let skip = usize::try_from(line.unwrap_or(1).saturating_sub(1)).unwrap_or(usize::MAX);
+    let take = limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
+    let content: String = text.split_inclusive('\n').skip(skip).take(take).collect();
+    let result = json!({"content": content});
+    if result.to_string().len() > MAX_REPLY_BYTES {
+        let problem =
+            format!("has more than {MAX_REPLY_BYTES} bytes there; read fewer lines with line and limit");
+        return Err(refusal(path, &problem));
+    }
+    Ok(result)
+}
+
+fn write(root: &Path, path: &Path, content: &str) -> Result<Value, Refusal> {
+    let root = root.canonicalize().map_err(|error| failed(root, &error))?;
+    let wanted = root.join(path);
+    if wanted.components().any(|part| part == Component::ParentDir) {
+        return Err(refusal(path, "has `..` in it; name the file itself"));
+    }
+    let (Some(parent), Some(name)) = (wanted.parent(), wanted.file_name()) else {
+        return Err(refusal(path, "names no file"));
+    };
+    // The nearest directory that exists decides where the new ones would be made.
+    let existing = parent.ancestors().find_map(|dir| dir.canonicalize().ok());
+    let existing = existing.ok_or_else(|| refusal(path, "is nowhere"))?;
+    check_inside(&root, &existing, path)?;
+    fs::create_dir_all(parent).map_err(|error| failed(path, &error))?;
+    let parent = parent.canonicalize().map_err(|error| failed(path, &error))?;
+    let file = parent.join(name);
+    let file = match file.symlink_metadata() {
+        Ok(data) if data.is_symlink() => file.canonicalize().map_err(|error| failed(path, &error))?,
+        _ => file,
+    };
+    check_inside(&root, &file, path)?;
+    fs::write(&file, content).map_err(|error| failed(path, &error))?;
+    Ok(Value::Null)
+}
+
+fn check_inside(root: &Path, real: &Path, named: &Path) -> Result<(), Refusal> {
+    let Ok(inside) = real.strip_prefix(root) else {
+        return Err(refusal(named, &format!("is outside of the worktree {}", root.display())));
+    };
+    match inside.components().next() {
+        Some(Component::Normal(first)) if first == ".git" => Err(refusal(named, "belongs to git")),
+        _ => Ok(()),
+    }
+}
+
+fn refusal(path: &Path, problem: &str) -> Refusal {
+    Refusal { code: INVALID, message: format!("path: {} {problem}", path.display()) }
+}
+
+fn failed(path: &Path, error: &std::io::Error) -> Refusal {
+    let code = if error.kind() == std::io::ErrorKind::NotFound { NOT_FOUND } else { INVALID };
+    Refusal { code, message: format!("path: {}: {error}", path.display()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    fn act(root: &Path, deed: Deed) -> Value {
+        let act = Act { key: "k".into(), id: json!(7), worktree: root.to_owned(), deed };
+        serde_json::from_str(&act.carry_out()).unwrap()
+    }
+
+    fn read_at(root: &Path, path: impl Into<PathBuf>) -> Value {
+        act(root, Deed::Read { path: path.into(), line: None, limit: None })
+    }
+
+    fn write_at(root: &Path, path: impl Into<PathBuf>, content: &str) -> Value {
+        act(root, Deed::Write { path: path.into(), content: content.into() })
+    }
+
+    #[test]
+    fn files_of_the_worktree_are_written_and_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("new/deep/a.txt");
+        let done = write_at(dir.path(), &file, "one\ntwo\nthree");
+        assert_eq!(done, json!({"jsonrpc": "2.0", "id": 7, "result": null}));
+        assert_eq!(write_at(dir.path(), &file, "one\ntwo\nthree"), done, "once more is no harm");
+        assert_eq!(read_at(dir.path(), &file)["result"]["content"], "one\ntwo\nthree");
+        let part = act(dir.path(), Deed::Read { path: file, line: Some(2), limit: Some(1) });
+        assert_eq!(part["result"]["content"], "two\n");
+        assert_eq!(read_at(dir.path(), dir.path().join("absent"))["error"]["code"], NOT_FOUND);
+    }
+
+    #[test]
+    fn nothing_outside_of_the_worktree_is_touched() {
+        let (dir, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let (root, secret) = (dir.path(), other.path().join("secret"));
+        fs::write(&secret, "s").unwrap();
+        symlink(other.path(), root.join("way")).unwrap();
+        symlink(&secret, root.join("link")).unwrap();
+        symlink(other.path().join("unborn"), root.join("dangling")).unwrap();
+        fs::write(root.join(".git"), "gitdir: x").unwrap();
+        for path in [secret.clone(), root.join("way/secret"), root.join("link"), root.join("../x/secret")] {
+            assert!(read_at(root, &path)["error"].is_object(), "{path:?} was read");
+        }
+        let written = ["way/new", "way/deep/new", "link", "dangling", "sub/../../x", ".git", ".git/hooks/x"];
+        let absolute = written.map(|path| root.join(path)).into_iter().chain([secret.clone()]);
+        for path in absolute {
+            assert!(write_at(root, &path, "bad")["error"].is_object(), "{path:?} was written");
+        }
+        assert_eq!(fs::read_to_string(&secret).unwrap(), "s");
+        assert_eq!(fs::read_dir(other.path()).unwrap().count(), 1, "something new is outside");
+        assert_eq!(fs::read_to_string(root.join(".git")).unwrap(), "gitdir: x");
+    }
+
+    #[test]
+    fn a_file_too_long_for_an_answer_is_refused_and_its_parts_are_not() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("long");
+        fs::write(&file, "a line\n".repeat(200_000)).unwrap();
+        let refused = read_at(dir.path(), &file)["error"]["message"].to_string();
+        assert!(refused.contains("line and limit"), "{refused}");
+        let part = act(dir.path(), Deed::Read { path: file, line: Some(199_999), limit: None });
+        assert_eq!(part["result"]["content"], "a line\na line\n");
+    }
+}
