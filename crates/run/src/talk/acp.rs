@@ -59,11 +59,12 @@ pub enum Replay {
     AfterReply,
 }
 
-/// The first line of every conversation.
+/// The first line of every conversation. Files are the agent's own business, so that it goes on when no server lives; one
+/// that asks for them all the same is served.
 pub(crate) fn initialize() -> String {
     let params = json!({
         "protocolVersion": 1,
-        "clientCapabilities": {"fs": {"readTextFile": true, "writeTextFile": true}, "terminal": false},
+        "clientCapabilities": {"fs": {"readTextFile": false, "writeTextFile": false}, "terminal": false},
         "clientInfo": {"name": "forge", "title": "Forge", "version": env!("CARGO_PKG_VERSION")},
     });
     request(INITIALIZE, "initialize", params).to_string()
