@@ -28,6 +28,7 @@ mod store;
 mod tag;
 mod touched;
 mod tx;
+mod usage;
 mod write;
 
 pub use document::TaskBlock;
@@ -38,3 +39,4 @@ pub use rebase::PendingRebase;
 pub use store::{Dropped, Page, Store};
 pub use tag::TemplateScope;
 pub use tx::Tx;
+pub use usage::{Spender, Spent, UsageLine};

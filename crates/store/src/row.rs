@@ -7,8 +7,8 @@ use std::error::Error as StdError;
 use std::str::FromStr;
 
 use forge_types::{
-    Attempt, AttemptStatus, AutoPr, Draft, DraftKind, Errand, EventRecord, IssueLink, Merge, Millis, PrInfo,
-    PrStatus, ProfileId, Project, Run, RunOwner, RunStatus, Task, TaskSummary, Tokens,
+    Attempt, AttemptStatus, AutoPr, Budget, Draft, DraftKind, Errand, EventRecord, IssueLink, Merge, MicroUsd,
+    Millis, PrInfo, PrStatus, ProfileId, Project, Run, RunOwner, RunStatus, Task, TaskSummary, Tokens,
 };
 use serde::de::DeserializeOwned;
 use sqlx::sqlite::{Sqlite, SqliteRow};
@@ -77,7 +77,7 @@ macro_rules! project_columns {
     () => {
         "projects.id, projects.name, projects.git_repo_path, projects.setup_script, projects.dev_script, \
          projects.cleanup_script, projects.copy_files, projects.commit_prompt, projects.default_base_branch, \
-         projects.created_ms, projects.updated_ms"
+         projects.created_ms, projects.updated_ms, projects.max_cost_microusd"
     };
 }
 pub(crate) use project_columns;
@@ -96,7 +96,17 @@ pub(crate) fn project(row: &SqliteRow) -> Read<Project> {
         default_base_branch: cells.take()?,
         created_at: cells.millis()?,
         updated_at: cells.millis()?,
+        max_cost_usd: budget(cells.take()?),
     })
+}
+
+fn budget(cell: Option<i64>) -> Option<Budget> {
+    cell.map(MicroUsd).map(Budget)
+}
+
+/// The cell of a limit.
+pub(crate) fn budget_cell(budget: Option<Budget>) -> Option<i64> {
+    budget.map(|Budget(MicroUsd(micro))| micro)
 }
 
 macro_rules! task_columns {
@@ -158,7 +168,8 @@ macro_rules! attempt_columns {
          attempts.executor, attempts.model, attempts.worktree_deleted, attempts.setup_completed_ms, \
          attempts.input_tokens, attempts.output_tokens, attempts.cache_creation_tokens, \
          attempts.cache_read_tokens, attempts.created_ms, attempts.updated_ms, attempts.use_worktree, \
-         attempts.auto_pr, attempts.auto_pr_note, \
+         attempts.auto_pr, attempts.auto_pr_note, attempts.max_cost_microusd, \
+         (SELECT SUM(usage.cost_microusd) FROM usage WHERE usage.attempt_id = attempts.id), \
          (SELECT tasks.project_id FROM tasks WHERE tasks.id = attempts.task_id), \
          (SELECT runs.status FROM runs WHERE runs.attempt_id = attempts.id AND runs.reason = 'codingagent' \
           AND runs.dropped = FALSE ORDER BY runs.created_ms DESC, runs.id DESC LIMIT 1)"
@@ -196,6 +207,8 @@ pub(crate) fn attempt(row: &SqliteRow) -> Read<Attempt> {
         updated_at: cells.millis()?,
         use_worktree: cells.take()?,
         auto_pr: auto_pr(cells.take()?, cells.take()?),
+        max_cost_usd: budget(cells.take()?),
+        cost_usd: cells.take::<Option<i64>>()?.map(MicroUsd),
         project_id: cells.parse()?,
         status: match cells.parse_opt()? {
             None => AttemptStatus::Pending,

@@ -48,8 +48,8 @@ impl Tx {
     pub async fn insert_project(&mut self, project: &Project) -> Result<()> {
         bind!(
             "INSERT INTO projects (id, name, git_repo_path, setup_script, dev_script, cleanup_script, copy_files, \
-             commit_prompt, default_base_branch, created_ms, updated_ms) \
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
+             commit_prompt, default_base_branch, created_ms, updated_ms, max_cost_microusd) \
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
             project.id.to_string(),
             &project.name,
             &project.git_repo_path,
@@ -61,6 +61,7 @@ impl Tx {
             &project.default_base_branch,
             project.created_at.0,
             project.updated_at.0,
+            row::budget_cell(project.max_cost_usd),
         )
         .execute(self.conn()?)
         .await?;
@@ -71,7 +72,8 @@ impl Tx {
     pub async fn update_project(&mut self, project: &Project) -> Result<()> {
         const SQL: &str = concat!(
             "UPDATE projects SET name = $2, git_repo_path = $3, setup_script = $4, dev_script = $5, \
-             cleanup_script = $6, copy_files = $7, commit_prompt = $8, default_base_branch = $9, updated_ms = $10 \
+             cleanup_script = $6, copy_files = $7, commit_prompt = $8, default_base_branch = $9, updated_ms = $10, \
+             max_cost_microusd = $11 \
              WHERE id = $1 RETURNING ",
             project_columns!()
         );
@@ -87,6 +89,7 @@ impl Tx {
             &project.commit_prompt,
             &project.default_base_branch,
             project.updated_at.0,
+            row::budget_cell(project.max_cost_usd),
         )
         .fetch_optional(self.conn()?)
         .await?;
@@ -144,8 +147,8 @@ impl Tx {
         bind!(
             "INSERT INTO attempts (id, task_id, container_ref, branch, target_branch, executor, model, \
              worktree_deleted, setup_completed_ms, input_tokens, output_tokens, cache_creation_tokens, \
-             cache_read_tokens, created_ms, updated_ms, use_worktree, auto_pr, auto_pr_note) \
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)",
+             cache_read_tokens, created_ms, updated_ms, use_worktree, auto_pr, auto_pr_note, max_cost_microusd) \
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)",
             attempt.id.to_string(),
             attempt.task_id.to_string(),
             &attempt.container_ref,
@@ -164,6 +167,7 @@ impl Tx {
             attempt.use_worktree,
             auto_pr,
             auto_pr_note,
+            row::budget_cell(attempt.max_cost_usd),
         )
         .execute(self.conn()?)
         .await?;
@@ -179,7 +183,7 @@ impl Tx {
             "UPDATE attempts SET container_ref = $2, branch = $3, target_branch = $4, executor = $5, model = $6, \
              worktree_deleted = $7, setup_completed_ms = $8, input_tokens = $9, output_tokens = $10, \
              cache_creation_tokens = $11, cache_read_tokens = $12, updated_ms = $13, use_worktree = $14, \
-             auto_pr = $15, auto_pr_note = $16 WHERE id = $1",
+             auto_pr = $15, auto_pr_note = $16, max_cost_microusd = $17 WHERE id = $1",
             attempt.id.to_string(),
             &attempt.container_ref,
             &attempt.branch,
@@ -196,6 +200,7 @@ impl Tx {
             attempt.use_worktree,
             auto_pr,
             auto_pr_note,
+            row::budget_cell(attempt.max_cost_usd),
         )
         .execute(self.conn()?)
         .await?;

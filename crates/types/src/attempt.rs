@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{AttemptId, Millis, ProfileId, ProjectId, TaskId};
+use crate::{AttemptId, Budget, MicroUsd, Millis, ProfileId, ProjectId, TaskId};
 
 /// An attempt as every answer shows it, with what follows from its runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,6 +31,12 @@ pub struct Attempt {
     /// Present when a pull request is to be opened without being asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub auto_pr: Option<AutoPr>,
+    /// What its runs cost, as far as that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost_usd: Option<MicroUsd>,
+    /// The most that its runs may cost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_cost_usd: Option<Budget>,
 }
 
 /// What became of a pull request that opens by itself once the agent succeeded with changes.

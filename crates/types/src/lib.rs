@@ -9,6 +9,7 @@ mod agent;
 mod approval;
 mod attempt;
 mod branch;
+mod day;
 mod diff;
 mod draft;
 mod errand;
@@ -19,6 +20,7 @@ mod image;
 mod issue;
 mod log;
 mod merge;
+mod money;
 mod omni;
 mod project;
 mod request;
@@ -40,6 +42,7 @@ pub use branch::{
     BranchStatus, ChangeTargetBranch, CommitComparison, CommitInfo, ConflictOp, ConflictReport, PairConflict,
     RebaseAttempt, TargetBranchChanged, TargetConflict, TaskRelationships,
 };
+pub use day::Day;
 pub use diff::{BranchInfo, Diff, DiffChange, is_lock_file};
 pub use draft::{Draft, DraftKind, QueueDraft, SaveDraft};
 pub use errand::Errand;
@@ -56,6 +59,7 @@ pub use log::{
     PatchOp, TodoItem, ToolResult, ToolResultKind, ToolStatus,
 };
 pub use merge::{Merge, PrInfo, PrStatus};
+pub use money::{Budget, MicroUsd};
 pub use omni::{
     ForgeSettings, ForgeSettingsChange, Notification, NotificationStatus, OmniChange, OmniConfig,
     OmniInstance, RecipientType,
@@ -63,7 +67,7 @@ pub use omni::{
 pub use project::Project;
 pub use request::{
     AttachPullRequest, CreateAttempt, CreateAttemptOptions, CreateErrand, CreateProject, CreatePullRequest,
-    CreateTask, FollowUp, FollowUpErrand, OpenEditor, ReplaceRun, SetUpAgent, StartTask, TaskFromIssue,
+    CreateTask, FollowUp, FollowUpErrand, OpenEditor, ReplaceRun, SetBudget, SetUpAgent, StartTask, TaskFromIssue,
     UpdateProject, UpdateTask,
 };
 pub use run::{Run, RunOwner, RunPhase, RunReason, RunStatus};
@@ -76,4 +80,6 @@ pub use slug::{branch_name, name_for, slug};
 pub use tag::{CreateTag, CreateTemplate, Tag, Template, UpdateTag, UpdateTemplate};
 pub use task::{Task, TaskStatus, TaskSummary};
 pub use time::Millis;
-pub use usage::{ModelUsage, Usage};
+pub use usage::{
+    CostSource, ModelUsage, Usage, UsageGroup, UsageKey, UsageQuery, UsageReport, UsageSum,
+};

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Millis, ProjectId};
+use crate::{Budget, Millis, ProjectId};
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Project {
@@ -17,6 +17,9 @@ pub struct Project {
     pub copy_files: Option<String>,
     pub commit_prompt: Option<String>,
     pub default_base_branch: Option<String>,
+    /// The most that all runs of the project together may cost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_cost_usd: Option<Budget>,
     pub created_at: Millis,
     pub updated_at: Millis,
 }

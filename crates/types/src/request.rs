@@ -3,7 +3,7 @@
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
-use crate::{AttemptId, ImageId, ProfileId, ProjectId, RunId, TaskId, TaskStatus};
+use crate::{AttemptId, Budget, ImageId, ProfileId, ProjectId, RunId, TaskId, TaskStatus};
 
 /// Tells an absent key (`None`) from an explicit null (`Some(None)`).
 pub(crate) fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
@@ -36,6 +36,7 @@ pub struct CreateProject {
     pub copy_files: Option<String>,
     pub commit_prompt: Option<String>,
     pub default_base_branch: Option<String>,
+    pub max_cost_usd: Option<Budget>,
 }
 
 /// A partial update: an absent key keeps the stored value, an explicit null clears it.
@@ -56,6 +57,8 @@ pub struct UpdateProject {
     pub commit_prompt: Option<Option<String>>,
     #[serde(default, deserialize_with = "present")]
     pub default_base_branch: Option<Option<String>>,
+    #[serde(default, deserialize_with = "present")]
+    pub max_cost_usd: Option<Option<Budget>>,
 }
 
 /// Open a project, or a file of it, in an editor.
@@ -101,6 +104,8 @@ pub struct CreateAttemptOptions {
     pub use_worktree: Option<bool>,
     /// Open a pull request once the agent succeeded with changes.
     pub auto_pr: Option<bool>,
+    /// Stop the agent when the attempt has cost this much.
+    pub max_cost_usd: Option<Budget>,
 }
 
 /// The nested body of the contract, or the flat one that older documents show.
@@ -212,6 +217,14 @@ pub struct TaskFromIssue {
     pub executor_profile_id: Option<ProfileId>,
     pub base_branch: Option<String>,
     pub auto_pr: Option<bool>,
+    pub max_cost_usd: Option<Budget>,
+}
+
+/// Change or remove the limit of what an attempt may cost.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub struct SetBudget {
+    #[serde(deserialize_with = "Option::deserialize")]
+    pub max_cost_usd: Option<Budget>,
 }
 
 #[cfg(test)]

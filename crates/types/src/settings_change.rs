@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use crate::request::{present, word};
 use crate::secret::{SentSecret, put_secret};
-use crate::{Language, ProfileId, Settings, SoundFile, Theme};
+use crate::{Budget, Language, ProfileId, Settings, SoundFile, Theme};
 
 #[derive(Clone, Default, Deserialize)]
 #[serde(default)]
@@ -38,6 +38,8 @@ pub struct SettingsChange {
     pub language: Option<Language>,
     pub git_branch_prefix: Option<String>,
     pub showcases: Option<ShowcasesChange>,
+    #[serde(deserialize_with = "present")]
+    pub max_cost_usd_per_day: Option<Option<Budget>>,
 }
 
 #[derive(Clone, Default, Deserialize)]
@@ -170,6 +172,7 @@ impl SettingsChange {
         if let Some(sent) = self.showcases {
             put(&mut to.showcases.seen_features, sent.seen_features);
         }
+        put(&mut to.max_cost_usd_per_day, self.max_cost_usd_per_day);
     }
 }
 

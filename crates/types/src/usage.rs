@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::{AttemptId, Day, MicroUsd, ProjectId};
+
 /// What one model was used for. Input that came from a cache, or was written to one, is not in `input_tokens`; reasoning
 /// is part of `output_tokens`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,4 +43,96 @@ impl Usage {
         let Usage { cost_microusd, .. } = *self;
         Usage { cost_microusd: None, ..*self } == Usage::default() && cost_microusd.unwrap_or(0) == 0
     }
+}
+
+/// Who says what something cost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CostSource {
+    /// The agent itself.
+    Told,
+    /// Forge, from its table of prices.
+    Computed,
+}
+
+/// What is asked of the use of all runs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct UsageQuery {
+    pub group_by: Vec<UsageKey>,
+    pub project_id: Option<ProjectId>,
+    pub attempt_id: Option<AttemptId>,
+    /// The first day that counts.
+    pub from: Option<Day>,
+    /// The last day that counts.
+    pub to: Option<Day>,
+}
+
+/// What use can be grouped by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum UsageKey {
+    Project,
+    Executor,
+    Model,
+    Day,
+}
+
+impl UsageKey {
+    pub const ALL: [UsageKey; 4] = [UsageKey::Project, UsageKey::Executor, UsageKey::Model, UsageKey::Day];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            UsageKey::Project => "project",
+            UsageKey::Executor => "executor",
+            UsageKey::Model => "model",
+            UsageKey::Day => "day",
+        }
+    }
+}
+
+impl std::str::FromStr for UsageKey {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let found = Self::ALL.into_iter().find(|key| key.as_str() == text);
+        let allowed = Self::ALL.map(Self::as_str).join(", ");
+        found.ok_or_else(|| {
+            format!("'{text}' is not allowed; allowed: {allowed}, or several of them separated by commas")
+        })
+    }
+}
+
+/// The use of a group of runs; only what was grouped by is named.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct UsageGroup {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub project_id: Option<ProjectId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub executor: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub day: Option<Day>,
+    #[serde(flatten)]
+    pub sum: UsageSum,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct UsageSum {
+    pub input_tokens: i64,
+    pub output_tokens: i64,
+    pub cache_read_tokens: i64,
+    pub cache_write_tokens: i64,
+    pub reasoning_tokens: i64,
+    /// What is known of the cost; nothing when no cost is known at all.
+    pub cost_usd: Option<MicroUsd>,
+    /// Tokens whose cost is not known and not in `cost_usd`.
+    pub unpriced_tokens: i64,
+    pub runs: i64,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct UsageReport {
+    pub groups: Vec<UsageGroup>,
+    pub total: UsageSum,
+    /// When the prices behind computed costs were looked up.
+    pub prices_as_of: String,
 }

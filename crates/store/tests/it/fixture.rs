@@ -22,6 +22,7 @@ pub fn project(at: i64) -> Project {
         copy_files: Some(".env,a/b".into()),
         commit_prompt: None,
         default_base_branch: Some("main".into()),
+        max_cost_usd: None,
         created_at: Millis(at),
         updated_at: Millis(at),
     }
@@ -65,6 +66,8 @@ pub fn attempt(task: &Task, at: i64) -> Attempt {
         worktree_path: Some(format!("/trees/{at}")),
         use_worktree: true,
         auto_pr: None,
+        cost_usd: None,
+        max_cost_usd: None,
     }
 }
 

@@ -11,4 +11,5 @@ mod pulls;
 mod schema;
 mod speed;
 mod tale;
+mod usage;
 mod walk;

@@ -25,8 +25,8 @@ async fn sample_rows(conn: &mut SqliteConnection, version: i64) {
     let rows = match version {
         1 => {
             "INSERT INTO meta VALUES ('made_by', 'version 1');
-             INSERT INTO projects VALUES ('00000000-0000-4000-8000-000000000001', 'old', '/old', NULL, NULL, NULL, NULL,
-               NULL, 'main', 1, 2);
+             INSERT INTO projects (id, name, git_repo_path, default_base_branch, created_ms, updated_ms)
+               VALUES ('00000000-0000-4000-8000-000000000001', 'old', '/old', 'main', 1, 2);
              INSERT INTO tasks (id, project_id, title, status, hidden, created_ms, updated_ms, attempt_count, executor)
                VALUES ('00000000-0000-4000-8000-000000000002', '00000000-0000-4000-8000-000000000001', 'old task',
                'inreview', 0, 3, 4, 1, 'AMP');
@@ -61,7 +61,16 @@ async fn sample_rows(conn: &mut SqliteConnection, version: i64) {
              INSERT INTO approvals VALUES ('00000000-0000-4000-8000-000000000007', NULL, 'Bash', '{}', NULL, NULL,
                'pending', NULL, 1, 2, NULL);"
         }
-        6 => "",
+        6 => {
+            "UPDATE projects SET max_cost_microusd = 5000000;
+             UPDATE attempts SET max_cost_microusd = 1000000;
+             INSERT INTO runs (id, attempt_id, reason, action, status, phase, dropped, started_ms, created_ms, updated_ms)
+               VALUES ('00000000-0000-4000-8000-000000000008', '00000000-0000-4000-8000-000000000003', 'codingagent',
+               '{}', 'completed', 'ended', 0, 1, 1, 1);
+             INSERT INTO usage VALUES ('00000000-0000-4000-8000-000000000008', 'model', '2026-01-01',
+               '00000000-0000-4000-8000-000000000003', '00000000-0000-4000-8000-000000000001', 'AMP', 1, 2, 3, 4, 5, 6,
+               'told');"
+        }
         7 => "UPDATE runs SET parked_until_ms = 9, unverified = 1;",
         other => panic!("migration {other} has no sample rows"),
     };

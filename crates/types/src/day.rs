@@ -1,0 +1,66 @@
+//! A day of the calendar, in UTC.
+
+use std::fmt;
+use std::str::FromStr;
+
+use jiff::Timestamp;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use serde::{Serialize, Serializer};
+
+use crate::Millis;
+
+/// Written as `2026-11-16`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Day(Date);
+
+impl Day {
+    /// The day in which a moment lies.
+    pub fn of(at: Millis) -> Self {
+        let at = Timestamp::from_millisecond(at.0).unwrap_or_default();
+        Self(at.to_zoned(TimeZone::UTC).date())
+    }
+}
+
+impl fmt::Display for Day {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0.strftime("%Y-%m-%d"))
+    }
+}
+
+impl FromStr for Day {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let day = Date::strptime("%Y-%m-%d", text).ok().map(Self);
+        // Dates have other spellings, which would not sort as text.
+        day.filter(|day| day.to_string() == text)
+            .ok_or_else(|| format!("'{text}' is not allowed; allowed: a date such as 2026-11-16"))
+    }
+}
+
+impl Serialize for Day {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_day_begins_at_midnight_utc() {
+        assert_eq!(Day::of(Millis(0)).to_string(), "1970-01-01");
+        assert_eq!(Day::of(Millis(86_399_999)).to_string(), "1970-01-01");
+        assert_eq!(Day::of(Millis(86_400_000)).to_string(), "1970-01-02");
+    }
+
+    #[test]
+    fn only_one_spelling_is_read() {
+        assert_eq!("2026-02-28".parse::<Day>().unwrap().to_string(), "2026-02-28");
+        for wrong in ["2026-2-28", "2026-02-30", "today", "", "2026-02-28T00:00:00Z"] {
+            assert!(wrong.parse::<Day>().unwrap_err().contains(&format!("'{wrong}'")), "{wrong}");
+        }
+    }
+}
