@@ -64,6 +64,11 @@ impl Forge {
 
     /// Ends a running run: the wish is recorded first, then the process tree ends, then the end is settled.
     pub(crate) async fn end_run(&self, run: &Run) -> Result<()> {
+        self.end_run_because(run, None).await
+    }
+
+    /// As [`Self::end_run`], with a reason that the run's log shows.
+    pub(crate) async fn end_run_because(&self, run: &Run, note: Option<&str>) -> Result<()> {
         let site = self.site(run.owner).await?;
         if !self.record_stop(run.id, &site).await? {
             return Ok(());
@@ -81,7 +86,7 @@ impl Forge {
             return Ok(());
         };
         let interrupt = conversation.and_then(|conversation| conversation.interrupt());
-        live.stop(interrupt.as_deref()).await?;
+        live.stop_because(interrupt.as_deref(), note).await?;
         let late = |_| Error::conflict(format!("run {} was stopped but its end is not recorded yet", run.id));
         tokio::time::timeout(STOP_LIMIT, settled.cancelled()).await.map_err(late)
     }

@@ -12,14 +12,15 @@ use forge_run::fold::{Dialect, Fold, Lens, Outcome, Verdict};
 use forge_run::talk::Script;
 use forge_run::{Exit, ExitReason, Live, Progress, Spec, Tail};
 use forge_types::{
-    Action, ActionKind, Millis, ProfileId, Run, RunId, RunOwner, RunPhase, RunReason, RunStatus, TaskStatus,
-    Tokens,
+    Action, ActionKind, Millis, ModelUsage, ProfileId, Run, RunId, RunOwner, RunPhase, RunReason, RunStatus,
+    TaskStatus,
 };
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::conversation::Conversation;
 use crate::lane::Entry;
+use crate::meter::Meter;
 use crate::notifier::Queued;
 use crate::site::Site;
 use crate::start::new_run;
@@ -61,6 +62,9 @@ impl Forge {
     }
 
     async fn launch(&self, run: &Run, site: &Site) -> Result<(Live, Option<Script>)> {
+        if run.reason == RunReason::CodingAgent {
+            self.check_budget(run.owner.attempt(), site.project.id).await?;
+        }
         let plan = self.plan(&run.action, site).await?;
         if run.reason == RunReason::CodingAgent {
             self.lay_out_images(site).await;
@@ -144,12 +148,24 @@ impl Forge {
         let executor = run.action.profile().map(|profile| profile.executor);
         let mut fold = Fold::new(Dialect::of(executor, run.reason), &self.lens(run.id, site));
         let mut patches = Vec::new();
+        let mut meter = Meter::default();
         loop {
-            match tail.next().await {
+            let next = tokio::select! {
+                next = tail.next() => next,
+                () = meter.wait() => {
+                    self.read_meter(run, site, &mut meter, fold.outcome()).await;
+                    continue;
+                }
+            };
+            match next {
                 Ok(Some(records)) => {
                     for record in &records {
                         fold.push(record, &mut patches);
+                        meter.see(record, &patches);
                         patches.clear();
+                    }
+                    if tail.has_caught_up() {
+                        self.read_meter(run, site, &mut meter, fold.outcome()).await;
                     }
                     if let Some(conversation) = conversation {
                         conversation.push(&records);
@@ -210,7 +226,7 @@ impl Forge {
         let next = next_action(&run, &committed);
         let next = next
             .map(|action| new_run(RunId::random(), run.owner, action, run.after_head.clone(), Entry::Now));
-        let next = self.write_end(&run, site, next, outcome.tokens()).await?;
+        let next = self.write_end(&run, site, next, &outcome.usage).await?;
         self.keep_output(&run, outcome.transcript_tail).await;
         match next {
             Some(next) => {
@@ -239,7 +255,7 @@ impl Forge {
         run: &Run,
         site: &Site,
         next: Option<Run>,
-        tokens: Tokens,
+        usage: &ModelUsage,
     ) -> Result<Option<Run>> {
         let mut tx = self.0.store.begin().await?;
         let stored = tx.run(run.id).await?;
@@ -251,6 +267,7 @@ impl Forge {
         }
         let next = next.filter(|_| run.status == RunStatus::Completed);
         tx.update_run(&run).await?;
+        self.put_usage(&mut tx, &run, site, run.completed_at.unwrap_or(run.updated_at), usage).await?;
         crate::approval::close_all_of(&mut tx, run.id).await?;
         let queued = self.queue_notification(&mut tx, &run, site).await?;
         if let Some(attempt) = &site.attempt
@@ -260,7 +277,7 @@ impl Forge {
             if run.reason == RunReason::SetupScript && run.status == RunStatus::Completed {
                 attempt.setup_completed_at = run.completed_at;
             }
-            add_tokens(&mut attempt.tokens, tokens);
+            attempt.tokens = tx.attempt_tokens(attempt.id).await?;
             if attempt != before {
                 attempt.updated_at = Millis::now();
                 tx.update_attempt(&attempt).await?;
@@ -476,16 +493,4 @@ fn next_action(run: &Run, committed: &Option<Committed>) -> Option<Action> {
             RunReason::CleanupScript | RunReason::DevServer => false,
         };
     run.action.next_action.as_deref().filter(|_| wanted).cloned()
-}
-
-pub(crate) fn add_tokens(sum: &mut Tokens, more: Tokens) {
-    let add = |sum: &mut Option<i64>, more: Option<i64>| {
-        if let Some(more) = more {
-            *sum = Some(sum.unwrap_or(0) + more);
-        }
-    };
-    add(&mut sum.input_tokens, more.input_tokens);
-    add(&mut sum.output_tokens, more.output_tokens);
-    add(&mut sum.cache_creation_tokens, more.cache_creation_tokens);
-    add(&mut sum.cache_read_tokens, more.cache_read_tokens);
 }

@@ -69,6 +69,7 @@ impl Forge {
     /// Everything is checked before the worktree is touched.
     pub(crate) async fn say(&self, id: AttemptId, request: FollowUp, typed: Typed) -> Result<Run> {
         let mut site = self.site(RunOwner::Attempt(id)).await?;
+        self.check_budget(Some(id), site.project.id).await?;
         let profile = self.follow_up_profile(&site, id, request.variant.as_ref()).await?;
         let images = request.image_ids.unwrap_or_default();
         self.check_images(&images).await?;
@@ -130,6 +131,7 @@ impl Forge {
     /// Installs and logs in the program of the Cursor agent, then lets the attempt's last agent go on.
     pub async fn set_up_agent(&self, id: AttemptId, request: SetUpAgent) -> Result<()> {
         let mut site = self.site(RunOwner::Attempt(id)).await?;
+        self.check_budget(Some(id), site.project.id).await?;
         if request.executor_profile_id.executor != Executor::CursorAgent {
             return Err(Error::invalid("ExecutorError: Setup helper not supported"));
         }
@@ -144,6 +146,7 @@ impl Forge {
 
     pub async fn replace_run(&self, id: AttemptId, request: ReplaceRun) -> Result<Replaced> {
         let mut site = self.site(RunOwner::Attempt(id)).await?;
+        self.check_budget(Some(id), site.project.id).await?;
         let runs = self.0.store.runs(id, Dropped::Hidden).await?;
         let replaced = match request.process_id {
             Some(run) => runs.iter().find(|known| known.id == run),
@@ -181,6 +184,7 @@ impl Forge {
     pub async fn follow_up_errand(&self, id: ErrandId, request: FollowUpErrand) -> Result<Run> {
         let owner = RunOwner::Errand(id);
         let site = self.site(owner).await?;
+        self.check_budget(None, site.project.id).await?;
         let errand = self.errand(id).await?;
         let mut profile: ProfileId =
             errand.executor.parse().map_err(|error| Error::invalid(format!("executor: {error}")))?;
@@ -255,7 +259,7 @@ impl Forge {
         }
         if entry == Entry::Now {
             self.go(run, site).await.map_err(|error| match error.kind() {
-                crate::Kind::Invalid => error,
+                crate::Kind::Invalid | crate::Kind::Conflict => error,
                 _ => Error::internal(format!("ContainerError: {}", error.message()), error),
             })?;
         }

@@ -70,6 +70,7 @@ impl Forge {
             base_branch: request.base_branch.clone(),
             use_worktree: None,
             auto_pr: request.auto_pr,
+            max_cost_usd: request.max_cost_usd,
         })
     }
 

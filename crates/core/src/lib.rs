@@ -11,6 +11,7 @@ mod approval;
 mod attempt;
 mod auto_pr;
 mod branch;
+mod budget;
 mod chain;
 mod checkout;
 mod code_host;
@@ -35,10 +36,12 @@ mod lane;
 mod login;
 mod mcp;
 mod message;
+mod meter;
 mod notifier;
 mod omni;
 mod park;
 mod place;
+mod price;
 mod profile;
 mod project;
 mod pull_request;
@@ -52,6 +55,7 @@ mod start;
 mod stream;
 mod tag;
 mod task;
+mod usage;
 mod welcome;
 
 use std::collections::{HashMap, HashSet};
@@ -69,6 +73,7 @@ use tokio_util::task::TaskTracker;
 
 use chain::Attended;
 use lane::Lanes;
+use price::Prices;
 use radar::Radar;
 
 pub use checkout::Pulled;
@@ -148,6 +153,7 @@ pub(crate) struct Inner {
     profiles: RwLock<Profiles>,
     roster: Roster,
     settings: RwLock<Arc<Settings>>,
+    prices: Prices,
     /// Held, never over an await, while the file of settings or of profiles is replaced.
     settings_turn: Mutex<()>,
     http: forge_remote::Http,
@@ -195,6 +201,7 @@ impl Forge {
         let mut settings = settings::load(&config.home)?;
         settings::check_prefix(&mut settings).await?;
         let settings = RwLock::new(Arc::new(settings));
+        let prices = Prices::load(&config.home);
         let http = forge_remote::Http::new()
             .map_err(|cause| Error::internal("no HTTP client for code hosts", cause))?;
         let forge = Forge(Arc::new(Inner {
@@ -206,6 +213,7 @@ impl Forge {
             profiles: RwLock::new(profiles),
             roster: Roster::default(),
             settings,
+            prices,
             settings_turn: Mutex::default(),
             http,
             contacts: code_host::Contacts::default(),

@@ -9,9 +9,8 @@ use std::time::Duration;
 use forge_run::fold::Outcome;
 use forge_run::{Exit, ExitReason};
 use forge_store::{Dropped, Tx};
-use forge_types::{Millis, Run, RunOwner, RunPhase, RunReason, RunStatus, TaskStatus, Tokens};
+use forge_types::{Millis, ModelUsage, Run, RunOwner, RunPhase, RunReason, RunStatus, TaskStatus};
 
-use crate::chain::add_tokens;
 use crate::site::Site;
 use crate::task::moved;
 use crate::{Forge, Result};
@@ -62,7 +61,7 @@ impl Forge {
             after_head,
             ..run
         };
-        self.write_parked(&parked, site, outcome.tokens()).await?;
+        self.write_parked(&parked, site, &outcome.usage).await?;
         self.keep_output(&parked, outcome.transcript_tail).await;
         tracing::info!(run = %parked.id, %until, "the provider does not serve this run for now");
         if let Some(waiting) = self.release(parked.id, &site.place) {
@@ -73,7 +72,7 @@ impl Forge {
         Ok(())
     }
 
-    async fn write_parked(&self, run: &Run, site: &Site, tokens: Tokens) -> Result<()> {
+    async fn write_parked(&self, run: &Run, site: &Site, usage: &ModelUsage) -> Result<()> {
         let mut tx = self.0.store.begin().await?;
         let stopped = tx.run(run.id).await?.filter(|stored| stored.status == RunStatus::Killed);
         let run = match stopped {
@@ -82,11 +81,12 @@ impl Forge {
             None => run.clone(),
         };
         tx.update_run(&run).await?;
+        self.put_usage(&mut tx, &run, site, run.updated_at, usage).await?;
         crate::approval::close_all_of(&mut tx, run.id).await?;
         if let Some(attempt) = &site.attempt
             && let Some(mut attempt) = tx.attempt(attempt.id).await?
         {
-            add_tokens(&mut attempt.tokens, tokens);
+            attempt.tokens = tx.attempt_tokens(attempt.id).await?;
             attempt.updated_at = Millis::now();
             tx.update_attempt(&attempt).await?;
         }

@@ -91,13 +91,10 @@ impl Prices {
 
     fn find(&self, model: &str) -> Option<&Price> {
         let folded = fold(model);
-        // `anthropic/claude-…`, `us.anthropic.claude-…` and `models/gemini-…` name the provider first.
-        let starts = std::iter::once(0).chain(folded.match_indices(['/', '-']).map(|(at, _)| at + 1));
-        let names = starts.map(|at| &folded[at..]);
-        let fits = names.flat_map(|name| {
-            let known = self.models.iter();
-            known.filter(move |(known, _)| name.strip_prefix(known.as_str()).is_some_and(is_form))
-        });
+        // `openai/gpt-…`, `models/gemini-…` and `us.anthropic.claude-…` name the provider first.
+        let name = folded.rsplit('/').next().unwrap_or_default();
+        let name = name.split_once("anthropic-").map_or(name, |(_, name)| name);
+        let fits = self.models.iter().filter(|(known, _)| name.strip_prefix(known.as_str()).is_some_and(is_form));
         fits.max_by_key(|(known, _)| known.len()).map(|(_, price)| price)
     }
 }
@@ -207,7 +204,7 @@ mod tests {
         ] {
             assert_eq!(price(model), Some(input), "{model}");
         }
-        for model in ["gpt-5.9", "gpt-5-ultra", "claude-opus-4-9", "claude-opus", "fake-model", "", "o3-pro", "qwen3-max"] {
+        for model in ["gpt-5.9", "gpt-5-ultra", "claude-opus-4-9", "claude-opus", "fake-model", "", "o3-pro", "qwen3-max", "my-gpt-5"] {
             assert_eq!(price(model), None, "{model}");
         }
     }

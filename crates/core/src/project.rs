@@ -45,6 +45,7 @@ impl Forge {
             copy_files: request.copy_files,
             commit_prompt: request.commit_prompt,
             default_base_branch,
+            max_cost_usd: request.max_cost_usd,
             created_at: now,
             updated_at: now,
         };
@@ -75,6 +76,7 @@ impl Forge {
         keep(request.copy_files, &mut project.copy_files);
         keep(request.commit_prompt, &mut project.commit_prompt);
         keep(request.default_base_branch, &mut project.default_base_branch);
+        project.max_cost_usd = request.max_cost_usd.unwrap_or(project.max_cost_usd);
         project.name = request.name.unwrap_or(project.name);
         project.git_repo_path = path.unwrap_or(project.git_repo_path);
         project.updated_at = Millis::now();

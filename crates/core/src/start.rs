@@ -9,7 +9,7 @@ use std::time::Instant;
 use forge_git::{BranchTip, CopyWarning, Naming, Owner, Repo, Worktree};
 use forge_run::agents::{self, Place};
 use forge_types::{
-    Action, Attempt, AttemptId, AttemptStatus, AutoPr, CHAT_AGENT, CreateAttempt, CreateAttemptOptions,
+    Action, Attempt, AttemptId, AttemptStatus, AutoPr, Budget, CHAT_AGENT, CreateAttempt, CreateAttemptOptions,
     CreateErrand, Errand, ErrandId, Executor, ImageId, Millis, ProfileId, Project, ProjectId, Run, RunOwner,
     ScriptContext, StartTask, Task, TaskStatus, TaskSummary, Tokens,
 };
@@ -56,6 +56,7 @@ struct Checked {
     base_branch: String,
     tip: BranchTip,
     auto_pr: Option<AutoPr>,
+    max_cost_usd: Option<Budget>,
 }
 
 impl Forge {
@@ -97,6 +98,7 @@ impl Forge {
         let project = found.ok_or_else(|| {
             Error::not_found(format!("{field}: ProjectError: Project not found: {project}"))
         })?;
+        self.check_budget(None, project.id).await?;
         let place = Path::new(&project.git_repo_path);
         let profile = self.check_profile(&options.executor_profile_id, &project, place).await?;
         let repo = self.repo(&project).await?;
@@ -124,7 +126,8 @@ impl Forge {
             ));
         }
         let auto_pr = options.auto_pr.unwrap_or(false).then_some(AutoPr::Waiting);
-        Ok(Checked { project, repo, profile, base_branch, tip, auto_pr })
+        let max_cost_usd = options.max_cost_usd;
+        Ok(Checked { project, repo, profile, base_branch, tip, auto_pr, max_cost_usd })
     }
 
     /// The profile with its canonical variant, once the variant and the program are known to exist.
@@ -253,6 +256,7 @@ impl Forge {
             base_branch: request.base_branch,
             use_worktree: None,
             auto_pr: None,
+            max_cost_usd: None,
         };
         let checked = self.check(request.project_id, "project_id", &options).await?;
         let _turn = self.0.turns.acquire().await.map_err(|cause| Error::internal("closing", cause))?;
@@ -354,6 +358,8 @@ fn new_attempt(
         use_worktree: worktree.is_some(),
         // Without a branch of its own there is nothing to propose.
         auto_pr: checked.auto_pr.clone().filter(|_| worktree.is_some()),
+        cost_usd: None,
+        max_cost_usd: checked.max_cost_usd,
     }
 }
 

@@ -55,6 +55,7 @@ impl Forge {
             copy_files: None,
             commit_prompt: None,
             default_base_branch: None,
+            max_cost_usd: None,
         };
         let added = self.create_project(request).await;
         if let Err(error) = &added {

@@ -46,8 +46,15 @@ pub(crate) enum Op {
     CloseStdin,
     /// The agent waits for a person: its silence is no fault until it is told something.
     Hold,
+    /// Writes a remark into the journal.
+    Note {
+        text: String,
+    },
     Stop {
         interrupt: Option<String>,
+        /// Why; written into the journal first.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        note: Option<String>,
     },
 }
 

@@ -94,11 +94,26 @@ impl Live {
         self.call(Op::CloseStdin).await
     }
 
+    /// Writes a remark into the log.
+    pub async fn note(&self, text: &str) -> Result<(), TalkError> {
+        self.call(Op::Note { text: text.to_owned() }).await
+    }
+
     /// Ends the run and all its processes, by the stop ladder, and waits for that. `interrupt` is the line by which the
     /// agent's own protocol asks it to stop. A run that has ended by itself answers how.
     pub async fn stop(&self, interrupt: Option<&str>) -> Result<Exit, TalkError> {
+        self.stop_because(interrupt, None).await
+    }
+
+    /// As [`Live::stop`], with a reason that the log shows.
+    pub async fn stop_because(
+        &self,
+        interrupt: Option<&str>,
+        note: Option<&str>,
+    ) -> Result<Exit, TalkError> {
+        let (interrupt, note) = (interrupt.map(str::to_owned), note.map(str::to_owned));
         let stopped = async {
-            match self.call(Op::Stop { interrupt: interrupt.map(str::to_owned) }).await {
+            match self.call(Op::Stop { interrupt, note }).await {
                 Ok(()) | Err(TalkError::Ended) => {}
                 Err(e) => return Err(e),
             }

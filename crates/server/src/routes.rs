@@ -24,4 +24,5 @@ pub(crate) mod sounds;
 pub(crate) mod tags;
 pub(crate) mod tasks;
 pub(crate) mod templates;
+pub(crate) mod usage;
 pub(crate) mod worktrees;

@@ -15,7 +15,7 @@ use tracing::Instrument;
 use crate::envelope::{Answer, Fault};
 use crate::routes::{
     approvals, attempts, auth, branches, checkouts, config, drafts, errands, folders, forge, images, issues,
-    mcp, meta, profiles, projects, pulls, runs, sounds, tags, tasks, templates, worktrees,
+    mcp, meta, profiles, projects, pulls, runs, sounds, tags, tasks, templates, usage, worktrees,
 };
 use crate::{App, door, page, stream, trace};
 
@@ -114,6 +114,7 @@ static ROUTES: &[Route] = table! {
         POST "/api/task-attempts/{attempt_id}/follow-up" Json attempts::follow_up;
         POST "/api/task-attempts/{attempt_id}/replace-process" Json attempts::replace_run;
         POST "/api/task-attempts/{attempt_id}/run-agent-setup" Json attempts::set_up_agent;
+        PUT "/api/task-attempts/{attempt_id}/budget" Json attempts::set_budget;
         GET "/api/task-attempts/{attempt_id}/draft" Json drafts::show ["type"];
         PUT "/api/task-attempts/{attempt_id}/draft" Json drafts::save ["type"];
         POST "/api/task-attempts/{attempt_id}/draft" Json drafts::save ["type"];
@@ -218,6 +219,9 @@ static ROUTES: &[Route] = table! {
         GET "/api/forge/projects/{project_id}/branch-status" Json checkouts::status ["base?"];
         POST "/api/forge/projects/{project_id}/pull" Raw checkouts::pull;
         GET "/api/forge/releases" Json checkouts::releases;
+    }
+    usage {
+        GET "/api/usage" Json usage::show ["group_by? project_id? task_attempt_id? from? to?"];
     }
     worktrees {
         GET "/api/worktrees" Json worktrees::list;

@@ -305,7 +305,15 @@ impl Watch {
                 self.input.flush();
                 Ok(())
             }
-            Op::Stop { interrupt } => {
+            Op::Note { text } => {
+                self.remark(&text);
+                Ok(())
+            }
+            Op::Stop { interrupt, note } => {
+                // A run that is ending already has another reason.
+                if let Some(note) = note.filter(|_| self.ladder.is_none() && self.death.is_none()) {
+                    self.remark(&note);
+                }
                 self.begin_stop(ExitReason::Stopped, interrupt.as_deref());
                 Ok(())
             }
@@ -313,6 +321,10 @@ impl Watch {
         if let Some(id) = order.id {
             self.clients.reply(client, id, outcome);
         }
+    }
+
+    fn remark(&mut self, text: &str) {
+        self.record(Kind::Note, format!("{}\n", text.trim_end()).as_bytes());
     }
 
     fn tell_agent(&mut self, bytes: &[u8]) -> Result<(), String> {

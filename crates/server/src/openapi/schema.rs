@@ -1,7 +1,7 @@
 //! What goes over the wire, one line per object.
 //!
 //! A line lists fields as `name:type`, `name?:type` when the key may be absent; `+Name` includes another object, `=` starts
-//! a list of words, `|` a choice. Types: `string uuid time bool int any null object`, a name of this list, and any of
+//! a list of words, `|` a choice. Types: `string uuid time bool int number any null object`, a name of this list, and any of
 //! them with `[]` or `|null`. Invariant: names that are used are listed (a test resolves every reference).
 
 use serde_json::{Map, Value, json};
@@ -16,19 +16,19 @@ const SCHEMAS: &[(&str, &str)] = &[
         "Project",
         "id:uuid name:string git_repo_path:string setup_script:string|null dev_script:string|null \
          cleanup_script:string|null copy_files:string|null commit_prompt:string|null default_base_branch:string|null \
-         created_at:time updated_at:time",
+         created_at:time updated_at:time max_cost_usd?:number",
     ),
     (
         "CreateProject",
         "name:string git_repo_path:string use_existing_repo:bool setup_script?:string|null dev_script?:string|null \
          cleanup_script?:string|null copy_files?:string|null commit_prompt?:string|null \
-         default_base_branch?:string|null",
+         default_base_branch?:string|null max_cost_usd?:number|null",
     ),
     (
         "UpdateProject",
         "name?:string git_repo_path?:string setup_script?:string|null dev_script?:string|null \
          cleanup_script?:string|null copy_files?:string|null commit_prompt?:string|null \
-         default_base_branch?:string|null",
+         default_base_branch?:string|null max_cost_usd?:number|null",
     ),
     ("GitBranch", "name:string is_current:bool is_remote:bool last_commit_date:time"),
     ("SearchResult", "path:string is_file:bool match_type:string"),
@@ -59,14 +59,15 @@ const SCHEMAS: &[(&str, &str)] = &[
     ),
     (
         "AttemptOptions",
-        "executor_profile_id:ProfileChoice base_branch?:string|null use_worktree?:bool|null auto_pr?:bool|null",
+        "executor_profile_id:ProfileChoice base_branch?:string|null use_worktree?:bool|null auto_pr?:bool|null \
+         max_cost_usd?:number|null",
     ),
     ("AutoPr", "state:AutoPrState url?:string message?:string"),
     ("AutoPrState", "= waiting opened failed"),
     (
         "TaskFromIssue",
         "number?:int|null url?:string|null start?:bool|null executor_profile_id?:ProfileChoice \
-         base_branch?:string|null auto_pr?:bool|null",
+         base_branch?:string|null auto_pr?:bool|null max_cost_usd?:number|null",
     ),
     ("IssueLink", "task_id:uuid project_id:uuid repository:string number:int url:string"),
     (
@@ -146,7 +147,18 @@ const SCHEMAS: &[(&str, &str)] = &[
     ("CreateAndStartTask", "+AttemptOptions task:CreateTask"),
     ("CreateAndStartTaskHere", "+AttemptOptions task:CreateTaskHere"),
     ("CreateTaskAttempt", "+AttemptOptions task_id:uuid"),
-    ("StartAttempt", "executor:ProfileChoice base_branch?:string|null use_worktree?:bool|null"),
+    (
+        "StartAttempt",
+        "executor:ProfileChoice base_branch?:string|null use_worktree?:bool|null max_cost_usd?:number|null",
+    ),
+    ("SetBudget", "max_cost_usd:number|null"),
+    (
+        "UsageSum",
+        "input_tokens:int output_tokens:int cache_read_tokens:int cache_write_tokens:int reasoning_tokens:int \
+         cost_usd:number|null unpriced_tokens:int runs:int",
+    ),
+    ("UsageGroup", "+UsageSum project_id?:uuid executor?:string model?:string day?:string"),
+    ("UsageReport", "groups:UsageGroup[] total:UsageSum prices_as_of:string"),
     ("ExecutorProfileId", "executor:string variant?:string|null model?:string|null"),
     ("ProfileChoice", "| string ExecutorProfileId"),
     ("AttemptStatus", "= pending running completed failed stopped"),
@@ -156,7 +168,7 @@ const SCHEMAS: &[(&str, &str)] = &[
          worktree_deleted:bool setup_completed_at:time|null input_tokens:int|null output_tokens:int|null \
          cache_creation_tokens:int|null cache_read_tokens:int|null created_at:time updated_at:time \
          status:AttemptStatus project_id:uuid executor_profile_id:ExecutorProfileId worktree_path:string|null \
-         use_worktree:bool auto_pr?:AutoPr|null",
+         use_worktree:bool auto_pr?:AutoPr|null cost_usd?:number max_cost_usd?:number",
     ),
     ("TaskAttemptDetail", "+TaskAttempt task:Task execution_processes:ProcessDigest[]"),
     ("ProcessDigest", "id:uuid status:string normalized_logs:TextEntry[]"),
@@ -282,7 +294,7 @@ pub(crate) fn of(text: &str) -> Value {
         "time" => json!({"type": "string", "format": "date-time"}),
         "bool" => json!({"type": "boolean"}),
         "int" => json!({"type": "integer"}),
-        "string" | "null" | "object" => json!({"type": text}),
+        "string" | "number" | "null" | "object" => json!({"type": text}),
         name => json!({"$ref": format!("#/components/schemas/{name}")}),
     }
 }

@@ -4,7 +4,7 @@
 
 use axum::extract::State;
 use forge_core::{Dropped, Forge};
-use forge_types::{AttemptId, CreateAttempt, FollowUp, ReplaceRun, SetUpAgent, TaskId};
+use forge_types::{AttemptId, CreateAttempt, FollowUp, ReplaceRun, SetBudget, SetUpAgent, TaskId};
 use serde_json::{Value, json};
 
 use crate::envelope::{Answer, ok, warn};
@@ -70,6 +70,14 @@ pub(crate) async fn set_up_agent(
 ) -> Answer {
     forge.set_up_agent(id, request).await?;
     Ok(ok(json!({})))
+}
+
+pub(crate) async fn set_budget(
+    State(forge): State<Forge>,
+    Id(id): Id<AttemptId>,
+    Payload(request): Payload<SetBudget>,
+) -> Answer {
+    Ok(ok(forge.set_budget(id, request).await?))
 }
 
 pub(crate) async fn stop(State(forge): State<Forge>, Id(id): Id<AttemptId>) -> Answer {

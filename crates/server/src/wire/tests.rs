@@ -79,6 +79,8 @@ fn recorded_attempt() -> (Value, Attempt) {
         worktree_path: read(&data["container_ref"]),
         use_worktree: true,
         auto_pr: None,
+        cost_usd: None,
+        max_cost_usd: None,
     };
     (data, attempt)
 }
