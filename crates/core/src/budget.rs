@@ -72,9 +72,10 @@ impl Reached {
             (Scope::Attempt | Scope::Project, _) => {
                 ("max_cost_usd", format!("raise or remove it with PUT /api/projects/{project}"))
             }
-            (Scope::Day, _) => {
-                ("max_cost_usd_per_day", "raise or remove it with PUT /api/config, or wait for tomorrow".to_owned())
-            }
+            (Scope::Day, _) => (
+                "max_cost_usd_per_day",
+                "raise or remove it with PUT /api/config, or wait for tomorrow".to_owned(),
+            ),
         };
         Error::conflict(format!("{field}: {self}, so no agent was started; {remedy}"))
     }

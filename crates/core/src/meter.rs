@@ -39,7 +39,11 @@ enum State {
     #[default]
     Running,
     /// A budget was reached at the end of a turn.
-    Ending { reached: Reached, until: Instant, busy: bool },
+    Ending {
+        reached: Reached,
+        until: Instant,
+        busy: bool,
+    },
     Stopped,
 }
 

@@ -94,7 +94,8 @@ impl Prices {
         // `openai/gpt-…`, `models/gemini-…` and `us.anthropic.claude-…` name the provider first.
         let name = folded.rsplit('/').next().unwrap_or_default();
         let name = name.split_once("anthropic-").map_or(name, |(_, name)| name);
-        let fits = self.models.iter().filter(|(known, _)| name.strip_prefix(known.as_str()).is_some_and(is_form));
+        let fits =
+            self.models.iter().filter(|(known, _)| name.strip_prefix(known.as_str()).is_some_and(is_form));
         fits.max_by_key(|(known, _)| known.len()).map(|(_, price)| price)
     }
 }
@@ -119,8 +120,12 @@ fn read(text: &str) -> Result<Prices, String> {
     let models = models.ok_or("models: missing; expected an object of prices by model")?;
     let as_of = match file.get("as_of") {
         None => String::new(),
-        Some(Value::String(day)) => day.parse::<Day>().map_err(|wrong| format!("as_of: {wrong}"))?.to_string(),
-        Some(other) => return Err(format!("as_of: {other} is not allowed; allowed: a date such as \"2026-11-16\"")),
+        Some(Value::String(day)) => {
+            day.parse::<Day>().map_err(|wrong| format!("as_of: {wrong}"))?.to_string()
+        }
+        Some(other) => {
+            return Err(format!("as_of: {other} is not allowed; allowed: a date such as \"2026-11-16\""));
+        }
     };
     let mut prices = Prices { as_of, models: BTreeMap::new() };
     for (model, fields) in models {
@@ -178,7 +183,10 @@ mod tests {
         // As Claude Code told it: 0.00614 dollars.
         let cost = built_in().cost_microusd("claude-opus-4-8[1m]", &usage(468, 112, 2000, 0));
         assert_eq!(cost, Some(6140));
-        assert_eq!(built_in().cost_microusd("gpt-5-codex", &usage(1_000_000, 1_000_000, 1_000_000, 0)), Some(11_375_000));
+        assert_eq!(
+            built_in().cost_microusd("gpt-5-codex", &usage(1_000_000, 1_000_000, 1_000_000, 0)),
+            Some(11_375_000)
+        );
         let written = built_in().cost_microusd("gpt-5", &usage(0, 0, 0, 100));
         assert_eq!(written, Some(125), "without a price of its own what is written to a cache is input");
     }
@@ -204,7 +212,17 @@ mod tests {
         ] {
             assert_eq!(price(model), Some(input), "{model}");
         }
-        for model in ["gpt-5.9", "gpt-5-ultra", "claude-opus-4-9", "claude-opus", "fake-model", "", "o3-pro", "qwen3-max", "my-gpt-5"] {
+        for model in [
+            "gpt-5.9",
+            "gpt-5-ultra",
+            "claude-opus-4-9",
+            "claude-opus",
+            "fake-model",
+            "",
+            "o3-pro",
+            "qwen3-max",
+            "my-gpt-5",
+        ] {
             assert_eq!(price(model), None, "{model}");
         }
     }
@@ -229,7 +247,9 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let write = |text: &str| std::fs::write(home.path().join("prices.json"), text).unwrap();
         assert_eq!(Prices::load(home.path()), built_in());
-        write(r#"{"as_of": "2999-01-01", "models": {"gpt-5": {"input": 1, "output": 2}, "Mine": {"input": 3, "output": 4}}}"#);
+        write(
+            r#"{"as_of": "2999-01-01", "models": {"gpt-5": {"input": 1, "output": 2}, "Mine": {"input": 3, "output": 4}}}"#,
+        );
         let prices = Prices::load(home.path());
         assert_eq!((prices.as_of(), prices.find("mine@v2").unwrap().output), ("2999-01-01", 4.0));
         assert_eq!(prices.find("gpt-5").unwrap().input, 1.0);

@@ -9,9 +9,9 @@ use std::time::Instant;
 use forge_git::{BranchTip, CopyWarning, Naming, Owner, Repo, Worktree};
 use forge_run::agents::{self, Place};
 use forge_types::{
-    Action, Attempt, AttemptId, AttemptStatus, AutoPr, Budget, CHAT_AGENT, CreateAttempt, CreateAttemptOptions,
-    CreateErrand, Errand, ErrandId, Executor, ImageId, Millis, ProfileId, Project, ProjectId, Run, RunOwner,
-    ScriptContext, StartTask, Task, TaskStatus, TaskSummary, Tokens,
+    Action, Attempt, AttemptId, AttemptStatus, AutoPr, Budget, CHAT_AGENT, CreateAttempt,
+    CreateAttemptOptions, CreateErrand, Errand, ErrandId, Executor, ImageId, Millis, ProfileId, Project,
+    ProjectId, Run, RunOwner, ScriptContext, StartTask, Task, TaskStatus, TaskSummary, Tokens,
 };
 
 use crate::agent::agent_of;

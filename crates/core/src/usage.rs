@@ -12,7 +12,9 @@ impl Forge {
         if let (Some(from), Some(to)) = (query.from, query.to)
             && from > to
         {
-            return Err(Error::invalid(format!("from: {from} is after to, which is {to}; give the earlier day first")));
+            return Err(Error::invalid(format!(
+                "from: {from} is after to, which is {to}; give the earlier day first"
+            )));
         }
         if query.group_by.is_empty() {
             query.group_by.push(UsageKey::Model);

@@ -106,11 +106,7 @@ impl Live {
     }
 
     /// As [`Live::stop`], with a reason that the log shows.
-    pub async fn stop_because(
-        &self,
-        interrupt: Option<&str>,
-        note: Option<&str>,
-    ) -> Result<Exit, TalkError> {
+    pub async fn stop_because(&self, interrupt: Option<&str>, note: Option<&str>) -> Result<Exit, TalkError> {
         let (interrupt, note) = (interrupt.map(str::to_owned), note.map(str::to_owned));
         let stopped = async {
             match self.call(Op::Stop { interrupt, note }).await {

@@ -7,8 +7,9 @@ use std::error::Error as StdError;
 use std::str::FromStr;
 
 use forge_types::{
-    Attempt, AttemptStatus, AutoPr, Budget, Draft, DraftKind, Errand, EventRecord, IssueLink, Merge, MicroUsd,
-    Millis, PrInfo, PrStatus, ProfileId, Project, Run, RunOwner, RunStatus, Task, TaskSummary, Tokens,
+    Attempt, AttemptStatus, AutoPr, Budget, Draft, DraftKind, Errand, EventRecord, IssueLink, Merge,
+    MicroUsd, Millis, PrInfo, PrStatus, ProfileId, Project, Run, RunOwner, RunStatus, Task, TaskSummary,
+    Tokens,
 };
 use serde::de::DeserializeOwned;
 use sqlx::sqlite::{Sqlite, SqliteRow};

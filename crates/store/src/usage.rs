@@ -248,7 +248,10 @@ mod tests {
         let rows = sqlx::query(sql).fetch_all(&mut conn).await.unwrap();
         let plan: Vec<String> = rows.iter().map(|row| row.get("detail")).collect();
         for index in ["usage_of_attempt", "usage_of_project", "usage_by_day"] {
-            assert!(plan.iter().any(|step| step.contains("COVERING INDEX") && step.contains(index)), "{plan:?}");
+            assert!(
+                plan.iter().any(|step| step.contains("COVERING INDEX") && step.contains(index)),
+                "{plan:?}"
+            );
         }
     }
 }

@@ -67,8 +67,8 @@ pub use omni::{
 pub use project::Project;
 pub use request::{
     AttachPullRequest, CreateAttempt, CreateAttemptOptions, CreateErrand, CreateProject, CreatePullRequest,
-    CreateTask, FollowUp, FollowUpErrand, OpenEditor, ReplaceRun, SetBudget, SetUpAgent, StartTask, TaskFromIssue,
-    UpdateProject, UpdateTask,
+    CreateTask, FollowUp, FollowUpErrand, OpenEditor, ReplaceRun, SetBudget, SetUpAgent, StartTask,
+    TaskFromIssue, UpdateProject, UpdateTask,
 };
 pub use run::{Run, RunOwner, RunPhase, RunReason, RunStatus};
 pub use secret::{SECRET_MASK, SentSecret, put_secret};
@@ -80,6 +80,4 @@ pub use slug::{branch_name, name_for, slug};
 pub use tag::{CreateTag, CreateTemplate, Tag, Template, UpdateTag, UpdateTemplate};
 pub use task::{Task, TaskStatus, TaskSummary};
 pub use time::Millis;
-pub use usage::{
-    CostSource, ModelUsage, Usage, UsageGroup, UsageKey, UsageQuery, UsageReport, UsageSum,
-};
+pub use usage::{CostSource, ModelUsage, Usage, UsageGroup, UsageKey, UsageQuery, UsageReport, UsageSum};

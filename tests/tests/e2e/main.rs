@@ -32,3 +32,4 @@ mod setup;
 mod shutdown;
 mod stop;
 mod torture;
+mod usage;

@@ -82,6 +82,20 @@ async fn an_agent_may_follow_the_request_of_its_own_protocol() {
 }
 
 #[tokio::test]
+async fn the_log_says_why_a_run_was_stopped_before_anything_happens_to_it() {
+    let stage = Stage::new();
+    let mut spec = stage.spec("read line; echo \"got $line\"");
+    spec.stdin = StdinPlan::Duplex { first: Vec::new(), close_on: None };
+    let live = stage.launch_spec(&spec).await;
+    live.note("by the way").await.expect("note");
+    live.stop_because(Some("please stop"), Some("stopped: too dear")).await.expect("stop");
+    let records = stage.records();
+    assert_eq!(text_of(Kind::Note, &records), "by the way\nstopped: too dear\n");
+    let kinds: Vec<Kind> = records.iter().map(|record| record.kind).collect();
+    assert_eq!(kinds[..3], [Kind::Note, Kind::Note, Kind::Stdin]);
+}
+
+#[tokio::test]
 async fn an_agent_deaf_to_its_protocol_is_interrupted() {
     let stage = Stage::new();
     let mut spec = stage.spec("exec sleep 300");

@@ -11,12 +11,8 @@ fn day(text: &str) -> Day {
 }
 
 fn line(model: &str, tokens: i64, cost: Option<i64>) -> UsageLine {
-    let usage = Usage {
-        input_tokens: tokens,
-        output_tokens: tokens / 10,
-        cost_microusd: cost,
-        ..Usage::default()
-    };
+    let usage =
+        Usage { input_tokens: tokens, output_tokens: tokens / 10, cost_microusd: cost, ..Usage::default() };
     UsageLine { model: model.into(), usage, source: cost.map(|_| CostSource::Told) }
 }
 
@@ -67,7 +63,8 @@ async fn a_run_over_midnight_costs_each_day_its_part() {
     let run = insert_run(&store, project, 10).await;
     note(&store, &run, project, "2026-01-01", &[line("opus", 100, Some(5))]).await;
     for _ in 0..2 {
-        note(&store, &run, project, "2026-01-02", &[line("opus", 300, Some(20)), line("haiku", 7, None)]).await;
+        note(&store, &run, project, "2026-01-02", &[line("opus", 300, Some(20)), line("haiku", 7, None)])
+            .await;
     }
     let (groups, total) = grouped(&store, &[UsageKey::Day]).await;
     let days: Vec<_> = groups.iter().map(|group| (group.sum.input_tokens, group.sum.cost_usd)).collect();
