@@ -159,7 +159,9 @@ async fn use_is_grouped_and_filtered_and_wrong_questions_are_named() {
 async fn an_agent_is_stopped_when_its_attempt_reaches_its_budget_and_started_again_when_it_is_raised() {
     let (forge, project) = forge_with(TURNS, &Value::Null).await;
     let started = start(&forge, &project, json!({"max_cost_usd": 2.5})).await;
-    ["go-1", "go-2", "go-3"].map(|turn| started.allow(turn));
+    for turn in ["go-1", "go-2", "go-3"] {
+        started.allow(turn);
+    }
     until_cost(&forge, 3.0).await;
     // It begins a turn too many.
     started.allow("go-4");
