@@ -21,6 +21,7 @@ pub struct Case {
 pub const CASES: &[Case] = &[
     Case { name: "fresh", key: KEY, play: |stage| Box::pin(fresh(stage)) },
     Case { name: "follow-up", key: KEY, play: |stage| Box::pin(follow_up(stage)) },
+    Case { name: "message", key: KEY, play: |stage| Box::pin(message(stage)) },
     Case { name: "allowed", key: KEY, play: |stage| Box::pin(allowed(stage)) },
     Case { name: "denied", key: KEY, play: |stage| Box::pin(denied(stage)) },
     Case { name: "stop", key: KEY, play: |stage| Box::pin(stop(stage)) },
@@ -83,6 +84,26 @@ async fn follow_up(stage: &mut Stage) -> Result<()> {
     Ok(())
 }
 
+/// What is said to an agent at work reaches it, in its turn or in the next, and neither answer is lost.
+async fn message(stage: &mut Stage) -> Result<()> {
+    let work = stage.start("Take your time. [[slow:3]]").await;
+    stage.until(&work.run, "it said a word", says("word0")).await?;
+    stage.follow_up(&work, "By the way: [[say:I heard you.]]").await;
+    let runs = stage.forge.settled(&work.attempt).await;
+    let mut said = Vec::new();
+    for run in &runs {
+        ensure!(run["status"] == "completed", "a run is {}", run["status"]);
+        said.extend(stage.entries(&text(&run["id"])).await.of("assistant_message"));
+    }
+    let said: Vec<&str> = said.iter().map(|said| said.trim()).collect();
+    ensure!(
+        said == ["Starting. word0 word1 word2", "I heard you."],
+        "it said {said:?} in {} runs",
+        runs.len()
+    );
+    Ok(())
+}
+
 async fn allowed(stage: &mut Stage) -> Result<()> {
     let work = stage.start_asking("Make it. [[bash:touch made.txt]]").await;
     let approval = stage.question(&work).await?;
@@ -106,7 +127,8 @@ async fn finish_allowed(stage: &Stage, work: &Work) -> Result<()> {
 
 async fn denied(stage: &mut Stage) -> Result<()> {
     let work = stage.start_asking("Make it. [[bash:touch made.txt]]").await;
-    let approval = stage.question(&work).await?;
+    // Answered by a client that is quicker than the server's own bookkeeping.
+    let approval = stage.asked(&work).await?;
     stage.answer(&work, &approval, json!({"status": "denied", "reason": REASON})).await?;
     stage.settled(&work).await;
     ensure!(!work.place.join("made.txt").exists(), "the file was made all the same");

@@ -148,10 +148,15 @@ impl Stage {
         bail!("the run ended before {what}")
     }
 
-    /// The one question that waits for an answer, as the list of questions and the run's stream tell it.
-    pub async fn question(&self, work: &Work) -> Result<String> {
+    /// The question that waits for an answer, as soon as the run's stream shows it.
+    pub async fn asked(&self, work: &Work) -> Result<String> {
         let seen = self.until(&work.run, "it asked anything", |entries| entries.pending().is_some()).await?;
-        let in_stream = seen.pending().context("a pending tool use in the stream")?;
+        seen.pending().context("a pending tool use in the stream")
+    }
+
+    /// The same, as the list of questions tells it too.
+    pub async fn question(&self, work: &Work) -> Result<String> {
+        let in_stream = self.asked(work).await?;
         // The log shows a question a moment before it is written down.
         let is_listed = |listed: &Value| listed.as_array().is_some_and(|listed| !listed.is_empty());
         let listed = self.forge.until("/api/approvals/pending", "a question is listed", is_listed).await;
