@@ -35,7 +35,7 @@ pub const CASES: &[Case] = &[
 
 /// A file is written and committed; the log shows how, and the same to whoever comes late.
 async fn fresh(stage: &mut Stage) -> Result<()> {
-    let work = stage.start("Write the file. [[write:hello.txt:from the model]]").await;
+    let work = stage.start("Write the file. [[write:hello.txt:from the model]]").await?;
     let live = stage.entries(&work.run).await;
     stage.completed(&work).await?;
     let written = git(&stage.repo, &["show", &format!("{}:hello.txt", work.branch)]);
@@ -59,7 +59,7 @@ async fn fresh(stage: &mut Stage) -> Result<()> {
 
 /// The agent's own session goes on, in a new process, turn after turn.
 async fn follow_up(stage: &mut Stage) -> Result<()> {
-    let work = stage.start("The bird is a heron. [[say:I will remember.]]").await;
+    let work = stage.start("The bird is a heron. [[say:I will remember.]]").await?;
     stage.completed(&work).await?;
     let mut before = work.run.clone();
     for words in ["Which bird? [[say:A heron.]]", "Are you sure? [[say:Quite sure.]]"] {
@@ -86,7 +86,7 @@ async fn follow_up(stage: &mut Stage) -> Result<()> {
 
 /// What is said to an agent at work reaches it, in its turn or in the next, and neither answer is lost.
 async fn message(stage: &mut Stage) -> Result<()> {
-    let work = stage.start("Take your time. [[slow:3]]").await;
+    let work = stage.start("Take your time. [[slow:3]]").await?;
     stage.until(&work.run, "it said a word", says("word0")).await?;
     stage.follow_up(&work, "By the way: [[say:I heard you.]]").await;
     let runs = stage.forge.settled(&work.attempt).await;
@@ -105,7 +105,7 @@ async fn message(stage: &mut Stage) -> Result<()> {
 }
 
 async fn allowed(stage: &mut Stage) -> Result<()> {
-    let work = stage.start_asking("Make it. [[bash:touch made.txt]]").await;
+    let work = stage.start_asking("Make it. [[bash:touch made.txt]]").await?;
     let approval = stage.question(&work).await?;
     ensure!(!work.place.join("made.txt").exists(), "it did not wait for the answer");
     stage.answer(&work, &approval, json!({"status": "approved"})).await?;
@@ -126,7 +126,7 @@ async fn finish_allowed(stage: &Stage, work: &Work) -> Result<()> {
 }
 
 async fn denied(stage: &mut Stage) -> Result<()> {
-    let work = stage.start_asking("Make it. [[bash:touch made.txt]]").await;
+    let work = stage.start_asking("Make it. [[bash:touch made.txt]]").await?;
     // Answered by a client that is quicker than the server's own bookkeeping.
     let approval = stage.asked(&work).await?;
     stage.answer(&work, &approval, json!({"status": "denied", "reason": REASON})).await?;
@@ -145,7 +145,7 @@ async fn denied(stage: &mut Stage) -> Result<()> {
 }
 
 async fn stop(stage: &mut Stage) -> Result<()> {
-    let work = stage.start("Take your time. [[slow:60]]").await;
+    let work = stage.start("Take your time. [[slow:60]]").await?;
     stage.until(&work.run, "it said a word", says("word0")).await?;
     ensure!(!stage.processes(&work.run).is_empty(), "the run has no process");
     stage.forge.post(&format!("/api/task-attempts/{}/stop", work.attempt), &json!({})).await.data();
@@ -175,7 +175,7 @@ async fn broken(stage: &mut Stage) -> Result<()> {
 
 /// The run fails with the provider's words, unless it waits for the provider's limit to pass.
 async fn fail(stage: &Stage, prompt: &str, words: &str) -> Result<()> {
-    let work = stage.start(prompt).await;
+    let work = stage.start(prompt).await?;
     let run = stage.settled(&work).await;
     if prompt.contains("429") && run["parked_until"].is_string() {
         return Ok(());
@@ -189,7 +189,7 @@ async fn fail(stage: &Stage, prompt: &str, words: &str) -> Result<()> {
 
 /// The server dies while the agent speaks; nothing is lost, nothing is said twice.
 async fn crash(stage: &mut Stage) -> Result<()> {
-    let work = stage.start("Take your time. [[slow:5]]").await;
+    let work = stage.start("Take your time. [[slow:5]]").await?;
     stage.until(&work.run, "it said a word", says("word0")).await?;
     stage.forge.crash();
     stage.forge.up().await;
@@ -205,7 +205,7 @@ async fn crash(stage: &mut Stage) -> Result<()> {
 
 /// The server dies while a question is open; the next one takes the answer.
 async fn ask_and_crash(stage: &mut Stage) -> Result<()> {
-    let work = stage.start_asking("Make it. [[bash:touch made.txt]]").await;
+    let work = stage.start_asking("Make it. [[bash:touch made.txt]]").await?;
     let approval = stage.question(&work).await?;
     stage.forge.crash();
     stage.forge.up().await;
@@ -216,7 +216,7 @@ async fn ask_and_crash(stage: &mut Stage) -> Result<()> {
 
 /// Two turns cost what the model served in both, counted once.
 async fn count_usage(stage: &mut Stage) -> Result<()> {
-    let work = stage.start("Write the file. [[write:hello.txt:x]]").await;
+    let work = stage.start("Write the file. [[write:hello.txt:x]]").await?;
     stage.completed(&work).await?;
     check_tokens(stage, &work).await.context("after the first turn")?;
     stage.follow_up(&work, "And now? [[say:Nothing.]]").await;

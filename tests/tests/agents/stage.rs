@@ -80,12 +80,12 @@ impl Stage {
     }
 
     /// Starts a task with the agent's usual variant.
-    pub async fn start(&self, prompt: &str) -> Work {
+    pub async fn start(&self, prompt: &str) -> Result<Work> {
         self.start_as(json!({"executor": self.agent.executor}), prompt).await
     }
 
     /// Starts a task with a variant that asks before it acts.
-    pub async fn start_asking(&self, prompt: &str) -> Work {
+    pub async fn start_asking(&self, prompt: &str) -> Result<Work> {
         let executor = self.agent.executor;
         let variant = match self.agent.asks {
             Asks::Variant(variant) => variant,
@@ -99,20 +99,22 @@ impl Stage {
         self.start_as(json!({"executor": executor, "variant": variant}), prompt).await
     }
 
-    async fn start_as(&self, profile: Value, prompt: &str) -> Work {
+    async fn start_as(&self, profile: Value, prompt: &str) -> Result<Work> {
         let body = json!({
             "task": {"project_id": self.project, "title": "A task", "description": prompt},
             "executor_profile_id": profile,
         });
-        let task = self.forge.post("/api/tasks/create-and-start", &body).await.data();
+        let answer = self.forge.post("/api/tasks/create-and-start", &body).await;
+        ensure!(answer.body["success"] == true, "no start: {} {}", answer.status, answer.message());
+        let task = answer.data();
         let attempt = &task["task_attempt"];
         let runs = self.forge.runs(&text(&attempt["id"])).await;
-        Work {
+        Ok(Work {
             attempt: text(&attempt["id"]),
             run: text(&runs[0]["id"]),
             branch: text(&attempt["branch"]),
             place: PathBuf::from(text(&attempt["worktree_path"])),
-        }
+        })
     }
 
     /// Says more and answers the run that says it.
