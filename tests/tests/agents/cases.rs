@@ -84,7 +84,7 @@ async fn follow_up(stage: &mut Stage) -> Result<()> {
     Ok(())
 }
 
-/// What is said to an agent at work reaches it, in its turn or in the next, and neither answer is lost.
+/// What is said to an agent at work is answered, once: at once, which may cut its words short, or afterwards.
 async fn message(stage: &mut Stage) -> Result<()> {
     let work = stage.start("Take your time. [[slow:3]]").await?;
     stage.until(&work.run, "it said a word", says("word0")).await?;
@@ -95,12 +95,9 @@ async fn message(stage: &mut Stage) -> Result<()> {
         ensure!(run["status"] == "completed", "a run is {}", run["status"]);
         said.extend(stage.entries(&text(&run["id"])).await.of("assistant_message"));
     }
-    let said: Vec<&str> = said.iter().map(|said| said.trim()).collect();
-    ensure!(
-        said == ["Starting. word0 word1 word2", "I heard you."],
-        "it said {said:?} in {} runs",
-        runs.len()
-    );
+    let answers = said.iter().filter(|said| said.trim() == "I heard you.").count();
+    let kept = said.first().is_some_and(|said| said.starts_with("Starting. word0"));
+    ensure!(kept && answers == 1, "it said {said:?} in {} runs", runs.len());
     Ok(())
 }
 
