@@ -221,6 +221,33 @@ impl TestForge {
         ops.map(|op| text(&op["value"]["content"])).collect()
     }
 
+    /// The readable log of a run, once it has ended.
+    pub async fn entries(&self, run: &str) -> Vec<Value> {
+        let mut socket = self.socket(&format!("/api/execution-processes/{run}/normalized-logs/ws")).await;
+        let mut entries: Vec<Value> = Vec::new();
+        for frame in socket.until_closed().await {
+            for op in frame["JsonPatch"].as_array().into_iter().flatten() {
+                let place =
+                    op["path"].as_str().and_then(|path| path.rsplit('/').next()?.parse::<usize>().ok());
+                let place = place.expect("the path of an entry");
+                entries.resize(entries.len().max(place + 1), Value::Null);
+                entries[place] = op["value"]["content"].clone();
+            }
+        }
+        entries
+    }
+
+    /// Waits until the readable log of a living run holds `text`.
+    pub async fn until_said(&self, run: &str, text: &str) {
+        let mut socket = self.socket(&format!("/api/execution-processes/{run}/normalized-logs/ws")).await;
+        while let Some(frame) = socket.next().await {
+            if frame.to_string().contains(text) {
+                return;
+            }
+        }
+        panic!("run {run} ended without saying {text:?}");
+    }
+
     fn end_keepers(&self) {
         for entry in std::fs::read_dir(self.home().join("runs")).into_iter().flatten().flatten() {
             let state = std::fs::read_to_string(entry.path().join("state.json")).unwrap_or_default();

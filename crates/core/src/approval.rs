@@ -4,6 +4,7 @@
 //! row, so it ends then whatever servers came and went. While it waits the task is in review, and a run that ends takes its open
 //! questions with it.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use forge_run::talk::Ask;
@@ -106,6 +107,19 @@ impl Forge {
         tx.commit().await?;
         self.0.asked.notify_one();
         Ok(approval)
+    }
+
+    /// Ends the wait of what the agent of `run` asked and no longer wants to know.
+    pub(crate) async fn close_withdrawn(&self, run: RunId, open: &HashSet<ApprovalId>) -> Result<()> {
+        let mut tx = self.0.store.begin().await?;
+        for approval in tx.pending_approvals_of(run).await? {
+            // What tools ask through the API has a session, and is theirs to take back.
+            if approval.session_id.is_none() && !open.contains(&approval.id) {
+                close(&mut tx, approval.id, &ApprovalStatus::TimedOut, Millis::now()).await?;
+            }
+        }
+        tx.commit().await?;
+        Ok(())
     }
 
     pub async fn approval(&self, id: ApprovalId) -> Result<Approval> {

@@ -68,6 +68,9 @@ impl Forge {
         if !self.record_stop(run.id, &site).await? {
             return Ok(());
         }
+        if run.phase == RunPhase::Parked {
+            return Ok(());
+        }
         if run.phase == RunPhase::Queued {
             if let Some(next) = self.0.lanes.leave(&site.place, run.id) {
                 self.start_waiting(next);
@@ -95,7 +98,7 @@ impl Forge {
                     let Attended { live, conversation, settled } = attended;
                     return Ok(Some((live.clone(), conversation.clone(), settled.clone())));
                 }
-                if self.run(id).await?.phase == RunPhase::Ended {
+                if self.run(id).await?.phase.is_over() {
                     return Ok(None);
                 }
                 // The pause covers a notification that came between the look and the wait.
@@ -115,7 +118,7 @@ impl Forge {
         let now = Millis::now();
         run.status = RunStatus::Killed;
         run.updated_at = now;
-        if run.phase == RunPhase::Queued {
+        if matches!(run.phase, RunPhase::Queued | RunPhase::Parked) {
             run.phase = RunPhase::Ended;
             run.completed_at = Some(now);
         }

@@ -187,7 +187,7 @@ impl Forge {
         }
     }
 
-    fn release(&self, run: RunId, place: &std::path::Path) -> Option<RunId> {
+    pub(crate) fn release(&self, run: RunId, place: &std::path::Path) -> Option<RunId> {
         self.attended().remove(&run);
         self.0.changed.notify_waiters();
         self.0.lanes.leave(place, run)
@@ -201,6 +201,9 @@ impl Forge {
             return Ok(());
         }
         judge(&mut run, exit, &outcome);
+        if let Some(until) = self.parking_time(&run, exit, &outcome).await? {
+            return self.park(run, site, until, outcome).await;
+        }
         let committed = self.commit_work(&run, site).await;
         self.notice_rebase(site).await;
         run.after_head = self.head(site, &committed).await;
@@ -321,7 +324,7 @@ impl Forge {
         }
     }
 
-    async fn head(&self, site: &Site, committed: &Option<Committed>) -> Option<String> {
+    pub(crate) async fn head(&self, site: &Site, committed: &Option<Committed>) -> Option<String> {
         if let Some(Committed::Commit(commit)) = committed {
             return Some(commit.clone());
         }
@@ -330,7 +333,7 @@ impl Forge {
     }
 
     /// The plain transcript of an ended run, kept beside its journal so that showing it costs no replay.
-    async fn keep_output(&self, run: &Run, text: Option<String>) {
+    pub(crate) async fn keep_output(&self, run: &Run, text: Option<String>) {
         let Some(text) = text else { return };
         let path = self.run_dir(run.id).join("output.txt");
         if let Err(error) = tokio::fs::write(&path, text).await {
@@ -457,6 +460,7 @@ fn judge(run: &mut Run, exit: &Exit, outcome: &Outcome) {
         (ExitReason::Exited, None) => (RunStatus::Failed, code),
     };
     run.phase = RunPhase::Ended;
+    run.unverified = outcome.verdict == Some(Verdict::Unverified);
     run.session_id = outcome.session_id.clone();
     run.summary = outcome.summary.clone();
     run.completed_at = Some(Millis(exit.at_ms));
@@ -474,7 +478,7 @@ fn next_action(run: &Run, committed: &Option<Committed>) -> Option<Action> {
     run.action.next_action.as_deref().filter(|_| wanted).cloned()
 }
 
-fn add_tokens(sum: &mut Tokens, more: Tokens) {
+pub(crate) fn add_tokens(sum: &mut Tokens, more: Tokens) {
     let add = |sum: &mut Option<i64>, more: Option<i64>| {
         if let Some(more) = more {
             *sum = Some(sum.unwrap_or(0) + more);

@@ -43,6 +43,7 @@ impl Forge {
             retry_process_id: None,
             force_when_dirty: None,
             perform_git_reset: None,
+            fresh: None,
         };
         self.follow_up(id, request).await
     }

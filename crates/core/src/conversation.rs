@@ -27,13 +27,20 @@ struct State {
     handed: HashSet<String>,
     /// Keys of the questions that were put.
     put: HashSet<String>,
+    /// The questions that were open when it was last looked.
+    open: HashSet<ApprovalId>,
     closed: bool,
 }
 
 impl Conversation {
     pub(crate) fn new(run: RunId, script: Script, live: Live) -> Self {
-        let state =
-            State { talk: Talk::new(script), handed: HashSet::new(), put: HashSet::new(), closed: false };
+        let state = State {
+            talk: Talk::new(script),
+            handed: HashSet::new(),
+            put: HashSet::new(),
+            open: HashSet::new(),
+            closed: false,
+        };
         Self(Arc::new(Inner { run, live, state: Mutex::new(state) }))
     }
 
@@ -94,12 +101,26 @@ impl Conversation {
         let State { talk, put, .. } = &mut *self.state();
         talk.asks().iter().filter(|ask| put.insert(ask.key.clone())).cloned().collect()
     }
+
+    /// The questions that are open now, when one of those that were is not any more.
+    fn fewer_asks(&self) -> Option<HashSet<ApprovalId>> {
+        let state = &mut *self.state();
+        let now: HashSet<ApprovalId> =
+            state.talk.asks().iter().map(|ask| ApprovalId::of(self.0.run, &ask.key)).collect();
+        let before = std::mem::replace(&mut state.open, now.clone());
+        (!before.is_subset(&now)).then_some(now)
+    }
 }
 
 impl Forge {
     /// Tells the agent what it waits for, and puts its questions to a person.
     pub(crate) async fn tend(&self, conversation: &Conversation) {
         conversation.say_due().await;
+        if let Some(open) = conversation.fewer_asks()
+            && let Err(error) = self.close_withdrawn(conversation.0.run, &open).await
+        {
+            tracing::warn!(run = %conversation.0.run, %error, "cannot take back what the agent no longer asks");
+        }
         for ask in conversation.new_asks() {
             let (forge, conversation) = (self.clone(), conversation.clone());
             self.0.tasks.spawn(async move {
@@ -114,6 +135,9 @@ impl Forge {
     async fn fetch_answer(&self, conversation: &Conversation, ask: Ask) {
         let run = conversation.0.run;
         let id = ApprovalId::of(run, &ask.key);
+        if let Err(error) = conversation.0.live.hold().await {
+            tracing::debug!(%run, %error, "the agent that asks is about to end");
+        }
         let asked = self.ask_approval(id, run, &ask).await;
         let answer = match asked {
             Ok(()) => self.await_approval(id).await,

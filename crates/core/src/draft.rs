@@ -121,6 +121,7 @@ impl Forge {
             retry_process_id: None,
             force_when_dirty: None,
             perform_git_reset: None,
+            fresh: None,
         };
         let sent = self.say(id, request, Typed::FromDraft).await;
         if sent.is_err() {

@@ -7,13 +7,15 @@ use forge_git::Owner;
 use forge_store::Dropped;
 use forge_types::{
     Action, AttemptId, ErrandId, Executor, FollowUp, FollowUpErrand, ImageId, Millis, ProfileId, ReplaceRun,
-    Run, RunId, RunOwner, RunPhase, RunReason, RunStatus, ScriptContext, SetUpAgent, TaskStatus,
+    Run, RunId, RunOwner, RunReason, RunStatus, ScriptContext, SetUpAgent, TaskStatus,
 };
 use serde::Serialize;
 
 use crate::draft::{self, Typed};
+use crate::history::recall;
 use crate::image::show_images;
 use crate::lane::Entry;
+use crate::park;
 use crate::site::Site;
 use crate::start::{cleanup_action, new_run};
 use crate::task::moved;
@@ -82,13 +84,18 @@ impl Forge {
             self.rewind(&site, id, run, &reset).await?;
         }
         let prompt = show_images(&request.prompt, &self.image_folder(&site));
+        let fresh = request.fresh.unwrap_or(false);
         if request.retry_process_id.is_none()
+            && !fresh
             && let Some(run) = self.tell_running(id, &profile, &prompt).await?
         {
             self.note_told(&site, &Along { typed, images }).await?;
             return Ok(run);
         }
-        let session = self.session_of(RunOwner::Attempt(id), Some(profile.executor)).await?;
+        let (session, prompt) = match fresh {
+            false => (self.session_of(RunOwner::Attempt(id), Some(profile.executor)).await?, prompt),
+            true => (None, recall(&self.0.store.runs(id, Dropped::Hidden).await?, &prompt)),
+        };
         let cleanup = cleanup_action(&site.project);
         let action = Action::agent(prompt, profile, session).then(cleanup);
         self.add_run(RunOwner::Attempt(id), &site, action, Along { typed, images }).await
@@ -98,7 +105,7 @@ impl Forge {
     async fn tell_running(&self, id: AttemptId, profile: &ProfileId, prompt: &str) -> Result<Option<Run>> {
         let runs = self.0.store.runs(id, Dropped::Hidden).await?;
         // Behind a run that waits there is an order to keep.
-        let mut open = runs.into_iter().filter(|run| run.phase != RunPhase::Ended);
+        let mut open = runs.into_iter().filter(|run| !run.phase.is_over());
         let (Some(run), None) = (open.find(|run| run.reason != RunReason::DevServer), open.next()) else {
             return Ok(None);
         };
@@ -184,6 +191,21 @@ impl Forge {
         self.add_run(owner, &site, action, Along::nothing()).await
     }
 
+    /// The next turn of a run that could not go on: the same agent, its own conversation, or its first prompt again where
+    /// it had none.
+    pub(crate) async fn carry_on(&self, run: &Run, site: &Site, prompt: &str) -> Result<()> {
+        let Some(profile) = run.action.profile().cloned() else { return Ok(()) };
+        let session = self.session_of(run.owner, Some(profile.executor)).await?;
+        let prompt = match (&session, run.action.prompt()) {
+            (None, Some(first)) => first,
+            _ => prompt,
+        };
+        let next = run.action.next_action.as_deref().cloned();
+        let action = Action::agent(prompt.to_owned(), profile, session).then(next);
+        self.add_run(run.owner, site, action, Along::nothing()).await?;
+        Ok(())
+    }
+
     /// The profile of the last agent run with the variant asked for, else the attempt's own.
     async fn follow_up_profile(
         &self,
@@ -242,6 +264,7 @@ impl Forge {
 
     async fn write_run(&self, run: &Run, site: &Site, along: &Along) -> Result<()> {
         let mut tx = self.0.store.begin().await?;
+        park::end_parked(&mut tx, run.owner).await?;
         tx.insert_run(run).await?;
         if let Some(attempt) = &site.attempt {
             draft::clear(&mut tx, attempt.id, along.typed).await?;

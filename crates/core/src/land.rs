@@ -4,13 +4,16 @@
 //! merge is recorded together with the task's end; one whose record was cut off is recorded by the next try.
 
 use forge_git::{GitError, Rebased};
-use forge_store::PendingRebase;
+use forge_store::{Dropped, PendingRebase};
 use forge_types::{AttemptId, ConflictOp, Merge, MergeId, Millis, RebaseAttempt, RunReason, TaskStatus};
 
 use crate::branch::{Ground, tip_of};
-use crate::message::squash_message;
+use crate::message::{own_message, squash_message};
 use crate::task::moved;
 use crate::{Error, Forge, Result};
+
+/// How many commits are looked at for the message of a merge.
+const MAX_COMMITS: usize = 50;
 
 /// How a rebase went. What clients are told about a stop is not an error to them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,7 +37,8 @@ impl Forge {
             return Err(Error::not_found(format!("Task attempt not found: {id}")));
         };
         let (branch, target) = (&attempt.branch, &attempt.target_branch);
-        let merged = forge_git::squash_merge(repo, &site.place, branch, target, &squash_message(task)).await;
+        let message = self.own_words(&ground).await?.unwrap_or_else(|| squash_message(task));
+        let merged = forge_git::squash_merge(repo, &site.place, branch, target, &message).await;
         let commit = match merged {
             Ok(merged) => merged.commit,
             Err(GitError::NothingToMerge { branch: ours, target: theirs }) => {
@@ -48,6 +52,16 @@ impl Forge {
         self.record_merge(&ground, commit).await?;
         self.warm_up(&site.project);
         Ok(())
+    }
+
+    /// The agent's own message for its work, where it left one.
+    async fn own_words(&self, ground: &Ground) -> Result<Option<String>> {
+        let Ground { attempt, repo, .. } = ground;
+        let (tip, target) =
+            (tip_of(repo, &attempt.branch).await?, tip_of(repo, &attempt.target_branch).await?);
+        let messages = repo.messages_since(&target, &tip, MAX_COMMITS).await?;
+        let runs = self.0.store.runs(attempt.id, Dropped::Hidden).await?;
+        Ok(own_message(&messages, &runs))
     }
 
     /// The commit of a merge that was carried out but, after a crash, never recorded.

@@ -25,6 +25,7 @@ mod file;
 mod folder;
 mod follow_up;
 mod garbage;
+mod history;
 mod hold;
 mod image;
 mod info;
@@ -36,6 +37,7 @@ mod mcp;
 mod message;
 mod notifier;
 mod omni;
+mod park;
 mod place;
 mod profile;
 mod project;
@@ -164,6 +166,8 @@ pub(crate) struct Inner {
     changed: Notify,
     /// Rings when an approval begins to wait.
     asked: Notify,
+    /// A run was parked, or the user changed whether parked runs go on by themselves.
+    parked: Notify,
     tasks: TaskTracker,
     stop: CancellationToken,
 }
@@ -213,6 +217,7 @@ impl Forge {
             notices: Notify::new(),
             changed: Notify::new(),
             asked: Notify::new(),
+            parked: Notify::new(),
             tasks: TaskTracker::new(),
             stop: CancellationToken::new(),
         }));
@@ -221,6 +226,7 @@ impl Forge {
         forge.tidy_up_later(cut_off);
         forge.start_rounds();
         forge.time_out_approvals();
+        forge.resume_parked();
         forge.watch_agents();
         forge.start_notifier();
         forge.watch_pull_requests();

@@ -50,6 +50,9 @@ impl Forge {
         if after.disclaimer_acknowledged && !before.disclaimer_acknowledged {
             self.add_first_projects();
         }
+        if after.auto_resume && !before.auto_resume {
+            self.0.parked.notify_one();
+        }
         Ok(after.shown())
     }
 

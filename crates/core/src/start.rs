@@ -309,6 +309,8 @@ pub(crate) fn new_run(
         dropped: false,
         session_id: None,
         summary: None,
+        parked_until: None,
+        unverified: false,
         started_at: now,
         completed_at: None,
         created_at: now,

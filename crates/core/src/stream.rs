@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use forge_run::fold::{Dialect, Fold};
 use forge_run::{Record, Tail};
-use forge_types::{EntryPatch, Run, RunId, RunPhase};
+use forge_types::{EntryPatch, Run, RunId};
 
 use crate::{Error, Forge, Result};
 
@@ -38,7 +38,7 @@ impl Forge {
 
     /// The transcript of an ended run.
     pub async fn run_output(&self, run: &Run) -> Option<String> {
-        if run.phase != RunPhase::Ended {
+        if !run.phase.is_over() {
             return None;
         }
         tokio::fs::read_to_string(self.run_dir(run.id).join("output.txt")).await.ok()
@@ -72,7 +72,7 @@ async fn open_tail(forge: &Forge, id: RunId) -> Result<Tail> {
     loop {
         let changed = forge.0.changed.notified();
         let progress = forge.attended().get(&id).map(|attended| attended.live.progress());
-        if progress.is_some() || forge.run(id).await?.phase == RunPhase::Ended {
+        if progress.is_some() || forge.run(id).await?.phase.is_over() {
             return Ok(Tail::new(&forge.run_dir(id), progress));
         }
         let _ = tokio::time::timeout(LOOK, changed).await;

@@ -31,6 +31,16 @@ impl Repo {
         }))
     }
 
+    /// The messages of the newest `max` commits that `tip` has and `base` has not, merges aside.
+    pub async fn messages_since(&self, base: &str, tip: &str, max: usize) -> Result<Vec<String>, GitError> {
+        let (range, count) =
+            (format!("{}..{}", revision(base)?, revision(tip)?), format!("--max-count={max}"));
+        let args = ["log", "--no-merges", "--no-show-signature", "--format=%B%x00", &count, &range, "--"];
+        let text = Git::read(self.path()).args(args).text().await?;
+        let messages = text.split('\0').map(str::trim).filter(|message| !message.is_empty());
+        Ok(messages.map(str::to_owned).collect())
+    }
+
     /// Whether the repository holds a commit with this object id.
     pub async fn has_commit(&self, sha: &str) -> Result<bool, GitError> {
         Ok(is_object_id(sha) && self.resolver().commit(sha).await?.is_some())

@@ -8,6 +8,7 @@
 
 mod about;
 mod claude;
+mod codex;
 mod cursor;
 mod files;
 mod genie;
@@ -67,7 +68,7 @@ pub enum PlanError {
     #[error("Executable `{program}` not found in PATH; {remedy}")]
     NotFound { program: String, remedy: String },
     #[error(
-        "executor_profile_id.executor: {executor} is known but cannot be driven by this build; it drives: CLAUDE_CODE, SHELL, SCRIPTED"
+        "executor_profile_id.executor: {executor} is known but cannot be driven by this build; it drives: CLAUDE_CODE, CODEX, SHELL, SCRIPTED"
     )]
     NotDriven { executor: Executor },
     #[error("{field}: cannot be read as a command line: {value:?}; allowed: words with balanced quotes")]
@@ -94,8 +95,7 @@ pub fn plan(
     request: Request<'_>,
     place: &Place<'_>,
 ) -> Result<Plan, PlanError> {
-    let (Request::New { prompt } | Request::Resume { prompt, .. }) = request;
-    let prompt = format!("{prompt}{}", options.append_prompt.as_deref().unwrap_or_default());
+    let prompt = whole_prompt(options, request);
     match executor {
         Executor::ClaudeCode => {
             let mut command = match overridden(options, place)? {
@@ -107,6 +107,16 @@ pub fn plan(
             command.args.extend(claude::resume_args(request));
             let stdin = claude::stdin(options, &prompt);
             Ok(command.plan(claude::env(options), stdin, script(executor, options, request, place.worktree)))
+        }
+        Executor::Codex => {
+            let mut command = match overridden(options, place)? {
+                Some(command) => command,
+                None => installed(executor, place)?,
+            };
+            command.args.extend(codex::args(&command));
+            command.args.extend(params(options)?);
+            let script = script(executor, options, request, place.worktree);
+            Ok(command.plan(codex::env(), codex::stdin(), script))
         }
         Executor::Shell => match overridden(options, place)? {
             Some(mut command) => {
@@ -146,14 +156,24 @@ pub fn plan(
 /// How the conversation with `executor` goes on after its start. Needs no program, so it can be told at any time.
 pub fn script(
     executor: Executor,
-    _options: &Options,
-    _request: Request<'_>,
-    _worktree: &Path,
+    options: &Options,
+    request: Request<'_>,
+    worktree: &Path,
 ) -> Option<Script> {
     match executor {
         Executor::ClaudeCode => Some(Script::Claude),
+        Executor::Codex => {
+            let prompt = whole_prompt(options, request);
+            Some(Script::Codex(codex::opening(options, request, prompt, worktree)))
+        }
         _ => None,
     }
+}
+
+/// The prompt with what the profile puts behind it.
+fn whole_prompt(options: &Options, request: Request<'_>) -> String {
+    let (Request::New { prompt } | Request::Resume { prompt, .. }) = request;
+    format!("{prompt}{}", options.append_prompt.as_deref().unwrap_or_default())
 }
 
 /// How a project's script is started: by the user's shell, without input.

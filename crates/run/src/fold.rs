@@ -9,6 +9,7 @@
 
 mod calls;
 mod claude;
+mod codex;
 mod diff;
 mod entries;
 mod group;
@@ -26,6 +27,7 @@ use forge_types::{
 
 use crate::journal::{Kind, Record};
 use claude::Claude;
+use codex::Codex;
 use entries::{Entries, Page, plain};
 use group::{Group, Voice};
 use tail::{Ending, Tail};
@@ -35,6 +37,8 @@ use tail::{Ending, Tail};
 pub enum Dialect {
     /// Claude's stream-json lines.
     Claude,
+    /// The messages of Codex's app server.
+    Codex,
     /// Plain text.
     Text,
     /// A project script: it has a raw log and no entries.
@@ -49,6 +53,7 @@ impl Dialect {
                 Executor::ClaudeCode | Executor::Scripted | Executor::Amp | Executor::QwenCode => {
                     Dialect::Claude
                 }
+                Executor::Codex => Dialect::Codex,
                 _ => Dialect::Text,
             },
             _ => Dialect::Script,
@@ -135,6 +140,8 @@ impl Outcome {
 }
 
 const SUMMARY_BYTES: usize = 4096;
+const SESSION_LOST: &str = "The agent no longer knows the conversation that it was to continue. Send the message again with \
+                            `fresh: true` to begin a new one that is told what was said so far.";
 
 /// The state of one run's log between two records.
 pub struct Fold {
@@ -146,6 +153,7 @@ pub struct Fold {
 
 enum Stdout {
     Claude(Box<Claude>),
+    Codex(Box<Codex>),
     Text(Group),
     Script,
 }
@@ -154,6 +162,7 @@ impl Fold {
     pub fn new(dialect: Dialect, lens: &Lens) -> Fold {
         let stdout = match dialect {
             Dialect::Claude => Stdout::Claude(Box::new(Claude::new(lens))),
+            Dialect::Codex => Stdout::Codex(Box::new(Codex::new(lens))),
             Dialect::Text => Stdout::Text(Group::new(Voice::Answer)),
             Dialect::Script => Stdout::Script,
         };
@@ -172,9 +181,11 @@ impl Fold {
         match (record.kind, stdout) {
             (Kind::End, _) => self.finish(out),
             (Kind::Stdin, Stdout::Claude(claude)) => claude.hear(record, &mut page),
+            (Kind::Stdin, Stdout::Codex(codex)) => codex.hear(record, &mut page),
             (Kind::Stdin, _) => {}
             (_, Stdout::Script) => page.entries.remark(&record.bytes),
             (Kind::Stdout, Stdout::Claude(claude)) => claude.push(record, &mut page),
+            (Kind::Stdout, Stdout::Codex(codex)) => codex.push(record, &mut page),
             (Kind::Stdout, Stdout::Text(group)) => {
                 group.push(record, &mut page);
                 page.outcome.summarise(group.text());
@@ -192,6 +203,7 @@ impl Fold {
         let mut page = Page { entries, outcome, out };
         match stdout {
             Stdout::Claude(claude) => claude.finish(&mut page),
+            Stdout::Codex(codex) => codex.finish(&mut page),
             Stdout::Text(group) => {
                 group.finish(&mut page);
                 page.outcome.summarise(group.text());
@@ -199,6 +211,12 @@ impl Fold {
             Stdout::Script => {}
         }
         stderr.finish(&mut page);
+        if page.outcome.session_lost {
+            page.add(plain(
+                EntryType::ErrorMessage { error_type: ErrorType::Other },
+                SESSION_LOST.to_owned(),
+            ));
+        }
         let ending = match outcome.verdict {
             Some(Verdict::Failed { .. }) => Ending::Newest,
             _ => Ending::Answer,
@@ -318,6 +336,7 @@ mod tests {
         let of = |executor, reason| Dialect::of(executor, reason);
         assert_eq!(of(Some(Executor::ClaudeCode), RunReason::CodingAgent), Dialect::Claude);
         assert_eq!(of(Some(Executor::Scripted), RunReason::CodingAgent), Dialect::Claude);
+        assert_eq!(of(Some(Executor::Codex), RunReason::CodingAgent), Dialect::Codex);
         assert_eq!(of(Some(Executor::Shell), RunReason::CodingAgent), Dialect::Text);
         assert_eq!(of(None, RunReason::SetupScript), Dialect::Script);
     }

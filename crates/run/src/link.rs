@@ -40,9 +40,15 @@ pub(crate) struct Order {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "op", rename_all = "snake_case")]
 pub(crate) enum Op {
-    Stdin { data: String },
+    Stdin {
+        data: String,
+    },
     CloseStdin,
-    Stop { interrupt: Option<String> },
+    /// The agent waits for a person: its silence is no fault until it is told something.
+    Hold,
+    Stop {
+        interrupt: Option<String>,
+    },
 }
 
 /// Keeper to server.

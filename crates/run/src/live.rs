@@ -84,6 +84,11 @@ impl Live {
         self.call(Op::Stdin { data: format!("{line}\n") }).await
     }
 
+    /// The agent waits for a person, so its silence is not counted until something is sent to it.
+    pub async fn hold(&self) -> Result<(), TalkError> {
+        self.call(Op::Hold).await
+    }
+
     /// Ends the agent's stdin after everything sent so far.
     pub async fn close_stdin(&self) -> Result<(), TalkError> {
         self.call(Op::CloseStdin).await

@@ -7,12 +7,16 @@
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 mod claude;
+mod codex;
 
 use forge_types::ApprovalStatus;
 use serde_json::Value;
 
 use crate::journal::{Kind, Record};
 use crate::lines::{Line, Lines};
+
+pub use codex::Opening;
+pub(crate) use codex::{FEEDBACK, FEEDBACK_ID};
 
 /// The denial that stands for "nobody answered in time".
 pub(crate) const TIMED_OUT: &str = "Approval request timed out";
@@ -24,6 +28,7 @@ pub(crate) const NO_REASON: &str = "The user does not allow this tool use.";
 #[derive(Clone, Debug, PartialEq)]
 pub enum Script {
     Claude,
+    Codex(Opening),
 }
 
 /// A line for the agent.
@@ -56,6 +61,11 @@ trait Driver: Send {
     /// Takes note of a line that was said.
     fn note_said(&mut self, line: &[u8]);
 
+    /// What is said before the answer, where the answer itself has no place for a reason.
+    fn explain(&self, _ask: &Ask, _answer: &ApprovalStatus) -> Option<Due> {
+        None
+    }
+
     /// The line that answers a question.
     fn reply(&self, ask: &Ask, answer: &ApprovalStatus) -> Value;
 
@@ -85,6 +95,7 @@ impl Talk {
     pub fn new(script: Script) -> Talk {
         let driver: Box<dyn Driver> = match script {
             Script::Claude => Box::new(claude::Claude),
+            Script::Codex(opening) => Box::new(codex::Codex::new(opening)),
         };
         Talk { driver, said: Lines::default(), heard: Lines::default(), desk: Desk::default() }
     }
@@ -125,6 +136,7 @@ impl Talk {
     pub fn answer(&mut self, key: &str, answer: &ApprovalStatus) {
         let Some(at) = self.desk.asks.iter().position(|ask| ask.key == key) else { return };
         let ask = self.desk.asks.remove(at);
+        self.desk.due.extend(self.driver.explain(&ask, answer));
         let line = self.driver.reply(&ask, answer).to_string();
         self.desk.due.push(Due { key: ask.key, line });
     }

@@ -30,6 +30,12 @@ pub(crate) struct Process<'a> {
     created_at: Millis,
     updated_at: Millis,
     output: Option<String>,
+    /// Present for a run that waits, or waited, for its provider.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parked_until: Option<Millis>,
+    /// True when the agent said that it is done and nothing shows that it did anything.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    unverified: bool,
 }
 
 /// A run without its transcript.
@@ -54,6 +60,8 @@ pub(crate) fn process_with_output(run: &Run, output: Option<String>) -> Process<
         created_at: run.created_at,
         updated_at: run.updated_at,
         output,
+        parked_until: run.parked_until,
+        unverified: run.unverified,
     }
 }
 
@@ -253,6 +261,7 @@ pub(crate) struct PendingApproval<'a> {
     approval_id: ApprovalId,
     execution_process_id: Option<RunId>,
     tool_name: &'a str,
+    tool_input: &'a Value,
     message: String,
     created_at: Millis,
     requested_at: Millis,
@@ -265,6 +274,7 @@ pub(crate) fn pending(approval: &Approval) -> PendingApproval<'_> {
         approval_id: approval.id,
         execution_process_id: approval.run_id,
         tool_name: &approval.tool_name,
+        tool_input: &approval.tool_input,
         message: format!("May {} be used?", approval.tool_name),
         created_at: approval.created_at,
         requested_at: approval.created_at,

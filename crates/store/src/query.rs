@@ -74,6 +74,7 @@ const KEPT_RUNS: &str =
 const ERRAND_RUNS: &str = select!(run_columns, "FROM runs WHERE errand_id = $1 ORDER BY created_ms, id");
 const OPEN_RUNS: &str =
     select!(run_columns, "FROM runs WHERE phase IN ('queued', 'starting', 'live') ORDER BY created_ms, id");
+const PARKED_RUNS: &str = select!(run_columns, "FROM runs WHERE phase = 'parked' ORDER BY created_ms, id");
 const ERRANDS: &str = select!(errand_columns, "FROM errands ORDER BY created_ms DESC, id");
 const PROJECT_ERRANDS: &str =
     select!(errand_columns, "FROM errands WHERE project_id = $1 ORDER BY created_ms DESC, id");
@@ -270,6 +271,10 @@ pub(crate) async fn open_runs(conn: &mut Conn) -> Result<Vec<Run>> {
     all(conn, OPEN_RUNS, row::run).await
 }
 
+pub(crate) async fn parked_runs(conn: &mut Conn) -> Result<Vec<Run>> {
+    all(conn, PARKED_RUNS, row::run).await
+}
+
 pub(crate) async fn errands(conn: &mut Conn, project: Option<ProjectId>) -> Result<Vec<Errand>> {
     match project {
         Some(project) => many(conn, PROJECT_ERRANDS, project.to_string(), row::errand).await,
@@ -330,6 +335,7 @@ mod tests {
             (KEPT_RUNS, "runs_of_attempt"),
             (ERRAND_RUNS, "runs_of_errand"),
             (OPEN_RUNS, "runs_by_phase"),
+            (PARKED_RUNS, "runs_by_phase"),
             (ERRANDS, "errands_newest"),
             (PROJECT_ERRANDS, "errands_of_project"),
             (MERGES, "merges_of_attempt"),

@@ -230,7 +230,7 @@ macro_rules! run_columns {
     () => {
         "runs.id, runs.attempt_id, runs.errand_id, runs.reason, runs.action, runs.before_head, runs.after_head, \
          runs.status, runs.phase, runs.exit_code, runs.dropped, runs.session_id, runs.summary, runs.started_ms, \
-         runs.completed_ms, runs.created_ms, runs.updated_ms"
+         runs.completed_ms, runs.created_ms, runs.updated_ms, runs.parked_until_ms, runs.unverified"
     };
 }
 pub(crate) use run_columns;
@@ -257,6 +257,8 @@ pub(crate) fn run(row: &SqliteRow) -> Read<Run> {
         completed_at: cells.millis_opt()?,
         created_at: cells.millis()?,
         updated_at: cells.millis()?,
+        parked_until: cells.millis_opt()?,
+        unverified: cells.take()?,
     })
 }
 

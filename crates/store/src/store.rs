@@ -231,6 +231,11 @@ impl Store {
         query::open_runs(&mut *self.reader().await?).await
     }
 
+    /// Oldest first.
+    pub async fn parked_runs(&self) -> Result<Vec<Run>> {
+        query::parked_runs(&mut *self.reader().await?).await
+    }
+
     /// Newest first.
     pub async fn errands(&self, project: Option<ProjectId>) -> Result<Vec<Errand>> {
         query::errands(&mut *self.reader().await?, project).await

@@ -150,6 +150,8 @@ pub struct FollowUp {
     pub retry_process_id: Option<RunId>,
     pub force_when_dirty: Option<bool>,
     pub perform_git_reset: Option<bool>,
+    /// Begins a new conversation, with what was said so far as its first words.
+    pub fresh: Option<bool>,
 }
 
 #[derive(Clone, Debug, Deserialize)]

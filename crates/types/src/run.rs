@@ -21,6 +21,12 @@ pub struct Run {
     pub session_id: Option<String>,
     /// Last thing the agent said; becomes the commit message.
     pub summary: Option<String>,
+    /// When the provider serves this run's agent again: the run waits for that, or waited for it.
+    #[serde(default)]
+    pub parked_until: Option<Millis>,
+    /// The agent said that it is done, and nothing shows that it did anything.
+    #[serde(default)]
+    pub unverified: bool,
     pub started_at: Millis,
     pub completed_at: Option<Millis>,
     pub created_at: Millis,
@@ -74,13 +80,22 @@ pub enum RunStatus {
 /// Who is responsible for the run now. Recovery after a restart branches on this and on nothing else.
 ///
 /// `Queued` waits for another run of its worktree; `Live` has a keeper or is about to get one (its run directory
-/// tells which); `Ended` needs nothing more. A run leaves `Live` only after its work is committed.
+/// tells which); `Parked` has no process and goes on when its provider serves it again; `Ended` needs nothing more. A run
+/// leaves `Live` only after its work is committed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RunPhase {
     Queued,
     Live,
+    Parked,
     Ended,
+}
+
+impl RunPhase {
+    /// Whether the log of the run is complete.
+    pub fn is_over(self) -> bool {
+        matches!(self, RunPhase::Parked | RunPhase::Ended)
+    }
 }
 
 macro_rules! words {
@@ -107,5 +122,5 @@ macro_rules! words {
 words! {
     RunReason { SetupScript = "setupscript", CleanupScript = "cleanupscript", CodingAgent = "codingagent", DevServer = "devserver" }
     RunStatus { Running = "running", Completed = "completed", Failed = "failed", Killed = "killed" }
-    RunPhase { Queued = "queued", Live = "live", Ended = "ended" }
+    RunPhase { Queued = "queued", Live = "live", Parked = "parked", Ended = "ended" }
 }

@@ -27,6 +27,8 @@ pub struct Settings {
     pub workspace_dir: Option<String>,
     pub last_app_version: Option<String>,
     pub show_release_notes: bool,
+    /// Whether a run goes on by itself once its provider serves it again.
+    pub auto_resume: bool,
     pub language: Language,
     pub git_branch_prefix: String,
     pub showcases: Showcases,
@@ -53,6 +55,7 @@ impl Default for Settings {
             workspace_dir: None,
             last_app_version: None,
             show_release_notes: false,
+            auto_resume: false,
             language: Language::default(),
             git_branch_prefix: "forge".to_owned(),
             showcases: Showcases::default(),

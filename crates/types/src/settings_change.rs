@@ -33,6 +33,7 @@ pub struct SettingsChange {
     #[serde(deserialize_with = "present")]
     pub last_app_version: Option<Option<String>>,
     pub show_release_notes: Option<bool>,
+    pub auto_resume: Option<bool>,
     #[serde(deserialize_with = "word")]
     pub language: Option<Language>,
     pub git_branch_prefix: Option<String>,
@@ -163,6 +164,7 @@ impl SettingsChange {
         put(&mut to.workspace_dir, self.workspace_dir);
         put(&mut to.last_app_version, self.last_app_version);
         put(&mut to.show_release_notes, self.show_release_notes);
+        put(&mut to.auto_resume, self.auto_resume);
         put(&mut to.language, self.language);
         put(&mut to.git_branch_prefix, self.git_branch_prefix);
         if let Some(sent) = self.showcases {

@@ -1,7 +1,8 @@
 //! A stand-in for the Claude program in tests: speaks stream-json and acts by directives in its prompt.
 //!
-//! `FAKE: id=x presleep=ms tool=1 stderr=n edit=1 file=name sleep=ms approve=1 exit=code`. It answers control requests,
-//! waits for one user message, does what it was told in that order, prints a result and exits.
+//! `FAKE: id=x presleep=ms tool=1 stderr=n edit=1 file=name sleep=ms approve=1 withdraw=1 repeat=1 hear=1 limit=s lost=1 exit=code`. It answers control requests,
+//! waits for one user message, does what it was told (`repeat` says what a question was answered, `hear` waits for a
+//! second message and says it, `limit` meets a usage limit that ends so many seconds later, `lost` knows no conversation) in that order, prints a result and exits.
 
 use std::io::{BufRead, Write};
 use std::process::ExitCode;
@@ -22,11 +23,11 @@ fn main() -> ExitCode {
     let (answers_in, answers) = sync_channel(4);
     std::thread::spawn(move || listen(&prompts_in, &answers_in));
     let Ok(prompt) = prompts.recv_timeout(WAIT_LIMIT) else { return ExitCode::from(2) };
-    act(&prompt, &answers).unwrap_or(ExitCode::from(141))
+    act(&prompt, &prompts, &answers).unwrap_or(ExitCode::from(141))
 }
 
 fn directive<'a>(prompt: &'a str, key: &str) -> Option<&'a str> {
-    let (_, tail) = prompt.split_once("FAKE:")?;
+    let (_, tail) = prompt.rsplit_once("FAKE:")?;
     tail.split_whitespace()
         .filter_map(|word| word.split_once('='))
         .find(|(name, _)| *name == key)
@@ -41,7 +42,7 @@ fn pause(prompt: &str, key: &str) {
     std::thread::sleep(Duration::from_millis(number(prompt, key)).min(WAIT_LIMIT));
 }
 
-fn act(prompt: &str, answers: &Receiver<Value>) -> std::io::Result<ExitCode> {
+fn act(prompt: &str, prompts: &Receiver<String>, answers: &Receiver<Value>) -> std::io::Result<ExitCode> {
     let id = directive(prompt, "id").unwrap_or("none");
     let session = format!("fake-{}", std::process::id());
     let folder = std::env::current_dir()?;
@@ -58,7 +59,14 @@ fn act(prompt: &str, answers: &Receiver<Value>) -> std::io::Result<ExitCode> {
         use_tools(&session, &folder)?;
     }
     if number(prompt, "approve") > 0 {
-        ask(&session, answers)?;
+        let decision = ask(&session, answers, number(prompt, "withdraw") > 0)?;
+        if number(prompt, "repeat") > 0 {
+            speak(&session, json!([{"type":"text","text":format!("was told {decision}")}]))?;
+        }
+    }
+    if number(prompt, "hear") > 0 {
+        let more = prompts.recv_timeout(WAIT_LIMIT).unwrap_or_default();
+        speak(&session, json!([{"type":"text","text":format!("heard {more}")}]))?;
     }
     if number(prompt, "edit") > 0 {
         let mut readme = std::fs::File::options().append(true).open("README.md")?;
@@ -66,6 +74,16 @@ fn act(prompt: &str, answers: &Receiver<Value>) -> std::io::Result<ExitCode> {
     }
     if let Some(name) = directive(prompt, "file") {
         std::fs::write(name, format!("written by {id}\n"))?;
+    }
+    if let Some(seconds) = directive(prompt, "limit") {
+        return meet_limit(&session, seconds.parse().unwrap_or(0));
+    }
+    if number(prompt, "lost") > 0 {
+        say(
+            &json!({"type":"result","subtype":"error_during_execution","is_error":true,"session_id":session,
+            "errors":["No conversation found with session ID: 0"]}),
+        )?;
+        return Ok(ExitCode::FAILURE);
     }
     pause(prompt, "sleep");
     speak(&session, json!([{"type":"text","text":"done"}]))?;
@@ -75,6 +93,17 @@ fn act(prompt: &str, answers: &Receiver<Value>) -> std::io::Result<ExitCode> {
         "result":"done","session_id":session,"total_cost_usd":0.01,"usage":{"input_tokens":1,"output_tokens":2}}),
     )?;
     Ok(ExitCode::from(exit))
+}
+
+fn meet_limit(session: &str, seconds: u64) -> std::io::Result<ExitCode> {
+    let now = std::time::UNIX_EPOCH.elapsed().unwrap_or_default().as_secs();
+    say(&json!({"type":"rate_limit_event","session_id":session,
+        "rate_limit_info":{"status":"rejected","resetsAt":now + seconds,"rateLimitType":"five_hour"}}))?;
+    say(
+        &json!({"type":"result","subtype":"success","is_error":true,"api_error_status":429,"session_id":session,
+        "result":"You've hit your limit","total_cost_usd":0.0,"usage":{"input_tokens":1,"output_tokens":0}}),
+    )?;
+    Ok(ExitCode::FAILURE)
 }
 
 fn use_tools(session: &str, folder: &std::path::Path) -> std::io::Result<()> {
@@ -101,18 +130,25 @@ fn use_tools(session: &str, folder: &std::path::Path) -> std::io::Result<()> {
 }
 
 /// Announces a command, forwards it to the approval of the server and waits for the decision.
-fn ask(session: &str, answers: &Receiver<Value>) -> std::io::Result<()> {
+fn ask(session: &str, answers: &Receiver<Value>, withdraw: bool) -> std::io::Result<Value> {
     let input = json!({"command":"rm -rf build"});
     speak(session, json!([{"type":"tool_use","id":"toolu_ap","name":"Bash","input":input}]))?;
     let hook = json!({"subtype":"hook_callback","callback_id":"tool_approval","tool_use_id":"toolu_ap",
         "input":{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":input}});
     let tool = json!({"subtype":"can_use_tool","tool_name":"Bash","input":input,"tool_use_id":"toolu_ap",
         "permission_suggestions":[]});
+    if withdraw {
+        say(&json!({"type":"control_request","request_id":"req-0","request":tool}))?;
+        std::thread::sleep(Duration::from_secs(1));
+        say(&json!({"type":"control_cancel_request","request_id":"req-0"}))?;
+        return Ok(Value::Null);
+    }
+    let mut decision = Value::Null;
     for (request_id, request) in [("req-1", hook), ("req-2", tool)] {
         say(&json!({"type":"control_request","request_id":request_id,"request":request}))?;
-        let _ = answers.recv_timeout(WAIT_LIMIT);
+        decision = answers.recv_timeout(WAIT_LIMIT).unwrap_or_default();
     }
-    Ok(())
+    Ok(decision["response"]["response"].take())
 }
 
 fn listen(prompts: &SyncSender<String>, answers: &SyncSender<Value>) {

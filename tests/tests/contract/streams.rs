@@ -207,13 +207,15 @@ pub fn compare_events(text: &str) -> BTreeSet<String> {
     let recorded: Vec<Value> = events(&read_text("sse_events.txt")).map(|patch| json_patch(&patch)).collect();
     let actual: Vec<Value> = events(text).map(|patch| json_patch(&patch)).collect();
     let mut found = compare_forms(&forms(&recorded), &forms(&actual));
+    // Questions of agents, which the recorded server kept to itself, have a name that its clients do not listen to.
+    let known = ["event: json_patch", "event: approval"];
     let names = text.lines().filter(|line| line.starts_with("event:")).count();
     let ids = text.lines().filter(|line| line.starts_with("id:")).count();
     if names == 0
         || names != ids
-        || text.lines().any(|line| line.starts_with("event:") && line != "event: json_patch")
+        || text.lines().any(|line| line.starts_with("event:") && !known.contains(&line))
     {
-        found.insert(format!("{names} events of the name json_patch, {ids} of them numbered"));
+        found.insert(format!("{names} events of known names, {ids} of them numbered"));
     }
     found
 }

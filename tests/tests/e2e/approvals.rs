@@ -3,6 +3,124 @@
 use forge_tests::{TestForge, text};
 use serde_json::{Value, json};
 
+/// A server whose Claude acts by directives in its prompt.
+async fn with_fake_claude(args: &[&str]) -> TestForge {
+    let forge = TestForge::with(args, &[]).await;
+    let options = json!({"approvals": true, "base_command_override": env!("CARGO_BIN_EXE_fake-claude")});
+    let profiles = json!({"executors": {"CLAUDE_CODE": {"APPROVALS": {"CLAUDE_CODE": options}}}});
+    assert!(forge.put("/api/profiles", &profiles).await.status < 300);
+    forge
+}
+
+async fn start(forge: &TestForge, prompt: &str) -> (Value, Value) {
+    let (project, _) = forge.project("repo").await;
+    let body = json!({
+        "task": {"project_id": project, "title": "t", "description": prompt},
+        "executor_profile_id": "CLAUDE_CODE:APPROVALS",
+    });
+    let task = forge.post("/api/tasks/create-and-start", &body).await.data();
+    let run = forge.runs(&text(&task["task_attempt"]["id"])).await[0].clone();
+    (task, run)
+}
+
+/// The question that the agent of `run` asks.
+async fn asked(forge: &TestForge, run: &Value) -> Value {
+    let of_run = |list: &Value| {
+        let mut list = list.as_array().into_iter().flatten().cloned();
+        list.find(|asked| asked["execution_process_id"] == run["id"])
+    };
+    let pending = "/api/approvals/pending";
+    of_run(&forge.until(pending, "a question", |list| of_run(list).is_some()).await).unwrap()
+}
+
+async fn end_of(forge: &TestForge, task: &Value) -> (Value, Vec<Value>) {
+    let run = forge.settled(&text(&task["task_attempt"]["id"])).await.remove(0);
+    let entries = forge.entries(&text(&run["id"])).await;
+    (run["status"].clone(), entries)
+}
+
+fn has_text(entries: &[Value], text: &str) -> bool {
+    entries.iter().any(|entry| entry["content"].as_str().is_some_and(|content| content.contains(text)))
+}
+
+#[tokio::test]
+async fn a_question_of_an_agent_survives_the_server_and_its_answer_reaches_the_agent() {
+    let mut forge = with_fake_claude(&[]).await;
+    let (task, run) = start(&forge, "FAKE: id=a approve=1 repeat=1 file=x.txt").await;
+    let question = asked(&forge, &run).await;
+    assert_eq!(question["tool_input"]["command"], "rm -rf build");
+    forge.crash();
+    forge.up().await;
+    assert_eq!(asked(&forge, &run).await["id"], question["id"], "the same question, once");
+    assert_eq!(forge.get("/api/approvals/pending").await.data().as_array().unwrap().len(), 1);
+    let path = format!("/api/approvals/{}/respond", text(&question["id"]));
+    forge.post(&path, &json!({"approved": true})).await.data();
+    assert_eq!(forge.post(&path, &json!({"approved": false})).await.status, 409, "answered once");
+    let (status, entries) = end_of(&forge, &task).await;
+    assert_eq!(status, "completed");
+    assert!(has_text(&entries, r#"was told {"behavior":"allow""#), "{entries:#?}");
+    assert!(entries.iter().any(|entry| entry["entry_type"]["status"]["status"] == "success"));
+}
+
+#[tokio::test]
+async fn the_reason_of_a_denial_reaches_the_agent_and_the_log() {
+    let forge = with_fake_claude(&[]).await;
+    let (task, run) = start(&forge, "FAKE: id=d approve=1 repeat=1").await;
+    let question = asked(&forge, &run).await;
+    let path = format!("/api/approvals/{}/respond", text(&question["id"]));
+    forge.post(&path, &json!({"approved": false, "comment": "not on a Friday"})).await.data();
+    let (_, entries) = end_of(&forge, &task).await;
+    assert!(has_text(&entries, r#""message":"not on a Friday""#), "{entries:#?}");
+    let feedback = entries.iter().find(|entry| entry["entry_type"]["type"] == "user_feedback").unwrap();
+    assert_eq!(
+        (&feedback["content"], &feedback["entry_type"]["denied_tool"]),
+        (&json!("not on a Friday"), &json!("Bash"))
+    );
+}
+
+#[tokio::test]
+async fn a_question_that_nobody_answers_is_denied_in_time_and_silence_does_not_end_the_run_before() {
+    let forge = with_fake_claude(&["--approval-limit-s", "3", "--silence-limit-s", "1"]).await;
+    let (task, run) = start(&forge, "FAKE: id=t approve=1 repeat=1").await;
+    asked(&forge, &run).await;
+    let (status, entries) = end_of(&forge, &task).await;
+    assert_eq!(status, "completed", "{entries:#?}");
+    assert!(
+        entries.iter().any(|entry| entry["entry_type"]["status"]["status"] == "timed_out"),
+        "{entries:#?}"
+    );
+}
+
+#[tokio::test]
+async fn a_question_that_the_agent_takes_back_is_no_longer_asked() {
+    let forge = with_fake_claude(&[]).await;
+    let (task, run) = start(&forge, "FAKE: id=w approve=1 withdraw=1 hear=1").await;
+    asked(&forge, &run).await;
+    forge.until("/api/approvals/pending", "it is taken back", |list| *list == json!([])).await;
+    let status = forge.get(&format!("/api/tasks/{}", text(&task["id"]))).await.data()["status"].clone();
+    assert_eq!(status, "inprogress", "the agent works on");
+    forge
+        .post(&format!("/api/task-attempts/{}/stop", text(&task["task_attempt"]["id"])), &json!({}))
+        .await
+        .data();
+}
+
+#[tokio::test]
+async fn a_message_to_an_agent_at_work_reaches_it_without_a_second_run() {
+    let forge = with_fake_claude(&[]).await;
+    let (task, run) = start(&forge, "FAKE: id=h hear=1").await;
+    let attempt = text(&task["task_attempt"]["id"]);
+    forge.until_said(&text(&run["id"]), "hello from").await;
+    let body = json!({"prompt": "and one thing more", "variant": "APPROVALS"});
+    let told = forge.post(&format!("/api/task-attempts/{attempt}/follow-up"), &body).await.data();
+    assert_eq!(told["id"], run["id"]);
+    let (status, entries) = end_of(&forge, &task).await;
+    assert_eq!(status, "completed");
+    assert!(has_text(&entries, "heard and one thing more"), "{entries:#?}");
+    assert!(entries.iter().any(|entry| entry["entry_type"]["type"] == "user_message"));
+    assert_eq!(forge.runs(&attempt).await.len(), 1);
+}
+
 async fn ask(forge: &TestForge, run: &Value) -> Value {
     let body = json!({"tool_name": "Bash", "tool_input": {"command": "rm x"}, "session_id": run["id"]});
     forge.post("/api/approvals/create", &body).await.data()

@@ -78,6 +78,22 @@ async fn a_branch_status_tells_where_an_attempt_stands() {
 }
 
 #[tokio::test]
+async fn a_merge_takes_the_words_of_an_agent_that_committed_by_itself_and_else_the_tasks() {
+    let forge = TestForge::start().await;
+    let (project, repo) = forge.project("repo").await;
+    let subject = || git(&repo, &["log", "-1", "--format=%s", "main"]);
+    let script = "echo 1 > one.txt; git add -A; git commit -qm 'Teach the parser tabs'; echo 2 > two.txt";
+    let task = forge.start_with(&project, "SHELL", "please do tabs", script).await;
+    let attempt = text(&task["task_attempt"]["id"]);
+    forge.settled(&attempt).await;
+    forge.post(&format!("/api/task-attempts/{attempt}/merge"), &json!({})).await.data();
+    assert_eq!(subject(), "Teach the parser tabs");
+    let done = work(&forge, &project, "please say something", "write a.txt one\nsay All is written").await;
+    post(&forge, &done, "merge", &json!({})).await.data();
+    assert_eq!(subject(), "Say something");
+}
+
+#[tokio::test]
 async fn commits_children_and_files_of_an_attempt_are_served() {
     let forge = TestForge::start().await;
     let (project, repo) = forge.project("repo").await;

@@ -20,6 +20,7 @@ mod login;
 mod mcp;
 mod notice;
 mod owners;
+mod parking;
 mod program;
 mod published;
 mod pulls;

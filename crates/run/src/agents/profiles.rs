@@ -284,6 +284,7 @@ enum Wanted {
     Flag,
     Text,
     Texts,
+    OneOf(&'static [&'static str]),
 }
 
 impl Wanted {
@@ -292,14 +293,16 @@ impl Wanted {
             Wanted::Flag => value.is_boolean(),
             Wanted::Text => value.is_string(),
             Wanted::Texts => value.as_array().is_some_and(|items| items.iter().all(Value::is_string)),
+            Wanted::OneOf(words) => value.as_str().is_some_and(|word| words.contains(&word)),
         }
     }
 
-    fn describe(&self) -> &'static str {
+    fn describe(&self) -> String {
         match self {
-            Wanted::Flag => "true or false",
-            Wanted::Text => "a string",
-            Wanted::Texts => "an array of strings",
+            Wanted::Flag => "true or false".into(),
+            Wanted::Text => "a string".into(),
+            Wanted::Texts => "an array of strings".into(),
+            Wanted::OneOf(words) => words.join(", "),
         }
     }
 }
@@ -321,16 +324,16 @@ fn wanted_type(option: &str) -> Option<Wanted> {
         "append_prompt"
         | "base_command_override"
         | "model"
-        | "sandbox"
-        | "ask_for_approval"
-        | "model_reasoning_effort"
-        | "model_reasoning_summary"
-        | "model_reasoning_summary_format"
         | "profile"
         | "base_instructions"
         | "agent"
         | "allow_tool"
         | "deny_tool" => Wanted::Text,
+        "sandbox" => Wanted::OneOf(&["auto", "read-only", "workspace-write", "danger-full-access"]),
+        "ask_for_approval" => Wanted::OneOf(&["unless-trusted", "on-failure", "on-request", "never"]),
+        "model_reasoning_effort" => Wanted::OneOf(&["minimal", "low", "medium", "high", "xhigh"]),
+        "model_reasoning_summary" => Wanted::OneOf(&["auto", "concise", "detailed", "none"]),
+        "model_reasoning_summary_format" => Wanted::OneOf(&["none", "experimental"]),
         "additional_params" | "add_dir" | "disable_mcp_server" => Wanted::Texts,
         _ => return None,
     })

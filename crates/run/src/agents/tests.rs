@@ -165,7 +165,7 @@ fn a_missing_program_is_named_before_an_executor_that_is_not_driven() {
     assert!(error.to_string().starts_with("Executable `cursor-agent` not found in PATH; "), "{error}");
     let error = planned("CURSOR", &options("CURSOR"), NEW, &programs(&["cursor-agent"])).unwrap_err();
     assert_eq!(error, PlanError::NotDriven { executor: Executor::CursorAgent });
-    assert!(error.to_string().contains("it drives: CLAUDE_CODE, SHELL, SCRIPTED"), "{error}");
+    assert!(error.to_string().contains("it drives: CLAUDE_CODE, CODEX, SHELL, SCRIPTED"), "{error}");
     let nowhere = Options { base_command_override: Some("no-such-program-here".into()), ..options("SHELL") };
     let error = planned("SHELL", &nowhere, NEW, &programs(&[])).unwrap_err();
     assert!(

@@ -32,6 +32,16 @@ pub(super) fn edit(path: &str, old: &str, new: &str) -> FileChange {
     FileChange::Edit { unified_diff: text, has_line_numbers: false }
 }
 
+/// The change of `path` whose hunks are given; what stands before the first of them is not needed.
+pub(super) fn hunks(path: &str, hunks: &str) -> FileChange {
+    let first = hunks.find("@@ ").filter(|at| *at == 0 || hunks.as_bytes()[at - 1] == b'\n');
+    let mut text = format!("--- a/{path}\n+++ b/{path}\n{}", &hunks[first.unwrap_or(0)..]);
+    if !text.ends_with('\n') {
+        text.push('\n');
+    }
+    FileChange::Edit { unified_diff: text, has_line_numbers: first.is_some() }
+}
+
 fn span(lines: usize) -> String {
     format!("{},{lines}", lines.min(1))
 }

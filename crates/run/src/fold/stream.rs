@@ -34,7 +34,8 @@ struct Stream {
     blocks: Vec<Block>,
 }
 
-struct Block {
+/// A text that grows in one entry.
+pub(super) struct Block {
     number: u64,
     speech: Speech,
     text: String,
@@ -74,11 +75,8 @@ impl Streams {
                 let Some(piece) = delta["text"].as_str().or_else(|| delta["thinking"].as_str()) else {
                     return;
                 };
-                if let Some(block) = self.of(parent).and_then(|stream| stream.block(number))
-                    && block.text.len() + piece.len() <= MAX_TEXT_BYTES
-                {
-                    block.text.push_str(piece);
-                    block.show_if_due(page);
+                if let Some(block) = self.of(parent).and_then(|stream| stream.block(number)) {
+                    block.grow(piece, page);
                 }
             }
             Some("content_block_stop") => {
@@ -139,6 +137,30 @@ impl Stream {
 }
 
 impl Block {
+    pub fn new(speech: Speech) -> Block {
+        Block { number: 0, speech, text: String::new(), shown: 0, entry: None, finished: false }
+    }
+
+    pub fn speech(&self) -> Speech {
+        self.speech
+    }
+
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Where it is shown, if it is.
+    pub fn entry(&self) -> Option<usize> {
+        self.entry
+    }
+
+    pub fn grow(&mut self, piece: &str, page: &mut Page<'_>) {
+        if self.text.len() + piece.len() <= MAX_TEXT_BYTES {
+            self.text.push_str(piece);
+            self.show_if_due(page);
+        }
+    }
+
     fn show_if_due(&mut self, page: &mut Page<'_>) {
         let grown = self.text.len() - self.shown;
         if self.text.len() <= EAGER_BYTES || grown >= self.text.len() / GROWTH_PARTS {
@@ -146,7 +168,7 @@ impl Block {
         }
     }
 
-    fn show(&mut self, page: &mut Page<'_>) {
+    pub fn show(&mut self, page: &mut Page<'_>) {
         if self.shown == self.text.len() {
             return;
         }

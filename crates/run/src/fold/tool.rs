@@ -156,11 +156,11 @@ fn shown_name(name: &str) -> String {
     }
 }
 
-fn ticked(text: &str) -> String {
+pub(super) fn ticked(text: &str) -> String {
     format!("`{text}`")
 }
 
-fn relative(path: &str, worktree: &Path) -> String {
+pub(super) fn relative(path: &str, worktree: &Path) -> String {
     match Path::new(path).strip_prefix(worktree) {
         Ok(inside) if inside == PathBuf::new() => ".".into(),
         Ok(inside) => inside.display().to_string(),

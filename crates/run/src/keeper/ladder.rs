@@ -1,4 +1,4 @@
-//! The stop ladder: ask, interrupt, terminate, kill.
+//! The stop ladder: ask, close the input, interrupt, terminate, kill.
 //!
 //! Owns: which signal is due when; time and process table are handed in. Invariant: a step is taken only while something
 //! lives, every process gets each step's signal at most once (KILL again and again), and the ladder has an end even if
@@ -13,6 +13,7 @@ use crate::ExitReason;
 use crate::process::Identity;
 
 const ASK: Duration = Duration::from_millis(1500);
+const CLOSE: Duration = Duration::from_millis(500);
 const STEP: Duration = Duration::from_secs(2);
 const KILL_STEP: Duration = Duration::from_secs(3);
 /// How often a step looks for processes that were not there before.
@@ -31,6 +32,8 @@ pub(super) struct Ladder {
 pub(super) enum Step {
     /// The agent was asked in its own protocol.
     Ask,
+    /// Its input has ended, which most agents take for a request to leave.
+    Close,
     Interrupt,
     Terminate,
     Kill,
@@ -42,6 +45,7 @@ impl Step {
     fn lasts(self) -> Duration {
         match self {
             Step::Ask => ASK,
+            Step::Close => CLOSE,
             Step::Interrupt | Step::Terminate => STEP,
             Step::Kill | Step::GivenUp => KILL_STEP,
         }
@@ -49,7 +53,8 @@ impl Step {
 
     fn next(self) -> Step {
         match self {
-            Step::Ask => Step::Interrupt,
+            Step::Ask => Step::Close,
+            Step::Close => Step::Interrupt,
             Step::Interrupt => Step::Terminate,
             Step::Terminate => Step::Kill,
             Step::Kill | Step::GivenUp => Step::GivenUp,
@@ -58,7 +63,7 @@ impl Step {
 
     fn signal(self) -> Option<Signal> {
         match self {
-            Step::Ask | Step::GivenUp => None,
+            Step::Ask | Step::Close | Step::GivenUp => None,
             Step::Interrupt => Some(Signal::INT),
             Step::Terminate => Some(Signal::TERM),
             Step::Kill => Some(Signal::KILL),
@@ -81,17 +86,22 @@ impl Ladder {
         self.step == Step::GivenUp
     }
 
+    /// Whether the agent is still given the chance to answer a request.
+    pub(super) fn is_asking(&self) -> bool {
+        self.step == Step::Ask
+    }
+
     /// When to climb again; a ladder that has given up wants that to be noticed at once.
     pub(super) fn due(&self) -> Instant {
         match self.step {
-            Step::Ask => self.step_ends,
+            Step::Ask | Step::Close => self.step_ends,
             _ => self.look_at.min(self.step_ends),
         }
     }
 
     /// The agent itself is gone: nobody is left who could follow a request.
     pub(super) fn note_agent_gone(&mut self, now: Instant) {
-        if self.step == Step::Ask {
+        if matches!(self.step, Step::Ask | Step::Close) {
             self.enter(Step::Interrupt, now);
         }
     }
@@ -154,8 +164,18 @@ mod tests {
         let start = Instant::now();
         let mut ladder = Ladder::new(Step::Ask, ExitReason::Stopped, start);
         assert_eq!(signals(&mut ladder, start + Duration::from_millis(1400)), []);
+        assert!(ladder.is_asking());
         ladder.note_agent_gone(start + Duration::from_millis(1401));
         assert_eq!(signals(&mut ladder, start + Duration::from_millis(1401)), [Signal::INT]);
+    }
+
+    #[test]
+    fn an_agent_that_does_not_answer_loses_its_input_before_it_is_signalled() {
+        let start = Instant::now();
+        let mut ladder = Ladder::new(Step::Ask, ExitReason::Stopped, start);
+        assert_eq!(signals(&mut ladder, start + ASK), []);
+        assert!(!ladder.is_asking());
+        assert_eq!(signals(&mut ladder, start + ASK + CLOSE), [Signal::INT]);
     }
 
     #[test]

@@ -44,6 +44,8 @@ pub(super) struct Watch {
     state: State,
     time_limit: Option<Duration>,
     silence_limit: Option<Duration>,
+    /// The agent waits for a person, and its silence means nothing, until it is told something.
+    held: bool,
     started: Instant,
     active: Instant,
     ladder: Option<Ladder>,
@@ -101,6 +103,7 @@ impl Watch {
             state,
             time_limit: spec.time_limit_ms.map(Duration::from_millis),
             silence_limit: spec.silence_limit_ms.map(Duration::from_millis),
+            held: false,
             started: now,
             active: now,
             ladder: None,
@@ -190,7 +193,7 @@ impl Watch {
 
     fn next_due(&self) -> Option<Instant> {
         let now = Instant::now();
-        let limits = [limit_end(self.started, self.time_limit), limit_end(self.active, self.silence_limit)];
+        let limits = [limit_end(self.started, self.time_limit), limit_end(self.active, self.silence_limit())];
         let limits = limits.into_iter().filter(|_| self.ladder.is_none() && self.death.is_none());
         // A drain that is over ends the run now, unless it is the tree that is waited for.
         let awaits_drain = self.ladder.is_none() && self.exit.is_none();
@@ -293,6 +296,10 @@ impl Watch {
     fn obey(&mut self, client: usize, order: Order) {
         let outcome = match order.op {
             Op::Stdin { data } => self.tell_agent(data.as_bytes()),
+            Op::Hold => {
+                self.held = true;
+                Ok(())
+            }
             Op::CloseStdin => {
                 self.input.close();
                 self.input.flush();
@@ -317,6 +324,7 @@ impl Watch {
         self.record(Kind::Stdin, bytes);
         self.input.flush();
         self.active = Instant::now();
+        self.held = false;
         Ok(())
     }
 
@@ -336,6 +344,14 @@ impl Watch {
         for (process, signal) in ladder.climb(now, || tree::members(keeper, agent)) {
             process.signal(signal);
         }
+        if !ladder.is_asking() {
+            self.input.close();
+            self.input.flush();
+        }
+    }
+
+    fn silence_limit(&self) -> Option<Duration> {
+        self.silence_limit.filter(|_| !self.held)
     }
 
     fn enforce_limits(&mut self, now: Instant) {
@@ -347,7 +363,7 @@ impl Watch {
         };
         let (reason, remark) = if let Some(limit) = over(self.started, self.time_limit) {
             (ExitReason::TimeLimit, format!("stopped: time limit of {} reached\n", spell(limit)))
-        } else if let Some(limit) = over(self.active, self.silence_limit) {
+        } else if let Some(limit) = over(self.active, self.silence_limit()) {
             (ExitReason::Silence, format!("stopped: no output for {}\n", spell(limit)))
         } else {
             return;

@@ -14,11 +14,11 @@ use serde_json::{Value, json};
 
 use crate::stage::lens;
 
-fn data(name: &str) -> PathBuf {
+pub(crate) fn data(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)
 }
 
-fn record(kind: Kind, bytes: impl Into<Vec<u8>>) -> Record {
+pub(crate) fn record(kind: Kind, bytes: impl Into<Vec<u8>>) -> Record {
     Record { kind, at_ms: 1_700_000_000_000, bytes: bytes.into() }
 }
 
@@ -39,7 +39,7 @@ fn apply(patches: &[EntryPatch]) -> Vec<NormalizedEntry> {
     list
 }
 
-fn patches(dialect: Dialect, records: &[Record]) -> (Vec<EntryPatch>, Outcome) {
+pub(crate) fn patches(dialect: Dialect, records: &[Record]) -> (Vec<EntryPatch>, Outcome) {
     let mut fold = Fold::new(dialect, &lens(Path::new("/repo")));
     let mut out = Vec::new();
     for record in records {
@@ -49,13 +49,13 @@ fn patches(dialect: Dialect, records: &[Record]) -> (Vec<EntryPatch>, Outcome) {
     (out, fold.outcome().clone())
 }
 
-fn folded(dialect: Dialect, records: &[Record]) -> (Vec<NormalizedEntry>, Outcome) {
+pub(crate) fn folded(dialect: Dialect, records: &[Record]) -> (Vec<NormalizedEntry>, Outcome) {
     let (patches, outcome) = patches(dialect, records);
     (apply(&patches), outcome)
 }
 
 /// A transcript as the journal would hold it: raw stdout lines, or `{"dir", "msg"}` exchanges.
-fn transcript(file: &Path) -> Vec<Record> {
+pub(crate) fn transcript(file: &Path) -> Vec<Record> {
     let mut records = Vec::new();
     for line in fs::read_to_string(file).unwrap().split_inclusive('\n') {
         let exchange = serde_json::from_str::<Value>(line).ok().filter(|line| line["dir"].is_string());
@@ -76,31 +76,42 @@ fn transcript(file: &Path) -> Vec<Record> {
 }
 
 fn transcripts() -> Vec<PathBuf> {
-    let files = fs::read_dir(data("claude")).unwrap().map(|entry| entry.unwrap().path());
+    let files = recorded("claude");
+    assert!(files.len() >= 14, "transcripts are missing");
+    files
+}
+
+/// The transcripts of an agent.
+pub(crate) fn recorded(agent: &str) -> Vec<PathBuf> {
+    let files = fs::read_dir(data(agent)).unwrap().map(|entry| entry.unwrap().path());
     let mut files: Vec<_> = files.filter(|file| file.extension().is_some_and(|ext| ext == "jsonl")).collect();
     files.sort();
-    assert!(files.len() >= 14, "transcripts are missing");
     files
 }
 
 #[test]
 fn every_recorded_conversation_reads_well() {
     for file in transcripts() {
-        let (entries, outcome) = folded(Dialect::Claude, &transcript(&file));
-        let verdict = outcome.verdict.as_ref().map(|verdict| format!("{verdict:?}"));
-        let view = json!({
-            "entries": entries,
-            "session_id": outcome.session_id,
-            "summary": outcome.summary,
-            "verdict": verdict,
-            "tokens": outcome.tokens(),
-            "usage": outcome.usage,
-            "limit": outcome.limit.as_ref().map(|limit| (limit.reset_at, &limit.message)),
-            "session_lost": outcome.session_lost,
-            "transcript": outcome.transcript_tail.map(|text| text.lines().map(str::to_owned).collect::<Vec<_>>()),
-        });
+        let view = view(Dialect::Claude, &transcript(&file));
         insta::assert_json_snapshot!(file.file_stem().unwrap().to_str().unwrap(), view);
     }
+}
+
+/// All that a reader gets of a conversation.
+pub(crate) fn view(dialect: Dialect, records: &[Record]) -> Value {
+    let (entries, outcome) = folded(dialect, records);
+    let verdict = outcome.verdict.as_ref().map(|verdict| format!("{verdict:?}"));
+    json!({
+        "entries": entries,
+        "session_id": outcome.session_id,
+        "summary": outcome.summary,
+        "verdict": verdict,
+        "tokens": outcome.tokens(),
+        "usage": outcome.usage,
+        "limit": outcome.limit.as_ref().map(|limit| (limit.reset_at, &limit.message)),
+        "session_lost": outcome.session_lost,
+        "transcript": outcome.transcript_tail.map(|text| text.lines().map(str::to_owned).collect::<Vec<_>>()),
+    })
 }
 
 /// Frames of an older server's log socket: the raw chunks as records, or the entries a client ended up with.
@@ -153,7 +164,7 @@ fn an_older_log_reads_as_it_did() {
 }
 
 /// The statuses an entry went through.
-fn statuses(patches: &[EntryPatch], index: usize) -> Vec<Value> {
+pub(crate) fn statuses(patches: &[EntryPatch], index: usize) -> Vec<Value> {
     let of_entry = patches.iter().filter(|patch| patch.index == index);
     of_entry
         .map(|patch| serde_json::to_value(&patch.entry).unwrap()["entry_type"]["status"].clone())
@@ -207,7 +218,7 @@ fn a_plain_program_in_the_claude_dialect_shows_every_line() {
 fn a_line_too_long_is_told_of_and_the_rest_is_read() {
     let mut bytes = vec![b'{'; 9 << 20];
     bytes.extend_from_slice(b"\nnext\n");
-    for dialect in [Dialect::Claude, Dialect::Text] {
+    for dialect in [Dialect::Claude, Dialect::Codex, Dialect::Text] {
         let (entries, _) = folded(dialect, &[record(Kind::Stdout, bytes.clone())]);
         let texts: Vec<_> = entries.iter().map(|entry| entry.content.trim_end()).collect();
         assert_eq!(texts, ["line of 9437184 bytes omitted from the readable log", "next"]);
@@ -230,7 +241,7 @@ fn a_long_streamed_answer_stays_linear() {
 }
 
 /// Cuts `bytes` at the given places.
-fn chunks(bytes: &[u8], places: &[prop::sample::Index]) -> Vec<Record> {
+pub(crate) fn chunks(bytes: &[u8], places: &[prop::sample::Index]) -> Vec<Record> {
     let mut places: Vec<_> = places.iter().map(|place| place.index(bytes.len() + 1)).collect();
     places.extend([0, bytes.len()]);
     places.sort_unstable();
@@ -356,7 +367,7 @@ proptest! {
             at_ms += gap;
             Record { kind, at_ms, bytes }
         }).collect();
-        for dialect in [Dialect::Claude, Dialect::Text, Dialect::Script] {
+        for dialect in [Dialect::Claude, Dialect::Codex, Dialect::Text, Dialect::Script] {
             let first = patches(dialect, &records);
             apply(&first.0);
             prop_assert_eq!(first, patches(dialect, &records));

@@ -1,5 +1,6 @@
 //! Real keepers, real agents (shell scripts), real signals; recorded conversations of real agents.
 
+mod codex;
 mod driven;
 mod find;
 mod fold;

@@ -164,7 +164,7 @@ const SCHEMAS: &[(&str, &str)] = &[
     (
         "FollowUp",
         "prompt:string variant?:string|null image_ids?:uuid[]|null retry_process_id?:uuid|null \
-         force_when_dirty?:bool|null perform_git_reset?:bool|null",
+         force_when_dirty?:bool|null perform_git_reset?:bool|null fresh?:bool|null",
     ),
     (
         "ReplaceProcess",

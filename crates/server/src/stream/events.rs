@@ -20,6 +20,7 @@ use crate::extract::Params;
 use crate::stream::drafts::patch_draft;
 use crate::stream::patch::{put, remove};
 use crate::stream::runs::{patch_run, path};
+use crate::wire;
 
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
@@ -61,12 +62,15 @@ fn messages(feed: EventFeed) -> impl Stream<Item = Message> + Send + 'static {
 }
 
 fn write(record: &EventRecord) -> Option<Message> {
-    let patch = patch(&record.event)?;
-    Some(Message::default().id(record.seq.to_string()).event("json_patch").data(format!("[{patch}]")))
+    let message = Message::default().id(record.seq.to_string());
+    if let Event::Approval { approval, .. } = &record.event {
+        return message.event("approval").json_data(wire::approval(approval)).ok();
+    }
+    Some(message.event("json_patch").data(format!("[{}]", patch(&record.event)?)))
 }
 
-/// A new attempt shows as the change of its task, which is an event of its own; so does a question that waits. The
-/// documents that clients keep have no place for approvals.
+/// A new attempt shows as the change of its task, which is an event of its own. The documents that clients keep have no
+/// place for approvals, which therefore have a name of their own on this stream.
 fn patch(event: &Event) -> Option<String> {
     Some(match event {
         Event::Task { change, task, .. } => {

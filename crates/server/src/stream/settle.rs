@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use forge_core::{Forge, Result};
-use forge_types::{Event, Run, RunId, RunPhase};
+use forge_types::{Event, Run, RunId};
 
 const LIMIT: Duration = Duration::from_secs(30);
 
@@ -20,13 +20,13 @@ async fn wait(forge: &Forge, id: RunId) -> Result<Option<Run>> {
     // The feed begins before the look, so that no event falls in between.
     let mut feed = forge.feed(forge.latest_seq());
     let run = forge.run(id).await?;
-    if run.phase == RunPhase::Ended {
+    if run.phase.is_over() {
         return Ok(Some(run));
     }
     loop {
         for record in feed.next().await? {
             match &record.event {
-                Event::Run { run, .. } if run.id == id && run.phase == RunPhase::Ended => {
+                Event::Run { run, .. } if run.id == id && run.phase.is_over() => {
                     return Ok(Some(run.clone()));
                 }
                 Event::RunRemoved { id: gone, .. } if *gone == id => return Ok(None),

@@ -49,6 +49,8 @@ fn recorded_run() -> (Value, Run) {
         dropped: read(&data["dropped"]),
         session_id: Some("s".into()),
         summary: None,
+        parked_until: None,
+        unverified: false,
         started_at: read(&data["started_at"]),
         completed_at: read(&data["completed_at"]),
         created_at: read(&data["created_at"]),

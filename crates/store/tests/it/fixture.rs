@@ -110,6 +110,8 @@ fn run(owner: RunOwner, action: Action, at: i64) -> Run {
         dropped: false,
         session_id: None,
         summary: None,
+        parked_until: None,
+        unverified: false,
         started_at: Millis(at),
         completed_at: None,
         created_at: Millis(at),

@@ -61,6 +61,8 @@ async fn sample_rows(conn: &mut SqliteConnection, version: i64) {
              INSERT INTO approvals VALUES ('00000000-0000-4000-8000-000000000007', NULL, 'Bash', '{}', NULL, NULL,
                'pending', NULL, 1, 2, NULL);"
         }
+        6 => "",
+        7 => "UPDATE runs SET parked_until_ms = 9, unverified = 1;",
         other => panic!("migration {other} has no sample rows"),
     };
     sqlx::raw_sql(rows).execute(conn).await.unwrap();

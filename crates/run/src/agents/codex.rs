@@ -1,0 +1,137 @@
+//! How Codex is started and what its conversation opens with.
+//!
+//! Owns its command line and the settings of its thread. Invariants: the program is its app server, so prompt and settings
+//! go to stdin, never to the command line; stdin closes when the turn is over, which ends the process; a continued
+//! conversation is forked, so the old one stays as it was.
+
+use std::path::Path;
+
+use serde_json::{Map, Value, json};
+
+use super::profiles::Options;
+use super::{Command, Request};
+use crate::talk::Opening;
+use crate::{Cue, StdinPlan};
+
+/// What a thread is told to run with local models.
+const LOCAL_PROVIDER: &str = "ollama";
+
+pub(super) fn args(command: &Command) -> Option<String> {
+    // A profile's own command may name the app server itself.
+    let server = "app-server";
+    (!command.args.iter().any(|arg| arg == server)).then(|| server.to_owned())
+}
+
+pub(super) fn env() -> Vec<(String, String)> {
+    let env = [("NODE_NO_WARNINGS", "1"), ("NO_COLOR", "1"), ("RUST_LOG", "error")];
+    env.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec()
+}
+
+pub(super) fn stdin() -> StdinPlan {
+    let client = json!({"name": "forge", "title": "Forge", "version": env!("CARGO_PKG_VERSION")});
+    // It repeats the whole diff at every change, which would make the log grow with the square of the work.
+    let capabilities = json!({"optOutNotificationMethods": ["turn/diff/updated"]});
+    let params = json!({"clientInfo": client, "capabilities": capabilities});
+    let first = json!({"id": 1, "method": "initialize", "params": params}).to_string();
+    StdinPlan::Duplex { first: vec![first], close_on: Some(Cue::Method("turn/completed".into())) }
+}
+
+pub(super) fn opening(options: &Options, request: Request<'_>, prompt: String, worktree: &Path) -> Opening {
+    let resume = match request {
+        Request::New { .. } => None,
+        Request::Resume { session_id, .. } => Some(session_id.to_owned()),
+    };
+    Opening { resume, prompt, settings: settings(options, worktree) }
+}
+
+fn settings(options: &Options, worktree: &Path) -> Map<String, Value> {
+    let (sandbox, approval) = guard(options);
+    let mut settings = Map::new();
+    settings.insert("cwd".into(), worktree.to_string_lossy().into());
+    settings.insert("approvalPolicy".into(), approval.into());
+    settings.insert("sandbox".into(), sandbox.into());
+    for (key, option) in [("model", "model"), ("baseInstructions", "base_instructions")] {
+        settings.extend(options.text(option).map(|value| (key.to_owned(), value.into())));
+    }
+    if options.is_on("oss") {
+        settings.insert("modelProvider".into(), LOCAL_PROVIDER.into());
+    }
+    let passed = [
+        "model_reasoning_effort",
+        "model_reasoning_summary",
+        "model_reasoning_summary_format",
+        "profile",
+        "include_plan_tool",
+        "include_apply_patch_tool",
+    ];
+    let passed = passed.iter().filter_map(|key| Some(((*key).to_owned(), options.own.get(*key)?.clone())));
+    let config: Map<String, Value> = passed.collect();
+    if !config.is_empty() {
+        settings.insert("config".into(), config.into());
+    }
+    settings
+}
+
+/// The sandbox and when a person is asked, in the words of the protocol.
+fn guard(options: &Options) -> (&str, &str) {
+    let sandbox = options.text("sandbox").filter(|sandbox| *sandbox != "auto").unwrap_or("workspace-write");
+    let approval = match options.text("ask_for_approval") {
+        Some("unless-trusted") => "untrusted",
+        // It no longer waits for a failure before it asks.
+        Some("on-failure") => "on-request",
+        Some(approval) => approval,
+        None if sandbox == "danger-full-access" => "never",
+        None => "on-request",
+    };
+    (sandbox, approval)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn opened(own: Value, request: Request<'_>) -> Opening {
+        let own = own.as_object().cloned().unwrap();
+        opening(&Options { own, ..Options::default() }, request, "do it".into(), Path::new("/repo"))
+    }
+
+    #[test]
+    fn sandbox_and_approval_follow_the_options() {
+        let cases = [
+            (json!({}), ["workspace-write", "on-request"]),
+            (json!({"sandbox": "auto"}), ["workspace-write", "on-request"]),
+            (json!({"sandbox": "auto", "ask_for_approval": "never"}), ["workspace-write", "never"]),
+            (json!({"sandbox": "danger-full-access"}), ["danger-full-access", "never"]),
+            (json!({"sandbox": "read-only"}), ["read-only", "on-request"]),
+            (json!({"ask_for_approval": "on-failure"}), ["workspace-write", "on-request"]),
+            (
+                json!({"sandbox": "danger-full-access", "ask_for_approval": "unless-trusted"}),
+                ["danger-full-access", "untrusted"],
+            ),
+        ];
+        for (own, [sandbox, approval]) in cases {
+            let settings = opened(own.clone(), Request::New { prompt: "" }).settings;
+            let got = (&settings["sandbox"], &settings["approvalPolicy"]);
+            assert_eq!(got, (&json!(sandbox), &json!(approval)), "{own}");
+        }
+    }
+
+    #[test]
+    fn the_thread_is_told_what_the_profile_says() {
+        let own = json!({
+            "model": "m", "model_reasoning_effort": "high", "model_reasoning_summary": "none", "oss": true,
+            "base_instructions": "be brief", "include_plan_tool": true,
+        });
+        let opening = opened(own, Request::Resume { prompt: "", session_id: "t-1" });
+        assert_eq!((opening.resume.as_deref(), opening.prompt.as_str()), (Some("t-1"), "do it"));
+        assert_eq!(
+            Value::from(opening.settings),
+            json!({
+                "cwd": "/repo", "approvalPolicy": "on-request", "sandbox": "workspace-write", "model": "m",
+                "modelProvider": "ollama", "baseInstructions": "be brief", "config": {
+                    "model_reasoning_effort": "high", "model_reasoning_summary": "none", "include_plan_tool": true,
+                },
+            })
+        );
+    }
+}

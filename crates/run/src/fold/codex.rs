@@ -1,0 +1,430 @@
+//! Codex's app server, line by line.
+//!
+//! Owns the conversation's state: which thread is the agent's own, what streams, which items are open. Invariants: success is
+//! what the last `turn/completed` of that thread says, and an agent that ends without one has failed; a question is
+//! shown until the log has its answer; notifications of kinds that nobody knows are shown once, and what is remembered
+//! is bounded.
+
+mod item;
+mod meter;
+mod trouble;
+
+use std::collections::VecDeque;
+use std::path::PathBuf;
+
+use forge_types::{ActionType, EntryType, ErrorType, TodoItem, ToolStatus};
+use serde_json::{Value, json};
+
+use super::calls::Calls;
+use super::entries::{Page, plain, sourced};
+use super::stream::{Block, Speech};
+use super::{Lens, Verdict, cut};
+use crate::journal::Record;
+use crate::lines::{Line, Lines, clean, omitted};
+use crate::talk::{FEEDBACK, FEEDBACK_ID, NO_REASON, TIMED_OUT};
+use item::Shown;
+use meter::Meter;
+use trouble::Trouble;
+
+const UNRECOGNISED_BYTES: usize = 1024;
+/// Requests of ours that wait for a reply, texts that grow, and reasons that wait for their denial.
+const MAX_OPEN: usize = 64;
+/// Remarks that are not repeated.
+const MAX_REMARKS: usize = 32;
+const BROKEN_OFF: &str = "Codex ended before its turn was over";
+
+pub(super) struct Codex {
+    said: Lines,
+    heard: Lines,
+    talk: Talk,
+}
+
+struct Talk {
+    worktree: PathBuf,
+    thread: Option<String>,
+    /// Requests that have no reply yet: id and method.
+    requests: VecDeque<(Value, String)>,
+    /// Texts that stream, by their item.
+    growing: VecDeque<(String, Block)>,
+    calls: Calls,
+    /// Why a question was denied, by the question.
+    reasons: VecDeque<(String, String)>,
+    meter: Meter,
+    trouble: Trouble,
+    remarks: VecDeque<String>,
+    /// Whether the agent has said anything of the protocol.
+    began: bool,
+}
+
+impl Codex {
+    pub fn new(lens: &Lens) -> Codex {
+        let talk = Talk {
+            worktree: lens.worktree.clone(),
+            thread: None,
+            requests: VecDeque::new(),
+            growing: VecDeque::new(),
+            calls: Calls::new(lens),
+            reasons: VecDeque::new(),
+            meter: Meter::default(),
+            trouble: Trouble::default(),
+            remarks: VecDeque::new(),
+            began: false,
+        };
+        Codex { said: Lines::default(), heard: Lines::default(), talk }
+    }
+
+    /// Takes what the agent printed.
+    pub fn push(&mut self, record: &Record, page: &mut Page<'_>) {
+        let Codex { said, talk, .. } = self;
+        said.push(&record.bytes, |line| talk.take(line, record.at_ms, page));
+    }
+
+    /// Takes what the agent was told.
+    pub fn hear(&mut self, record: &Record, page: &mut Page<'_>) {
+        let Codex { heard, talk, .. } = self;
+        heard.push(&record.bytes, |line| {
+            if let Line::Whole(bytes) = line
+                && let Ok(message) = serde_json::from_slice::<Value>(bytes)
+            {
+                talk.hear(&message, page);
+            }
+        });
+    }
+
+    pub fn finish(&mut self, page: &mut Page<'_>) {
+        let Codex { said, talk, .. } = self;
+        said.finish(|line| talk.take(line, 0, page));
+        talk.finish(page);
+    }
+}
+
+impl Talk {
+    fn take(&mut self, line: Line<'_>, at_ms: i64, page: &mut Page<'_>) {
+        let bytes = match line {
+            Line::Whole(bytes) => bytes,
+            Line::TooLong { bytes } => {
+                page.add(plain(EntryType::SystemMessage, omitted(bytes)));
+                return;
+            }
+        };
+        let message = match bytes.trim_ascii_start().first() {
+            None => return,
+            Some(b'{') => serde_json::from_slice::<Value>(bytes).ok(),
+            Some(_) => None,
+        };
+        let Some(mut message) = message else {
+            page.add(plain(EntryType::SystemMessage, clean(bytes).into_owned()));
+            return;
+        };
+        let params = message.get_mut("params").map(Value::take).unwrap_or_default();
+        match (message["method"].as_str(), &message["id"]) {
+            (Some(method), Value::Null) => self.read_notification(method, &params, bytes, page),
+            (Some(method), id) => self.read_request(method, &id.to_string(), &params, at_ms, page),
+            (None, Value::Null) => self.remark_unknown("?", bytes, page),
+            (None, id) => self.read_reply(id, &message, page),
+        }
+    }
+
+    /// Our requests, so that their replies are understood; messages; answers to the agent's requests.
+    fn hear(&mut self, message: &Value, page: &mut Page<'_>) {
+        let id = &message["id"];
+        let Some(method) = message["method"].as_str() else {
+            self.answer(&id.to_string(), &message["result"], page);
+            return;
+        };
+        if id.is_null() {
+            return;
+        }
+        push_bounded(&mut self.requests, (id.clone(), method.to_owned()), MAX_OPEN);
+        if method != "turn/steer" {
+            return;
+        }
+        let parts = message["params"]["input"].as_array().into_iter().flatten();
+        let text = parts.filter_map(|part| part["text"].as_str()).collect::<Vec<_>>().join("\n");
+        match id.as_str().and_then(|id| id.strip_prefix(FEEDBACK_ID)) {
+            Some(question) => push_bounded(&mut self.reasons, (question.to_owned(), text), MAX_OPEN),
+            None => {
+                page.add(plain(EntryType::UserMessage, text));
+            }
+        }
+    }
+
+    fn read_reply(&mut self, id: &Value, message: &Value, page: &mut Page<'_>) {
+        self.began = true;
+        let Some(place) = self.requests.iter().position(|(known, _)| known == id) else { return };
+        let Some((_, method)) = self.requests.remove(place) else { return };
+        if let Some(error) = message.get("error") {
+            self.trouble.refuse(&method, error, page);
+        } else if method.starts_with("thread/") {
+            self.introduce(&message["result"], page);
+        }
+    }
+
+    fn introduce(&mut self, result: &Value, page: &mut Page<'_>) {
+        let (thread, model) = (result["thread"]["id"].as_str(), result["model"].as_str().unwrap_or_default());
+        if let Some(thread) = thread.filter(|_| self.thread.is_none()) {
+            self.thread = Some(thread.to_owned());
+            page.outcome.session_id = Some(thread.to_owned());
+            self.meter.introduce(thread, model);
+        }
+        let mut text = format!("model: {model}");
+        if let Some(effort) = result["reasoningEffort"].as_str() {
+            text += &format!("  reasoning effort: {effort}");
+        }
+        page.add(plain(EntryType::SystemMessage, text));
+    }
+
+    fn is_own(&self, params: &Value) -> bool {
+        match (&self.thread, params["threadId"].as_str()) {
+            (Some(own), Some(thread)) => own == thread,
+            _ => true,
+        }
+    }
+
+    fn read_notification(&mut self, method: &str, params: &Value, line: &[u8], page: &mut Page<'_>) {
+        self.began = true;
+        let text = |key: &str| params[key].as_str().unwrap_or_default();
+        match method {
+            "thread/started" => {
+                let thread = &params["thread"];
+                if let (Some(id), Some(model)) = (thread["id"].as_str(), thread["model"].as_str()) {
+                    self.meter.introduce(id, model);
+                }
+            }
+            "item/started" => {
+                self.trouble.pass();
+                self.open_item(&params["item"], line.len(), page);
+            }
+            "item/completed" => self.close_item(&params["item"], self.is_own(params), page),
+            "item/agentMessage/delta" => self.grow(text("itemId"), Speech::Text, text("delta"), page),
+            "item/reasoning/summaryTextDelta" | "item/reasoning/textDelta" => {
+                self.grow(text("itemId"), Speech::Thinking, text("delta"), page);
+            }
+            "item/reasoning/summaryPartAdded" => {
+                if params["summaryIndex"].as_u64().is_some_and(|index| index > 0) {
+                    self.grow(text("itemId"), Speech::Thinking, "\n\n", page);
+                }
+            }
+            "turn/started" => self.meter.begin(text("threadId")),
+            "turn/plan/updated" => show_plan(params, page),
+            "turn/completed" if self.is_own(params) => self.end_turn(&params["turn"], page),
+            "thread/tokenUsage/updated" => {
+                self.meter.read(text("threadId"), &params["tokenUsage"], page.outcome);
+            }
+            "account/rateLimits/updated" => self.trouble.note_limits(&params["rateLimits"]),
+            "error" => self.trouble.read(params, page),
+            "warning" | "guardianWarning" => self.remark(text("message"), page),
+            "configWarning" => self.remark(text("summary"), page),
+            "model/rerouted" => {
+                let text = format!("model: {} (instead of {})", text("toModel"), text("fromModel"));
+                self.remark(&text, page);
+            }
+            "mcpServer/startupStatus/updated" if params["status"] == "failed" => {
+                let text = format!("MCP server {} did not start: {}", text("name"), text("error"));
+                self.remark(&text, page);
+            }
+            method if is_harmless(method) => {}
+            method => self.remark_unknown(method, line, page),
+        }
+    }
+
+    fn open_item(&mut self, item: &Value, bytes: usize, page: &mut Page<'_>) {
+        for Shown { id, entry } in item::show(item, &self.worktree) {
+            if matches!(entry.entry_type, EntryType::ToolUse { .. }) {
+                self.calls.open(&id, entry, bytes, page);
+            }
+        }
+    }
+
+    fn close_item(&mut self, item: &Value, own: bool, page: &mut Page<'_>) {
+        let id = item["id"].as_str().unwrap_or_default();
+        let streamed = self.growing.iter().position(|(known, _)| known == id);
+        let streamed =
+            streamed.and_then(|place| self.growing.remove(place)).and_then(|(_, block)| block.entry());
+        for Shown { id, entry } in item::show(item, &self.worktree) {
+            if own && entry.entry_type == EntryType::AssistantMessage {
+                page.outcome.summarise(&entry.content);
+            }
+            let call = self.calls.take(&id);
+            // What a person decided says more than that it was declined.
+            let decided = call.as_ref().is_some_and(|call| {
+                let EntryType::ToolUse { status, .. } = &call.entry.entry_type else { return false };
+                matches!(status, ToolStatus::Denied { .. } | ToolStatus::TimedOut)
+            });
+            if !decided {
+                page.put(call.map(|call| call.index).or(streamed), entry);
+            }
+        }
+    }
+
+    fn grow(&mut self, item: &str, speech: Speech, piece: &str, page: &mut Page<'_>) {
+        let place = self.growing.iter().position(|(known, _)| known == item);
+        if place.is_none() {
+            if self.growing.len() == MAX_OPEN
+                && let Some((_, mut oldest)) = self.growing.pop_front()
+            {
+                oldest.show(page);
+            }
+            self.growing.push_back((item.to_owned(), Block::new(speech)));
+        }
+        let place = place.unwrap_or(self.growing.len().saturating_sub(1));
+        if let Some((_, block)) = self.growing.get_mut(place) {
+            block.grow(piece, page);
+        }
+    }
+
+    /// A question shows its calls as waiting; a call nobody has announced is announced here.
+    fn read_request(&mut self, method: &str, key: &str, params: &Value, at_ms: i64, page: &mut Page<'_>) {
+        self.began = true;
+        let Some(announced) = item::asked(method, params) else { return };
+        let id = announced["id"].as_str().unwrap_or(key).to_owned();
+        if !self.calls.has(&id) {
+            let mut announced = announced;
+            announced["id"] = id.as_str().into();
+            self.open_item(&announced, 0, page);
+        }
+        let mut part = 0;
+        while self.calls.has(&item::part_id(&id, part)) && part < item::MAX_FILES {
+            self.calls.ask(key, &item::part_id(&id, part), at_ms, page);
+            part += 1;
+        }
+    }
+
+    fn answer(&mut self, key: &str, result: &Value, page: &mut Page<'_>) {
+        let told = self.reasons.iter().position(|(question, _)| question == key);
+        let told = told.and_then(|place| self.reasons.remove(place)).map(|(_, reason)| reason);
+        let status = decided(result, told.as_deref());
+        let mut tool = None;
+        while let Some(call_id) = self.calls.answered(key) {
+            tool = self.calls.mark(&call_id, status.clone(), page).or(tool);
+        }
+        let Some(tool) = tool else { return };
+        match status {
+            ToolStatus::Denied { reason: Some(reason) } => {
+                page.add(plain(EntryType::UserFeedback { denied_tool: tool }, reason));
+            }
+            ToolStatus::TimedOut => {
+                page.add(plain(error(), format!("Approval timed out for tool {tool}")));
+            }
+            _ => {}
+        }
+    }
+
+    fn end_turn(&mut self, turn: &Value, page: &mut Page<'_>) {
+        match turn["status"].as_str() {
+            Some("completed") => {
+                page.outcome.verdict = Some(Verdict::Success);
+                page.outcome.limit = None;
+            }
+            Some("interrupted") => self.trouble.fail("Interrupted", &Value::Null, page),
+            _ => {
+                let error = &turn["error"];
+                let text = error["message"].as_str().unwrap_or("the turn failed without a reason");
+                self.trouble.fail(text, error, page);
+            }
+        }
+    }
+
+    fn finish(&mut self, page: &mut Page<'_>) {
+        for (_, mut block) in std::mem::take(&mut self.growing) {
+            block.show(page);
+            if block.speech() == Speech::Text {
+                page.outcome.summarise(block.text());
+            }
+        }
+        if page.outcome.verdict.is_none() && self.began {
+            self.trouble.fail(BROKEN_OFF, &Value::Null, page);
+        }
+        self.calls.finish(page);
+    }
+
+    /// Shows a remark that may come again and again once.
+    fn remark(&mut self, text: &str, page: &mut Page<'_>) {
+        if !text.is_empty() && !self.remarks.iter().any(|known| known == text) {
+            push_bounded(&mut self.remarks, text.to_owned(), MAX_REMARKS);
+            page.add(plain(EntryType::SystemMessage, text.to_owned()));
+        }
+    }
+
+    fn remark_unknown(&mut self, method: &str, line: &[u8], page: &mut Page<'_>) {
+        let name = format!("unrecognized {}", cut(method, UNRECOGNISED_BYTES, "…"));
+        if !self.remarks.contains(&name) {
+            push_bounded(&mut self.remarks, name, MAX_REMARKS);
+            let text = cut(&String::from_utf8_lossy(line), UNRECOGNISED_BYTES, "…");
+            page.add(plain(EntryType::SystemMessage, format!("Unrecognized JSON message: {text}")));
+        }
+    }
+}
+
+/// What an answer to a question made of its call.
+fn decided(result: &Value, told: Option<&str>) -> ToolStatus {
+    let word = ["decision", "action"].iter().find_map(|key| result[*key].as_str());
+    let granted = result["permissions"].as_object().is_some_and(|granted| !granted.is_empty());
+    if granted || word.is_some_and(|word| word.starts_with("accept") || word.starts_with("approved")) {
+        return ToolStatus::Created;
+    }
+    let told = told.or(result["decision"]["denied"]["rejection"].as_str());
+    if told == Some(TIMED_OUT) || word == Some("timed_out") {
+        return ToolStatus::TimedOut;
+    }
+    let reason =
+        told.map(|told| told.strip_prefix(FEEDBACK).unwrap_or(told)).filter(|told| *told != NO_REASON);
+    ToolStatus::Denied { reason: reason.map(str::to_owned) }
+}
+
+fn show_plan(params: &Value, page: &mut Page<'_>) {
+    let todo = |step: &Value| TodoItem {
+        content: step["step"].as_str().unwrap_or_default().to_owned(),
+        status: match step["status"].as_str() {
+            Some("inProgress") => "in_progress".into(),
+            Some(status) => status.to_owned(),
+            None => "pending".into(),
+        },
+        priority: None,
+    };
+    let todos = params["plan"].as_array().into_iter().flatten().map(todo).collect();
+    let content = params["explanation"].as_str().filter(|text| !text.is_empty()).unwrap_or("Plan updated");
+    let action_type = ActionType::TodoManagement { todos, operation: "update".into() };
+    let entry_type =
+        EntryType::ToolUse { tool_name: "plan".into(), action_type, status: ToolStatus::Success };
+    page.add(sourced(entry_type, content.to_owned(), json!({"explanation": params["explanation"]})));
+}
+
+/// Notifications that tell nothing about the agent's work, or tell it a second time.
+fn is_harmless(method: &str) -> bool {
+    let families = [
+        "account/",
+        "app/",
+        "command/",
+        "externalAgentConfig/",
+        "fs/",
+        "fuzzyFileSearch/",
+        "hook/",
+        "item/",
+        "autoApprovalReview/",
+        "mcpServer/",
+        "model/",
+        "modelProvider/",
+        "process/",
+        "project/",
+        "remoteControl/",
+        "skills/",
+        "thread/",
+        "turn/",
+        "windows/",
+        "windowsSandbox/",
+    ];
+    let single = ["deprecationNotice", "serverRequest/resolved"];
+    single.contains(&method) || families.iter().any(|family| method.starts_with(family))
+}
+
+fn error() -> EntryType {
+    EntryType::ErrorMessage { error_type: ErrorType::Other }
+}
+
+fn push_bounded<T>(queue: &mut VecDeque<T>, item: T, most: usize) {
+    if queue.len() == most {
+        queue.pop_front();
+    }
+    queue.push_back(item);
+}

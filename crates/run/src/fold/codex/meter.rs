@@ -1,0 +1,98 @@
+//! What Codex says it used.
+//!
+//! Owns the totals of each thread: the agent's own and those of its sub-agents. Invariant: a thread that continues an
+//! earlier one starts with the totals of that one, which do not count here. What is reported before the first turn is
+//! all of that kind; otherwise the first report counts by its last call, and every later one by what was added since.
+
+use std::collections::VecDeque;
+
+use forge_types::Usage;
+use serde_json::Value;
+
+use super::super::Outcome;
+
+const MAX_THREADS: usize = 64;
+
+#[derive(Default)]
+pub(super) struct Meter(VecDeque<Thread>);
+
+struct Thread {
+    id: String,
+    model: String,
+    /// Whether a turn of it has begun in this run.
+    began: bool,
+    /// The total before the run; `None` until something is reported.
+    before: Option<Usage>,
+    shown: Usage,
+}
+
+impl Meter {
+    pub fn introduce(&mut self, thread: &str, model: &str) {
+        if let Some(thread) = self.0.iter_mut().find(|known| known.id == thread) {
+            thread.model = model.to_owned();
+            return;
+        }
+        if self.0.len() == MAX_THREADS {
+            // The oldest sub-agent; the agent's own thread comes first and stays.
+            self.0.remove(1);
+        }
+        let (id, model) = (thread.to_owned(), model.to_owned());
+        self.0.push_back(Thread { id, model, began: false, before: None, shown: Usage::default() });
+    }
+
+    /// A turn of the thread has begun.
+    pub fn begin(&mut self, thread: &str) {
+        if let Some(thread) = self.thread(thread) {
+            thread.began = true;
+        }
+    }
+
+    /// The thread of that name; one that nobody has introduced uses the agent's own model.
+    fn thread(&mut self, name: &str) -> Option<&mut Thread> {
+        if !self.0.iter().any(|known| known.id == name) {
+            let model = self.0.front().map(|own| own.model.clone()).unwrap_or_default();
+            self.introduce(name, &model);
+        }
+        self.0.iter_mut().find(|known| known.id == name)
+    }
+
+    /// Takes a report of a thread's use.
+    pub fn read(&mut self, thread: &str, told: &Value, outcome: &mut Outcome) {
+        let Some(thread) = self.thread(thread) else { return };
+        let total = usage(&told["total"]);
+        if !thread.began {
+            thread.before = Some(total);
+            return;
+        }
+        let before = *thread.before.get_or_insert_with(|| less(total, usage(&told["last"])));
+        let used = less(total, before);
+        outcome.spend(&thread.model, less(used, thread.shown));
+        thread.shown = used;
+    }
+}
+
+fn usage(told: &Value) -> Usage {
+    let count = |key: &str| told[key].as_i64().unwrap_or(0).max(0);
+    let (read, written) = (count("cachedInputTokens"), count("cacheWriteInputTokens"));
+    Usage {
+        input_tokens: count("inputTokens").saturating_sub(read).saturating_sub(written).max(0),
+        output_tokens: count("outputTokens"),
+        cache_read_tokens: read,
+        cache_write_tokens: written,
+        reasoning_tokens: count("reasoningOutputTokens"),
+        cost_microusd: None,
+    }
+}
+
+/// A total that went back counts nothing.
+fn less(total: Usage, before: Usage) -> Usage {
+    let count = |total: i64, before: i64| total.saturating_sub(before).max(0);
+    Usage {
+        input_tokens: count(total.input_tokens, before.input_tokens),
+        output_tokens: count(total.output_tokens, before.output_tokens),
+        cache_read_tokens: count(total.cache_read_tokens, before.cache_read_tokens),
+        cache_write_tokens: count(total.cache_write_tokens, before.cache_write_tokens),
+        reasoning_tokens: count(total.reasoning_tokens, before.reasoning_tokens),
+        cost_microusd: None,
+    }
+}

@@ -1,0 +1,97 @@
+//! What went wrong, and when the provider serves again.
+//!
+//! Owns the error that was shown last. Invariant: a call that is retried is one entry however often it is tried, and a
+//! failure that is told twice is shown once.
+
+use forge_types::Millis;
+use serde_json::Value;
+
+use super::super::entries::{Page, plain};
+use super::super::{Limit, SUMMARY_BYTES, Verdict, cut};
+use super::error;
+
+/// How it says that the thread to be continued does not exist.
+const LOST_THREAD: [&str; 2] = ["no rollout found for thread id", "invalid session id"];
+
+#[derive(Default)]
+pub(super) struct Trouble {
+    /// The entry of a call that is being retried.
+    retried: Option<usize>,
+    /// The failure that was shown last.
+    shown: Option<String>,
+    /// When the limits that are used up are lifted.
+    reset_at: Option<Millis>,
+}
+
+impl Trouble {
+    /// Takes an `error` notification.
+    pub fn read(&mut self, params: &Value, page: &mut Page<'_>) {
+        let message = params["error"]["message"].as_str().unwrap_or("error without a message");
+        if params["willRetry"] != true {
+            self.show(message, page);
+            return;
+        }
+        let text = match params["error"]["additionalDetails"].as_str().filter(|details| !details.is_empty()) {
+            Some(details) => format!("{message}: {details}"),
+            None => message.to_owned(),
+        };
+        self.retried = Some(page.put(self.retried, plain(error(), text)));
+    }
+
+    /// The call went well in the end; the next one that is retried is another.
+    pub fn pass(&mut self) {
+        self.retried = None;
+    }
+
+    /// The agent refused a request of ours.
+    pub fn refuse(&mut self, method: &str, refusal: &Value, page: &mut Page<'_>) {
+        let message = refusal["message"].as_str().unwrap_or("no reason given");
+        match method {
+            "turn/steer" => {
+                let text = format!("The agent did not take the message: {message}");
+                page.add(plain(error(), text));
+            }
+            "turn/interrupt" => {}
+            _ => {
+                let resumes = matches!(method, "thread/resume" | "thread/fork");
+                page.outcome.session_lost |= resumes && LOST_THREAD.iter().any(|lost| message.contains(lost));
+                self.fail(message, refusal, page);
+            }
+        }
+    }
+
+    /// The run has failed with `text`; `cause` is the error as the agent told it.
+    pub fn fail(&mut self, text: &str, cause: &Value, page: &mut Page<'_>) {
+        self.show(text, page);
+        let message = cut(text, SUMMARY_BYTES, "...");
+        if is_limit(&cause["codexErrorInfo"]) {
+            page.outcome.limit = Some(Limit { reset_at: self.reset_at, message: message.clone() });
+        }
+        page.outcome.verdict = Some(Verdict::Failed { message });
+    }
+
+    fn show(&mut self, text: &str, page: &mut Page<'_>) {
+        self.retried = None;
+        if self.shown.as_deref() != Some(text) {
+            self.shown = Some(text.to_owned());
+            page.add(plain(error(), text.to_owned()));
+        }
+    }
+
+    pub fn note_limits(&mut self, limits: &Value) {
+        let used_up = ["primary", "secondary"].iter().map(|window| &limits[*window]);
+        let used_up =
+            used_up.filter(|window| window["usedPercent"].as_f64().is_some_and(|used| used >= 100.0));
+        let resets = used_up.filter_map(|window| window["resetsAt"].as_i64());
+        let spent = Some(&limits["individualLimit"]).filter(|limit| limit["remainingPercent"] == 0);
+        let resets = resets.chain(spent.and_then(|limit| limit["resetsAt"].as_i64()));
+        self.reset_at = resets.max().map(|seconds| Millis(seconds.saturating_mul(1000)));
+    }
+}
+
+/// The kind is a word, or an object with the kind as its key.
+fn is_limit(info: &Value) -> bool {
+    let limited = |status: &Value| status["httpStatusCode"] == 429;
+    matches!(info.as_str(), Some("usageLimitExceeded" | "rateLimitExceeded"))
+        || info.as_object().is_some_and(|kinds| kinds.values().any(limited))
+}
