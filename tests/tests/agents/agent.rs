@@ -1,4 +1,4 @@
-//! The agents as data: how each finds the scripted model, keeps its retries short and is made to ask.
+//! The agents as data: how each finds the scripted model and keeps its retries short.
 //!
 //! `{url}`, `{key}` and `{home}` in values and files are replaced by what the case has.
 
@@ -7,14 +7,6 @@
 pub enum Gate {
     Yes,
     No,
-}
-
-/// How an agent is made to ask a person.
-pub enum Asks {
-    /// By a variant that Forge knows.
-    Variant(&'static str),
-    /// By a variant with these options.
-    Options(&'static str),
 }
 
 /// What is said of money.
@@ -33,7 +25,6 @@ pub struct Agent {
     pub env: &'static [(&'static str, &'static str)],
     /// Below the home directory.
     pub files: &'static [(&'static str, &'static str)],
-    pub asks: Asks,
     pub cost: Cost,
     pub words: Words,
 }
@@ -60,7 +51,6 @@ pub const AGENTS: &[Agent] = &[
             ("CLAUDE_CODE_MAX_RETRIES", "1"),
         ],
         files: &[],
-        asks: Asks::Variant("APPROVALS"),
         cost: Cost::ByAgent,
         words: Words { on_401: "Invalid API key", on_429: "rate limited", on_500: "scripted error 500" },
     },
@@ -87,7 +77,6 @@ request_max_retries = 1
 stream_max_retries = 1
 "#,
         )],
-        asks: Asks::Variant("APPROVALS"),
         cost: Cost::Unknown,
         words: Words { on_401: "Incorrect API key", on_429: "429", on_500: "high demand" },
     },
@@ -104,7 +93,6 @@ stream_max_retries = 1
             ("COPILOT_OFFLINE", "true"),
         ],
         files: &[],
-        asks: Asks::Options(r#"{"allow_all_tools": false}"#),
         cost: Cost::Unknown,
         words: Words { on_401: "401", on_429: "429", on_500: "scripted error 500" },
     },
@@ -124,7 +112,6 @@ stream_max_retries = 1
             r#"{"security": {"auth": {"selectedType": "gemini-api-key"}}, "privacy": {"usageStatisticsEnabled": false},
 "telemetry": {"enabled": false}, "general": {"enableAutoUpdate": false, "maxAttempts": 2}}"#,
         )],
-        asks: Asks::Options(r#"{"model": "default", "yolo": false}"#),
         cost: Cost::Unknown,
         words: Words { on_401: "API key not valid", on_429: "rate limited", on_500: "scripted error 500" },
     },
@@ -140,7 +127,6 @@ stream_max_retries = 1
             r#"{"security": {"auth": {"selectedType": "openai"}}, "privacy": {"usageStatisticsEnabled": false},
 "telemetry": {"enabled": false}, "general": {"disableAutoUpdate": true}}"#,
         )],
-        asks: Asks::Options(r#"{"yolo": false}"#),
         cost: Cost::Unknown,
         words: Words { on_401: "Incorrect API key", on_429: "rate limited", on_500: "scripted error 500" },
     },
@@ -165,7 +151,6 @@ stream_max_retries = 1
 "model": "fake/fake-model", "autoupdate": false, "share": "disabled",
 "permission": {"bash": "ask", "edit": "ask"}}"#,
         )],
-        asks: Asks::Options("{}"),
         cost: Cost::ByAgent,
         words: Words { on_401: "Incorrect API key", on_429: "rate limited", on_500: "scripted error 500" },
     },
@@ -181,7 +166,6 @@ stream_max_retries = 1
             r#"{"customModels": [{"model": "fake-model", "displayName": "Fake", "baseUrl": "{url}/v1", "apiKey": "{key}",
 "provider": "generic-chat-completion-api", "maxOutputTokens": 8000}]}"#,
         )],
-        asks: Asks::Options("{}"),
         cost: Cost::Unknown,
         words: Words { on_401: "401", on_429: "429", on_500: "500" },
     },

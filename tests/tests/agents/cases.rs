@@ -160,9 +160,20 @@ async fn unauthorised(stage: &mut Stage) -> Result<()> {
     fail(stage, "Hello. [[say:Hello.]]", words).await
 }
 
+/// The run waits for its provider, without a process; whoever does not want to wait goes on in the same conversation.
 async fn limited(stage: &mut Stage) -> Result<()> {
-    let words = stage.agent.words.on_429;
-    fail(stage, "Hello. [[status:429]]", words).await
+    let work = stage.start("Hello. [[status:429]]").await?;
+    let path = format!("/api/execution-processes/{}", work.run);
+    let is_over = |run: &Value| run["parked_until"].is_string() || run["status"] != "running";
+    let run = stage.forge.until(&path, "the limit is met", is_over).await;
+    ensure!(run["parked_until"].is_string(), "the run is {} and not parked", run["status"]);
+    check_error(stage, &work, stage.agent.words.on_429).await?;
+    stage.follow_up(&work, "And now? [[say:At your service.]]").await;
+    let next = stage.completed(&work).await?;
+    ensure!(last_words(&stage.entries(&text(&next["id"])).await)? == "At your service.", "no service");
+    let calls = stage.model.calls();
+    ensure!(calls.last().is_some_and(|call| call.says("Hello.")), "the first prompt was forgotten");
+    Ok(())
 }
 
 async fn broken(stage: &mut Stage) -> Result<()> {
@@ -170,14 +181,15 @@ async fn broken(stage: &mut Stage) -> Result<()> {
     fail(stage, "Hello. [[status:500]]", words).await
 }
 
-/// The run fails with the provider's words, unless it waits for the provider's limit to pass.
+/// The run fails with the provider's words.
 async fn fail(stage: &Stage, prompt: &str, words: &str) -> Result<()> {
     let work = stage.start(prompt).await?;
     let run = stage.settled(&work).await;
-    if prompt.contains("429") && run["parked_until"].is_string() {
-        return Ok(());
-    }
     ensure!(run["status"] == "failed", "the run is {}", run["status"]);
+    check_error(stage, &work, words).await
+}
+
+async fn check_error(stage: &Stage, work: &Work, words: &str) -> Result<()> {
     let errors = stage.entries(&work.run).await.of("error_message");
     ensure!(errors.iter().any(|error| error.contains(words)), "no error says {words:?}: {errors:?}");
     ensure!(stage.processes(&work.run).is_empty(), "processes are left");

@@ -15,7 +15,7 @@ use futures_util::FutureExt;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
-use crate::agent::{Agent, Asks};
+use crate::agent::Agent;
 use crate::cases::Case;
 use crate::home::Home;
 use crate::table::Cell;
@@ -84,19 +84,9 @@ impl Stage {
         self.start_as(json!({"executor": self.agent.executor}), prompt).await
     }
 
-    /// Starts a task with a variant that asks before it acts.
+    /// Starts a task with the variant that asks before it acts.
     pub async fn start_asking(&self, prompt: &str) -> Result<Work> {
-        let executor = self.agent.executor;
-        let variant = match self.agent.asks {
-            Asks::Variant(variant) => variant,
-            Asks::Options(options) => {
-                let options: Value = serde_json::from_str(options).unwrap();
-                let profiles = json!({"executors": {executor: {"ASKING": {executor: options}}}});
-                self.forge.put("/api/profiles", &profiles).await.data();
-                "ASKING"
-            }
-        };
-        self.start_as(json!({"executor": executor, "variant": variant}), prompt).await
+        self.start_as(json!({"executor": self.agent.executor, "variant": "APPROVALS"}), prompt).await
     }
 
     async fn start_as(&self, profile: Value, prompt: &str) -> Result<Work> {
