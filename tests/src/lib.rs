@@ -5,6 +5,7 @@
 
 mod code_host;
 mod http;
+pub mod model;
 mod socket;
 
 use std::path::{Path, PathBuf};

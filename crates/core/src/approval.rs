@@ -138,6 +138,7 @@ impl Forge {
         run: Option<RunId>,
         answer: Answer,
     ) -> Result<Approval> {
+        self.await_written(id).await?;
         let mut tx = self.0.store.begin().await?;
         let known = tx.approval(id).await?.ok_or_else(|| not_found(id))?;
         if let (Some(given), Some(own)) = (run, known.run_id)
@@ -156,6 +157,20 @@ impl Forge {
         };
         tx.commit().await?;
         Ok(approval)
+    }
+
+    /// A run's log shows a question a moment before its row is written, and a quick client answers in between.
+    async fn await_written(&self, id: ApprovalId) -> Result<()> {
+        const TRIES: u32 = 50;
+        const PAUSE: Duration = Duration::from_millis(20);
+        for _ in 0..TRIES {
+            let may_come = self.attended().values().any(|attended| attended.conversation.is_some());
+            if !may_come || self.0.store.approval(id).await?.is_some() {
+                break;
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
+        Ok(())
     }
 
     /// Waits for the answer, at most until the question times out.
