@@ -37,6 +37,7 @@ impl std::error::Error for Refused {}
 pub struct Client {
     base: String,
     token: Option<String>,
+    curl: String,
     http: reqwest::Client,
 }
 
@@ -48,15 +49,19 @@ impl Client {
             Some(url) => url,
             None => format!("http://127.0.0.1:{}", find_port(&env)),
         };
-        let token = match env.get("FORGE_TOKEN") {
-            Some(token) => Some(token),
-            None => std::fs::read_to_string(settings::home(&env)?.join("token")).ok(),
+        let file = settings::home(&env)?.join("token");
+        let (token, words) = match env.get("FORGE_TOKEN") {
+            Some(token) => (Some(token), "$FORGE_TOKEN".to_owned()),
+            None => (std::fs::read_to_string(&file).ok(), format!("$(cat {})", file.display())),
         };
-        Ok(Self::new(base, token.map(|token| token.trim().to_owned())))
+        let token = token.map(|token| token.trim().to_owned());
+        let curl = token.as_ref().map(|_| format!(" -H \"authorization: Bearer {words}\""));
+        Ok(Self { curl: curl.unwrap_or_default(), ..Self::new(base, token) })
     }
 
     pub fn new(base: String, token: Option<String>) -> Self {
-        Self { base: base.trim_end_matches('/').to_owned(), token, http: reqwest::Client::new() }
+        let http = reqwest::Client::new();
+        Self { base: base.trim_end_matches('/').to_owned(), token, curl: String::new(), http }
     }
 
     pub fn base(&self) -> &str {
@@ -78,9 +83,9 @@ impl Client {
         tokio::time::timeout(PROBE_LIMIT, probe).await.ok()?
     }
 
-    /// Whether requests carry a token.
-    pub fn has_token(&self) -> bool {
-        self.token.is_some()
+    /// What a person types after `curl` to come in, without the token itself; empty when none is needed.
+    pub fn curl_header(&self) -> &str {
+        &self.curl
     }
 
     /// Opens a stream.

@@ -5,6 +5,7 @@
 
 mod client;
 mod demo;
+mod doctor;
 mod logging;
 mod port;
 mod run;
@@ -43,6 +44,8 @@ enum Command {
     Run(run::Flags),
     /// Show the whole product in a minute: a repository, three tasks side by side, one of them merged
     Demo(demo::Flags),
+    /// Look at what Forge needs here, and say what is missing and which command helps
+    Doctor(doctor::Flags),
     /// Tell which attempt the present directory belongs to; needs no server
     Whoami(whoami::Flags),
     /// List, retire and restore worktrees
@@ -65,6 +68,7 @@ fn main() -> ExitCode {
         Some(Command::Whoami(flags)) => whoami::print(&flags),
         Some(Command::Serve(flags)) => serve::run(flags),
         Some(Command::Run(flags)) => return told(run::run(flags)),
+        Some(Command::Doctor(flags)) => return told(doctor::run(flags)),
         Some(Command::Demo(flags)) => demo::run(flags),
         Some(Command::Worktree(command)) => worktree::run(command),
         None => serve::run(cli.serve),

@@ -25,7 +25,7 @@ use crate::transcript::{Ink, Line};
 use begin::Begun;
 use screen::Screen;
 use standalone::Standalone;
-use summary::Summary;
+use summary::{Landing, Summary};
 use watch::{Consent, Watch, Watched};
 
 const MAX_PROMPT_BYTES: u64 = 1 << 20;
@@ -93,7 +93,7 @@ pub fn run(flags: Flags) -> Result<ExitCode> {
         let prompt = read_prompt(&flags.prompt)?;
         if flags.standalone {
             let (server, client) = Standalone::open().await?;
-            let code = work(&client, &flags, &prompt).await;
+            let code = work(&client, &flags, &prompt, Landing::Git).await;
             server.close().await;
             return code;
         }
@@ -105,7 +105,7 @@ pub fn run(flags: Flags) -> Result<ExitCode> {
                 client.base()
             );
         }
-        work(&client, &flags, &prompt).await
+        work(&client, &flags, &prompt, Landing::by(&client)).await
     })
 }
 
@@ -126,7 +126,7 @@ fn read_prompt(given: &str) -> Result<String> {
     Ok(prompt)
 }
 
-async fn work(client: &Client, flags: &Flags, prompt: &str) -> Result<ExitCode> {
+async fn work(client: &Client, flags: &Flags, prompt: &str, landing: Landing) -> Result<ExitCode> {
     let begun_at = Instant::now();
     let mut screen = if flags.json { Screen::Json } else { Screen::text() };
     let Begun { attempt, run, notes } = begin::begin(client, flags, prompt).await?;
@@ -143,9 +143,9 @@ async fn work(client: &Client, flags: &Flags, prompt: &str) -> Result<ExitCode> 
         screen.note(&hint)?;
         return Ok(ExitCode::from(STOPPED));
     };
-    let summary = Summary::gather(client, &id, &last, begun_at.elapsed()).await?;
+    let summary = Summary::gather(client, &id, &last, begun_at.elapsed(), landing).await?;
     screen.object(&summary.object())?;
-    screen.lines(&summary.lines())?;
+    screen.part(&summary.lines())?;
     Ok(match last.status.as_str() {
         "completed" => ExitCode::SUCCESS,
         "killed" => ExitCode::from(STOPPED),

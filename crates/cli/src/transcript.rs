@@ -22,6 +22,9 @@ pub use line::{Colours, Ink, Line, Page};
 /// Entries that may still change. Agents change their newest ones.
 const REMEMBERED: usize = 128;
 
+/// What a program says about itself all the time and means nothing to people.
+const IDLE_TALK: &str = "System: status";
+
 pub struct Transcript {
     page: Page,
     shown: BTreeMap<usize, Shown>,
@@ -44,6 +47,7 @@ enum Group {
     Thought,
     Deed,
     Note,
+    Part,
 }
 
 /// How a text entry is told from others.
@@ -98,8 +102,17 @@ impl Transcript {
 
     /// Lines of our own, in their place between the entries.
     pub fn lines(&mut self, lines: &[Line]) -> String {
+        self.block(Group::Note, lines)
+    }
+
+    /// Lines of our own that stand apart from everything else.
+    pub fn part(&mut self, lines: &[Line]) -> String {
+        self.block(Group::Part, lines)
+    }
+
+    fn block(&mut self, group: Group, lines: &[Line]) -> String {
         let mut out = String::new();
-        self.begin(None, Group::Note, &mut out);
+        self.begin(None, group, &mut out);
         self.put(lines, &mut out);
         out
     }
@@ -122,6 +135,9 @@ impl Transcript {
 
     fn tell(&mut self, index: usize, entry: &NormalizedEntry, voice: &Voice, out: &mut String) {
         let text = clean(words(entry));
+        if matches!(entry.entry_type, EntryType::SystemMessage) && text == IDLE_TALK {
+            return;
+        }
         let printed = match self.shown.get(&index) {
             Some(Shown::Text { printed }) => printed.as_str(),
             _ => "",
@@ -183,7 +199,8 @@ impl Transcript {
     /// Begins a block of lines, set off from a block of another kind.
     fn begin(&mut self, index: Option<usize>, group: Group, out: &mut String) {
         out.push_str(&self.pause());
-        let apart = self.group.is_some_and(|last| last != group || group == Group::Speech);
+        let apart =
+            self.group.is_some_and(|last| last != group || matches!(group, Group::Speech | Group::Part));
         if apart {
             out.push('\n');
         }

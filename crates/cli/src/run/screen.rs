@@ -73,6 +73,13 @@ impl Screen {
         text.print(&words)
     }
 
+    /// Lines of our own that stand apart.
+    pub fn part(&mut self, lines: &[Line]) -> Result<()> {
+        let Self::Text(text) = self else { return Ok(()) };
+        let words = text.transcript.part(lines);
+        text.print(&words)
+    }
+
     pub fn note(&mut self, words: &str) -> Result<()> {
         self.lines(&[Line::new(Ink::Dim, "· ").and(Ink::Dim, words)])
     }

@@ -26,8 +26,22 @@ pub struct Summary {
     exit_code: Option<i32>,
     changes: Option<Changes>,
     cost_usd: Option<f64>,
-    base: String,
-    has_token: bool,
+    landing: Landing,
+}
+
+/// How the work can be landed.
+#[derive(Clone, Debug)]
+pub enum Landing {
+    /// By the server at that address, which goes on.
+    Server { curl: String },
+    /// By git: the server ends with the command.
+    Git,
+}
+
+impl Landing {
+    pub fn by(client: &Client) -> Self {
+        Self::Server { curl: format!("curl -X POST{} {}", client.curl_header(), client.base()) }
+    }
 }
 
 impl Summary {
@@ -37,6 +51,7 @@ impl Summary {
         attempt: &str,
         run: &Process,
         took: Duration,
+        landing: Landing,
     ) -> anyhow::Result<Self> {
         let attempt: Value = client.get(&format!("/api/task-attempts/{attempt}")).await?;
         let id = text(&attempt["id"]);
@@ -49,8 +64,7 @@ impl Summary {
             attempt,
             parked_until: run.parked_until.clone(),
             exit_code: run.exit_code,
-            base: client.base().to_owned(),
-            has_token: client.has_token(),
+            landing,
         })
     }
 
@@ -88,10 +102,12 @@ impl Summary {
         let branch = format!("{} → {}", text(&self.attempt["branch"]), text(&self.attempt["target_branch"]));
         let mut lines = vec![row("branch", &branch)];
         if self.changes.is_none_or(|changes| changes.files > 0) && self.attempt["use_worktree"] != false {
-            let token = if self.has_token { " -H \"authorization: Bearer $FORGE_TOKEN\"" } else { "" };
-            let address = format!("{}/api/task-attempts/{id}/merge", self.base);
+            let merge = match &self.landing {
+                Landing::Server { curl } => format!("{curl}/api/task-attempts/{id}/merge"),
+                Landing::Git => format!("git merge --squash {} && git commit", text(&self.attempt["branch"])),
+            };
             if self.status == "completed" {
-                lines.push(row("merge", &format!("curl -X POST{token} {address}")));
+                lines.push(row("merge", &merge));
             }
             lines.push(row(
                 "look",
@@ -110,6 +126,9 @@ impl Summary {
         let count = |key: &str| self.attempt[key].as_u64();
         let cached = count("cache_read_tokens").unwrap_or(0) + count("cache_creation_tokens").unwrap_or(0);
         let (input, output) = (count("input_tokens")?, count("output_tokens")?);
+        if input + cached + output == 0 {
+            return None;
+        }
         Some(format!("{} tokens in, {} out", short(input + cached), short(output)))
     }
 
@@ -183,8 +202,7 @@ mod tests {
             exit_code: Some(if status == "failed" { 3 } else { 0 }),
             changes: Some(Changes { files: 2, added: 12, removed: 4 }),
             cost_usd: Some(0.417),
-            base: "http://127.0.0.1:8887".to_owned(),
-            has_token: false,
+            landing: Landing::Server { curl: "curl -X POST http://127.0.0.1:8887".to_owned() },
         }
     }
 

@@ -176,14 +176,14 @@ impl<'a> Watch<'a> {
     fn ask_next(&mut self) -> Result<()> {
         self.typing = Typing::Nothing;
         let Some(ask) = self.asks.first() else { return Ok(()) };
-        self.screen.lines(&question(&ask.entry))?;
+        self.screen.part(&question(&ask.entry))?;
         self.screen.prompt(CHOICE)?;
         self.typing = Typing::Choice;
         Ok(())
     }
 
     fn tell_how_to_answer(&mut self, ask: &Ask) -> Result<()> {
-        let token = if self.client.has_token() { " -H \"authorization: Bearer $FORGE_TOKEN\"" } else { "" };
+        let token = self.client.curl_header();
         let address = format!("{}/api/approvals/{}/respond", self.client.base(), ask.approval);
         let command = format!(
             "  curl -s {address}{token} -H 'content-type: application/json' -d '{{\"approved\":true}}'"
@@ -197,7 +197,7 @@ impl<'a> Watch<'a> {
         if let Screen::Json = self.screen {
             eprintln!("forge: the agent waits for an answer:\n{command}");
         }
-        self.screen.lines(&lines)
+        self.screen.part(&lines)
     }
 
     async fn take_line(&mut self, line: Option<String>) -> Result<()> {

@@ -62,10 +62,13 @@ pub fn result(entry: &NormalizedEntry) -> Vec<Line> {
     let mut exit = None;
     match action_type {
         ActionType::CommandRun { result: Some(result), .. } => {
-            lines.extend(output_lines(result.output.as_deref().unwrap_or_default(), OUTPUT_LINES));
+            let mut output = result.output.as_deref().unwrap_or_default();
             if let Some(ExitStatus::ExitCode { code }) = result.exit_status {
                 exit = Some(code);
+                // Some agents say it in the output too.
+                output = output.strip_prefix(&format!("Exit code {code}")).unwrap_or(output);
             }
+            lines.extend(output_lines(output, OUTPUT_LINES));
         }
         ActionType::Tool { result: Some(result), .. } => {
             let text = match &result.value {
