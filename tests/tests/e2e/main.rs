@@ -5,8 +5,10 @@
 mod agents;
 mod approvals;
 mod atomic;
+mod command;
 mod crash;
 mod diffs;
+mod doctor;
 mod door;
 mod drafts;
 mod flow;
@@ -23,6 +25,7 @@ mod owners;
 mod program;
 mod published;
 mod pulls;
+mod questions;
 mod queue;
 mod retry;
 mod scripts;

@@ -21,29 +21,30 @@ pub fn check(agent: &Sighting) -> Check {
         let missing = Check::new(name, Status::Missing, format!("{} is not installed", agent.about.program));
         return missing.fix(agent.about.install).facts(facts);
     };
-    let version = agent.version.as_deref().unwrap_or("unknown version");
+    let protocol = agent.about.protocol.as_str();
     let place = match whence {
         Whence::Path => file.display().to_string(),
         Whence::LoginPath => format!("{} (only in the login shell's PATH)", file.display()),
         Whence::Npx => "through npx, which fetches it at its first start".to_owned(),
     };
-    let protocol = agent.about.protocol.as_str();
+    let Some(version) = &agent.version else {
+        let detail = format!("{place} does not tell its version; it may be broken");
+        return Check::new(name, Status::Warning, detail).fix(agent.about.install).facts(facts);
+    };
     let check = match (agent.keys.as_slice(), &agent.login) {
         ([], None) => {
-            let detail = format!("{version}, {protocol}, no key and no login seen; {place}");
-            let keys = agent.about.keys.first().copied().unwrap_or_default();
-            let fix = match whence {
-                Whence::Npx => format!("{} && {}", agent.about.install, agent.about.program),
+            let key = agent.about.keys.first().copied().unwrap_or_default();
+            let detail = format!("{version}, {protocol}, no login and no key ({key}) seen, {place}");
+            let log_in = match (whence, agent.about.package) {
+                (Whence::Npx, Some(package)) => format!("npx -y {package}"),
                 _ => agent.about.program.to_owned(),
             };
-            Check::new(name, Status::Warning, detail).fix(format!("{fix}   (log in there, or set {keys})"))
+            Check::new(name, Status::Warning, detail).fix(log_in)
         }
-        (keys, login) => {
-            let seen = match login {
-                Some(_) => "logged in".to_owned(),
-                None => format!("key in {}", keys.join(", ")),
-            };
-            Check::new(name, Status::Ok, format!("{version}, {protocol}, {seen}; {place}"))
+        (_, Some(_)) => Check::new(name, Status::Ok, format!("{version}, {protocol}, logged in, {place}")),
+        (keys, None) => {
+            let detail = format!("{version}, {protocol}, key in {}, {place}", keys.join(" and "));
+            Check::new(name, Status::Ok, detail)
         }
     };
     check.facts(facts)

@@ -94,11 +94,16 @@ impl Check {
     pub fn put(&self, name_width: usize, page: Page, out: &mut String) {
         let status = format!("  {:9}", self.status.as_str());
         let name = format!("{:name_width$}  ", self.name);
-        let line = Line::new(self.status.ink(), &status).and(Ink::Plain, &name).and(Ink::Plain, &self.detail);
-        line.put(page, out);
+        let indent = status.width() + name.width();
+        let mut rows = wrap(&self.detail, page.width.saturating_sub(indent)).into_iter();
+        let first = Line::new(self.status.ink(), &status).and(Ink::Plain, &name);
+        first.and(Ink::Plain, &rows.next().unwrap_or_default()).whole().put(page, out);
+        for row in rows {
+            Line::new(Ink::Plain, &" ".repeat(indent)).and(Ink::Plain, &row).whole().put(page, out);
+        }
         if let Some(fix) = &self.fix {
             // A command that is cut off helps nobody.
-            let gap = " ".repeat(2 + 9 + name_width + 2);
+            let gap = " ".repeat(indent);
             Line::new(Ink::Plain, &gap).and(Ink::Cyan, &format!("→ {fix}")).whole().put(page, out);
         }
     }
@@ -111,5 +116,39 @@ impl Check {
             object.extend(facts.clone());
         }
         object
+    }
+}
+
+/// Rows of whole words; a word that is longer than a row has one of its own.
+fn wrap(text: &str, columns: usize) -> Vec<String> {
+    let mut rows: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match rows.last_mut() {
+            Some(row) if row.width() + 1 + word.width() <= columns => {
+                row.push(' ');
+                row.push_str(word);
+            }
+            _ => rows.push(word.to_owned()),
+        }
+    }
+    rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::transcript::Colours;
+
+    #[test]
+    fn details_wrap_below_themselves_and_commands_stay_whole() {
+        let check = Check::new("git", Status::Missing, "the program was not found on PATH")
+            .fix("sudo apt-get install git");
+        let mut out = String::new();
+        check.put(5, Page { width: 40, colours: Colours::Off }, &mut out);
+        insta::assert_snapshot!(out, @r"
+          missing  git    the program was not
+                          found on PATH
+                          → sudo apt-get install git
+        ");
     }
 }

@@ -81,7 +81,8 @@ pub async fn port(env: &Env) -> Check {
 
 pub fn home(home: &Path) -> Check {
     let place = nearest(home);
-    match may_write(&place) {
+    let able = if place.is_dir() { may_write(&place) } else { Err(rustix::io::Errno::NOTDIR) };
+    match able {
         Ok(()) if place == home => Check::new("home", Status::Ok, home.display().to_string()),
         Ok(()) => Check::new("home", Status::Ok, format!("{} (not made yet)", home.display())),
         Err(error) => {

@@ -18,8 +18,9 @@ use super::{Place, program};
 const LIMIT: Duration = Duration::from_millis(5500);
 const MAX_VERSION_BYTES: u64 = 4 << 10;
 /// Folders into which agent programs write, besides the home directory.
-const FOLDERS: [&str; 7] = [
+const FOLDERS: [&str; 8] = [
     "HOME",
+    "TMPDIR",
     "XDG_CONFIG_HOME",
     "XDG_DATA_HOME",
     "XDG_CACHE_HOME",
@@ -148,7 +149,10 @@ fn look_for_agent(
     if let Some(program) = program::find(about.program, &place) {
         let whence = if program.path_env.is_some() { Whence::LoginPath } else { Whence::Path };
         let path = program.path_env.as_deref();
-        sighting.version = ask_version(&program.file, "--version", path, home, deadline);
+        let told = ask_version(&program.file, "--version", path, home, deadline);
+        // A program that is slow, and not broken, is known by its package.
+        let slow = || (Instant::now() >= deadline).then(|| packaged_version(&program.file)).flatten();
+        sighting.version = told.or_else(slow);
         sighting.found = Some((whence, program.file));
     } else if let Some(package) = about.package
         && let Some(npx) = program::find("npx", &place)
@@ -187,6 +191,16 @@ fn ask_version(
     let wait = deadline.saturating_duration_since(Instant::now());
     let said = program::capture(command, wait, MAX_VERSION_BYTES)?;
     read_version(&String::from_utf8_lossy(&said))
+}
+
+/// The version in the npm package that a program belongs to.
+fn packaged_version(file: &Path) -> Option<String> {
+    let real = std::fs::canonicalize(file).ok()?;
+    let folders = real.ancestors().skip(1).take_while(|folder| !folder.ends_with("node_modules"));
+    let texts = folders.filter_map(|folder| std::fs::read_to_string(folder.join("package.json")).ok());
+    let packages = texts.filter_map(|text| serde_json::from_str::<serde_json::Value>(&text).ok());
+    let mut versions = packages.filter_map(|package| read_version(package["version"].as_str()?));
+    versions.next()
 }
 
 /// The first word with digits and dots, whatever stands around it.
@@ -235,6 +249,18 @@ mod tests {
         ] {
             assert_eq!(read_version(said).as_deref(), want, "{said:?}");
         }
+    }
+
+    #[test]
+    fn a_package_tells_the_version_of_its_program() {
+        let dir = tempfile::tempdir().unwrap();
+        let package = dir.path().join("node_modules/@a/b");
+        std::fs::create_dir_all(package.join("bin")).unwrap();
+        std::fs::write(package.join("package.json"), r#"{"name": "@a/b", "version": "1.2.3"}"#).unwrap();
+        std::fs::write(package.join("bin/b.js"), "").unwrap();
+        std::os::unix::fs::symlink("@a/b/bin/b.js", dir.path().join("node_modules/b")).unwrap();
+        assert_eq!(packaged_version(&dir.path().join("node_modules/b")).as_deref(), Some("1.2.3"));
+        assert_eq!(packaged_version(Path::new("/bin/sh")), None);
     }
 
     #[test]
