@@ -7,6 +7,7 @@ mod code_host;
 mod http;
 pub mod model;
 mod socket;
+mod terminal;
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -19,6 +20,7 @@ use tempfile::TempDir;
 pub use code_host::{CodeHost, Dialect, Seen};
 pub use http::{Answer, client};
 pub use socket::Socket;
+pub use terminal::Terminal;
 
 /// Long enough for a loaded machine; a test that runs into it has failed.
 pub const PATIENCE: Duration = Duration::from_secs(60);
@@ -292,6 +294,13 @@ pub fn forge_exe() -> PathBuf {
     let exe = std::env::current_exe().expect("own path");
     let target = exe.ancestors().nth(2).expect("target/<profile>/deps/<test>");
     target.join("forge")
+}
+
+/// Runs a command to its end; one that has none fails the test.
+pub async fn output(command: Command) -> std::process::Output {
+    let mut command = tokio::process::Command::from(command);
+    let ended = command.kill_on_drop(true).output();
+    tokio::time::timeout(PATIENCE, ended).await.expect("it does not end").expect("the program")
 }
 
 /// Runs git as a user would and answers what it printed.

@@ -1,15 +1,43 @@
 //! Speaking to a server: where it is, and its envelope turned into a result.
 
-use anyhow::{Context, Result, anyhow, bail};
+use std::time::Duration;
+
+use anyhow::{Context, Result, anyhow};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use tokio::net::TcpStream;
+use tokio_tungstenite::tungstenite::client::IntoClientRequest;
+use tokio_tungstenite::tungstenite::{self, http::header};
+use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
 
 use crate::port::shared_port_file;
 use crate::settings::{self, Env};
 
+/// A server that is there answers this fast, even when it is busy.
+const PROBE_LIMIT: Duration = Duration::from_secs(3);
+
+pub type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
+
+/// What a server answers when it does not do what it was asked.
+#[derive(Debug)]
+pub struct Refused {
+    pub status: u16,
+    message: String,
+}
+
+impl std::fmt::Display for Refused {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Refused {}
+
+#[derive(Clone)]
 pub struct Client {
     base: String,
     token: Option<String>,
+    curl: String,
     http: reqwest::Client,
 }
 
@@ -21,15 +49,19 @@ impl Client {
             Some(url) => url,
             None => format!("http://127.0.0.1:{}", find_port(&env)),
         };
-        let token = match env.get("FORGE_TOKEN") {
-            Some(token) => Some(token),
-            None => std::fs::read_to_string(settings::home(&env)?.join("token")).ok(),
+        let file = settings::home(&env)?.join("token");
+        let (token, words) = match env.get("FORGE_TOKEN") {
+            Some(token) => (Some(token), "$FORGE_TOKEN".to_owned()),
+            None => (std::fs::read_to_string(&file).ok(), format!("$(cat {})", file.display())),
         };
-        Ok(Self::new(base, token.map(|token| token.trim().to_owned())))
+        let token = token.map(|token| token.trim().to_owned());
+        let curl = token.as_ref().map(|_| format!(" -H \"authorization: Bearer {words}\""));
+        Ok(Self { curl: curl.unwrap_or_default(), ..Self::new(base, token) })
     }
 
     pub fn new(base: String, token: Option<String>) -> Self {
-        Self { base: base.trim_end_matches('/').to_owned(), token, http: reqwest::Client::new() }
+        let http = reqwest::Client::new();
+        Self { base: base.trim_end_matches('/').to_owned(), token, curl: String::new(), http }
     }
 
     pub fn base(&self) -> &str {
@@ -44,6 +76,36 @@ impl Client {
         self.send(self.http.post(format!("{}{path}", self.base)).json(body)).await
     }
 
+    /// What the server says of itself; `None` when there is none.
+    pub async fn ready(&self) -> Option<Value> {
+        let probe =
+            async { self.http.get(format!("{}/health", self.base)).send().await.ok()?.json().await.ok() };
+        tokio::time::timeout(PROBE_LIMIT, probe).await.ok()?
+    }
+
+    /// What a person types after `curl` to come in, without the token itself; empty when none is needed.
+    pub fn curl_header(&self) -> &str {
+        &self.curl
+    }
+
+    /// Opens a stream.
+    pub async fn connect(&self, path: &str) -> Result<Socket> {
+        let url = format!("{}{path}", self.base.replacen("http", "ws", 1));
+        let mut request = url.into_client_request()?;
+        if let Some(token) = &self.token {
+            request.headers_mut().insert(header::AUTHORIZATION, format!("Bearer {token}").parse()?);
+        }
+        match tokio_tungstenite::connect_async(request).await {
+            Ok((socket, _)) => Ok(socket),
+            Err(tungstenite::Error::Http(answer)) => {
+                let status = answer.status().as_u16();
+                let body = answer.body().as_deref().unwrap_or_default();
+                Err(refused(status, &serde_json::from_slice(body).unwrap_or_default()).into())
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
     async fn send<T: DeserializeOwned>(&self, request: reqwest::RequestBuilder) -> Result<T> {
         let request = match &self.token {
             Some(token) => request.bearer_auth(token),
@@ -56,11 +118,15 @@ impl Client {
         let mut envelope: Value =
             answer.json().await.with_context(|| format!("status {status}, not JSON"))?;
         if envelope["success"] != true {
-            let message = envelope["message"].as_str().map(str::to_owned);
-            bail!("{}", message.unwrap_or_else(|| format!("the server answered {status}")));
+            return Err(refused(status.as_u16(), &envelope).into());
         }
         serde_json::from_value(envelope["data"].take()).map_err(|error| anyhow!("unexpected answer: {error}"))
     }
+}
+
+fn refused(status: u16, envelope: &Value) -> Refused {
+    let message = envelope["message"].as_str().map(str::to_owned);
+    Refused { status, message: message.unwrap_or_else(|| format!("the server answered {status}")) }
 }
 
 fn find_port(env: &Env) -> u16 {

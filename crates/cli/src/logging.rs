@@ -4,8 +4,9 @@ use std::io::IsTerminal;
 
 use tracing_subscriber::EnvFilter;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum LogFormat {
+    #[default]
     Text,
     Json,
 }

@@ -5,11 +5,15 @@
 
 mod client;
 mod demo;
+mod doctor;
 mod logging;
 mod port;
+mod run;
 mod serve;
 mod settings;
+mod terminal;
 mod token;
+mod transcript;
 mod whoami;
 mod worktree;
 
@@ -36,8 +40,12 @@ struct Cli {
 enum Command {
     /// Start the server with its board (also without any command)
     Serve(serve::Flags),
+    /// Give an agent a task in this repository and watch it work
+    Run(run::Flags),
     /// Show the whole product in a minute: a repository, three tasks side by side, one of them merged
     Demo(demo::Flags),
+    /// Look at what Forge needs here, and say what is missing and which command helps
+    Doctor(doctor::Flags),
     /// Tell which attempt the present directory belongs to; needs no server
     Whoami(whoami::Flags),
     /// List, retire and restore worktrees
@@ -59,12 +67,18 @@ fn main() -> ExitCode {
         Some(Command::ScriptedAgent) => return scripted_agent(),
         Some(Command::Whoami(flags)) => whoami::print(&flags),
         Some(Command::Serve(flags)) => serve::run(flags),
+        Some(Command::Run(flags)) => return told(run::run(flags)),
+        Some(Command::Doctor(flags)) => return told(doctor::run(flags)),
         Some(Command::Demo(flags)) => demo::run(flags),
         Some(Command::Worktree(command)) => worktree::run(command),
         None => serve::run(cli.serve),
     };
+    told(result.map(|()| ExitCode::SUCCESS))
+}
+
+fn told(result: anyhow::Result<ExitCode>) -> ExitCode {
     match result {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(error) => {
             eprintln!("forge: {error:#}");
             ExitCode::FAILURE

@@ -31,7 +31,7 @@ pub async fn bind(host: IpAddr, port: u16) -> Result<TcpListener> {
     )
 }
 
-async fn is_forge(port: u16) -> bool {
+pub async fn is_forge(port: u16) -> bool {
     let probe = async {
         let url = format!("http://127.0.0.1:{port}/health");
         let answer: serde_json::Value = reqwest::get(url).await.ok()?.json().await.ok()?;
@@ -41,7 +41,7 @@ async fn is_forge(port: u16) -> bool {
 }
 
 /// The process that listens on a TCP port, as far as `/proc` lets us see it.
-fn owner_of(port: u16) -> Option<(u32, String)> {
+pub fn owner_of(port: u16) -> Option<(u32, String)> {
     const LISTEN: &str = "0A";
     let tables =
         ["/proc/net/tcp", "/proc/net/tcp6"].map(|path| std::fs::read_to_string(path).unwrap_or_default());

@@ -20,7 +20,7 @@ use crate::token::{self, Token};
 const LOCK_WAIT: Duration = Duration::from_millis(1000);
 const LOCK_PAUSE: Duration = Duration::from_millis(20);
 
-#[derive(clap::Args, Clone)]
+#[derive(clap::Args, Clone, Default)]
 pub struct Flags {
     /// Port to listen on; 0 = any free one [default: 8887; env: BACKEND_PORT, PORT]
     #[arg(short, long)]
@@ -79,7 +79,7 @@ pub fn run(flags: Flags) -> Result<()> {
 }
 
 /// Runs a command to its end and does not wait for threads that have nothing left to say.
-pub fn block_on(command: impl Future<Output = Result<()>>) -> Result<()> {
+pub fn block_on<T>(command: impl Future<Output = Result<T>>) -> Result<T> {
     // Even a client of plain HTTP wants to know who would encrypt; a second call finds that settled.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let runtime = runtime()?;
@@ -132,7 +132,7 @@ async fn serve(flags: Flags, env: Env) -> Result<()> {
 }
 
 /// One server per home: two would settle each other's runs.
-async fn lock(home: &Path) -> Result<File> {
+pub async fn lock(home: &Path) -> Result<File> {
     let file =
         File::create(home.join("lock")).with_context(|| format!("cannot write to {}", home.display()))?;
     let take = || rustix::fs::flock(&file, rustix::fs::FlockOperation::NonBlockingLockExclusive);

@@ -19,6 +19,7 @@ mod profiles;
 mod program;
 mod roster;
 mod scripted;
+mod survey;
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -37,6 +38,7 @@ pub use profiles::{Options, ProfileError, Profiles};
 use program::Program;
 pub use roster::Roster;
 pub use scripted::scripted_agent;
+pub use survey::{Sighting, Survey, Tool, Whence, survey};
 
 /// Everything needed to start a process: the program is resolved, nothing has been created.
 #[derive(Clone, Debug, PartialEq)]

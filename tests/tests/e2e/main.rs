@@ -5,8 +5,10 @@
 mod agents;
 mod approvals;
 mod atomic;
+mod command;
 mod crash;
 mod diffs;
+mod doctor;
 mod door;
 mod drafts;
 mod flow;
@@ -24,6 +26,7 @@ mod parking;
 mod program;
 mod published;
 mod pulls;
+mod questions;
 mod queue;
 mod retry;
 mod scripts;

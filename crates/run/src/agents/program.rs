@@ -58,32 +58,33 @@ fn joined(first: &OsStr, second: &OsStr) -> OsString {
 }
 
 fn ask_login_shell(shell: &OsStr, wait: Duration) -> Option<OsString> {
-    let mut child = Command::new(shell)
-        .args(["-lc", r#"printf '\n==forge-path==%s' "$PATH""#])
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .process_group(0)
-        .spawn()
-        .ok()?;
+    let mut command = Command::new(shell);
+    command.args(["-lc", r#"printf '\n==forge-path==%s' "$PATH""#]);
+    let bytes = capture(command, wait, MAX_PATH_BYTES)?;
+    let place = bytes.windows(MARK.len()).rposition(|window| window == MARK)?;
+    let path = OsString::from_vec(bytes[place + MARK.len()..].to_vec());
+    (!path.as_bytes().is_empty()).then_some(path)
+}
+
+/// The first `max_bytes` that a command prints; nothing when it cannot be started or is not done in time.
+pub(super) fn capture(mut command: Command, wait: Duration, max_bytes: u64) -> Option<Vec<u8>> {
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).process_group(0);
+    let mut child = command.spawn().ok()?;
     let stdout = child.stdout.take()?;
     let (tell, told) = mpsc::sync_channel(1);
     std::thread::spawn(move || {
         let mut bytes = Vec::new();
-        let read = stdout.take(MAX_PATH_BYTES).read_to_end(&mut bytes);
+        let read = stdout.take(max_bytes).read_to_end(&mut bytes);
         // The asker may have given up.
         let _ = tell.send(read.map(|_| bytes));
     });
     let answer = told.recv_timeout(wait);
-    // Start-up files may have left something running; it also holds the pipe that the thread reads.
+    // It may have left something running, which also holds the pipe that the thread reads.
     if let Some(group) = rustix::process::Pid::from_raw(child.id().cast_signed()) {
         let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
     }
     let _ = child.wait();
-    let bytes = answer.ok()?.ok()?;
-    let place = bytes.windows(MARK.len()).rposition(|window| window == MARK)?;
-    let path = OsString::from_vec(bytes[place + MARK.len()..].to_vec());
-    (!path.as_bytes().is_empty()).then_some(path)
+    answer.ok()?.ok()
 }
 
 #[cfg(test)]

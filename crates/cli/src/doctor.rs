@@ -1,0 +1,99 @@
+//! `forge doctor`: what is there, what is missing, and the command that helps. Works with and without a server.
+//!
+//! Invariant: it changes nothing. Everything is looked at side by side and the whole takes a few seconds, whatever hangs.
+//! It fails only when Forge itself could not work; an agent that is missing is worth a warning.
+
+mod agent;
+mod check;
+mod host;
+
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use serde_json::json;
+
+use crate::serve;
+use crate::settings::{self, Env};
+use crate::terminal;
+use crate::transcript::{Ink, Line};
+use check::{Check, Status};
+
+#[derive(clap::Args)]
+pub struct Flags {
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Checks that belong together.
+struct Section {
+    name: &'static str,
+    checks: Vec<Check>,
+}
+
+pub fn run(flags: Flags) -> Result<ExitCode> {
+    serve::block_on(async {
+        let env = Env::load();
+        let home = settings::home(&env)?;
+        let config = settings::config(&serve::Flags::default(), &env, home)?;
+        let survey = tokio::task::spawn_blocking(forge_run::agents::survey);
+        let (git, server, port) = tokio::join!(host::git(), host::server(), host::port(&env));
+        let survey = survey.await.context("cannot look for programs")?;
+        let mut programs = vec![git.or_install("git", survey.packager)];
+        programs.extend(survey.tools.iter().filter_map(|tool| host::tool(tool, survey.packager)));
+        let sections = [
+            Section {
+                name: "Forge",
+                checks: vec![
+                    Check::new("version", Status::Ok, env!("CARGO_PKG_VERSION")),
+                    host::home(&config.home),
+                    host::database(&config.database),
+                    server,
+                    port,
+                ],
+            },
+            Section { name: "Programs", checks: programs },
+            Section { name: "Agents", checks: survey.agents.iter().map(agent::check).collect() },
+            Section {
+                name: "System",
+                checks: vec![
+                    host::disk("disk (data)", &config.home),
+                    host::disk("disk (worktrees)", &config.worktree_base),
+                    host::sandbox(&survey.tools, survey.packager),
+                    host::watches(),
+                ],
+            },
+        ];
+        let able = sections.iter().flat_map(|section| &section.checks).all(|check| !check.is_fatal());
+        match flags.json {
+            true => print_json(&sections, able),
+            false => print_text(&sections, able),
+        }
+        Ok(if able { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    })
+}
+
+fn print_json(sections: &[Section], able: bool) {
+    let checks: Vec<_> = sections
+        .iter()
+        .flat_map(|section| section.checks.iter().map(|check| check.object(&section.name.to_lowercase())))
+        .collect();
+    println!("{:#}", json!({"ok": able, "checks": checks}));
+}
+
+fn print_text(sections: &[Section], able: bool) {
+    let page = terminal::page();
+    let mut out = String::new();
+    let width = sections.iter().flat_map(|section| &section.checks).map(Check::name_width).max().unwrap_or(0);
+    for section in sections {
+        Line::new(Ink::Bold, section.name).put(page, &mut out);
+        section.checks.iter().for_each(|check| check.put(width, page, &mut out));
+        out.push('\n');
+    }
+    let (ink, words) = match able {
+        true => (Ink::Green, "Forge can work here."),
+        false => (Ink::Red, "Forge cannot work here; what is marked as missing above says why."),
+    };
+    Line::new(ink, words).put(page, &mut out);
+    print!("{out}");
+}

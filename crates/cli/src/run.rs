@@ -1,0 +1,229 @@
+//! `forge run`: give an agent a task and watch it work, from the prompt to what came of it.
+//!
+//! Everything goes through the API of a server, so a run that is left goes on there. Invariant: the exit code is the
+//! run's: 0 completed, 1 failed (or nothing could be started), 130 stopped or left.
+
+mod ask;
+mod begin;
+mod feed;
+mod screen;
+mod standalone;
+mod summary;
+mod watch;
+
+use std::io::Read;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::client::Client;
+use crate::serve;
+use crate::transcript::{Ink, Line};
+use begin::Begun;
+use screen::Screen;
+use standalone::Standalone;
+use summary::{Landing, Summary};
+use watch::{Consent, Watch, Watched};
+
+const MAX_PROMPT_BYTES: u64 = 1 << 20;
+/// As a shell tells of a program that Ctrl-C ended.
+const STOPPED: u8 = 130;
+
+#[derive(clap::Args)]
+pub struct Flags {
+    /// What the agent is to do; `-` reads it from standard input
+    prompt: String,
+    /// The agent and its variant, e.g. CLAUDE_CODE or CODEX:PLAN [default: the one of the settings]
+    #[arg(short, long, value_name = "AGENT[:VARIANT]")]
+    agent: Option<String>,
+    /// Path or id of the project [default: the repository of the present directory]
+    #[arg(short, long, value_name = "PATH|ID")]
+    project: Option<String>,
+    /// Branch to begin at and to land on [default: the one of the project]
+    #[arg(short, long, value_name = "BRANCH")]
+    base: Option<String>,
+    /// Title of the task [default: the first line of the prompt]
+    #[arg(short, long)]
+    title: Option<String>,
+    /// Go on with an attempt (its id, or the beginning of it) instead of starting one
+    #[arg(short, long, value_name = "ATTEMPT", conflicts_with_all = ["project", "base", "title"])]
+    follow: Option<String>,
+    /// Print the entries as JSON lines
+    #[arg(long)]
+    json: bool,
+    /// Allow everything the agent asks for
+    #[arg(short, long)]
+    yes: bool,
+    /// Serve in this process for the time of the run, when no server is running
+    #[arg(long)]
+    standalone: bool,
+}
+
+/// A run as the server tells it.
+#[derive(Clone, Deserialize)]
+struct Process {
+    id: String,
+    run_reason: String,
+    status: String,
+    exit_code: Option<i32>,
+    executor_action: Value,
+    #[serde(default)]
+    parked_until: Option<String>,
+}
+
+impl Process {
+    async fn list(client: &Client, attempt: &str) -> Result<Vec<Process>> {
+        client.get(&format!("/api/execution-processes?task_attempt_id={attempt}")).await
+    }
+
+    fn is_agent(&self) -> bool {
+        self.run_reason == "codingagent"
+    }
+
+    fn is_running(&self) -> bool {
+        self.status == "running" && self.run_reason != "devserver"
+    }
+}
+
+pub fn run(flags: Flags) -> Result<ExitCode> {
+    serve::block_on(async {
+        let prompt = read_prompt(&flags.prompt)?;
+        if flags.standalone {
+            let (server, client) = Standalone::open().await?;
+            let code = work(&client, &flags, &prompt, Landing::Git).await;
+            server.close().await;
+            return code;
+        }
+        let client = Client::find()?;
+        if client.ready().await.is_none() {
+            bail!(
+                "no Forge answers at {}; start one with `forge serve` in another terminal, or add --standalone to \
+                 serve for the time of this run",
+                client.base()
+            );
+        }
+        work(&client, &flags, &prompt, Landing::by(&client)).await
+    })
+}
+
+fn read_prompt(given: &str) -> Result<String> {
+    let mut prompt = given.to_owned();
+    if given == "-" {
+        prompt.clear();
+        std::io::stdin()
+            .take(MAX_PROMPT_BYTES)
+            .read_to_string(&mut prompt)
+            .context("cannot read the prompt")?;
+    }
+    if prompt.trim().is_empty() {
+        bail!(
+            "the prompt is empty; say what the agent is to do, e.g. forge run \"Fix the typo in the README\""
+        );
+    }
+    Ok(prompt)
+}
+
+async fn work(client: &Client, flags: &Flags, prompt: &str, landing: Landing) -> Result<ExitCode> {
+    let begun_at = Instant::now();
+    let mut screen = if flags.json { Screen::Json } else { Screen::text() };
+    let Begun { attempt, run, notes } = begin::begin(client, flags, prompt).await?;
+    let id = attempt["id"].as_str().unwrap_or_default().to_owned();
+    screen.object(&json!({"type": "attempt", "attempt": attempt}))?;
+    greet(&mut screen, &attempt, &notes)?;
+    let consent = Consent::of(flags.yes, flags.json);
+    let mut watch = Watch::new(client, &id, &mut screen, consent)?;
+    let Some(last) = tell_all(client, &id, run, &mut watch).await? else {
+        let hint = format!(
+            "left; whatever is at work goes on. Look again with: forge run --follow {} \"…\"",
+            &id[..8.min(id.len())]
+        );
+        screen.note(&hint)?;
+        return Ok(ExitCode::from(STOPPED));
+    };
+    let summary = Summary::gather(client, &id, &last, begun_at.elapsed(), landing).await?;
+    screen.object(&summary.object())?;
+    screen.part(&summary.lines())?;
+    Ok(match last.status.as_str() {
+        "completed" => ExitCode::SUCCESS,
+        "killed" => ExitCode::from(STOPPED),
+        _ => ExitCode::FAILURE,
+    })
+}
+
+fn greet(screen: &mut Screen, attempt: &Value, notes: &[String]) -> Result<()> {
+    let field = |key: &str| attempt[key].as_str().unwrap_or_default();
+    for note in notes {
+        screen.note(note)?;
+    }
+    let agent =
+        Line::new(Ink::Bold, field("executor")).and(Ink::Plain, " on ").and(Ink::Cyan, field("branch"));
+    screen.lines(&[agent, Line::new(Ink::Dim, &format!("· {}", field("worktree_path"))).whole()])
+}
+
+/// Tells a run and those that follow from it: setup script, agent, cleanup script. Answers the one that counts, or
+/// nothing when the person left.
+async fn tell_all(
+    client: &Client,
+    attempt: &str,
+    first: Process,
+    watch: &mut Watch<'_>,
+) -> Result<Option<Process>> {
+    let (mut run, mut counted) = (first, None);
+    loop {
+        if !run.is_agent() {
+            let name = if run.run_reason == "setupscript" { "setup script" } else { "cleanup script" };
+            watch.screen().lines(&[Line::new(Ink::Cyan, name)])?;
+        }
+        if watch.tell(&run).await? == Watched::Left {
+            return Ok(None);
+        }
+        let ended = settled(client, &run.id).await?;
+        if !ended.is_agent() && ended.status == "failed" {
+            let code = ended.exit_code.map_or_else(|| "failed".to_owned(), |code| format!("exit {code}"));
+            watch.screen().lines(&[Line::new(Ink::Red, &format!("  {code}"))])?;
+        }
+        let next = match ended.status.as_str() {
+            "completed" => next_of(client, attempt, &ended).await?,
+            _ => None,
+        };
+        // A cleanup script that fails does not undo what the agent did.
+        if counted.is_none() || ended.run_reason != "cleanupscript" {
+            counted = Some(ended);
+        }
+        match next {
+            Some(next) => run = next,
+            None => return Ok(counted),
+        }
+    }
+}
+
+/// The run that was started because `run` completed, if there is one: it was written together with that end.
+async fn next_of(client: &Client, attempt: &str, run: &Process) -> Result<Option<Process>> {
+    let action = &run.executor_action["next_action"];
+    if action.is_null() {
+        return Ok(None);
+    }
+    let runs = Process::list(client, attempt).await?;
+    let later = runs.into_iter().skip_while(|other| other.id != run.id).skip(1);
+    Ok(later.into_iter().find(|other| other.executor_action == *action))
+}
+
+/// A log ends a moment before its run, whose work is committed in between.
+async fn settled(client: &Client, run: &str) -> Result<Process> {
+    const LIMIT: Duration = Duration::from_secs(120);
+    const PAUSE: Duration = Duration::from_millis(50);
+    let begun = Instant::now();
+    loop {
+        let run: Process = client.get(&format!("/api/execution-processes/{run}")).await?;
+        if run.status != "running" {
+            return Ok(run);
+        }
+        if begun.elapsed() > LIMIT {
+            bail!("the run's log is at its end, but the server does not end the run");
+        }
+        tokio::time::sleep(PAUSE).await;
+    }
+}

@@ -1,0 +1,238 @@
+//! What a run came to, in a few lines.
+
+use std::path::Path;
+use std::time::Duration;
+
+use forge_git::{Counting, Repo, diff_worktree, merge_base};
+use serde_json::{Value, json};
+
+use super::Process;
+use crate::client::Client;
+use crate::transcript::{Ink, Line};
+
+/// Files and lines that an attempt changed against its target branch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Changes {
+    pub files: usize,
+    pub added: u64,
+    pub removed: u64,
+}
+
+pub struct Summary {
+    status: String,
+    took: Duration,
+    attempt: Value,
+    parked_until: Option<String>,
+    exit_code: Option<i32>,
+    changes: Option<Changes>,
+    cost_usd: Option<f64>,
+    landing: Landing,
+}
+
+/// How the work can be landed.
+#[derive(Clone, Debug)]
+pub enum Landing {
+    /// By the server at that address, which goes on.
+    Server { curl: String },
+    /// By git: the server ends with the command.
+    Git,
+}
+
+impl Landing {
+    pub fn by(client: &Client) -> Self {
+        Self::Server { curl: format!("curl -X POST{} {}", client.curl_header(), client.base()) }
+    }
+}
+
+impl Summary {
+    /// Asks the server what is known now; what cannot be told is left out.
+    pub async fn gather(
+        client: &Client,
+        attempt: &str,
+        run: &Process,
+        took: Duration,
+        landing: Landing,
+    ) -> anyhow::Result<Self> {
+        let attempt: Value = client.get(&format!("/api/task-attempts/{attempt}")).await?;
+        let id = text(&attempt["id"]);
+        let usage: Option<Value> = client.get(&format!("/api/usage?task_attempt_id={id}")).await.ok();
+        Ok(Self {
+            status: run.status.clone(),
+            took,
+            changes: count_changes(&attempt).await,
+            cost_usd: usage.and_then(|usage| usage["total"]["cost_usd"].as_f64()),
+            attempt,
+            parked_until: run.parked_until.clone(),
+            exit_code: run.exit_code,
+            landing,
+        })
+    }
+
+    pub fn lines(&self) -> Vec<Line> {
+        let (ink, word) = match self.status.as_str() {
+            "completed" => (Ink::Green, "completed"),
+            "killed" => (Ink::Yellow, "stopped"),
+            "failed" => (Ink::Red, "failed"),
+            other => (Ink::Yellow, other),
+        };
+        let mut facts = vec![format!(" in {}", duration(self.took))];
+        if let (Some(code), "failed") = (self.exit_code.filter(|code| *code != 0), self.status.as_str()) {
+            facts.push(format!("exit {code}"));
+        }
+        facts.extend(self.changes.map(|changes| match changes.files {
+            0 => "no changes".to_owned(),
+            1 => format!("1 file +{} -{}", changes.added, changes.removed),
+            files => format!("{files} files +{} -{}", changes.added, changes.removed),
+        }));
+        facts.extend(self.tokens());
+        facts.extend(self.cost_usd.map(|cost| format!("${cost:.2}")));
+        let mut lines = vec![Line::new(ink, word).and(Ink::Plain, &facts.join(" · "))];
+        if let Some(until) = &self.parked_until {
+            lines.push(Line::new(Ink::Yellow, "  parked until ").and(Ink::Yellow, until));
+        }
+        lines.extend(self.next_steps());
+        lines
+    }
+
+    fn next_steps(&self) -> Vec<Line> {
+        let id = text(&self.attempt["id"]);
+        let row = |name: &str, value: &str| {
+            Line::new(Ink::Dim, &format!("  {name:9}")).and(Ink::Plain, value).whole()
+        };
+        let branch = format!("{} → {}", text(&self.attempt["branch"]), text(&self.attempt["target_branch"]));
+        let mut lines = vec![row("branch", &branch)];
+        if self.changes.is_none_or(|changes| changes.files > 0) && self.attempt["use_worktree"] != false {
+            let merge = match &self.landing {
+                Landing::Server { curl } => format!("{curl}/api/task-attempts/{id}/merge"),
+                Landing::Git => format!("git merge --squash {} && git commit", text(&self.attempt["branch"])),
+            };
+            if self.status == "completed" {
+                lines.push(row("merge", &merge));
+            }
+            lines.push(row(
+                "look",
+                &format!(
+                    "git -C {} diff {}",
+                    text(&self.attempt["worktree_path"]),
+                    text(&self.attempt["target_branch"])
+                ),
+            ));
+        }
+        lines.push(row("continue", &format!("forge run --follow {} \"…\"", &id[..id.len().min(8)])));
+        lines
+    }
+
+    fn tokens(&self) -> Option<String> {
+        let count = |key: &str| self.attempt[key].as_u64();
+        let cached = count("cache_read_tokens").unwrap_or(0) + count("cache_creation_tokens").unwrap_or(0);
+        let (input, output) = (count("input_tokens")?, count("output_tokens")?);
+        if input + cached + output == 0 {
+            return None;
+        }
+        Some(format!("{} tokens in, {} out", short(input + cached), short(output)))
+    }
+
+    /// The last line of the JSON form.
+    pub fn object(&self) -> Value {
+        json!({
+            "type": "end",
+            "status": self.status,
+            "exit_code": self.exit_code,
+            "duration_ms": u64::try_from(self.took.as_millis()).unwrap_or(u64::MAX),
+            "parked_until": self.parked_until,
+            "changes": self.changes.map(|c| json!({"files": c.files, "added": c.added, "removed": c.removed})),
+            "cost_usd": self.cost_usd,
+            "attempt": self.attempt,
+        })
+    }
+}
+
+/// Counted here when the worktree is on this machine; a server elsewhere has no numbers without the files.
+async fn count_changes(attempt: &Value) -> Option<Changes> {
+    let place = Path::new(attempt["worktree_path"].as_str()?);
+    let repo = Repo::open(place).await.ok()?;
+    let base = merge_base(&repo, text(&attempt["branch"]), text(&attempt["target_branch"])).await.ok()??;
+    let files = diff_worktree(&repo, place, &base, Counting::Count).await.ok()?;
+    let sum = |count: fn(&forge_git::FileDiff) -> Option<u64>| files.iter().filter_map(count).sum();
+    Some(Changes {
+        files: files.len(),
+        added: sum(|file| file.additions),
+        removed: sum(|file| file.deletions),
+    })
+}
+
+fn duration(took: Duration) -> String {
+    match took.as_secs() {
+        seconds if seconds < 10 => format!("{:.1} s", took.as_secs_f64()),
+        seconds if seconds < 60 => format!("{seconds} s"),
+        seconds if seconds < 3600 => format!("{} min {} s", seconds / 60, seconds % 60),
+        seconds => format!("{} h {} min", seconds / 3600, seconds / 60 % 60),
+    }
+}
+
+fn short(count: u64) -> String {
+    match count {
+        n if n >= 1_000_000 => format!("{:.1}M", n as f64 / 1e6),
+        n if n >= 10_000 => format!("{}k", n / 1000),
+        n if n >= 1000 => format!("{:.1}k", n as f64 / 1e3),
+        n => n.to_string(),
+    }
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::transcript::{Colours, Page};
+
+    fn summary(status: &str) -> Summary {
+        let attempt = json!({
+            "id": "a1b2c3d4-0000-4000-8000-000000000000", "branch": "forge/a1b2-greet", "target_branch": "main",
+            "worktree_path": "/worktrees/a1b2-greet", "use_worktree": true,
+            "input_tokens": 468, "cache_read_tokens": 2000, "cache_creation_tokens": 0, "output_tokens": 112,
+        });
+        Summary {
+            status: status.to_owned(),
+            took: Duration::from_secs(75),
+            attempt,
+            parked_until: None,
+            exit_code: Some(if status == "failed" { 3 } else { 0 }),
+            changes: Some(Changes { files: 2, added: 12, removed: 4 }),
+            cost_usd: Some(0.417),
+            landing: Landing::Server { curl: "curl -X POST http://127.0.0.1:8887".to_owned() },
+        }
+    }
+
+    fn shown(summary: &Summary) -> String {
+        let mut out = String::new();
+        let page = Page { width: 80, colours: Colours::Off };
+        summary.lines().iter().for_each(|line| line.put(page, &mut out));
+        out
+    }
+
+    #[test]
+    fn the_end_says_what_happened_and_what_can_be_done() {
+        insta::assert_snapshot!(shown(&summary("completed")), @r#"
+        completed in 1 min 15 s · 2 files +12 -4 · 2.5k tokens in, 112 out · $0.42
+          branch   forge/a1b2-greet → main
+          merge    curl -X POST http://127.0.0.1:8887/api/task-attempts/a1b2c3d4-0000-4000-8000-000000000000/merge
+          look     git -C /worktrees/a1b2-greet diff main
+          continue forge run --follow a1b2c3d4 "…"
+        "#);
+    }
+
+    #[test]
+    fn a_failure_without_changes_offers_no_merge() {
+        let mut failed = summary("failed");
+        failed.changes = Some(Changes::default());
+        failed.cost_usd = None;
+        insta::assert_snapshot!(shown(&failed), @r#"
+        failed in 1 min 15 s · exit 3 · no changes · 2.5k tokens in, 112 out
+          branch   forge/a1b2-greet → main
+          continue forge run --follow a1b2c3d4 "…"
+        "#);
+    }
+}

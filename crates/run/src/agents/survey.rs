@@ -1,0 +1,304 @@
+//! Which programs are on this machine, in which version, and whether agents can log in.
+//!
+//! Invariants: no program is asked for more than its version, all at once and none longer than [`LIMIT`] after the
+//! survey began; they run in a home of their own that is removed afterwards, because some write into it even then. Of
+//! keys only the names are looked at, of logins only whether their files exist.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use forge_types::Executor;
+
+use super::about::{About, about};
+use super::{Place, program};
+
+/// From the beginning of a survey to its end.
+const LIMIT: Duration = Duration::from_millis(5500);
+const MAX_VERSION_BYTES: u64 = 4 << 10;
+/// Folders into which agent programs write, besides the home directory.
+const FOLDERS: [&str; 8] = [
+    "HOME",
+    "TMPDIR",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+    "XDG_CACHE_HOME",
+    "XDG_STATE_HOME",
+    "CLAUDE_CONFIG_DIR",
+    "CODEX_HOME",
+];
+/// Programs that Forge, or the people who use it, need beside agents, and how each tells its version.
+const TOOLS: [(&str, &str); 4] =
+    [("tmux", "-V"), ("node", "--version"), ("npx", "--version"), ("bwrap", "--version")];
+/// Who installs programs, and with which words.
+const PACKAGERS: [(&str, &str); 6] = [
+    ("apt-get", "sudo apt-get install"),
+    ("dnf", "sudo dnf install"),
+    ("pacman", "sudo pacman -S"),
+    ("zypper", "sudo zypper install"),
+    ("apk", "sudo apk add"),
+    ("brew", "brew install"),
+];
+
+#[derive(Debug)]
+pub struct Survey {
+    pub tools: Vec<Tool>,
+    /// One for each executor that has a program.
+    pub agents: Vec<Sighting>,
+    /// The command that installs packages here, without the package.
+    pub packager: Option<&'static str>,
+}
+
+#[derive(Debug)]
+pub struct Tool {
+    pub name: &'static str,
+    pub file: Option<PathBuf>,
+    pub version: Option<String>,
+}
+
+#[derive(Debug)]
+pub struct Sighting {
+    pub executor: Executor,
+    pub about: &'static About,
+    pub found: Option<(Whence, PathBuf)>,
+    /// What the program said; for `npx` the version that it would run.
+    pub version: Option<String>,
+    /// Variables with a key that are set.
+    pub keys: Vec<&'static str>,
+    /// A file that is there once somebody has logged in.
+    pub login: Option<PathBuf>,
+}
+
+/// How a program was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Whence {
+    Path,
+    /// Only in the PATH of the user's login shell.
+    LoginPath,
+    /// Not installed; `npx` fetches it.
+    Npx,
+}
+
+impl Whence {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Whence::Path => "path",
+            Whence::LoginPath => "login_path",
+            Whence::Npx => "npx",
+        }
+    }
+}
+
+/// Looks at everything at once. Takes up to [`LIMIT`], and blocks.
+pub fn survey() -> Survey {
+    let deadline = Instant::now() + LIMIT;
+    let path_env = std::env::var_os("PATH").unwrap_or_default();
+    let home = Home::make();
+    let (path_env, home) = (path_env.as_os_str(), home.as_ref());
+    std::thread::scope(|scope| {
+        let tools = TOOLS
+            .map(|(name, flag)| scope.spawn(move || look_for_tool(name, flag, path_env, home, deadline)));
+        let agents = Executor::ALL.iter().filter_map(|executor| Some((*executor, about(*executor)?)));
+        let agents: Vec<_> = agents
+            .map(|(executor, about)| {
+                scope.spawn(move || look_for_agent(executor, about, path_env, home, deadline))
+            })
+            .collect();
+        let packager = PACKAGERS
+            .iter()
+            .find(|(name, _)| program::find_in(name, path_env, Path::new("/")).is_some())
+            .map(|(_, words)| *words);
+        Survey {
+            tools: tools.into_iter().filter_map(|looked| looked.join().ok()).collect(),
+            agents: agents.into_iter().filter_map(|looked| looked.join().ok()).collect(),
+            packager,
+        }
+    })
+}
+
+fn look_for_tool(
+    name: &'static str,
+    flag: &str,
+    path_env: &OsStr,
+    home: Option<&Home>,
+    deadline: Instant,
+) -> Tool {
+    let file = program::find_in(name, path_env, Path::new("/"));
+    let version = file.as_ref().and_then(|file| ask_version(file, flag, None, home, deadline));
+    Tool { name, file, version }
+}
+
+fn look_for_agent(
+    executor: Executor,
+    about: &'static About,
+    path_env: &OsStr,
+    home: Option<&Home>,
+    deadline: Instant,
+) -> Sighting {
+    let place = Place { worktree: Path::new("/"), forge_exe: Path::new("/"), path_env };
+    let variable = |key: &str| std::env::var_os(key).filter(|value| !value.is_empty());
+    let mut sighting = Sighting {
+        executor,
+        about,
+        found: None,
+        version: None,
+        keys: about.keys.iter().copied().filter(|key| variable(key).is_some()).collect(),
+        login: about.logins.iter().filter_map(|file| login_file(file, &variable)).find(|file| file.exists()),
+    };
+    if let Some(program) = program::find(about.program, &place) {
+        let whence = if program.path_env.is_some() { Whence::LoginPath } else { Whence::Path };
+        let path = program.path_env.as_deref();
+        let told = ask_version(&program.file, "--version", path, home, deadline);
+        // A program that is slow, and not broken, is known by its package.
+        let slow = || (Instant::now() >= deadline).then(|| packaged_version(&program.file)).flatten();
+        sighting.version = told.or_else(slow);
+        sighting.found = Some((whence, program.file));
+    } else if let Some(package) = about.package
+        && let Some(npx) = program::find("npx", &place)
+    {
+        sighting.version = package.rsplit_once('@').map(|(_, version)| version.to_owned());
+        sighting.found = Some((Whence::Npx, npx.file));
+    }
+    sighting
+}
+
+/// Where a login file is, with the folders that the user has moved.
+fn login_file(below_home: &str, variable: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+    let moved =
+        [(".claude/", "CLAUDE_CONFIG_DIR"), (".codex/", "CODEX_HOME"), (".local/share/", "XDG_DATA_HOME")];
+    let elsewhere = moved.iter().find_map(|(folder, key)| {
+        let rest = below_home.strip_prefix(folder)?;
+        Some(PathBuf::from(variable(key)?).join(rest))
+    });
+    elsewhere.or_else(|| Some(PathBuf::from(variable("HOME")?).join(below_home)))
+}
+
+/// Without a home of its own a program is not started.
+fn ask_version(
+    file: &Path,
+    flag: &str,
+    path_env: Option<&OsStr>,
+    home: Option<&Home>,
+    deadline: Instant,
+) -> Option<String> {
+    let home = home?;
+    let mut command = Command::new(file);
+    command.arg(flag).current_dir(&home.0).envs(FOLDERS.map(|key| (key, &home.0)));
+    if let Some(path) = path_env {
+        command.env("PATH", path);
+    }
+    let wait = deadline.saturating_duration_since(Instant::now());
+    let said = program::capture(command, wait, MAX_VERSION_BYTES)?;
+    read_version(&String::from_utf8_lossy(&said))
+}
+
+/// The version in the npm package that a program belongs to.
+fn packaged_version(file: &Path) -> Option<String> {
+    let real = std::fs::canonicalize(file).ok()?;
+    let folders = real.ancestors().skip(1).take_while(|folder| !folder.ends_with("node_modules"));
+    let texts = folders.filter_map(|folder| std::fs::read_to_string(folder.join("package.json")).ok());
+    let packages = texts.filter_map(|text| serde_json::from_str::<serde_json::Value>(&text).ok());
+    let mut versions = packages.filter_map(|package| read_version(package["version"].as_str()?));
+    versions.next()
+}
+
+/// The first word with digits and dots, whatever stands around it.
+fn read_version(text: &str) -> Option<String> {
+    let words = text.split(|c: char| c.is_whitespace() || matches!(c, ',' | '(' | ')' | '/'));
+    let mut words = words.map(|word| word.trim_start_matches('v').trim_end_matches('.'));
+    let version = words.find(|word| word.starts_with(|c: char| c.is_ascii_digit()) && word.contains('.'))?;
+    version.chars().all(|c| c.is_ascii_graphic()).then(|| version.to_owned())
+}
+
+/// A folder for programs that want a home; goes with its value.
+#[derive(Debug)]
+struct Home(PathBuf);
+
+impl Home {
+    fn make() -> Option<Home> {
+        use std::os::unix::fs::DirBuilderExt;
+        let path = std::env::temp_dir().join(format!("forge-survey-{}", std::process::id()));
+        // One that is there already belongs to somebody else.
+        std::fs::DirBuilder::new().mode(0o700).create(&path).ok()?;
+        Some(Home(path))
+    }
+}
+
+impl Drop for Home {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_found_in_what_programs_say() {
+        for (said, want) in [
+            ("2.1.197 (Claude Code)\n", Some("2.1.197")),
+            ("codex-cli 0.166.0\n", Some("0.166.0")),
+            ("GitHub Copilot CLI 1.0.102.\nRun 'copilot update'", Some("1.0.102")),
+            ("tmux 3.3a", Some("3.3a")),
+            ("v20.20.2", Some("20.20.2")),
+            ("qwen/0.15.10 linux", Some("0.15.10")),
+            ("no idea", None),
+            ("1.\u{1b}[2J", None),
+        ] {
+            assert_eq!(read_version(said).as_deref(), want, "{said:?}");
+        }
+    }
+
+    #[test]
+    fn a_package_tells_the_version_of_its_program() {
+        let dir = tempfile::tempdir().unwrap();
+        let package = dir.path().join("node_modules/@a/b");
+        std::fs::create_dir_all(package.join("bin")).unwrap();
+        std::fs::write(package.join("package.json"), r#"{"name": "@a/b", "version": "1.2.3"}"#).unwrap();
+        std::fs::write(package.join("bin/b.js"), "").unwrap();
+        std::os::unix::fs::symlink("@a/b/bin/b.js", dir.path().join("node_modules/b")).unwrap();
+        assert_eq!(packaged_version(&dir.path().join("node_modules/b")).as_deref(), Some("1.2.3"));
+        assert_eq!(packaged_version(Path::new("/bin/sh")), None);
+    }
+
+    #[test]
+    fn login_files_follow_moved_folders() {
+        let plain = |key: &str| (key == "HOME").then(|| OsString::from("/home/user"));
+        assert_eq!(login_file(".codex/auth.json", &plain), Some("/home/user/.codex/auth.json".into()));
+        let moved = |key: &str| match key {
+            "HOME" => Some(OsString::from("/home/user")),
+            "CODEX_HOME" => Some(OsString::from("/keys")),
+            _ => None,
+        };
+        assert_eq!(login_file(".codex/auth.json", &moved), Some("/keys/auth.json".into()));
+        assert_eq!(login_file(".qwen/x", &moved), Some("/home/user/.qwen/x".into()));
+        assert_eq!(login_file(".qwen/x", &|_| None), None);
+    }
+
+    #[test]
+    fn a_program_is_asked_in_a_home_that_goes_away_and_not_for_long() {
+        use std::os::unix::fs::PermissionsExt;
+        let dir = tempfile::tempdir().unwrap();
+        let program = |name: &str, body: &str| {
+            let file = dir.path().join(name);
+            std::fs::write(&file, format!("#!/bin/sh\n{body}\n")).unwrap();
+            std::fs::set_permissions(&file, PermissionsExt::from_mode(0o755)).unwrap();
+            file
+        };
+        let place = Home(dir.path().join("home"));
+        std::fs::create_dir(&place.0).unwrap();
+        let writes =
+            program("writes", "echo trace > $HOME/trace; echo trace > $XDG_DATA_HOME/data; echo it 1.2.3");
+        let soon = Instant::now() + Duration::from_secs(20);
+        assert_eq!(ask_version(&writes, "--version", None, Some(&place), soon).as_deref(), Some("1.2.3"));
+        assert!(place.0.join("trace").exists() && place.0.join("data").exists());
+        let hangs = program("hangs", "sleep 600");
+        let now = Instant::now() + Duration::from_millis(100);
+        assert_eq!(ask_version(&hangs, "--version", None, Some(&place), now), None);
+        let path = place.0.clone();
+        drop(place);
+        assert!(!path.exists());
+    }
+}

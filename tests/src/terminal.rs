@@ -1,0 +1,91 @@
+//! A program at a terminal of its own, and somebody who types.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{Winsize, tcsetwinsize};
+
+use crate::PATIENCE;
+
+pub struct Terminal {
+    keyboard: File,
+    screen: Arc<Mutex<String>>,
+    child: Child,
+}
+
+impl Terminal {
+    /// Starts the command at a terminal that is so many columns wide.
+    pub fn start(mut command: Command, columns: u16) -> Self {
+        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
+        grantpt(&master).and_then(|()| unlockpt(&master)).expect("an open terminal");
+        let size = Winsize { ws_row: 40, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
+        tcsetwinsize(&master, size).expect("a size");
+        let name = ptsname(&master, Vec::new()).expect("its name");
+        let path = std::path::Path::new(std::ffi::OsStr::from_bytes(name.to_bytes()));
+        let end = File::options().read(true).write(true).open(path).expect("its other end");
+        let stdio = || Stdio::from(OwnedFd::from(end.try_clone().expect("a handle")));
+        let child = command.stdin(stdio()).stdout(stdio()).stderr(stdio()).spawn().expect("the program");
+        let keyboard = File::from(master);
+        let mut output = keyboard.try_clone().expect("a handle");
+        let screen = Arc::new(Mutex::new(String::new()));
+        let shared = screen.clone();
+        std::thread::spawn(move || {
+            let mut buffer = [0; 4096];
+            // The terminal of a program that has ended cannot be read any more.
+            while let Ok(count @ 1..) = output.read(&mut buffer) {
+                shared.lock().expect("the screen").push_str(&String::from_utf8_lossy(&buffer[..count]));
+            }
+        });
+        Self { keyboard, screen, child }
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Everything that was written so far.
+    pub fn screen(&self) -> String {
+        self.screen.lock().expect("the screen").clone()
+    }
+
+    /// Waits until the text was written.
+    pub async fn until(&self, text: &str) -> String {
+        let begun = Instant::now();
+        loop {
+            let screen = self.screen();
+            if screen.contains(text) {
+                return screen;
+            }
+            assert!(begun.elapsed() < PATIENCE, "waited in vain for {text:?}:\n{screen}");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+
+    pub fn type_line(&mut self, line: &str) {
+        writeln!(self.keyboard, "{line}").expect("a keyboard");
+    }
+
+    pub async fn ended(&mut self) -> ExitStatus {
+        let begun = Instant::now();
+        loop {
+            if let Some(status) = self.child.try_wait().expect("wait") {
+                return status;
+            }
+            assert!(begun.elapsed() < PATIENCE, "it does not end:\n{}", self.screen());
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
