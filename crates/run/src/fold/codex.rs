@@ -52,6 +52,8 @@ struct Talk {
     meter: Meter,
     trouble: Trouble,
     remarks: VecDeque<String>,
+    /// Remarks that came before the agent was introduced, which is the first thing to be shown.
+    early: Vec<String>,
     /// Whether the agent has said anything of the protocol.
     began: bool,
 }
@@ -68,6 +70,7 @@ impl Codex {
             meter: Meter::default(),
             trouble: Trouble::default(),
             remarks: VecDeque::new(),
+            early: Vec::new(),
             began: false,
         };
         Codex { said: Lines::default(), heard: Lines::default(), talk }
@@ -172,6 +175,7 @@ impl Talk {
             text += &format!("  reasoning effort: {effort}");
         }
         page.add(plain(EntryType::SystemMessage, text));
+        self.show_remarks(page);
     }
 
     fn is_own(&self, params: &Value) -> bool {
@@ -327,6 +331,7 @@ impl Talk {
     }
 
     fn finish(&mut self, page: &mut Page<'_>) {
+        self.show_remarks(page);
         for (_, mut block) in std::mem::take(&mut self.growing) {
             block.show(page);
             if block.speech() == Speech::Text {
@@ -343,7 +348,16 @@ impl Talk {
     fn remark(&mut self, text: &str, page: &mut Page<'_>) {
         if !text.is_empty() && !self.remarks.iter().any(|known| known == text) {
             push_bounded(&mut self.remarks, text.to_owned(), MAX_REMARKS);
-            page.add(plain(EntryType::SystemMessage, text.to_owned()));
+            self.early.push(text.to_owned());
+        }
+        if self.thread.is_some() || self.early.len() == MAX_REMARKS {
+            self.show_remarks(page);
+        }
+    }
+
+    fn show_remarks(&mut self, page: &mut Page<'_>) {
+        for text in self.early.drain(..) {
+            page.add(plain(EntryType::SystemMessage, text));
         }
     }
 
