@@ -336,7 +336,9 @@ fn wanted_type(option: &str) -> Option<Wanted> {
         | "deny_tool" => Wanted::Text,
         "sandbox" => Wanted::OneOf(&["auto", "read-only", "workspace-write", "danger-full-access"]),
         "ask_for_approval" => Wanted::OneOf(&["unless-trusted", "on-failure", "on-request", "never"]),
-        "model_reasoning_effort" => Wanted::OneOf(&["minimal", "low", "medium", "high", "xhigh"]),
+        "model_reasoning_effort" => {
+            Wanted::OneOf(&["minimal", "low", "medium", "high", "xhigh", "max", "ultra"])
+        }
         "model_reasoning_summary" => Wanted::OneOf(&["auto", "concise", "detailed", "none"]),
         "model_reasoning_summary_format" => Wanted::OneOf(&["none", "experimental"]),
         "additional_params" | "add_dir" | "disable_mcp_server" => Wanted::Texts,

@@ -73,7 +73,12 @@ fn what_is_due_is_what_was_said() {
             // A second turn, an interrupt and the like are not the conversation's own idea.
             let prompted =
                 record.kind == Kind::Stdin && line["id"].as_u64().is_none_or(|id| matches!(id, 0 | 2 | 3));
-            if prompted && !line["result"].is_null() {
+            let told = line["params"]["input"][0]["text"].as_str();
+            let reason = told.and_then(|text| text.strip_prefix("User feedback: ")).filter(|_| prompted);
+            if let Some(reason) = reason {
+                let key = talk.asks()[0].key.clone();
+                talk.answer(&key, &ApprovalStatus::Denied { reason: Some(reason.to_owned()) });
+            } else if prompted && !line["result"].is_null() && !talk.asks().is_empty() {
                 let answer = match line["result"]["decision"].as_str() {
                     Some("accept") => ApprovalStatus::Approved,
                     _ => ApprovalStatus::Denied { reason: None },
