@@ -76,7 +76,7 @@ fn every_recorded_agent_is_told_what_it_was_told() {
             permissions: if denied { Permissions::Asked } else { Permissions::Granted },
             model: None,
             mode: None,
-            replay: Replay::BeforeReply,
+            replay: if name.starts_with("gemini") { Replay::AfterReply } else { Replay::BeforeReply },
         }));
         // The first line is the keeper's.
         for (told, line) in &exchange[1..] {
