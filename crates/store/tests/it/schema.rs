@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use forge_store::{Store, StoreError};
+use forge_types::{UsageKey, UsageQuery};
 use pretty_assertions::assert_eq;
 use sqlx::migrate::Migrator;
 use sqlx::sqlite::SqliteConnectOptions;
@@ -121,6 +122,31 @@ async fn every_older_database_is_brought_up_to_date_with_its_rows() {
         store.close().await;
         assert_eq!(tables(&path).await, newest);
     }
+}
+
+#[tokio::test]
+async fn what_attempts_used_before_use_was_kept_by_run_is_not_lost() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("forge.db");
+    let mut conn = connect(&path).await;
+    Migrator::with_migrations(MIGRATIONS.iter().take(5).cloned().collect()).run(&mut conn).await.unwrap();
+    sample_rows(&mut conn, 5).await;
+    let rows = "UPDATE attempts SET executor = 'AMP:PLAN', input_tokens = 70, output_tokens = 7;
+         INSERT INTO runs (id, attempt_id, reason, action, status, phase, dropped, started_ms, created_ms, updated_ms)
+           VALUES ('00000000-0000-4000-8000-000000000008', '00000000-0000-4000-8000-000000000003', 'codingagent',
+           '{}', 'completed', 'ended', 0, 86400000, 86400000, 86400000);";
+    sqlx::raw_sql(rows).execute(&mut conn).await.unwrap();
+    conn.close().await.unwrap();
+
+    let store = Store::open(&path).await.unwrap();
+    let query = UsageQuery { group_by: UsageKey::ALL.to_vec(), ..UsageQuery::default() };
+    let (groups, total) = store.usage(&query).await.unwrap();
+    assert_eq!((groups.len(), total.input_tokens, total.unpriced_tokens, total.cost_usd), (1, 70, 77, None));
+    assert_eq!(groups[0].executor.as_deref(), Some("AMP"));
+    assert_eq!(groups[0].day.map(|day| day.to_string()).as_deref(), Some("1970-01-02"));
+    let attempt = "00000000-0000-4000-8000-000000000003".parse().unwrap();
+    let tokens = store.begin().await.unwrap().attempt_tokens(attempt).await.unwrap();
+    assert_eq!((tokens.input_tokens, tokens.output_tokens), (Some(70), Some(7)));
 }
 
 #[tokio::test]
