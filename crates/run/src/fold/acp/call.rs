@@ -33,7 +33,7 @@ pub(super) fn describe(
     let mut call = known.cloned().unwrap_or_else(Map::new);
     call.insert("tool_call_id".into(), json!(id));
     for key in KEPT {
-        let told = part.get_mut(key).map(Value::take).filter(|told| tells_something(told));
+        let told = part.get_mut(key).map(Value::take).filter(tells_something);
         if let Some(told) = told {
             call.insert(key.to_owned(), told);
         }
