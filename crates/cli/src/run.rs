@@ -175,7 +175,7 @@ async fn tell_all(
     loop {
         if !run.is_agent() {
             let name = if run.run_reason == "setupscript" { "setup script" } else { "cleanup script" };
-            watch.screen().lines(&[Line::new(Ink::Cyan, name)])?;
+            watch.screen().script(Line::new(Ink::Cyan, name))?;
         }
         if watch.tell(&run).await? == Watched::Left {
             return Ok(None);
@@ -183,7 +183,7 @@ async fn tell_all(
         let ended = settled(client, &run.id).await?;
         if !ended.is_agent() && ended.status == "failed" {
             let code = ended.exit_code.map_or_else(|| "failed".to_owned(), |code| format!("exit {code}"));
-            watch.screen().lines(&[Line::new(Ink::Red, &format!("  {code}"))])?;
+            watch.screen().script(Line::new(Ink::Red, &format!("  {code}")))?;
         }
         let next = match ended.status.as_str() {
             "completed" => next_of(client, attempt, &ended).await?,

@@ -105,6 +105,11 @@ impl Transcript {
         self.block(Group::Note, lines)
     }
 
+    /// Lines about something that is done, next to others of that kind.
+    pub fn deed(&mut self, lines: &[Line]) -> String {
+        self.block(Group::Deed, lines)
+    }
+
     /// Lines of our own that stand apart from everything else.
     pub fn part(&mut self, lines: &[Line]) -> String {
         self.block(Group::Part, lines)

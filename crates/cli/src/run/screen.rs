@@ -73,6 +73,13 @@ impl Screen {
         text.print(&words)
     }
 
+    /// A line about a script.
+    pub fn script(&mut self, line: Line) -> Result<()> {
+        let Self::Text(text) = self else { return Ok(()) };
+        let words = text.transcript.deed(&[line]);
+        text.print(&words)
+    }
+
     /// Lines of our own that stand apart.
     pub fn part(&mut self, lines: &[Line]) -> Result<()> {
         let Self::Text(text) = self else { return Ok(()) };
