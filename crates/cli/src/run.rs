@@ -218,7 +218,8 @@ async fn settled(client: &Client, run: &str) -> Result<Process> {
     let begun = Instant::now();
     loop {
         let run: Process = client.get(&format!("/api/execution-processes/{run}")).await?;
-        if run.status != "running" {
+        // One that waits for its provider has no process any more; it goes on as another run.
+        if run.status != "running" || run.parked_until.is_some() {
             return Ok(run);
         }
         if begun.elapsed() > LIMIT {
