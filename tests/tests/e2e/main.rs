@@ -9,6 +9,7 @@ mod crash;
 mod diffs;
 mod door;
 mod drafts;
+mod environment;
 mod flow;
 mod genie;
 mod images;
