@@ -587,6 +587,13 @@ export interface NativeAnswer {
   status: ApprovalStatus;
 }
 
+/** An agent chat that another attempt spawned. */
+export interface Neuron {
+  type: string | null;
+  task: Task;
+  attempt: TaskAttempt | null;
+}
+
 /** One readable step of what an agent did. */
 export interface NormalizedEntry {
   timestamp: string | null;
@@ -1214,7 +1221,7 @@ export interface Routes {
   "GET /api/forge/auth-required": { answer: AuthRequired };
   "GET /api/forge/config": { answer: ForgeSettings };
   "PUT /api/forge/config": { body: ForgeSettingsChange; answer: ForgeSettings };
-  "GET /api/forge/master-genie/{attempt_id}/neurons": { path: { attempt_id: Uuid }; answer: unknown };
+  "GET /api/forge/master-genie/{attempt_id}/neurons": { path: { attempt_id: Uuid }; answer: Neuron[] };
   "GET /api/forge/neurons/{attempt_id}/subtasks": { path: { attempt_id: Uuid }; answer: Task[] };
   "GET /api/forge/omni/instances": { answer: OmniInstances };
   "GET /api/forge/omni/notifications": { answer: Notifications };

@@ -46,8 +46,8 @@ export async function* watchEvents(connection: Connection, options: EventOptions
 
 async function* read(connection: Connection, last: number | undefined, signal: AbortSignal, onOpen?: () => void) {
   const silence = new AbortController();
-  const give_up = (): void => silence.abort(new Error("the server is silent"));
-  let timer = setTimeout(give_up, SILENCE_LIMIT_MS);
+  const giveUp = (): void => silence.abort(new Error("the server is silent"));
+  let timer = setTimeout(giveUp, SILENCE_LIMIT_MS);
   try {
     const headers: Record<string, string> = { accept: "text/event-stream", ...connection.headers };
     if (last !== undefined) headers["last-event-id"] = String(last);
@@ -64,7 +64,7 @@ async function* read(connection: Connection, last: number | undefined, signal: A
         const chunk = await reader.read();
         if (chunk.done) return;
         clearTimeout(timer);
-        timer = setTimeout(give_up, SILENCE_LIMIT_MS);
+        timer = setTimeout(giveUp, SILENCE_LIMIT_MS);
         yield* parser.feed(chunk.value);
       }
     } finally {

@@ -108,8 +108,8 @@ describe("the client", () => {
     expect(await client.openTaskAttemptInEditor(id)).toEqual({ url: null });
     expect((await client.getTaskAttemptChildren(id)).children).toEqual([]);
 
-    const follow_up = await client.followUpTaskAttempt(id, "write b.txt more");
-    expect((await client.getExecutionProcess(follow_up.id)).run_reason).toBe("codingagent");
+    const followUp = await client.followUpTaskAttempt(id, "write b.txt more");
+    expect((await client.getExecutionProcess(followUp.id)).run_reason).toBe("codingagent");
     const last = await ended(world, id);
     const sha = last.after_head_commit ?? "";
     expect((await client.getCommitInfo(id, sha)).sha).toBe(sha);

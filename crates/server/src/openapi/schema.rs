@@ -155,6 +155,10 @@ const SCHEMAS: &[(&str, &str)] = &[
     ("Notifications", "notifications:Notification[]"),
     ("CreateAgent", "project_id:uuid agent_type:string"),
     ("ForgeAgent", "id:uuid project_id:uuid agent_type:string task_id:uuid created_at:time updated_at:time"),
+    (
+        "Neuron",
+        "type:string|null task:Task attempt:TaskAttempt|null -- An agent chat that another attempt spawned.",
+    ),
     ("CreateAndStartTask", "+AttemptOptions task:CreateTask"),
     ("CreateAndStartTaskHere", "+AttemptOptions task:CreateTaskHere"),
     ("CreateTaskAttempt", "+AttemptOptions task_id:uuid"),

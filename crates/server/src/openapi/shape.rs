@@ -147,6 +147,7 @@ const ROWS: &[Row] = &[
     ("GET /api/forge/releases", "", "Release[]"),
     ("GET /api/forge/agents", "", "ForgeAgent[]"),
     ("POST /api/forge/agents", "CreateAgent", "ForgeAgent"),
+    ("GET /api/forge/master-genie/{attempt_id}/neurons", "", "Neuron[]"),
     ("GET /api/forge/neurons/{attempt_id}/subtasks", "", "Task[]"),
     ("GET /api/worktrees", "", "WorktreeReport"),
     ("POST /api/worktrees/gc", "GarbageRequest?", "GarbageReport"),
