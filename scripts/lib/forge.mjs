@@ -1,7 +1,7 @@
 // A real server with a home, a worktree base and repositories of its own in a temporary folder.
 // Invariant: when it is closed, so is every process it caused (by pid), and its folder is gone.
 import { execFileSync, spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, openSync, readFileSync, readdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, readdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
@@ -10,7 +10,7 @@ import { fileURLToPath } from "node:url";
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
 const PATIENCE_MS = 60_000;
 /** What the surroundings of whoever runs this must not decide. */
-const FOREIGN = /^(FORGE_|GIT_|GH_|GITHUB_|GITLAB_|GITEA_|FORGEJO_|(BACKEND_)?PORT$|HOST$|DATABASE_URL$|PUBLIC_BASE_URL$|AUTH_REQUIRED$)/;
+const FOREIGN = /^(FORGE_|XDG_|GIT_|GH_|GITHUB_|GITLAB_|GITEA_|FORGEJO_|(BACKEND_)?PORT$|HOST$|DATABASE_URL$|PUBLIC_BASE_URL$|AUTH_REQUIRED$)/;
 
 export class Forge {
   #server;
@@ -33,7 +33,7 @@ export class Forge {
   /** Starts the server, again if need be, on the same home; `port` 0 takes any free one. */
   async up(port = 0) {
     rmSync(join(this.home, "port"), { force: true });
-    const exe = process.env.FORGE_EXE ?? join(ROOT, "target/debug/forge");
+    const exe = join(ROOT, "target/debug/forge");
     const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !FOREIGN.test(name)));
     const log = openSync(join(this.dir, "log"), "a");
     this.#server = spawn(exe, ["serve", "--port", String(port), ...this.#args], {
@@ -49,8 +49,14 @@ export class Forge {
       },
       stdio: ["ignore", log, log],
     });
+    // Also when whoever uses this ends without closing it.
+    const server = this.#server;
+    const kill = () => server.kill("SIGKILL");
+    process.once("exit", kill);
+    server.once("exit", () => process.off("exit", kill));
+    closeSync(log);
     let problem = "";
-    this.#server.once("error", (error) => (problem = `${error.message}; build it with: cargo build -p forge`));
+    server.once("error", (error) => (problem = `${error.message}; build it with: cargo build -p forge`));
     for (const begun = Date.now(); !problem && this.#server.exitCode === null && Date.now() - begun < PATIENCE_MS; ) {
       const found = this.#read("home/port").trim();
       if (found) {
