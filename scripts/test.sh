@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# All tests: formatting, lints, unit and integration tests, cross-process tests.
+# All tests: formatting, lints, unit and integration tests, cross-process tests, the contract, the TypeScript client.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 bash scripts/prepare-system.sh tests
@@ -12,3 +12,9 @@ cargo clippy --workspace --all-targets --quiet -- -D warnings
 # The cross-process tests run the program itself, with a fake agent.
 cargo build --quiet -p forge -p forge-tests
 cargo nextest run --workspace --no-fail-fast "$@"
+
+# What was installed is written down there; a changed lock file is newer.
+if [ package-lock.json -nt node_modules/.package-lock.json ]; then npm ci --no-audit --no-fund; fi
+node scripts/generate-types.mjs --check
+node scripts/check-contract.mjs
+npm run --silent test:client

@@ -6,6 +6,7 @@
 mod page;
 mod schema;
 mod shape;
+mod streams;
 
 use serde_json::{Map, Value, json};
 
@@ -143,7 +144,9 @@ fn success(kind: RouteKind, data: &str) -> Value {
             json!({"description": "the bytes", "content": {"application/octet-stream": {"schema": bytes}}})
         }
         RouteKind::WebSocket => {
-            json!({"description": "a WebSocket of JSON text frames, closed with 1000 at its end"})
+            // OpenAPI has no place for frames.
+            let words = "a WebSocket of JSON text frames, closed with 1000 at its end";
+            json!({"description": words, "x-frame": data})
         }
         RouteKind::EventStream => {
             json!({"description": "server-sent events", "content": {"text/event-stream": {"schema": {"type": "string"}}}})

@@ -12,6 +12,7 @@ mod diffs;
 mod doctor;
 mod door;
 mod drafts;
+mod environment;
 mod flow;
 mod genie;
 mod images;

@@ -1,13 +1,17 @@
 //! What goes over the wire, one line per object.
 //!
 //! A line lists fields as `name:type`, `name?:type` when the key may be absent; `+Name` includes another object, `=` starts
-//! a list of words, `|` a choice. Types: `string uuid time bool int number any null object`, a name of this list, and any of
-//! them with `[]` or `|null`. Invariant: names that are used are listed (a test resolves every reference).
+//! a list of words, `|` a choice; what follows ` -- ` says what it is. Types: `string uuid time bool int number any null
+//! object`, a `'word'` that is always the same, a name of this list, and any of them with `[]`, `{}` (a map by string) or
+//! `|null`. `shared/types.ts` is made of these lines. Invariant: names that are used are listed (a test resolves every
+//! reference).
 
 use serde_json::{Map, Value, json};
 
+use super::streams;
+
 const SCHEMAS: &[(&str, &str)] = &[
-    ("Envelope", "success:bool data:any error_data:any message:string|null"),
+    ("Envelope", "success:bool data:any error_data:any message:string|null -- Around every JSON answer."),
     ("Failure", "success:bool data:null error_data:any message:string|null"),
     ("Ready", "status:string service:string version:string message:string"),
     ("RouteList", "version:string routes:object note:string"),
@@ -16,7 +20,7 @@ const SCHEMAS: &[(&str, &str)] = &[
         "Project",
         "id:uuid name:string git_repo_path:string setup_script:string|null dev_script:string|null \
          cleanup_script:string|null copy_files:string|null commit_prompt:string|null default_base_branch:string|null \
-         created_at:time updated_at:time max_cost_usd?:number",
+         created_at:time updated_at:time max_cost_usd?:number -- A repository.",
     ),
     (
         "CreateProject",
@@ -28,7 +32,7 @@ const SCHEMAS: &[(&str, &str)] = &[
         "UpdateProject",
         "name?:string git_repo_path?:string setup_script?:string|null dev_script?:string|null \
          cleanup_script?:string|null copy_files?:string|null commit_prompt?:string|null \
-         default_base_branch?:string|null max_cost_usd?:number|null",
+         default_base_branch?:string|null max_cost_usd?:number|null -- Absent keeps the stored value, null clears it.",
     ),
     ("GitBranch", "name:string is_current:bool is_remote:bool last_commit_date:time"),
     ("SearchResult", "path:string is_file:bool match_type:string"),
@@ -38,7 +42,7 @@ const SCHEMAS: &[(&str, &str)] = &[
     (
         "Task",
         "id:uuid project_id:uuid title:string description:string|null status:TaskStatus \
-         parent_task_attempt:uuid|null dev_server_id:uuid|null created_at:time updated_at:time",
+         parent_task_attempt:uuid|null dev_server_id:uuid|null created_at:time updated_at:time -- A piece of work in a project.",
     ),
     (
         "TaskWithAttemptStatus",
@@ -55,7 +59,7 @@ const SCHEMAS: &[(&str, &str)] = &[
     (
         "UpdateTask",
         "title?:string description?:string|null status?:TaskStatus parent_task_attempt?:uuid|null \
-         image_ids?:uuid[]|null",
+         image_ids?:uuid[]|null -- Absent and null keep what is stored; a blank description clears it.",
     ),
     (
         "AttemptOptions",
@@ -76,10 +80,14 @@ const SCHEMAS: &[(&str, &str)] = &[
     ),
     ("PrStatus", "= open merged closed unknown"),
     ("PrInfo", "number:int url:string status:PrStatus merged_at:time|null merge_commit_sha:string|null"),
+    ("Merge", "| DirectMerge PrMerge -- That an attempt's work landed, or is on its way as a pull request."),
     (
-        "Merge",
-        "type:string id:uuid task_attempt_id:uuid target_branch_name:string created_at:time merge_commit?:string \
-         pr_info?:PrInfo",
+        "DirectMerge",
+        "type:'direct' id:uuid task_attempt_id:uuid target_branch_name:string created_at:time merge_commit:string",
+    ),
+    (
+        "PrMerge",
+        "type:'pr' id:uuid task_attempt_id:uuid target_branch_name:string created_at:time pr_info:PrInfo",
     ),
     ("ConflictOp", "= rebase merge cherry_pick revert"),
     (
@@ -118,9 +126,14 @@ const SCHEMAS: &[(&str, &str)] = &[
     ),
     (
         "SystemInfo",
-        "config:object analytics_user_id:string executors:object environment:object capabilities:object",
+        "config:Config analytics_user_id:string executors:object environment:Environment capabilities:string[]{}",
     ),
-    ("McpAnswer", "mcp_config:object config_path:string"),
+    ("McpAnswer", "mcp_config:McpConfig config_path:string"),
+    (
+        "McpConfig",
+        "servers:object servers_path:string[] template:any preconfigured:any is_toml_config:bool \
+         -- The MCP servers of one agent program, and what can be added.",
+    ),
     ("ForgeSettings", "omni_enabled:bool omni_config:OmniConfig|null"),
     ("ForgeSettingsChange", "omni_enabled?:bool omni_config?:object|null"),
     (
@@ -144,6 +157,10 @@ const SCHEMAS: &[(&str, &str)] = &[
     ("Notifications", "notifications:Notification[]"),
     ("CreateAgent", "project_id:uuid agent_type:string"),
     ("ForgeAgent", "id:uuid project_id:uuid agent_type:string task_id:uuid created_at:time updated_at:time"),
+    (
+        "Neuron",
+        "type:string|null task:Task attempt:TaskAttempt|null -- An agent chat that another attempt spawned.",
+    ),
     ("CreateAndStartTask", "+AttemptOptions task:CreateTask"),
     ("CreateAndStartTaskHere", "+AttemptOptions task:CreateTaskHere"),
     ("CreateTaskAttempt", "+AttemptOptions task_id:uuid"),
@@ -160,7 +177,7 @@ const SCHEMAS: &[(&str, &str)] = &[
     ("UsageGroup", "+UsageSum project_id?:uuid executor?:string model?:string day?:string"),
     ("UsageReport", "groups:UsageGroup[] total:UsageSum prices_as_of:string"),
     ("ExecutorProfileId", "executor:string variant?:string|null model?:string|null"),
-    ("ProfileChoice", "| string ExecutorProfileId"),
+    ("ProfileChoice", "| string ExecutorProfileId -- `EXECUTOR`, `EXECUTOR:VARIANT`, or the object."),
     ("AttemptStatus", "= pending running completed failed stopped"),
     (
         "TaskAttempt",
@@ -168,15 +185,19 @@ const SCHEMAS: &[(&str, &str)] = &[
          worktree_deleted:bool setup_completed_at:time|null input_tokens:int|null output_tokens:int|null \
          cache_creation_tokens:int|null cache_read_tokens:int|null created_at:time updated_at:time \
          status:AttemptStatus project_id:uuid executor_profile_id:ExecutorProfileId worktree_path:string|null \
-         use_worktree:bool auto_pr?:AutoPr|null cost_usd?:number max_cost_usd?:number",
+         use_worktree:bool auto_pr?:AutoPr|null cost_usd?:number max_cost_usd?:number -- One try at a task, with a branch \
+         and a worktree of its own.",
     ),
     ("TaskAttemptDetail", "+TaskAttempt task:Task execution_processes:ProcessDigest[]"),
-    ("ProcessDigest", "id:uuid status:string normalized_logs:TextEntry[]"),
+    (
+        "ProcessDigest",
+        "id:uuid status:string normalized_logs:TextEntry[] -- What an attempt shows of a process; its status is in capitals here.",
+    ),
     ("TextEntry", "type:string content:string"),
     (
         "FollowUp",
         "prompt:string variant?:string|null image_ids?:uuid[]|null retry_process_id?:uuid|null \
-         force_when_dirty?:bool|null perform_git_reset?:bool|null fresh?:bool|null",
+         force_when_dirty?:bool|null perform_git_reset?:bool|null fresh?:bool|null -- An absent variant keeps the last one, null asks for the default. `fresh` begins a new conversation.",
     ),
     (
         "ReplaceProcess",
@@ -199,28 +220,36 @@ const SCHEMAS: &[(&str, &str)] = &[
     (
         "DraftChange",
         "prompt?:string|null variant?:string|null image_ids?:uuid[]|null retry_process_id?:uuid|null \
-         version?:int|null",
+         version?:int|null -- Absent and null keep what is stored.",
     ),
     ("QueueDraft", "queued:bool prompt?:string|null expected_queued?:bool|null expected_version?:int|null"),
     ("RunReason", "= setupscript cleanupscript codingagent devserver"),
     ("RunStatus", "= running completed failed killed"),
     ("ExecutorAction", "typ:ActionStep next_action:ExecutorAction|null"),
+    ("ActionStep", "| InitialRequest FollowUpRequest ScriptRequest"),
     (
-        "ActionStep",
-        "type:string prompt?:string session_id?:string executor_profile_id?:ExecutorProfileId script?:string \
-         language?:string context?:string",
+        "InitialRequest",
+        "type:'CodingAgentInitialRequest' prompt:string executor_profile_id:ExecutorProfileId",
     ),
+    (
+        "FollowUpRequest",
+        "type:'CodingAgentFollowUpRequest' prompt:string session_id:string executor_profile_id:ExecutorProfileId",
+    ),
+    ("ScriptContext", "= SetupScript CleanupScript DevServer"),
+    ("ScriptRequest", "type:'ScriptRequest' script:string language:'Bash' context:ScriptContext"),
     (
         "ExecutionProcess",
         "id:uuid task_attempt_id:uuid|null execution_run_id:uuid|null run_reason:RunReason \
          executor_action:ExecutorAction before_head_commit:string|null after_head_commit:string|null status:RunStatus \
          exit_code:int|null dropped:bool started_at:time completed_at:time|null created_at:time updated_at:time \
-         output:string|null",
+         output:string|null parked_until?:time unverified?:bool -- One process of an attempt: a script or a turn of its \
+         agent. `output` is the transcript, only of the newest one. `parked_until`: it waits, or waited, for its provider. \
+         `unverified`: the agent said that it is done and nothing shows that it did anything.",
     ),
     (
         "ExecutionRun",
         "id:uuid project_id:uuid branch:string target_branch:string executor:string variant:string|null \
-         container_ref:string|null prompt:string worktree_deleted:bool created_at:time updated_at:time",
+         container_ref:string|null prompt:string worktree_deleted:bool created_at:time updated_at:time -- An agent invocation without a task.",
     ),
     (
         "CreateExecutionRun",
@@ -260,7 +289,7 @@ const SCHEMAS: &[(&str, &str)] = &[
     ),
     (
         "PendingApproval",
-        "id:uuid approval_id:uuid execution_process_id:uuid|null tool_name:string message:string created_at:time \
+        "id:uuid approval_id:uuid execution_process_id:uuid|null tool_name:string tool_input:any message:string created_at:time \
          requested_at:time timeout_at:time",
     ),
     ("RespondToApproval", "| NativeAnswer PlainAnswer"),
@@ -269,15 +298,23 @@ const SCHEMAS: &[(&str, &str)] = &[
     ("ProfilesFile", "content:string path:string"),
     (
         "WorktreeReport",
-        "base:string free_bytes:int used_bytes:int worktrees:object[] spares:int trash:object[]",
+        "base:string free_bytes:int used_bytes:int worktrees:WorktreeLine[] spares:int trash:TrashLine[]",
     ),
+    ("Standing", "= in_use orphan other_forge stranger"),
+    (
+        "WorktreeLine",
+        "path:string bytes:int standing:Standing attempt_id:uuid|null branch:string|null repo:string|null",
+    ),
+    ("TrashLine", "path:string bytes:int attempt_id:uuid|null retired_at:time"),
+    ("KeptWorktree", "attempt_id:uuid reference:string commit:string trash:string|null"),
+    ("RestoredWorktree", "attempt_id:uuid path:string from:string missing:string[]"),
     ("GarbageRequest", "older_than_h?:int|null"),
     ("GarbageReport", "removed:string[] freed_bytes:int kept:string[] removed_logs:int"),
 ];
 
 /// Every schema by its name.
 pub(crate) fn all() -> Map<String, Value> {
-    SCHEMAS.iter().map(|(name, line)| ((*name).to_owned(), read(line))).collect()
+    SCHEMAS.iter().chain(streams::SCHEMAS).map(|(name, line)| ((*name).to_owned(), read(line))).collect()
 }
 
 /// A type as a schema.
@@ -287,6 +324,12 @@ pub(crate) fn of(text: &str) -> Value {
     }
     if let Some(text) = text.strip_suffix("[]") {
         return json!({"type": "array", "items": of(text)});
+    }
+    if let Some(text) = text.strip_suffix("{}") {
+        return json!({"type": "object", "additionalProperties": of(text)});
+    }
+    if let Some(word) = text.strip_prefix('\'').and_then(|text| text.strip_suffix('\'')) {
+        return json!({"type": "string", "const": word});
     }
     match text {
         "any" => json!({}),
@@ -300,6 +343,13 @@ pub(crate) fn of(text: &str) -> Value {
 }
 
 fn read(line: &str) -> Value {
+    let Some((line, words)) = line.split_once(" -- ") else { return read_fields(line) };
+    let mut schema = read_fields(line);
+    schema["description"] = words.into();
+    schema
+}
+
+fn read_fields(line: &str) -> Value {
     if let Some(words) = line.strip_prefix("= ") {
         return json!({"type": "string", "enum": words.split_whitespace().collect::<Vec<_>>()});
     }

@@ -21,7 +21,7 @@ pub(crate) fn of(route: &Route) -> Shape {
     let row = ROWS.iter().find(|(known, ..)| *known == name);
     let (body, data) = row.map_or(("", "any"), |(_, body, data)| (*body, *data));
     let (status, data) = match (route.kind, data.strip_prefix("202 ")) {
-        (RouteKind::WebSocket, _) => ("101", "any"),
+        (RouteKind::WebSocket, _) => ("101", data),
         (_, Some(data)) => ("202", data),
         (_, None) => ("200", data),
     };
@@ -126,8 +126,8 @@ const ROWS: &[Row] = &[
     ("POST /api/auth/github/device/poll", "any?", "LoginAnswer"),
     ("GET /api/auth/github/check", "", "LoginCheck"),
     ("GET /api/info", "", "SystemInfo"),
-    ("GET /api/config", "", "object"),
-    ("PUT /api/config", "object", "object"),
+    ("GET /api/config", "", "Config"),
+    ("PUT /api/config", "object", "Config"),
     ("GET /api/mcp-config", "", "McpAnswer"),
     ("POST /api/mcp-config", "object", "string"),
     ("GET /api/sounds/{sound}", "", "@audio/wav"),
@@ -148,12 +148,21 @@ const ROWS: &[Row] = &[
     ("GET /api/forge/releases", "", "Release[]"),
     ("GET /api/forge/agents", "", "ForgeAgent[]"),
     ("POST /api/forge/agents", "CreateAgent", "ForgeAgent"),
+    ("GET /api/forge/master-genie/{attempt_id}/neurons", "", "Neuron[]"),
     ("GET /api/forge/neurons/{attempt_id}/subtasks", "", "Task[]"),
     ("GET /api/usage", "", "UsageReport"),
     ("GET /api/worktrees", "", "WorktreeReport"),
     ("POST /api/worktrees/gc", "GarbageRequest?", "GarbageReport"),
-    ("POST /api/worktrees/{attempt_id}/retire", "any?", "object"),
-    ("POST /api/worktrees/{attempt_id}/restore", "any?", "object"),
+    ("POST /api/worktrees/{attempt_id}/retire", "any?", "KeptWorktree"),
+    ("POST /api/worktrees/{attempt_id}/restore", "any?", "RestoredWorktree"),
+    ("GET /api/tasks/stream/ws", "", "StreamFrame"),
+    ("GET /api/projects/{project_id}/tasks/stream/ws", "", "StreamFrame"),
+    ("GET /api/task-attempts/{attempt_id}/diff/ws", "", "StreamFrame"),
+    ("GET /api/execution-processes/stream/ws", "", "StreamFrame"),
+    ("GET /api/execution-processes/{process_id}/raw-logs/ws", "", "StreamFrame"),
+    ("GET /api/execution-processes/{process_id}/normalized-logs/ws", "", "StreamFrame"),
+    ("GET /api/execution-runs/{run_id}/logs/ws", "", "OutputFrame"),
+    ("GET /api/drafts/stream/ws", "", "StreamFrame"),
 ];
 
 #[cfg(test)]

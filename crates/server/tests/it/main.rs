@@ -5,6 +5,7 @@
 mod bodies;
 mod desk;
 mod door;
+mod frames;
 mod images;
 mod openapi;
 mod projects;

@@ -68,7 +68,7 @@ async fn the_document_is_sound_in_itself() {
 }
 
 /// What in `value` is not as `schema` says; keys that the schema does not name count too.
-fn check(document: &Value, schema: &Value, value: &Value, at: &str, faults: &mut Vec<String>) {
+pub(crate) fn check(document: &Value, schema: &Value, value: &Value, at: &str, faults: &mut Vec<String>) {
     let mut names = BTreeSet::new();
     check_known(document, schema, value, at, faults, &mut names);
     if let (Value::Object(fields), false) = (value, names.is_empty()) {
@@ -106,6 +106,16 @@ fn check_known(
         && !words.contains(value)
     {
         faults.push(format!("{at}: {value} is none of {words:?}"));
+    }
+    if let Some(word) = schema.get("const")
+        && word != value
+    {
+        faults.push(format!("{at}: {value} is not {word}"));
+    }
+    if let Some(below) = schema.get("additionalProperties") {
+        for (name, value) in value.as_object().into_iter().flatten() {
+            check(document, below, value, &format!("{at}.{name}"), faults);
+        }
     }
     let fits = match schema["type"].as_str() {
         Some("string") => value.is_string(),
@@ -205,6 +215,26 @@ async fn real_answers_are_as_described() {
         ("/api/approvals/{approval_id}/status", &format!("/api/approvals/{approval}/status")),
         ("/api/profiles", "/api/profiles"),
         ("/api/worktrees", "/api/worktrees"),
+        ("/api/projects/{project_id}/conflicts", &format!("/api/projects/{project}/conflicts")),
+        ("/api/projects/{project_id}/search", &format!("/api/projects/{project}/search?q=readme")),
+        (
+            "/api/task-attempts/{attempt_id}/branch-status",
+            &format!("/api/task-attempts/{attempt}/branch-status"),
+        ),
+        ("/api/task-attempts/{attempt_id}/children", &format!("/api/task-attempts/{attempt}/children")),
+        ("/api/images/task/{task_id}", &format!("/api/images/task/{task}")),
+        ("/api/forge/config", "/api/forge/config"),
+        ("/api/forge/projects/{project_id}/settings", &format!("/api/forge/projects/{project}/settings")),
+        ("/api/forge/agents", &format!("/api/forge/agents?project_id={project}")),
+        ("/api/forge/omni/status", "/api/forge/omni/status"),
+        ("/api/forge/omni/notifications", "/api/forge/omni/notifications"),
+        (
+            "/api/forge/master-genie/{attempt_id}/neurons",
+            &format!("/api/forge/master-genie/{attempt}/neurons"),
+        ),
+        ("/api/forge/neurons/{attempt_id}/subtasks", &format!("/api/forge/neurons/{attempt}/subtasks")),
+        ("/api/info", "/api/info"),
+        ("/api/config", "/api/config"),
     ] {
         ask("GET", route, path, None).await;
     }

@@ -1,0 +1,56 @@
+// The browser's EventSource over `watchEvents`: it sends the token and exists in Node.
+
+import type { Connection } from "./connection.js";
+import { type EventOptions, watchEvents } from "./events.js";
+
+type Handler = ((event: Event) => void) | null;
+
+/** Events `open`, `error`, `json_patch` and `approval`; the last two are MessageEvents whose `data` is JSON text. */
+export class ForgeEventSource extends EventTarget {
+  static readonly CONNECTING = 0;
+  static readonly OPEN = 1;
+  static readonly CLOSED = 2;
+  readonly url: string;
+  readyState = ForgeEventSource.CONNECTING;
+  onopen: Handler = null;
+  onerror: Handler = null;
+  readonly #end = new AbortController();
+
+  constructor(connection: Connection, options: Omit<EventOptions, "onOpen" | "onReconnect">) {
+    super();
+    this.url = connection.url("GET /api/events").href;
+    options.signal?.addEventListener("abort", () => this.close(), { once: true });
+    if (options.signal?.aborted) this.close();
+    else void this.#run(connection, options);
+  }
+
+  close(): void {
+    this.readyState = ForgeEventSource.CLOSED;
+    this.#end.abort();
+  }
+
+  async #run(connection: Connection, options: EventOptions): Promise<void> {
+    const own: EventOptions = {
+      ...options,
+      signal: this.#end.signal,
+      onOpen: () => this.#tell(ForgeEventSource.OPEN, "open"),
+      onReconnect: () => this.#tell(ForgeEventSource.CONNECTING, "error"),
+    };
+    try {
+      for await (const { id, event, data } of watchEvents(connection, own)) {
+        const message = { data: JSON.stringify(data), lastEventId: String(id), origin: connection.base };
+        this.dispatchEvent(new MessageEvent(event, message));
+      }
+    } catch {
+      this.#tell(ForgeEventSource.CLOSED, "error");
+    }
+  }
+
+  #tell(state: number, word: "open" | "error"): void {
+    if (this.readyState === ForgeEventSource.CLOSED) return;
+    this.readyState = state;
+    const event = new Event(word);
+    this.dispatchEvent(event);
+    (word === "open" ? this.onopen : this.onerror)?.(event);
+  }
+}

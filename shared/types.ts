@@ -1,0 +1,1371 @@
+// Made by `npm run generate-types` from the server's description of its API. Do not edit.
+
+/** A UUID in lower case. */
+export type Uuid = string;
+/** RFC 3339 in UTC, with milliseconds. */
+export type Timestamp = string;
+
+export type ActionStep = InitialRequest | FollowUpRequest | ScriptRequest;
+
+export type ActionType = FileReadAction | FileEditAction | CommandRunAction | SearchAction | WebFetchAction | ToolAction | TaskCreateAction | PlanPresentationAction | TodoManagementAction | OtherAction;
+
+export interface Approval extends ApprovalStatus {
+  id: Uuid;
+  tool_name: string;
+  tool_input: unknown;
+  session_id: string | null;
+  execution_process_id: Uuid | null;
+  tool_call_id: string | null;
+  created_at: Timestamp;
+  timeout_at: Timestamp;
+}
+
+export interface ApprovalStatus {
+  status: ApprovalWord;
+  reason?: string | null;
+}
+
+export type ApprovalWord = "pending" | "approved" | "denied" | "timed_out";
+
+export interface AttachPullRequest {
+  pr_number?: number | null;
+}
+
+export interface AttachedPullRequest {
+  pr_attached: boolean;
+  pr_url: string | null;
+  pr_number: number | null;
+  pr_status: PrStatus | null;
+}
+
+export interface AttemptDrafts {
+  follow_up: Draft;
+  retry: Draft | null;
+}
+
+export interface AttemptOptions {
+  executor_profile_id: ProfileChoice;
+  auto_pr?: boolean | null;
+  base_branch?: string | null;
+  max_cost_usd?: number | null;
+  use_worktree?: boolean | null;
+}
+
+export type AttemptStatus = "pending" | "running" | "completed" | "failed" | "stopped";
+
+export interface AuthRequired {
+  auth_required: boolean;
+}
+
+export interface AutoPr {
+  state: AutoPrState;
+  message?: string;
+  url?: string;
+}
+
+export type AutoPrState = "waiting" | "opened" | "failed";
+
+export interface BranchStatus {
+  commits_behind: number | null;
+  commits_ahead: number | null;
+  has_uncommitted_changes: boolean | null;
+  head_oid: string | null;
+  uncommitted_count: number | null;
+  untracked_count: number | null;
+  target_branch_name: string;
+  remote_commits_behind: number | null;
+  remote_commits_ahead: number | null;
+  merges: Merge[];
+  is_rebase_in_progress: boolean;
+  conflict_op: ConflictOp | null;
+  conflicted_files: string[];
+}
+
+export interface ChangeTargetBranch {
+  new_target_branch: string;
+}
+
+export interface CommandResult {
+  exit_status: ExitStatus | null;
+  output: string | null;
+}
+
+export interface CommandRunAction {
+  action: "command_run";
+  command: string;
+  result: CommandResult | null;
+}
+
+export interface CommitComparison {
+  head_oid: string;
+  target_oid: string;
+  ahead_from_head: number;
+  behind_from_head: number;
+  is_linear: boolean;
+}
+
+export interface CommitInfo {
+  sha: string;
+  subject: string;
+  author: string;
+  committed_at: Timestamp;
+}
+
+/** The user's settings; secrets are masked. */
+export interface Config {
+  config_version: string;
+  theme: Theme;
+  executor_profile: ExecutorProfileId;
+  disclaimer_acknowledged: boolean;
+  onboarding_acknowledged: boolean;
+  github_login_acknowledged: boolean;
+  telemetry_acknowledged: boolean;
+  notifications: NotificationSettings;
+  editor: EditorSettings;
+  github: GithubSettings;
+  analytics_enabled: boolean | null;
+  contact_email_opt_in: boolean | null;
+  contact_username_opt_in: boolean | null;
+  workspace_dir: string | null;
+  last_app_version: string | null;
+  show_release_notes: boolean;
+  auto_resume: boolean;
+  language: Language;
+  git_branch_prefix: string;
+  showcases: Showcases;
+  max_cost_usd_per_day?: number;
+}
+
+export type ConflictOp = "rebase" | "merge" | "cherry_pick" | "revert";
+
+export interface ConflictReport {
+  target: TargetConflict[];
+  pairs: PairConflict[];
+  checked_at: Timestamp;
+  checked: number;
+  skipped: number;
+}
+
+export interface ContainerInfo {
+  attempt_id: Uuid;
+  task_id: Uuid;
+  project_id: Uuid;
+}
+
+export interface CreateAgent {
+  project_id: Uuid;
+  agent_type: string;
+}
+
+export interface CreateAndStartTask extends AttemptOptions {
+  task: CreateTask;
+}
+
+export interface CreateAndStartTaskHere extends AttemptOptions {
+  task: CreateTaskHere;
+}
+
+export interface CreateApproval {
+  tool_name: string;
+  tool_input: unknown;
+  session_id: string;
+}
+
+export interface CreateExecutionRun {
+  project_id: Uuid;
+  prompt: string;
+  executor_profile_id: ProfileChoice;
+  base_branch?: string | null;
+}
+
+export interface CreateProject {
+  name: string;
+  git_repo_path: string;
+  use_existing_repo: boolean;
+  cleanup_script?: string | null;
+  commit_prompt?: string | null;
+  copy_files?: string | null;
+  default_base_branch?: string | null;
+  dev_script?: string | null;
+  max_cost_usd?: number | null;
+  setup_script?: string | null;
+}
+
+export interface CreatePullRequest {
+  title: string;
+  body?: string | null;
+  target_branch?: string | null;
+}
+
+export interface CreateTag {
+  tag_name: string;
+  content: string;
+}
+
+export interface CreateTask extends CreateTaskHere {
+  project_id: Uuid;
+}
+
+export interface CreateTaskAttempt extends AttemptOptions {
+  task_id: Uuid;
+}
+
+export interface CreateTaskHere {
+  title: string;
+  description?: string | null;
+  image_ids?: Uuid[] | null;
+  parent_task_attempt?: Uuid | null;
+}
+
+export interface CreateTaskTemplate {
+  title: string;
+  template_name: string;
+  description?: string | null;
+  project_id?: Uuid | null;
+}
+
+export interface DeleteChange {
+  action: "delete";
+}
+
+export interface DeniedStatus {
+  status: "denied";
+  reason: string | null;
+}
+
+export interface DeviceStart {
+  user_code: string;
+  verification_uri: string;
+  expires_in: number;
+  interval: number;
+}
+
+/** One changed file. Contents are left out for large and binary files and when only figures are asked for. */
+export interface Diff {
+  change: DiffChange;
+  oldPath: string | null;
+  newPath: string | null;
+  oldContent: string | null;
+  newContent: string | null;
+  contentOmitted: boolean;
+  additions: number | null;
+  deletions: number | null;
+  lockFile: boolean;
+}
+
+export type DiffChange = "added" | "deleted" | "modified" | "renamed" | "copied" | "permissionChange";
+
+/** What the patches of the diff stream build, by path. */
+export interface DiffDocument {
+  entries: Record<string, DiffEntry>;
+}
+
+export interface DiffEntry {
+  type: "DIFF";
+  content: Diff;
+}
+
+export interface DirectMerge {
+  type: "direct";
+  id: Uuid;
+  task_attempt_id: Uuid;
+  target_branch_name: string;
+  created_at: Timestamp;
+  merge_commit: string;
+}
+
+export interface DirectoryEntry {
+  name: string;
+  path: string;
+  is_directory: boolean;
+  is_git_repo: boolean;
+  last_modified: number | null;
+}
+
+export interface DirectoryListing {
+  entries: DirectoryEntry[];
+  current_path: string;
+}
+
+/** A prompt that was written but not sent. */
+export interface Draft {
+  id: Uuid;
+  task_attempt_id: Uuid;
+  draft_type: DraftType;
+  prompt: string;
+  queued: boolean;
+  sending: boolean;
+  variant: string | null;
+  created_at: Timestamp;
+  updated_at: Timestamp;
+  version: number;
+  image_ids?: Uuid[];
+  retry_process_id?: Uuid;
+}
+
+/** Absent and null keep what is stored. */
+export interface DraftChange {
+  image_ids?: Uuid[] | null;
+  prompt?: string | null;
+  retry_process_id?: Uuid | null;
+  variant?: string | null;
+  version?: number | null;
+}
+
+export interface DraftResponse {
+  task_attempt_id: Uuid;
+  draft_type: DraftType;
+  retry_process_id: Uuid | null;
+  prompt: string;
+  queued: boolean;
+  sending: boolean;
+  variant: string | null;
+  image_ids: Uuid[] | null;
+  version: number;
+}
+
+export type DraftType = "follow_up" | "retry";
+
+/** What the patches of the draft stream build, by attempt. */
+export interface DraftsDocument {
+  drafts: Record<string, AttemptDrafts>;
+}
+
+/** Without line numbers those of the diff are placeholders. */
+export interface EditChange {
+  action: "edit";
+  unified_diff: string;
+  has_line_numbers: boolean;
+}
+
+export interface EditorSettings {
+  editor_type: string;
+  custom_command: string | null;
+  remote_ssh_host: string | null;
+  remote_ssh_user: string | null;
+}
+
+export interface EditorUrl {
+  url: string | null;
+}
+
+/** The last frame of a stream that ends. */
+export interface EndFrame {
+  finished: boolean;
+  seq?: number;
+}
+
+export type EntryType = PlainEntry | UserFeedbackEntry | ToolUseEntry | ErrorEntry;
+
+/** Around every JSON answer. */
+export interface Envelope {
+  success: boolean;
+  data: unknown;
+  error_data: unknown;
+  message: string | null;
+}
+
+export interface Environment {
+  os_type: string;
+  os_version: string;
+  os_architecture: string;
+  bitness: string;
+}
+
+export interface ErrorEntry {
+  type: "error_message";
+  error_type: ErrorType;
+}
+
+export interface ErrorType {
+  type: ErrorWord;
+}
+
+export type ErrorWord = "setup_required" | "other";
+
+/** One process of an attempt: a script or a turn of its agent. `output` is the transcript, only of the newest one. `parked_until`: it waits, or waited, for its provider. `unverified`: the agent said that it is done and nothing shows that it did anything. */
+export interface ExecutionProcess {
+  id: Uuid;
+  task_attempt_id: Uuid | null;
+  execution_run_id: Uuid | null;
+  run_reason: RunReason;
+  executor_action: ExecutorAction;
+  before_head_commit: string | null;
+  after_head_commit: string | null;
+  status: RunStatus;
+  exit_code: number | null;
+  dropped: boolean;
+  started_at: Timestamp;
+  completed_at: Timestamp | null;
+  created_at: Timestamp;
+  updated_at: Timestamp;
+  output: string | null;
+  parked_until?: Timestamp;
+  unverified?: boolean;
+}
+
+/** An agent invocation without a task. */
+export interface ExecutionRun {
+  id: Uuid;
+  project_id: Uuid;
+  branch: string;
+  target_branch: string;
+  executor: string;
+  variant: string | null;
+  container_ref: string | null;
+  prompt: string;
+  worktree_deleted: boolean;
+  created_at: Timestamp;
+  updated_at: Timestamp;
+}
+
+export interface ExecutorAction {
+  typ: ActionStep;
+  next_action: ExecutorAction | null;
+}
+
+export interface ExecutorProfileId {
+  executor: string;
+  model?: string | null;
+  variant?: string | null;
+}
+
+export interface ExitCode {
+  type: "exit_code";
+  code: number;
+}
+
+export type ExitStatus = ExitCode | ExitSuccess;
+
+export interface ExitSuccess {
+  type: "success";
+  success: boolean;
+}
+
+export interface Failure {
+  success: boolean;
+  data: null;
+  error_data: unknown;
+  message: string | null;
+}
+
+export type FileChange = WriteChange | DeleteChange | RenameChange | EditChange;
+
+export interface FileEditAction {
+  action: "file_edit";
+  path: string;
+  changes: FileChange[];
+}
+
+export interface FileReadAction {
+  action: "file_read";
+  path: string;
+}
+
+/** An absent variant keeps the last one, null asks for the default. `fresh` begins a new conversation. */
+export interface FollowUp {
+  prompt: string;
+  force_when_dirty?: boolean | null;
+  fresh?: boolean | null;
+  image_ids?: Uuid[] | null;
+  perform_git_reset?: boolean | null;
+  retry_process_id?: Uuid | null;
+  variant?: string | null;
+}
+
+export interface FollowUpRequest {
+  type: "CodingAgentFollowUpRequest";
+  prompt: string;
+  session_id: string;
+  executor_profile_id: ExecutorProfileId;
+}
+
+export interface FollowUpRun {
+  prompt: string;
+  variant?: string | null;
+}
+
+export interface ForgeAgent {
+  id: Uuid;
+  project_id: Uuid;
+  agent_type: string;
+  task_id: Uuid;
+  created_at: Timestamp;
+  updated_at: Timestamp;
+}
+
+export interface ForgeSettings {
+  omni_enabled: boolean;
+  omni_config: OmniConfig | null;
+}
+
+export interface ForgeSettingsChange {
+  omni_config?: Record<string, unknown> | null;
+  omni_enabled?: boolean;
+}
+
+export interface GarbageReport {
+  removed: string[];
+  freed_bytes: number;
+  kept: string[];
+  removed_logs: number;
+}
+
+export interface GarbageRequest {
+  older_than_h?: number | null;
+}
+
+export interface GitBranch {
+  name: string;
+  is_current: boolean;
+  is_remote: boolean;
+  last_commit_date: Timestamp;
+}
+
+export interface GithubSettings {
+  pat: string | null;
+  oauth_token: string | null;
+  username: string | null;
+  primary_email: string | null;
+  default_pr_base: string | null;
+}
+
+export interface Image {
+  id: Uuid;
+  file_path: string;
+  original_name: string;
+  mime_type: string | null;
+  size_bytes: number;
+  hash: string;
+  created_at: Timestamp;
+  updated_at: Timestamp;
+}
+
+export interface InitialRequest {
+  type: "CodingAgentInitialRequest";
+  prompt: string;
+  executor_profile_id: ExecutorProfileId;
+}
+
+export interface IssueLink {
+  task_id: Uuid;
+  project_id: Uuid;
+  repository: string;
+  number: number;
+  url: string;
+}
+
+export interface KeptWorktree {
+  attempt_id: Uuid;
+  reference: string;
+  commit: string;
+  trash: string | null;
+}
+
+export type Language = "BROWSER" | "EN" | "JA" | "ES" | "KO";
+
+export type LoginAnswer = "SLOW_DOWN" | "AUTHORIZATION_PENDING" | "SUCCESS";
+
+export type LoginCheck = "VALID" | "INVALID";
+
+export interface McpAnswer {
+  mcp_config: McpConfig;
+  config_path: string;
+}
+
+/** The MCP servers of one agent program, and what can be added. */
+export interface McpConfig {
+  servers: Record<string, unknown>;
+  servers_path: string[];
+  template: unknown;
+  preconfigured: unknown;
+  is_toml_config: boolean;
+}
+
+/** That an attempt's work landed, or is on its way as a pull request. */
+export type Merge = DirectMerge | PrMerge;
+
+export interface NativeAnswer {
+  execution_process_id: Uuid;
+  status: ApprovalStatus;
+}
+
+/** An agent chat that another attempt spawned. */
+export interface Neuron {
+  type: string | null;
+  task: Task;
+  attempt: TaskAttempt | null;
+}
+
+/** One readable step of what an agent did. */
+export interface NormalizedEntry {
+  timestamp: string | null;
+  entry_type: EntryType;
+  content: string;
+  metadata: unknown;
+}
+
+export interface NormalizedLogEntry {
+  type: "NORMALIZED_ENTRY";
+  content: NormalizedEntry;
+}
+
+export interface Notification {
+  id: Uuid;
+  task_id: Uuid;
+  notification_type: string;
+  status: string;
+  message: string;
+  error_message: string | null;
+  sent_at: Timestamp | null;
+  created_at: Timestamp;
+  metadata: Record<string, unknown>;
+}
+
+export interface NotificationSettings {
+  sound_enabled: boolean;
+  push_enabled: boolean;
+  sound_file: SoundFile;
+}
+
+export interface Notifications {
+  notifications: Notification[];
+}
+
+export interface OmniConfig {
+  enabled: boolean;
+  host: string | null;
+  api_key: string | null;
+  instance: string | null;
+  recipient: string | null;
+  recipient_type: string | null;
+}
+
+export interface OmniInstance {
+  instance_name: string;
+  channel_type: string;
+  display_name: string;
+  status: string;
+  is_healthy: boolean;
+}
+
+export interface OmniInstances {
+  instances: OmniInstance[];
+  error?: string;
+}
+
+export interface OmniProbe {
+  host: string;
+  api_key: string;
+}
+
+export interface OmniProbed {
+  valid: boolean;
+  instances: OmniInstance[];
+  error: string | null;
+}
+
+export interface OmniStatus {
+  enabled: boolean;
+  config: OmniConfig | null;
+}
+
+export interface OpenEditor {
+  editor_type?: string | null;
+  file_path?: string | null;
+}
+
+export interface OtherAction {
+  action: "other";
+  description: string;
+}
+
+export type OutputFrame = StdoutFrame | StderrFrame | EndFrame;
+
+export interface PairConflict {
+  attempts: Uuid[];
+  branches: string[];
+  files: string[];
+}
+
+/** `seq` is there when the stream was asked for with `after`. */
+export interface PatchFrame {
+  JsonPatch: PatchOp[];
+  seq?: number;
+}
+
+/** One RFC 6902 operation; `remove` has no value. */
+export interface PatchOp {
+  op: PatchWord;
+  path: string;
+  value?: unknown;
+}
+
+export type PatchWord = "add" | "replace" | "remove";
+
+export interface PendingApproval {
+  id: Uuid;
+  approval_id: Uuid;
+  execution_process_id: Uuid | null;
+  tool_name: string;
+  tool_input: unknown;
+  message: string;
+  created_at: Timestamp;
+  requested_at: Timestamp;
+  timeout_at: Timestamp;
+}
+
+export interface PendingApprovalStatus {
+  status: "pending_approval";
+  approval_id: string;
+  requested_at: string;
+  timeout_at: string;
+}
+
+export interface PlainAnswer {
+  approved: boolean;
+  comment?: string | null;
+}
+
+export interface PlainEntry {
+  type: PlainEntryWord;
+}
+
+export type PlainEntryWord = "user_message" | "assistant_message" | "system_message" | "thinking";
+
+export interface PlainToolStatus {
+  status: PlainToolWord;
+}
+
+export type PlainToolWord = "created" | "success" | "failed" | "timed_out";
+
+export interface PlanPresentationAction {
+  action: "plan_presentation";
+  plan: string;
+}
+
+export interface PrInfo {
+  number: number;
+  url: string;
+  status: PrStatus;
+  merged_at: Timestamp | null;
+  merge_commit_sha: string | null;
+}
+
+export interface PrMerge {
+  type: "pr";
+  id: Uuid;
+  task_attempt_id: Uuid;
+  target_branch_name: string;
+  created_at: Timestamp;
+  pr_info: PrInfo;
+}
+
+export type PrStatus = "open" | "merged" | "closed" | "unknown";
+
+/** What an attempt shows of a process; its status is in capitals here. */
+export interface ProcessDigest {
+  id: Uuid;
+  status: string;
+  normalized_logs: TextEntry[];
+}
+
+/** What the patches of the process stream build. */
+export interface ProcessesDocument {
+  execution_processes: Record<string, ExecutionProcess>;
+}
+
+/** `EXECUTOR`, `EXECUTOR:VARIANT`, or the object. */
+export type ProfileChoice = string | ExecutorProfileId;
+
+export interface ProfilesFile {
+  content: string;
+  path: string;
+}
+
+/** A repository. */
+export interface Project {
+  id: Uuid;
+  name: string;
+  git_repo_path: string;
+  setup_script: string | null;
+  dev_script: string | null;
+  cleanup_script: string | null;
+  copy_files: string | null;
+  commit_prompt: string | null;
+  default_base_branch: string | null;
+  created_at: Timestamp;
+  updated_at: Timestamp;
+  max_cost_usd?: number;
+}
+
+export interface Pulled {
+  success: boolean;
+  message: string;
+  details?: string;
+}
+
+export interface QueueDraft {
+  queued: boolean;
+  expected_queued?: boolean | null;
+  expected_version?: number | null;
+  prompt?: string | null;
+}
+
+/** A chunk of output; chunks are not lines. */
+export interface RawLogEntry {
+  type: RawLogWord;
+  content: string;
+}
+
+export type RawLogWord = "STDOUT" | "STDERR";
+
+export interface Ready {
+  status: string;
+  service: string;
+  version: string;
+  message: string;
+}
+
+export interface RebaseAttempt {
+  new_base_branch?: string | null;
+  old_base_branch?: string | null;
+}
+
+export interface Release {
+  tag_name: string;
+  name: string;
+  body: string | null;
+  prerelease: boolean;
+  created_at: string;
+  published_at: string | null;
+  html_url: string;
+}
+
+export interface RenameChange {
+  action: "rename";
+  new_path: string;
+}
+
+export interface ReplaceProcess {
+  prompt: string;
+  executor_profile_id?: ProfileChoice;
+  force_when_dirty?: boolean | null;
+  perform_git_reset?: boolean | null;
+  process_id?: Uuid | null;
+  variant?: string | null;
+}
+
+export interface ReplaceProcessResult {
+  deleted_count: number;
+  git_reset_needed: boolean;
+  git_reset_applied: boolean;
+  target_before_oid: string | null;
+  new_execution_id: Uuid | null;
+}
+
+export type RespondToApproval = NativeAnswer | PlainAnswer;
+
+export interface RestoredWorktree {
+  attempt_id: Uuid;
+  path: string;
+  from: string;
+  missing: string[];
+}
+
+export interface RouteList {
+  version: string;
+  routes: Record<string, unknown>;
+  note: string;
+}
+
+export type RunReason = "setupscript" | "cleanupscript" | "codingagent" | "devserver";
+
+export type RunStatus = "running" | "completed" | "failed" | "killed";
+
+export type SaveDraft = string | DraftChange;
+
+export type ScriptContext = "SetupScript" | "CleanupScript" | "DevServer";
+
+export interface ScriptRequest {
+  type: "ScriptRequest";
+  script: string;
+  language: "Bash";
+  context: ScriptContext;
+}
+
+export interface SearchAction {
+  action: "search";
+  query: string;
+}
+
+export interface SearchResult {
+  path: string;
+  is_file: boolean;
+  match_type: string;
+}
+
+export interface SetBudget {
+  max_cost_usd: number | null;
+}
+
+export interface SetUpAgent {
+  executor_profile_id: ProfileChoice;
+}
+
+export interface Showcases {
+  seen_features: string[];
+}
+
+export type SoundFile = "ABSTRACT_SOUND1" | "ABSTRACT_SOUND2" | "ABSTRACT_SOUND3" | "ABSTRACT_SOUND4" | "GENIE_NOTIFY1" | "GENIE_NOTIFY2" | "PHONE_VIBRATION";
+
+export type Standing = "in_use" | "orphan" | "other_forge" | "stranger";
+
+export interface StartAttempt {
+  executor: ProfileChoice;
+  base_branch?: string | null;
+  max_cost_usd?: number | null;
+  use_worktree?: boolean | null;
+}
+
+export interface StartedExecutionRun {
+  execution_run: ExecutionRun;
+  execution_process: ExecutionProcess | null;
+}
+
+export interface StartedTask extends TaskWithAttemptStatus {
+  attempts: TaskAttempt[];
+  task_attempt: TaskAttempt;
+  task: Task;
+}
+
+export interface StderrFrame {
+  Stderr: string;
+  seq?: number;
+}
+
+export interface StdoutFrame {
+  Stdout: string;
+  seq?: number;
+}
+
+export type StreamFrame = PatchFrame | EndFrame;
+
+export interface SystemInfo {
+  config: Config;
+  analytics_user_id: string;
+  executors: Record<string, unknown>;
+  environment: Environment;
+  capabilities: Record<string, string[]>;
+}
+
+export interface Tag {
+  id: Uuid;
+  tag_name: string;
+  content: string;
+  created_at: Timestamp;
+  updated_at: Timestamp;
+}
+
+export interface TargetBranchChanged {
+  new_target_branch: string;
+  status: number[];
+}
+
+export interface TargetConflict {
+  attempt_id: Uuid;
+  branch: string;
+  target_branch: string;
+  files: string[];
+}
+
+/** A piece of work in a project. */
+export interface Task {
+  id: Uuid;
+  project_id: Uuid;
+  title: string;
+  description: string | null;
+  status: TaskStatus;
+  parent_task_attempt: Uuid | null;
+  dev_server_id: Uuid | null;
+  created_at: Timestamp;
+  updated_at: Timestamp;
+}
+
+/** One try at a task, with a branch and a worktree of its own. */
+export interface TaskAttempt {
+  id: Uuid;
+  task_id: Uuid;
+  container_ref: string | null;
+  branch: string;
+  target_branch: string;
+  executor: string;
+  worktree_deleted: boolean;
+  setup_completed_at: Timestamp | null;
+  input_tokens: number | null;
+  output_tokens: number | null;
+  cache_creation_tokens: number | null;
+  cache_read_tokens: number | null;
+  created_at: Timestamp;
+  updated_at: Timestamp;
+  status: AttemptStatus;
+  project_id: Uuid;
+  executor_profile_id: ExecutorProfileId;
+  worktree_path: string | null;
+  use_worktree: boolean;
+  auto_pr?: AutoPr | null;
+  cost_usd?: number;
+  max_cost_usd?: number;
+}
+
+export interface TaskAttemptDetail extends TaskAttempt {
+  task: Task;
+  execution_processes: ProcessDigest[];
+}
+
+export interface TaskCreateAction {
+  action: "task_create";
+  description: string;
+}
+
+export interface TaskFromIssue {
+  auto_pr?: boolean | null;
+  base_branch?: string | null;
+  executor_profile_id?: ProfileChoice;
+  max_cost_usd?: number | null;
+  number?: number | null;
+  start?: boolean | null;
+  url?: string | null;
+}
+
+export interface TaskOfIssue extends TaskWithAttemptStatus {
+  attempts: TaskAttempt[];
+  task_attempt: TaskAttempt | null;
+  task: Task;
+  issue: IssueLink;
+}
+
+export interface TaskRelationships {
+  parent_task: Task | null;
+  current_attempt: TaskAttempt;
+  children: Task[];
+}
+
+export type TaskStatus = "todo" | "inprogress" | "inreview" | "done" | "cancelled" | "agent" | "archived";
+
+export interface TaskTemplate {
+  id: Uuid;
+  project_id: Uuid | null;
+  title: string;
+  description: string | null;
+  template_name: string;
+  created_at: Timestamp;
+  updated_at: Timestamp;
+}
+
+export interface TaskWithAttemptStatus extends Task {
+  has_in_progress_attempt: boolean;
+  has_merged_attempt: boolean;
+  last_attempt_failed: boolean;
+  executor: string;
+  attempt_count: number;
+}
+
+export interface TaskWithLatestAttempt extends TaskWithAttemptStatus {
+  latest_attempt: TaskAttempt | null;
+}
+
+/** What the patches of the task stream build. */
+export interface TasksDocument {
+  tasks: Record<string, TaskWithAttemptStatus>;
+}
+
+export interface TextEntry {
+  type: string;
+  content: string;
+}
+
+export type Theme = "LIGHT" | "DARK" | "SYSTEM";
+
+export interface TodoItem {
+  content: string;
+  status: string;
+  priority: string | null;
+}
+
+export interface TodoManagementAction {
+  action: "todo_management";
+  todos: TodoItem[];
+  operation: string;
+}
+
+export interface ToolAction {
+  action: "tool";
+  tool_name: string;
+  arguments: unknown;
+  result: ToolResult | null;
+}
+
+export interface ToolResult {
+  type: ToolResultKind;
+  value: unknown;
+}
+
+export interface ToolResultKind {
+  type: ToolResultWord;
+}
+
+export type ToolResultWord = "markdown" | "json";
+
+export type ToolStatus = PlainToolStatus | DeniedStatus | PendingApprovalStatus;
+
+export interface ToolUseEntry {
+  type: "tool_use";
+  tool_name: string;
+  action_type: ActionType;
+  status: ToolStatus;
+}
+
+export interface TrashLine {
+  path: string;
+  bytes: number;
+  attempt_id: Uuid | null;
+  retired_at: Timestamp;
+}
+
+/** Absent keeps the stored value, null clears it. */
+export interface UpdateProject {
+  cleanup_script?: string | null;
+  commit_prompt?: string | null;
+  copy_files?: string | null;
+  default_base_branch?: string | null;
+  dev_script?: string | null;
+  git_repo_path?: string;
+  max_cost_usd?: number | null;
+  name?: string;
+  setup_script?: string | null;
+}
+
+export interface UpdateTag {
+  content?: string | null;
+  tag_name?: string | null;
+}
+
+/** Absent and null keep what is stored; a blank description clears it. */
+export interface UpdateTask {
+  description?: string | null;
+  image_ids?: Uuid[] | null;
+  parent_task_attempt?: Uuid | null;
+  status?: TaskStatus;
+  title?: string;
+}
+
+export interface UpdateTaskTemplate {
+  description?: string | null;
+  template_name?: string | null;
+  title?: string | null;
+}
+
+export interface Upload {
+  file?: unknown;
+  image?: unknown;
+}
+
+export interface UsageGroup extends UsageSum {
+  day?: string;
+  executor?: string;
+  model?: string;
+  project_id?: Uuid;
+}
+
+export interface UsageReport {
+  groups: UsageGroup[];
+  total: UsageSum;
+  prices_as_of: string;
+}
+
+export interface UsageSum {
+  input_tokens: number;
+  output_tokens: number;
+  cache_read_tokens: number;
+  cache_write_tokens: number;
+  reasoning_tokens: number;
+  cost_usd: number | null;
+  unpriced_tokens: number;
+  runs: number;
+}
+
+export interface UserFeedbackEntry {
+  type: "user_feedback";
+  denied_tool: string;
+}
+
+export interface WebFetchAction {
+  action: "web_fetch";
+  url: string;
+}
+
+export interface WorktreeLine {
+  path: string;
+  bytes: number;
+  standing: Standing;
+  attempt_id: Uuid | null;
+  branch: string | null;
+  repo: string | null;
+}
+
+export interface WorktreeReport {
+  base: string;
+  free_bytes: number;
+  used_bytes: number;
+  worktrees: WorktreeLine[];
+  spares: number;
+  trash: TrashLine[];
+}
+
+export interface WriteChange {
+  action: "write";
+  content: string;
+}
+
+/** What each route takes and gives; `answer` is what the envelope holds where there is one. */
+export interface Routes {
+  "GET /": { answer: string };
+  "POST /api/approvals/create": { body: CreateApproval; answer: Approval };
+  "GET /api/approvals/pending": { answer: PendingApproval[] };
+  "POST /api/approvals/{approval_id}/respond": { path: { approval_id: string }; body: RespondToApproval; answer: ApprovalStatus };
+  "GET /api/approvals/{approval_id}/status": { path: { approval_id: string }; query?: { wait?: number }; answer: ApprovalStatus };
+  "GET /api/auth/github/check": { answer: LoginCheck };
+  "POST /api/auth/github/device/poll": { body?: unknown; answer: LoginAnswer };
+  "POST /api/auth/github/device/start": { body?: unknown; answer: DeviceStart };
+  "GET /api/config": { answer: Config };
+  "PUT /api/config": { body: Record<string, unknown>; answer: Config };
+  "GET /api/containers/info": { query: { ref: string }; answer: ContainerInfo };
+  "GET /api/events": { query?: { after?: number }; answer: string };
+  "GET /api/execution-processes": { query: { task_attempt_id: Uuid; show_soft_deleted?: boolean; limit?: number; offset?: number }; answer: ExecutionProcess[] };
+  "GET /api/execution-processes/{process_id}": { path: { process_id: Uuid }; answer: ExecutionProcess };
+  "POST /api/execution-processes/{process_id}/stop": { path: { process_id: Uuid }; body?: unknown; answer: null };
+  "GET /api/execution-runs": { query?: { project_id?: Uuid; limit?: number; offset?: number }; answer: ExecutionRun[] };
+  "POST /api/execution-runs": { body: CreateExecutionRun; answer: StartedExecutionRun };
+  "GET /api/execution-runs/{run_id}": { path: { run_id: Uuid }; answer: ExecutionRun };
+  "POST /api/execution-runs/{run_id}/follow-up": { path: { run_id: Uuid }; body: FollowUpRun; answer: ExecutionProcess };
+  "GET /api/execution-runs/{run_id}/processes": { path: { run_id: Uuid }; query?: { limit?: number; offset?: number }; answer: ExecutionProcess[] };
+  "POST /api/execution-runs/{run_id}/stop": { path: { run_id: Uuid }; body?: unknown; answer: null };
+  "GET /api/filesystem/directory": { query?: { path?: string }; answer: DirectoryListing };
+  "GET /api/filesystem/git-repos": { query?: { path?: string }; answer: DirectoryEntry[] };
+  "GET /api/forge/agents": { query: { project_id: Uuid; agent_type?: string }; answer: ForgeAgent[] };
+  "POST /api/forge/agents": { body: CreateAgent; answer: ForgeAgent };
+  "GET /api/forge/auth-required": { answer: AuthRequired };
+  "GET /api/forge/config": { answer: ForgeSettings };
+  "PUT /api/forge/config": { body: ForgeSettingsChange; answer: ForgeSettings };
+  "GET /api/forge/master-genie/{attempt_id}/neurons": { path: { attempt_id: Uuid }; answer: Neuron[] };
+  "GET /api/forge/neurons/{attempt_id}/subtasks": { path: { attempt_id: Uuid }; answer: Task[] };
+  "GET /api/forge/omni/instances": { answer: OmniInstances };
+  "GET /api/forge/omni/notifications": { answer: Notifications };
+  "GET /api/forge/omni/status": { answer: OmniStatus };
+  "POST /api/forge/omni/validate": { body: OmniProbe; answer: OmniProbed };
+  "GET /api/forge/projects/{project_id}/branch-status": { path: { project_id: Uuid }; query?: { base?: string }; answer: BranchStatus };
+  "GET /api/forge/projects/{project_id}/profiles": { path: { project_id: Uuid }; answer: Record<string, unknown> };
+  "POST /api/forge/projects/{project_id}/pull": { path: { project_id: Uuid }; body?: unknown; answer: Pulled };
+  "GET /api/forge/projects/{project_id}/settings": { path: { project_id: Uuid }; answer: ForgeSettings };
+  "PUT /api/forge/projects/{project_id}/settings": { path: { project_id: Uuid }; body: ForgeSettingsChange; answer: ForgeSettings };
+  "GET /api/forge/releases": { answer: Release[] };
+  "GET /api/health": { answer: string };
+  "GET /api/images/task/{task_id}": { path: { task_id: Uuid }; answer: Image[] };
+  "POST /api/images/task/{task_id}/upload": { path: { task_id: Uuid }; body: FormData; answer: Image };
+  "POST /api/images/upload": { body: FormData; answer: Image };
+  "DELETE /api/images/{image_id}": { path: { image_id: Uuid }; answer: null };
+  "GET /api/images/{image_id}/file": { path: { image_id: Uuid }; answer: Blob };
+  "GET /api/info": { query?: { project_id?: Uuid }; answer: SystemInfo };
+  "GET /api/mcp-config": { query: { executor: string }; answer: McpAnswer };
+  "POST /api/mcp-config": { query: { executor: string }; body: Record<string, unknown>; answer: string };
+  "GET /api/openapi.json": { answer: Record<string, unknown> };
+  "GET /api/profiles": { query?: { project_id?: Uuid }; answer: ProfilesFile };
+  "PUT /api/profiles": { body: string; answer: string };
+  "GET /api/projects": { query?: { limit?: number; offset?: number }; answer: Project[] };
+  "POST /api/projects": { body: CreateProject; answer: Project };
+  "DELETE /api/projects/{project_id}": { path: { project_id: Uuid }; answer: null };
+  "GET /api/projects/{project_id}": { path: { project_id: Uuid }; answer: Project };
+  "PUT /api/projects/{project_id}": { path: { project_id: Uuid }; body: UpdateProject; answer: Project };
+  "GET /api/projects/{project_id}/branches": { path: { project_id: Uuid }; answer: GitBranch[] };
+  "GET /api/projects/{project_id}/conflicts": { path: { project_id: Uuid }; answer: ConflictReport };
+  "POST /api/projects/{project_id}/open-editor": { path: { project_id: Uuid }; body?: OpenEditor; answer: EditorUrl };
+  "GET /api/projects/{project_id}/search": { path: { project_id: Uuid }; query: { q: string; mode?: string }; answer: SearchResult[] };
+  "GET /api/projects/{project_id}/tasks": { path: { project_id: Uuid }; query?: { limit?: number; offset?: number }; answer: TaskWithLatestAttempt[] };
+  "POST /api/projects/{project_id}/tasks": { path: { project_id: Uuid }; body: CreateTaskHere; answer: Task };
+  "POST /api/projects/{project_id}/tasks/create-and-start": { path: { project_id: Uuid }; body: CreateAndStartTaskHere; answer: StartedTask };
+  "POST /api/projects/{project_id}/tasks/from-issue": { path: { project_id: Uuid }; body: TaskFromIssue; answer: TaskOfIssue };
+  "DELETE /api/projects/{project_id}/tasks/{task_id}": { path: { project_id: Uuid; task_id: Uuid }; answer: null };
+  "GET /api/projects/{project_id}/tasks/{task_id}": { path: { project_id: Uuid; task_id: Uuid }; answer: Task };
+  "PUT /api/projects/{project_id}/tasks/{task_id}": { path: { project_id: Uuid; task_id: Uuid }; body: UpdateTask; answer: Task };
+  "GET /api/routes": { answer: RouteList };
+  "GET /api/sounds/{sound}": { path: { sound: string }; answer: Blob };
+  "GET /api/tags": { query?: { search?: string }; answer: Tag[] };
+  "POST /api/tags": { body: CreateTag; answer: Tag };
+  "DELETE /api/tags/{tag_id}": { path: { tag_id: Uuid }; answer: null };
+  "GET /api/tags/{tag_id}": { path: { tag_id: Uuid }; answer: Tag };
+  "PUT /api/tags/{tag_id}": { path: { tag_id: Uuid }; body: UpdateTag; answer: Tag };
+  "GET /api/task-attempts": { query?: { task_id?: Uuid; limit?: number; offset?: number }; answer: TaskAttempt[] };
+  "POST /api/task-attempts": { body: CreateTaskAttempt; answer: TaskAttempt };
+  "GET /api/task-attempts/{attempt_id}": { path: { attempt_id: Uuid }; answer: TaskAttemptDetail };
+  "GET /api/task-attempts/{attempt_id}/branch-status": { path: { attempt_id: Uuid }; answer: BranchStatus };
+  "PUT /api/task-attempts/{attempt_id}/budget": { path: { attempt_id: Uuid }; body: SetBudget; answer: TaskAttempt };
+  "POST /api/task-attempts/{attempt_id}/change-target-branch": { path: { attempt_id: Uuid }; body: ChangeTargetBranch; answer: TargetBranchChanged };
+  "GET /api/task-attempts/{attempt_id}/children": { path: { attempt_id: Uuid }; answer: TaskRelationships };
+  "GET /api/task-attempts/{attempt_id}/commit-compare": { path: { attempt_id: Uuid }; query: { sha: string }; answer: CommitComparison };
+  "GET /api/task-attempts/{attempt_id}/commit-info": { path: { attempt_id: Uuid }; query: { sha: string }; answer: CommitInfo };
+  "POST /api/task-attempts/{attempt_id}/conflicts/abort": { path: { attempt_id: Uuid }; body?: unknown; answer: null };
+  "POST /api/task-attempts/{attempt_id}/conflicts/resolve": { path: { attempt_id: Uuid }; body?: unknown; answer: ExecutionProcess };
+  "POST /api/task-attempts/{attempt_id}/delete-file": { path: { attempt_id: Uuid }; query: { file_path: string }; body?: unknown; answer: null };
+  "DELETE /api/task-attempts/{attempt_id}/draft": { path: { attempt_id: Uuid }; query: { type: "follow_up" | "retry" }; answer: null };
+  "GET /api/task-attempts/{attempt_id}/draft": { path: { attempt_id: Uuid }; query: { type: "follow_up" | "retry" }; answer: DraftResponse };
+  "POST /api/task-attempts/{attempt_id}/draft": { path: { attempt_id: Uuid }; query: { type: "follow_up" | "retry" }; body: SaveDraft; answer: DraftResponse };
+  "PUT /api/task-attempts/{attempt_id}/draft": { path: { attempt_id: Uuid }; query: { type: "follow_up" | "retry" }; body: SaveDraft; answer: DraftResponse };
+  "POST /api/task-attempts/{attempt_id}/draft/queue": { path: { attempt_id: Uuid }; query: { type: "follow_up" | "retry" }; body: QueueDraft; answer: DraftResponse };
+  "POST /api/task-attempts/{attempt_id}/follow-up": { path: { attempt_id: Uuid }; body: FollowUp; answer: ExecutionProcess };
+  "POST /api/task-attempts/{attempt_id}/merge": { path: { attempt_id: Uuid }; body?: unknown; answer: null };
+  "POST /api/task-attempts/{attempt_id}/open-editor": { path: { attempt_id: Uuid }; body?: OpenEditor; answer: EditorUrl };
+  "POST /api/task-attempts/{attempt_id}/pr": { path: { attempt_id: Uuid }; body: CreatePullRequest; answer: string };
+  "POST /api/task-attempts/{attempt_id}/pr/attach": { path: { attempt_id: Uuid }; body?: AttachPullRequest; answer: AttachedPullRequest };
+  "POST /api/task-attempts/{attempt_id}/push": { path: { attempt_id: Uuid }; body?: unknown; answer: null };
+  "POST /api/task-attempts/{attempt_id}/rebase": { path: { attempt_id: Uuid }; body?: RebaseAttempt; answer: null };
+  "POST /api/task-attempts/{attempt_id}/replace-process": { path: { attempt_id: Uuid }; body: ReplaceProcess; answer: ReplaceProcessResult };
+  "POST /api/task-attempts/{attempt_id}/run-agent-setup": { path: { attempt_id: Uuid }; body: SetUpAgent; answer: Record<string, unknown> };
+  "POST /api/task-attempts/{attempt_id}/start-dev-server": { path: { attempt_id: Uuid }; body?: unknown; answer: null };
+  "POST /api/task-attempts/{attempt_id}/stop": { path: { attempt_id: Uuid }; body?: unknown; answer: null };
+  "GET /api/tasks": { query: { project_id: Uuid; limit?: number; offset?: number }; answer: TaskWithAttemptStatus[] };
+  "POST /api/tasks": { body: CreateTask; answer: Task };
+  "POST /api/tasks/create-and-start": { body: CreateAndStartTask; answer: StartedTask };
+  "DELETE /api/tasks/{task_id}": { path: { task_id: Uuid }; answer: null };
+  "GET /api/tasks/{task_id}": { path: { task_id: Uuid }; answer: Task };
+  "PUT /api/tasks/{task_id}": { path: { task_id: Uuid }; body: UpdateTask; answer: Task };
+  "POST /api/tasks/{task_id}/attempts/start": { path: { task_id: Uuid }; body: StartAttempt; answer: TaskAttempt };
+  "GET /api/templates": { query?: { global?: boolean; project_id?: Uuid }; answer: TaskTemplate[] };
+  "POST /api/templates": { body: CreateTaskTemplate; answer: TaskTemplate };
+  "DELETE /api/templates/{template_id}": { path: { template_id: Uuid }; answer: null };
+  "GET /api/templates/{template_id}": { path: { template_id: Uuid }; answer: TaskTemplate };
+  "PUT /api/templates/{template_id}": { path: { template_id: Uuid }; body: UpdateTaskTemplate; answer: TaskTemplate };
+  "GET /api/usage": { query?: { group_by?: string; project_id?: Uuid; task_attempt_id?: Uuid; from?: string; to?: string }; answer: UsageReport };
+  "GET /api/worktrees": { answer: WorktreeReport };
+  "POST /api/worktrees/gc": { body?: GarbageRequest; answer: GarbageReport };
+  "POST /api/worktrees/{attempt_id}/restore": { path: { attempt_id: Uuid }; body?: unknown; answer: RestoredWorktree };
+  "POST /api/worktrees/{attempt_id}/retire": { path: { attempt_id: Uuid }; body?: unknown; answer: KeptWorktree };
+  "GET /docs": { answer: string };
+  "GET /health": { answer: Ready };
+  "GET /login": { query: { code: string }; answer: string };
+  "GET /page.css": { answer: string };
+  "GET /page.js": { answer: string };
+  "GET /site.webmanifest": { answer: Blob };
+}
+
+/** What each WebSocket takes, and what it sends. */
+export interface Sockets {
+  "GET /api/drafts/stream/ws": { query: { project_id: Uuid; after?: number }; frame: StreamFrame };
+  "GET /api/execution-processes/stream/ws": { query: { task_attempt_id: Uuid; show_soft_deleted?: boolean; after?: number }; frame: StreamFrame };
+  "GET /api/execution-processes/{process_id}/normalized-logs/ws": { path: { process_id: Uuid }; query?: { after?: number }; frame: StreamFrame };
+  "GET /api/execution-processes/{process_id}/raw-logs/ws": { path: { process_id: Uuid }; query?: { after?: number }; frame: StreamFrame };
+  "GET /api/execution-runs/{run_id}/logs/ws": { path: { run_id: Uuid }; query?: { after?: number }; frame: OutputFrame };
+  "GET /api/projects/{project_id}/tasks/stream/ws": { path: { project_id: Uuid }; query?: { after?: number }; frame: StreamFrame };
+  "GET /api/task-attempts/{attempt_id}/diff/ws": { path: { attempt_id: Uuid }; query?: { stats_only?: boolean; after?: number }; frame: StreamFrame };
+  "GET /api/tasks/stream/ws": { query: { project_id: Uuid; after?: number }; frame: StreamFrame };
+}
