@@ -66,6 +66,11 @@ impl Call {
     pub fn says(&self, words: &str) -> bool {
         self.api.said(&self.body).iter().any(|said| said.text.contains(words))
     }
+
+    /// Whether it is about the conversation and no turn of it: a title, a summary, who speaks next.
+    pub fn is_aside(&self) -> bool {
+        self.api.tools(&self.body).is_empty()
+    }
 }
 
 #[derive(Default)]
@@ -98,9 +103,9 @@ impl Model {
         lock(&self.state).calls.clone()
     }
 
-    /// How many calls were answered in full, which is what the agent should say it used.
+    /// How many calls were answered in full and belong to a turn, which is what the agent should say it used.
     pub fn told(&self) -> i64 {
-        lock(&self.state).calls.iter().filter(|call| call.told).count() as i64
+        lock(&self.state).calls.iter().filter(|call| call.told && !call.is_aside()).count() as i64
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Not part of the plain test run, which needs no download: there it shows as one ignored test. `npm run test:agents` sees to
 //! the programs and runs it. Words after `--ignored` choose agents and cases by name. It fails when a cell of a gate agent
-//! is not `ok`, or a cell of any other agent failed.
+//! is not `ok`; what the other agents do is shown and decides nothing.
 
 #![allow(clippy::unwrap_used, reason = "a test that unwraps nothing has failed")]
 

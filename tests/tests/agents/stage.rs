@@ -63,9 +63,11 @@ pub async fn play(agent: &'static Agent, case: &Case, programs: &Path) -> Cell {
     Cell::Failed { why, story: story.unwrap_or_else(|panic| told(&*panic)) }
 }
 
+/// The first line says what is wrong; what follows it is in the story.
 fn told(panic: &(dyn std::any::Any + Send)) -> String {
     let words = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
-    tail(words.unwrap_or("a panic without words"), STORY_LINES)
+    let first = words.and_then(|words| words.lines().next()).unwrap_or("a panic without words");
+    first.chars().take(LINE_CHARS).collect()
 }
 
 impl Stage {
