@@ -29,6 +29,10 @@ const UNRECOGNISED_BYTES: usize = 1024;
 const MAX_ASKED: usize = 16;
 const UNVERIFIED: &str = "The agent said that it is done, but it used no tool and reported no use of a model: \
                           whether it did anything is unverified.";
+/// How a failure begins that is told as if it were an answer: after work it must be clearer what it is.
+const TOLD_ERROR: &str = "Error: ";
+const TOLD_FAILURES: [&str; 2] =
+    ["Error: Failed to get response from the AI model", "Error: Authentication failed with provider"];
 const UNFINISHED: &str = "The agent ended before it had finished its turn.";
 const NO_HISTORY: &str =
     "The agent cannot continue an earlier conversation: this one begins without its history.";
@@ -416,15 +420,19 @@ impl Story {
             return;
         }
         page.outcome.limit = None;
-        if self.tools > 0 || page.outcome.usage.values().any(|usage| !usage.is_zero()) {
-            page.outcome.verdict = Some(Verdict::Success);
-            return;
-        }
+        let worked = self.tools > 0 || page.outcome.usage.values().any(|usage| !usage.is_zero());
         // Some agents tell a provider's refusal in their own words, as if it were the answer.
-        let told =
-            last_words.map(|words| Trouble::in_words(&words, at_ms)).filter(|told| told.limit.is_some());
+        let told = last_words.map(|words| Trouble::in_words(&words, at_ms));
+        let told = told.filter(|told| match worked {
+            true => TOLD_FAILURES.iter().any(|words| told.message.starts_with(words)),
+            false => told.limit.is_some() || told.message.starts_with(TOLD_ERROR),
+        });
         if let Some(trouble) = told {
             self.fail(trouble, page);
+            return;
+        }
+        if worked {
+            page.outcome.verdict = Some(Verdict::Success);
             return;
         }
         page.outcome.verdict = Some(Verdict::Unverified);

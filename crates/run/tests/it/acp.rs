@@ -168,6 +168,23 @@ fn the_end_of_the_turn_decides() {
 }
 
 #[test]
+fn a_failure_that_is_told_as_an_answer_is_a_failure() {
+    let verdict = |words: &str, result: Value| {
+        let chunk =
+            json!({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": words}});
+        folded(Dialect::Acp, &after_prompt(&(update(chunk) + &end(result)))).1.verdict
+    };
+    let failed = |message: &str| Some(Verdict::Failed { message: message.into() });
+    let idle = json!({"stopReason": "end_turn"});
+    let worked = json!({"stopReason": "end_turn", "usage": {"inputTokens": 5, "outputTokens": 1}});
+    let refused = "Error: Authentication failed with provider at http://host/v1 (HTTP 401).";
+    assert_eq!(verdict(refused, idle.clone()), failed(refused));
+    assert_eq!(verdict(refused, worked.clone()), failed(refused), "also after work");
+    assert_eq!(verdict("Error: 7 tests fail", worked), Some(Verdict::Success), "that is what it found");
+    assert_eq!(verdict("Hello", idle), Some(Verdict::Unverified));
+}
+
+#[test]
 fn a_session_that_is_gone_is_told_from_a_missing_login() {
     let load = json!({"id": 2, "method": "session/load", "params": {"sessionId": "old"}}).to_string() + "\n";
     let lost = |code: i64| {
