@@ -133,6 +133,25 @@ fn model_parameters_and_command_come_from_the_profile() {
 }
 
 #[test]
+fn codex_is_an_app_server_that_is_spoken_to() {
+    let path = programs(&["codex", "wrap"]);
+    let plan = planned("CODEX", &options("CODEX"), NEW, &path).unwrap();
+    assert_eq!(command_line(&plan), "codex app-server");
+    assert!(plan.env.contains(&("RUST_LOG".into(), "error".into())));
+    let StdinPlan::Duplex { first, close_on } = &plan.stdin else { panic!("it is not spoken to") };
+    assert_eq!(close_on, &Some(crate::Cue::Method("turn/completed".into())));
+    let first: Value = serde_json::from_str(&first[0]).unwrap();
+    assert_eq!((&first["id"], &first["method"]), (&json!(1), &json!("initialize")));
+    let Some(Script::Codex(opening)) = plan.script else { panic!("it has no script") };
+    assert_eq!((opening.prompt.as_str(), opening.resume), ("do it", None));
+    let mut wrapped = options("CODEX");
+    wrapped.base_command_override = Some("wrap codex app-server".into());
+    wrapped.additional_params = vec!["--strict-config".into()];
+    let plan = planned("CODEX", &wrapped, NEW, &path).unwrap();
+    assert_eq!(command_line(&plan), "wrap codex app-server --strict-config");
+}
+
+#[test]
 fn the_shell_runs_the_prompt_as_one_argument() {
     let path = programs(&["bash", "sh", "cat"]);
     let prompt = "echo $(id); rm 'x'";

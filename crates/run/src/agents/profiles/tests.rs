@@ -109,6 +109,10 @@ fn a_wrong_profile_is_refused_with_its_place() {
             "executors.AMP.X.AMP.yolo: is \"y\"; allowed: true or false",
         ),
         (
+            one("X", json!({"AMP": {"sandbox": "open"}})),
+            "executors.AMP.X.AMP.sandbox: is \"open\"; allowed: auto, read-only, workspace-write, danger-full-access",
+        ),
+        (
             json!({"executors": {"AMP": {"DEFAULT": {"AMP": {}}, "GENIE": {"AMP": {}}}}}).to_string(),
             "executors.AMP.GENIE: is the same variant as DEFAULT",
         ),
