@@ -7,6 +7,7 @@ mod client;
 mod demo;
 mod logging;
 mod port;
+mod prepare_db;
 mod serve;
 mod settings;
 mod token;
@@ -43,6 +44,8 @@ enum Command {
     /// List, retire and restore worktrees
     #[command(subcommand)]
     Worktree(worktree::Command),
+    /// Create the database, or bring it up to date, and exit
+    PrepareDb,
     /// Own one agent process and its log (started by the server)
     #[command(hide = true)]
     Keep { dir: PathBuf },
@@ -61,6 +64,7 @@ fn main() -> ExitCode {
         Some(Command::Serve(flags)) => serve::run(flags),
         Some(Command::Demo(flags)) => demo::run(flags),
         Some(Command::Worktree(command)) => worktree::run(command),
+        Some(Command::PrepareDb) => prepare_db::run(),
         None => serve::run(cli.serve),
     };
     match result {
