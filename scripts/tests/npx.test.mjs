@@ -64,7 +64,7 @@ test('the real program is built, packed, installed offline and says its version'
   assert.ok(first[1].equals(fs.readFileSync(path.join(copy, 'dist', 'SHA256SUMS'))));
 
   const { cwd, env, tarball } = await install(t, folder, copy);
-  const straight = await run(t, 'npx', ['--offline', '--yes', tarball, '--version'], { cwd: folder, env });
+  const straight = await run(t, 'npx', ['--offline', '--yes', `./${path.basename(tarball)}`, '--version'], { cwd: folder, env });
   assert.equal(straight.stdout.trim(), `forge ${readVersion()}`, straight.stderr);
   const told = await run(t, 'npx', ['--offline', 'forge', '--version'], { cwd, env });
   assert.equal(told.stdout.trim(), `forge ${readVersion()}`, told.stderr);
