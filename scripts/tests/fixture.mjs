@@ -9,6 +9,7 @@ import path from 'node:path';
 export { ROOT } from '../version.mjs';
 
 const COMMAND_LIMIT_MS = 300_000;
+const FAREWELL_MS = 15_000;
 const EVENT_LIMIT_MS = 60_000;
 
 export function tempFolder(test) {
@@ -17,7 +18,7 @@ export function tempFolder(test) {
   return folder;
 }
 
-/** Starts a command whose words are kept; it is killed when the test ends before it does. */
+/** Starts a command whose words are kept; it is ended, with time to end its own, when the test ends before it does. */
 export function start(test, command, args, options = {}) {
   const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], ...options });
   const started = { child, stdout: '', stderr: '' };
@@ -27,8 +28,10 @@ export function start(test, command, args, options = {}) {
   const limit = setTimeout(() => child.kill('SIGKILL'), COMMAND_LIMIT_MS);
   started.ended.finally(() => clearTimeout(limit));
   test.after(async () => {
-    if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
+    child.kill('SIGTERM');
+    const last = setTimeout(() => child.kill('SIGKILL'), FAREWELL_MS);
     await started.ended;
+    clearTimeout(last);
   });
   return started;
 }
