@@ -12,3 +12,5 @@ cargo clippy --workspace --all-targets --quiet -- -D warnings
 # The cross-process tests run the program itself, with a fake agent.
 cargo build --quiet -p forge -p forge-tests
 cargo nextest run --workspace --no-fail-fast "$@"
+# The scripts, and the package as its users get it, around the program that was just built.
+node --test scripts/tests/*.test.mjs
