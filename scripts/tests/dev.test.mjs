@@ -63,16 +63,17 @@ test('dev seeds, serves, starts again on changes, keeps the old server when a bu
   save(source, '// two');
   await until('the second server', () => listening() === 2 && isHealthy(address));
   fs.mkdirSync(path.join(root, 'crates', 'two'));
-  fs.writeFileSync(path.join(root, 'crates', 'two', 'new.rs'), '// new');
   await until('the third server', () => listening() === 3 && isHealthy(address));
-  save(path.join(root, 'Cargo.toml'), '# changed');
+  fs.writeFileSync(path.join(root, 'crates', 'two', 'new.rs'), '// in a folder that was not there at first');
   await until('the fourth server', () => listening() === 4 && isHealthy(address));
+  save(path.join(root, 'Cargo.toml'), '# changed');
+  await until('the fifth server', () => listening() === 5 && isHealthy(address));
 
   fs.writeFileSync(path.join(root, 'broken'), '');
   save(source, '// does not compile');
   await until('the failed build', () => dev.stdout.includes('the build failed; the old server goes on'));
   assert.ok(await isHealthy(address));
-  assert.equal(listening(), 4);
+  assert.equal(listening(), 5);
 
   dev.child.kill('SIGINT');
   const { code, signal, stderr } = await dev.ended;

@@ -105,7 +105,9 @@ test('a signal reaches the program, and its end by a signal is the end of the la
 
 test('two first starts at once both work and leave one program', async (t) => {
   const folder = tempFolder(t);
-  const { cwd, env, program } = await install(t, folder, await buildAround(t, folder, 'echo fine'));
+  // Large enough that a start would find it half written, and its words come last.
+  const large = `${'# padding\n'.repeat(4_000_000)}echo fine`;
+  const { cwd, env, program } = await install(t, folder, await buildAround(t, folder, large));
   const starts = await Promise.all(Array.from({ length: 6 }, () => run(t, program, [], { cwd, env })));
   for (const { code, stdout, stderr } of starts) assert.deepEqual([code, stdout], [0, 'fine\n'], stderr);
   assert.deepEqual(unpacked(folder).map(({ name }) => name), ['forge']);
