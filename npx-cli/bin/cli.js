@@ -5,6 +5,7 @@
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 
+import { watchParent } from '../lib/parent.js';
 import { unpack } from '../lib/unpack.js';
 
 const FORWARDED = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'];
@@ -45,6 +46,7 @@ function run(program) {
   }
   child.on('error', (error) => fail(`cannot start ${program}: ${error.message}`));
   child.on('exit', endLike);
+  watchParent(() => child.kill('SIGTERM'));
 }
 
 try {

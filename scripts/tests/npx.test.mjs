@@ -47,6 +47,14 @@ async function install(t, folder, copy) {
   return { cwd: place, env, tarball, program: path.join(place, 'node_modules', '.bin', 'forge') };
 }
 
+function isAlive(pid) {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
 function unpacked(folder) {
   const place = path.join(folder, 'cache', 'forge', 'npx');
   if (!fs.existsSync(place)) return [];
@@ -100,7 +108,29 @@ test('a signal reaches the program, and its end by a signal is the end of the la
   launched.child.kill('SIGTERM');
   const { signal, stdout } = await launched.ended;
   assert.equal(signal, 'SIGTERM');
-  assert.throws(() => process.kill(Number(stdout.trim()), 0), { code: 'ESRCH' }, 'the program is left behind');
+  assert.ok(!isAlive(Number(stdout)), 'the program is left behind');
+});
+
+test('npx that is ended ends the program, and a launcher that was started detached stays', async (t) => {
+  const folder = tempFolder(t);
+  const script = 'trap "exit 0" TERM; echo $$; while :; do sleep 0.05; echo alive; done';
+  const { cwd, env, program } = await install(t, folder, await buildAround(t, folder, script));
+  const npx = start(t, 'npx', ['--offline', 'forge'], { cwd, env });
+  const pid = Number(await until('the program', () => /^\d+\n/.exec(npx.stdout)?.[0]));
+  npx.child.kill('SIGTERM');
+  await until('its end', () => !isAlive(pid));
+
+  // One that is started by a program of npm's, which ends: the way to a server that stays.
+  const starter = `const fs = require('fs'), words = fs.openSync('words', 'w');
+    require('child_process').spawn(process.argv[1], [], { detached: true, stdio: ['ignore', words, words] }).unref();
+    setInterval(() => fs.fstatSync(words).size > 0 && process.exit(0), 20);`;
+  const started = await run(t, 'node', ['-e', starter, program], { cwd, env: { ...env, npm_command: 'exec' } });
+  assert.equal(started.code, 0, started.stderr);
+  const words = () => fs.readFileSync(path.join(cwd, 'words'), 'utf8');
+  const left = Number(await until('the program', () => /^\d+\n/.exec(words())?.[0]));
+  t.after(() => isAlive(left) && process.kill(left, 'SIGTERM'));
+  const seen = words().length;
+  await until('signs of life, long after', () => words().length > seen + 40 * 'alive\n'.length);
 });
 
 test('two first starts at once both work and leave one program', async (t) => {
