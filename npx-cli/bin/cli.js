@@ -38,12 +38,15 @@ function fail(message) {
 }
 
 function run(program) {
-  const child = spawn(program, programArguments(process.argv.slice(2)), { stdio: 'inherit' });
+  let child = null;
+  // First, or a signal that comes with the program's first word would end the launcher alone. None is heard before the
+  // program is there: nothing waits in between.
   for (const signal of FORWARDED) {
     process.on(signal, () => {
       if (!SENT_BY_TERMINAL.has(signal) || !atTerminal()) child.kill(signal);
     });
   }
+  child = spawn(program, programArguments(process.argv.slice(2)), { stdio: 'inherit' });
   child.on('error', (error) => fail(`cannot start ${program}: ${error.message}`));
   child.on('exit', endLike);
   watchParent(() => child.kill('SIGTERM'));
