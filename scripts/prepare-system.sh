@@ -1,34 +1,54 @@
 #!/usr/bin/env bash
-# Makes sure that what Forge needs from the system is there: git, a C compiler and make (SQLite, jemalloc), cargo.
-# Installs with apt when root; otherwise says exactly what is missing.
+# Makes sure that what Forge needs from the system is there: git, a C compiler and make (SQLite, jemalloc), cargo, Node.
+# Installs packages with apt when root; otherwise says exactly what is missing, everything at once.
 set -euo pipefail
+cd "$(dirname "$0")/.."
 
-missing=()
-need() { command -v "$1" >/dev/null 2>&1 || missing+=("$2"); }
-need git git
-need cc gcc
-need make make
-need bash bash
+has() { command -v "$1" >/dev/null 2>&1; }
+may_install() { [ "$(id -u)" = 0 ] && has apt-get; }
+install() { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq "$@"; }
 
-if [ ${#missing[@]} -gt 0 ]; then
-  if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
-    apt-get update -qq
-    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq "${missing[@]}"
+packages=()
+has git || packages+=(git)
+has cc || packages+=(gcc libc6-dev)
+has make || packages+=(make)
+problems=()
+if [ ${#packages[@]} -gt 0 ]; then
+  if may_install; then
+    install "${packages[@]}"
   else
-    echo "forge: missing on this system: ${missing[*]}. Install them, e.g.: sudo apt-get install ${missing[*]}" >&2
-    exit 1
+    problems+=("missing on this system: ${packages[*]}. Install them, e.g.: sudo apt-get install ${packages[*]}")
   fi
 fi
 
-if ! command -v cargo >/dev/null 2>&1; then
-  echo "forge: cargo is missing. Install Rust 1.95 or newer: https://rustup.rs" >&2
+# need_version <program> <oldest major.minor> <how to get it>
+need_version() {
+  local found major minor oldest=$2
+  if ! has "$1"; then
+    problems+=("$1 is missing. $3")
+    return
+  fi
+  found=$("$1" --version)
+  if ! [[ $found =~ ([0-9]+)\.([0-9]+) ]]; then
+    problems+=("$1 --version says '$found', which has no version in it. $3")
+    return
+  fi
+  major=${BASH_REMATCH[1]} minor=${BASH_REMATCH[2]}
+  if ((major < ${oldest%.*} || (major == ${oldest%.*} && minor < ${oldest#*.}))); then
+    problems+=("$1 is $major.$minor, which is too old: $oldest or newer is needed. $3")
+  fi
+}
+if has git; then need_version git 2.38 "Install a newer one: https://git-scm.com/downloads"; fi
+need_version cargo 1.95 "Install Rust 1.95 or newer: https://rustup.rs"
+need_version node 20.0 "Install Node.js 20 or newer: https://nodejs.org"
+
+if [ ${#problems[@]} -gt 0 ]; then
+  printf 'forge: %s\n' "${problems[@]}" >&2
   exit 1
 fi
 
 # `prepare-system.sh tests`: also gh, a client of code hosts that we did not write. Without it one test skips itself.
-if [ "${1:-}" = tests ] && ! command -v gh >/dev/null 2>&1; then
-  if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
-    apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq gh || true
-  fi
-  command -v gh >/dev/null 2>&1 || echo "forge: gh is missing; the test that uses it is skipped" >&2
+if [ "${1:-}" = tests ] && ! has gh; then
+  if may_install; then install gh || true; fi
+  has gh || echo "forge: gh is missing; the test that uses it is skipped" >&2
 fi

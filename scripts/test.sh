@@ -12,6 +12,8 @@ cargo clippy --workspace --all-targets --quiet -- -D warnings
 # The cross-process tests run the program itself, with a fake agent.
 cargo build --quiet -p forge -p forge-tests
 cargo nextest run --workspace --no-fail-fast "$@"
+# The scripts, and the package as its users get it, around the program that was just built.
+node --test scripts/tests/*.test.mjs
 
 # What was installed is written down there; a changed lock file is newer.
 if [ package-lock.json -nt node_modules/.package-lock.json ]; then npm ci --no-audit --no-fund; fi

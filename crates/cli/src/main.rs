@@ -8,6 +8,7 @@ mod demo;
 mod doctor;
 mod logging;
 mod port;
+mod prepare_db;
 mod run;
 mod serve;
 mod settings;
@@ -51,6 +52,8 @@ enum Command {
     /// List, retire and restore worktrees
     #[command(subcommand)]
     Worktree(worktree::Command),
+    /// Create the database, or bring it up to date, and exit
+    PrepareDb,
     /// Own one agent process and its log (started by the server)
     #[command(hide = true)]
     Keep { dir: PathBuf },
@@ -71,6 +74,7 @@ fn main() -> ExitCode {
         Some(Command::Doctor(flags)) => return told(doctor::run(flags)),
         Some(Command::Demo(flags)) => demo::run(flags),
         Some(Command::Worktree(command)) => worktree::run(command),
+        Some(Command::PrepareDb) => prepare_db::run(),
         None => serve::run(cli.serve),
     };
     told(result.map(|()| ExitCode::SUCCESS))

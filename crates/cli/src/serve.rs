@@ -97,9 +97,7 @@ fn runtime() -> Result<tokio::runtime::Runtime> {
 async fn serve(flags: Flags, env: Env) -> Result<()> {
     let home = settings::home(&env)?;
     let mut config = settings::config(&flags, &env, home.clone())?;
-    let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&home);
-    made.with_context(|| format!("cannot create {}", home.display()))?;
-    let _lock = lock(&home).await?;
+    let _lock = take_home(&home).await?;
     let host = settings::host(flags.host, &env);
     let token = choose_token(&flags, &env, host, &home)?;
     let listener = port::bind(host, settings::port(flags.port, &env)).await?;
@@ -129,6 +127,13 @@ async fn serve(flags: Flags, env: Env) -> Result<()> {
     forge.close(if flags.stop_agents { AgentsOnExit::Stop } else { AgentsOnExit::Keep }).await;
     tracing::info!("stopped");
     Ok(())
+}
+
+/// Makes the home where there is none, and holds it until the file is dropped.
+pub async fn take_home(home: &Path) -> Result<File> {
+    let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(home);
+    made.with_context(|| format!("cannot create {}", home.display()))?;
+    lock(home).await
 }
 
 /// One server per home: two would settle each other's runs.

@@ -84,10 +84,7 @@ pub fn host(flag: Option<IpAddr>, env: &Env) -> IpAddr {
 }
 
 pub fn config(flags: &Flags, env: &Env, home: PathBuf) -> Result<Config> {
-    let database = match env.get("DATABASE_URL") {
-        Some(url) => database_path(&url)?,
-        None => home.join("db.sqlite"),
-    };
+    let database = database(env, &home)?;
     let worktree_base =
         match flags.worktree_dir.clone().or_else(|| env.get("FORGE_WORKTREE_DIR").map(Into::into)) {
             Some(dir) => std::path::absolute(dir)?,
@@ -116,6 +113,14 @@ fn online(flags: &Flags, env: &Env) -> Result<Online> {
         pull_poll_s: env.number("FORGE_PR_POLL_S")?.unwrap_or(usual.pull_poll_s),
         pages: if flags.no_open || env.has("DISABLE_BROWSER_OPEN") { Pages::Leave } else { Pages::Open },
     })
+}
+
+/// `DATABASE_URL`, else `db.sqlite` in the home.
+pub fn database(env: &Env, home: &Path) -> Result<PathBuf> {
+    match env.get("DATABASE_URL") {
+        Some(url) => database_path(&url),
+        None => Ok(home.join("db.sqlite")),
+    }
 }
 
 fn database_path(url: &str) -> Result<PathBuf> {

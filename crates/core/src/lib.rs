@@ -178,6 +178,13 @@ pub(crate) struct Inner {
     stop: CancellationToken,
 }
 
+/// Creates the database or brings it up to date, and does nothing else.
+pub async fn prepare_database(path: &std::path::Path) -> Result<()> {
+    let store = Store::open(path).await?;
+    store.close().await;
+    Ok(())
+}
+
 impl Forge {
     /// Opens the store, picks up what an earlier server left, and starts looking after worktrees.
     pub async fn open(config: Config) -> Result<Forge> {

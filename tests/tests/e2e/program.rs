@@ -28,6 +28,26 @@ async fn a_home_in_use_is_refused() {
 }
 
 #[tokio::test]
+async fn a_database_is_prepared_without_a_server_and_never_below_one() {
+    let mut forge = TestForge::start().await;
+    let refused = forge.command().arg("prepare-db").output().unwrap();
+    let words = String::from_utf8_lossy(&refused.stderr);
+    assert!(!refused.status.success() && words.contains(forge.base()), "{words}");
+    forge.terminate().await;
+
+    let other = tempfile::tempdir().unwrap();
+    let home = other.path().join("home");
+    for _ in ["made", "left as it is"] {
+        let output = forge.command().arg("prepare-db").env("FORGE_HOME", &home).output().unwrap();
+        let words = String::from_utf8_lossy(&output.stdout);
+        let database = home.join("db.sqlite");
+        assert!(output.status.success() && words.contains(&database.display().to_string()), "{words}");
+        assert!(std::fs::metadata(&database).unwrap().len() > 0);
+    }
+    assert!(!home.join("config.json").exists(), "only the database is prepared");
+}
+
+#[tokio::test]
 async fn whoami_finds_the_full_id_from_inside_a_worktree_without_a_server() {
     let mut forge = TestForge::start().await;
     let (project, repo) = forge.project("repo").await;

@@ -6,9 +6,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { compare, describe as describeServer, write } from "../lib/contract.mjs";
-import { Forge } from "../lib/forge.mjs";
-import { listTools } from "../lib/mcp.mjs";
+import { compare, describe as describeServer, write } from "./contract.mjs";
+import { Forge } from "./forge.mjs";
+import { listTools } from "./mcp.mjs";
 
 const run = promisify(execFile);
 const script = new URL("../check-contract.mjs", import.meta.url).pathname;

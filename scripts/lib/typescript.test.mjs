@@ -1,6 +1,6 @@
 // Schemas become the types a person would write.
 import { expect, it } from "vitest";
-import { render, type } from "../lib/typescript.mjs";
+import { render, type } from "./typescript.mjs";
 
 const text = { type: "string" };
 const ref = (name) => ({ $ref: `#/components/schemas/${name}` });

@@ -1,0 +1,46 @@
+# syntax=docker/dockerfile:1
+# Forge as a container: the program, git, and Node for agents that come by npx.
+#
+#   docker build -t forge .
+#   docker run -d --name forge -p 127.0.0.1:3000:3000 -v forge:/data -v "$HOME/src:/src" forge
+#   docker logs forge
+#
+# Inside a container the server must listen on every address, and there it asks for a token. The first start makes one,
+# prints it once together with a login link (docker logs) and keeps it in /data/token; FORGE_TOKEN gives your own.
+# /health is answered without it. Publish the port on 127.0.0.1, as above, unless others are meant to reach it.
+# Agents end with the container; the next start settles their tasks and has all they wrote and logged.
+
+FROM rust:1.95.0-slim-bookworm AS build
+# The compiler of the image as it is; rust-toolchain.toml also asks for tools that only developers need.
+ENV RUSTUP_TOOLCHAIN=1.95.0
+RUN apt-get update \
+  && apt-get install -y --no-install-recommends make \
+  && rm -rf /var/lib/apt/lists/*
+WORKDIR /forge
+COPY . .
+RUN --mount=type=cache,target=/usr/local/cargo/registry \
+    --mount=type=cache,target=/forge/target \
+    cargo build --release --locked -p forge \
+  && cp target/release/forge /usr/local/bin/forge
+
+FROM node:22-bookworm-slim
+# tini is process 1: it reaps what keepers and agents leave behind, which is not the server's business.
+RUN apt-get update \
+  && apt-get install -y --no-install-recommends ca-certificates git openssh-client procps tini \
+  && rm -rf /var/lib/apt/lists/* \
+  && install -d -o node -g node -m 700 /data
+COPY --from=build /usr/local/bin/forge /usr/local/bin/forge
+
+# The user 1000 of the base image, never root: agents run commands as this user.
+USER node
+ENV HOST=0.0.0.0 \
+    PORT=3000 \
+    FORGE_HOME=/data \
+    FORGE_WORKTREE_DIR=/data/worktrees \
+    DISABLE_BROWSER_OPEN=1
+VOLUME /data
+EXPOSE 3000
+HEALTHCHECK --interval=30s --timeout=5s --start-period=10s --retries=3 \
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/health`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
+ENTRYPOINT ["tini", "--", "forge"]
+CMD ["serve"]

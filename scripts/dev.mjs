@@ -1,0 +1,88 @@
+// `npm run dev`: the server from a debug build, on a port that is free, with its data in dev_assets/; built and started
+// again when the code changes. A build that fails leaves the old server running, and agents outlive each restart.
+//
+// Invariant: when this ends, however it is asked to, no process that it started is left. Agents are not its processes.
+
+import path from 'node:path';
+
+import { prepareAssets } from './dev/assets.mjs';
+import { startBuild, takeBuild } from './dev/build.mjs';
+import { Child } from './dev/child.mjs';
+import { findPort } from './dev/ports.mjs';
+import { Watch } from './dev/watch.mjs';
+import { ROOT } from './version.mjs';
+
+const FIRST_PORT = 8890;
+const inRoot = (name) => path.join(ROOT, name);
+
+let build = null;
+let server = null;
+let stopping = false;
+let turn = Promise.resolve();
+
+function say(words) {
+  console.log(`[dev] ${words}`);
+}
+
+function startServer(program, assets, port) {
+  const env = { ...process.env, FORGE_HOME: assets, BACKEND_PORT: String(port), DISABLE_BROWSER_OPEN: '1' };
+  const started = new Child(program, ['serve'], { cwd: ROOT, env });
+  started.ended.then(({ code, signal, error }) => {
+    if (!stopping && started === server) {
+      say(`the server ended (${error?.message ?? signal ?? `exit code ${code}`}); it starts again when the code changes`);
+    }
+  });
+  return started;
+}
+
+/** One round: build, and replace the server when the build made another program, or when there is none. */
+async function renew(assets, port) {
+  build = startBuild();
+  const { code, error } = await build.ended;
+  build = null;
+  if (stopping) return;
+  if (error) return say(`cannot run cargo: ${error.message}. Run ./setup.sh to see what is missing`);
+  if (code !== 0) return say(server?.isOver === false ? 'the build failed; the old server goes on' : 'the build failed');
+  const { program, renewed } = takeBuild();
+  if (server?.isOver === false) {
+    if (!renewed) return;
+    say('the code changed; the server starts again');
+    const old = server;
+    server = null;
+    await old.end('process');
+    if (stopping) return;
+  }
+  server = startServer(program, assets, port);
+}
+
+async function stop(watch) {
+  if (stopping) return;
+  stopping = true;
+  watch.close();
+  await Promise.all([build?.end('group'), server?.end('process')]);
+  await turn;
+}
+
+const { assets, fresh } = prepareAssets();
+const port = Number(process.env.BACKEND_PORT) || (await findPort(FIRST_PORT));
+say(`data    ${assets}${fresh ? ' (new, from dev_assets_seed)' : ''}`);
+say(`server  http://127.0.0.1:${port}`);
+// The dev server of the web page belongs here, beside the server: a Child of its own on a port from findPort, its
+// address said like the one above, and one more `end` in stop().
+
+let waiting = false;
+const round = () => {
+  // Changes during a build make one more build, not many.
+  if (waiting || stopping) return;
+  waiting = true;
+  const next = () => {
+    waiting = false;
+    return stopping ? undefined : renew(assets, port);
+  };
+  turn = turn.then(next).catch((error) => say(`this went wrong: ${error.message}; the next change tries again`));
+};
+const watch = new Watch([inRoot('crates')], [inRoot('Cargo.toml'), inRoot('Cargo.lock')], round);
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => stop(watch));
+// A terminal that went away must not end this before its children.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
+round();
