@@ -12,3 +12,6 @@ cargo clippy --workspace --all-targets --quiet -- -D warnings
 # The cross-process tests run the program itself, with a fake agent.
 cargo build --quiet -p forge -p forge-tests
 cargo nextest run --workspace --no-fail-fast "$@"
+# The MCP server, spoken to by the official clients.
+npm ci --prefix tests/mcp --no-audit --no-fund --silent
+npm test --prefix tests/mcp

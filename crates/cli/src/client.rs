@@ -13,19 +13,32 @@ pub struct Client {
     http: reqwest::Client,
 }
 
-impl Client {
+/// Where a server answers, and the token it may want.
+pub struct Whereabouts {
+    pub base: String,
+    pub token: Option<String>,
+}
+
+impl Whereabouts {
     /// A server of this machine or, by `FORGE_BACKEND_URL`, of another one.
     pub fn find() -> Result<Self> {
         let env = Env::load();
         let base = match env.get("FORGE_BACKEND_URL") {
-            Some(url) => url,
+            Some(url) => url.trim_end_matches('/').to_owned(),
             None => format!("http://127.0.0.1:{}", find_port(&env)),
         };
         let token = match env.get("FORGE_TOKEN") {
             Some(token) => Some(token),
             None => std::fs::read_to_string(settings::home(&env)?.join("token")).ok(),
         };
-        Ok(Self::new(base, token.map(|token| token.trim().to_owned())))
+        Ok(Self { base, token: token.map(|token| token.trim().to_owned()) })
+    }
+}
+
+impl Client {
+    pub fn find() -> Result<Self> {
+        let Whereabouts { base, token } = Whereabouts::find()?;
+        Ok(Self::new(base, token))
     }
 
     pub fn new(base: String, token: Option<String>) -> Self {

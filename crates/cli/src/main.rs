@@ -6,6 +6,7 @@
 mod client;
 mod demo;
 mod logging;
+mod mcp;
 mod port;
 mod serve;
 mod settings;
@@ -28,6 +29,11 @@ static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
+    /// The same as the command `mcp`, as agent programs have it in their settings
+    #[arg(long, hide = true)]
+    mcp: bool,
+    #[command(flatten)]
+    mcp_flags: mcp::Flags,
     #[command(flatten)]
     serve: serve::Flags,
 }
@@ -40,6 +46,8 @@ enum Command {
     Demo(demo::Flags),
     /// Tell which attempt the present directory belongs to; needs no server
     Whoami(whoami::Flags),
+    /// Speak the Model Context Protocol on standard input and output, for the server that runs
+    Mcp(mcp::Flags),
     /// List, retire and restore worktrees
     #[command(subcommand)]
     Worktree(worktree::Command),
@@ -61,6 +69,8 @@ fn main() -> ExitCode {
         Some(Command::Serve(flags)) => serve::run(flags),
         Some(Command::Demo(flags)) => demo::run(flags),
         Some(Command::Worktree(command)) => worktree::run(command),
+        Some(Command::Mcp(flags)) => mcp::run(flags),
+        None if cli.mcp => mcp::run(cli.mcp_flags),
         None => serve::run(cli.serve),
     };
     match result {

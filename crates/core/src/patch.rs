@@ -76,9 +76,7 @@ async fn count(ground: &Ground, source: &Source) -> Result<Vec<FileDiff>> {
     let Ground { site, repo, .. } = ground;
     Ok(match source {
         Source::Commit(commit) => forge_git::diff_commit(repo, commit, Counting::Count).await?,
-        Source::Tree { base } => {
-            forge_git::diff_worktree(repo, &site.place, base, Counting::Count).await?
-        }
+        Source::Tree { base } => forge_git::diff_worktree(repo, &site.place, base, Counting::Count).await?,
     })
 }
 

@@ -52,8 +52,7 @@ impl Forge {
             return Ok(Vec::new());
         }
         let repo = self.repo(&self.project(attempt.project_id).await?).await?;
-        let tips =
-            (tip_of(&repo, &attempt.branch).await, tip_of(&repo, &attempt.target_branch).await);
+        let tips = (tip_of(&repo, &attempt.branch).await, tip_of(&repo, &attempt.target_branch).await);
         let mut commits = match tips {
             (Ok(tip), Ok(target)) => repo.commits_since(&target, &tip, MAX_COMMITS).await?,
             _ => Vec::new(),

@@ -65,7 +65,8 @@ pub async fn diff_worktree(
     counting: Counting,
 ) -> Result<Vec<FileDiff>, GitError> {
     let index = NotedIndex::copy(repo, worktree).await?;
-    let diff = index.git(worktree).args(["diff", "--ignore-submodules=dirty"]).args(FORMAT).args(counting.option());
+    let diff =
+        index.git(worktree).args(["diff", "--ignore-submodules=dirty"]).args(FORMAT).args(counting.option());
     let bytes = diff.args([revision(merge_base)?, "--"]).run().await?;
     Ok(name_changes(Some(worktree), read(&bytes), counting))
 }

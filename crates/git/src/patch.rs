@@ -55,7 +55,8 @@ mod tests {
 
     #[test]
     fn a_patch_that_is_too_long_ends_with_a_whole_line() {
-        let read = |max_bytes| Patch::read(b"+one\n+two\n"[..(max_bytes as usize + 1).min(10)].to_vec(), max_bytes);
+        let read =
+            |max_bytes| Patch::read(b"+one\n+two\n"[..(max_bytes as usize + 1).min(10)].to_vec(), max_bytes);
         assert_eq!(read(10), Patch { text: "+one\n+two\n".into(), truncated: false });
         assert_eq!(read(8), Patch { text: "+one\n".into(), truncated: true });
         assert_eq!(read(3), Patch { text: String::new(), truncated: true });

@@ -123,7 +123,8 @@ impl ServerHandler for Desk {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let Some(tool) = tool::find(&request.name) else {
-            let message = format!("name: no tool is called '{}'; tools/list tells which there are", request.name);
+            let message =
+                format!("name: no tool is called '{}'; tools/list tells which there are", request.name);
             return Err(ErrorData::invalid_params(message, None));
         };
         let call = Call { forge: self.forge.clone(), progress: Progress::of(&context), left: context.ct };

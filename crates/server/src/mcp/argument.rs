@@ -18,7 +18,9 @@ pub(crate) struct Id<T>(pub T);
 impl<'de, T: FromStr> Deserialize<'de> for Id<T> {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let text = String::deserialize(from)?;
-        let wrong = |_| serde::de::Error::custom(format!("'{text}' is not a UUID; give the full id that a tool told"));
+        let wrong = |_| {
+            serde::de::Error::custom(format!("'{text}' is not a UUID; give the full id that a tool told"))
+        };
         text.trim().parse().map(Id).map_err(wrong)
     }
 }
@@ -59,7 +61,10 @@ pub(crate) struct TaskArgument {
 /// Reads a status in every spelling.
 pub(crate) fn status(text: &str) -> Result<TaskStatus, Fault> {
     text.parse().map_err(|error: String| {
-        refuse(format!("status: {}", error.replace("inprogress", "in-progress").replace("inreview", "in-review")))
+        refuse(format!(
+            "status: {}",
+            error.replace("inprogress", "in-progress").replace("inreview", "in-review")
+        ))
     })
 }
 
@@ -121,6 +126,9 @@ mod tests {
             assert_eq!(kebab(status(text).unwrap()), "in-progress");
         }
         let message = status("finished").unwrap_err().message;
-        assert!(message.contains("'finished'") && message.contains("todo, in-progress, in-review"), "{message}");
+        assert!(
+            message.contains("'finished'") && message.contains("todo, in-progress, in-review"),
+            "{message}"
+        );
     }
 }

@@ -68,7 +68,8 @@ struct FollowUpArguments {
 }
 
 async fn start_task_attempt(call: Call, arguments: StartArguments) -> Outcome {
-    let base = filled("base_branch", &arguments.base_branch, "the name of a branch; list_branches tells them")?;
+    let base =
+        filled("base_branch", &arguments.base_branch, "the name of a branch; list_branches tells them")?;
     let start = CreateAttemptOptions {
         executor_profile_id: profile(&arguments.executor, arguments.variant)?,
         base_branch: Some(base.to_owned()),
@@ -91,8 +92,10 @@ async fn list_task_attempts(call: Call, arguments: ListArguments) -> Outcome {
     let (project, task) = (arguments.project_id.map(|id| id.0), arguments.task_id.map(|id| id.0));
     let limit = arguments.limit.unwrap_or(USUAL_LIMIT).max(0);
     let attempts = call.forge.attempts(task, Page::default()).await?;
-    let chosen = attempts.iter().filter(|attempt| project.is_none_or(|project| attempt.project_id == project));
-    let list: Vec<Value> = chosen.take(limit as usize).map(|attempt| tell_line(&call.forge, attempt)).collect();
+    let chosen =
+        attempts.iter().filter(|attempt| project.is_none_or(|project| attempt.project_id == project));
+    let list: Vec<Value> =
+        chosen.take(limit as usize).map(|attempt| tell_line(&call.forge, attempt)).collect();
     Ok(json!({
         "attempts": list,
         "count": list.len(),

@@ -88,7 +88,8 @@ async fn rebase_task_attempt(call: Call, arguments: RebaseArguments) -> Outcome 
 }
 
 fn stuck(message: &str) -> Fault {
-    let message = format!("{message} To go on, tell the agent with follow_up to resolve them, or call abort_conflicts");
+    let message =
+        format!("{message} To go on, tell the agent with follow_up to resolve them, or call abort_conflicts");
     Fault::new(StatusCode::CONFLICT, message)
 }
 
@@ -116,7 +117,10 @@ async fn create_pr(call: Call, arguments: PullArguments) -> Outcome {
         Opened::Url(pr_url) => tell(&call, id, json!({"pr_url": pr_url})).await,
         Opened::Refused(refusal) => Err(Fault::new(
             StatusCode::FORBIDDEN,
-            format!("the code host refused: {}; set a token in the settings or log in with gh", refusal.explain()),
+            format!(
+                "the code host refused: {}; set a token in the settings or log in with gh",
+                refusal.explain()
+            ),
         )),
     }
 }
@@ -130,7 +134,8 @@ async fn attach_pr(call: Call, arguments: AttachArguments) -> Outcome {
 
 async fn change_target_branch(call: Call, arguments: TargetArguments) -> Outcome {
     let id = arguments.attempt_id.0;
-    let name = filled("target_branch", &arguments.target_branch, "the name of a branch; list_branches tells them")?;
+    let name =
+        filled("target_branch", &arguments.target_branch, "the name of a branch; list_branches tells them")?;
     let request = ChangeTargetBranch { new_target_branch: name.to_owned() };
     let changed = call.forge.change_target_branch(id, request).await?;
     let (ahead, behind) = changed.status;

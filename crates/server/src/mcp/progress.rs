@@ -2,9 +2,9 @@
 //!
 //! Invariant: nothing is told to a caller that did not ask for it, and a caller that is gone is no error.
 
+use rmcp::RoleServer;
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use rmcp::service::{Peer, RequestContext};
-use rmcp::RoleServer;
 
 pub(crate) struct Progress(Option<(Peer<RoleServer>, ProgressToken)>);
 

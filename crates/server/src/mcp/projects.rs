@@ -70,14 +70,19 @@ async fn get_project(call: Call, arguments: ProjectArgument) -> Outcome {
 async fn list_branches(call: Call, arguments: ProjectArgument) -> Outcome {
     let id = arguments.project_id.0;
     let branches = call.forge.branches(id).await?;
-    Ok(json!({"project_id": id, "url": url(&call.forge, id), "branches": branches, "count": branches.len()}).into())
+    Ok(json!({"project_id": id, "url": url(&call.forge, id), "branches": branches, "count": branches.len()})
+        .into())
 }
 
 async fn create_project(call: Call, arguments: CreateArguments) -> Outcome {
     let request = CreateProject {
         name: filled("name", &arguments.name, "a name for the board")?.to_owned(),
-        git_repo_path: filled("git_repo_path", &arguments.git_repo_path, "the absolute path of a repository")?
-            .to_owned(),
+        git_repo_path: filled(
+            "git_repo_path",
+            &arguments.git_repo_path,
+            "the absolute path of a repository",
+        )?
+        .to_owned(),
         use_existing_repo: true,
         setup_script: arguments.setup_script,
         dev_script: arguments.dev_script,

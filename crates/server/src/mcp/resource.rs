@@ -37,8 +37,18 @@ impl Address {
 
 pub(crate) fn templates() -> Vec<ResourceTemplate> {
     [
-        ("forge://attempt/{id}/logs", "attempt-logs", "text/markdown", "The readable transcript of an attempt."),
-        ("forge://attempt/{id}/diff", "attempt-diff", "text/x-diff", "The patch of an attempt against its target."),
+        (
+            "forge://attempt/{id}/logs",
+            "attempt-logs",
+            "text/markdown",
+            "The readable transcript of an attempt.",
+        ),
+        (
+            "forge://attempt/{id}/diff",
+            "attempt-diff",
+            "text/x-diff",
+            "The patch of an attempt against its target.",
+        ),
         ("forge://project/{id}/tasks", "project-tasks", "application/json", "The tasks of a project."),
     ]
     .map(|(uri, name, media, words)| {
@@ -52,7 +62,9 @@ pub(crate) async fn list(forge: &Forge) -> Result<Vec<Resource>, ErrorData> {
     let projects = forge.projects().await.map_err(|error| to_protocol(&error))?;
     let resources = projects.iter().map(|project| {
         let resource = Resource::new(format!("forge://project/{}/tasks", project.id), &project.name);
-        resource.with_mime_type("application/json").with_description(format!("The tasks of {}.", project.name))
+        resource
+            .with_mime_type("application/json")
+            .with_description(format!("The tasks of {}.", project.name))
     });
     Ok(resources.collect())
 }
@@ -83,7 +95,8 @@ async fn write(forge: &Forge, address: Address) -> Result<(&'static str, String)
         }
         Address::Tasks(id) => {
             let tasks = tasks_of(forge, id).await?;
-            let list: Vec<_> = tasks.iter().take(MAX_TASKS).map(|summary| tell_line(forge, summary)).collect();
+            let list: Vec<_> =
+                tasks.iter().take(MAX_TASKS).map(|summary| tell_line(forge, summary)).collect();
             let told = json!({"project_id": id, "tasks": list, "truncated": tasks.len() > MAX_TASKS});
             Ok(("application/json", format!("{told:#}")))
         }
@@ -114,7 +127,9 @@ mod tests {
         assert_eq!(Address::parse(&format!("forge://attempt/{id}/diff")), Some(Address::Diff(attempt)));
         let project = Address::Tasks(id.parse().unwrap());
         assert_eq!(Address::parse(&format!("forge://project/{id}/tasks")), Some(project));
-        for wrong in ["", "forge://", "file:///etc/passwd", "forge://attempt/x/logs", "forge://attempt/../logs"] {
+        for wrong in
+            ["", "forge://", "file:///etc/passwd", "forge://attempt/x/logs", "forge://attempt/../logs"]
+        {
             assert_eq!(Address::parse(wrong), None, "{wrong}");
         }
         assert_eq!(Address::parse(&format!("forge://attempt/{id}/logs/more")), None);

@@ -101,11 +101,16 @@ async fn tell_wait(forge: &Forge, id: AttemptId, pause: Option<Pause>, waited: D
         (Some(Pause::Ended), AttemptStatus::Completed) => {
             ("ended", "get_attempt_result and get_attempt_diff show the work; merge_task_attempt lands it")
         }
-        (Some(Pause::Ended), _) => ("ended", "get_attempt_logs tells what happened; follow_up lets the agent go on"),
-        (Some(Pause::Asks), _) => ("asks", "answer_approval answers the question; then call wait_for_attempt again"),
+        (Some(Pause::Ended), _) => {
+            ("ended", "get_attempt_logs tells what happened; follow_up lets the agent go on")
+        }
+        (Some(Pause::Asks), _) => {
+            ("asks", "answer_approval answers the question; then call wait_for_attempt again")
+        }
         (None, _) => ("time-out", "call wait_for_attempt again"),
     };
-    let parked_until = runs.iter().rev().find(|run| run.phase == RunPhase::Parked).map(|run| run.parked_until);
+    let parked_until =
+        runs.iter().rev().find(|run| run.phase == RunPhase::Parked).map(|run| run.parked_until);
     Ok(json!({
         "attempt_id": id,
         "task_id": attempt.task_id,
@@ -219,12 +224,18 @@ async fn get_attempt_diff(call: Call, arguments: DiffArguments) -> Outcome {
     Ok(Reply { data, text: Some(text) })
 }
 
-fn within(name: &str, given: Option<u64>, usual: u64, min: u64, max: u64) -> Result<u64, crate::envelope::Fault> {
+fn within(
+    name: &str,
+    given: Option<u64>,
+    usual: u64,
+    min: u64,
+    max: u64,
+) -> Result<u64, crate::envelope::Fault> {
     match given {
         None => Ok(usual),
         Some(given) if (min..=max).contains(&given) => Ok(given),
-        Some(given) => {
-            Err(refuse(format!("{name}: '{given}' is not allowed; allowed: a whole number from {min} to {max}")))
-        }
+        Some(given) => Err(refuse(format!(
+            "{name}: '{given}' is not allowed; allowed: a whole number from {min} to {max}"
+        ))),
     }
 }

@@ -93,7 +93,8 @@ async fn list_tasks(call: Call, arguments: ListArguments) -> Outcome {
     let limit = arguments.limit.unwrap_or(USUAL_LIMIT).max(0);
     let tasks = tasks_of(&call.forge, id).await?;
     let chosen = tasks.iter().filter(|summary| wanted.is_none_or(|wanted| summary.task.status == wanted));
-    let list: Vec<Value> = chosen.take(limit as usize).map(|summary| tell_line(&call.forge, summary)).collect();
+    let list: Vec<Value> =
+        chosen.take(limit as usize).map(|summary| tell_line(&call.forge, summary)).collect();
     Ok(json!({
         "tasks": list,
         "count": list.len(),
@@ -129,7 +130,8 @@ async fn create_task(call: Call, arguments: CreateArguments) -> Outcome {
 }
 
 async fn create_task_and_start(call: Call, arguments: StartArguments) -> Outcome {
-    let base = filled("base_branch", &arguments.base_branch, "the name of a branch; list_branches tells them")?;
+    let base =
+        filled("base_branch", &arguments.base_branch, "the name of a branch; list_branches tells them")?;
     let request = StartTask {
         start: CreateAttemptOptions {
             executor_profile_id: profile(&arguments.executor, arguments.variant)?,

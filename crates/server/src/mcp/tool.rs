@@ -142,7 +142,8 @@ fn succeed(reply: Reply) -> CallToolResult {
 }
 
 fn fail(fault: &Fault) -> CallToolResult {
-    let told = json!({"success": false, "error": advise(&fault.message), "details": fault.status.to_string()});
+    let told =
+        json!({"success": false, "error": advise(&fault.message), "details": fault.status.to_string()});
     let mut result = CallToolResult::error(vec![ContentBlock::text(format!("{told:#}"))]);
     result.structured_content = Some(told);
     result
@@ -201,7 +202,8 @@ mod tests {
             // A tool that a description sends its reader to has to be there.
             let words = words.split(|letter: char| !letter.is_ascii_lowercase() && letter != '_');
             for word in words.filter(|word| word.contains('_') && !word.ends_with("_id")) {
-                let known = find(word).is_some() || described["inputSchema"]["properties"].get(word).is_some();
+                let known =
+                    find(word).is_some() || described["inputSchema"]["properties"].get(word).is_some();
                 assert!(known, "{} speaks of {word}", tool.name);
             }
         }
