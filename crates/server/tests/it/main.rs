@@ -6,6 +6,7 @@ mod bodies;
 mod desk;
 mod door;
 mod images;
+mod mcp;
 mod openapi;
 mod projects;
 mod runs;
