@@ -144,7 +144,7 @@ async fn change_target_branch(call: Call, arguments: TargetArguments) -> Outcome
 
 async fn abort_conflicts(call: Call, arguments: AttemptArgument) -> Outcome {
     call.forge.abort_conflicts(arguments.attempt_id.0).await?;
-    tell(&call, arguments.attempt_id.0, json!({"aborted": true})).await
+    tell(&call, arguments.attempt_id.0, json!({"in_conflict": false})).await
 }
 
 /// The answer, with which attempt it is about and where people see it.

@@ -17,7 +17,7 @@ tools! {
     Reads get_project(ProjectArgument)
         "Shows one project: its repository, scripts and default base branch.";
     Reads list_branches(ProjectArgument)
-        "Lists the local and remote branches of a project's repository; any of them can be a base_branch.";
+        "Lists the local and remote branches of a project's repository; an attempt can begin from any of them.";
     Adds create_project(CreateArguments)
         "Adds an existing git repository on the server's machine as a project.";
     Replaces update_project(UpdateArguments)

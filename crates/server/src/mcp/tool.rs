@@ -142,8 +142,12 @@ fn succeed(reply: Reply) -> CallToolResult {
 }
 
 fn fail(fault: &Fault) -> CallToolResult {
-    let told =
-        json!({"success": false, "error": advise(&fault.message), "details": fault.status.to_string()});
+    // Over HTTP some refusals are a 200, which here would look like a success.
+    let details = match fault.status.is_success() {
+        true => "refused".to_owned(),
+        false => fault.status.to_string(),
+    };
+    let told = json!({"success": false, "error": advise(&fault.message), "details": details});
     let mut result = CallToolResult::error(vec![ContentBlock::text(format!("{told:#}"))]);
     result.structured_content = Some(told);
     result

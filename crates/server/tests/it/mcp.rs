@@ -167,7 +167,7 @@ async fn every_tool_answers() {
     assert!(tools.refused("push_task_attempt", this.clone()).await.contains("remote"));
     tools.refused("create_pr", this.clone()).await;
     tools.refused("attach_pr", json!({"attempt_id": attempt, "pr_number": 1})).await;
-    tools.refused("abort_conflicts", this.clone()).await;
+    assert_eq!(tools.call("abort_conflicts", this.clone()).await["in_conflict"], false);
     let merged = tools.call("merge_task_attempt", this.clone()).await;
     assert_eq!(merged["merge_commit"].as_str().map(str::len), Some(40), "{merged}");
     let told = json!({"attempt_id": attempt, "message": "sleep 60"});
