@@ -27,6 +27,7 @@ pub(crate) struct Call {
 }
 
 pub(crate) type Outcome = Result<Reply, Fault>;
+type Work = Pin<Box<dyn Future<Output = Outcome> + Send>>;
 
 /// What a tool answers: data for programs, and text for people and models where JSON is not the best text.
 pub(crate) struct Reply {
@@ -59,7 +60,7 @@ pub(crate) struct Tool {
     pub description: &'static str,
     pub effect: Effect,
     pub parameters: fn() -> JsonObject,
-    pub call: fn(Call, Value) -> Pin<Box<dyn Future<Output = Outcome> + Send>>,
+    pub call: fn(Call, Value) -> Work,
 }
 
 /// A group of tools: effect, function (its name is the tool's), what it takes, description.
