@@ -20,3 +20,6 @@ if [ package-lock.json -nt node_modules/.package-lock.json ]; then npm ci --no-a
 node scripts/generate-types.mjs --check
 node scripts/check-contract.mjs
 npm run --silent test:client
+# The MCP server, spoken to by the official clients.
+npm ci --prefix tests/mcp --no-audit --no-fund --silent
+npm test --prefix tests/mcp

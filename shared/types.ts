@@ -1353,6 +1353,7 @@ export interface Routes {
   "GET /docs": { answer: string };
   "GET /health": { answer: Ready };
   "GET /login": { query: { code: string }; answer: string };
+  "POST /mcp": { body: Record<string, unknown>; answer: string };
   "GET /page.css": { answer: string };
   "GET /page.js": { answer: string };
   "GET /site.webmanifest": { answer: Blob };

@@ -41,12 +41,20 @@ pub struct Client {
     http: reqwest::Client,
 }
 
-impl Client {
+/// Where a server answers, and the token it may want.
+pub struct Whereabouts {
+    pub base: String,
+    pub token: Option<String>,
+    /// How `curl` is given the token, without showing it.
+    curl: String,
+}
+
+impl Whereabouts {
     /// A server of this machine or, by `FORGE_BACKEND_URL`, of another one.
     pub fn find() -> Result<Self> {
         let env = Env::load();
         let base = match env.get("FORGE_BACKEND_URL") {
-            Some(url) => url,
+            Some(url) => url.trim_end_matches('/').to_owned(),
             None => format!("http://127.0.0.1:{}", find_port(&env)),
         };
         let file = settings::home(&env)?.join("token");
@@ -56,7 +64,14 @@ impl Client {
         };
         let token = token.map(|token| token.trim().to_owned());
         let curl = token.as_ref().map(|_| format!(" -H \"authorization: Bearer {words}\""));
-        Ok(Self { curl: curl.unwrap_or_default(), ..Self::new(base, token) })
+        Ok(Self { base, token, curl: curl.unwrap_or_default() })
+    }
+}
+
+impl Client {
+    pub fn find() -> Result<Self> {
+        let Whereabouts { base, token, curl } = Whereabouts::find()?;
+        Ok(Self { curl, ..Self::new(base, token) })
     }
 
     pub fn new(base: String, token: Option<String>) -> Self {

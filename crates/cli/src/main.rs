@@ -7,6 +7,7 @@ mod client;
 mod demo;
 mod doctor;
 mod logging;
+mod mcp;
 mod port;
 mod prepare_db;
 mod run;
@@ -33,6 +34,11 @@ static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
+    /// The same as the command `mcp`, as agent programs have it in their settings
+    #[arg(long, hide = true)]
+    mcp: bool,
+    #[command(flatten)]
+    mcp_flags: mcp::Flags,
     #[command(flatten)]
     serve: serve::Flags,
 }
@@ -49,6 +55,8 @@ enum Command {
     Doctor(doctor::Flags),
     /// Tell which attempt the present directory belongs to; needs no server
     Whoami(whoami::Flags),
+    /// Speak the Model Context Protocol on standard input and output, for the server that runs
+    Mcp(mcp::Flags),
     /// List, retire and restore worktrees
     #[command(subcommand)]
     Worktree(worktree::Command),
@@ -75,6 +83,8 @@ fn main() -> ExitCode {
         Some(Command::Demo(flags)) => demo::run(flags),
         Some(Command::Worktree(command)) => worktree::run(command),
         Some(Command::PrepareDb) => prepare_db::run(),
+        Some(Command::Mcp(flags)) => mcp::run(flags),
+        None if cli.mcp => mcp::run(cli.mcp_flags),
         None => serve::run(cli.serve),
     };
     told(result.map(|()| ExitCode::SUCCESS))

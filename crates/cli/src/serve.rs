@@ -74,7 +74,8 @@ pub struct Flags {
 
 pub fn run(flags: Flags) -> Result<()> {
     let env = Env::load();
-    logging::start(flags.log_format, "info", env.get("RUST_LOG"));
+    // The protocol library tells of every request, which `trace` of the server does already.
+    logging::start(flags.log_format, "info,rmcp=warn", env.get("RUST_LOG"));
     block_on(serve(flags, env))
 }
 

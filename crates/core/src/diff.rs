@@ -102,7 +102,7 @@ impl Forge {
 }
 
 /// Clean and not ahead of its target: what the attempt did is the merge commit and nothing more.
-async fn is_landed(ground: &Ground, commit: &str) -> Result<bool> {
+pub(crate) async fn is_landed(ground: &Ground, commit: &str) -> Result<bool> {
     let Ground { site, attempt, repo } = ground;
     // The commit of a pull request may not have been fetched yet.
     let known = repo.has_commit(commit).await?;

@@ -33,7 +33,8 @@ pub enum PrRefusal {
 }
 
 impl PrRefusal {
-    pub(crate) fn explain(self) -> &'static str {
+    /// In words for people.
+    pub fn explain(self) -> &'static str {
         match self {
             PrRefusal::TokenInvalid => "the token for the code host is missing, invalid or expired",
             PrRefusal::InsufficientPermissions => "the token may not open pull requests here",

@@ -45,6 +45,20 @@ impl Forge {
     }
 }
 
+impl EntryTail {
+    /// The transcript of what is on record now, without waiting for more.
+    pub(crate) async fn transcript_now(mut self) -> Result<Option<String>> {
+        let mut patches = Vec::new();
+        while !self.log.tail.as_ref().is_some_and(Tail::has_caught_up) {
+            let Some(records) = self.log.next().await? else { break };
+            records.iter().for_each(|record| self.fold.push(record, &mut patches));
+            patches.clear();
+        }
+        self.fold.finish(&mut patches);
+        Ok(self.fold.outcome().transcript_tail.clone())
+    }
+}
+
 impl LogTail {
     /// The next records, waiting for them while the run lives; `None` once everything was read.
     pub async fn next(&mut self) -> Result<Option<Vec<Record>>> {

@@ -51,6 +51,12 @@ impl Forge {
         self.0.store.task(id).await?.ok_or_else(|| Error::not_found(format!("Task not found: {id}")))
     }
 
+    /// A task with the flags that lists carry.
+    pub async fn task_summary(&self, id: TaskId) -> Result<TaskSummary> {
+        let found = self.0.store.task_summary(id).await?;
+        found.ok_or_else(|| Error::not_found(format!("Task not found: {id}")))
+    }
+
     pub async fn update_task(&self, id: TaskId, request: UpdateTask) -> Result<Task> {
         self.check_images(request.image_ids.as_deref().unwrap_or_default()).await?;
         let mut tx = self.0.store.begin().await?;

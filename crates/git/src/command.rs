@@ -177,6 +177,16 @@ impl Git {
 
     /// Runs to the end; a non-zero exit is an answer like any other.
     pub async fn answer(&self) -> Result<Answer, GitError> {
+        let answer = self.collect(STDOUT_LIMIT).await?;
+        if answer.stdout.len() as u64 > STDOUT_LIMIT {
+            let stderr = format!("more than {STDOUT_LIMIT} bytes of output in {}", self.dir.display());
+            return Err(GitError::Failed { command: self.name(), stderr });
+        }
+        Ok(answer)
+    }
+
+    /// Runs to the end and keeps at most one byte more of its output than `stdout_limit`.
+    async fn collect(&self, stdout_limit: u64) -> Result<Answer, GitError> {
         let mut child = spawn(&mut self.command(), &self.dir)?;
         let group = child.id();
         let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
@@ -187,7 +197,7 @@ impl Git {
             }
         };
         let work = async {
-            let (_, out, err) = tokio::join!(feed, drain(stdout, STDOUT_LIMIT), drain(stderr, STDERR_LIMIT));
+            let (_, out, err) = tokio::join!(feed, drain(stdout, stdout_limit), drain(stderr, STDERR_LIMIT));
             (out, err, child.wait().await)
         };
         let Ok((out, err, status)) = tokio::time::timeout(self.time_limit, work).await else {
@@ -197,10 +207,6 @@ impl Git {
             return Err(GitError::Failed { command: self.name(), stderr });
         };
         let status = status.map_err(GitError::io(&self.dir))?;
-        if out.len() as u64 > STDOUT_LIMIT {
-            let stderr = format!("more than {STDOUT_LIMIT} bytes of output in {}", self.dir.display());
-            return Err(GitError::Failed { command: self.name(), stderr });
-        }
         let stderr = String::from_utf8_lossy(&err).trim().to_owned();
         Ok(Answer { code: status.code().unwrap_or(-1), stdout: out, stderr, command: self.name() })
     }
@@ -208,6 +214,12 @@ impl Git {
     /// Runs to the end and insists on exit code 0.
     pub async fn run(&self) -> Result<Vec<u8>, GitError> {
         let answer = self.answer().await?;
+        if answer.code == 0 { Ok(answer.stdout) } else { Err(answer.into_error()) }
+    }
+
+    /// Like `run`, but keeps at most one byte more of the answer than `limit`.
+    pub async fn head(&self, limit: u64) -> Result<Vec<u8>, GitError> {
+        let answer = self.collect(limit).await?;
         if answer.code == 0 { Ok(answer.stdout) } else { Err(answer.into_error()) }
     }
 

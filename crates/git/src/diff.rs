@@ -4,7 +4,7 @@
 //! Invariant: the worktree's own index is only read; untracked files are noted in a copy of it. Names are split at NUL
 //! bytes, so no file name can be mistaken for something else.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use forge_types::DiffChange;
@@ -64,25 +64,44 @@ pub async fn diff_worktree(
     merge_base: &str,
     counting: Counting,
 ) -> Result<Vec<FileDiff>, GitError> {
-    let git_dir = admin::private_dir(worktree).unwrap_or_else(|| worktree.join(".git"));
-    let scratch = Scratch::new(repo)?;
-    let index = scratch.copy_index(&git_dir).await?;
-    // Larger files are told as binary instead of being read line by line.
-    let git = |args: &[&str]| {
-        Git::read(worktree).option("core.bigFileThreshold=16m").env("GIT_INDEX_FILE", &index).args(args)
-    };
-    let untracked = git(&["ls-files", "-o", "--exclude-standard", "-z"]).run().await?;
-    // A nested repository ends in '/' and is not this repository's content.
-    let files = untracked.split(|byte| *byte == 0).filter(|path| !path.is_empty() && !path.ends_with(b"/"));
-    let files: Vec<u8> = files.flat_map(|path| path.iter().copied().chain([0])).collect();
-    if !files.is_empty() {
-        let note = ["add", "-N", "--ignore-errors", "--pathspec-from-file=-", "--pathspec-file-nul"];
-        // A file that vanished meanwhile is an error of its own only.
-        git(&note).env("GIT_LITERAL_PATHSPECS", "1").input(files).answer().await?;
-    }
-    let diff = git(&["diff", "--ignore-submodules=dirty"]).args(FORMAT).args(counting.option());
+    let index = NotedIndex::copy(repo, worktree).await?;
+    let diff =
+        index.git(worktree).args(["diff", "--ignore-submodules=dirty"]).args(FORMAT).args(counting.option());
     let bytes = diff.args([revision(merge_base)?, "--"]).run().await?;
     Ok(name_changes(Some(worktree), read(&bytes), counting))
+}
+
+/// A copy of a worktree's index in which untracked files are noted, too.
+pub(crate) struct NotedIndex {
+    file: PathBuf,
+    /// Holds the copy.
+    _scratch: Scratch,
+}
+
+impl NotedIndex {
+    pub async fn copy(repo: &Repo, worktree: &Path) -> Result<Self, GitError> {
+        let git_dir = admin::private_dir(worktree).unwrap_or_else(|| worktree.join(".git"));
+        let scratch = Scratch::new(repo)?;
+        let noted = Self { file: scratch.copy_index(&git_dir).await?, _scratch: scratch };
+        let list = ["ls-files", "-o", "--exclude-standard", "-z"];
+        let untracked = noted.git(worktree).args(list).run().await?;
+        // A nested repository ends in '/' and is not this repository's content.
+        let files =
+            untracked.split(|byte| *byte == 0).filter(|path| !path.is_empty() && !path.ends_with(b"/"));
+        let files: Vec<u8> = files.flat_map(|path| path.iter().copied().chain([0])).collect();
+        if !files.is_empty() {
+            let note = ["add", "-N", "--ignore-errors", "--pathspec-from-file=-", "--pathspec-file-nul"];
+            let note = noted.git(worktree).args(note).env("GIT_LITERAL_PATHSPECS", "1");
+            // A file that vanished meanwhile is an error of its own only.
+            note.input(files).answer().await?;
+        }
+        Ok(noted)
+    }
+
+    /// A reading git that sees this index. Larger files are told as binary instead of being read line by line.
+    pub fn git(&self, worktree: &Path) -> Git {
+        Git::read(worktree).option("core.bigFileThreshold=16m").env("GIT_INDEX_FILE", &self.file)
+    }
 }
 
 /// A commit against its first parent.

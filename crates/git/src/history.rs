@@ -10,6 +10,19 @@ use crate::branch::{BranchTip, revision};
 use crate::command::Git;
 use crate::{GitError, Repo, merge_base};
 
+const COMMIT_FORMAT: &str = "--format=%H%x00%an%x00%ct%x00%s";
+
+fn read_commit(line: &str) -> Option<CommitInfo> {
+    let [sha, author, seconds, subject] = line.splitn(4, '\0').collect::<Vec<_>>()[..] else { return None };
+    let committed_at = Millis(seconds.parse::<i64>().unwrap_or(0) * 1000);
+    Some(CommitInfo {
+        sha: sha.to_owned(),
+        subject: subject.to_owned(),
+        author: author.to_owned(),
+        committed_at,
+    })
+}
+
 impl Repo {
     /// The commit with this (perhaps abbreviated) object id.
     pub async fn commit_info(&self, sha: &str) -> Result<Option<CommitInfo>, GitError> {
@@ -17,18 +30,22 @@ impl Repo {
             return Ok(None);
         }
         let Some(oid) = self.resolver().commit(sha).await? else { return Ok(None) };
-        let args = ["show", "-s", "--no-show-signature", "--format=%H%x00%an%x00%ct%x00%s", &oid, "--"];
+        let args = ["show", "-s", "--no-show-signature", COMMIT_FORMAT, &oid, "--"];
+        Ok(read_commit(&Git::read(self.path()).args(args).text().await?))
+    }
+
+    /// The newest `max` commits that `tip` has and `base` has not, newest first.
+    pub async fn commits_since(
+        &self,
+        base: &str,
+        tip: &str,
+        max: usize,
+    ) -> Result<Vec<CommitInfo>, GitError> {
+        let (range, count) =
+            (format!("{}..{}", revision(base)?, revision(tip)?), format!("--max-count={max}"));
+        let args = ["log", "--no-show-signature", COMMIT_FORMAT, &count, &range, "--"];
         let text = Git::read(self.path()).args(args).text().await?;
-        let [sha, author, seconds, subject] = text.splitn(4, '\0').collect::<Vec<_>>()[..] else {
-            return Ok(None);
-        };
-        let committed_at = Millis(seconds.parse::<i64>().unwrap_or(0) * 1000);
-        Ok(Some(CommitInfo {
-            sha: sha.to_owned(),
-            subject: subject.to_owned(),
-            author: author.to_owned(),
-            committed_at,
-        }))
+        Ok(text.lines().filter_map(read_commit).collect())
     }
 
     /// The messages of the newest `max` commits that `tip` has and `base` has not, merges aside.

@@ -22,7 +22,8 @@ use crate::{App, Door};
 const COOKIE: &str = "forge_session";
 const OPEN_PATHS: [&str; 3] = ["/health", "/api/health", "/login"];
 const CORS_METHODS: &str = "GET, POST, PUT, DELETE";
-const CORS_HEADERS: &str = "authorization, content-type, last-event-id";
+const CORS_HEADERS: &str =
+    "authorization, content-type, last-event-id, mcp-protocol-version, mcp-method, mcp-name";
 
 pub(crate) struct Guard {
     bind: SocketAddr,

@@ -10,6 +10,7 @@ mod door;
 mod envelope;
 mod extract;
 mod listen;
+mod mcp;
 mod openapi;
 mod page;
 mod routes;
@@ -55,11 +56,13 @@ pub(crate) struct App {
     shutdown: CancellationToken,
     /// Living WebSockets, so that `serve` returns only after they said goodbye.
     sockets: TaskTracker,
+    mcp: mcp::Endpoint,
 }
 
 impl App {
     fn new(forge: Forge, door: Door, shutdown: CancellationToken) -> Self {
-        Self { forge, guard: Arc::new(door::Guard::new(door)), shutdown, sockets: TaskTracker::new() }
+        let mcp = mcp::Endpoint::new(&forge, &door.version, &shutdown);
+        Self { forge, guard: Arc::new(door::Guard::new(door)), shutdown, sockets: TaskTracker::new(), mcp }
     }
 }
 

@@ -67,6 +67,7 @@ static ROUTES: &[Route] = table! {
         GET "/docs" Page meta::docs;
         GET "/api/openapi.json" Raw meta::openapi;
         GET "/api/routes" Raw meta::list_routes;
+        POST "/mcp" EventStream crate::mcp::answer;
         GET "/site.webmanifest" Raw page::manifest;
         GET "/" Page page::index;
         GET "/page.js" Page page::script;

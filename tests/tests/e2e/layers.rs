@@ -18,9 +18,10 @@ const RULE: [(&str, &[&str]); 8] = [
 ];
 
 /// Library, and the only crates that may name it.
-const ONLY: [(&str, &[&str]); 5] = [
+const ONLY: [(&str, &[&str]); 6] = [
     ("sqlx", &["forge-store"]),
     ("axum", &["forge-server"]),
+    ("rmcp", &["forge-server"]),
     ("clap", &["forge"]),
     // git watches worktrees, run the files that describe agents; neither may see the other.
     ("notify", &["forge-git", "forge-run"]),

@@ -33,6 +33,7 @@ const ROWS: &[Row] = &[
     ("GET /api/health", "", "string"),
     ("GET /api/openapi.json", "", "object"),
     ("GET /api/routes", "", "RouteList"),
+    ("POST /mcp", "object", "any"),
     ("GET /site.webmanifest", "", "@application/manifest+json"),
     ("GET /page.js", "", "@text/javascript"),
     ("GET /page.css", "", "@text/css"),

@@ -7,6 +7,7 @@ mod desk;
 mod door;
 mod frames;
 mod images;
+mod mcp;
 mod openapi;
 mod projects;
 mod runs;

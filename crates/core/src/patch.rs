@@ -1,0 +1,91 @@
+//! What an attempt changed, as it is now: the files with their figures, and the patch.
+//!
+//! Invariant: the same changes as [`Forge::diff`] tells, but told once and bounded, for readers that do not stay.
+
+use forge_git::{Counting, FileDiff};
+use forge_types::{AttemptId, Diff, Merge};
+
+use crate::branch::{Ground, tip_of};
+use crate::diff::is_landed;
+use crate::{Forge, Result};
+
+/// More files than this are only counted.
+const MAX_FILES: usize = 500;
+
+#[derive(Clone, Debug)]
+pub struct AttemptPatch {
+    /// Without contents.
+    pub files: Vec<Diff>,
+    pub text: String,
+    /// There is more of it than the reader wanted.
+    pub truncated: bool,
+}
+
+/// The figures of a whole change, and its files as far as they fit.
+#[derive(Clone, Debug, Default)]
+pub struct ChangeStat {
+    pub files: Vec<Diff>,
+    pub file_count: usize,
+    pub additions: u64,
+    pub deletions: u64,
+}
+
+/// Where the changes lie.
+enum Source {
+    Commit(String),
+    Tree { base: String },
+}
+
+impl Forge {
+    /// The patch of an attempt against the point where it left its target, or of the commit it landed as.
+    pub async fn patch(&self, id: AttemptId, max_bytes: u64) -> Result<AttemptPatch> {
+        let (ground, source) = self.change(id).await?;
+        let patch = match &source {
+            Source::Commit(commit) => forge_git::patch_commit(&ground.repo, commit, max_bytes).await?,
+            Source::Tree { base } => {
+                forge_git::patch_worktree(&ground.repo, &ground.site.place, base, max_bytes).await?
+            }
+        };
+        let files = stat(count(&ground, &source).await?).files;
+        Ok(AttemptPatch { files, text: patch.text, truncated: patch.truncated })
+    }
+
+    pub(crate) async fn stat(&self, id: AttemptId) -> Result<ChangeStat> {
+        let (ground, source) = self.change(id).await?;
+        Ok(stat(count(&ground, &source).await?))
+    }
+
+    async fn change(&self, id: AttemptId) -> Result<(Ground, Source)> {
+        let ground = self.plot(id).await?;
+        let merged = self.0.store.merges(id).await?.into_iter().next();
+        if let Some(commit) = merged.as_ref().and_then(Merge::commit)
+            && is_landed(&ground, commit).await?
+        {
+            return Ok((ground, Source::Commit(commit.to_owned())));
+        }
+        let ground = self.ground(id).await?;
+        let Ground { site, attempt, repo } = &ground;
+        let head = repo.head_of(&site.place).await?;
+        let target = tip_of(repo, &attempt.target_branch).await?;
+        let base = forge_git::merge_base(repo, &head, &target).await?.unwrap_or(head);
+        Ok((ground, Source::Tree { base }))
+    }
+}
+
+async fn count(ground: &Ground, source: &Source) -> Result<Vec<FileDiff>> {
+    let Ground { site, repo, .. } = ground;
+    Ok(match source {
+        Source::Commit(commit) => forge_git::diff_commit(repo, commit, Counting::Count).await?,
+        Source::Tree { base } => forge_git::diff_worktree(repo, &site.place, base, Counting::Count).await?,
+    })
+}
+
+fn stat(files: Vec<FileDiff>) -> ChangeStat {
+    let sum = |lines: fn(&FileDiff) -> Option<u64>| files.iter().filter_map(lines).sum();
+    ChangeStat {
+        file_count: files.len(),
+        additions: sum(|file| file.additions),
+        deletions: sum(|file| file.deletions),
+        files: files.iter().take(MAX_FILES).map(FileDiff::outline).collect(),
+    }
+}

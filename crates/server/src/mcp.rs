@@ -1,0 +1,172 @@
+//! The Model Context Protocol at `/mcp`: tools and resources for agents that direct other agents.
+//!
+//! Owns: the endpoint, the words of the protocol, and (below) one file per group of tools. Nothing else knows `rmcp`.
+//! Invariant: every request stands alone, so nothing is lost when the server restarts and no session can pile up. The door
+//! in front of every route guards this one too. A tool makes one engine call where it can, and what it refuses is an
+//! answer that the caller reads, not an error of the protocol.
+
+mod approvals;
+mod argument;
+mod attempts;
+mod branches;
+mod errands;
+mod progress;
+mod projects;
+mod resource;
+mod results;
+mod tasks;
+mod tool;
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::response::{IntoResponse, Response};
+use forge_core::Forge;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, Implementation, InitializeRequestParams, InitializeResult,
+    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig, Tool,
+};
+use rmcp::service::RequestContext;
+use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
+use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
+use rmcp::{ErrorData, RoleServer, ServerHandler};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use crate::App;
+use crate::envelope::Fault;
+use crate::extract::{BODY_LIMIT, read};
+use progress::Progress;
+use tool::Call;
+
+const INSTRUCTIONS: &str = "Forge runs coding agents, each in a git worktree of its own, and lands their work. A project is a \
+    repository, a task is a piece of work in it, an attempt is one try at a task on a branch of its own. The usual way: \
+    list_projects (or create_project), create_task_and_start, wait_for_attempt until it is finished, get_attempt_result and \
+    get_attempt_diff to judge the work, follow_up to ask for more, then merge_task_attempt or create_pr. When a wait ends \
+    because the agent asks something, list_approvals shows the question and answer_approval answers it.";
+
+/// The endpoint. Cheap to clone.
+#[derive(Clone)]
+pub(crate) struct Endpoint(StreamableHttpService<Desk, NeverSessionManager>);
+
+impl Endpoint {
+    pub fn new(forge: &Forge, version: &str, shutdown: &CancellationToken) -> Self {
+        // `Host` and `Origin` are the door's business, and it has let this request in.
+        let config = StreamableHttpServerConfig::default()
+            .with_legacy_session_mode(false)
+            .disable_allowed_hosts()
+            .disable_allowed_origins()
+            .with_max_request_body_bytes(BODY_LIMIT)
+            .with_cancellation_token(shutdown.clone());
+        let desk = Desk { forge: forge.clone(), version: version.to_owned() };
+        Self(StreamableHttpService::new(
+            move || Ok(desk.clone()),
+            Arc::new(NeverSessionManager::default()),
+            config,
+        ))
+    }
+}
+
+/// `POST /mcp`
+pub(crate) async fn answer(State(app): State<App>, request: Request) -> Result<Response, Fault> {
+    let (parts, body) = request.into_parts();
+    let body = read(Request::new(body), BODY_LIMIT).await?;
+    let response = app.mcp.0.handle(Request::from_parts(parts, Body::from(body))).await;
+    Ok(response.map(Body::new).into_response())
+}
+
+/// Answers one request of the protocol.
+#[derive(Clone)]
+struct Desk {
+    forge: Forge,
+    version: String,
+}
+
+impl ServerHandler for Desk {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities = ServerCapabilities::builder().enable_tools().enable_resources().build();
+        let identity = Implementation::new("automagik-forge", self.version.clone());
+        ServerConfig::new(capabilities).with_server_info(identity).with_instructions(INSTRUCTIONS)
+    }
+
+    async fn initialize(
+        &self,
+        request: InitializeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<InitializeResult, ErrorData> {
+        // Dates compare as text. A newer version than we know is answered with the newest that we know.
+        let oldest = ProtocolVersion::V_2024_11_05;
+        if request.protocol_version.as_str() < oldest.as_str() {
+            return Err(too_old(&request.protocol_version));
+        }
+        context.peer.set_peer_info(request.clone());
+        self.negotiate_initialize(&request)
+    }
+
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        tool::find(name).map(tool::Tool::describe)
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        Ok(ListToolsResult::with_all_items(tool::all().map(tool::Tool::describe).collect()))
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let Some(tool) = tool::find(&request.name) else {
+            let message =
+                format!("name: no tool is called '{}'; tools/list tells which there are", request.name);
+            return Err(ErrorData::invalid_params(message, None));
+        };
+        let call = Call { forge: self.forge.clone(), progress: Progress::of(&context), left: context.ct };
+        let arguments = request.arguments.map_or_else(|| json!({}), Value::Object);
+        Ok(tool.answer(call, arguments).await.into())
+    }
+
+    async fn list_resources(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        Ok(ListResourcesResult::with_all_items(resource::list(&self.forge).await?))
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        Ok(ListResourceTemplatesResult::with_all_items(resource::templates()))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        Ok(resource::read(&self.forge, &request.uri).await?.into())
+    }
+}
+
+fn too_old(requested: &ProtocolVersion) -> ErrorData {
+    let known: Vec<&str> = ProtocolVersion::KNOWN_VERSIONS.iter().map(ProtocolVersion::as_str).collect();
+    let message = format!(
+        "protocolVersion: '{requested}' is too old; supported: {}. Update the client",
+        known.join(", ")
+    );
+    let data = json!({
+        "requested_protocol": requested.as_str(),
+        "minimum_supported_protocol": ProtocolVersion::V_2024_11_05.as_str(),
+        "supported_protocols": known,
+    });
+    ErrorData::invalid_params(message, Some(data))
+}

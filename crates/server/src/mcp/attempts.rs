@@ -1,0 +1,164 @@
+//! Tools for attempts: starting them, talking to them and stopping them.
+//!
+//! Invariant: every answer carries the attempt's id and where people see it.
+
+use forge_core::{Forge, Page};
+use forge_types::{Attempt, AttemptId, CreateAttempt, CreateAttemptOptions, FollowUp, ProjectId, TaskId};
+use rmcp::schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::mcp::argument::{Id, filled, profile};
+use crate::mcp::tool::{Call, Outcome, tools};
+
+const USUAL_LIMIT: i64 = 50;
+
+tools! {
+    Starts start_task_attempt(StartArguments)
+        "Starts an agent on a task, in a new worktree and branch. Returns at once; wait_for_attempt waits for the agent.";
+    Reads list_task_attempts(ListArguments)
+        "Lists attempts, newest first: of everything, of one project or of one task.";
+    Reads get_task_attempt(AttemptArgument)
+        "Shows one attempt: status, branch, target branch, worktree, executor and tokens used. For what it achieved see get_attempt_result.";
+    Starts follow_up(FollowUpArguments)
+        "Sends another message to the attempt's agent, which goes on in the same worktree and conversation. While it works, it is told at once or next.";
+    Replaces stop_task_attempt(AttemptArgument)
+        "Stops everything that an attempt runs. What it did so far is kept, and follow_up lets it go on.";
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[schemars(crate = "rmcp::schemars")]
+pub(crate) struct AttemptArgument {
+    /// The attempt, as list_task_attempts tells it.
+    pub attempt_id: Id<AttemptId>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[schemars(crate = "rmcp::schemars")]
+struct StartArguments {
+    /// The task, as list_tasks tells it.
+    task_id: Id<TaskId>,
+    /// The agent: CLAUDE_CODE, CODEX, GEMINI, OPENCODE and so on.
+    executor: String,
+    /// A variant of the agent, such as PLAN.
+    variant: Option<String>,
+    /// The branch to begin from, and to merge into later.
+    base_branch: String,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[schemars(crate = "rmcp::schemars")]
+struct ListArguments {
+    /// Only attempts in this project.
+    project_id: Option<Id<ProjectId>>,
+    /// Only attempts at this task.
+    task_id: Option<Id<TaskId>>,
+    /// At most this many attempts; 50 when left out.
+    limit: Option<i64>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[schemars(crate = "rmcp::schemars")]
+struct FollowUpArguments {
+    /// The attempt, as list_task_attempts tells it.
+    attempt_id: Id<AttemptId>,
+    /// What the agent is told.
+    #[serde(alias = "prompt")]
+    message: String,
+}
+
+async fn start_task_attempt(call: Call, arguments: StartArguments) -> Outcome {
+    let base =
+        filled("base_branch", &arguments.base_branch, "the name of a branch; list_branches tells them")?;
+    let start = CreateAttemptOptions {
+        max_cost_usd: None,
+        executor_profile_id: profile(&arguments.executor, arguments.variant)?,
+        base_branch: Some(base.to_owned()),
+        use_worktree: None,
+        auto_pr: None,
+    };
+    let started = call.forge.create_attempt(CreateAttempt { task_id: arguments.task_id.0, start }).await?;
+    let attempt = &started.attempt;
+    Ok(json!({
+        "task_id": attempt.task_id,
+        "attempt_id": attempt.id,
+        "branch": attempt.branch,
+        "warning": started.warning,
+        "url": url(&call.forge, attempt),
+    })
+    .into())
+}
+
+async fn list_task_attempts(call: Call, arguments: ListArguments) -> Outcome {
+    let (project, task) = (arguments.project_id.map(|id| id.0), arguments.task_id.map(|id| id.0));
+    let limit = arguments.limit.unwrap_or(USUAL_LIMIT).max(0);
+    let attempts = call.forge.attempts(task, Page::default()).await?;
+    let chosen =
+        attempts.iter().filter(|attempt| project.is_none_or(|project| attempt.project_id == project));
+    let list: Vec<Value> =
+        chosen.take(limit as usize).map(|attempt| tell_line(&call.forge, attempt)).collect();
+    Ok(json!({
+        "attempts": list,
+        "count": list.len(),
+        "applied_filters": {"project_id": project, "task_id": task, "limit": limit},
+    })
+    .into())
+}
+
+async fn get_task_attempt(call: Call, arguments: AttemptArgument) -> Outcome {
+    let attempt = call.forge.attempt(arguments.attempt_id.0).await?;
+    let mut told = json!(attempt);
+    told["url"] = json!(url(&call.forge, &attempt));
+    Ok(json!({"attempt_id": attempt.id, "task_attempt": told}).into())
+}
+
+async fn follow_up(call: Call, arguments: FollowUpArguments) -> Outcome {
+    let id = arguments.attempt_id.0;
+    let request = FollowUp {
+        prompt: filled("message", &arguments.message, "what the agent is to be told")?.to_owned(),
+        variant: None,
+        image_ids: None,
+        retry_process_id: None,
+        force_when_dirty: None,
+        perform_git_reset: None,
+        fresh: None,
+    };
+    let run = call.forge.follow_up(id, request).await?;
+    let attempt = call.forge.attempt(id).await?;
+    let url = url(&call.forge, &attempt);
+    Ok(json!({"success": true, "attempt_id": id, "process_id": run.id, "url": url}).into())
+}
+
+async fn stop_task_attempt(call: Call, arguments: AttemptArgument) -> Outcome {
+    let id = arguments.attempt_id.0;
+    call.forge.stop_attempt(id).await?;
+    let attempt = call.forge.attempt(id).await?;
+    Ok(json!({
+        "stopped": true,
+        "attempt_id": id,
+        "status": attempt.status,
+        "url": url(&call.forge, &attempt),
+    })
+    .into())
+}
+
+/// Where people see the attempt.
+pub(crate) fn url(forge: &Forge, attempt: &Attempt) -> String {
+    let base = forge.config().public_url.trim_end_matches('/');
+    format!("{base}/projects/{}/tasks/{}/attempts/{}", attempt.project_id, attempt.task_id, attempt.id)
+}
+
+fn tell_line(forge: &Forge, attempt: &Attempt) -> Value {
+    json!({
+        "id": attempt.id,
+        "task_id": attempt.task_id,
+        "project_id": attempt.project_id,
+        "status": attempt.status,
+        "branch": attempt.branch,
+        "target_branch": attempt.target_branch,
+        "executor": attempt.executor,
+        "created_at": attempt.created_at,
+        "updated_at": attempt.updated_at,
+        "url": url(forge, attempt),
+    })
+}

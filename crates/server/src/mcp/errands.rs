@@ -1,0 +1,104 @@
+//! Tools for errands, which the wire calls execution runs: an agent without a task.
+//!
+//! Invariant: an errand is told with the contract's names.
+
+use forge_types::{CreateErrand, Errand, ErrandId, ProjectId};
+use rmcp::schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::mcp::argument::{Id, filled, profile};
+use crate::mcp::tool::{Call, Outcome, tools};
+
+tools! {
+    Starts start_execution_run(StartArguments)
+        "Runs an agent once in a worktree of its own, without a task on the board. Its work is not merged; use a task for that.";
+    Reads list_execution_runs(ListArguments)
+        "Lists execution runs (agents without a task), of everything or of one project.";
+    Reads get_execution_run(ErrandArgument)
+        "Shows one execution run with its prompt and the state of its processes.";
+    Replaces stop_execution_run(ErrandArgument)
+        "Stops the agent of an execution run. What it did so far stays in its worktree.";
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[schemars(crate = "rmcp::schemars")]
+struct StartArguments {
+    /// The project, as list_projects tells it.
+    project_id: Id<ProjectId>,
+    /// What the agent is told.
+    prompt: String,
+    /// The agent: CLAUDE_CODE, CODEX, GEMINI, OPENCODE and so on.
+    executor: String,
+    /// A variant of the agent, such as PLAN.
+    variant: Option<String>,
+    /// The branch to begin from; the project's own when left out.
+    base_branch: Option<String>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[schemars(crate = "rmcp::schemars")]
+struct ListArguments {
+    /// Only execution runs in this project.
+    project_id: Option<Id<ProjectId>>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[schemars(crate = "rmcp::schemars")]
+struct ErrandArgument {
+    /// The execution run, as list_execution_runs tells it.
+    execution_run_id: Id<ErrandId>,
+}
+
+async fn start_execution_run(call: Call, arguments: StartArguments) -> Outcome {
+    let request = CreateErrand {
+        project_id: arguments.project_id.0,
+        prompt: filled("prompt", &arguments.prompt, "what the agent is to be told")?.to_owned(),
+        executor_profile_id: profile(&arguments.executor, arguments.variant)?,
+        base_branch: arguments.base_branch.filter(|name| !name.trim().is_empty()),
+    };
+    let started = call.forge.start_errand(request).await?;
+    let errand = &started.errand;
+    Ok(json!({
+        "execution_run_id": errand.id,
+        "project_id": errand.project_id,
+        "branch": errand.branch,
+        "warning": started.warning,
+        "url": crate::mcp::projects::url(&call.forge, errand.project_id),
+    })
+    .into())
+}
+
+async fn list_execution_runs(call: Call, arguments: ListArguments) -> Outcome {
+    let errands = call.forge.errands(arguments.project_id.map(|id| id.0)).await?;
+    let list: Vec<Value> = errands.iter().map(|errand| tell(&call, errand)).collect();
+    Ok(json!({"runs": list, "count": list.len()}).into())
+}
+
+async fn get_execution_run(call: Call, arguments: ErrandArgument) -> Outcome {
+    let errand = call.forge.errand(arguments.execution_run_id.0).await?;
+    let runs = call.forge.errand_runs(errand.id).await?;
+    let mut told = tell(&call, &errand);
+    told["prompt"] = json!(errand.prompt);
+    told["status"] = json!(runs.last().map(|run| run.status));
+    told["final_message"] = json!(runs.last().and_then(|run| run.summary.as_deref()));
+    Ok(told.into())
+}
+
+async fn stop_execution_run(call: Call, arguments: ErrandArgument) -> Outcome {
+    let id = arguments.execution_run_id.0;
+    call.forge.stop_errand(id).await?;
+    Ok(json!({"stopped": true, "execution_run_id": id}).into())
+}
+
+fn tell(call: &Call, errand: &Errand) -> Value {
+    json!({
+        "id": errand.id,
+        "project_id": errand.project_id,
+        "branch": errand.branch,
+        "target_branch": errand.target_branch,
+        "executor": errand.executor,
+        "created_at": errand.created_at,
+        "url": crate::mcp::projects::url(&call.forge, errand.project_id),
+    })
+}

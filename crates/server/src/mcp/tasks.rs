@@ -1,0 +1,216 @@
+//! Tools for tasks.
+//!
+//! Invariant: a status is taken in every spelling and told with hyphens.
+
+use forge_core::Forge;
+use forge_types::{
+    AttemptId, CreateAttemptOptions, CreateTask, ProjectId, StartTask, Task, TaskId, TaskSummary, UpdateTask,
+};
+use rmcp::schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::mcp::argument::{Id, TaskArgument, filled, kebab, profile, status};
+use crate::mcp::attempts;
+use crate::mcp::tool::{Call, Outcome, tools};
+
+const USUAL_LIMIT: i64 = 50;
+
+tools! {
+    Reads list_tasks(ListArguments)
+        "Lists the tasks of a project, newest first, all or those of one status.";
+    Reads get_task(TaskArgument)
+        "Shows one task with its description and whether an attempt runs, was merged or failed.";
+    Adds create_task(CreateArguments)
+        "Adds a task to a project without starting it. start_task_attempt starts it; create_task_and_start does both.";
+    Starts create_task_and_start(StartArguments)
+        "Adds a task and starts an agent on it in a new worktree. Title and description are the agent's prompt. Then call wait_for_attempt.";
+    Starts create_and_start_task(StartArguments)
+        "The same as create_task_and_start, under its older name.";
+    Replaces update_task(UpdateArguments)
+        "Changes title, description or status of a task. What is left out stays.";
+    Replaces delete_task(TaskArgument)
+        "Removes a task and its attempts from Forge. Their branches stay, and the work in their worktrees is kept. Refused while an agent runs.";
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[schemars(crate = "rmcp::schemars")]
+struct ListArguments {
+    /// The project, as list_projects tells it.
+    project_id: Id<ProjectId>,
+    /// Only tasks of this status: todo, in-progress, in-review, done, cancelled, agent or archived.
+    status: Option<String>,
+    /// At most this many tasks; 50 when left out.
+    limit: Option<i64>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[schemars(crate = "rmcp::schemars")]
+struct CreateArguments {
+    /// The project, as list_projects tells it.
+    project_id: Id<ProjectId>,
+    /// What is to be done, in one line.
+    title: String,
+    /// Everything else the agent has to know.
+    description: Option<String>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[schemars(crate = "rmcp::schemars")]
+struct StartArguments {
+    /// The project, as list_projects tells it.
+    project_id: Id<ProjectId>,
+    /// What is to be done, in one line.
+    title: String,
+    /// Everything else the agent has to know.
+    description: Option<String>,
+    /// The agent: CLAUDE_CODE, CODEX, GEMINI, OPENCODE and so on.
+    executor: String,
+    /// A variant of the agent, such as PLAN.
+    variant: Option<String>,
+    /// The branch to begin from, and to merge into later.
+    base_branch: String,
+    /// The attempt that this task comes from.
+    parent_task_attempt: Option<Id<AttemptId>>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[schemars(crate = "rmcp::schemars")]
+struct UpdateArguments {
+    /// The task, as list_tasks tells it.
+    task_id: Id<TaskId>,
+    /// New title.
+    title: Option<String>,
+    /// New description; blank removes it.
+    description: Option<String>,
+    /// New status: todo, in-progress, in-review, done, cancelled, agent or archived.
+    status: Option<String>,
+}
+
+async fn list_tasks(call: Call, arguments: ListArguments) -> Outcome {
+    let id = arguments.project_id.0;
+    let wanted = arguments.status.as_deref().map(status).transpose()?;
+    let limit = arguments.limit.unwrap_or(USUAL_LIMIT).max(0);
+    let tasks = tasks_of(&call.forge, id).await?;
+    let chosen = tasks.iter().filter(|summary| wanted.is_none_or(|wanted| summary.task.status == wanted));
+    let list: Vec<Value> =
+        chosen.take(limit as usize).map(|summary| tell_line(&call.forge, summary)).collect();
+    Ok(json!({
+        "tasks": list,
+        "count": list.len(),
+        "project_id": id,
+        "url": crate::mcp::projects::url(&call.forge, id),
+        "applied_filters": {"status": wanted.map(kebab), "limit": limit},
+    })
+    .into())
+}
+
+/// The tasks of a project that exists, newest first.
+pub(crate) async fn tasks_of(forge: &Forge, id: ProjectId) -> Result<Vec<TaskSummary>, forge_core::Error> {
+    forge.project(id).await?;
+    Ok(forge.tasks_snapshot(id).await?.1)
+}
+
+async fn get_task(call: Call, arguments: TaskArgument) -> Outcome {
+    let summary = call.forge.task_summary(arguments.task_id.0).await?;
+    Ok(json!({"task": tell(&call.forge, &summary)}).into())
+}
+
+async fn create_task(call: Call, arguments: CreateArguments) -> Outcome {
+    let request = CreateTask {
+        project_id: arguments.project_id.0,
+        title: title(&arguments.title)?,
+        description: arguments.description,
+        parent_task_attempt: None,
+        image_ids: None,
+    };
+    let task = call.forge.create_task(request).await?;
+    let url = url(&call.forge, &task);
+    Ok(json!({"task_id": task.id, "project_id": task.project_id, "url": url}).into())
+}
+
+async fn create_task_and_start(call: Call, arguments: StartArguments) -> Outcome {
+    let base =
+        filled("base_branch", &arguments.base_branch, "the name of a branch; list_branches tells them")?;
+    let request = StartTask {
+        start: CreateAttemptOptions {
+            max_cost_usd: None,
+            executor_profile_id: profile(&arguments.executor, arguments.variant)?,
+            base_branch: Some(base.to_owned()),
+            use_worktree: None,
+            auto_pr: None,
+        },
+        task: CreateTask {
+            project_id: arguments.project_id.0,
+            title: title(&arguments.title)?,
+            description: arguments.description,
+            parent_task_attempt: arguments.parent_task_attempt.map(|id| id.0),
+            image_ids: None,
+        },
+    };
+    let started = call.forge.start_task(request).await?;
+    let mut told = tell(&call.forge, &started.task);
+    told["project_id"] = json!(started.task.task.project_id);
+    told["task_id"] = json!(started.task.task.id);
+    told["attempt_id"] = json!(started.attempt.id);
+    told["branch"] = json!(started.attempt.branch);
+    told["warning"] = json!(started.warning);
+    told["url"] = json!(attempts::url(&call.forge, &started.attempt));
+    Ok(told.into())
+}
+
+async fn create_and_start_task(call: Call, arguments: StartArguments) -> Outcome {
+    create_task_and_start(call, arguments).await
+}
+
+async fn update_task(call: Call, arguments: UpdateArguments) -> Outcome {
+    let id = arguments.task_id.0;
+    let request = UpdateTask {
+        title: arguments.title.as_deref().map(title).transpose()?,
+        description: arguments.description,
+        status: arguments.status.as_deref().map(status).transpose()?,
+        ..UpdateTask::default()
+    };
+    call.forge.update_task(id, request).await?;
+    let summary = call.forge.task_summary(id).await?;
+    Ok(json!({"task": tell(&call.forge, &summary)}).into())
+}
+
+async fn delete_task(call: Call, arguments: TaskArgument) -> Outcome {
+    let id = arguments.task_id.0;
+    call.forge.delete_task(id).await?;
+    Ok(json!({"deleted_task_id": id}).into())
+}
+
+fn title(text: &str) -> Result<String, crate::envelope::Fault> {
+    filled("title", text, "what is to be done, in one line").map(str::to_owned)
+}
+
+/// Where people see the task.
+pub(crate) fn url(forge: &Forge, task: &Task) -> String {
+    let base = forge.config().public_url.trim_end_matches('/');
+    format!("{base}/projects/{}/tasks/{}", task.project_id, task.id)
+}
+
+/// A task as lists tell it.
+pub(crate) fn tell_line(forge: &Forge, summary: &TaskSummary) -> Value {
+    let task = &summary.task;
+    json!({
+        "id": task.id,
+        "title": task.title,
+        "status": kebab(task.status),
+        "created_at": task.created_at,
+        "updated_at": task.updated_at,
+        "has_in_progress_attempt": summary.has_in_progress_attempt,
+        "has_merged_attempt": summary.has_merged_attempt,
+        "last_attempt_failed": summary.last_attempt_failed,
+        "url": url(forge, task),
+    })
+}
+
+fn tell(forge: &Forge, summary: &TaskSummary) -> Value {
+    let mut told = tell_line(forge, summary);
+    told["project_id"] = json!(summary.task.project_id);
+    told["description"] = json!(summary.task.description);
+    told
+}

@@ -1,0 +1,216 @@
+//! What a tool is, and the table of all of them.
+//!
+//! Invariant: name, description, effect, parameters and what is done stand in one row and cannot disagree. A tool that
+//! changes something runs to its end even when its caller goes away in the middle. Whatever goes wrong is told in the
+//! result, in words that the caller can act on.
+
+use std::pin::Pin;
+use std::sync::Arc;
+
+use forge_core::Forge;
+use rmcp::model::{CallToolResult, ContentBlock, JsonObject, ToolAnnotations};
+use rmcp::schemars::{JsonSchema, generate::SchemaSettings};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
+
+use crate::envelope::Fault;
+use crate::mcp::progress::Progress;
+use crate::mcp::{approvals, attempts, branches, errands, projects, results, tasks};
+
+/// One call of a tool.
+pub(crate) struct Call {
+    pub forge: Forge,
+    pub progress: Progress,
+    /// The caller has gone away.
+    pub left: CancellationToken,
+}
+
+pub(crate) type Outcome = Result<Reply, Fault>;
+type Work = Pin<Box<dyn Future<Output = Outcome> + Send>>;
+
+/// What a tool answers: data for programs, and text for people and models where JSON is not the best text.
+pub(crate) struct Reply {
+    pub data: Value,
+    pub text: Option<String>,
+}
+
+impl From<Value> for Reply {
+    fn from(data: Value) -> Self {
+        Self { data, text: None }
+    }
+}
+
+/// What calling a tool does to the world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Effect {
+    Reads,
+    /// Something comes into being.
+    Adds,
+    /// Something takes the place of what was there, or ends.
+    Replaces,
+    /// An agent starts, which may do anything.
+    Starts,
+    /// Work is sent to another machine.
+    Publishes,
+}
+
+pub(crate) struct Tool {
+    pub name: &'static str,
+    pub description: &'static str,
+    pub effect: Effect,
+    pub parameters: fn() -> JsonObject,
+    pub call: fn(Call, Value) -> Work,
+}
+
+/// A group of tools: effect, function (its name is the tool's), what it takes, description.
+macro_rules! tools {
+    ($($effect:ident $name:ident($arguments:ty) $description:literal;)*) => {
+        pub(crate) const TOOLS: &[$crate::mcp::tool::Tool] = &[$($crate::mcp::tool::Tool {
+            name: stringify!($name),
+            description: $description,
+            effect: $crate::mcp::tool::Effect::$effect,
+            parameters: $crate::mcp::tool::parameters::<$arguments>,
+            call: |call, arguments| Box::pin(async move {
+                let arguments: $arguments = $crate::extract::decode_value(&arguments)?;
+                $name(call, arguments).await
+            }),
+        },)*];
+    };
+}
+pub(crate) use tools;
+
+/// Every tool, in the order in which they are listed.
+pub(crate) fn all() -> impl Iterator<Item = &'static Tool> {
+    let groups = [
+        projects::TOOLS,
+        tasks::TOOLS,
+        attempts::TOOLS,
+        results::TOOLS,
+        branches::TOOLS,
+        approvals::TOOLS,
+        errands::TOOLS,
+    ];
+    groups.into_iter().flatten()
+}
+
+pub(crate) fn find(name: &str) -> Option<&'static Tool> {
+    all().find(|tool| tool.name == name)
+}
+
+impl Tool {
+    pub fn describe(&self) -> rmcp::model::Tool {
+        let parameters = Arc::new((self.parameters)());
+        rmcp::model::Tool::new(self.name, self.description, parameters).annotate(self.effect.annotations())
+    }
+
+    pub async fn answer(&'static self, call: Call, arguments: Value) -> CallToolResult {
+        let work = (self.call)(call, arguments);
+        let outcome = match self.effect {
+            Effect::Reads => work.await,
+            _ => tokio::spawn(work.in_current_span()).await.unwrap_or_else(|error| {
+                tracing::error!(tool = self.name, %error, "a tool broke off");
+                let status = axum::http::StatusCode::INTERNAL_SERVER_ERROR;
+                Err(Fault::new(status, "the server failed in the middle of this; its log tells why"))
+            }),
+        };
+        match outcome {
+            Ok(reply) => succeed(reply),
+            Err(fault) => fail(&fault),
+        }
+    }
+}
+
+impl Effect {
+    fn annotations(self) -> ToolAnnotations {
+        let (read_only, destructive, idempotent, open_world) = match self {
+            Effect::Reads => (true, false, true, false),
+            Effect::Adds => (false, false, false, false),
+            Effect::Replaces => (false, true, true, false),
+            Effect::Starts => (false, false, false, true),
+            Effect::Publishes => (false, false, true, true),
+        };
+        let hints = ToolAnnotations::new().read_only(read_only).destructive(destructive);
+        hints.idempotent(idempotent).open_world(open_world)
+    }
+}
+
+fn succeed(reply: Reply) -> CallToolResult {
+    let text = reply.text.unwrap_or_else(|| format!("{:#}", reply.data));
+    let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
+    result.structured_content = Some(reply.data);
+    result
+}
+
+fn fail(fault: &Fault) -> CallToolResult {
+    // Over HTTP some refusals are a 200, which here would look like a success.
+    let details = match fault.status.is_success() {
+        true => "refused".to_owned(),
+        false => fault.status.to_string(),
+    };
+    let told = json!({"success": false, "error": advise(&fault.message), "details": details});
+    let mut result = CallToolResult::error(vec![ContentBlock::text(format!("{told:#}"))]);
+    result.structured_content = Some(told);
+    result
+}
+
+/// The engine says what is not there; which tool finds what is there, only we know.
+fn advise(message: &str) -> String {
+    const WHERE: [(&str, &str); 5] = [
+        ("Project not found", "list_projects"),
+        ("Task not found", "list_tasks"),
+        ("Task attempt not found", "list_task_attempts"),
+        ("Execution run not found", "list_execution_runs"),
+        ("Approval not found", "list_approvals"),
+    ];
+    match WHERE.iter().find(|(words, _)| message.contains(words)) {
+        Some((_, tool)) => format!("{message}; {tool} tells which there are"),
+        None => message.to_owned(),
+    }
+}
+
+/// The JSON Schema of a tool's parameters, without what only a schema on its own needs.
+pub(crate) fn parameters<T: JsonSchema>() -> JsonObject {
+    let settings = SchemaSettings::draft2020_12().with(|settings| {
+        settings.inline_subschemas = true;
+        settings.meta_schema = None;
+    });
+    let mut schema = settings.into_generator().into_root_schema_for::<T>().to_value();
+    let mut object = schema.as_object_mut().map(std::mem::take).unwrap_or_default();
+    object.remove("title");
+    object.remove("description");
+    object.entry("type").or_insert_with(|| json!("object"));
+    object.entry("properties").or_insert_with(|| json!({}));
+    object
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn every_tool_is_described_shortly_and_says_what_it_does_to_the_world() {
+        let mut names = BTreeSet::new();
+        for tool in all() {
+            assert!(names.insert(tool.name), "{} stands twice in the table", tool.name);
+            let words = tool.description;
+            assert!((20..=300).contains(&words.len()), "{}: {} letters", tool.name, words.len());
+            assert!(words.ends_with('.') && !words.contains("  "), "{}: {words}", tool.name);
+            let described = serde_json::to_value(tool.describe()).unwrap();
+            let hints = described["annotations"].as_object().unwrap();
+            assert_eq!(hints.len(), 4, "{}: {hints:?}", tool.name);
+            for (parameter, schema) in described["inputSchema"]["properties"].as_object().unwrap() {
+                assert!(schema["description"].is_string(), "{}.{parameter} is not described", tool.name);
+            }
+            // A tool that a description sends its reader to has to be there.
+            let words = words.split(|letter: char| !letter.is_ascii_lowercase() && letter != '_');
+            for word in words.filter(|word| word.contains('_') && !word.ends_with("_id")) {
+                let known =
+                    find(word).is_some() || described["inputSchema"]["properties"].get(word).is_some();
+                assert!(known, "{} speaks of {word}", tool.name);
+            }
+        }
+    }
+}
