@@ -223,7 +223,7 @@ impl Forge {
         let committed = self.commit_work(&run, site).await;
         self.notice_rebase(site).await;
         run.after_head = self.head(site, &committed).await;
-        let next = next_action(&run, &committed);
+        let next = unsaid_action(&run, &outcome).or_else(|| next_action(&run, &committed));
         let next = next
             .map(|action| new_run(RunId::random(), run.owner, action, run.after_head.clone(), Entry::Now));
         let next = self.write_end(&run, site, next, &outcome.usage).await?;
@@ -482,6 +482,13 @@ fn judge(run: &mut Run, exit: &Exit, outcome: &Outcome) {
     run.summary = outcome.summary.clone();
     run.completed_at = Some(Millis(exit.at_ms));
     run.updated_at = Millis::now();
+}
+
+/// What people said to the agent and it did not take is said again, as its next turn; what was to follow follows that.
+fn unsaid_action(run: &Run, outcome: &Outcome) -> Option<Action> {
+    let profile = run.action.profile().filter(|_| !outcome.unsaid.is_empty())?;
+    let action = Action::agent(outcome.unsaid.join("\n\n"), profile.clone(), outcome.session_id.clone());
+    Some(action.then(run.action.next_action.as_deref().cloned()))
 }
 
 /// Setup leads to the agent; the agent leads to the cleanup script when it left something to clean up.

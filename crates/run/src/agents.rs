@@ -87,8 +87,6 @@ pub struct Place<'a> {
 pub enum PlanError {
     #[error("Executable `{program}` not found in PATH; {remedy}")]
     NotFound { program: String, remedy: String },
-    #[error("executor_profile_id.executor: {executor} is known but cannot be driven by this build")]
-    NotDriven { executor: Executor },
     #[error(
         "base_command_override: is not set; {executor} has no program of its own, so its profile must name a command that speaks the Agent Client Protocol, such as `my-agent --acp`"
     )]
@@ -131,10 +129,7 @@ pub fn plan(
             Ok(command.plan(claude::env(options), stdin, script(executor, options, request, place.worktree)))
         }
         Executor::Codex => {
-            let mut command = match overridden(options, place)? {
-                Some(command) => command,
-                None => installed(executor, place)?,
-            };
+            let mut command = base(executor, options, place)?;
             command.args.extend(codex::args(&command));
             command.args.extend(params(options)?);
             let script = script(executor, options, request, place.worktree);
@@ -176,8 +171,8 @@ pub fn plan(
             Ok(command.plan(Vec::new(), StdinPlan::Feed { text: prompt }, None))
         }
         _ => {
-            let Some(agent) = acp::agent(executor) else { return Err(PlanError::NotDriven { executor }) };
-            let mut command = agent.base(options, place)?;
+            let Some(agent) = acp::agent(executor) else { return Err(PlanError::NoCommand { executor }) };
+            let mut command = base(executor, options, place)?;
             command.args.extend(agent.args(options));
             command.args.extend(params(options)?);
             let script = script(executor, options, request, place.worktree);
@@ -238,7 +233,7 @@ fn base(executor: Executor, options: &Options, place: &Place<'_>) -> Result<Comm
 
 /// The executor's own program: installed, or run by `npx` from its pinned package.
 fn installed(executor: Executor, place: &Place<'_>) -> Result<Command, PlanError> {
-    let Some(about) = about(executor) else { return Err(PlanError::NotDriven { executor }) };
+    let Some(about) = about(executor) else { return Err(PlanError::NoCommand { executor }) };
     let found = program::find(about.program, place).map(|program| Command { program, args: Vec::new() });
     let found = found.or_else(|| about.package.and_then(|package| npx(package, place)));
     found.ok_or_else(|| {

@@ -112,6 +112,8 @@ pub struct Outcome {
     pub limit: Option<Limit>,
     /// The agent does not know the conversation that it was to continue.
     pub session_lost: bool,
+    /// Messages that the agent did not take while it worked.
+    pub unsaid: Vec<String>,
     /// See [`transcript`]; present after [`Fold::finish`].
     pub transcript_tail: Option<String>,
 }

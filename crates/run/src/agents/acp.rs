@@ -7,8 +7,8 @@
 use forge_types::Executor;
 use serde_json::Value;
 
+use super::Request;
 use super::profiles::Options;
-use super::{Command, Place, PlanError, Request, base};
 use crate::talk::acp::{Opening, PROMPT, Permissions, Replay, initialize};
 use crate::{Cue, StdinPlan};
 
@@ -110,14 +110,6 @@ pub(super) fn agent(executor: Executor) -> Option<&'static Agent> {
 }
 
 impl Agent {
-    /// The program, found; one that Forge does not know must be named.
-    pub fn base(&self, options: &Options, place: &Place<'_>) -> Result<Command, PlanError> {
-        if self.executor == Executor::Acp && options.base_command_override.is_none() {
-            return Err(PlanError::NoCommand { executor: self.executor });
-        }
-        base(self.executor, options, place)
-    }
-
     /// The arguments after the base, without the profile's additional ones.
     pub fn args(&self, options: &Options) -> Vec<String> {
         let mut args: Vec<String> = self.args.iter().map(|arg| (*arg).to_owned()).collect();

@@ -44,6 +44,8 @@ struct Talk {
     thread: Option<String>,
     /// Requests that have no reply yet: id and method.
     requests: VecDeque<(Value, String)>,
+    /// Messages that have no reply yet, by the id of their request.
+    messages: VecDeque<(Value, String)>,
     /// Texts that stream, by their item.
     growing: VecDeque<(String, Block)>,
     calls: Calls,
@@ -64,6 +66,7 @@ impl Codex {
             worktree: lens.worktree.clone(),
             thread: None,
             requests: VecDeque::new(),
+            messages: VecDeque::new(),
             growing: VecDeque::new(),
             calls: Calls::new(lens),
             reasons: VecDeque::new(),
@@ -147,6 +150,7 @@ impl Talk {
         match id.as_str().and_then(|id| id.strip_prefix(FEEDBACK_ID)) {
             Some(question) => push_bounded(&mut self.reasons, (question.to_owned(), text), MAX_OPEN),
             None => {
+                push_bounded(&mut self.messages, (id.clone(), text.clone()), MAX_OPEN);
                 page.add(plain(EntryType::UserMessage, text));
             }
         }
@@ -156,7 +160,10 @@ impl Talk {
         self.began = true;
         let Some(place) = self.requests.iter().position(|(known, _)| known == id) else { return };
         let Some((_, method)) = self.requests.remove(place) else { return };
+        let told = self.messages.iter().position(|(known, _)| known == id);
+        let told = told.and_then(|place| self.messages.remove(place));
         if let Some(error) = message.get("error") {
+            page.outcome.unsaid.extend(told.map(|(_, text)| text));
             self.trouble.refuse(&method, error, page);
         } else if method.starts_with("thread/") {
             self.introduce(&message["result"], page);
@@ -338,6 +345,8 @@ impl Talk {
                 page.outcome.summarise(block.text());
             }
         }
+        // It ended before it could answer.
+        page.outcome.unsaid.extend(self.messages.drain(..).map(|(_, text)| text));
         if page.outcome.verdict.is_none() && self.began {
             self.trouble.fail(BROKEN_OFF, &Value::Null, page);
         }

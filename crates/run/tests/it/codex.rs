@@ -260,6 +260,21 @@ fn a_running_turn_takes_messages_and_can_be_interrupted() {
 }
 
 #[test]
+fn a_message_that_came_too_late_for_its_turn_is_not_lost() {
+    let records = until("fresh", |line| line["method"] == "turn/started");
+    let message: Value = serde_json::from_str(&told(&records).message("also this").unwrap()).unwrap();
+    let reply = |outcome: Value| {
+        let mut reply = json!({"id": message["id"]});
+        reply.as_object_mut().unwrap().extend(outcome.as_object().unwrap().clone());
+        folded(Dialect::Codex, &[&records[..], &[said(message.clone()), heard(reply)]].concat()).1.unsaid
+    };
+    assert_eq!(reply(json!({"error": {"code": -32600, "message": "no active turn"}})), ["also this"]);
+    assert_eq!(reply(json!({"result": {}})), [""; 0]);
+    let unanswered = folded(Dialect::Codex, &[&records[..], &[said(message.clone())]].concat()).1;
+    assert_eq!(unanswered.unsaid, ["also this"]);
+}
+
+#[test]
 fn a_thread_that_is_gone_is_said_to_be() {
     let mut records = until("resume", |line| line["id"] == 2 && !line["method"].is_null());
     let message = "no rollout found for thread id 00000000-0000-7000-8000-000000000000";

@@ -3,7 +3,7 @@
 //! Owns the error that was shown last. Invariant: a call that is retried is one entry however often it is tried, and a
 //! failure that is told twice is shown once.
 
-use forge_types::Millis;
+use forge_types::{EntryType, Millis};
 use serde_json::Value;
 
 use super::super::entries::{Page, plain};
@@ -48,8 +48,9 @@ impl Trouble {
         let message = refusal["message"].as_str().unwrap_or("no reason given");
         match method {
             "turn/steer" => {
-                let text = format!("The agent did not take the message: {message}");
-                page.add(plain(error(), text));
+                let text =
+                    format!("The agent did not take the message: {message}; it is sent again after the turn");
+                page.add(plain(EntryType::SystemMessage, text));
             }
             "turn/interrupt" => {}
             _ => {
