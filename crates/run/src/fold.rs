@@ -12,6 +12,7 @@ mod calls;
 mod claude;
 mod codex;
 mod cursor;
+mod dialogue;
 mod diff;
 mod entries;
 mod group;
@@ -32,6 +33,7 @@ use acp::Acp;
 use claude::Claude;
 use codex::Codex;
 use cursor::Cursor;
+use dialogue::Dialogue;
 use entries::{Entries, Page, plain};
 use group::{Group, Voice};
 use tail::{Ending, Tail};
@@ -155,6 +157,7 @@ const SESSION_LOST: &str = "The agent no longer knows the conversation that it w
 
 /// The state of one run's log between two records.
 pub struct Fold {
+    dialect: Dialect,
     stdout: Stdout,
     stderr: Group,
     entries: Entries,
@@ -162,10 +165,7 @@ pub struct Fold {
 }
 
 enum Stdout {
-    Claude(Box<Claude>),
-    Codex(Box<Codex>),
-    Acp(Box<Acp>),
-    Cursor(Box<Cursor>),
+    Json(Dialogue),
     Text(Group),
     Script,
 }
@@ -173,14 +173,15 @@ enum Stdout {
 impl Fold {
     pub fn new(dialect: Dialect, lens: &Lens) -> Fold {
         let stdout = match dialect {
-            Dialect::Claude => Stdout::Claude(Box::new(Claude::new(lens))),
-            Dialect::Codex => Stdout::Codex(Box::new(Codex::new(lens))),
-            Dialect::Acp => Stdout::Acp(Box::new(Acp::new(lens))),
-            Dialect::Cursor => Stdout::Cursor(Box::new(Cursor::new(lens))),
+            Dialect::Claude => Stdout::Json(Dialogue::new(Claude::new(lens))),
+            Dialect::Codex => Stdout::Json(Dialogue::new(Codex::new(lens))),
+            Dialect::Acp => Stdout::Json(Dialogue::new(Acp::new(lens))),
+            Dialect::Cursor => Stdout::Json(Dialogue::new(Cursor::new(lens))),
             Dialect::Text => Stdout::Text(Group::new(Voice::Answer)),
             Dialect::Script => Stdout::Script,
         };
         Fold {
+            dialect,
             stdout,
             stderr: Group::new(Voice::Trouble),
             entries: Entries::default(),
@@ -190,24 +191,19 @@ impl Fold {
 
     /// Appends to `out` what `record` changes.
     pub fn push(&mut self, record: &Record, out: &mut Vec<EntryPatch>) {
-        let Fold { stdout, stderr, entries, outcome } = self;
+        let Fold { dialect, stdout, stderr, entries, outcome } = self;
         let mut page = Page { entries, outcome, out };
         match (record.kind, stdout) {
             (Kind::End, _) => self.finish(out),
-            (Kind::Stdin, Stdout::Claude(claude)) => claude.hear(record, &mut page),
-            (Kind::Stdin, Stdout::Codex(codex)) => codex.hear(record, &mut page),
-            (Kind::Stdin, Stdout::Acp(acp)) => acp.hear(record, &mut page),
+            (Kind::Stdin, Stdout::Json(dialogue)) => dialogue.hear(record, &mut page),
             (Kind::Stdin, _) => {}
             (_, Stdout::Script) => page.entries.remark(&record.bytes),
-            (Kind::Stdout, Stdout::Claude(claude)) => claude.push(record, &mut page),
-            (Kind::Stdout, Stdout::Codex(codex)) => codex.push(record, &mut page),
-            (Kind::Stdout, Stdout::Acp(acp)) => acp.push(record, &mut page),
-            (Kind::Stdout, Stdout::Cursor(cursor)) => cursor.push(record, &mut page),
+            (Kind::Stdout, Stdout::Json(dialogue)) => dialogue.push(record, &mut page),
             (Kind::Stdout, Stdout::Text(group)) => {
                 group.push(record, &mut page);
                 page.outcome.summarise(group.text());
             }
-            (Kind::Stderr, Stdout::Cursor(_)) if cursor::asks_for_login(&record.bytes) => {
+            (Kind::Stderr, _) if *dialect == Dialect::Cursor && cursor::asks_for_login(&record.bytes) => {
                 page.add(cursor::login_entry(&record.bytes));
             }
             (Kind::Stderr, _) => stderr.push(record, &mut page),
@@ -219,13 +215,10 @@ impl Fold {
 
     /// Flushes what waited for more input. Nothing of the run may follow; the `End` record does this by itself.
     pub fn finish(&mut self, out: &mut Vec<EntryPatch>) {
-        let Fold { stdout, stderr, entries, outcome } = self;
+        let Fold { stdout, stderr, entries, outcome, .. } = self;
         let mut page = Page { entries, outcome, out };
         match stdout {
-            Stdout::Claude(claude) => claude.finish(&mut page),
-            Stdout::Codex(codex) => codex.finish(&mut page),
-            Stdout::Acp(acp) => acp.finish(&mut page),
-            Stdout::Cursor(cursor) => cursor.finish(&mut page),
+            Stdout::Json(dialogue) => dialogue.finish(&mut page),
             Stdout::Text(group) => {
                 group.finish(&mut page);
                 page.outcome.summarise(group.text());

@@ -85,7 +85,11 @@ impl Summary {
             files => format!("{files} files +{} -{}", changes.added, changes.removed),
         }));
         facts.extend(self.tokens());
-        facts.extend(self.cost_usd.map(|cost| format!("${cost:.2}")));
+        // A small sum is told by its size, not as nothing.
+        facts.extend(self.cost_usd.map(|cost| match cost < 0.01 {
+            true => format!("${cost:.4}"),
+            false => format!("${cost:.2}"),
+        }));
         let mut lines = vec![Line::new(ink, word).and(Ink::Plain, &facts.join(" · "))];
         if let Some(until) = &self.parked_until {
             lines.push(Line::new(Ink::Yellow, "  parked until ").and(Ink::Yellow, until));

@@ -15,11 +15,10 @@ use forge_types::{ActionType, EntryType, ErrorType, ToolStatus};
 use serde_json::{Value, json};
 
 use super::calls::Calls;
+use super::dialogue::Story;
 use super::entries::{Page, plain};
 use super::stream::{Block, Speech};
 use super::{Lens, Limit, SUMMARY_BYTES, Verdict, cut, tool};
-use crate::journal::Record;
-use crate::lines::{Line, Lines, clean, omitted};
 use crate::talk::acp::{Meaning, Offers, answer_key};
 use spend::Spend;
 use trouble::Trouble;
@@ -38,12 +37,6 @@ const NO_HISTORY: &str =
     "The agent cannot continue an earlier conversation: this one begins without its history.";
 
 pub(super) struct Acp {
-    said: Lines,
-    heard: Lines,
-    story: Story,
-}
-
-struct Story {
     worktree: PathBuf,
     asked: Vec<(u64, Asked)>,
     agent: String,
@@ -89,7 +82,7 @@ enum Permissions {
 
 impl Acp {
     pub fn new(lens: &Lens) -> Acp {
-        let story = Story {
+        Acp {
             worktree: lens.worktree.clone(),
             asked: Vec::new(),
             agent: String::new(),
@@ -104,40 +97,30 @@ impl Acp {
             prompts: 0,
             tools: 0,
             spend: Spend::default(),
-        };
-        Acp { said: Lines::default(), heard: Lines::default(), story }
-    }
-
-    /// Takes what the agent printed.
-    pub fn push(&mut self, record: &Record, page: &mut Page<'_>) {
-        let Acp { said, story, .. } = self;
-        said.push(&record.bytes, |line| story.take(line, record.at_ms, page));
-    }
-
-    /// Takes what the agent was told.
-    pub fn hear(&mut self, record: &Record, page: &mut Page<'_>) {
-        let Acp { heard, story, .. } = self;
-        heard.push(&record.bytes, |line| {
-            if let Line::Whole(bytes) = line
-                && let Ok(message) = serde_json::from_slice::<Value>(bytes)
-            {
-                story.hear(&message, page);
-            }
-        });
-    }
-
-    pub fn finish(&mut self, page: &mut Page<'_>) {
-        let Acp { said, story, .. } = self;
-        said.finish(|line| story.take(line, 0, page));
-        story.hush(page);
-        if page.outcome.verdict.is_none() {
-            page.outcome.verdict = Some(Verdict::Failed { message: UNFINISHED.into() });
         }
-        story.calls.finish(page);
     }
 }
 
-impl Story {
+impl Story for Acp {
+    fn read(&mut self, mut message: Value, line: &[u8], at_ms: i64, page: &mut Page<'_>) {
+        let mut params = message.get_mut("params").map(Value::take).unwrap_or_default();
+        match message["method"].as_str() {
+            Some("session/update") => {
+                let update = params.get_mut("update").map(Value::take).unwrap_or_default();
+                self.read_update(update, page);
+            }
+            Some("session/request_permission") => {
+                self.read_question(&answer_key(&message["id"]), params, at_ms, page);
+            }
+            // What else it asks for is answered, and what comes of it is in its tool calls.
+            Some(_) if !message["id"].is_null() => {}
+            // Its maker's own.
+            Some(method) if method.starts_with('_') => {}
+            None if message["id"].is_u64() => self.read_reply(&message, at_ms, page),
+            _ => unrecognised("message", &String::from_utf8_lossy(line), page),
+        }
+    }
+
     fn hear(&mut self, message: &Value, page: &mut Page<'_>) {
         let params = &message["params"];
         let asked = match message["method"].as_str() {
@@ -167,6 +150,16 @@ impl Story {
         }
     }
 
+    fn finish(&mut self, page: &mut Page<'_>) {
+        self.hush(page);
+        if page.outcome.verdict.is_none() {
+            page.outcome.verdict = Some(Verdict::Failed { message: UNFINISHED.into() });
+        }
+        self.calls.finish(page);
+    }
+}
+
+impl Acp {
     /// What we noted for the readers of the log.
     fn note_terms(&mut self, params: &Value, page: &mut Page<'_>) {
         let terms = &params["_meta"]["forge"];
@@ -212,42 +205,6 @@ impl Story {
             if let (Some(denied_tool), Some(reason)) = (self.calls.mark(&call_id, status, page), reason) {
                 page.add(plain(EntryType::UserFeedback { denied_tool }, reason));
             }
-        }
-    }
-
-    fn take(&mut self, line: Line<'_>, at_ms: i64, page: &mut Page<'_>) {
-        let bytes = match line {
-            Line::Whole(bytes) => bytes,
-            Line::TooLong { bytes } => {
-                page.add(plain(EntryType::SystemMessage, omitted(bytes)));
-                return;
-            }
-        };
-        let message = match bytes.trim_ascii_start().first() {
-            None => return,
-            Some(b'{') => serde_json::from_slice::<Value>(bytes).ok(),
-            Some(_) => None,
-        };
-        let Some(mut message) = message else {
-            let text = clean(bytes).into_owned();
-            page.add(plain(EntryType::SystemMessage, text));
-            return;
-        };
-        let mut params = message.get_mut("params").map(Value::take).unwrap_or_default();
-        match message["method"].as_str() {
-            Some("session/update") => {
-                let update = params.get_mut("update").map(Value::take).unwrap_or_default();
-                self.read_update(update, page);
-            }
-            Some("session/request_permission") => {
-                self.read_question(&answer_key(&message["id"]), params, at_ms, page);
-            }
-            // What else it asks for is answered, and what comes of it is in its tool calls.
-            Some(_) if !message["id"].is_null() => {}
-            // Its maker's own.
-            Some(method) if method.starts_with('_') => {}
-            None if message["id"].is_u64() => self.read_reply(&message, at_ms, page),
-            _ => unrecognised("message", &String::from_utf8_lossy(bytes), page),
         }
     }
 

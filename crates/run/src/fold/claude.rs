@@ -10,12 +10,11 @@ use forge_types::{EntryType, ErrorType, Millis, ToolStatus};
 use serde_json::{Value, json};
 
 use super::calls::Calls;
+use super::dialogue::Story;
 use super::entries::{Page, plain, sourced};
 use super::spend::Spend;
 use super::stream::{Speech, Streams};
 use super::{Lens, Limit, Verdict, cut, tool};
-use crate::journal::Record;
-use crate::lines::{Line, Lines, clean, omitted};
 use crate::talk::{NO_REASON, TIMED_OUT};
 
 const UNRECOGNISED_BYTES: usize = 1024;
@@ -25,12 +24,6 @@ const BILLING: &str = "ANTHROPIC_API_KEY is set: this run is billed to that key 
                        Unset the variable if that is not intended.";
 
 pub(super) struct Claude {
-    said: Lines,
-    heard: Lines,
-    talk: Talk,
-}
-
-struct Talk {
     worktree: PathBuf,
     model: Known,
     billing: Known,
@@ -52,7 +45,7 @@ enum Known {
 
 impl Claude {
     pub fn new(lens: &Lens) -> Claude {
-        let talk = Talk {
+        Claude {
             worktree: lens.worktree.clone(),
             model: Known::NotYet,
             billing: Known::NotYet,
@@ -61,63 +54,11 @@ impl Claude {
             prompts: 0,
             spend: Spend::default(),
             reset_at: None,
-        };
-        Claude { said: Lines::default(), heard: Lines::default(), talk }
-    }
-
-    /// Takes what the agent printed.
-    pub fn push(&mut self, record: &Record, page: &mut Page<'_>) {
-        let Claude { said, talk, .. } = self;
-        said.push(&record.bytes, |line| talk.take(line, record.at_ms, page));
-    }
-
-    /// Takes what the agent was told: answers to its requests for permission, and messages after the first.
-    pub fn hear(&mut self, record: &Record, page: &mut Page<'_>) {
-        let Claude { heard, talk, .. } = self;
-        heard.push(&record.bytes, |line| {
-            if let Line::Whole(bytes) = line
-                && let Ok(message) = serde_json::from_slice::<Value>(bytes)
-            {
-                match message["type"].as_str() {
-                    Some("control_response") => talk.answer(&message["response"], page),
-                    Some("user") => talk.hear_message(&message["message"]["content"], page),
-                    _ => {}
-                }
-            }
-        });
-    }
-
-    pub fn finish(&mut self, page: &mut Page<'_>) {
-        let Claude { said, talk, .. } = self;
-        said.finish(|line| talk.take(line, 0, page));
-        talk.streams.finish(page);
-        talk.calls.finish(page);
+        }
     }
 }
 
-impl Talk {
-    fn take(&mut self, line: Line<'_>, at_ms: i64, page: &mut Page<'_>) {
-        let bytes = match line {
-            Line::Whole(bytes) => bytes,
-            Line::TooLong { bytes } => {
-                page.add(plain(EntryType::SystemMessage, omitted(bytes)));
-                return;
-            }
-        };
-        let message = match bytes.trim_ascii_start().first() {
-            None => return,
-            Some(b'{') => serde_json::from_slice::<Value>(bytes).ok(),
-            Some(_) => None,
-        };
-        match message {
-            Some(message) => self.read(message, bytes, at_ms, page),
-            None => {
-                let text = clean(bytes).into_owned();
-                page.add(plain(EntryType::SystemMessage, text));
-            }
-        }
-    }
-
+impl Story for Claude {
     fn read(&mut self, mut message: Value, line: &[u8], at_ms: i64, page: &mut Page<'_>) {
         self.note_session(&message, page);
         let parent = take(&mut message, "parent_tool_use_id");
@@ -151,6 +92,22 @@ impl Talk {
         }
     }
 
+    /// Answers to its requests for permission, and messages after the first.
+    fn hear(&mut self, message: &Value, page: &mut Page<'_>) {
+        match message["type"].as_str() {
+            Some("control_response") => self.answer(&message["response"], page),
+            Some("user") => self.hear_message(&message["message"]["content"], page),
+            _ => {}
+        }
+    }
+
+    fn finish(&mut self, page: &mut Page<'_>) {
+        self.streams.finish(page);
+        self.calls.finish(page);
+    }
+}
+
+impl Claude {
     /// The first message that names a conversation decides. A failure may name one that does not exist.
     fn note_session(&self, message: &Value, page: &mut Page<'_>) {
         if page.outcome.session_id.is_none()

@@ -16,11 +16,10 @@ use forge_types::{ActionType, EntryType, ErrorType, TodoItem, ToolStatus};
 use serde_json::{Value, json};
 
 use super::calls::Calls;
+use super::dialogue::Story;
 use super::entries::{Page, plain, sourced};
 use super::stream::{Block, Speech};
 use super::{Lens, Verdict, cut};
-use crate::journal::Record;
-use crate::lines::{Line, Lines, clean, omitted};
 use crate::talk::{FEEDBACK, FEEDBACK_ID, NO_REASON, TIMED_OUT};
 use item::Shown;
 use meter::Meter;
@@ -34,12 +33,6 @@ const MAX_REMARKS: usize = 32;
 const BROKEN_OFF: &str = "Codex ended before its turn was over";
 
 pub(super) struct Codex {
-    said: Lines,
-    heard: Lines,
-    talk: Talk,
-}
-
-struct Talk {
     worktree: PathBuf,
     thread: Option<String>,
     /// Requests that have no reply yet: id and method.
@@ -62,7 +55,7 @@ struct Talk {
 
 impl Codex {
     pub fn new(lens: &Lens) -> Codex {
-        let talk = Talk {
+        Codex {
             worktree: lens.worktree.clone(),
             thread: None,
             requests: VecDeque::new(),
@@ -75,58 +68,17 @@ impl Codex {
             remarks: VecDeque::new(),
             early: Vec::new(),
             began: false,
-        };
-        Codex { said: Lines::default(), heard: Lines::default(), talk }
-    }
-
-    /// Takes what the agent printed.
-    pub fn push(&mut self, record: &Record, page: &mut Page<'_>) {
-        let Codex { said, talk, .. } = self;
-        said.push(&record.bytes, |line| talk.take(line, record.at_ms, page));
-    }
-
-    /// Takes what the agent was told.
-    pub fn hear(&mut self, record: &Record, page: &mut Page<'_>) {
-        let Codex { heard, talk, .. } = self;
-        heard.push(&record.bytes, |line| {
-            if let Line::Whole(bytes) = line
-                && let Ok(message) = serde_json::from_slice::<Value>(bytes)
-            {
-                talk.hear(&message, page);
-            }
-        });
-    }
-
-    pub fn finish(&mut self, page: &mut Page<'_>) {
-        let Codex { said, talk, .. } = self;
-        said.finish(|line| talk.take(line, 0, page));
-        talk.finish(page);
+        }
     }
 }
 
-impl Talk {
-    fn take(&mut self, line: Line<'_>, at_ms: i64, page: &mut Page<'_>) {
-        let bytes = match line {
-            Line::Whole(bytes) => bytes,
-            Line::TooLong { bytes } => {
-                page.add(plain(EntryType::SystemMessage, omitted(bytes)));
-                return;
-            }
-        };
-        let message = match bytes.trim_ascii_start().first() {
-            None => return,
-            Some(b'{') => serde_json::from_slice::<Value>(bytes).ok(),
-            Some(_) => None,
-        };
-        let Some(mut message) = message else {
-            page.add(plain(EntryType::SystemMessage, clean(bytes).into_owned()));
-            return;
-        };
+impl Story for Codex {
+    fn read(&mut self, mut message: Value, line: &[u8], at_ms: i64, page: &mut Page<'_>) {
         let params = message.get_mut("params").map(Value::take).unwrap_or_default();
         match (message["method"].as_str(), &message["id"]) {
-            (Some(method), Value::Null) => self.read_notification(method, &params, bytes, page),
+            (Some(method), Value::Null) => self.read_notification(method, &params, line, page),
             (Some(method), id) => self.read_request(method, &id.to_string(), &params, at_ms, page),
-            (None, Value::Null) => self.remark_unknown("?", bytes, page),
+            (None, Value::Null) => self.remark_unknown("?", line, page),
             (None, id) => self.read_reply(id, &message, page),
         }
     }
@@ -156,6 +108,24 @@ impl Talk {
         }
     }
 
+    fn finish(&mut self, page: &mut Page<'_>) {
+        self.show_remarks(page);
+        for (_, mut block) in std::mem::take(&mut self.growing) {
+            block.show(page);
+            if block.speech() == Speech::Text {
+                page.outcome.summarise(block.text());
+            }
+        }
+        // It ended before it could answer.
+        page.outcome.unsaid.extend(self.messages.drain(..).map(|(_, text)| text));
+        if page.outcome.verdict.is_none() && self.began {
+            self.trouble.fail(BROKEN_OFF, &Value::Null, page);
+        }
+        self.calls.finish(page);
+    }
+}
+
+impl Codex {
     fn read_reply(&mut self, id: &Value, message: &Value, page: &mut Page<'_>) {
         self.began = true;
         let Some(place) = self.requests.iter().position(|(known, _)| known == id) else { return };
@@ -335,22 +305,6 @@ impl Talk {
                 self.trouble.fail(text, error, page);
             }
         }
-    }
-
-    fn finish(&mut self, page: &mut Page<'_>) {
-        self.show_remarks(page);
-        for (_, mut block) in std::mem::take(&mut self.growing) {
-            block.show(page);
-            if block.speech() == Speech::Text {
-                page.outcome.summarise(block.text());
-            }
-        }
-        // It ended before it could answer.
-        page.outcome.unsaid.extend(self.messages.drain(..).map(|(_, text)| text));
-        if page.outcome.verdict.is_none() && self.began {
-            self.trouble.fail(BROKEN_OFF, &Value::Null, page);
-        }
-        self.calls.finish(page);
     }
 
     /// Shows a remark that may come again and again once.

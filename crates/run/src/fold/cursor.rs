@@ -12,22 +12,17 @@ use forge_types::{
 use serde_json::{Value, json};
 
 use super::calls::Calls;
+use super::dialogue::Story;
 use super::entries::{Page, plain, sourced};
 use super::stream::{Block, Speech};
 use super::tool::{relative, ticked, todo};
 use super::{Lens, SUMMARY_BYTES, Verdict, cut, diff};
-use crate::journal::Record;
-use crate::lines::{Line, Lines, clean, omitted};
+use crate::lines::clean;
 
 const UNRECOGNISED_BYTES: usize = 1024;
 const LOGIN: &str = "cursor-agent login";
 
 pub(super) struct Cursor {
-    lines: Lines,
-    talk: Talk,
-}
-
-struct Talk {
     worktree: PathBuf,
     introduced: bool,
     speech: Option<Block>,
@@ -36,25 +31,38 @@ struct Talk {
 
 impl Cursor {
     pub fn new(lens: &Lens) -> Cursor {
-        let talk = Talk {
-            worktree: lens.worktree.clone(),
-            introduced: false,
-            speech: None,
-            calls: Calls::new(lens),
-        };
-        Cursor { lines: Lines::default(), talk }
+        Cursor { worktree: lens.worktree.clone(), introduced: false, speech: None, calls: Calls::new(lens) }
+    }
+}
+
+impl Story for Cursor {
+    fn read(&mut self, message: Value, line: &[u8], _at_ms: i64, page: &mut Page<'_>) {
+        if page.outcome.session_id.is_none()
+            && let Some(id) = message["session_id"].as_str()
+        {
+            page.outcome.session_id = Some(id.to_owned());
+        }
+        match message["type"].as_str() {
+            Some("system") => self.introduce(&message, page),
+            Some("assistant") => self.say(Speech::Text, &message, page),
+            Some("thinking") => self.say(Speech::Thinking, &message, page),
+            Some("tool_call") => self.call(&message, line.len(), page),
+            Some("result") => self.read_result(&message, page),
+            // The prompt, which readers know.
+            Some("user") => {}
+            _ => {
+                let text = cut(&String::from_utf8_lossy(line), UNRECOGNISED_BYTES, "…");
+                page.add(plain(EntryType::SystemMessage, format!("Unrecognized JSON message: {text}")));
+            }
+        }
     }
 
-    pub fn push(&mut self, record: &Record, page: &mut Page<'_>) {
-        let Cursor { lines, talk } = self;
-        lines.push(&record.bytes, |line| talk.take(line, page));
-    }
+    /// It is told its prompt and nothing else.
+    fn hear(&mut self, _message: &Value, _page: &mut Page<'_>) {}
 
-    pub fn finish(&mut self, page: &mut Page<'_>) {
-        let Cursor { lines, talk } = self;
-        lines.finish(|line| talk.take(line, page));
-        talk.hush(page);
-        talk.calls.finish(page);
+    fn finish(&mut self, page: &mut Page<'_>) {
+        self.hush(page);
+        self.calls.finish(page);
     }
 }
 
@@ -70,44 +78,7 @@ pub(super) fn login_entry(stderr: &[u8]) -> NormalizedEntry {
     plain(EntryType::ErrorMessage { error_type }, lines.join("\n").trim().to_owned())
 }
 
-impl Talk {
-    fn take(&mut self, line: Line<'_>, page: &mut Page<'_>) {
-        let bytes = match line {
-            Line::Whole(bytes) => bytes,
-            Line::TooLong { bytes } => {
-                page.add(plain(EntryType::SystemMessage, omitted(bytes)));
-                return;
-            }
-        };
-        let message = match bytes.trim_ascii_start().first() {
-            None => return,
-            Some(b'{') => serde_json::from_slice::<Value>(bytes).ok(),
-            Some(_) => None,
-        };
-        let Some(message) = message else {
-            page.add(plain(EntryType::SystemMessage, clean(bytes).into_owned()));
-            return;
-        };
-        if page.outcome.session_id.is_none()
-            && let Some(id) = message["session_id"].as_str()
-        {
-            page.outcome.session_id = Some(id.to_owned());
-        }
-        match message["type"].as_str() {
-            Some("system") => self.introduce(&message, page),
-            Some("assistant") => self.say(Speech::Text, &message, page),
-            Some("thinking") => self.say(Speech::Thinking, &message, page),
-            Some("tool_call") => self.call(&message, bytes.len(), page),
-            Some("result") => self.read_result(&message, page),
-            // The prompt, which readers know.
-            Some("user") => {}
-            _ => {
-                let text = cut(&String::from_utf8_lossy(bytes), UNRECOGNISED_BYTES, "…");
-                page.add(plain(EntryType::SystemMessage, format!("Unrecognized JSON message: {text}")));
-            }
-        }
-    }
-
+impl Cursor {
     fn introduce(&mut self, message: &Value, page: &mut Page<'_>) {
         if let Some(model) = message["model"].as_str()
             && !std::mem::replace(&mut self.introduced, true)

@@ -15,6 +15,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::fold::{data, folded, patches, record, transcript, view};
+use crate::stage::json_of_words;
 
 const AGENTS: [&str; 4] = ["copilot", "gemini", "opencode", "qwen"];
 
@@ -256,20 +257,7 @@ fn confused_json() -> impl Strategy<Value = Value> {
         "data",
         "locations",
     ];
-    let word = prop::sample::select(words.to_vec()).prop_map(str::to_owned);
-    let leaf = prop_oneof![
-        Just(Value::Null),
-        any::<bool>().prop_map(Value::from),
-        any::<i64>().prop_map(Value::from),
-        word.clone().prop_map(Value::from),
-    ];
-    leaf.prop_recursive(4, 32, 5, move |inner| {
-        prop_oneof![
-            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
-            prop::collection::hash_map(word.clone(), inner, 0..6)
-                .prop_map(|map| Value::Object(map.into_iter().collect())),
-        ]
-    })
+    json_of_words(&words)
 }
 
 fn confused_line() -> impl Strategy<Value = String> {

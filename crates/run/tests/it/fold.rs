@@ -12,7 +12,7 @@ use pretty_assertions::assert_eq;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::stage::lens;
+use crate::stage::{json_of_words, lens};
 
 pub fn data(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)
@@ -307,20 +307,7 @@ fn confused_json() -> impl Strategy<Value = Value> {
         "parent_tool_use_id",
         "errors",
     ];
-    let word = prop::sample::select(words.to_vec()).prop_map(str::to_owned);
-    let leaf = prop_oneof![
-        Just(Value::Null),
-        any::<bool>().prop_map(Value::from),
-        any::<i64>().prop_map(Value::from),
-        word.clone().prop_map(Value::from),
-    ];
-    leaf.prop_recursive(5, 48, 6, move |inner| {
-        prop_oneof![
-            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
-            prop::collection::hash_map(word.clone(), inner, 0..6)
-                .prop_map(|map| Value::Object(map.into_iter().collect())),
-        ]
-    })
+    json_of_words(&words)
 }
 
 /// A line that gets as far as the reader of its type.

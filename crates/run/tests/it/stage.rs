@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use forge_run::fold::Lens;
 use forge_run::{Exit, Kind, Live, Progress, Reader, Record, Spec, StdinPlan, Tail};
+use proptest::prelude::*;
+use serde_json::Value;
 use tokio::sync::watch;
 
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -13,6 +15,24 @@ const PATIENCE: Duration = Duration::from_secs(20);
 pub fn lens(worktree: &Path) -> Lens {
     let run = "11111111-2222-4333-8444-555555555555".parse().expect("an id");
     Lens { run, worktree: worktree.to_owned(), answer_ms: 3_600_000 }
+}
+
+/// Any JSON at all whose keys and texts are of these words: it gets deep into whoever reads them.
+pub fn json_of_words(words: &[&'static str]) -> impl Strategy<Value = Value> + use<> {
+    let word = prop::sample::select(words.to_vec()).prop_map(str::to_owned);
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        word.clone().prop_map(Value::from),
+    ];
+    leaf.prop_recursive(5, 48, 6, move |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            prop::collection::hash_map(word.clone(), inner, 0..6)
+                .prop_map(|map| Value::Object(map.into_iter().collect())),
+        ]
+    })
 }
 
 pub struct Stage {

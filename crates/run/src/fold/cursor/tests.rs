@@ -4,7 +4,7 @@ use pretty_assertions::assert_eq;
 
 use super::super::{Dialect, Fold, Outcome, entries};
 use super::*;
-use crate::journal::Kind;
+use crate::journal::{Kind, Record};
 use forge_types::RunId;
 
 fn fold(records: &[(Kind, String)]) -> (Vec<NormalizedEntry>, Outcome) {

@@ -1,0 +1,80 @@
+//! Dialects of JSON lines: what the agent prints, and what it is told.
+//!
+//! Owns the partial lines of both directions. Invariants: a line of the agent that is no JSON object is shown as it is, one
+//! system entry each, and one that is too long to keep is counted; of what the agent is told, only whole messages count.
+
+use forge_types::EntryType;
+use serde_json::Value;
+
+use super::entries::{Page, plain};
+use crate::journal::Record;
+use crate::lines::{Line, Lines, clean, omitted};
+
+/// How one dialect is understood.
+pub(super) trait Story: Send {
+    /// Takes a message of the agent; `line` is what it looked like.
+    fn read(&mut self, message: Value, line: &[u8], at_ms: i64, page: &mut Page<'_>);
+
+    /// Takes a message that the agent was told.
+    fn hear(&mut self, message: &Value, page: &mut Page<'_>);
+
+    /// Nothing more will come.
+    fn finish(&mut self, page: &mut Page<'_>);
+}
+
+pub(super) struct Dialogue {
+    said: Lines,
+    heard: Lines,
+    story: Box<dyn Story>,
+}
+
+impl Dialogue {
+    pub fn new(story: impl Story + 'static) -> Dialogue {
+        Dialogue { said: Lines::default(), heard: Lines::default(), story: Box::new(story) }
+    }
+
+    /// Takes what the agent printed.
+    pub fn push(&mut self, record: &Record, page: &mut Page<'_>) {
+        let Dialogue { said, story, .. } = self;
+        said.push(&record.bytes, |line| read(line, record.at_ms, story.as_mut(), page));
+    }
+
+    /// Takes what the agent was told.
+    pub fn hear(&mut self, record: &Record, page: &mut Page<'_>) {
+        let Dialogue { heard, story, .. } = self;
+        heard.push(&record.bytes, |line| {
+            if let Line::Whole(bytes) = line
+                && let Ok(message) = serde_json::from_slice::<Value>(bytes)
+            {
+                story.hear(&message, page);
+            }
+        });
+    }
+
+    pub fn finish(&mut self, page: &mut Page<'_>) {
+        let Dialogue { said, story, .. } = self;
+        said.finish(|line| read(line, 0, story.as_mut(), page));
+        story.finish(page);
+    }
+}
+
+fn read(line: Line<'_>, at_ms: i64, story: &mut dyn Story, page: &mut Page<'_>) {
+    let bytes = match line {
+        Line::Whole(bytes) => bytes,
+        Line::TooLong { bytes } => {
+            page.add(plain(EntryType::SystemMessage, omitted(bytes)));
+            return;
+        }
+    };
+    let message = match bytes.trim_ascii_start().first() {
+        None => return,
+        Some(b'{') => serde_json::from_slice::<Value>(bytes).ok(),
+        Some(_) => None,
+    };
+    match message {
+        Some(message) => story.read(message, bytes, at_ms, page),
+        None => {
+            page.add(plain(EntryType::SystemMessage, clean(bytes).into_owned()));
+        }
+    }
+}
