@@ -15,6 +15,9 @@ use serde_json::{Value, json};
 /// Longest the agent waits for anything.
 const WAIT_LIMIT: Duration = Duration::from_secs(60);
 
+/// How long it thinks before it asks.
+const THOUGHT: Duration = Duration::from_millis(700);
+
 /// Messages said so far: each needs an id of its own.
 static MESSAGES: AtomicU64 = AtomicU64::new(0);
 
@@ -143,6 +146,8 @@ fn ask(session: &str, answers: &Receiver<Value>, withdraw: bool) -> std::io::Res
         say(&json!({"type":"control_cancel_request","request_id":"req-0"}))?;
         return Ok(Value::Null);
     }
+    // The answer to the request that started the agent is told before the agent asks, as with agents that think first.
+    std::thread::sleep(THOUGHT);
     let mut decision = Value::Null;
     for (request_id, request) in [("req-1", hook), ("req-2", tool)] {
         say(&json!({"type":"control_request","request_id":request_id,"request":request}))?;
