@@ -15,11 +15,9 @@ use forge_types::{
 };
 use serde_json::Value;
 
+use crate::clock::Waking;
 use crate::task::moved;
 use crate::{Error, Forge, Kind, Result};
-
-/// The longest sleep of the clock, so that a clock that was set is noticed.
-const LONGEST_SLEEP: Duration = Duration::from_secs(60);
 
 /// A question before it is written.
 struct Question {
@@ -212,23 +210,12 @@ impl Forge {
         self.0.tasks.spawn(async move {
             loop {
                 let asked = forge.0.asked.notified();
-                let sleep_ms = match forge.close_overdue().await {
-                    Ok(due) => due.map(|due| due.0.saturating_sub(Millis::now().0).max(0) as u64),
-                    Err(error) => {
-                        tracing::warn!(%error, "cannot look for approvals that are overdue");
-                        Some(LONGEST_SLEEP.as_millis() as u64)
-                    }
-                };
-                let sleep = async {
-                    match sleep_ms {
-                        Some(ms) => tokio::time::sleep(Duration::from_millis(ms).min(LONGEST_SLEEP)).await,
-                        None => std::future::pending().await,
-                    }
-                };
-                tokio::select! {
-                    () = forge.0.stop.cancelled() => return,
-                    () = asked => {}
-                    () = sleep => {}
+                let due = forge.close_overdue().await.unwrap_or_else(|error| {
+                    tracing::warn!(%error, "cannot look for approvals that are overdue");
+                    Some(Forge::later())
+                });
+                if forge.sleep_until(due, asked).await == Waking::Stop {
+                    return;
                 }
             }
         });
@@ -328,7 +315,7 @@ mod tests {
         forge.close(AgentsOnExit::Keep).await;
 
         let forge = Forge::open(config(dir.path())).await.expect("an engine");
-        let told = tokio::time::timeout(LONGEST_SLEEP, forge.await_approval(old.id)).await;
+        let told = tokio::time::timeout(Duration::from_secs(60), forge.await_approval(old.id)).await;
         assert_eq!(told.expect("in time").expect("an answer"), ApprovalStatus::TimedOut);
         let pending = forge.pending_approvals().await.expect("a list");
         assert_eq!(pending.iter().map(|approval| approval.id).collect::<Vec<_>>(), [young.id]);

@@ -36,16 +36,7 @@ impl Forge {
         let pending = self.0.store.pending_rebase(id).await?;
         let target = pending.map_or(attempt.target_branch, |pending| pending.target_branch);
         let prompt = describe(operation, &attempt.branch, &target, &status);
-        let request = FollowUp {
-            prompt,
-            variant: None,
-            image_ids: None,
-            retry_process_id: None,
-            force_when_dirty: None,
-            perform_git_reset: None,
-            fresh: None,
-        };
-        self.follow_up(id, request).await
+        self.follow_up(id, FollowUp::saying(prompt)).await
     }
 }
 

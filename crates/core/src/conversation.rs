@@ -76,6 +76,8 @@ impl Conversation {
     async fn say_due(&self) {
         let lines: Vec<(String, String)> = {
             let State { talk, handed, .. } = &mut *self.state();
+            // What the log shows as said is not due any more and need not be remembered.
+            handed.retain(|key| talk.due().iter().any(|due| due.key == *key));
             let due = talk.due().iter().filter(|due| handed.insert(due.key.clone()));
             due.map(|due| (due.key.clone(), due.line.clone())).collect()
         };
@@ -102,6 +104,7 @@ impl Conversation {
     /// Questions that were not put to anybody yet.
     fn new_asks(&self) -> Vec<Ask> {
         let State { talk, put, .. } = &mut *self.state();
+        put.retain(|key| talk.asks().iter().any(|ask| ask.key == *key));
         talk.asks().iter().filter(|ask| put.insert(ask.key.clone())).cloned().collect()
     }
 
@@ -117,6 +120,7 @@ impl Conversation {
     /// What nobody has taken on yet.
     fn new_acts(&self) -> Vec<Act> {
         let State { talk, taken, .. } = &mut *self.state();
+        taken.retain(|key| talk.acts().iter().any(|act| act.key == *key));
         talk.acts().iter().filter(|act| taken.insert(act.key.clone())).cloned().collect()
     }
 

@@ -115,13 +115,9 @@ impl Forge {
     async fn send_draft(&self, id: AttemptId) -> Result<()> {
         let Some(draft) = self.claim_draft(id).await? else { return Ok(()) };
         let request = FollowUp {
-            prompt: draft.prompt,
             variant: draft.variant.map(Some),
             image_ids: draft.image_ids,
-            retry_process_id: None,
-            force_when_dirty: None,
-            perform_git_reset: None,
-            fresh: None,
+            ..FollowUp::saying(draft.prompt)
         };
         let sent = self.say(id, request, Typed::FromDraft).await;
         if sent.is_err() {

@@ -4,13 +4,12 @@
 //! holds no directory; its work stays where it is. It ends when something else is started in its attempt, when it is
 //! stopped, or when it goes on as a run of its own; a limit that comes back [`MAX_IN_A_ROW`] times is a failure.
 
-use std::time::Duration;
-
 use forge_run::fold::Outcome;
 use forge_run::{Exit, ExitReason};
 use forge_store::{Dropped, Tx};
 use forge_types::{Millis, ModelUsage, Run, RunOwner, RunPhase, RunReason, RunStatus, TaskStatus};
 
+use crate::clock::Waking;
 use crate::site::Site;
 use crate::task::moved;
 use crate::{Forge, Result};
@@ -18,8 +17,6 @@ use crate::{Forge, Result};
 /// How long to wait when the provider does not say.
 const UNTOLD_MS: i64 = 5 * 60 * 1000;
 const MAX_IN_A_ROW: usize = 6;
-/// The longest sleep of the clock, so that a clock that was set is noticed.
-const LONGEST_SLEEP: Duration = Duration::from_secs(60);
 const GO_ON: &str = "Continue where you left off.";
 
 impl Forge {
@@ -100,23 +97,12 @@ impl Forge {
         self.0.tasks.spawn(async move {
             loop {
                 let parked = forge.0.parked.notified();
-                let due = match forge.resume_due().await {
-                    Ok(due) => due,
-                    Err(error) => {
-                        tracing::warn!(%error, "cannot look for runs that may go on");
-                        Some(Millis(Millis::now().0.saturating_add(LONGEST_SLEEP.as_millis() as i64)))
-                    }
-                };
-                let sleep = async {
-                    match due.map(|due| due.0.saturating_sub(Millis::now().0).max(0) as u64) {
-                        Some(ms) => tokio::time::sleep(Duration::from_millis(ms).min(LONGEST_SLEEP)).await,
-                        None => std::future::pending().await,
-                    }
-                };
-                tokio::select! {
-                    () = forge.0.stop.cancelled() => return,
-                    () = parked => {}
-                    () = sleep => {}
+                let due = forge.resume_due().await.unwrap_or_else(|error| {
+                    tracing::warn!(%error, "cannot look for runs that may go on");
+                    Some(Forge::later())
+                });
+                if forge.sleep_until(due, parked).await == Waking::Stop {
+                    return;
                 }
             }
         });

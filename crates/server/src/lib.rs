@@ -48,6 +48,21 @@ pub struct Door {
     pub login_code: Option<String>,
 }
 
+impl Door {
+    /// Open to programs of this machine, for a server that lives as long as a command.
+    pub fn local(bind: SocketAddr, version: String) -> Self {
+        Self {
+            bind,
+            token: None,
+            allowed_hosts: Vec::new(),
+            allowed_origins: Vec::new(),
+            auth_required: false,
+            version,
+            login_code: None,
+        }
+    }
+}
+
 /// What every handler can reach.
 #[derive(Clone)]
 pub(crate) struct App {

@@ -149,7 +149,7 @@ impl Tx {
         bind!(sql, run.to_string(), day.to_string()).execute(self.conn()?).await?;
         for line in lines {
             let before = earlier.remove(&line.model).unwrap_or_default();
-            let added = minus(line.usage, before);
+            let added = line.usage.since(before);
             if !added.is_zero() || before.is_zero() {
                 self.insert_usage(spender, day, &UsageLine { usage: added, ..line.clone() }).await?;
             }
@@ -219,19 +219,6 @@ impl Tx {
         .execute(self.conn()?)
         .await?;
         Ok(())
-    }
-}
-
-/// What was added since; a total that shrank adds nothing.
-fn minus(total: Usage, before: Usage) -> Usage {
-    let less = |total: i64, before: i64| total.saturating_sub(before).max(0);
-    Usage {
-        input_tokens: less(total.input_tokens, before.input_tokens),
-        output_tokens: less(total.output_tokens, before.output_tokens),
-        cache_read_tokens: less(total.cache_read_tokens, before.cache_read_tokens),
-        cache_write_tokens: less(total.cache_write_tokens, before.cache_write_tokens),
-        reasoning_tokens: less(total.reasoning_tokens, before.reasoning_tokens),
-        cost_microusd: total.cost_microusd.map(|cost| less(cost, before.cost_microusd.unwrap_or(0))),
     }
 }
 

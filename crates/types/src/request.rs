@@ -159,6 +159,21 @@ pub struct FollowUp {
     pub fresh: Option<bool>,
 }
 
+impl FollowUp {
+    /// A message and nothing more.
+    pub fn saying(prompt: String) -> Self {
+        Self {
+            prompt,
+            variant: None,
+            image_ids: None,
+            retry_process_id: None,
+            force_when_dirty: None,
+            perform_git_reset: None,
+            fresh: None,
+        }
+    }
+}
+
 #[derive(Clone, Debug, Deserialize)]
 pub struct ReplaceRun {
     /// Absent means the newest agent run.

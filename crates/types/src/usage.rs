@@ -39,6 +39,19 @@ impl Usage {
         }
     }
 
+    /// What was added since `before`; a count that went back adds nothing.
+    pub fn since(self, before: Usage) -> Usage {
+        let more = |now: i64, before: i64| now.saturating_sub(before).max(0);
+        Usage {
+            input_tokens: more(self.input_tokens, before.input_tokens),
+            output_tokens: more(self.output_tokens, before.output_tokens),
+            cache_read_tokens: more(self.cache_read_tokens, before.cache_read_tokens),
+            cache_write_tokens: more(self.cache_write_tokens, before.cache_write_tokens),
+            reasoning_tokens: more(self.reasoning_tokens, before.reasoning_tokens),
+            cost_microusd: self.cost_microusd.map(|cost| more(cost, before.cost_microusd.unwrap_or(0))),
+        }
+    }
+
     pub fn is_zero(&self) -> bool {
         let Usage { cost_microusd, .. } = *self;
         Usage { cost_microusd: None, ..*self } == Usage::default() && cost_microusd.unwrap_or(0) == 0

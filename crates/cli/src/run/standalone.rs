@@ -43,15 +43,7 @@ impl Standalone {
             config.public_url = serve::url(address);
         }
         let forge = Forge::open(config).await.context("cannot start")?;
-        let door = Door {
-            bind: address,
-            token: None,
-            allowed_hosts: Vec::new(),
-            allowed_origins: Vec::new(),
-            auth_required: false,
-            version: serve::version(&env),
-            login_code: None,
-        };
+        let door = Door::local(address, serve::version(&env));
         let shutdown = CancellationToken::new();
         let server = tokio::spawn(forge_server::serve(listener, forge.clone(), door, shutdown.clone()));
         let client = Client::new(serve::url(address), None);

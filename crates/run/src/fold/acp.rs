@@ -15,7 +15,7 @@ use forge_types::{ActionType, EntryType, ErrorType, ToolStatus};
 use serde_json::{Value, json};
 
 use super::calls::Calls;
-use super::dialogue::Story;
+use super::dialogue::{Story, UNRECOGNISED_BYTES, unrecognised};
 use super::entries::{Page, plain};
 use super::stream::{Block, Speech};
 use super::{Lens, Limit, SUMMARY_BYTES, Verdict, cut, tool};
@@ -23,7 +23,6 @@ use crate::talk::acp::{Meaning, Offers, answer_key};
 use spend::Spend;
 use trouble::Trouble;
 
-const UNRECOGNISED_BYTES: usize = 1024;
 /// Requests of ours that wait for an answer; there is rarely more than one.
 const MAX_ASKED: usize = 16;
 const UNVERIFIED: &str = "The agent said that it is done, but it used no tool and reported no use of a model: \
@@ -117,7 +116,9 @@ impl Story for Acp {
             // Its maker's own.
             Some(method) if method.starts_with('_') => {}
             None if message["id"].is_u64() => self.read_reply(&message, at_ms, page),
-            _ => unrecognised("message", &String::from_utf8_lossy(line), page),
+            _ => {
+                page.add(unrecognised("message", &String::from_utf8_lossy(line)));
+            }
         }
     }
 
@@ -289,7 +290,9 @@ impl Acp {
             }
             // Our own words, and the session's title.
             "user_message_chunk" | "session_info_update" => {}
-            _ => unrecognised("update", &update.to_string(), page),
+            _ => {
+                page.add(unrecognised("update", &update.to_string()));
+            }
         }
     }
 
@@ -417,11 +420,6 @@ fn spoken(content: &Value) -> String {
         }
         Some(kind) => format!("[{kind}]"),
     }
-}
-
-fn unrecognised(what: &str, text: &str, page: &mut Page<'_>) {
-    let text = cut(text, UNRECOGNISED_BYTES, "…");
-    page.add(plain(EntryType::SystemMessage, format!("Unrecognized {what}: {text}")));
 }
 
 fn error(error_type: ErrorType) -> EntryType {

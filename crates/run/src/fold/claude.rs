@@ -10,14 +10,13 @@ use forge_types::{EntryType, ErrorType, Millis, ToolStatus};
 use serde_json::{Value, json};
 
 use super::calls::Calls;
-use super::dialogue::Story;
+use super::dialogue::{Story, unrecognised};
 use super::entries::{Page, plain, sourced};
 use super::spend::Spend;
 use super::stream::{Speech, Streams};
 use super::{Lens, Limit, Verdict, cut, tool};
 use crate::talk::{NO_REASON, TIMED_OUT};
 
-const UNRECOGNISED_BYTES: usize = 1024;
 /// How it says that the conversation to be resumed does not exist.
 const LOST_SESSION: &str = "No conversation found with session ID";
 const BILLING: &str = "ANTHROPIC_API_KEY is set: this run is billed to that key and not to a Claude subscription. \
@@ -86,8 +85,7 @@ impl Story for Claude {
             // The protocol's own traffic, nothing that the agent did.
             Some("control_response" | "control_cancel_request" | "keep_alive" | "tool_progress") => {}
             _ => {
-                let text = cut(&String::from_utf8_lossy(line), UNRECOGNISED_BYTES, "…");
-                page.add(plain(EntryType::SystemMessage, format!("Unrecognized JSON message: {text}")));
+                page.add(unrecognised("JSON message", &String::from_utf8_lossy(line)));
             }
         }
     }
@@ -167,8 +165,7 @@ impl Claude {
                 // Unreadable by design.
                 Some("redacted_thinking") => {}
                 _ => {
-                    let text = cut(&block.to_string(), UNRECOGNISED_BYTES, "…");
-                    page.add(plain(EntryType::SystemMessage, format!("Unrecognized JSON message: {text}")));
+                    page.add(unrecognised("JSON message", &block.to_string()));
                 }
             }
         }

@@ -16,7 +16,7 @@ use forge_types::{ActionType, EntryType, ErrorType, TodoItem, ToolStatus};
 use serde_json::{Value, json};
 
 use super::calls::Calls;
-use super::dialogue::Story;
+use super::dialogue::{Story, UNRECOGNISED_BYTES, unrecognised};
 use super::entries::{Page, plain, sourced};
 use super::stream::{Block, Speech};
 use super::{Lens, Verdict, cut};
@@ -25,7 +25,6 @@ use item::Shown;
 use meter::Meter;
 use trouble::Trouble;
 
-const UNRECOGNISED_BYTES: usize = 1024;
 /// Requests of ours that wait for a reply, texts that grow, and reasons that wait for their denial.
 const MAX_OPEN: usize = 64;
 /// Remarks that are not repeated.
@@ -328,8 +327,7 @@ impl Codex {
         let name = format!("unrecognized {}", cut(method, UNRECOGNISED_BYTES, "…"));
         if !self.remarks.contains(&name) {
             push_bounded(&mut self.remarks, name, MAX_REMARKS);
-            let text = cut(&String::from_utf8_lossy(line), UNRECOGNISED_BYTES, "…");
-            page.add(plain(EntryType::SystemMessage, format!("Unrecognized JSON message: {text}")));
+            page.add(unrecognised("JSON message", &String::from_utf8_lossy(line)));
         }
     }
 }

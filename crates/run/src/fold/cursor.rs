@@ -12,14 +12,13 @@ use forge_types::{
 use serde_json::{Value, json};
 
 use super::calls::Calls;
-use super::dialogue::Story;
+use super::dialogue::{Story, unrecognised};
 use super::entries::{Page, plain, sourced};
 use super::stream::{Block, Speech};
 use super::tool::{relative, ticked, todo};
 use super::{Lens, SUMMARY_BYTES, Verdict, cut, diff};
 use crate::lines::clean;
 
-const UNRECOGNISED_BYTES: usize = 1024;
 const LOGIN: &str = "cursor-agent login";
 
 pub(super) struct Cursor {
@@ -51,8 +50,7 @@ impl Story for Cursor {
             // The prompt, which readers know.
             Some("user") => {}
             _ => {
-                let text = cut(&String::from_utf8_lossy(line), UNRECOGNISED_BYTES, "…");
-                page.add(plain(EntryType::SystemMessage, format!("Unrecognized JSON message: {text}")));
+                page.add(unrecognised("JSON message", &String::from_utf8_lossy(line)));
             }
         }
     }

@@ -3,12 +3,16 @@
 //! Owns the partial lines of both directions. Invariants: a line of the agent that is no JSON object is shown as it is, one
 //! system entry each, and one that is too long to keep is counted; of what the agent is told, only whole messages count.
 
-use forge_types::EntryType;
+use forge_types::{EntryType, NormalizedEntry};
 use serde_json::Value;
 
+use super::cut;
 use super::entries::{Page, plain};
 use crate::journal::Record;
 use crate::lines::{Line, Lines, clean, omitted};
+
+/// How much of it is shown.
+pub(super) const UNRECOGNISED_BYTES: usize = 1024;
 
 /// How one dialect is understood.
 pub(super) trait Story: Send {
@@ -56,6 +60,11 @@ impl Dialogue {
         said.finish(|line| read(line, 0, story.as_mut(), page));
         story.finish(page);
     }
+}
+
+/// What takes the place of something that nobody knows.
+pub(super) fn unrecognised(what: &str, text: &str) -> NormalizedEntry {
+    plain(EntryType::SystemMessage, format!("Unrecognized {what}: {}", cut(text, UNRECOGNISED_BYTES, "…")))
 }
 
 fn read(line: Line<'_>, at_ms: i64, story: &mut dyn Story, page: &mut Page<'_>) {

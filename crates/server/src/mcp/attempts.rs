@@ -114,16 +114,8 @@ async fn get_task_attempt(call: Call, arguments: AttemptArgument) -> Outcome {
 
 async fn follow_up(call: Call, arguments: FollowUpArguments) -> Outcome {
     let id = arguments.attempt_id.0;
-    let request = FollowUp {
-        prompt: filled("message", &arguments.message, "what the agent is to be told")?.to_owned(),
-        variant: None,
-        image_ids: None,
-        retry_process_id: None,
-        force_when_dirty: None,
-        perform_git_reset: None,
-        fresh: None,
-    };
-    let run = call.forge.follow_up(id, request).await?;
+    let message = filled("message", &arguments.message, "what the agent is to be told")?;
+    let run = call.forge.follow_up(id, FollowUp::saying(message.to_owned())).await?;
     let attempt = call.forge.attempt(id).await?;
     let url = url(&call.forge, &attempt);
     Ok(json!({"success": true, "attempt_id": id, "process_id": run.id, "url": url}).into())

@@ -11,10 +11,10 @@ use forge_types::{
 };
 use serde_json::{Value, json};
 
+use super::super::dialogue::unrecognised;
+use super::super::diff;
 use super::super::entries::{plain, sourced};
 use super::super::tool::{relative, ticked};
-use super::super::{cut, diff};
-use super::UNRECOGNISED_BYTES;
 
 /// More files of one change than this are counted, not shown.
 pub(super) const MAX_FILES: usize = 100;
@@ -94,10 +94,7 @@ pub(super) fn show(item: &Value, worktree: &Path) -> Vec<Shown> {
             let name = text("tool");
             call(name, tool(name, &item["arguments"], None), name.to_owned())
         }
-        _ => {
-            let text = cut(&item.to_string(), UNRECOGNISED_BYTES, "…");
-            plain(EntryType::SystemMessage, format!("Unrecognized item: {text}"))
-        }
+        _ => unrecognised("item", &item.to_string()),
     };
     vec![Shown { id: id.to_owned(), entry }]
 }

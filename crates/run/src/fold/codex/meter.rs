@@ -64,9 +64,9 @@ impl Meter {
             thread.before = Some(total);
             return;
         }
-        let before = *thread.before.get_or_insert_with(|| less(total, usage(&told["last"])));
-        let used = less(total, before);
-        outcome.spend(&thread.model, less(used, thread.shown));
+        let before = *thread.before.get_or_insert_with(|| total.since(usage(&told["last"])));
+        let used = total.since(before);
+        outcome.spend(&thread.model, used.since(thread.shown));
         thread.shown = used;
     }
 }
@@ -80,19 +80,6 @@ fn usage(told: &Value) -> Usage {
         cache_read_tokens: read,
         cache_write_tokens: written,
         reasoning_tokens: count("reasoningOutputTokens"),
-        cost_microusd: None,
-    }
-}
-
-/// A total that went back counts nothing.
-fn less(total: Usage, before: Usage) -> Usage {
-    let count = |total: i64, before: i64| total.saturating_sub(before).max(0);
-    Usage {
-        input_tokens: count(total.input_tokens, before.input_tokens),
-        output_tokens: count(total.output_tokens, before.output_tokens),
-        cache_read_tokens: count(total.cache_read_tokens, before.cache_read_tokens),
-        cache_write_tokens: count(total.cache_write_tokens, before.cache_write_tokens),
-        reasoning_tokens: count(total.reasoning_tokens, before.reasoning_tokens),
         cost_microusd: None,
     }
 }

@@ -1,0 +1,48 @@
+//! What a run came to, and what follows from it.
+//!
+//! Invariant: decided from the exit, the agent's own word and what was committed alone, so that deciding again after a
+//! crash gives the same.
+
+use forge_git::Committed;
+use forge_run::fold::{Outcome, Verdict};
+use forge_run::{Exit, ExitReason};
+use forge_types::{Action, Millis, Run, RunPhase, RunReason, RunStatus};
+
+/// What the exit and the agent's own word make of a run. The protocol's word counts more than the exit code.
+pub(crate) fn judge(run: &mut Run, exit: &Exit, outcome: &Outcome) {
+    let code = exit.code.or(exit.signal.map(|_| -1));
+    (run.status, run.exit_code) = match (&exit.reason, &outcome.verdict) {
+        (ExitReason::Stopped, _) => (RunStatus::Killed, None),
+        (ExitReason::Vanished, _) => (RunStatus::Failed, None),
+        (ExitReason::NeverStarted { .. }, _) => (RunStatus::Failed, None),
+        (ExitReason::TimeLimit | ExitReason::Silence, _) => (RunStatus::Failed, code),
+        (ExitReason::Exited, Some(Verdict::Success | Verdict::Unverified)) => (RunStatus::Completed, Some(0)),
+        (ExitReason::Exited, Some(Verdict::Failed { .. })) => (RunStatus::Failed, code),
+        (ExitReason::Exited, None) if code == Some(0) => (RunStatus::Completed, code),
+        (ExitReason::Exited, None) => (RunStatus::Failed, code),
+    };
+    run.phase = RunPhase::Ended;
+    run.unverified = outcome.verdict == Some(Verdict::Unverified);
+    run.session_id = outcome.session_id.clone();
+    run.summary = outcome.summary.clone();
+    run.completed_at = Some(Millis(exit.at_ms));
+    run.updated_at = Millis::now();
+}
+
+/// What people said to the agent and it did not take is said again, as its next turn; what was to follow follows that.
+pub(crate) fn unsaid_action(run: &Run, outcome: &Outcome) -> Option<Action> {
+    let profile = run.action.profile().filter(|_| !outcome.unsaid.is_empty())?;
+    let action = Action::agent(outcome.unsaid.join("\n\n"), profile.clone(), outcome.session_id.clone());
+    Some(action.then(run.action.next_action.as_deref().cloned()))
+}
+
+/// Setup leads to the agent; the agent leads to the cleanup script when it left something to clean up.
+pub(crate) fn next_action(run: &Run, committed: &Option<Committed>) -> Option<Action> {
+    let wanted = run.status == RunStatus::Completed
+        && match run.reason {
+            RunReason::SetupScript => true,
+            RunReason::CodingAgent => matches!(committed, Some(Committed::Commit(_))),
+            RunReason::CleanupScript | RunReason::DevServer => false,
+        };
+    run.action.next_action.as_deref().filter(|_| wanted).cloned()
+}
