@@ -229,19 +229,25 @@ impl Git {
         Ok(String::from_utf8_lossy(&bytes).trim_end_matches('\n').to_owned())
     }
 
-    /// Like `run`, but waits for a lock that another process holds (`config.lock` has no time-out in git).
+    /// Like `run`, but waits for what another process is just doing, as [`Git::answer_patiently`] does.
     pub async fn run_patiently(&self) -> Result<Vec<u8>, GitError> {
+        let answer = self.answer_patiently().await?;
+        if answer.code == 0 { Ok(answer.stdout) } else { Err(answer.into_error()) }
+    }
+
+    /// Like `answer`, but waits for a lock that another process holds (`config.lock` has no time-out in git) and for a
+    /// worktree that is being made. Git finds both before it has changed anything.
+    pub async fn answer_patiently(&self) -> Result<Answer, GitError> {
         let mut pause_ms = 5;
         for _ in 0..12 {
-            match self.run().await {
-                Err(GitError::Failed { stderr, .. }) if is_lock_failure(&stderr) => {
-                    tokio::time::sleep(Duration::from_millis(pause_ms)).await;
-                    pause_ms = (pause_ms * 2).min(1000);
-                }
-                other => return other,
+            let answer = self.answer().await?;
+            if answer.code == 0 || !is_lock_failure(&answer.stderr) {
+                return Ok(answer);
             }
+            tokio::time::sleep(Duration::from_millis(pause_ms)).await;
+            pause_ms = (pause_ms * 2).min(1000);
         }
-        self.run().await
+        self.answer().await
     }
 }
 
@@ -279,9 +285,7 @@ async fn drain(pipe: Option<impl AsyncRead + Unpin>, limit: u64) -> Vec<u8> {
 }
 
 fn is_lock_failure(stderr: &str) -> bool {
-    // The second is another process's worktree in the making.
     stderr.contains("could not lock config file")
-        || (stderr.contains("failed to read") && stderr.contains("/commondir"))
         || (stderr.contains(".lock': File exists") && stderr.contains("Unable to create"))
         // Git looks into every worktree entry and gives up on one that another git is just writing.
         || (stderr.contains("failed to read") && stderr.contains("commondir"))

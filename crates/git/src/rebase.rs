@@ -40,7 +40,7 @@ pub async fn rebase(
     };
     let args =
         ["rebase", "-q", "--merge", "--no-stat", "--no-gpg-sign", "--onto", &new.commit, &fork, branch];
-    let answer = quiet(repo, worktree).await?.args(args).answer().await;
+    let answer = quiet(repo, worktree).await?.args(args).answer_patiently().await;
     match conclude(repo, worktree, answer.as_ref().is_ok_and(|answer| answer.code == 0)).await? {
         Some(rebased) => Ok(rebased),
         None => {
