@@ -1,12 +1,17 @@
 //! The private git directories of linked worktrees (`<common>/worktrees/<id>`).
 //!
-//! Owns: the two pointers between a worktree and its private directory, and whole-file writes.
-//! Invariant: files appear complete or not at all; only ids under `worktrees/` are ever named.
+//! Owns: the two pointers between a worktree and its private directory, and how such a directory comes and goes.
+//! Invariant: files and whole directories appear complete or not at all, because every git that lists the worktrees
+//! dies when it meets a half of one, the user's own too; only ids under `worktrees/` are ever named.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use crate::{GitError, Repo};
+use crate::scratch::Scratch;
+use crate::{GitError, Repo, platform};
+
+/// As git names the directory itself.
+const WORKTREES: &str = "worktrees";
 
 /// The directory that the `.git` file of `worktree` points at; `None` for a main checkout or no checkout.
 pub(crate) fn private_dir(worktree: &Path) -> Option<PathBuf> {
@@ -30,9 +35,17 @@ pub(crate) fn worktree_of(git_dir: &Path) -> Option<PathBuf> {
 
 /// Makes a worktree and its private directory point at each other.
 pub(crate) fn connect(git_dir: &Path, worktree: &Path) -> Result<(), GitError> {
+    point_at(git_dir, worktree)?;
+    point_back(git_dir, worktree)
+}
+
+fn point_at(git_dir: &Path, worktree: &Path) -> Result<(), GitError> {
     let mut forth = worktree.join(".git").into_os_string().into_encoded_bytes();
     forth.push(b'\n');
-    write_whole(&git_dir.join("gitdir"), &forth)?;
+    write_whole(&git_dir.join("gitdir"), &forth)
+}
+
+fn point_back(git_dir: &Path, worktree: &Path) -> Result<(), GitError> {
     let mut back = b"gitdir: ".to_vec();
     back.extend_from_slice(git_dir.as_os_str().as_encoded_bytes());
     back.push(b'\n');
@@ -56,7 +69,7 @@ pub(crate) fn reconnect(worktree: &Path) -> Result<(), GitError> {
 
 /// Every private directory of the repository.
 pub(crate) fn all(repo: &Repo) -> Vec<PathBuf> {
-    let Ok(entries) = std::fs::read_dir(repo.common_dir().join("worktrees")) else { return Vec::new() };
+    let Ok(entries) = std::fs::read_dir(repo.common_dir().join(WORKTREES)) else { return Vec::new() };
     entries.flatten().map(|entry| entry.path()).filter(|path| path.is_dir()).collect()
 }
 
@@ -66,17 +79,53 @@ pub(crate) fn registered(repo: &Repo, worktree: &Path) -> Option<PathBuf> {
     all(repo).into_iter().find(|dir| worktree_of(dir).is_some_and(|path| real_place(&path) == real))
 }
 
-/// An id under `worktrees/` that nobody uses, close to `wanted`.
-pub(crate) fn free_dir(repo: &Repo, wanted: &str) -> PathBuf {
-    let dir = repo.common_dir().join("worktrees");
-    let names = std::iter::once(wanted.to_owned()).chain((1..).map(|n| format!("{wanted}{n}")));
-    for name in names.take(10_000) {
-        let path = dir.join(name);
-        if std::fs::symlink_metadata(&path).is_err() {
-            return path;
-        }
+/// A private directory in the making, where no git looks for worktrees.
+pub(crate) struct Draft {
+    scratch: Scratch,
+    dir: PathBuf,
+}
+
+impl Draft {
+    /// `fill` makes the directory at the path it is given.
+    pub fn new(repo: &Repo, fill: impl FnOnce(&Path) -> Result<(), GitError>) -> Result<Self, GitError> {
+        let scratch = Scratch::new(repo)?;
+        let dir = scratch.path().join("admin");
+        fill(&dir)?;
+        Ok(Self { scratch, dir })
     }
-    dir.join(forge_types::AttemptId::random().hex())
+
+    pub fn path(&self) -> &Path {
+        &self.dir
+    }
+
+    /// Registers the directory for `worktree`, under an id close to `wanted` that nobody uses. A worktree that is in
+    /// its place already leads there before git can look for it: one that leads nowhere may be pruned.
+    pub fn publish(self, repo: &Repo, wanted: &str, worktree: &Path) -> Result<PathBuf, GitError> {
+        point_at(&self.dir, worktree)?;
+        let worktrees = repo.common_dir().join(WORKTREES);
+        let names = std::iter::once(wanted.to_owned()).chain((1..).map(|n| format!("{wanted}{n}")));
+        for name in names.take(10_000) {
+            // Git removes the parent when its last worktree goes.
+            std::fs::create_dir_all(&worktrees).map_err(GitError::io(&worktrees))?;
+            let git_dir = worktrees.join(name);
+            if worktree.is_dir() {
+                point_back(&git_dir, worktree)?;
+            }
+            match platform::rename_new(&self.dir, &git_dir) {
+                Ok(()) => return Ok(git_dir),
+                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(GitError::io(&git_dir)(error)),
+            }
+        }
+        Err(GitError::io(self.scratch.path())(std::io::ErrorKind::AlreadyExists.into()))
+    }
+}
+
+/// Takes a private directory away, with all that is in it. A git that has just read its name still dies of it, as it
+/// does of git's own removal; but there is no half to be met.
+pub(crate) fn withdraw(repo: &Repo, git_dir: &Path) -> Result<(), GitError> {
+    let scratch = Scratch::new(repo)?;
+    std::fs::rename(git_dir, scratch.path().join("admin")).map_err(GitError::io(git_dir))
 }
 
 /// The path with its parent resolved, so that a missing directory can still be compared.

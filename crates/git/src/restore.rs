@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use forge_types::AttemptId;
 use tokio::io::AsyncWriteExt;
 
+use crate::admin::Draft;
 use crate::base::blocking;
 use crate::command::Git;
 use crate::keep::{self, Meta};
@@ -74,17 +75,18 @@ async fn from_trash(repo: &Repo, item: &Path, note: &ItemNote, to: &Path) -> Res
     let (repo, item, to, wanted) = (repo.clone(), item.to_owned(), to.to_owned(), note.git_dir.clone());
     let (owner, original) = (note.owner, note.original.clone());
     blocking(move || {
-        make_worktrees_dir(&repo)?;
         // A crash while retiring may have left the private directory itself.
         let left = admin::registered(&repo, &original).filter(|dir| belongs(dir, owner));
-        let git_dir = left.clone().unwrap_or_else(|| admin::free_dir(&repo, &wanted));
-        if left.is_none() {
-            copy_dir(&item.join(ADMIN_DIR), &git_dir)?;
-        }
+        let git_dir = match &left {
+            Some(dir) => dir.clone(),
+            None => {
+                Draft::new(&repo, |dir| copy_dir(&item.join(ADMIN_DIR), dir))?.publish(&repo, &wanted, &to)?
+            }
+        };
         if let Err(error) = platform::rename_new(&item.join(TREE_DIR), &to) {
             if left.is_none() {
                 // Only the copy that was just made goes.
-                let _ = std::fs::remove_dir_all(&git_dir);
+                let _ = admin::withdraw(&repo, &git_dir);
             }
             return Err(GitError::io(&to)(error));
         }
@@ -100,11 +102,6 @@ async fn from_trash(repo: &Repo, item: &Path, note: &ItemNote, to: &Path) -> Res
 
 fn belongs(git_dir: &Path, owner: Owner) -> bool {
     mark::read(git_dir).is_ok_and(|mark| mark.is_some_and(|mark| mark.owner == owner))
-}
-
-fn make_worktrees_dir(repo: &Repo) -> Result<(), GitError> {
-    let dir = repo.common_dir().join("worktrees");
-    std::fs::create_dir_all(&dir).map_err(GitError::io(&dir))
 }
 
 pub(crate) async fn read_meta(repo: &Repo, commit: &str) -> Result<Meta, GitError> {
@@ -228,20 +225,19 @@ async fn place(
     let (repo, base, building, to) = (repo.clone(), base.clone(), building.to_owned(), to.to_owned());
     let wanted = to_text(from_text(wanted).as_os_str().as_bytes());
     blocking(move || {
-        make_worktrees_dir(&repo)?;
-        let git_dir = admin::free_dir(&repo, &wanted);
-        copy_dir(&building.join("admin"), &git_dir)?;
+        let draft = Draft::new(&repo, |dir| copy_dir(&building.join("admin"), dir))?;
+        let mark = mark::read(draft.path())?.filter(|mark| mark.owner == owner);
+        if mark.is_none_or(|mark| mark.installation != base.installation()) {
+            return Err(GitError::stranger(&to, "the snapshot was made by another installation"));
+        }
+        let git_dir = draft.publish(&repo, &wanted, &to)?;
         let settle = || -> Result<(), GitError> {
-            let mark = mark::read(&git_dir)?.filter(|mark| mark.owner == owner);
-            if mark.is_none_or(|mark| mark.installation != base.installation()) {
-                return Err(GitError::stranger(&to, "the snapshot was made by another installation"));
-            }
             platform::rename_new(&building.join("work"), &to).map_err(GitError::io(&to))?;
             admin::connect(&git_dir, &to)
         };
         settle().inspect_err(|_| {
             // Only the copy that was just made goes.
-            let _ = std::fs::remove_dir_all(&git_dir);
+            let _ = admin::withdraw(&repo, &git_dir);
         })
     })
     .await

@@ -86,7 +86,7 @@ fn forget(repo: &Repo, base: &WorktreeBase, owner: Owner, git_dir: &Path) -> Res
     let inside = git_dir.parent() == Some(&repo.common_dir().join("worktrees"));
     let gone = admin::worktree_of(git_dir).is_some_and(|worktree| !worktree.exists());
     match ours && inside && gone {
-        true => std::fs::remove_dir_all(git_dir).map_err(GitError::io(git_dir)),
+        true => admin::withdraw(repo, git_dir),
         false => Ok(()),
     }
 }

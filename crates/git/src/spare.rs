@@ -3,11 +3,12 @@
 //! Owns: the three steps every worktree goes through: detached spare, marked and moved to its name, put on its branch.
 //! Invariant: a step that fails is undone by the caller with [`give_back`]; a spare is never deleted.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use forge_types::AttemptId;
 
-use crate::base::Spare;
+use crate::admin::Draft;
+use crate::base::{Spare, blocking};
 use crate::command::{Git, GitVersion, check_git};
 use crate::{GitError, Mark, Owner, Repo, WorktreeBase, admin, mark, platform};
 
@@ -41,26 +42,67 @@ pub(crate) async fn make(repo: &Repo, base: &WorktreeBase, commit: &str) -> Resu
 }
 
 async fn fill_in(repo: &Repo, base: &WorktreeBase, commit: &str, path: &Path) -> Result<Spare, GitError> {
-    {
-        // A git that lists the worktrees dies when it meets one that is half made, so they are made one at a time;
-        // the slow part, the checkout, is not.
-        let _writing = repo.writing().await;
+    let git_dir = register(repo, base, commit, path).await?;
+    let _permit = repo.checking_out().await;
+    let checkout = Git::write(path)
+        .args(["checkout", "-q", "-f", "--detach", commit, "--"])
+        .time_limit(std::time::Duration::from_secs(1800));
+    if let Err(error) = checkout.run_patiently().await {
+        drop_empty(repo, path, &git_dir);
+        return Err(error);
+    }
+    Ok(Spare { path: path.to_owned(), git_dir, commit: commit.to_owned() })
+}
+
+/// An empty worktree at `commit` that git knows. `git worktree add` writes its entry file by file, and every git that
+/// lists the worktrees meanwhile, the user's own too, dies of it. So Forge writes the entry of a common repository
+/// itself, in one piece, and leaves to git the uncommon ones, whose entries hold more than this.
+async fn register(repo: &Repo, base: &WorktreeBase, commit: &str, path: &Path) -> Result<PathBuf, GitError> {
+    let _writing = repo.writing().await;
+    let mark = spare_mark(repo, base);
+    if !is_common(repo) {
         Git::write(repo.path())
             .option("worktree.useRelativePaths=false")
             .args(["worktree", "add", "--detach", "--no-checkout", "-q", "--"])
             .args([path.as_os_str(), commit.as_ref()])
             .run_patiently()
             .await?;
+        let git_dir = admin::private_dir(path).ok_or_else(|| GitError::NoRepository(path.to_owned()))?;
+        mark::write(&git_dir, &mark)?;
+        return Ok(git_dir);
     }
-    let git_dir = admin::private_dir(path).ok_or_else(|| GitError::NoRepository(path.to_owned()))?;
-    mark::write(&git_dir, &spare_mark(repo, base))?;
-    let _permit = repo.checking_out().await;
-    Git::write(path)
-        .args(["checkout", "-q", "-f", "--detach", commit, "--"])
-        .time_limit(std::time::Duration::from_secs(1800))
-        .run_patiently()
-        .await?;
-    Ok(Spare { path: path.to_owned(), git_dir, commit: commit.to_owned() })
+    let (repo, path, head) = (repo.clone(), path.to_owned(), format!("{commit}\n"));
+    blocking(move || {
+        std::fs::create_dir(&path).map_err(GitError::io(&path))?;
+        let draft = Draft::new(&repo, |dir| {
+            std::fs::create_dir(dir).map_err(GitError::io(dir))?;
+            admin::write_whole(&dir.join("HEAD"), head.as_bytes())?;
+            admin::write_whole(&dir.join("commondir"), b"../..\n")?;
+            mark::write(dir, &mark)
+        })?;
+        let wanted = path.file_name().unwrap_or_default().to_string_lossy();
+        draft.publish(&repo, &wanted, &path)
+    })
+    .await
+}
+
+/// Takes back a worktree in which nothing was checked out; one that holds a single file is left for later.
+fn drop_empty(repo: &Repo, path: &Path, git_dir: &Path) {
+    let empty = std::fs::read_dir(path)
+        .is_ok_and(|mut entries| entries.all(|entry| entry.is_ok_and(|entry| entry.file_name() == ".git")));
+    if empty && std::fs::remove_file(path.join(".git")).is_ok() && std::fs::remove_dir(path).is_ok() {
+        let _ = admin::withdraw(repo, git_dir);
+    }
+}
+
+/// Whether a worktree's entry is no more than HEAD and the two pointers: references as files, one configuration for
+/// all worktrees, no sparse checkout to inherit, no permissions of its own.
+fn is_common(repo: &Repo) -> bool {
+    let Ok(config) = std::fs::read_to_string(repo.common_dir().join("config")) else { return false };
+    let config = config.to_ascii_lowercase();
+    let special = ["worktreeconfig", "refstorage", "sparsecheckout", "sharedrepository"];
+    !special.iter().any(|name| config.contains(name))
+        && !repo.common_dir().join("info/sparse-checkout").exists()
 }
 
 pub(crate) fn spare_mark(repo: &Repo, base: &WorktreeBase) -> Mark {

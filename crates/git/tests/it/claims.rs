@@ -1,3 +1,6 @@
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use forge_git::{
     GitError, Naming, Owner, Pool, check_git, claim, drop_orphan_claim, ensure, list, spawned, whoami,
 };
@@ -294,4 +297,29 @@ async fn an_unfinished_spare_of_a_crashed_server_is_retired() {
     let filled = Pool::new(base(f.base.path(), "here"), 1, 0).fill(&f.repo, &f.head()).await.unwrap();
     assert_eq!((filled.retired, filled.made, filled.ready), (1, 1, 1));
     assert!(!spare.exists());
+}
+
+/// Git reads every worktree's entry at the start of a checkout, a rebase, a fetch, and dies of half a one.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_users_own_git_never_meets_half_a_worktree() {
+    let f = Fixture::new().await;
+    let (done, entries) = (Arc::new(AtomicBool::new(false)), f.repo.common_dir().join("worktrees"));
+    let user = std::thread::spawn({
+        let done = done.clone();
+        move || {
+            while !done.load(Ordering::Relaxed) {
+                for entry in std::fs::read_dir(&entries).into_iter().flatten().flatten() {
+                    for name in ["HEAD", "commondir", "gitdir"] {
+                        assert_ne!(read(&entry.path().join(name)), "", "{name}");
+                    }
+                }
+            }
+        }
+    });
+    for n in 0..20 {
+        f.start(&format!("t{n}")).await;
+    }
+    done.store(true, Ordering::Relaxed);
+    user.join().unwrap();
+    assert_eq!(git(&f.project(), &["worktree", "list"]).lines().count(), 21);
 }
