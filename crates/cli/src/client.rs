@@ -18,6 +18,24 @@ const PROBE_LIMIT: Duration = Duration::from_secs(3);
 
 pub type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
 
+/// There is no server to ask.
+#[derive(Debug)]
+pub struct Unreachable {
+    base: String,
+}
+
+impl std::fmt::Display for Unreachable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "no Forge answers at {}; start one with `forge serve`, or name another with FORGE_BACKEND_URL",
+            self.base
+        )
+    }
+}
+
+impl std::error::Error for Unreachable {}
+
 /// What a server answers when it does not do what it was asked.
 #[derive(Debug)]
 pub struct Refused {
@@ -91,6 +109,14 @@ impl Client {
         self.send(self.http.post(format!("{}{path}", self.base)).json(body)).await
     }
 
+    pub async fn put<T: DeserializeOwned>(&self, path: &str, body: &Value) -> Result<T> {
+        self.send(self.http.put(format!("{}{path}", self.base)).json(body)).await
+    }
+
+    pub async fn delete<T: DeserializeOwned>(&self, path: &str) -> Result<T> {
+        self.send(self.http.delete(format!("{}{path}", self.base))).await
+    }
+
     /// What the server says of itself; `None` when there is none.
     pub async fn ready(&self) -> Option<Value> {
         let probe =
@@ -126,9 +152,8 @@ impl Client {
             Some(token) => request.bearer_auth(token),
             None => request,
         };
-        let answer = request.send().await.with_context(|| {
-            format!("no Forge answers at {}; start one with `forge`, or set FORGE_BACKEND_URL", self.base)
-        })?;
+        let unreachable = |_| Unreachable { base: self.base.clone() };
+        let answer = request.send().await.map_err(unreachable)?;
         let status = answer.status();
         let mut envelope: Value =
             answer.json().await.with_context(|| format!("status {status}, not JSON"))?;

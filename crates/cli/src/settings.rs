@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use forge_core::{Config, Online, Pages};
 
-use crate::serve::Flags;
+use crate::command::serve::Flags;
 
 pub const DEFAULT_PORT: u16 = 8887;
 const DEFAULT_SPARES: usize = 3;

@@ -14,9 +14,9 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::client::Client;
+use crate::command::serve;
 use crate::logging::{self, LogFormat};
 use crate::port;
-use crate::serve;
 use crate::settings::Env;
 
 #[derive(clap::Args)]

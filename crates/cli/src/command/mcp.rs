@@ -18,7 +18,7 @@ use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 use tokio_util::task::TaskTracker;
 
-use crate::serve::block_on;
+use crate::command::serve::block_on;
 use line::{Line, read_line};
 use message::{Message, PARSE_ERROR, failure};
 use relay::Relay;

@@ -5,7 +5,7 @@ use clap::Subcommand;
 use serde_json::{Value, json};
 
 use crate::client::Client;
-use crate::serve::block_on;
+use crate::command::serve::block_on;
 
 #[derive(Subcommand)]
 pub enum Command {

@@ -4,7 +4,7 @@
 
 use anyhow::{Context, Result};
 
-use crate::serve;
+use crate::command::serve;
 use crate::settings::{self, Env};
 
 pub fn run() -> Result<()> {

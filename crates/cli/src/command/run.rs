@@ -3,30 +3,25 @@
 //! Everything goes through the API of a server, so a run that is left goes on there. Invariant: the exit code is the
 //! run's: 0 completed, 1 failed (or nothing could be started), 130 stopped or left.
 
-mod ask;
 mod begin;
-mod feed;
-mod screen;
 mod standalone;
 mod summary;
-mod watch;
 
 use std::io::Read;
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
-use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::client::Client;
-use crate::serve;
+use crate::command::serve;
+use crate::process::Process;
 use crate::transcript::{Ink, Line};
+use crate::watch::{Consent, Screen, Watch, Watched};
 use begin::Begun;
-use screen::Screen;
 use standalone::Standalone;
 use summary::{Landing, Summary};
-use watch::{Consent, Watch, Watched};
 
 const MAX_PROMPT_BYTES: u64 = 1 << 20;
 /// As a shell tells of a program that Ctrl-C ended.
@@ -60,32 +55,6 @@ pub struct Flags {
     /// Serve in this process for the time of the run, when no server is running
     #[arg(long)]
     standalone: bool,
-}
-
-/// A run as the server tells it.
-#[derive(Clone, Deserialize)]
-struct Process {
-    id: String,
-    run_reason: String,
-    status: String,
-    exit_code: Option<i32>,
-    executor_action: Value,
-    #[serde(default)]
-    parked_until: Option<String>,
-}
-
-impl Process {
-    async fn list(client: &Client, attempt: &str) -> Result<Vec<Process>> {
-        client.get(&format!("/api/execution-processes?task_attempt_id={attempt}")).await
-    }
-
-    fn is_agent(&self) -> bool {
-        self.run_reason == "codingagent"
-    }
-
-    fn is_running(&self) -> bool {
-        self.status == "running" && self.run_reason != "devserver"
-    }
 }
 
 pub fn run(flags: Flags) -> Result<ExitCode> {
@@ -180,13 +149,13 @@ async fn tell_all(
         if watch.tell(&run).await? == Watched::Left {
             return Ok(None);
         }
-        let ended = settled(client, &run.id).await?;
+        let ended = Process::settled(client, &run.id).await?;
         if !ended.is_agent() && ended.status == "failed" {
             let code = ended.exit_code.map_or_else(|| "failed".to_owned(), |code| format!("exit {code}"));
             watch.screen().script(Line::new(Ink::Red, &format!("  {code}")))?;
         }
         let next = match ended.status.as_str() {
-            "completed" => next_of(client, attempt, &ended).await?,
+            "completed" => ended.next(client, attempt).await?,
             _ => None,
         };
         // A cleanup script that fails does not undo what the agent did.
@@ -197,34 +166,5 @@ async fn tell_all(
             Some(next) => run = next,
             None => return Ok(counted),
         }
-    }
-}
-
-/// The run that was started because `run` completed, if there is one: it was written together with that end.
-async fn next_of(client: &Client, attempt: &str, run: &Process) -> Result<Option<Process>> {
-    let action = &run.executor_action["next_action"];
-    if action.is_null() {
-        return Ok(None);
-    }
-    let runs = Process::list(client, attempt).await?;
-    let later = runs.into_iter().skip_while(|other| other.id != run.id).skip(1);
-    Ok(later.into_iter().find(|other| other.executor_action == *action))
-}
-
-/// A log ends a moment before its run, whose work is committed in between.
-async fn settled(client: &Client, run: &str) -> Result<Process> {
-    const LIMIT: Duration = Duration::from_secs(120);
-    const PAUSE: Duration = Duration::from_millis(50);
-    let begun = Instant::now();
-    loop {
-        let run: Process = client.get(&format!("/api/execution-processes/{run}")).await?;
-        // One that waits for its provider has no process any more; it goes on as another run.
-        if run.status != "running" || run.parked_until.is_some() {
-            return Ok(run);
-        }
-        if begun.elapsed() > LIMIT {
-            bail!("the run's log is at its end, but the server does not end the run");
-        }
-        tokio::time::sleep(PAUSE).await;
     }
 }

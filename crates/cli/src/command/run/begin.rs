@@ -8,8 +8,9 @@ use anyhow::{Context, Result, bail};
 use forge_types::{Executor, ProfileId};
 use serde_json::{Value, json};
 
-use super::{Flags, Process};
+use super::Flags;
 use crate::client::Client;
+use crate::process::Process;
 
 const TITLE_CHARS: usize = 100;
 

@@ -12,7 +12,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use serde_json::json;
 
-use crate::serve;
+use crate::command::serve;
 use crate::settings::{self, Env};
 use crate::terminal;
 use crate::transcript::{Ink, Line};

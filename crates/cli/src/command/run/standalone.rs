@@ -13,9 +13,10 @@ use forge_server::Door;
 use tokio_util::sync::CancellationToken;
 
 use crate::client::Client;
+use crate::command::serve;
 use crate::logging::{self, LogFormat};
+use crate::port;
 use crate::settings::{self, Env};
-use crate::{port, serve};
 
 const FAREWELL_LIMIT: Duration = Duration::from_secs(3);
 

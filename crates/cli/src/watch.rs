@@ -3,6 +3,10 @@
 //! Invariant: whatever the person does, the run's end is told by the server and by nobody else; leaving leaves the
 //! agent at work.
 
+mod ask;
+mod feed;
+mod screen;
+
 use std::io::{BufRead, IsTerminal};
 use std::time::Duration;
 
@@ -12,12 +16,13 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-use super::Process;
-use super::ask::{Ask, Asks, CHOICE, Choice, News, REASON, read_choice};
-use super::feed::{Feed, Step};
-use super::screen::{Answered, Screen};
 use crate::client::{Client, Refused};
+use crate::process::Process;
 use crate::transcript::{Ink, Line, question};
+use ask::{Ask, Asks, CHOICE, Choice, News, REASON, read_choice};
+pub use feed::{Feed, Step};
+use screen::Answered;
+pub use screen::Screen;
 
 /// A question is in the log a moment before it can be answered.
 const ASKED_LIMIT: Duration = Duration::from_secs(10);

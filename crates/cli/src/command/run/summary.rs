@@ -6,8 +6,8 @@ use std::time::Duration;
 use forge_git::{Counting, Repo, diff_worktree, merge_base};
 use serde_json::{Value, json};
 
-use super::Process;
 use crate::client::Client;
+use crate::process::Process;
 use crate::transcript::{Ink, Line};
 
 /// Files and lines that an attempt changed against its target branch.

@@ -1,0 +1,88 @@
+//! The commands, one file each, and which of them was asked for.
+
+mod demo;
+mod doctor;
+mod mcp;
+mod prepare_db;
+mod run;
+pub mod serve;
+mod whoami;
+mod worktree;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+
+/// Run many coding agents at once, each in its own git worktree, and land their work.
+#[derive(Parser)]
+#[command(name = "forge", version, disable_help_subcommand = true)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+    /// The same as the command `mcp`, as agent programs have it in their settings
+    #[arg(long, hide = true)]
+    mcp: bool,
+    #[command(flatten)]
+    mcp_flags: mcp::Flags,
+    #[command(flatten)]
+    serve: serve::Flags,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Start the server with its board (also without any command)
+    Serve(serve::Flags),
+    /// Give an agent a task in this repository and watch it work
+    Run(run::Flags),
+    /// Show the whole product in a minute: a repository, three tasks side by side, one of them merged
+    Demo(demo::Flags),
+    /// Look at what Forge needs here, and say what is missing and which command helps
+    Doctor(doctor::Flags),
+    /// Tell which attempt the present directory belongs to; needs no server
+    Whoami(whoami::Flags),
+    /// Speak the Model Context Protocol on standard input and output, for the server that runs
+    Mcp(mcp::Flags),
+    /// List, retire and restore worktrees
+    #[command(subcommand)]
+    Worktree(worktree::Command),
+    /// Create the database, or bring it up to date, and exit
+    PrepareDb,
+    /// Own one agent process and its log (started by the server)
+    #[command(hide = true)]
+    Keep { dir: PathBuf },
+    /// The built-in agent: does what the prompt on its standard input says, line by line
+    #[command(hide = true)]
+    ScriptedAgent,
+}
+
+impl Cli {
+    pub fn run(self) -> Result<ExitCode> {
+        let Some(command) = self.command else {
+            return done(if self.mcp { mcp::run(self.mcp_flags) } else { serve::run(self.serve) });
+        };
+        match command {
+            // These two are started for every run: no runtime, no logging, nothing to wait for.
+            Command::Keep { dir } => Ok(forge_run::keep(&dir)),
+            Command::ScriptedAgent => Ok(scripted_agent()),
+            Command::Whoami(flags) => done(whoami::print(&flags)),
+            Command::Serve(flags) => done(serve::run(flags)),
+            Command::Run(flags) => run::run(flags),
+            Command::Doctor(flags) => doctor::run(flags),
+            Command::Demo(flags) => done(demo::run(flags)),
+            Command::Worktree(command) => done(worktree::run(command)),
+            Command::PrepareDb => done(prepare_db::run()),
+            Command::Mcp(flags) => done(mcp::run(flags)),
+        }
+    }
+}
+
+fn done(result: Result<()>) -> Result<ExitCode> {
+    result.map(|()| ExitCode::SUCCESS)
+}
+
+fn scripted_agent() -> ExitCode {
+    let cwd = std::env::current_dir().unwrap_or_default();
+    forge_run::agents::scripted_agent(std::io::stdin().lock(), std::io::stdout().lock(), &cwd)
+}

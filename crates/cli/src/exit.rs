@@ -1,0 +1,61 @@
+//! How a command ends, as a number that scripts can act on.
+//!
+//! Invariant: a number means the same for every command. 0 is done; 130 (as a shell tells of Ctrl-C) is a run that was
+//! stopped or left.
+
+use std::process::ExitCode;
+
+use crate::client::{Refused, Unreachable};
+use crate::reference::NotFound;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// The agent failed, or something that no other number tells of.
+    Failed = 1,
+    /// The command was not understood; clap uses the same number.
+    Misused = 2,
+    /// There is no server to ask.
+    Unreachable = 3,
+    /// A name or id stands for nothing, or for more than one thing.
+    NotFound = 4,
+    /// The server knows what was meant and does not do it; nothing has changed.
+    Refused = 5,
+    /// A run was stopped, or left while it goes on.
+    Stopped = 130,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        ExitCode::from(exit as u8)
+    }
+}
+
+/// An argument that clap lets pass and Forge does not.
+#[derive(Debug)]
+pub struct Misused(pub String);
+
+impl std::fmt::Display for Misused {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Misused {}
+
+/// The number for an error.
+pub fn of(error: &anyhow::Error) -> Exit {
+    if error.is::<Misused>() {
+        return Exit::Misused;
+    }
+    if error.is::<Unreachable>() {
+        return Exit::Unreachable;
+    }
+    if error.is::<NotFound>() {
+        return Exit::NotFound;
+    }
+    match error.downcast_ref::<Refused>().map(|refused| refused.status) {
+        Some(404) => Exit::NotFound,
+        Some(400..500) => Exit::Refused,
+        _ => Exit::Failed,
+    }
+}

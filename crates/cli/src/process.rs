@@ -1,0 +1,65 @@
+//! The runs of an attempt, as the server tells them.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, bail};
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::client::Client;
+
+const SETTLE_LIMIT: Duration = Duration::from_secs(120);
+const SETTLE_PAUSE: Duration = Duration::from_millis(50);
+
+/// A run as the server tells it.
+#[derive(Clone, Deserialize)]
+pub struct Process {
+    pub id: String,
+    pub run_reason: String,
+    pub status: String,
+    pub exit_code: Option<i32>,
+    pub executor_action: Value,
+    #[serde(default)]
+    pub parked_until: Option<String>,
+}
+
+impl Process {
+    pub async fn list(client: &Client, attempt: &str) -> Result<Vec<Process>> {
+        client.get(&format!("/api/execution-processes?task_attempt_id={attempt}")).await
+    }
+
+    pub fn is_agent(&self) -> bool {
+        self.run_reason == "codingagent"
+    }
+
+    pub fn is_running(&self) -> bool {
+        self.status == "running" && self.run_reason != "devserver"
+    }
+
+    /// The run that was started because this one completed, if there is one: it was written together with that end.
+    pub async fn next(&self, client: &Client, attempt: &str) -> Result<Option<Process>> {
+        let action = &self.executor_action["next_action"];
+        if action.is_null() {
+            return Ok(None);
+        }
+        let runs = Process::list(client, attempt).await?;
+        let later = runs.into_iter().skip_while(|other| other.id != self.id).skip(1);
+        Ok(later.into_iter().find(|other| other.executor_action == *action))
+    }
+
+    /// A log ends a moment before its run, whose work is committed in between.
+    pub async fn settled(client: &Client, run: &str) -> Result<Process> {
+        let begun = Instant::now();
+        loop {
+            let run: Process = client.get(&format!("/api/execution-processes/{run}")).await?;
+            // One that waits for its provider has no process any more; it goes on as another run.
+            if run.status != "running" || run.parked_until.is_some() {
+                return Ok(run);
+            }
+            if begun.elapsed() > SETTLE_LIMIT {
+                bail!("the run's log is at its end, but the server does not end the run");
+            }
+            tokio::time::sleep(SETTLE_PAUSE).await;
+        }
+    }
+}
