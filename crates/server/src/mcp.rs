@@ -5,22 +5,29 @@
 //! in front of every route guards this one too. A tool makes one engine call where it can, and what it refuses is an
 //! answer that the caller reads, not an error of the protocol.
 
+mod agents;
 mod approvals;
 mod argument;
 mod attempts;
 mod branches;
+mod calls;
+mod drafts;
 mod errands;
+mod processes;
 mod progress;
 mod projects;
+mod pulls;
 mod resource;
 mod results;
 mod tasks;
 mod tool;
+mod usage;
 
 use std::sync::Arc;
 
 use axum::body::Body;
 use axum::extract::{Request, State};
+use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
 use forge_core::Forge;
 use rmcp::model::{
@@ -38,6 +45,7 @@ use tokio_util::sync::CancellationToken;
 use crate::App;
 use crate::envelope::Fault;
 use crate::extract::{BODY_LIMIT, read};
+use calls::{Calls, NAME_HEADER, Notice, new_name};
 use progress::Progress;
 use tool::Call;
 
@@ -49,7 +57,10 @@ const INSTRUCTIONS: &str = "Forge runs coding agents, each in a git worktree of 
 
 /// The endpoint. Cheap to clone.
 #[derive(Clone)]
-pub(crate) struct Endpoint(StreamableHttpService<Desk, NeverSessionManager>);
+pub(crate) struct Endpoint {
+    service: StreamableHttpService<Desk, NeverSessionManager>,
+    calls: Calls,
+}
 
 impl Endpoint {
     pub fn new(forge: &Forge, version: &str, shutdown: &CancellationToken) -> Self {
@@ -60,12 +71,14 @@ impl Endpoint {
             .disable_allowed_origins()
             .with_max_request_body_bytes(BODY_LIMIT)
             .with_cancellation_token(shutdown.clone());
-        let desk = Desk { forge: forge.clone(), version: version.to_owned() };
-        Self(StreamableHttpService::new(
+        let calls = Calls::default();
+        let desk = Desk { forge: forge.clone(), version: version.to_owned(), calls: calls.clone() };
+        let service = StreamableHttpService::new(
             move || Ok(desk.clone()),
             Arc::new(NeverSessionManager::default()),
             config,
-        ))
+        );
+        Self { service, calls }
     }
 }
 
@@ -73,8 +86,13 @@ impl Endpoint {
 pub(crate) async fn answer(State(app): State<App>, request: Request) -> Result<Response, Fault> {
     let (parts, body) = request.into_parts();
     let body = read(Request::new(body), BODY_LIMIT).await?;
-    let response = app.mcp.0.handle(Request::from_parts(parts, Body::from(body))).await;
-    Ok(response.map(Body::new).into_response())
+    let notice = app.mcp.calls.notice(&parts.headers, &body);
+    let response = app.mcp.service.handle(Request::from_parts(parts, Body::from(body))).await;
+    let mut response = response.map(Body::new).into_response();
+    if notice == Notice::Handshake && response.status().is_success() {
+        response.headers_mut().insert(NAME_HEADER, new_name());
+    }
+    Ok(response)
 }
 
 /// Answers one request of the protocol.
@@ -82,6 +100,7 @@ pub(crate) async fn answer(State(app): State<App>, request: Request) -> Result<R
 struct Desk {
     forge: Forge,
     version: String,
+    calls: Calls,
 }
 
 impl ServerHandler for Desk {
@@ -127,7 +146,10 @@ impl ServerHandler for Desk {
                 format!("name: no tool is called '{}'; tools/list tells which there are", request.name);
             return Err(ErrorData::invalid_params(message, None));
         };
-        let call = Call { forge: self.forge.clone(), progress: Progress::of(&context), left: context.ct };
+        let left = context.ct.child_token();
+        let headers = context.extensions.get::<Parts>().map(|parts| &parts.headers);
+        let _under_way = self.calls.begin(headers, context.id.clone().into_json_value(), &left);
+        let call = Call { forge: self.forge.clone(), progress: Progress::of(&context), left };
         let arguments = request.arguments.map_or_else(|| json!({}), Value::Object);
         Ok(tool.answer(call, arguments).await.into())
     }

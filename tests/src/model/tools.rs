@@ -97,6 +97,12 @@ impl Tools {
         self.0.keys().map(String::as_str).collect::<Vec<_>>().join(", ")
     }
 
+    /// The tool of that name, else one whose name ends so.
+    pub(super) fn named(&self, name: &str) -> Option<&str> {
+        let exact = self.0.get_key_value(name).map(|(known, _)| known);
+        exact.or_else(|| self.0.keys().find(|known| known.ends_with(name))).map(String::as_str)
+    }
+
     fn first(&self, names: &[&'static str]) -> Option<(&'static str, &Value)> {
         names.iter().find_map(|name| match self.0.get(*name)? {
             Tool::Schema(schema) => Some((*name, schema)),

@@ -46,7 +46,6 @@ pub const AGENTS: &[Agent] = &[
         env: &[
             ("ANTHROPIC_BASE_URL", "{url}"),
             ("ANTHROPIC_API_KEY", "{key}"),
-            ("CLAUDE_CONFIG_DIR", "{home}/.claude"),
             ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
             ("CLAUDE_CODE_MAX_RETRIES", "1"),
         ],

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 use forge_tests::model::Model;
-use forge_tests::{Socket, TestForge, text};
+use forge_tests::{Socket, TestForge, forge_exe, text};
 use futures_util::FutureExt;
 use serde_json::{Value, json};
 use tokio::time::timeout;
@@ -31,7 +31,7 @@ pub struct Stage {
     pub model: Model,
     pub forge: TestForge,
     pub repo: PathBuf,
-    project: String,
+    pub project: String,
     home: Home,
 }
 
@@ -79,6 +79,23 @@ impl Stage {
         let forge = TestForge::with(&[], &env).await;
         let (project, repo) = forge.project("repo").await;
         Stage { agent, model, forge, repo, project, home }
+    }
+
+    /// Gives the agent this very Forge as an MCP server, in the file where its program looks for them.
+    pub async fn offer_forge(&self) -> Result<()> {
+        let (program, url) = (forge_exe(), self.forge.base());
+        let server = match self.agent.executor {
+            "OPENCODE" => {
+                json!({"type": "local", "command": [program, "mcp"], "environment": {"FORGE_BACKEND_URL": url}})
+            }
+            _ => {
+                json!({"command": program, "args": ["mcp"], "env": {"FORGE_BACKEND_URL": url}, "tools": ["*"]})
+            }
+        };
+        let path = format!("/api/mcp-config?executor={}", self.agent.executor);
+        let answer = self.forge.post(&path, &json!({"servers": {"forge": server}})).await;
+        ensure!(answer.body["success"] == true, "not configured: {} {}", answer.status, answer.text);
+        Ok(())
     }
 
     /// Starts a task with the agent's usual variant.

@@ -2,14 +2,16 @@
 //!
 //! Invariant: an answer is given once; the engine refuses a second one.
 
-use forge_core::Dropped;
+use forge_core::{Dropped, Forge};
 use forge_types::{Answer, Approval, ApprovalId, AttemptId};
 use rmcp::schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::envelope::Fault;
 use crate::mcp::argument::Id;
 use crate::mcp::tool::{Call, Outcome, tools};
+use crate::mcp::{attempts, projects};
 
 tools! {
     Reads list_approvals(ListArguments)
@@ -43,8 +45,11 @@ async fn list_approvals(call: Call, arguments: ListArguments) -> Outcome {
         let runs = call.forge.runs(id, Dropped::Hidden).await?;
         pending.retain(|ask| runs.iter().any(|run| ask.run_id == Some(run.id)));
     }
-    let list: Vec<Value> = pending.iter().map(tell).collect();
-    Ok(json!({"approvals": list, "count": list.len()}).into())
+    let mut list = Vec::new();
+    for ask in &pending {
+        list.push(tell_with(&call.forge, ask, tell(ask)).await?);
+    }
+    Ok(json!({"approvals": list, "count": list.len(), "url": projects::board(&call.forge)}).into())
 }
 
 async fn answer_approval(call: Call, arguments: AnswerArguments) -> Outcome {
@@ -54,7 +59,20 @@ async fn answer_approval(call: Call, arguments: AnswerArguments) -> Outcome {
         false => Answer::Deny { reason: arguments.reason },
     };
     let answered = call.forge.answer_approval(id, None, answer).await?;
-    Ok(json!({"approval_id": id, "status": answered.status.as_str()}).into())
+    let told = json!({"approval_id": id, "status": answered.status.as_str()});
+    Ok(tell_with(&call.forge, &answered, told).await?.into())
+}
+
+/// The answer, with whose question it is and where people see it.
+async fn tell_with(forge: &Forge, ask: &Approval, mut data: Value) -> Result<Value, Fault> {
+    data["url"] = json!(projects::board(forge));
+    let Some(run) = ask.run_id else { return Ok(data) };
+    if let Some(id) = forge.run(run).await?.owner.attempt() {
+        let attempt = forge.attempt(id).await?;
+        data["attempt_id"] = json!(id);
+        data["url"] = json!(attempts::url(forge, &attempt));
+    }
+    Ok(data)
 }
 
 pub(crate) fn tell(ask: &Approval) -> Value {

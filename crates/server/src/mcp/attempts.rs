@@ -3,13 +3,16 @@
 //! Invariant: every answer carries the attempt's id and where people see it.
 
 use forge_core::{Forge, Page};
-use forge_types::{Attempt, AttemptId, CreateAttempt, CreateAttemptOptions, FollowUp, ProjectId, TaskId};
+use forge_types::{
+    Attempt, AttemptId, CreateAttempt, CreateAttemptOptions, FollowUp, ProjectId, Task, TaskId,
+};
 use rmcp::schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::mcp::argument::{Id, filled, profile};
+use crate::mcp::argument::{Id, filled, kebab, profile};
 use crate::mcp::tool::{Call, Outcome, tools};
+use crate::mcp::{projects, tasks};
 
 const USUAL_LIMIT: i64 = 50;
 
@@ -22,6 +25,8 @@ tools! {
         "Shows one attempt: status, branch, target branch, worktree, executor and tokens used. For what it achieved see get_attempt_result.";
     Starts follow_up(FollowUpArguments)
         "Sends another message to the attempt's agent, which goes on in the same worktree and conversation. While it works, it is told at once or next.";
+    Reads get_children(AttemptArgument)
+        "Lists the tasks that an attempt gave rise to, and the task that its own task came from.";
     Replaces stop_task_attempt(AttemptArgument)
         "Stops everything that an attempt runs. What it did so far is kept, and follow_up lets it go on.";
 }
@@ -101,6 +106,7 @@ async fn list_task_attempts(call: Call, arguments: ListArguments) -> Outcome {
         "attempts": list,
         "count": list.len(),
         "applied_filters": {"project_id": project, "task_id": task, "limit": limit},
+        "url": projects::url_of(&call.forge, project),
     })
     .into())
 }
@@ -132,6 +138,34 @@ async fn stop_task_attempt(call: Call, arguments: AttemptArgument) -> Outcome {
         "url": url(&call.forge, &attempt),
     })
     .into())
+}
+
+async fn get_children(call: Call, arguments: AttemptArgument) -> Outcome {
+    let id = arguments.attempt_id.0;
+    let relations = call.forge.task_relationships(id).await?;
+    let children: Vec<Value> = relations.children.iter().map(|task| tell_task(&call.forge, task)).collect();
+    let parent = relations.parent_task.as_ref().map(|task| tell_task(&call.forge, task));
+    tell_with(&call, id, json!({"children": children, "count": children.len(), "parent_task": parent})).await
+}
+
+fn tell_task(forge: &Forge, task: &Task) -> Value {
+    json!({
+        "id": task.id,
+        "title": task.title,
+        "status": kebab(task.status),
+        "url": tasks::url(forge, task),
+    })
+}
+
+/// An answer, with which attempt it is about and where people see it.
+pub(crate) async fn tell_with(call: &Call, id: AttemptId, mut data: Value) -> Outcome {
+    let attempt = call.forge.attempt(id).await?;
+    data["attempt_id"] = json!(id);
+    data["task_id"] = json!(attempt.task_id);
+    data["branch"] = json!(attempt.branch);
+    data["target_branch"] = json!(attempt.target_branch);
+    data["url"] = json!(url(&call.forge, &attempt));
+    Ok(data.into())
 }
 
 /// Where people see the attempt.

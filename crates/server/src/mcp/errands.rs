@@ -8,6 +8,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::mcp::argument::{Id, filled, profile};
+use crate::mcp::projects;
 use crate::mcp::tool::{Call, Outcome, tools};
 
 tools! {
@@ -64,15 +65,17 @@ async fn start_execution_run(call: Call, arguments: StartArguments) -> Outcome {
         "project_id": errand.project_id,
         "branch": errand.branch,
         "warning": started.warning,
-        "url": crate::mcp::projects::url(&call.forge, errand.project_id),
+        "url": projects::url(&call.forge, errand.project_id),
     })
     .into())
 }
 
 async fn list_execution_runs(call: Call, arguments: ListArguments) -> Outcome {
-    let errands = call.forge.errands(arguments.project_id.map(|id| id.0)).await?;
+    let project_id = arguments.project_id.map(|id| id.0);
+    let errands = call.forge.errands(project_id).await?;
     let list: Vec<Value> = errands.iter().map(|errand| tell(&call, errand)).collect();
-    Ok(json!({"runs": list, "count": list.len()}).into())
+    let url = projects::url_of(&call.forge, project_id);
+    Ok(json!({"runs": list, "count": list.len(), "url": url}).into())
 }
 
 async fn get_execution_run(call: Call, arguments: ErrandArgument) -> Outcome {
@@ -88,7 +91,9 @@ async fn get_execution_run(call: Call, arguments: ErrandArgument) -> Outcome {
 async fn stop_execution_run(call: Call, arguments: ErrandArgument) -> Outcome {
     let id = arguments.execution_run_id.0;
     call.forge.stop_errand(id).await?;
-    Ok(json!({"stopped": true, "execution_run_id": id}).into())
+    let errand = call.forge.errand(id).await?;
+    let url = projects::url(&call.forge, errand.project_id);
+    Ok(json!({"stopped": true, "execution_run_id": id, "project_id": errand.project_id, "url": url}).into())
 }
 
 fn tell(call: &Call, errand: &Errand) -> Value {
@@ -99,6 +104,6 @@ fn tell(call: &Call, errand: &Errand) -> Value {
         "target_branch": errand.target_branch,
         "executor": errand.executor,
         "created_at": errand.created_at,
-        "url": crate::mcp::projects::url(&call.forge, errand.project_id),
+        "url": projects::url(&call.forge, errand.project_id),
     })
 }

@@ -59,7 +59,7 @@ struct UpdateArguments {
 async fn list_projects(call: Call, _: Nothing) -> Outcome {
     let projects = call.forge.projects().await?;
     let list: Vec<Value> = projects.iter().map(|project| tell(&call.forge, project)).collect();
-    Ok(json!({"projects": list, "count": list.len()}).into())
+    Ok(json!({"projects": list, "count": list.len(), "url": board(&call.forge)}).into())
 }
 
 async fn get_project(call: Call, arguments: ProjectArgument) -> Outcome {
@@ -112,12 +112,22 @@ async fn update_project(call: Call, arguments: UpdateArguments) -> Outcome {
 async fn delete_project(call: Call, arguments: ProjectArgument) -> Outcome {
     let id = arguments.project_id.0;
     call.forge.delete_project(id).await?;
-    Ok(json!({"deleted": true, "project_id": id}).into())
+    Ok(json!({"deleted": true, "project_id": id, "url": board(&call.forge)}).into())
+}
+
+/// Where people see all projects.
+pub(crate) fn board(forge: &Forge) -> String {
+    format!("{}/projects", forge.config().public_url.trim_end_matches('/'))
 }
 
 /// Where people see the project.
 pub(crate) fn url(forge: &Forge, id: ProjectId) -> String {
-    format!("{}/projects/{id}/tasks", forge.config().public_url.trim_end_matches('/'))
+    format!("{}/{id}/tasks", board(forge))
+}
+
+/// Where people see the project, or all of them when none is meant.
+pub(crate) fn url_of(forge: &Forge, id: Option<ProjectId>) -> String {
+    id.map_or_else(|| board(forge), |id| url(forge, id))
 }
 
 fn tell(forge: &Forge, project: &Project) -> Value {

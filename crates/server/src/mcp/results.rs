@@ -71,12 +71,18 @@ async fn wait_for_attempt(call: Call, arguments: WaitArguments) -> Outcome {
     let mut waiting = pin!(call.forge.await_attempt(id));
     let mut over = pin!(tokio::time::sleep(Duration::from_secs(wait_s)));
     let mut beat = tokio::time::interval(BEAT);
-    let pause = loop {
+    let end = loop {
         tokio::select! {
             biased;
-            pause = &mut waiting => break Some(pause?),
-            () = &mut over => break None,
-            () = call.left.cancelled() => break None,
+            pause = &mut waiting => break match pause? {
+                Pause::Ended => End::Ended,
+                Pause::Asks => End::Asks,
+            },
+            () = &mut over => break End::TimeOut,
+            () = call.left.cancelled() => {
+                tracing::info!(attempt = %id, "a wait was taken back");
+                break End::Cancelled;
+            }
             _ = beat.tick() => {
                 let waited_s = begun.elapsed().as_secs();
                 let message = format!("the agent works; waited {waited_s} of {wait_s} s");
@@ -84,37 +90,43 @@ async fn wait_for_attempt(call: Call, arguments: WaitArguments) -> Outcome {
             }
         }
     };
-    tell_wait(&call.forge, id, pause, begun.elapsed()).await
+    tell_wait(&call.forge, id, end, begun.elapsed()).await
 }
 
-async fn tell_wait(forge: &Forge, id: AttemptId, pause: Option<Pause>, waited: Duration) -> Outcome {
+/// Why a wait is over.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum End {
+    Ended,
+    Asks,
+    TimeOut,
+    Cancelled,
+}
+
+async fn tell_wait(forge: &Forge, id: AttemptId, end: End, waited: Duration) -> Outcome {
     let attempt = forge.attempt(id).await?;
     let runs = forge.runs(id, Dropped::Hidden).await?;
-    let approvals: Vec<Approval> = match pause {
-        Some(Pause::Asks) => {
+    let approvals: Vec<Approval> = match end {
+        End::Asks => {
             let is_its = |ask: &Approval| runs.iter().any(|run| ask.run_id == Some(run.id));
             forge.pending_approvals().await?.into_iter().filter(is_its).collect()
         }
         _ => Vec::new(),
     };
-    let (reason, next) = match (pause, attempt.status) {
-        (Some(Pause::Ended), AttemptStatus::Completed) => {
+    let (reason, next) = match (end, attempt.status) {
+        (End::Ended, AttemptStatus::Completed) => {
             ("ended", "get_attempt_result and get_attempt_diff show the work; merge_task_attempt lands it")
         }
-        (Some(Pause::Ended), _) => {
-            ("ended", "get_attempt_logs tells what happened; follow_up lets the agent go on")
-        }
-        (Some(Pause::Asks), _) => {
-            ("asks", "answer_approval answers the question; then call wait_for_attempt again")
-        }
-        (None, _) => ("time-out", "call wait_for_attempt again"),
+        (End::Ended, _) => ("ended", "get_attempt_logs tells what happened; follow_up lets the agent go on"),
+        (End::Asks, _) => ("asks", "answer_approval answers the question; then call wait_for_attempt again"),
+        (End::TimeOut, _) => ("time-out", "call wait_for_attempt again"),
+        (End::Cancelled, _) => ("cancelled", "call wait_for_attempt to wait again"),
     };
     let parked_until =
         runs.iter().rev().find(|run| run.phase == RunPhase::Parked).map(|run| run.parked_until);
     Ok(json!({
         "attempt_id": id,
         "task_id": attempt.task_id,
-        "finished": pause == Some(Pause::Ended),
+        "finished": end == End::Ended,
         "reason": reason,
         "status": attempt.status,
         "waited_s": waited.as_secs(),
@@ -154,7 +166,7 @@ fn tell_report(forge: &Forge, report: &AttemptReport) -> Value {
     })
 }
 
-fn tell_run(run: &Run) -> Value {
+pub(crate) fn tell_run(run: &Run) -> Value {
     json!({
         "id": run.id,
         "run_reason": run.reason,

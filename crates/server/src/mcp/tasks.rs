@@ -4,15 +4,16 @@
 
 use forge_core::Forge;
 use forge_types::{
-    AttemptId, CreateAttemptOptions, CreateTask, ProjectId, StartTask, Task, TaskId, TaskSummary, UpdateTask,
+    AttemptId, CreateAttemptOptions, CreateTask, Image, ProjectId, StartTask, Task, TaskId, TaskSummary,
+    UpdateTask,
 };
 use rmcp::schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::mcp::argument::{Id, TaskArgument, filled, kebab, profile, status};
-use crate::mcp::attempts;
 use crate::mcp::tool::{Call, Outcome, tools};
+use crate::mcp::{attempts, projects};
 
 const USUAL_LIMIT: i64 = 50;
 
@@ -29,6 +30,8 @@ tools! {
         "The same as create_task_and_start, under its older name.";
     Replaces update_task(UpdateArguments)
         "Changes title, description or status of a task. What is left out stays.";
+    Reads list_task_images(TaskArgument)
+        "Lists the images of a task: where its agents find each in their worktree, and where it can be downloaded.";
     Replaces delete_task(TaskArgument)
         "Removes a task and its attempts from Forge. Their branches stay, and the work in their worktrees is kept. Refused while an agent runs.";
 }
@@ -99,7 +102,7 @@ async fn list_tasks(call: Call, arguments: ListArguments) -> Outcome {
         "tasks": list,
         "count": list.len(),
         "project_id": id,
-        "url": crate::mcp::projects::url(&call.forge, id),
+        "url": projects::url(&call.forge, id),
         "applied_filters": {"status": wanted.map(kebab), "limit": limit},
     })
     .into())
@@ -176,10 +179,31 @@ async fn update_task(call: Call, arguments: UpdateArguments) -> Outcome {
     Ok(json!({"task": tell(&call.forge, &summary)}).into())
 }
 
+async fn list_task_images(call: Call, arguments: TaskArgument) -> Outcome {
+    let task = call.forge.task(arguments.task_id.0).await?;
+    let images = call.forge.task_images(task.id).await?;
+    let list: Vec<Value> = images.iter().map(|image| tell_image(&call.forge, image)).collect();
+    let url = url(&call.forge, &task);
+    Ok(json!({"task_id": task.id, "images": list, "count": list.len(), "url": url}).into())
+}
+
+fn tell_image(forge: &Forge, image: &Image) -> Value {
+    let base = forge.config().public_url.trim_end_matches('/');
+    json!({
+        "id": image.id,
+        "name": image.original_name,
+        "file_path": image.file_path,
+        "mime_type": image.mime_type,
+        "size_bytes": image.size_bytes,
+        "url": format!("{base}/api/images/{}/file", image.id),
+    })
+}
+
 async fn delete_task(call: Call, arguments: TaskArgument) -> Outcome {
-    let id = arguments.task_id.0;
-    call.forge.delete_task(id).await?;
-    Ok(json!({"deleted_task_id": id}).into())
+    let task = call.forge.task(arguments.task_id.0).await?;
+    call.forge.delete_task(task.id).await?;
+    let url = projects::url(&call.forge, task.project_id);
+    Ok(json!({"deleted_task_id": task.id, "project_id": task.project_id, "url": url}).into())
 }
 
 fn title(text: &str) -> Result<String, crate::envelope::Fault> {

@@ -16,13 +16,15 @@ use tracing::Instrument;
 
 use crate::envelope::Fault;
 use crate::mcp::progress::Progress;
-use crate::mcp::{approvals, attempts, branches, errands, projects, results, tasks};
+use crate::mcp::{
+    agents, approvals, attempts, branches, drafts, errands, processes, projects, pulls, results, tasks, usage,
+};
 
 /// One call of a tool.
 pub(crate) struct Call {
     pub forge: Forge,
     pub progress: Progress,
-    /// The caller has gone away.
+    /// The caller has gone away, or has taken the call back.
     pub left: CancellationToken,
 }
 
@@ -88,7 +90,12 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Tool> {
         attempts::TOOLS,
         results::TOOLS,
         branches::TOOLS,
+        pulls::TOOLS,
         approvals::TOOLS,
+        drafts::TOOLS,
+        processes::TOOLS,
+        usage::TOOLS,
+        agents::TOOLS,
         errands::TOOLS,
     ];
     groups.into_iter().flatten()
@@ -156,12 +163,13 @@ fn fail(fault: &Fault) -> CallToolResult {
 
 /// The engine says what is not there; which tool finds what is there, only we know.
 fn advise(message: &str) -> String {
-    const WHERE: [(&str, &str); 5] = [
+    const WHERE: [(&str, &str); 6] = [
         ("Project not found", "list_projects"),
         ("Task not found", "list_tasks"),
         ("Task attempt not found", "list_task_attempts"),
         ("Execution run not found", "list_execution_runs"),
         ("Approval not found", "list_approvals"),
+        ("Execution process not found", "list_processes"),
     ];
     match WHERE.iter().find(|(words, _)| message.contains(words)) {
         Some((_, tool)) => format!("{message}; {tool} tells which there are"),
