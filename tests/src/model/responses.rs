@@ -61,8 +61,14 @@ fn called(used: &Use) -> Value {
             json!({"type": "local_shell_call", "id": new_id("lsh_"), "call_id": call, "status": "completed",
                 "action": action})
         }
-        Arguments::Json(arguments) => json!({"type": "function_call", "id": new_id("fc_"), "call_id": call,
-            "name": used.name, "arguments": arguments.to_string(), "status": "completed"}),
+        Arguments::Json(arguments) => {
+            let mut item = json!({"type": "function_call", "id": new_id("fc_"), "call_id": call,
+                "name": used.name, "arguments": arguments.to_string(), "status": "completed"});
+            if let Some(namespace) = &used.namespace {
+                item["namespace"] = json!(namespace);
+            }
+            item
+        }
     }
 }
 

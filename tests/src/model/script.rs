@@ -1,9 +1,9 @@
 //! What the model does, chosen by the last directive in the last prompt that has one.
 //!
-//! `[[write:PATH:TEXT]]` uses the agent's tool for files, `[[bash:COMMAND]]` the one for commands, `[[tool:NAME:JSON]]` the
-//! tool whose name ends so (agents put names of their own before those of MCP servers); the next call, which carries the tool's result, is answered with "Done". `[[say:TEXT]]` just answers,
-//! `[[slow:SECONDS]]` says a word each second, `[[hang:SECONDS]]` says nothing for so long, `[[status:CODE]]` fails,
-//! `[[flaky:CODE:N]]` fails N times.
+//! `[[write:PATH:TEXT]]` uses the agent's tool for files, `[[bash:COMMAND]]` the one for commands,
+//! `[[mcp:SERVER:TOOL:JSON]]` a tool of an MCP server; the next call, which carries the tool's result, is answered with
+//! "Done". `[[say:TEXT]]` just answers, `[[slow:SECONDS]]` says a word each second, `[[hang:SECONDS]]` says nothing for so
+//! long, `[[status:CODE]]` fails, `[[flaky:CODE:N]]` fails N times.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -133,8 +133,9 @@ pub(super) fn decide(said: &[Said], tools: &Tools, body: &Value, flaky: &mut Fla
     let used = match kind {
         "write" => tools.write(first, rest, find_place(body).as_deref()),
         "bash" => tools.run(argument),
-        "tool" => {
-            tools.named(first).map(|name| Use::json(name, serde_json::from_str(rest).unwrap_or_default()))
+        "mcp" => {
+            let (tool, arguments) = rest.split_once(':').unwrap_or((rest, "{}"));
+            Some(tools.use_served(first, tool, serde_json::from_str(arguments).unwrap_or_default()))
         }
         _ => return Reply::Text(format!("unknown directive {kind}")),
     };

@@ -34,6 +34,8 @@ const MARK_REACH: usize = 60;
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Use {
     pub name: String,
+    /// The group that the tool stands in, for agents that offer groups of tools.
+    pub namespace: Option<String>,
     pub arguments: Arguments,
 }
 
@@ -46,7 +48,7 @@ pub(super) enum Arguments {
 
 impl Use {
     pub(super) fn json(name: &str, arguments: Value) -> Use {
-        Use { name: name.to_owned(), arguments: Arguments::Json(arguments) }
+        Use { name: name.to_owned(), namespace: None, arguments: Arguments::Json(arguments) }
     }
 
     /// As an object, for APIs that know nothing else.
@@ -64,14 +66,24 @@ enum Tool {
 }
 
 #[derive(Default)]
-pub(super) struct Tools(BTreeMap<String, Tool>);
+pub(super) struct Tools {
+    single: BTreeMap<String, Tool>,
+    /// Group and name.
+    grouped: Vec<(String, String)>,
+}
 
 impl Tools {
     /// The tools of a request in the style of Anthropic and OpenAI.
     pub(super) fn listed(body: &Value) -> Tools {
         let mut tools = Tools::default();
-        for tool in body["tools"].as_array().into_iter().flatten().filter(|tool| tool["type"] != "namespace")
-        {
+        for tool in body["tools"].as_array().into_iter().flatten() {
+            if tool["type"] == "namespace" {
+                let names =
+                    tool["tools"].as_array().into_iter().flatten().filter_map(|tool| tool["name"].as_str());
+                let group = tool["name"].as_str().unwrap_or_default();
+                tools.grouped.extend(names.map(|name| (group.to_owned(), name.to_owned())));
+                continue;
+            }
             let inner = if tool["function"].is_object() { &tool["function"] } else { tool };
             let Some(name) = inner["name"].as_str().or(tool["type"].as_str()) else { continue };
             let schema =
@@ -80,31 +92,36 @@ impl Tools {
                 true => Tool::Plain,
                 false => Tool::Schema(schema.cloned().unwrap_or_default()),
             };
-            tools.0.insert(name.to_owned(), tool);
+            tools.single.insert(name.to_owned(), tool);
         }
         tools
     }
 
     pub(super) fn add(&mut self, name: &str, schema: Value) {
-        self.0.insert(name.to_owned(), Tool::Schema(schema));
+        self.single.insert(name.to_owned(), Tool::Schema(schema));
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.single.is_empty()
     }
 
     pub(super) fn names(&self) -> String {
-        self.0.keys().map(String::as_str).collect::<Vec<_>>().join(", ")
+        self.single.keys().map(String::as_str).collect::<Vec<_>>().join(", ")
     }
 
-    /// The tool of that name, else one whose name ends so.
-    pub(super) fn named(&self, name: &str) -> Option<&str> {
-        let exact = self.0.get_key_value(name).map(|(known, _)| known);
-        exact.or_else(|| self.0.keys().find(|known| known.ends_with(name))).map(String::as_str)
+    /// Uses the tool of an MCP server. Agents put words of their own before its name, or it into a group; one that offers
+    /// such tools only on demand knows it by the name that most agents use.
+    pub(super) fn use_served(&self, server: &str, name: &str, arguments: Value) -> Use {
+        if let Some((group, _)) = self.grouped.iter().find(|(_, known)| known == name) {
+            return Use { namespace: Some(group.clone()), ..Use::json(name, arguments) };
+        }
+        let listed = self.single.keys().find(|known| known.ends_with(name) && known.contains(server));
+        let usual = format!("mcp__{server}__{name}");
+        Use::json(listed.unwrap_or(&usual), arguments)
     }
 
     fn first(&self, names: &[&'static str]) -> Option<(&'static str, &Value)> {
-        names.iter().find_map(|name| match self.0.get(*name)? {
+        names.iter().find_map(|name| match self.single.get(*name)? {
             Tool::Schema(schema) => Some((*name, schema)),
             Tool::Plain => None,
         })
@@ -141,8 +158,10 @@ impl Tools {
         }
         let lines: String = text.lines().map(|line| format!("+{line}\n")).collect();
         let patch = format!("*** Begin Patch\n*** Add File: {path}\n{lines}*** End Patch\n");
-        match self.0.get(PATCHER) {
-            Some(Tool::Plain) => Some(Use { name: PATCHER.to_owned(), arguments: Arguments::Plain(patch) }),
+        match self.single.get(PATCHER) {
+            Some(Tool::Plain) => {
+                Some(Use { name: PATCHER.to_owned(), namespace: None, arguments: Arguments::Plain(patch) })
+            }
             Some(Tool::Schema(_)) => Some(Use::json(PATCHER, json!({"input": patch}))),
             None => self.run(&format!("printf '%s' '{text}' > '{path}'")),
         }

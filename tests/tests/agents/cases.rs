@@ -258,14 +258,14 @@ async fn check_tokens(stage: &Stage, work: &Work) -> Result<Value> {
 /// The agent directs Forge through Forge's own tools: what they answer reaches its model, and what they do is done.
 async fn direct(stage: &mut Stage) -> Result<()> {
     stage.offer_forge().await?;
-    let work = stage.start("What is there? [[tool:list_projects:{}]]").await?;
+    let work = stage.start("What is there? [[mcp:forge:list_projects:{}]]").await?;
     stage.completed(&work).await?;
     // Nothing but the tool has told the agent which id its project has.
     let calls = stage.model.calls();
     ensure!(calls.iter().any(|call| call.says(&stage.project)), "the projects did not reach the model");
 
     let wish = json!({"project_id": stage.project, "title": "Paint the fence"});
-    stage.follow_up(&work, &format!("Then plan it. [[tool:create_task:{wish}]]")).await;
+    stage.follow_up(&work, &format!("Then plan it. [[mcp:forge:create_task:{wish}]]")).await;
     let run = stage.completed(&work).await?;
     let tasks = stage.forge.get(&format!("/api/projects/{}/tasks", stage.project)).await.data();
     let made = tasks.as_array().into_iter().flatten().find(|task| task["title"] == "Paint the fence");
@@ -273,11 +273,9 @@ async fn direct(stage: &mut Stage) -> Result<()> {
     let calls = stage.model.calls();
     ensure!(calls.iter().any(|call| call.says(&text(&made["id"]))), "the task's id did not reach the model");
     let entries = stage.entries(&text(&run["id"])).await;
-    let tools = entries.tools("create_task");
-    ensure!(
-        tools.len() == 1 && tools[0]["status"]["status"] == "success",
-        "the tool use is shown as {tools:?}"
-    );
+    let tools = entries.tools("");
+    let closed = tools.len() == 1 && tools[0]["status"]["status"] == "success";
+    ensure!(closed, "the tool use is shown as {tools:?}");
     Ok(())
 }
 

@@ -83,14 +83,11 @@ impl Stage {
 
     /// Gives the agent this very Forge as an MCP server, in the file where its program looks for them.
     pub async fn offer_forge(&self) -> Result<()> {
-        let (program, url) = (forge_exe(), self.forge.base());
+        let (program, env) = (forge_exe(), json!({"FORGE_BACKEND_URL": self.forge.base()}));
         let server = match self.agent.executor {
-            "OPENCODE" => {
-                json!({"type": "local", "command": [program, "mcp"], "environment": {"FORGE_BACKEND_URL": url}})
-            }
-            _ => {
-                json!({"command": program, "args": ["mcp"], "env": {"FORGE_BACKEND_URL": url}, "tools": ["*"]})
-            }
+            "OPENCODE" => json!({"type": "local", "command": [program, "mcp"], "environment": env}),
+            "COPILOT" => json!({"command": program, "args": ["mcp"], "env": env, "tools": ["*"]}),
+            _ => json!({"command": program, "args": ["mcp"], "env": env}),
         };
         let path = format!("/api/mcp-config?executor={}", self.agent.executor);
         let answer = self.forge.post(&path, &json!({"servers": {"forge": server}})).await;
