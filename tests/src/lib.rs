@@ -5,6 +5,7 @@
 
 mod code_host;
 mod http;
+mod mcp;
 pub mod model;
 mod socket;
 mod terminal;
@@ -19,6 +20,7 @@ use tempfile::TempDir;
 
 pub use code_host::{CodeHost, Dialect, Seen};
 pub use http::{Answer, client};
+pub use mcp::last_message;
 pub use socket::Socket;
 pub use terminal::Terminal;
 

@@ -1,6 +1,7 @@
 //! What an attempt changed, as it is now: the files with their figures, and the patch.
 //!
-//! Invariant: the same changes as [`Forge::diff`] tells, but told once and bounded, for readers that do not stay.
+//! Invariant: the same changes as [`Forge::diff`] tells, but told once and bounded, for readers that do not stay. A
+//! worktree that was put away stays so: then its commits are what is told.
 
 use forge_git::{Counting, FileDiff};
 use forge_types::{AttemptId, Diff, Merge};
@@ -19,6 +20,8 @@ pub struct AttemptPatch {
     pub text: String,
     /// There is more of it than the reader wanted.
     pub truncated: bool,
+    /// The worktree was put away, and what was not committed went with it.
+    pub committed_only: bool,
 }
 
 /// The figures of a whole change, and its files as far as they fit.
@@ -33,7 +36,14 @@ pub struct ChangeStat {
 /// Where the changes lie.
 enum Source {
     Commit(String),
-    Tree { base: String },
+    Tree {
+        base: String,
+    },
+    /// The worktree is away.
+    Branch {
+        base: String,
+        tip: String,
+    },
 }
 
 impl Forge {
@@ -45,9 +55,13 @@ impl Forge {
             Source::Tree { base } => {
                 forge_git::patch_worktree(&ground.repo, &ground.site.place, base, max_bytes).await?
             }
+            Source::Branch { base, tip } => {
+                forge_git::patch_between(&ground.repo, base, tip, max_bytes).await?
+            }
         };
         let files = stat(count(&ground, &source).await?).files;
-        Ok(AttemptPatch { files, text: patch.text, truncated: patch.truncated })
+        let committed_only = matches!(source, Source::Branch { .. });
+        Ok(AttemptPatch { files, text: patch.text, truncated: patch.truncated, committed_only })
     }
 
     pub(crate) async fn stat(&self, id: AttemptId) -> Result<ChangeStat> {
@@ -63,12 +77,17 @@ impl Forge {
         {
             return Ok((ground, Source::Commit(commit.to_owned())));
         }
-        let ground = self.ground(id).await?;
+        let is_away = !ground.site.place.join(".git").exists();
+        let ground = if is_away { ground } else { self.ground(id).await? };
         let Ground { site, attempt, repo } = &ground;
-        let head = repo.head_of(&site.place).await?;
+        let head = match is_away {
+            true => tip_of(repo, &attempt.branch).await?,
+            false => repo.head_of(&site.place).await?,
+        };
         let target = tip_of(repo, &attempt.target_branch).await?;
-        let base = forge_git::merge_base(repo, &head, &target).await?.unwrap_or(head);
-        Ok((ground, Source::Tree { base }))
+        let base = forge_git::merge_base(repo, &head, &target).await?.unwrap_or_else(|| head.clone());
+        let source = if is_away { Source::Branch { base, tip: head } } else { Source::Tree { base } };
+        Ok((ground, source))
     }
 }
 
@@ -77,6 +96,7 @@ async fn count(ground: &Ground, source: &Source) -> Result<Vec<FileDiff>> {
     Ok(match source {
         Source::Commit(commit) => forge_git::diff_commit(repo, commit, Counting::Count).await?,
         Source::Tree { base } => forge_git::diff_worktree(repo, &site.place, base, Counting::Count).await?,
+        Source::Branch { base, tip } => forge_git::diff_between(repo, base, tip, Counting::Count).await?,
     })
 }
 

@@ -111,6 +111,18 @@ pub async fn diff_commit(repo: &Repo, commit: &str, counting: Counting) -> Resul
     Ok(name_changes(None, read(&bytes), counting))
 }
 
+/// One commit against another.
+pub async fn diff_between(
+    repo: &Repo,
+    from: &str,
+    to: &str,
+    counting: Counting,
+) -> Result<Vec<FileDiff>, GitError> {
+    let diff = Git::read(repo.path()).args(["diff"]).args(FORMAT).args(counting.option());
+    let bytes = diff.args([revision(from)?, revision(to)?, "--"]).run().await?;
+    Ok(name_changes(None, read(&bytes), counting))
+}
+
 impl Counting {
     fn option(self) -> Option<&'static str> {
         (self == Counting::Count).then_some("--numstat")

@@ -37,6 +37,13 @@ pub async fn patch_commit(repo: &Repo, commit: &str, max_bytes: u64) -> Result<P
     Ok(Patch::read(show.args([revision(commit)?, "--"]).head(max_bytes).await?, max_bytes))
 }
 
+/// One commit against another.
+pub async fn patch_between(repo: &Repo, from: &str, to: &str, max_bytes: u64) -> Result<Patch, GitError> {
+    let diff = Git::read(repo.path()).args(["diff"]).args(FORMAT);
+    let bytes = diff.args([revision(from)?, revision(to)?, "--"]).head(max_bytes).await?;
+    Ok(Patch::read(bytes, max_bytes))
+}
+
 impl Patch {
     fn read(mut bytes: Vec<u8>, max_bytes: u64) -> Self {
         let truncated = bytes.len() as u64 > max_bytes;

@@ -36,5 +36,6 @@ mod settings;
 mod setup;
 mod shutdown;
 mod stop;
+mod tools;
 mod torture;
 mod usage;

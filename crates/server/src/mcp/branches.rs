@@ -53,8 +53,14 @@ struct TargetArguments {
 }
 
 async fn get_branch_status(call: Call, arguments: AttemptArgument) -> Outcome {
-    let status = call.forge.branch_status(arguments.attempt_id.0).await?;
-    tell_with(&call, arguments.attempt_id.0, json!(status)).await
+    let id = arguments.attempt_id.0;
+    // The engine would bring the worktree back to look at it, and who only asks has not asked for that.
+    if call.forge.attempt(id).await?.worktree_deleted {
+        let message = "the attempt's worktree was put away; restore_worktree brings it back".to_owned();
+        return Err(Fault::new(StatusCode::CONFLICT, message));
+    }
+    let status = call.forge.branch_status(id).await?;
+    tell_with(&call, id, json!(status)).await
 }
 
 async fn rebase_task_attempt(call: Call, arguments: RebaseArguments) -> Outcome {

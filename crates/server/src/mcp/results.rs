@@ -6,7 +6,7 @@ use std::pin::pin;
 use std::time::Duration;
 
 use forge_core::{AttemptReport, ChangeStat, Dropped, Forge, Pause};
-use forge_types::{Approval, AttemptId, AttemptStatus, Diff, Run, RunPhase};
+use forge_types::{Approval, AttemptId, AttemptStatus, Diff, Run, RunPhase, UsageQuery};
 use rmcp::schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -30,7 +30,7 @@ tools! {
     Reads wait_for_attempt(WaitArguments)
         "Waits until the attempt's agent has ended or asks for an approval, at most wait_s seconds. Reports progress meanwhile. Call it again while finished is false.";
     Reads get_attempt_result(AttemptArgument)
-        "Tells what an attempt has come to: the agent's final message, commits, changed files, tokens used, merges and open questions.";
+        "Tells what an attempt has come to: the agent's final message, commits, changed files, tokens used and their cost, merges and open questions.";
     Reads get_attempt_logs(LogArguments)
         "The readable transcript of an attempt, newest part: what the agent said and did, and what its scripts printed.";
     Reads get_attempt_diff(DiffArguments)
@@ -140,8 +140,12 @@ async fn tell_wait(forge: &Forge, id: AttemptId, end: End, waited: Duration) -> 
 }
 
 async fn get_attempt_result(call: Call, arguments: AttemptArgument) -> Outcome {
-    let report = call.forge.attempt_report(arguments.attempt_id.0).await?;
-    Ok(tell_report(&call.forge, &report).into())
+    let id = arguments.attempt_id.0;
+    let report = call.forge.attempt_report(id).await?;
+    let used = call.forge.usage(UsageQuery { attempt_id: Some(id), ..UsageQuery::default() }).await?;
+    let mut told = tell_report(&call.forge, &report);
+    told["usage"] = json!(used.total);
+    Ok(told.into())
 }
 
 fn tell_report(forge: &Forge, report: &AttemptReport) -> Value {
@@ -156,6 +160,7 @@ fn tell_report(forge: &Forge, report: &AttemptReport) -> Value {
         "final_message": report.final_message,
         "branch": attempt.branch,
         "target_branch": attempt.target_branch,
+        "worktree_deleted": attempt.worktree_deleted,
         "commits": report.commits,
         "diff_stat": tell_stat(&report.changes),
         "tokens": attempt.tokens,
@@ -226,6 +231,7 @@ async fn get_attempt_diff(call: Call, arguments: DiffArguments) -> Outcome {
         "files": patch.files.iter().map(tell_file).collect::<Vec<_>>(),
         "diff": patch.text,
         "truncated": patch.truncated,
+        "committed_only": patch.committed_only,
         "url": url(&call.forge, &attempt),
     });
     let text = match (patch.text.as_str(), patch.truncated) {
@@ -233,6 +239,11 @@ async fn get_attempt_diff(call: Call, arguments: DiffArguments) -> Outcome {
         (text, true) => format!("{text}\n(the rest is left out; give a larger max_bytes to see more)"),
         (text, false) => text.to_owned(),
     };
+    let away = match patch.committed_only {
+        true => "(the worktree was put away, so only commits are shown; restore_worktree brings it back)\n\n",
+        false => "",
+    };
+    let text = format!("{away}{text}");
     Ok(Reply { data, text: Some(text) })
 }
 
