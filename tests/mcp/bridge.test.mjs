@@ -31,5 +31,6 @@ test('the bridge ends when its input does, and standard output is the protocol a
     [null, 'a'],
   );
   assert.equal(lines[0].error.code, -32700);
-  assert.deepEqual(lines[1].result.structuredContent, { projects: [], count: 0 });
+  const { projects, count } = lines[1].result.structuredContent;
+  assert.deepEqual([projects, count], [[], 0]);
 });

@@ -20,13 +20,18 @@ export class Forge {
     });
     forge.log = '';
     forge.server.stderr.on('data', (text) => (forge.log += text));
+    await forge.until(() => forge.port(), 'the server did not start');
+    return forge;
+  }
+
+  /** Waits for something that the server does; `complaint` tells what it is when it does not. */
+  async until(holds, complaint) {
     const begun = Date.now();
-    while (!forge.port()) {
-      const over = Date.now() - begun > PATIENCE_MS || forge.server.exitCode !== null;
-      if (over) throw new Error(`the server did not start:\n${forge.log}`);
+    while (!holds()) {
+      const over = Date.now() - begun > PATIENCE_MS || this.server.exitCode !== null;
+      if (over) throw new Error(`${complaint}:\n${this.log}`);
       await new Promise((done) => setTimeout(done, 20));
     }
-    return forge;
   }
 
   constructor() {

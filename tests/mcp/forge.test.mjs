@@ -78,10 +78,37 @@ for (const version of Object.keys(protocols)) {
       assert.match(contents[0].text, /\+Hello/);
       const { resourceTemplates } = await client.listResourceTemplates();
       assert.equal(resourceTemplates.length, 3);
+      await assert.rejects(client.readResource({ uri: 'forge://attempt/nobody/logs' }), /names nothing; allowed: forge:/);
 
       const refused = await ask('get_task', { task_id: 'abc' });
       assert.equal(refused.isError, true);
       assert.match(refused.content[0].text, /task_id: 'abc' is not a UUID/);
+    });
+  }
+}
+
+for (const version of Object.keys(protocols)) {
+  for (const transport of ['http', 'stdio']) {
+    test(`a wait that is cancelled ends on the server (${version} over ${transport})`, async (t) => {
+      const { call } = await connect(t, version, transport);
+      const name = `cancel-${version}-${transport}`;
+      const { project_id } = await call('create_project', { name, git_repo_path: forge.repository(name).path });
+      const { attempt_id } = await call('create_task_and_start', {
+        project_id,
+        title: 'Sleep',
+        description: 'sleep 600000',
+        executor: 'SCRIPTED',
+        base_branch: 'main',
+      });
+      const ended = () => forge.log.split('\n').some((line) => line.includes('taken back') && line.includes(attempt_id));
+      const patience = new AbortController();
+      const waits = call('wait_for_attempt', { attempt_id, wait_s: 600 }, {
+        signal: patience.signal,
+        onprogress: () => patience.abort('no longer wanted'),
+      });
+      await assert.rejects(waits);
+      await forge.until(ended, 'the server waits on');
+      await call('stop_task_attempt', { attempt_id });
     });
   }
 }

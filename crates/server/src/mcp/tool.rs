@@ -209,16 +209,33 @@ mod tests {
             let described = serde_json::to_value(tool.describe()).unwrap();
             let hints = described["annotations"].as_object().unwrap();
             assert_eq!(hints.len(), 4, "{}: {hints:?}", tool.name);
-            for (parameter, schema) in described["inputSchema"]["properties"].as_object().unwrap() {
-                assert!(schema["description"].is_string(), "{}.{parameter} is not described", tool.name);
+            let parameters = described["inputSchema"]["properties"].as_object().unwrap();
+            assert_spoken_of(tool.name, words, parameters);
+            for (parameter, schema) in parameters {
+                let words = schema["description"].as_str();
+                let words = words.unwrap_or_else(|| panic!("{}.{parameter} is not described", tool.name));
+                assert_spoken_of(tool.name, words, parameters);
             }
-            // A tool that a description sends its reader to has to be there.
-            let words = words.split(|letter: char| !letter.is_ascii_lowercase() && letter != '_');
-            for word in words.filter(|word| word.contains('_') && !word.ends_with("_id")) {
-                let known =
-                    find(word).is_some() || described["inputSchema"]["properties"].get(word).is_some();
-                assert!(known, "{} speaks of {word}", tool.name);
-            }
+        }
+    }
+
+    /// A tool or parameter that a description sends its reader to has to be there.
+    fn assert_spoken_of(tool: &str, words: &str, parameters: &serde_json::Map<String, Value>) {
+        let words = words.split(|letter: char| !letter.is_ascii_lowercase() && letter != '_');
+        for word in words.filter(|word| word.contains('_')) {
+            assert!(find(word).is_some() || parameters.contains_key(word), "{tool} speaks of {word}");
+        }
+    }
+
+    #[test]
+    fn what_is_advised_can_be_done() {
+        let snake = |text: &str| text.split(' ').any(|word| find(word.trim_matches(',')).is_some());
+        for message in ["Project not found", "Execution process not found: 1", "Approval not found"] {
+            assert!(snake(&advise(message)), "{}", advise(message));
+        }
+        let instructions = crate::mcp::INSTRUCTIONS;
+        for word in instructions.split(|letter: char| !letter.is_ascii_lowercase() && letter != '_') {
+            assert!(!word.contains('_') || find(word).is_some(), "the instructions speak of {word}");
         }
     }
 }

@@ -105,12 +105,18 @@ async fn conflicts_are_foreseen_told_and_given_to_the_agent() {
 async fn a_worktree_that_was_put_away_comes_back_whole() {
     let forge = TestForge::start().await;
     let (project, _) = forge.project("repo").await;
-    let work = work(&forge, &project, "Away", "say done").await;
+    let work = work(&forge, &project, "Away", "write a.txt one\nsay done").await;
     std::fs::write(work.place.join("notes.txt"), "not committed").unwrap();
     forge.post(&format!("/api/worktrees/{}/retire", work.id), &json!({})).await.data();
     let attempt = json!({"attempt_id": work.id});
     let away = forge.refused_tool("get_branch_status", attempt.clone()).await;
     assert!(away.contains("restore_worktree"), "{away}");
+    let diff = forge.tool("get_attempt_diff", attempt.clone()).await;
+    assert_eq!(diff["committed_only"], true, "{diff:#}");
+    assert!(text(&diff["diff"]).contains("+one") && !text(&diff["diff"]).contains("notes.txt"), "{diff:#}");
+    let stat = &forge.tool("get_attempt_result", attempt.clone()).await["diff_stat"];
+    assert_eq!((&stat["files_changed"], &stat["files"][0]["path"]), (&json!(1), &json!("a.txt")), "{stat:#}");
+    assert!(!work.place.exists(), "who looks brings nothing back");
     let restored = forge.tool("restore_worktree", attempt.clone()).await;
     assert_eq!(restored["path"], json!(work.place));
     assert_eq!(std::fs::read_to_string(work.place.join("notes.txt")).unwrap(), "not committed");
