@@ -66,7 +66,9 @@ impl Caller<'_> {
         let result = self.result(name, arguments).await;
         assert_ne!(result["isError"], true, "{name}: {result}");
         assert_eq!(result["content"][0]["type"], "text");
-        result["structuredContent"].clone()
+        let told = result["structuredContent"].clone();
+        assert!(told.to_string().contains(r#""url":"http"#), "{name} tells no url: {told}");
+        told
     }
 
     /// The words of a refusal.
@@ -142,7 +144,8 @@ async fn every_tool_answers() {
     let first = tools.call("start_task_attempt", start).await["attempt_id"].clone();
     let waited = tools.call("wait_for_attempt", json!({"attempt_id": first})).await;
     assert_eq!((&waited["finished"], &waited["status"]), (&json!(true), &json!("completed")), "{waited}");
-    assert_eq!(tools.call("delete_task", json!({"task_id": task})).await, json!({"deleted_task_id": task}));
+    assert_eq!(tools.call("list_task_images", json!({"task_id": task})).await["count"], 0);
+    assert_eq!(tools.call("delete_task", json!({"task_id": task})).await["deleted_task_id"], task);
 
     let script = json!({"project_id": project, "title": "echo Hello > hello.txt; echo written", "executor": "SHELL",
                         "base_branch": "main"});
@@ -167,12 +170,34 @@ async fn every_tool_answers() {
     assert!(tools.refused("push_task_attempt", this.clone()).await.contains("remote"));
     tools.refused("create_pr", this.clone()).await;
     tools.refused("attach_pr", json!({"attempt_id": attempt, "pr_number": 1})).await;
+    assert_eq!(tools.call("get_pr_status", this.clone()).await["count"], 0);
+    let issue = json!({"project_id": project, "number": 1});
+    assert!(tools.refused("create_task_from_issue", issue).await.contains("remote"));
     assert_eq!(tools.call("abort_conflicts", this.clone()).await["in_conflict"], false);
+    assert!(tools.refused("resolve_conflicts", this.clone()).await.contains("no conflict"));
+    assert_eq!(tools.call("list_conflicts", json!({"project_id": project})).await["checked"], 1);
+    assert!(tools.refused("restore_worktree", this.clone()).await.contains("is there already"));
     let merged = tools.call("merge_task_attempt", this.clone()).await;
     assert_eq!(merged["merge_commit"].as_str().map(str::len), Some(40), "{merged}");
     let told = json!({"attempt_id": attempt, "message": "sleep 60"});
     assert_eq!(tools.call("follow_up", told).await["success"], true);
     assert_eq!(tools.call("stop_task_attempt", this.clone()).await["stopped"], true);
+    let runs = tools.call("list_processes", this.clone()).await;
+    assert_eq!((&runs["count"], &runs["processes"][1]["status"]), (&json!(2), &json!("killed")), "{runs}");
+    let run = json!({"process_id": runs["processes"][1]["id"]});
+    assert_eq!(tools.call("get_process", run.clone()).await["process"]["prompt"], "sleep 60");
+    assert!(tools.refused("stop_process", run).await.contains("is not running"));
+    assert!(tools.refused("start_dev_server", this.clone()).await.contains("dev server script"));
+    let draft = json!({"attempt_id": attempt, "content": "true"});
+    assert_eq!(tools.call("save_draft", draft).await["draft"]["prompt"], "true");
+    assert_eq!(tools.call("get_draft", this.clone()).await["draft"]["prompt"], "true");
+    let keep = json!({"attempt_id": attempt, "queue": false});
+    assert_eq!(tools.call("set_draft_queue", keep).await["draft"]["queued"], false);
+    assert_eq!(tools.call("delete_draft", this.clone()).await["deleted"], true);
+    assert_eq!(tools.call("get_children", this.clone()).await["count"], 0);
+    assert_eq!(tools.call("get_usage", this.clone()).await["total"]["runs"], 0);
+    assert_eq!(tools.call("list_agents", json!({"project_id": project})).await["count"], 0);
+    assert_ne!(tools.call("list_profiles", json!({})).await["count"], 0);
     tools.call("create_and_start_task", script).await;
 
     assert_eq!(tools.call("list_approvals", this).await["count"], 0);
