@@ -564,6 +564,10 @@ export interface KeptWorktree {
 
 export type Language = "BROWSER" | "EN" | "JA" | "ES" | "KO";
 
+export interface ListedAttempt extends TaskAttempt {
+  task_title: string;
+}
+
 export type LoginAnswer = "SLOW_DOWN" | "AUTHORIZATION_PENDING" | "SUCCESS";
 
 export type LoginCheck = "VALID" | "INVALID";
@@ -1176,6 +1180,7 @@ export interface UsageGroup extends UsageSum {
   executor?: string;
   model?: string;
   project_id?: Uuid;
+  task_id?: Uuid;
 }
 
 export interface UsageReport {
@@ -1305,7 +1310,7 @@ export interface Routes {
   "DELETE /api/tags/{tag_id}": { path: { tag_id: Uuid }; answer: null };
   "GET /api/tags/{tag_id}": { path: { tag_id: Uuid }; answer: Tag };
   "PUT /api/tags/{tag_id}": { path: { tag_id: Uuid }; body: UpdateTag; answer: Tag };
-  "GET /api/task-attempts": { query?: { task_id?: Uuid; limit?: number; offset?: number }; answer: TaskAttempt[] };
+  "GET /api/task-attempts": { query?: { task_id?: Uuid; project_id?: Uuid; limit?: number; offset?: number }; answer: ListedAttempt[] };
   "POST /api/task-attempts": { body: CreateTaskAttempt; answer: TaskAttempt };
   "GET /api/task-attempts/{attempt_id}": { path: { attempt_id: Uuid }; answer: TaskAttemptDetail };
   "GET /api/task-attempts/{attempt_id}/branch-status": { path: { attempt_id: Uuid }; answer: BranchStatus };

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use forge_store::{Dropped, Page};
+use forge_store::{AttemptsOf, Dropped, Page};
 use forge_types::{
-    Action, Attempt, AttemptId, Merge, Millis, Run, RunId, RunOwner, RunPhase, RunReason, RunStatus,
-    ScriptContext, TaskStatus,
+    Action, Attempt, AttemptId, ListedAttempt, Merge, Millis, Run, RunId, RunOwner, RunPhase, RunReason,
+    RunStatus, ScriptContext, TaskStatus,
 };
 
 use forge_run::Live;
@@ -25,6 +25,11 @@ const STOP_LIMIT: Duration = Duration::from_secs(15);
 impl Forge {
     pub async fn attempts(&self, task: Option<forge_types::TaskId>, page: Page) -> Result<Vec<Attempt>> {
         Ok(self.0.store.attempts(task, page).await?)
+    }
+
+    /// Attempts with the titles of their tasks, newest first.
+    pub async fn listed_attempts(&self, of: AttemptsOf, page: Page) -> Result<Vec<ListedAttempt>> {
+        Ok(self.0.store.listed_attempts(of, page).await?)
     }
 
     pub async fn attempt(&self, id: AttemptId) -> Result<Attempt> {

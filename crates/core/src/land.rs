@@ -28,8 +28,9 @@ pub enum RebaseOutcome {
 }
 
 impl Forge {
-    /// Lands an attempt: one squashed commit on its target branch.
-    pub async fn merge_attempt(&self, id: AttemptId) -> Result<()> {
+    /// Lands an attempt: one squashed commit on its target branch. Without a message it bears the agent's own, else the
+    /// task's.
+    pub async fn merge_attempt(&self, id: AttemptId, message: Option<&str>) -> Result<()> {
         let ground = self.ground(id).await?;
         let _hold = self.hold(id, ground.site.place.clone()).await?;
         let Ground { site, attempt, repo } = &ground;
@@ -37,7 +38,10 @@ impl Forge {
             return Err(Error::not_found(format!("Task attempt not found: {id}")));
         };
         let (branch, target) = (&attempt.branch, &attempt.target_branch);
-        let message = self.own_words(&ground).await?.unwrap_or_else(|| squash_message(task));
+        let message = match message.map(str::trim).filter(|message| !message.is_empty()) {
+            Some(message) => message.to_owned(),
+            None => self.own_words(&ground).await?.unwrap_or_else(|| squash_message(task)),
+        };
         let merged = forge_git::squash_merge(repo, &site.place, branch, target, &message).await;
         let commit = match merged {
             Ok(merged) => merged.commit,

@@ -92,7 +92,7 @@ pub use follow_up::Replaced;
 pub use forge_git::{SearchHit, SearchScope};
 pub use forge_remote::Release;
 pub use forge_run::{Kind as RecordKind, Record};
-pub use forge_store::{Dropped, Page, TaskBlock, TemplateScope};
+pub use forge_store::{AttemptsOf, Dropped, Page, TaskBlock, TemplateScope};
 pub use image::{IMAGE_MAX_BYTES, ImageUpload};
 pub use info::{Environment, SystemInfo};
 pub use issue::IssueTask;

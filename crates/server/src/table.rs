@@ -109,7 +109,7 @@ static ROUTES: &[Route] = table! {
         DELETE "/api/projects/{project_id}/tasks/{task_id}" Json tasks::delete;
     }
     task_attempts {
-        GET "/api/task-attempts" Json attempts::list ["task_id? limit? offset?"];
+        GET "/api/task-attempts" Json attempts::list ["task_id? project_id? limit? offset?"];
         POST "/api/task-attempts" Json attempts::create;
         GET "/api/task-attempts/{attempt_id}" Json attempts::show;
         POST "/api/task-attempts/{attempt_id}/follow-up" Json attempts::follow_up;

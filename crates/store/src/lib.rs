@@ -36,7 +36,7 @@ pub use error::StoreError;
 pub use omni::Due;
 pub use pulls::OpenPull;
 pub use rebase::PendingRebase;
-pub use store::{Dropped, Page, Store};
+pub use store::{AttemptsOf, Dropped, Page, Store};
 pub use tag::TemplateScope;
 pub use tx::Tx;
 pub use usage::{Spender, Spent, UsageLine};

@@ -15,9 +15,10 @@ use sqlx::{Row, SqliteConnection};
 use crate::document::{SEPARATOR, TaskBlock};
 use crate::error::Result;
 use crate::row::{
-    self, attempt_columns, draft_columns, errand_columns, project_columns, run_columns, task_columns,
+    self, attempt_columns, draft_columns, errand_columns, listed_columns, project_columns, run_columns,
+    task_columns,
 };
-use crate::{Dropped, Page};
+use crate::{AttemptsOf, Dropped, Page};
 
 type Conn = SqliteConnection;
 
@@ -43,15 +44,15 @@ const BLOCK: i64 = 1000;
 const CHILD_TASKS: &str =
     select!(task_columns, "FROM tasks WHERE parent_attempt_id = $1 ORDER BY created_ms DESC, id");
 const ATTEMPTS: &str =
-    select!(attempt_columns, "FROM attempts ORDER BY created_ms DESC, id LIMIT $1 OFFSET $2");
+    select!(listed_columns, "FROM attempts ORDER BY created_ms DESC, id LIMIT $1 OFFSET $2");
 const TASK_ATTEMPTS: &str = select!(
-    attempt_columns,
+    listed_columns,
     "FROM attempts WHERE task_id = $1 ORDER BY created_ms DESC, id LIMIT $2 OFFSET $3"
 );
 const PROJECT_ATTEMPTS: &str = select!(
-    attempt_columns,
+    listed_columns,
     "FROM attempts WHERE task_id IN (SELECT tasks.id FROM tasks WHERE tasks.project_id = $1) \
-     ORDER BY created_ms DESC, id"
+     ORDER BY created_ms DESC, id LIMIT $2 OFFSET $3"
 );
 const LATEST_ATTEMPTS: &str = select!(
     attempt_columns,
@@ -200,23 +201,25 @@ pub(crate) async fn child_tasks(conn: &mut Conn, parent: AttemptId) -> Result<Ve
     many(conn, CHILD_TASKS, parent.to_string(), row::task).await
 }
 
-pub(crate) async fn attempts(conn: &mut Conn, task: Option<TaskId>, page: Page) -> Result<Vec<Attempt>> {
+pub(crate) async fn attempts<T>(
+    conn: &mut Conn,
+    of: AttemptsOf,
+    page: Page,
+    map: fn(&SqliteRow) -> sqlx::Result<T>,
+) -> Result<Vec<T>> {
     let (limit, offset) = window(page);
-    let query = match task {
-        Some(task) => sqlx::query(TASK_ATTEMPTS).bind(task.to_string()),
-        None => sqlx::query(ATTEMPTS),
+    let query = match of {
+        AttemptsOf::All => sqlx::query(ATTEMPTS),
+        AttemptsOf::Project(project) => sqlx::query(PROJECT_ATTEMPTS).bind(project.to_string()),
+        AttemptsOf::Task(task) => sqlx::query(TASK_ATTEMPTS).bind(task.to_string()),
     };
     let rows = query.bind(limit).bind(offset).fetch_all(conn).await?;
-    Ok(rows.iter().map(row::attempt).collect::<sqlx::Result<_>>()?)
+    Ok(rows.iter().map(map).collect::<sqlx::Result<_>>()?)
 }
 
 pub(crate) async fn latest_attempts(conn: &mut Conn, project: ProjectId) -> Result<HashMap<TaskId, Attempt>> {
     let attempts = many(conn, LATEST_ATTEMPTS, project.to_string(), row::attempt).await?;
     Ok(attempts.into_iter().map(|attempt| (attempt.task_id, attempt)).collect())
-}
-
-pub(crate) async fn project_attempts(conn: &mut Conn, project: ProjectId) -> Result<Vec<Attempt>> {
-    many(conn, PROJECT_ATTEMPTS, project.to_string(), row::attempt).await
 }
 
 pub(crate) async fn attempt(conn: &mut Conn, id: AttemptId) -> Result<Option<Attempt>> {

@@ -7,9 +7,9 @@ use std::error::Error as StdError;
 use std::str::FromStr;
 
 use forge_types::{
-    Attempt, AttemptStatus, AutoPr, Budget, Draft, DraftKind, Errand, EventRecord, IssueLink, Merge,
-    MicroUsd, Millis, PrInfo, PrStatus, ProfileId, Project, Run, RunOwner, RunStatus, Task, TaskSummary,
-    Tokens,
+    Attempt, AttemptStatus, AutoPr, Budget, Draft, DraftKind, Errand, EventRecord, IssueLink, ListedAttempt,
+    Merge, MicroUsd, Millis, PrInfo, PrStatus, ProfileId, Project, Run, RunOwner, RunStatus, Task,
+    TaskSummary, Tokens,
 };
 use serde::de::DeserializeOwned;
 use sqlx::sqlite::{Sqlite, SqliteRow};
@@ -178,8 +178,26 @@ macro_rules! attempt_columns {
 }
 pub(crate) use attempt_columns;
 
-pub(crate) fn attempt(row: &SqliteRow) -> Read<Attempt> {
+macro_rules! listed_columns {
+    () => {
+        concat!(
+            $crate::row::attempt_columns!(),
+            ", (SELECT tasks.title FROM tasks WHERE tasks.id = attempts.task_id)"
+        )
+    };
+}
+pub(crate) use listed_columns;
+
+pub(crate) fn listed_attempt(row: &SqliteRow) -> Read<ListedAttempt> {
     let mut cells = Cells::of(row);
+    Ok(ListedAttempt { attempt: take_attempt(&mut cells)?, task_title: cells.take()? })
+}
+
+pub(crate) fn attempt(row: &SqliteRow) -> Read<Attempt> {
+    take_attempt(&mut Cells::of(row))
+}
+
+fn take_attempt(cells: &mut Cells<'_>) -> Read<Attempt> {
     let id = cells.parse()?;
     let task_id = cells.parse()?;
     let container_ref: Option<String> = cells.take()?;

@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use forge_types::{
-    Attempt, AttemptId, Draft, Errand, ErrandId, Merge, Millis, Project, ProjectId, Run, RunId, Task, TaskId,
-    TaskSummary,
+    Attempt, AttemptId, Draft, Errand, ErrandId, ListedAttempt, Merge, Millis, Project, ProjectId, Run,
+    RunId, Task, TaskId, TaskSummary,
 };
 use futures_util::{Stream, StreamExt, stream};
 use sqlx::pool::PoolConnection;
@@ -23,7 +23,7 @@ use crate::document::TaskBlock;
 use crate::error::Result;
 use crate::ring::Ring;
 use crate::tx::{Tx, Writer};
-use crate::{open, query};
+use crate::{open, query, row};
 
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
 /// Far longer than any transaction takes; a caller that waits this long has met a defect.
@@ -47,6 +47,14 @@ pub(crate) struct Inner {
 pub struct Page {
     pub limit: Option<u32>,
     pub offset: u32,
+}
+
+/// Whose attempts are listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AttemptsOf {
+    All,
+    Project(ProjectId),
+    Task(TaskId),
 }
 
 /// Whether runs that a retry replaced are listed.
@@ -185,7 +193,13 @@ impl Store {
 
     /// Attempts of one task or of all, newest first.
     pub async fn attempts(&self, task: Option<TaskId>, page: Page) -> Result<Vec<Attempt>> {
-        query::attempts(&mut *self.reader().await?, task, page).await
+        let of = task.map_or(AttemptsOf::All, AttemptsOf::Task);
+        query::attempts(&mut *self.reader().await?, of, page, row::attempt).await
+    }
+
+    /// Attempts with the titles of their tasks, newest first.
+    pub async fn listed_attempts(&self, of: AttemptsOf, page: Page) -> Result<Vec<ListedAttempt>> {
+        query::attempts(&mut *self.reader().await?, of, page, row::listed_attempt).await
     }
 
     /// The newest attempt of each task that has one.
@@ -195,7 +209,8 @@ impl Store {
 
     /// Newest first.
     pub async fn project_attempts(&self, project: ProjectId) -> Result<Vec<Attempt>> {
-        query::project_attempts(&mut *self.reader().await?, project).await
+        let of = AttemptsOf::Project(project);
+        query::attempts(&mut *self.reader().await?, of, Page::default(), row::attempt).await
     }
 
     pub async fn attempt(&self, id: AttemptId) -> Result<Option<Attempt>> {

@@ -61,6 +61,7 @@ fn column(key: UsageKey) -> &'static str {
         UsageKey::Executor => "executor",
         UsageKey::Model => "model",
         UsageKey::Day => "day",
+        UsageKey::Task => "(SELECT attempts.task_id FROM attempts WHERE attempts.id = picked.attempt_id)",
     }
 }
 
@@ -101,6 +102,7 @@ async fn sums(conn: &mut SqliteConnection, query: &UsageQuery) -> Result<(Vec<Us
             executor: cells.take()?,
             model: cells.take()?,
             day: cells.parse_opt()?,
+            task_id: cells.parse_opt()?,
             sum: sum(&mut cells)?,
         };
         match is_total {

@@ -39,6 +39,14 @@ pub struct Attempt {
     pub max_cost_usd: Option<Budget>,
 }
 
+/// An attempt as lists show it, under the name of its task.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ListedAttempt {
+    #[serde(flatten)]
+    pub attempt: Attempt,
+    pub task_title: String,
+}
+
 /// What became of a pull request that opens by itself once the agent succeeded with changes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "lowercase")]

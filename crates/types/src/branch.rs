@@ -91,6 +91,12 @@ pub struct TargetBranchChanged {
     pub status: (u32, u32),
 }
 
+#[derive(Clone, Debug, Default, Deserialize)]
+pub struct MergeAttempt {
+    /// Of the commit; absent or blank means the agent's own, else the task's.
+    pub message: Option<String>,
+}
+
 /// Both names default to the attempt's target branch.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub struct RebaseAttempt {

@@ -37,10 +37,10 @@ mod usage;
 pub use action::{Action, ActionKind, ScriptContext, ScriptLanguage};
 pub use agent::{CHAT_AGENT, CreateAgent, ForgeAgent, Neuron};
 pub use approval::{Answer, Approval, ApprovalStatus, AskApproval};
-pub use attempt::{Attempt, AttemptStatus, AutoPr, Tokens};
+pub use attempt::{Attempt, AttemptStatus, AutoPr, ListedAttempt, Tokens};
 pub use branch::{
-    BranchStatus, ChangeTargetBranch, CommitComparison, CommitInfo, ConflictOp, ConflictReport, PairConflict,
-    RebaseAttempt, TargetBranchChanged, TargetConflict, TaskRelationships,
+    BranchStatus, ChangeTargetBranch, CommitComparison, CommitInfo, ConflictOp, ConflictReport, MergeAttempt,
+    PairConflict, RebaseAttempt, TargetBranchChanged, TargetConflict, TaskRelationships,
 };
 pub use day::Day;
 pub use diff::{BranchInfo, Diff, DiffChange, is_lock_file};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{AttemptId, Day, MicroUsd, ProjectId};
+use crate::{AttemptId, Day, MicroUsd, ProjectId, TaskId};
 
 /// What one model was used for. Input that came from a cache, or was written to one, is not in `input_tokens`; reasoning
 /// is part of `output_tokens`.
@@ -86,10 +86,12 @@ pub enum UsageKey {
     Executor,
     Model,
     Day,
+    Task,
 }
 
 impl UsageKey {
-    pub const ALL: [UsageKey; 4] = [UsageKey::Project, UsageKey::Executor, UsageKey::Model, UsageKey::Day];
+    pub const ALL: [UsageKey; 5] =
+        [UsageKey::Project, UsageKey::Executor, UsageKey::Model, UsageKey::Day, UsageKey::Task];
 
     pub fn as_str(self) -> &'static str {
         match self {
@@ -97,6 +99,7 @@ impl UsageKey {
             UsageKey::Executor => "executor",
             UsageKey::Model => "model",
             UsageKey::Day => "day",
+            UsageKey::Task => "task",
         }
     }
 }
@@ -124,6 +127,9 @@ pub struct UsageGroup {
     pub model: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub day: Option<Day>,
+    /// None for what was used outside of any task.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub task_id: Option<TaskId>,
     #[serde(flatten)]
     pub sum: UsageSum,
 }

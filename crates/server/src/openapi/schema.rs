@@ -174,7 +174,7 @@ const SCHEMAS: &[(&str, &str)] = &[
         "input_tokens:int output_tokens:int cache_read_tokens:int cache_write_tokens:int reasoning_tokens:int \
          cost_usd:number|null unpriced_tokens:int runs:int",
     ),
-    ("UsageGroup", "+UsageSum project_id?:uuid executor?:string model?:string day?:string"),
+    ("UsageGroup", "+UsageSum project_id?:uuid executor?:string model?:string day?:string task_id?:uuid"),
     ("UsageReport", "groups:UsageGroup[] total:UsageSum prices_as_of:string"),
     ("ExecutorProfileId", "executor:string variant?:string|null model?:string|null"),
     ("ProfileChoice", "| string ExecutorProfileId -- `EXECUTOR`, `EXECUTOR:VARIANT`, or the object."),
@@ -188,6 +188,7 @@ const SCHEMAS: &[(&str, &str)] = &[
          use_worktree:bool auto_pr?:AutoPr|null cost_usd?:number max_cost_usd?:number -- One try at a task, with a branch \
          and a worktree of its own.",
     ),
+    ("ListedAttempt", "+TaskAttempt task_title:string"),
     ("TaskAttemptDetail", "+TaskAttempt task:Task execution_processes:ProcessDigest[]"),
     (
         "ProcessDigest",

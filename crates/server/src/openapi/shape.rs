@@ -58,7 +58,7 @@ const ROWS: &[Row] = &[
     ("GET /api/projects/{project_id}/tasks/{task_id}", "", "Task"),
     ("PUT /api/projects/{project_id}/tasks/{task_id}", "UpdateTask", "Task"),
     ("DELETE /api/projects/{project_id}/tasks/{task_id}", "", "202 null"),
-    ("GET /api/task-attempts", "", "TaskAttempt[]"),
+    ("GET /api/task-attempts", "", "ListedAttempt[]"),
     ("POST /api/task-attempts", "CreateTaskAttempt", "TaskAttempt"),
     ("GET /api/task-attempts/{attempt_id}", "", "TaskAttemptDetail"),
     ("POST /api/task-attempts/{attempt_id}/follow-up", "FollowUp", "ExecutionProcess"),

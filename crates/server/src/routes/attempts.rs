@@ -3,17 +3,24 @@
 //! Invariant: routes that need no body do not look at one, since clients send anything there.
 
 use axum::extract::State;
-use forge_core::{Dropped, Forge};
+use forge_core::{AttemptsOf, Dropped, Forge};
 use forge_types::{AttemptId, CreateAttempt, FollowUp, ReplaceRun, SetBudget, SetUpAgent, TaskId};
 use serde_json::{Value, json};
 
-use crate::envelope::{Answer, ok, warn};
+use crate::envelope::{Answer, Fault, ok, warn};
 use crate::extract::{Id, Params, Payload, decode_value};
 use crate::wire;
 
 pub(crate) async fn list(State(forge): State<Forge>, params: Params) -> Answer {
-    let task = params.optional_id("task_id")?;
-    Ok(ok(forge.attempts(task, params.page()?).await?))
+    let of = match (params.optional_id("task_id")?, params.optional_id("project_id")?) {
+        (None, None) => AttemptsOf::All,
+        (Some(task), None) => AttemptsOf::Task(task),
+        (None, Some(project)) => AttemptsOf::Project(project),
+        (Some(_), Some(_)) => {
+            return Err(Fault::bad_request("project_id: not together with task_id; give one of them"));
+        }
+    };
+    Ok(ok(forge.listed_attempts(of, params.page()?).await?))
 }
 
 pub(crate) async fn create(State(forge): State<Forge>, Payload(request): Payload<CreateAttempt>) -> Answer {

@@ -2,21 +2,24 @@
 //!
 //! Invariant: routes that need no body do not look at one. A rebase that stops is an answer with data, not a failure.
 
-use axum::extract::State;
+use axum::extract::{Request, State};
 use forge_core::{Forge, RebaseOutcome};
-use forge_types::{AttemptId, ChangeTargetBranch, OpenEditor, ProjectId, RebaseAttempt};
+use forge_types::{AttemptId, ChangeTargetBranch, MergeAttempt, OpenEditor, ProjectId, RebaseAttempt};
 use serde_json::json;
 
 use crate::envelope::{Answer, Fault, ok, refuse};
-use crate::extract::{Id, OptionalPayload, Params, Payload};
+use crate::extract::{BODY_LIMIT, Id, OptionalPayload, Params, Payload, read};
 use crate::wire;
 
 pub(crate) async fn status(State(forge): State<Forge>, Id(id): Id<AttemptId>) -> Answer {
     Ok(ok(forge.branch_status(id).await?))
 }
 
-pub(crate) async fn merge(State(forge): State<Forge>, Id(id): Id<AttemptId>) -> Answer {
-    Ok(ok(forge.merge_attempt(id).await?))
+/// Clients send anything here: a body that is no object with a message is none.
+pub(crate) async fn merge(State(forge): State<Forge>, Id(id): Id<AttemptId>, request: Request) -> Answer {
+    let body = read(request, BODY_LIMIT).await.unwrap_or_default();
+    let request: MergeAttempt = serde_json::from_slice(&body).unwrap_or_default();
+    Ok(ok(forge.merge_attempt(id, request.message.as_deref()).await?))
 }
 
 pub(crate) async fn rebase(

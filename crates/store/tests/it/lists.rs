@@ -1,6 +1,6 @@
 //! Order, paging and choice of the lists.
 
-use forge_store::{Page, Store, TaskBlock};
+use forge_store::{AttemptsOf, Page, Store, TaskBlock};
 use forge_types::*;
 use futures_util::{StreamExt, TryStreamExt};
 use pretty_assertions::assert_eq;
@@ -96,6 +96,9 @@ async fn projects_attempts_and_errands_come_newest_first() {
     assert_eq!(ids(store.attempts(None, page).await.unwrap()), [other.id]);
     assert_eq!(ids(store.attempts(Some(task.id), page).await.unwrap()), [first.id]);
     assert_eq!(ids(store.project_attempts(old.id).await.unwrap()), [second.id, first.id]);
+    let listed = store.listed_attempts(AttemptsOf::Project(old.id), page).await.unwrap();
+    assert_eq!((listed.len(), listed[0].attempt.id), (1, first.id));
+    assert_eq!(listed[0].task_title, task.title);
     let latest = store.latest_attempts(old.id).await.unwrap();
     assert_eq!((latest.len(), latest[&task.id].id), (1, second.id));
     assert_eq!(store.latest_attempts(new.id).await.unwrap()[&other_task.id].id, other.id);
