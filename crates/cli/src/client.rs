@@ -41,6 +41,15 @@ impl std::error::Error for Unreachable {}
 pub struct Refused {
     pub status: u16,
     message: String,
+    /// What programs are to look at, where the server says more than words.
+    pub data: Value,
+}
+
+impl Refused {
+    /// The same refusal in other words.
+    pub fn saying(self, message: String) -> Self {
+        Self { message, ..self }
+    }
 }
 
 impl std::fmt::Display for Refused {
@@ -165,8 +174,9 @@ impl Client {
 }
 
 fn refused(status: u16, envelope: &Value) -> Refused {
-    let message = envelope["message"].as_str().map(str::to_owned);
-    Refused { status, message: message.unwrap_or_else(|| format!("the server answered {status}")) }
+    let data = envelope["error_data"].clone();
+    let message = envelope["message"].as_str().or(data["message"].as_str()).map(str::to_owned);
+    Refused { status, message: message.unwrap_or_else(|| format!("the server answered {status}")), data }
 }
 
 fn find_port(env: &Env) -> u16 {

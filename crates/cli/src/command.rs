@@ -1,11 +1,27 @@
 //! The commands, one file each, and which of them was asked for.
 
+mod approve;
+mod completions;
+mod config;
 mod demo;
 mod doctor;
+mod list;
+mod man;
 mod mcp;
+mod merge;
+mod open;
+mod pr;
 mod prepare_db;
+mod project;
+mod push;
+mod rebase;
+mod restore;
 mod run;
 pub mod serve;
+mod status;
+mod stop;
+mod task;
+mod usage;
 mod whoami;
 mod worktree;
 
@@ -36,6 +52,37 @@ enum Command {
     Serve(serve::Flags),
     /// Give an agent a task in this repository and watch it work
     Run(run::Flags),
+    /// Attempts of this repository, or tasks, projects and agents
+    List(list::Flags),
+    /// How the server stands, or one attempt
+    Status(status::Flags),
+    /// Stop what attempts have at work
+    Stop(stop::Flags),
+    /// Answer the questions of agents
+    Approve(approve::Flags),
+    /// Land an attempt as one commit on its target branch
+    Merge(merge::Flags),
+    /// Replay an attempt on its target branch, or get out of a conflict
+    Rebase(rebase::Flags),
+    /// Publish an attempt's branch
+    Push(push::Flags),
+    /// Open a pull request for an attempt
+    Pr(pr::Flags),
+    /// Open an attempt on the board or in the editor, or print its path
+    Open(open::Flags),
+    /// Retired worktrees, and bringing one back
+    Restore(restore::Flags),
+    /// Add, list, show and remove projects
+    #[command(subcommand)]
+    Project(project::Command),
+    /// Add, list, change and start tasks
+    #[command(subcommand)]
+    Task(task::Command),
+    /// Read and change the settings
+    #[command(subcommand)]
+    Config(config::Command),
+    /// What agents used and what it cost
+    Usage(usage::Flags),
     /// Show the whole product in a minute: a repository, three tasks side by side, one of them merged
     Demo(demo::Flags),
     /// Look at what Forge needs here, and say what is missing and which command helps
@@ -48,7 +95,12 @@ enum Command {
     #[command(subcommand)]
     Worktree(worktree::Command),
     /// Create the database, or bring it up to date, and exit
+    #[command(after_help = "Examples:\n  forge prepare-db")]
     PrepareDb,
+    /// Print a script that completes commands and flags in a shell
+    Completions(completions::Flags),
+    /// Print the manual page, or write one per command
+    Man(man::Flags),
     /// Own one agent process and its log (started by the server)
     #[command(hide = true)]
     Keep { dir: PathBuf },
@@ -74,6 +126,22 @@ impl Cli {
             Command::Worktree(command) => done(worktree::run(command)),
             Command::PrepareDb => done(prepare_db::run()),
             Command::Mcp(flags) => done(mcp::run(flags)),
+            Command::List(flags) => done(list::run(flags)),
+            Command::Status(flags) => done(status::run(flags)),
+            Command::Stop(flags) => done(stop::run(flags)),
+            Command::Approve(flags) => done(approve::run(flags)),
+            Command::Merge(flags) => done(merge::run(flags)),
+            Command::Rebase(flags) => done(rebase::run(flags)),
+            Command::Push(flags) => done(push::run(flags)),
+            Command::Pr(flags) => done(pr::run(flags)),
+            Command::Open(flags) => done(open::run(flags)),
+            Command::Restore(flags) => done(restore::run(flags)),
+            Command::Project(command) => done(project::run(command)),
+            Command::Task(command) => done(task::run(command)),
+            Command::Config(command) => done(config::run(command)),
+            Command::Usage(flags) => done(usage::run(flags)),
+            Command::Completions(flags) => done(completions::run(&flags)),
+            Command::Man(flags) => done(man::run(&flags)),
         }
     }
 }

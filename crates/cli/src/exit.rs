@@ -55,7 +55,8 @@ pub fn of(error: &anyhow::Error) -> Exit {
     }
     match error.downcast_ref::<Refused>().map(|refused| refused.status) {
         Some(404) => Exit::NotFound,
-        Some(400..500) => Exit::Refused,
+        // Some refusals come with 200, which older clients expect.
+        Some(200 | 400..500) => Exit::Refused,
         _ => Exit::Failed,
     }
 }

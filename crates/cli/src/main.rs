@@ -6,6 +6,7 @@
 mod client;
 mod command;
 mod exit;
+mod figures;
 mod logging;
 mod port;
 mod process;

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
+use forge_types::Millis;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -21,6 +22,10 @@ pub struct Process {
     pub executor_action: Value,
     #[serde(default)]
     pub parked_until: Option<String>,
+    #[serde(default)]
+    pub started_at: Option<Millis>,
+    #[serde(default)]
+    pub completed_at: Option<Millis>,
 }
 
 impl Process {

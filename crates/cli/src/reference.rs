@@ -3,11 +3,14 @@
 //! Invariant: a word stands for one thing or for none; where it fits several, they are named and nothing is chosen.
 //! Only an agent's name and `@last` mean the newest of many. The repository of the present directory comes first.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use forge_types::ProfileId;
+use forge_types::{Millis, ProfileId};
+use futures_util::future::try_join_all;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 
 use crate::client::{Client, Refused};
 
@@ -46,13 +49,29 @@ pub struct Attempt {
     pub task_id: String,
     pub project_id: String,
     pub branch: String,
+    pub target_branch: String,
     pub executor_profile_id: ProfileId,
+    pub status: String,
+    pub created_at: Millis,
+    #[serde(default)]
+    pub cost_usd: Option<f64>,
+    #[serde(default)]
+    pub worktree_path: Option<PathBuf>,
+    /// Lists have it; of one attempt the server tells the whole task.
+    #[serde(default)]
+    pub task_title: String,
 }
 
 impl Attempt {
     /// The id as it is shown to people.
     pub fn short(&self) -> &str {
         short(&self.id)
+    }
+
+    /// Where people see it.
+    pub fn page(&self, client: &Client) -> String {
+        let Attempt { id, task_id, project_id, .. } = self;
+        format!("{}/projects/{project_id}/tasks/{task_id}/attempts/{id}", client.base())
     }
 
     async fn all(client: &Client) -> Result<Vec<Attempt>> {
@@ -76,6 +95,15 @@ pub async fn project_at(client: &Client, path: &Path) -> Result<Option<Project>>
 /// The project of the present directory.
 pub async fn project_here(client: &Client) -> Result<Option<Project>> {
     project_at(client, &std::env::current_dir().context("the present directory is gone")?).await
+}
+
+/// The project of the present directory, which has to be one.
+pub async fn here_or_refuse(client: &Client) -> Result<Project> {
+    let none = || {
+        let help = "add it with `forge project add`, or name one";
+        NotFound(format!("this directory is in no project of Forge; {help}")).into()
+    };
+    project_here(client).await?.ok_or_else(none)
 }
 
 /// A project by its id, the beginning of it, its name or its path.
@@ -117,8 +145,8 @@ pub async fn attempt(client: &Client, named: &str) -> Result<Attempt> {
             other => return other,
         }
     }
-    let attempts = Attempt::all(client).await?;
-    let here = project_here(client).await?;
+    // Two requests, however many projects and attempts there are: this is what every command begins with.
+    let (attempts, here) = tokio::try_join!(Attempt::all(client), project_here(client))?;
     if named == "@last" || named == "-" {
         return newest(&attempts, here.as_ref(), |_| true).ok_or_else(|| match &here {
             Some(project) => NotFound(format!("{} has no attempt yet", project.name)).into(),
@@ -126,19 +154,63 @@ pub async fn attempt(client: &Client, named: &str) -> Result<Attempt> {
         });
     }
     let by_id: Vec<&Attempt> = attempts.iter().filter(|attempt| is_beginning(named, &attempt.id)).collect();
-    let by_branch = || attempts.iter().filter(|attempt| is_branch(named, &attempt.branch)).collect();
+    let by_branch = || {
+        let found = attempts.iter().filter(|attempt| is_branch(named, &attempt.branch)).collect();
+        closest(found, here.as_ref(), |attempt| &attempt.project_id)
+    };
     let found: Vec<&Attempt> = if by_id.is_empty() { by_branch() } else { by_id };
     let label = |attempt: &Attempt| format!("{} {}", attempt.short(), attempt.branch);
     if let Some(one) = only(named, "attempt", &found, label)? {
         return Ok(one.clone());
     }
-    if let Some(task) = titled(client, named).await? {
-        let of_task = newest(&attempts, None, |attempt| attempt.task_id == task.id);
-        let none = || NotFound(format!("the task '{}' has no attempt yet", task.title)).into();
-        return of_task.ok_or_else(none);
+    if let Some(one) = newest_of_task(named, &attempts, here.as_ref())? {
+        return Ok(one.clone());
     }
-    newest(&attempts, here.as_ref(), |attempt| is_agent(named, &attempt.executor_profile_id))
-        .ok_or_else(|| nothing(named, "attempt", "`forge list attempts` shows them"))
+    let of_agent = |attempt: &Attempt| is_agent(named, &attempt.executor_profile_id);
+    if let Some(attempt) = newest(&attempts, here.as_ref(), of_agent) {
+        return Ok(attempt);
+    }
+    match titled(client, named).await? {
+        Some(task) => Err(NotFound(format!("the task '{}' has no attempt yet", task.title)).into()),
+        None => Err(nothing(named, "attempt", "`forge list attempts` shows them")),
+    }
+}
+
+/// The newest attempt of the task that is meant by its id, the beginning of it, or its title.
+fn newest_of_task<'a>(
+    named: &str,
+    attempts: &'a [Attempt],
+    here: Option<&Project>,
+) -> Result<Option<&'a Attempt>> {
+    let by_id = |attempt: &&Attempt| is_beginning(named, &attempt.task_id);
+    let by_title = |attempt: &&Attempt| attempt.task_title.eq_ignore_ascii_case(named);
+    let mut found: Vec<&Attempt> = attempts.iter().filter(by_id).collect();
+    if found.is_empty() {
+        found = closest(attempts.iter().filter(by_title).collect(), here, |attempt| &attempt.project_id);
+    }
+    // The first of each task is its newest.
+    let mut seen = HashSet::new();
+    found.retain(|attempt| seen.insert(attempt.task_id.clone()));
+    only(named, "task", &found, |attempt| format!("{} {}", short(&attempt.task_id), attempt.task_title))
+}
+
+/// Those of the present directory's project, else all.
+fn closest<'a, T>(found: Vec<&'a T>, here: Option<&Project>, of: impl Fn(&T) -> &String) -> Vec<&'a T> {
+    let is_here = |one: &&&T| here.is_some_and(|project| project.id == *of(one));
+    let near: Vec<&T> = found.iter().filter(is_here).copied().collect();
+    if near.is_empty() { found } else { near }
+}
+
+/// The tasks of one project or of all, newest first in each; every project is asked at the same time.
+pub async fn tasks<T: DeserializeOwned>(client: &Client, project: Option<&Project>) -> Result<Vec<T>> {
+    let projects: Vec<Project> = match project {
+        Some(project) => vec![project.clone()],
+        None => client.get("/api/projects").await?,
+    };
+    let asked = projects.iter().map(|project| async move {
+        client.get::<Vec<T>>(&format!("/api/tasks?project_id={}", project.id)).await
+    });
+    Ok(try_join_all(asked).await?.into_iter().flatten().collect())
 }
 
 /// A task by its id, the beginning of it, or its title.
@@ -151,13 +223,12 @@ async fn titled(client: &Client, named: &str) -> Result<Option<Task>> {
             other => other.map(Some),
         };
     }
-    let projects: Vec<Project> = client.get("/api/projects").await?;
-    let mut tasks: Vec<Task> = Vec::new();
-    for project in &projects {
-        tasks.extend(client.get::<Vec<Task>>(&format!("/api/tasks?project_id={}", project.id)).await?);
-    }
+    let (tasks, here) = tokio::try_join!(tasks::<Task>(client, None), project_here(client))?;
     let by_id: Vec<&Task> = tasks.iter().filter(|task| is_beginning(named, &task.id)).collect();
-    let by_title = || tasks.iter().filter(|task| task.title.eq_ignore_ascii_case(named)).collect();
+    let by_title = || {
+        let found = tasks.iter().filter(|task| task.title.eq_ignore_ascii_case(named)).collect();
+        closest(found, here.as_ref(), |task| &task.project_id)
+    };
     let found: Vec<&Task> = if by_id.is_empty() { by_title() } else { by_id };
     let label = |task: &Task| format!("{} {}", short(&task.id), task.title);
     Ok(only(named, "task", &found, label)?.cloned())
@@ -169,7 +240,7 @@ fn newest(attempts: &[Attempt], here: Option<&Project>, fits: impl Fn(&Attempt) 
     attempts.iter().find(|attempt| is_here(attempt) && fits(attempt)).cloned()
 }
 
-fn is_beginning(named: &str, id: &str) -> bool {
+pub fn is_beginning(named: &str, id: &str) -> bool {
     named.len() >= LEAST_DIGITS
         && named.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
         && id.starts_with(&named.to_ascii_lowercase())

@@ -1,23 +1,38 @@
 //! Rows in columns, for people and for `awk`.
 //!
-//! Invariant: a row is one line; without a terminal nothing is cut and nothing is coloured.
+//! Invariant: a row is one line; without a terminal nothing is cut and nothing is coloured. On a terminal the columns
+//! that bend give way first, so that what stands right of them is seen too.
 
 use unicode_width::UnicodeWidthStr;
 
 use crate::terminal;
-use crate::transcript::{Ink, Line, Page, clean};
+use crate::transcript::{Ink, Line, Page, beginning, clean};
 
 /// Columns are this far apart.
 const GAP: usize = 2;
+/// A column that bends keeps so much.
+const LEAST_WIDTH: usize = 12;
 
 pub struct Table {
     head: Vec<&'static str>,
+    bending: Vec<&'static str>,
+    right: Vec<&'static str>,
     rows: Vec<Vec<(Ink, String)>>,
 }
 
 impl Table {
     pub fn new(head: &[&'static str]) -> Self {
-        Self { head: head.to_vec(), rows: Vec::new() }
+        Self { head: head.to_vec(), bending: Vec::new(), right: Vec::new(), rows: Vec::new() }
+    }
+
+    /// Columns that are cut when the terminal is too narrow.
+    pub fn bending(self, columns: &[&'static str]) -> Self {
+        Self { bending: columns.to_vec(), ..self }
+    }
+
+    /// Columns whose cells stand at their right edge, as numbers do.
+    pub fn right(self, columns: &[&'static str]) -> Self {
+        Self { right: columns.to_vec(), ..self }
     }
 
     /// A row with as many cells as the table has columns. The last one may be cut at the edge of a terminal.
@@ -27,28 +42,58 @@ impl Table {
     }
 
     pub fn print(&self) {
-        print!("{}", self.on(terminal::page()));
+        terminal::print(&self.on(terminal::page()));
     }
 
     fn on(&self, page: Page) -> String {
-        let mut widths: Vec<usize> = self.head.iter().map(|name| name.width()).collect();
-        for row in &self.rows {
-            for (width, (_, text)) in widths.iter_mut().zip(row) {
-                *width = (*width).max(text.width());
-            }
-        }
+        let widths = self.widths(page.width);
         let mut out = String::new();
         let head: Vec<(Ink, String)> = self.head.iter().map(|name| (Ink::Dim, (*name).to_owned())).collect();
         for row in std::iter::once(&head).chain(&self.rows) {
             let mut line = Line::default();
             for (place, (ink, text)) in row.iter().enumerate() {
                 let last = place + 1 == row.len();
-                let room = if last { 0 } else { widths[place] - text.width() + GAP };
-                line = line.and(*ink, text).and(Ink::Plain, &" ".repeat(room));
+                let text = fit(text, widths[place]);
+                let room = widths[place] - text.width();
+                let (before, after) = match (self.right.contains(&self.head[place]), last) {
+                    (true, true) => (room, 0),
+                    (true, false) => (room, GAP),
+                    (false, true) => (0, 0),
+                    (false, false) => (0, room + GAP),
+                };
+                line = line.and(Ink::Plain, &" ".repeat(before)).and(*ink, &text);
+                line = line.and(Ink::Plain, &" ".repeat(after));
             }
             line.put(page, &mut out);
         }
         out
+    }
+
+    fn widths(&self, page: usize) -> Vec<usize> {
+        let mut widths: Vec<usize> = self.head.iter().map(|name| name.width()).collect();
+        for row in &self.rows {
+            for (width, (_, text)) in widths.iter_mut().zip(row) {
+                *width = (*width).max(text.width());
+            }
+        }
+        let bends = |place: &usize| self.bending.contains(&self.head[*place]);
+        let whole = |widths: &[usize]| widths.iter().sum::<usize>() + GAP * (widths.len().max(1) - 1);
+        // The widest gives way to the next in width, so that none is cut while another has more.
+        while whole(&widths) > page {
+            let widest = (0..widths.len()).filter(bends).max_by_key(|place| widths[*place]);
+            match widest.filter(|place| widths[*place] > LEAST_WIDTH) {
+                Some(place) => widths[place] -= 1,
+                None => break,
+            }
+        }
+        widths
+    }
+}
+
+fn fit(text: &str, width: usize) -> String {
+    match text.width() <= width {
+        true => text.to_owned(),
+        false => format!("{}…", beginning(text, width.saturating_sub(1))),
     }
 }
 
@@ -57,13 +102,26 @@ mod tests {
     use super::*;
     use crate::transcript::Colours;
 
+    fn page(width: usize) -> Page {
+        Page { width, colours: Colours::Off }
+    }
+
     #[test]
     fn columns_are_as_wide_as_their_widest_cell_and_the_last_is_cut_at_the_edge() {
         let mut table = Table::new(&["ID", "TITLE"]);
         table.row(vec![(Ink::Plain, "a1b2c3d4".into()), (Ink::Plain, "Fix\nthe login".into())]);
         table.row(vec![(Ink::Plain, "漢字".into()), (Ink::Plain, "x".into())]);
-        let page = |width| Page { width, colours: Colours::Off };
         assert_eq!(table.on(page(usize::MAX)), "ID        TITLE\na1b2c3d4  Fix the login\n漢字      x\n");
         assert_eq!(table.on(page(16)), "ID        TITLE\na1b2c3d4  Fix t…\n漢字      x\n");
+    }
+
+    #[test]
+    fn bending_columns_give_way_and_numbers_stand_at_the_right() {
+        let mut table = Table::new(&["COST", "TITLE", "BRANCH"]).bending(&["TITLE"]).right(&["COST"]);
+        let title = "A title that is far too long";
+        table.row(vec![(Ink::Plain, "$1".into()), (Ink::Plain, title.into()), (Ink::Plain, "main".into())]);
+        let wide = "COST  TITLE                         BRANCH\n  $1  A title that is far too long  main\n";
+        assert_eq!(table.on(page(usize::MAX)), wide);
+        assert_eq!(table.on(page(28)), "COST  TITLE           BRANCH\n  $1  A title that …  main\n");
     }
 }

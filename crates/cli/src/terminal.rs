@@ -1,8 +1,13 @@
-//! What standard output is: a terminal of some width, with or without colours, or something else.
+//! What standard output is: a terminal of some width, with or without colours, or something else; what is printed there,
+//! and questions to the person before it.
 
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 
-use crate::transcript::{Colours, Page};
+use anyhow::{Context, Result};
+use serde_json::Value;
+
+use crate::exit::Misused;
+use crate::transcript::{Colours, Ink, Line, Page};
 
 /// Narrower than this nothing can be read anyway.
 const LEAST_COLUMNS: usize = 20;
@@ -19,4 +24,42 @@ pub fn page() -> Page {
     let set = |key: &str| std::env::var_os(key).filter(|value| !value.is_empty());
     let plain = set("NO_COLOR").is_some() || set("TERM").is_some_and(|term| term == "dumb");
     Page { width, colours: if plain { Colours::Off } else { Colours::On } }
+}
+
+/// Writes to standard output. A reader that has seen enough, such as `head`, ends the command quietly.
+pub fn print(text: &str) {
+    let mut out = std::io::stdout().lock();
+    let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    if written.is_err_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe) {
+        std::process::exit(0);
+    }
+}
+
+/// Prints a line.
+pub fn say(line: &Line) {
+    let mut out = String::new();
+    line.put(page(), &mut out);
+    print(&out);
+}
+
+/// Prints data for programs.
+pub fn print_json(value: &Value) {
+    print(&format!("{value:#}\n"));
+}
+
+/// A fact under its name.
+pub fn say_fact(name: &str, value: &str) {
+    say(&Line::new(Ink::Dim, &format!("{name:<10}")).and(Ink::Plain, value).whole());
+}
+
+/// Asks the person at the terminal. Where there is none, nobody can be asked and the flag `--yes` has to say it.
+pub fn confirm(question: &str) -> Result<bool> {
+    if !std::io::stdin().is_terminal() {
+        let text = format!("{question} There is no terminal to ask at; add --yes to say so");
+        return Err(Misused(text).into());
+    }
+    eprint!("{question} [y/N] ");
+    let mut line = String::new();
+    std::io::stdin().read_line(&mut line).context("cannot read the answer")?;
+    Ok(matches!(line.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
 }

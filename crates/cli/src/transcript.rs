@@ -17,7 +17,7 @@ use forge_types::{EntryType, NormalizedEntry, ToolStatus};
 pub use clean::clean;
 pub use deed::question;
 use flow::Flow;
-pub use line::{Colours, Ink, Line, Page};
+pub use line::{Colours, Ink, Line, Page, beginning};
 
 /// Entries that may still change. Agents change their newest ones.
 const REMEMBERED: usize = 128;

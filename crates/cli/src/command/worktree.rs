@@ -5,24 +5,49 @@ use clap::Subcommand;
 use serde_json::{Value, json};
 
 use crate::client::Client;
+use crate::command::restore;
 use crate::command::serve::block_on;
+use crate::figures;
+use crate::reference;
+use crate::terminal;
 
 #[derive(Subcommand)]
+#[command(after_help = "Examples:\n  forge worktree list\n  forge worktree retire @last")]
 pub enum Command {
     /// Every directory below the worktree base, whose it is and how much space it takes
+    #[command(after_help = "Examples:\n  forge worktree list\n  forge worktree list --json")]
     List {
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },
     /// Save an attempt's worktree, then move it to the trash
-    Retire { attempt: uuid::Uuid },
+    #[command(after_help = "Examples:\n  forge worktree retire a1b2\n  forge worktree retire @last")]
+    Retire {
+        /// The attempt: id or the beginning of it, branch, task, agent or @last
+        attempt: String,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Bring a retired worktree back as it was
-    Restore { attempt: uuid::Uuid },
+    #[command(after_help = "Examples:\n  forge worktree restore a1b2\n  forge worktree restore @last --json")]
+    Restore {
+        /// The attempt: id or the beginning of it, branch, task, agent or @last
+        attempt: String,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Empty the trash of what is safely kept in the repository
+    #[command(after_help = "Examples:\n  forge worktree gc\n  forge worktree gc --older-than-h 24")]
     Gc {
         /// Only what was retired at least this many hours ago [default: 168]
         #[arg(long, value_name = "H")]
         older_than_h: Option<u64>,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
     },
 }
 
@@ -31,26 +56,15 @@ pub fn run(command: Command) -> Result<()> {
         let client = Client::find()?;
         match command {
             Command::List { json } => list(&client, json).await,
-            Command::Retire { attempt } => {
-                let kept: Value =
-                    client.post(&format!("/api/worktrees/{attempt}/retire"), &json!({})).await?;
-                println!("retired; kept as {}", text(&kept["reference"]));
-                println!("bring it back with: forge worktree restore {attempt}");
-                Ok(())
-            }
-            Command::Restore { attempt } => {
-                let back: Value =
-                    client.post(&format!("/api/worktrees/{attempt}/restore"), &json!({})).await?;
-                println!("restored from the {} to {}", text(&back["from"]), text(&back["path"]));
-                let missing = back["missing"].as_array().map_or(0, Vec::len);
-                if missing > 0 {
-                    println!("{missing} regenerable folders (caches, dependencies) were not kept");
-                }
-                Ok(())
-            }
-            Command::Gc { older_than_h } => {
+            Command::Retire { attempt, json } => retire(&client, &attempt, json).await,
+            Command::Restore { attempt, json } => restore::bring_back(&client, &attempt, json).await,
+            Command::Gc { older_than_h, json } => {
                 let body = json!({ "older_than_h": older_than_h });
                 let report: Value = client.post("/api/worktrees/gc", &body).await?;
+                if json {
+                    terminal::print_json(&report);
+                    return Ok(());
+                }
                 let removed = report["removed"].as_array().map_or(0, Vec::len);
                 println!("{removed} removed, {} freed", size(&report["freed_bytes"]));
                 for kept in report["kept"].as_array().into_iter().flatten() {
@@ -60,6 +74,18 @@ pub fn run(command: Command) -> Result<()> {
             }
         }
     })
+}
+
+async fn retire(client: &Client, named: &str, json: bool) -> Result<()> {
+    let attempt = reference::attempt(client, named).await?;
+    let kept: Value = client.post(&format!("/api/worktrees/{}/retire", attempt.id), &json!({})).await?;
+    if json {
+        terminal::print_json(&kept);
+        return Ok(());
+    }
+    println!("retired; kept as {}", text(&kept["reference"]));
+    println!("bring it back with: forge restore {}", attempt.short());
+    Ok(())
 }
 
 async fn list(client: &Client, json: bool) -> Result<()> {
@@ -96,10 +122,5 @@ fn text(value: &Value) -> &str {
 }
 
 fn size(bytes: &Value) -> String {
-    let bytes = bytes.as_u64().unwrap_or(0) as f64;
-    match bytes {
-        b if b >= 1e9 => format!("{:.1} GB", b / 1e9),
-        b if b >= 1e6 => format!("{:.1} MB", b / 1e6),
-        b => format!("{:.1} kB", b / 1e3),
-    }
+    figures::size(bytes.as_u64().unwrap_or(0))
 }

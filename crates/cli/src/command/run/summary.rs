@@ -7,6 +7,7 @@ use forge_git::{Counting, Repo, diff_worktree, merge_base};
 use serde_json::{Value, json};
 
 use crate::client::Client;
+use crate::figures;
 use crate::process::Process;
 use crate::transcript::{Ink, Line};
 
@@ -75,7 +76,7 @@ impl Summary {
             "failed" => (Ink::Red, "failed"),
             other => (Ink::Yellow, other),
         };
-        let mut facts = vec![format!(" in {}", duration(self.took))];
+        let mut facts = vec![format!(" in {}", figures::duration(self.took))];
         if let (Some(code), "failed") = (self.exit_code.filter(|code| *code != 0), self.status.as_str()) {
             facts.push(format!("exit {code}"));
         }
@@ -85,11 +86,7 @@ impl Summary {
             files => format!("{files} files +{} -{}", changes.added, changes.removed),
         }));
         facts.extend(self.tokens());
-        // A small sum is told by its size, not as nothing.
-        facts.extend(self.cost_usd.map(|cost| match cost < 0.01 {
-            true => format!("${cost:.4}"),
-            false => format!("${cost:.2}"),
-        }));
+        facts.extend(self.cost_usd.map(figures::money));
         let mut lines = vec![Line::new(ink, word).and(Ink::Plain, &facts.join(" · "))];
         if let Some(until) = &self.parked_until {
             lines.push(Line::new(Ink::Yellow, "  parked until ").and(Ink::Yellow, until));
@@ -133,7 +130,7 @@ impl Summary {
         if input + cached + output == 0 {
             return None;
         }
-        Some(format!("{} tokens in, {} out", short(input + cached), short(output)))
+        Some(format!("{} tokens in, {} out", figures::tokens(input + cached), figures::tokens(output)))
     }
 
     /// The last line of the JSON form.
@@ -163,24 +160,6 @@ async fn count_changes(attempt: &Value) -> Option<Changes> {
         added: sum(|file| file.additions),
         removed: sum(|file| file.deletions),
     })
-}
-
-fn duration(took: Duration) -> String {
-    match took.as_secs() {
-        seconds if seconds < 10 => format!("{:.1} s", took.as_secs_f64()),
-        seconds if seconds < 60 => format!("{seconds} s"),
-        seconds if seconds < 3600 => format!("{} min {} s", seconds / 60, seconds % 60),
-        seconds => format!("{} h {} min", seconds / 3600, seconds / 60 % 60),
-    }
-}
-
-fn short(count: u64) -> String {
-    match count {
-        n if n >= 1_000_000 => format!("{:.1}M", n as f64 / 1e6),
-        n if n >= 10_000 => format!("{}k", n / 1000),
-        n if n >= 1000 => format!("{:.1}k", n as f64 / 1e3),
-        n => n.to_string(),
-    }
 }
 
 fn text(value: &Value) -> &str {

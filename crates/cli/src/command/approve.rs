@@ -1,0 +1,156 @@
+//! `forge approve`: the questions of agents, and answers to them.
+
+use anyhow::Result;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::client::Client;
+use crate::command::serve::block_on;
+use crate::reference::{self, NotFound, is_beginning, short};
+use crate::terminal::{self, say};
+use crate::transcript::{Ink, Line};
+
+#[derive(clap::Args)]
+#[command(
+    after_help = "Examples:\n  forge approve\n  forge approve a1b2\n  forge approve @last --deny \"not in main\""
+)]
+pub struct Flags {
+    /// A question by its id, or the attempt whose questions are answered [default: shows what waits]
+    #[arg(value_name = "QUESTION|ATTEMPT")]
+    which: Option<String>,
+    /// Say no, with a reason if there is one
+    #[arg(long, value_name = "REASON", num_args = 0..=1, default_missing_value = "", requires = "which")]
+    deny: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// A question that waits, and the attempt whose agent asked it.
+pub struct Question {
+    id: String,
+    attempt: Option<String>,
+    tool: String,
+    input: Value,
+    timeout_at: String,
+}
+
+impl Question {
+    pub fn object(&self) -> Value {
+        json!({
+            "id": self.id, "attempt_id": self.attempt, "tool_name": self.tool, "tool_input": self.input,
+            "timeout_at": self.timeout_at,
+        })
+    }
+}
+
+pub fn run(flags: Flags) -> Result<()> {
+    block_on(async {
+        let client = Client::find()?;
+        let all = questions(&client).await?;
+        let Some(named) = &flags.which else {
+            if flags.json {
+                terminal::print_json(&all.iter().map(Question::object).collect());
+            } else if all.is_empty() {
+                say(&Line::new(Ink::Plain, "no agent waits for an answer"));
+            } else {
+                tell_questions(&all);
+            }
+            return Ok(());
+        };
+        let meant = meant(&client, named, all).await?;
+        for question in &meant {
+            let body = json!({"approved": flags.deny.is_none(), "comment": reason(flags.deny.as_deref())});
+            client.post::<Value>(&format!("/api/approvals/{}/respond", question.id), &body).await?;
+            if !flags.json {
+                let (ink, word) = match flags.deny {
+                    None => (Ink::Green, "allowed "),
+                    Some(_) => (Ink::Yellow, "denied "),
+                };
+                say(&Line::new(ink, word).and(Ink::Plain, &title(question)));
+            }
+        }
+        if flags.json {
+            terminal::print_json(&meant.iter().map(Question::object).collect());
+        }
+        Ok(())
+    })
+}
+
+fn reason(deny: Option<&str>) -> Option<&str> {
+    deny.map(str::trim).filter(|reason| !reason.is_empty())
+}
+
+/// Those of one id, else those of one attempt.
+async fn meant(client: &Client, named: &str, all: Vec<Question>) -> Result<Vec<Question>> {
+    let by_id: Vec<bool> = all.iter().map(|question| is_beginning(named, &question.id)).collect();
+    match by_id.iter().filter(|fits| **fits).count() {
+        0 => {}
+        1 => return Ok(all.into_iter().zip(by_id).filter_map(|(one, fits)| fits.then_some(one)).collect()),
+        count => {
+            return Err(NotFound(format!("'{named}' fits {count} questions; say more of it")).into());
+        }
+    }
+    let attempt = reference::attempt(client, named).await?;
+    let of_attempt: Vec<Question> =
+        all.into_iter().filter(|question| question.attempt.as_ref() == Some(&attempt.id)).collect();
+    if of_attempt.is_empty() {
+        let text = format!(
+            "the agent of {} does not wait for an answer; `forge approve` shows which do",
+            attempt.short()
+        );
+        return Err(NotFound(text).into());
+    }
+    Ok(of_attempt)
+}
+
+/// Every question that waits.
+pub async fn questions(client: &Client) -> Result<Vec<Question>> {
+    #[derive(Deserialize)]
+    struct Pending {
+        id: String,
+        execution_process_id: Option<String>,
+        tool_name: String,
+        tool_input: Value,
+        timeout_at: String,
+    }
+    let pending: Vec<Pending> = client.get("/api/approvals/pending").await?;
+    let mut questions = Vec::new();
+    for one in pending {
+        let run: Option<Value> = match &one.execution_process_id {
+            Some(run) => client.get(&format!("/api/execution-processes/{run}")).await.ok(),
+            None => None,
+        };
+        let attempt = run.and_then(|run| run["task_attempt_id"].as_str().map(str::to_owned));
+        let Pending { id, tool_name: tool, tool_input: input, timeout_at, .. } = one;
+        questions.push(Question { id, attempt, tool, input, timeout_at });
+    }
+    Ok(questions)
+}
+
+/// The questions of one attempt.
+pub async fn questions_of(client: &Client, attempt: &str) -> Result<Vec<Question>> {
+    let all = questions(client).await?;
+    Ok(all.into_iter().filter(|question| question.attempt.as_deref() == Some(attempt)).collect())
+}
+
+/// Each question, with how it is answered.
+pub fn tell_questions(questions: &[Question]) {
+    for question in questions {
+        let id = short(&question.id);
+        say(&Line::new(Ink::Yellow, "asks ").and(Ink::Plain, &title(question)));
+        say(&Line::new(
+            Ink::Dim,
+            &format!("     until {}: forge approve {id} [--deny REASON]", question.timeout_at),
+        ));
+    }
+}
+
+fn title(question: &Question) -> String {
+    let of = question.attempt.as_deref().map(|id| format!("{} ", short(id))).unwrap_or_default();
+    let what = ["command", "file_path", "path", "description", "plan"]
+        .iter()
+        .find_map(|key| question.input[*key].as_str())
+        .map_or_else(|| question.input.to_string(), str::to_owned);
+    format!("{of}{}: {what}", question.tool)
+}

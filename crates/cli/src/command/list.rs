@@ -1,0 +1,239 @@
+//! `forge list`: attempts, tasks, projects and agents, newest first.
+//!
+//! Invariant: what is listed takes one request per kind, not one per row.
+
+mod agents;
+
+use std::collections::HashMap;
+
+use anyhow::Result;
+use forge_types::{Millis, TaskStatus};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::client::Client;
+use crate::command::serve::block_on;
+use crate::exit::Misused;
+use crate::figures;
+use crate::reference::{self, Attempt, Project, short};
+use crate::table::Table;
+use crate::terminal;
+use crate::transcript::Ink;
+
+const ATTEMPT_STATUSES: [&str; 5] = ["pending", "running", "completed", "failed", "stopped"];
+
+#[derive(clap::Args)]
+#[command(
+    after_help = "Examples:\n  forge list\n  forge list --status running --all\n  forge list tasks --json\n  \
+                        forge list agents"
+)]
+pub struct Flags {
+    #[arg(value_enum, default_value_t = What::Attempts)]
+    what: What,
+    #[command(flatten)]
+    choice: Choice,
+}
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum What {
+    Attempts,
+    Tasks,
+    Projects,
+    Agents,
+}
+
+/// Which of them, and how they are printed.
+#[derive(clap::Args)]
+pub struct Choice {
+    /// Of every project, not only of this repository's
+    #[arg(short, long)]
+    all: bool,
+    /// Only those with this status, e.g. running or inreview
+    #[arg(short, long)]
+    status: Option<String>,
+    /// At most so many; 0 = all
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
+    limit: usize,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Choice {
+    /// The project to look at; none stands for all of them.
+    async fn project(&self, client: &Client) -> Result<Option<Project>> {
+        if self.all {
+            return Ok(None);
+        }
+        let here = reference::project_here(client).await?;
+        if here.is_none() {
+            eprintln!("this directory is in no project of Forge; these are of all projects");
+        }
+        Ok(here)
+    }
+
+    /// The first of those that fit, and how many more there are.
+    fn pick(&self, mut rows: Vec<Value>) -> Vec<Value> {
+        let wanted = self.status.as_deref();
+        rows.retain(|row| wanted.is_none_or(|status| row["status"] == status));
+        let more = rows.len().saturating_sub(self.limit);
+        if self.limit > 0 && more > 0 {
+            rows.truncate(self.limit);
+            eprintln!("… {more} more; --limit 0 shows all");
+        }
+        rows
+    }
+}
+
+#[derive(Deserialize)]
+struct TaskRow {
+    id: String,
+    project_id: String,
+    title: String,
+    status: String,
+    created_at: Millis,
+    executor: String,
+    attempt_count: u64,
+}
+
+pub fn run(flags: Flags) -> Result<()> {
+    block_on(async {
+        let client = Client::find()?;
+        match flags.what {
+            What::Attempts => list_attempts(&client, flags.choice).await,
+            What::Tasks => list_tasks(&client, flags.choice).await,
+            What::Projects => list_projects(&client, &flags.choice).await,
+            What::Agents => agents::list(&client, &flags.choice).await,
+        }
+    })
+}
+
+async fn list_attempts(client: &Client, choice: Choice) -> Result<()> {
+    if let Some(status) = choice.status.as_deref().filter(|status| !ATTEMPT_STATUSES.contains(status)) {
+        let allowed = ATTEMPT_STATUSES.join(", ");
+        return Err(Misused(format!("--status: no attempt is '{status}'; allowed: {allowed}")).into());
+    }
+    let project = choice.project(client).await?;
+    let path = match &project {
+        Some(project) => format!("/api/task-attempts?project_id={}", project.id),
+        None => "/api/task-attempts".to_owned(),
+    };
+    let rows = choice.pick(client.get(&path).await?);
+    if choice.json {
+        terminal::print_json(&Value::Array(rows));
+        return Ok(());
+    }
+    let names = if project.is_none() { names(client).await? } else { HashMap::new() };
+    print_attempts(&decode(rows)?, &names);
+    Ok(())
+}
+
+/// With `names`, each under the name of its project.
+pub fn print_attempts(attempts: &[Attempt], names: &HashMap<String, String>) {
+    let mut head = vec!["ID", "STATUS", "AGENT", "AGE", "COST", "TITLE", "BRANCH"];
+    if !names.is_empty() {
+        head.insert(1, "PROJECT");
+    }
+    let mut table =
+        Table::new(&head).bending(&["TITLE", "BRANCH", "AGENT", "PROJECT"]).right(&["AGE", "COST"]);
+    let now = Millis::now();
+    for attempt in attempts {
+        let mut row = vec![
+            (Ink::Bold, attempt.short().to_owned()),
+            (ink(&attempt.status), attempt.status.clone()),
+            (Ink::Plain, attempt.executor_profile_id.to_string()),
+            (Ink::Plain, figures::age(attempt.created_at, now)),
+            (Ink::Plain, attempt.cost_usd.map_or_else(|| "-".to_owned(), figures::money)),
+            (Ink::Plain, attempt.task_title.clone()),
+            (Ink::Cyan, attempt.branch.clone()),
+        ];
+        if !names.is_empty() {
+            row.insert(1, (Ink::Plain, name_of(names, &attempt.project_id)));
+        }
+        table.row(row);
+    }
+    table.print();
+}
+
+pub async fn list_tasks(client: &Client, mut choice: Choice) -> Result<()> {
+    if let Some(status) = &mut choice.status {
+        let known: TaskStatus = status.parse().map_err(|wrong| Misused(format!("--status: {wrong}")))?;
+        *status = known.to_string();
+    }
+    let project = choice.project(client).await?;
+    let rows = choice.pick(reference::tasks(client, project.as_ref()).await?);
+    if choice.json {
+        terminal::print_json(&Value::Array(rows));
+        return Ok(());
+    }
+    let names = if project.is_none() { names(client).await? } else { HashMap::new() };
+    let mut head = vec!["ID", "STATUS", "ATTEMPTS", "AGENT", "AGE", "TITLE"];
+    if project.is_none() {
+        head.insert(1, "PROJECT");
+    }
+    let mut table = Table::new(&head).bending(&["TITLE", "AGENT", "PROJECT"]).right(&["ATTEMPTS", "AGE"]);
+    let now = Millis::now();
+    for task in decode::<TaskRow>(rows)? {
+        let mut row = vec![
+            (Ink::Bold, short(&task.id).to_owned()),
+            (ink(&task.status), task.status),
+            (Ink::Plain, task.attempt_count.to_string()),
+            (Ink::Plain, task.executor),
+            (Ink::Plain, figures::age(task.created_at, now)),
+            (Ink::Plain, task.title),
+        ];
+        if project.is_none() {
+            row.insert(1, (Ink::Plain, name_of(&names, &task.project_id)));
+        }
+        table.row(row);
+    }
+    table.print();
+    Ok(())
+}
+
+pub async fn list_projects(client: &Client, choice: &Choice) -> Result<()> {
+    if choice.status.is_some() {
+        return Err(Misused("--status: projects have none; leave it out".to_owned()).into());
+    }
+    let rows = choice.pick(client.get("/api/projects").await?);
+    if choice.json {
+        terminal::print_json(&Value::Array(rows));
+        return Ok(());
+    }
+    let mut table = Table::new(&["ID", "NAME", "PATH"]).bending(&["NAME", "PATH"]);
+    for project in decode::<Project>(rows)? {
+        table.row(vec![
+            (Ink::Bold, short(&project.id).to_owned()),
+            (Ink::Plain, project.name),
+            (Ink::Cyan, project.git_repo_path.display().to_string()),
+        ]);
+    }
+    table.print();
+    Ok(())
+}
+
+/// Projects by id.
+pub async fn names(client: &Client) -> Result<HashMap<String, String>> {
+    let projects: Vec<Project> = client.get("/api/projects").await?;
+    Ok(projects.into_iter().map(|project| (project.id, project.name)).collect())
+}
+
+fn name_of(names: &HashMap<String, String>, id: &str) -> String {
+    names.get(id).cloned().unwrap_or_else(|| short(id).to_owned())
+}
+
+fn decode<T: DeserializeOwned>(rows: Vec<Value>) -> Result<Vec<T>> {
+    Ok(rows.into_iter().map(serde_json::from_value).collect::<serde_json::Result<_>>()?)
+}
+
+/// The ink of a status of an attempt or a task.
+pub fn ink(status: &str) -> Ink {
+    match status {
+        "running" | "inprogress" => Ink::Cyan,
+        "completed" | "done" => Ink::Green,
+        "failed" => Ink::Red,
+        "stopped" | "cancelled" | "inreview" => Ink::Yellow,
+        _ => Ink::Dim,
+    }
+}

@@ -1,0 +1,70 @@
+//! `forge open`: an attempt on the board, in the editor, or as a path to go to.
+
+use anyhow::{Context, Result};
+use serde_json::{Value, json};
+
+use crate::client::Client;
+use crate::command::serve::block_on;
+use crate::reference;
+use crate::terminal::{self, say};
+use crate::transcript::{Ink, Line};
+
+#[derive(clap::Args)]
+#[command(
+    after_help = "Examples:\n  forge open @last\n  forge open a1b2 --editor\n  cd $(forge open --path @last)"
+)]
+pub struct Flags {
+    /// The attempt: id or the beginning of it, branch, task, agent or @last
+    attempt: String,
+    /// In the editor of the settings, on the server's machine
+    #[arg(short, long, conflicts_with_all = ["path", "board"])]
+    editor: bool,
+    /// Print the path of its worktree
+    #[arg(short, long, visible_alias = "worktree", conflicts_with = "board")]
+    path: bool,
+    /// On the board, in the browser (the default)
+    #[arg(short, long)]
+    board: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(flags: Flags) -> Result<()> {
+    block_on(async {
+        let client = Client::find()?;
+        let attempt = reference::attempt(&client, &flags.attempt).await?;
+        let tell = |text: &str, data: Value| match flags.json {
+            true => terminal::print_json(&data),
+            false => terminal::print(&format!("{text}\n")),
+        };
+        if flags.path {
+            let path = attempt.worktree_path.as_ref().context("the attempt has no worktree yet")?;
+            if !path.exists() {
+                let id = attempt.short();
+                eprintln!(
+                    "{} is not there; `forge restore {id}` brings a retired worktree back",
+                    path.display()
+                );
+            }
+            let data = json!({"attempt_id": attempt.id, "path": path});
+            tell(&path.display().to_string(), data);
+            return Ok(());
+        }
+        if flags.editor {
+            let path = format!("/api/task-attempts/{}/open-editor", attempt.id);
+            let opened: Value = client.post(&path, &json!({})).await?;
+            // An editor elsewhere is reached through a link.
+            match opened["url"].as_str() {
+                Some(url) => tell(url, opened.clone()),
+                None if flags.json => terminal::print_json(&opened),
+                None => say(&Line::new(Ink::Green, "opened ").and(Ink::Plain, &attempt.branch)),
+            }
+            return Ok(());
+        }
+        let page = attempt.page(&client);
+        forge_run::open_page(&page);
+        tell(&page, json!({"attempt_id": attempt.id, "url": page}));
+        Ok(())
+    })
+}

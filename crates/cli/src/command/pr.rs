@@ -1,0 +1,97 @@
+//! `forge pr`: opens a pull request for an attempt, or finds the one that is there.
+
+use anyhow::{Error, Result};
+use serde_json::{Value, json};
+
+use crate::client::{Client, Refused};
+use crate::command::serve::block_on;
+use crate::reference::{self, Attempt, NotFound};
+use crate::terminal;
+
+#[derive(clap::Args)]
+#[command(
+    after_help = "Examples:\n  forge pr @last\n  forge pr a1b2 --title \"Fix the login\" --base develop --web\n  \
+                        forge pr a1b2 --attach 17"
+)]
+pub struct Flags {
+    /// The attempt: id or the beginning of it, branch, task, agent or @last
+    attempt: String,
+    /// Title [default: the task's]
+    #[arg(short, long)]
+    title: Option<String>,
+    /// Description [default: the task's]
+    #[arg(short, long)]
+    body: Option<String>,
+    /// Branch it is for [default: the attempt's target]
+    #[arg(long, value_name = "BRANCH")]
+    base: Option<String>,
+    /// Do not open one; take the one with this number that comes from the branch
+    #[arg(long, value_name = "N", conflicts_with_all = ["title", "body", "base"])]
+    attach: Option<i64>,
+    /// Open its page in the browser
+    #[arg(short, long)]
+    web: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(flags: Flags) -> Result<()> {
+    block_on(async {
+        let client = Client::find()?;
+        let attempt = reference::attempt(&client, &flags.attempt).await?;
+        let url = match flags.attach {
+            Some(number) => attach(&client, &attempt, number).await?,
+            None => open(&client, &attempt, &flags).await?,
+        };
+        match flags.json {
+            true => terminal::print_json(&json!({"attempt_id": attempt.id, "url": url})),
+            false => terminal::print(&format!("{url}\n")),
+        }
+        if flags.web {
+            forge_run::open_page(&url);
+        }
+        Ok(())
+    })
+}
+
+async fn open(client: &Client, attempt: &Attempt, flags: &Flags) -> Result<String> {
+    let task: Value = client.get(&format!("/api/tasks/{}", attempt.task_id)).await?;
+    let given = |flag: &Option<String>, key: &str| flag.clone().or(task[key].as_str().map(str::to_owned));
+    let body = json!({
+        "title": given(&flags.title, "title"), "body": given(&flags.body, "description"),
+        "target_branch": flags.base,
+    });
+    client.post(&format!("/api/task-attempts/{}/pr", attempt.id), &body).await.map_err(explain)
+}
+
+/// A code host's refusal is one word; this is what it means and what helps.
+fn explain(error: Error) -> Error {
+    let word = error.downcast_ref::<Refused>().and_then(|refused| refused.data.as_str());
+    let text = match word {
+        Some("TOKEN_INVALID") => {
+            "the token for the code host is missing, invalid or expired; set one with `forge config set github.pat \
+             TOKEN`, or log in with gh"
+        }
+        Some("INSUFFICIENT_PERMISSIONS") => {
+            "the token may not open pull requests here; give it that right, or set another with `forge config set \
+             github.pat TOKEN`"
+        }
+        Some("REPO_NOT_FOUND_OR_NO_ACCESS") => {
+            "the repository does not exist or the token may not see it; look at `git remote -v` and at the token's rights"
+        }
+        _ => return error,
+    };
+    match error.downcast::<Refused>() {
+        Ok(refused) => refused.saying(text.to_owned()).into(),
+        Err(error) => error,
+    }
+}
+
+async fn attach(client: &Client, attempt: &Attempt, number: i64) -> Result<String> {
+    let path = format!("/api/task-attempts/{}/pr/attach", attempt.id);
+    let found: Value = client.post(&path, &json!({"pr_number": number})).await?;
+    let url = found["pr_url"].as_str().map(str::to_owned);
+    let none = || NotFound(format!("no pull request #{number} comes from {}", attempt.branch)).into();
+    url.filter(|_| found["pr_attached"] == true).ok_or_else(none)
+}

@@ -1,0 +1,181 @@
+//! `forge project`: the repositories that Forge works in.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, bail};
+use clap::Subcommand;
+use forge_git::{GitError, Repo};
+use serde_json::{Value, json};
+
+use crate::client::Client;
+use crate::command::list::{self, Choice};
+use crate::command::serve::block_on;
+use crate::exit::Misused;
+use crate::figures;
+use crate::reference::{self, Project, short};
+use crate::terminal::{self, confirm, say, say_fact};
+use crate::transcript::{Ink, Line};
+
+#[derive(Subcommand)]
+#[command(
+    after_help = "Examples:\n  forge project add\n  forge project show shop\n  forge project rm shop --yes"
+)]
+pub enum Command {
+    /// Make a repository a project
+    #[command(after_help = "Examples:\n  forge project add\n  \
+                            forge project add ../shop --name shop --setup-script \"npm ci\"")]
+    Add(NewProject),
+    /// Every project
+    #[command(after_help = "Examples:\n  forge project list\n  forge project list --json")]
+    List(Choice),
+    /// One project with its scripts
+    #[command(after_help = "Examples:\n  forge project show\n  forge project show shop --json")]
+    Show {
+        /// Name, id or path [default: the repository of the present directory]
+        project: Option<String>,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Forget a project; its repository is not touched
+    #[command(after_help = "Examples:\n  forge project rm shop\n  forge project rm shop --yes")]
+    Rm {
+        /// Name, id or path
+        project: String,
+        /// Do not ask
+        #[arg(short, long)]
+        yes: bool,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+#[derive(clap::Args)]
+pub struct NewProject {
+    /// A path in the repository
+    #[arg(default_value = ".")]
+    path: PathBuf,
+    /// Name on the board [default: the name of the folder]
+    #[arg(short, long)]
+    name: Option<String>,
+    /// Runs in each new worktree, before the agent
+    #[arg(long, value_name = "SCRIPT")]
+    setup_script: Option<String>,
+    /// Runs after the agent
+    #[arg(long, value_name = "SCRIPT")]
+    cleanup_script: Option<String>,
+    /// Starts the dev server
+    #[arg(long, value_name = "SCRIPT")]
+    dev_script: Option<String>,
+    /// Files that are copied into each new worktree, separated by commas
+    #[arg(long, value_name = "FILES")]
+    copy_files: Option<String>,
+    /// Branch that attempts begin at and land on
+    #[arg(long, value_name = "BRANCH")]
+    base: Option<String>,
+    /// The most that all its runs together may cost, in dollars
+    #[arg(long, value_name = "USD")]
+    max_cost_usd: Option<f64>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(command: Command) -> Result<()> {
+    block_on(async {
+        let client = Client::find()?;
+        match command {
+            Command::Add(new) => add(&client, new).await,
+            Command::List(choice) => list::list_projects(&client, &choice).await,
+            Command::Show { project, json } => show(&client, project.as_deref(), json).await,
+            Command::Rm { project, yes, json } => remove(&client, &project, yes, json).await,
+        }
+    })
+}
+
+async fn add(client: &Client, new: NewProject) -> Result<()> {
+    let path = std::path::absolute(&new.path)?;
+    let repo = match Repo::open(&path).await {
+        Ok(repo) => repo,
+        Err(GitError::NoRepository(_)) => {
+            let text = format!("{} is not in a git repository; make one with `git init`", path.display());
+            return Err(Misused(text).into());
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let root = std::fs::canonicalize(repo.path()).unwrap_or_else(|_| repo.path().to_owned());
+    let name = new.name.unwrap_or_else(|| folder(&root));
+    let body = json!({
+        "name": name, "git_repo_path": root, "use_existing_repo": true, "setup_script": new.setup_script,
+        "cleanup_script": new.cleanup_script, "dev_script": new.dev_script, "copy_files": new.copy_files,
+        "default_base_branch": new.base, "max_cost_usd": new.max_cost_usd,
+    });
+    let project: Value = client.post("/api/projects", &body).await?;
+    if new.json {
+        terminal::print_json(&project);
+        return Ok(());
+    }
+    let id = short(project["id"].as_str().unwrap_or_default()).to_owned();
+    say(&Line::new(Ink::Green, "added ")
+        .and(Ink::Plain, &format!("{name} ({id}) at {}", root.display()))
+        .whole());
+    Ok(())
+}
+
+fn folder(root: &Path) -> String {
+    root.file_name().map_or_else(|| root.to_string_lossy(), |name| name.to_string_lossy()).into_owned()
+}
+
+async fn show(client: &Client, named: Option<&str>, json: bool) -> Result<()> {
+    let project = match named {
+        Some(named) => reference::project(client, named).await?,
+        None => reference::here_or_refuse(client).await?,
+    };
+    let detail: Value = client.get(&format!("/api/projects/{}", project.id)).await?;
+    if json {
+        terminal::print_json(&detail);
+        return Ok(());
+    }
+    say(&Line::new(Ink::Bold, short(&project.id)).and(Ink::Plain, " ").and(Ink::Plain, &project.name));
+    say_fact("path", &project.git_repo_path.display().to_string());
+    for (name, key) in [
+        ("base", "default_base_branch"),
+        ("setup", "setup_script"),
+        ("cleanup", "cleanup_script"),
+        ("dev", "dev_script"),
+        ("copies", "copy_files"),
+    ] {
+        if let Some(text) = detail[key].as_str().filter(|text| !text.is_empty()) {
+            say_fact(name, text);
+        }
+    }
+    if let Some(limit) = detail["max_cost_usd"].as_f64() {
+        say_fact("limit", &figures::money(limit));
+    }
+    say_fact("board", &format!("{}/projects/{}/tasks", client.base(), project.id));
+    Ok(())
+}
+
+async fn remove(client: &Client, named: &str, yes: bool, json: bool) -> Result<()> {
+    let project = reference::project(client, named).await?;
+    let Project { id, name, git_repo_path } = &project;
+    let tasks: Vec<Value> = reference::tasks(client, Some(&project)).await?;
+    let question = format!("Forget the project {name} with its {}?", figures::count(tasks.len(), "task"));
+    if !yes && !confirm(&question)? {
+        bail!("nothing was removed");
+    }
+    client.delete::<Value>(&format!("/api/projects/{id}")).await?;
+    if json {
+        terminal::print_json(&json!({"project_id": id, "name": name, "git_repo_path": git_repo_path}));
+        return Ok(());
+    }
+    let forgotten = format!("{name} with its {} and their logs", figures::count(tasks.len(), "task"));
+    say(&Line::new(Ink::Yellow, "forgot ").and(Ink::Plain, &forgotten).whole());
+    let kept = format!(
+        "{} and every branch stay; worktrees are saved under refs/forge/keep there and moved to the trash",
+        git_repo_path.display()
+    );
+    say(&Line::new(Ink::Plain, &kept).whole());
+    Ok(())
+}

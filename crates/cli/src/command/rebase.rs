@@ -1,0 +1,120 @@
+//! `forge rebase`: replays an attempt on its target branch, or gets out of one that stopped.
+//!
+//! Invariant: a rebase that stops at a conflict is a refusal that names the files and what can be done.
+
+use anyhow::{Error, Result};
+use forge_types::BranchStatus;
+use serde_json::{Value, json};
+
+use crate::client::{Client, Refused};
+use crate::command::serve::block_on;
+use crate::reference::{self, Attempt};
+use crate::terminal::{self, say};
+use crate::transcript::{Ink, Line};
+
+#[derive(clap::Args)]
+#[command(
+    after_help = "Examples:\n  forge rebase @last\n  forge rebase a1b2 --onto release\n  forge rebase a1b2 --resolve"
+)]
+pub struct Flags {
+    /// The attempt: id or the beginning of it, branch, task, agent or @last
+    attempt: String,
+    /// Branch that becomes its target [default: the target it has]
+    #[arg(long, value_name = "BRANCH", conflicts_with_all = ["abort", "resolve"])]
+    onto: Option<String>,
+    /// Take back a rebase that stopped at a conflict
+    #[arg(long, conflicts_with = "resolve")]
+    abort: bool,
+    /// Have the agent resolve the conflict that a rebase stopped at
+    #[arg(long)]
+    resolve: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(flags: Flags) -> Result<()> {
+    block_on(async {
+        let client = Client::find()?;
+        let attempt = reference::attempt(&client, &flags.attempt).await?;
+        let (word, rest, data) = if flags.abort {
+            abort(&client, &attempt).await?
+        } else if flags.resolve {
+            resolve(&client, &attempt).await?
+        } else {
+            rebase(&client, &attempt, flags.onto.as_deref()).await?
+        };
+        match flags.json {
+            true => terminal::print_json(&data),
+            false => say(&Line::new(Ink::Green, word).and(Ink::Plain, &rest)),
+        }
+        Ok(())
+    })
+}
+
+/// What was done, to what, and the same for programs.
+type Done = (&'static str, String, Value);
+
+async fn rebase(client: &Client, attempt: &Attempt, onto: Option<&str>) -> Result<Done> {
+    let path = format!("/api/task-attempts/{}/rebase", attempt.id);
+    let rebased = client.post::<Value>(&path, &json!({"new_base_branch": onto})).await;
+    if let Err(error) = rebased {
+        return Err(explain(attempt, error));
+    }
+    let target = onto.unwrap_or(&attempt.target_branch);
+    let status = status(client, attempt).await?;
+    let ahead = status.commits_ahead.unwrap_or(0);
+    let data = json!({
+        "attempt_id": attempt.id, "branch": attempt.branch, "target_branch": target, "commits_ahead": ahead,
+    });
+    Ok(("rebased ", format!("{} onto {target}, {ahead} ahead of it", attempt.short()), data))
+}
+
+/// The refusal, with what can be done about it.
+fn explain(attempt: &Attempt, error: Error) -> Error {
+    let id = attempt.short();
+    let kind = error.downcast_ref::<Refused>().and_then(|refused| refused.data["type"].as_str());
+    let help = format!("`forge rebase {id} --resolve` hands it to the agent, `--abort` takes it back");
+    let text = match kind {
+        Some("merge_conflicts") => format!("{error}\n{help}"),
+        Some("rebase_in_progress") => format!("an earlier rebase of {id} has stopped at a conflict; {help}"),
+        _ => return error,
+    };
+    match error.downcast::<Refused>() {
+        Ok(refused) => refused.saying(text).into(),
+        Err(error) => error,
+    }
+}
+
+async fn abort(client: &Client, attempt: &Attempt) -> Result<Done> {
+    let before = status(client, attempt).await?;
+    let data = json!({"attempt_id": attempt.id, "aborted": is_stopped(&before)});
+    if !is_stopped(&before) {
+        return Ok((
+            "",
+            format!("no rebase has stopped in {}; there was nothing to take back", attempt.short()),
+            data,
+        ));
+    }
+    let path = format!("/api/task-attempts/{}/conflicts/abort", attempt.id);
+    client.post::<Value>(&path, &json!({})).await?;
+    Ok(("aborted ", format!("the rebase of {}; its branch is where it was", attempt.short()), data))
+}
+
+async fn resolve(client: &Client, attempt: &Attempt) -> Result<Done> {
+    let files = status(client, attempt).await?.conflicted_files;
+    let path = format!("/api/task-attempts/{}/conflicts/resolve", attempt.id);
+    let run: Value = client.post(&path, &json!({})).await?;
+    let what = if files.is_empty() { "the rebase".to_owned() } else { files.join(", ") };
+    let data = json!({"attempt_id": attempt.id, "conflicted_files": files, "process": run});
+    let id = attempt.short();
+    Ok(("handed ", format!("{what} to the agent of {id}; `forge status {id}` tells how it goes"), data))
+}
+
+async fn status(client: &Client, attempt: &Attempt) -> Result<BranchStatus> {
+    client.get(&format!("/api/task-attempts/{}/branch-status", attempt.id)).await
+}
+
+fn is_stopped(status: &BranchStatus) -> bool {
+    status.is_rebase_in_progress || status.conflict_op.is_some()
+}

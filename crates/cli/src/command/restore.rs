@@ -1,0 +1,70 @@
+//! `forge restore`: retired worktrees, and bringing one back.
+
+use anyhow::Result;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::client::Client;
+use crate::command::list;
+use crate::command::serve::block_on;
+use crate::figures;
+use crate::reference::{self, Attempt};
+use crate::terminal::{self, say};
+use crate::transcript::{Ink, Line};
+
+#[derive(clap::Args)]
+#[command(after_help = "Examples:\n  forge restore\n  forge restore a1b2")]
+pub struct Flags {
+    /// The attempt: id or the beginning of it, branch, task, agent or @last [default: shows what can come back]
+    attempt: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(flags: Flags) -> Result<()> {
+    block_on(async {
+        let client = Client::find()?;
+        match &flags.attempt {
+            Some(named) => bring_back(&client, named, flags.json).await,
+            None => list_retired(&client, flags.json).await,
+        }
+    })
+}
+
+/// Those whose worktrees were put away; what they held is kept in their repositories.
+async fn list_retired(client: &Client, json: bool) -> Result<()> {
+    let mut rows: Vec<Value> = client.get("/api/task-attempts").await?;
+    rows.retain(|row| row["worktree_deleted"] == true && row["use_worktree"] != false);
+    if json {
+        terminal::print_json(&Value::Array(rows));
+        return Ok(());
+    }
+    if rows.is_empty() {
+        say(&Line::new(Ink::Plain, "no worktree is retired"));
+        return Ok(());
+    }
+    let attempts = rows.iter().map(Attempt::deserialize).collect::<Result<Vec<_>, _>>()?;
+    list::print_attempts(&attempts, &list::names(client).await?);
+    Ok(())
+}
+
+/// Brings a retired worktree back and says from where.
+pub async fn bring_back(client: &Client, named: &str, json: bool) -> Result<()> {
+    let attempt = reference::attempt(client, named).await?;
+    let back: Value = client.post(&format!("/api/worktrees/{}/restore", attempt.id), &json!({})).await?;
+    if json {
+        terminal::print_json(&back);
+        return Ok(());
+    }
+    let text = |key: &str| back[key].as_str().unwrap_or_default();
+    let line = Line::new(Ink::Green, "restored ")
+        .and(Ink::Plain, &format!("from the {} to {}", text("from"), text("path")));
+    say(&line.whole());
+    let missing = back["missing"].as_array().map_or(0, Vec::len);
+    if missing > 0 {
+        let folders = figures::count(missing, "regenerable folder");
+        say(&Line::new(Ink::Plain, &format!("not kept: {folders} (caches, dependencies)")));
+    }
+    Ok(())
+}

@@ -1,0 +1,100 @@
+//! `forge status`: how the server stands, or one attempt.
+
+mod detail;
+
+use std::collections::HashMap;
+
+use anyhow::Result;
+use forge_types::{Day, Millis};
+use serde_json::{Value, json};
+
+use crate::client::Client;
+use crate::command::approve::{self, Question};
+use crate::command::list;
+use crate::command::serve::block_on;
+use crate::figures;
+use crate::reference::{self, Attempt};
+use crate::terminal::{self, say_fact};
+
+#[derive(clap::Args)]
+#[command(after_help = "Examples:\n  forge status\n  forge status @last\n  forge status a1b2 --json")]
+pub struct Flags {
+    /// An attempt: its id or the beginning of it, branch, task, agent or @last [default: the whole server]
+    #[arg(value_name = "ATTEMPT")]
+    attempt: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(flags: Flags) -> Result<()> {
+    block_on(async {
+        let client = Client::find()?;
+        match &flags.attempt {
+            None => Server::look(&client).await?.tell(&client, flags.json),
+            Some(named) => {
+                let attempt = reference::attempt(&client, named).await?;
+                detail::tell(&client, &attempt, flags.json).await?;
+            }
+        }
+        Ok(())
+    })
+}
+
+struct Server {
+    version: String,
+    names: HashMap<String, String>,
+    running: Vec<Attempt>,
+    questions: Vec<Question>,
+    spent_today: Option<f64>,
+    budget: Option<f64>,
+}
+
+impl Server {
+    async fn look(client: &Client) -> Result<Self> {
+        let today = Day::of(Millis::now());
+        let usage = format!("/api/usage?from={today}&to={today}");
+        let (attempts, names, usage, config, questions) = tokio::try_join!(
+            client.get::<Vec<Attempt>>("/api/task-attempts"),
+            list::names(client),
+            client.get::<Value>(&usage),
+            client.get::<Value>("/api/config"),
+            approve::questions(client),
+        )?;
+        let health = client.ready().await.unwrap_or_default();
+        Ok(Self {
+            version: health["version"].as_str().unwrap_or("?").to_owned(),
+            names,
+            running: attempts.into_iter().filter(|attempt| attempt.status == "running").collect(),
+            questions,
+            spent_today: usage["total"]["cost_usd"].as_f64(),
+            budget: config["max_cost_usd_per_day"].as_f64(),
+        })
+    }
+
+    fn tell(&self, client: &Client, json: bool) {
+        if json {
+            let running: Vec<&str> = self.running.iter().map(|attempt| attempt.id.as_str()).collect();
+            terminal::print_json(&json!({
+                "server": client.base(), "version": self.version, "projects": self.names.len(),
+                "running": running, "approvals": self.questions.iter().map(Question::object).collect::<Vec<_>>(),
+                "cost_usd_today": self.spent_today, "max_cost_usd_per_day": self.budget,
+            }));
+            return;
+        }
+        say_fact("server", &format!("{} (forge {})", client.base(), self.version));
+        say_fact("projects", &self.names.len().to_string());
+        let spent = self.spent_today.map_or_else(|| "nothing".to_owned(), figures::money);
+        let limit = self.budget.map(|budget| format!(" of {} a day", figures::money(budget)));
+        say_fact("today", &format!("{spent}{}", limit.unwrap_or_default()));
+        say_fact("running", &self.running.len().to_string());
+        if !self.running.is_empty() {
+            terminal::print("\n");
+            list::print_attempts(&self.running, &self.names);
+        }
+        if !self.questions.is_empty() {
+            terminal::print("\n");
+            approve::tell_questions(&self.questions);
+        }
+    }
+}

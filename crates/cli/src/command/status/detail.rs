@@ -1,0 +1,145 @@
+//! Everything that is known of one attempt.
+
+use std::time::Duration;
+
+use anyhow::Result;
+use forge_types::{BranchStatus, ConflictOp, Merge, Millis, PrStatus};
+use serde_json::{Value, json};
+
+use crate::client::Client;
+use crate::command::approve::{self, Question};
+use crate::command::list::ink;
+use crate::figures;
+use crate::process::Process;
+use crate::reference::{Attempt, short};
+use crate::terminal::{self, say, say_fact};
+use crate::transcript::{Ink, Line};
+
+pub async fn tell(client: &Client, attempt: &Attempt, json: bool) -> Result<()> {
+    let id = &attempt.id;
+    let path = format!("/api/task-attempts/{id}");
+    let branch_path = format!("/api/task-attempts/{id}/branch-status");
+    let branch = async { Ok(client.get::<BranchStatus>(&branch_path).await) };
+    let (detail, runs, branch, questions) = tokio::try_join!(
+        client.get::<Value>(&path),
+        Process::list(client, id),
+        branch,
+        approve::questions_of(client, id),
+    )?;
+    if json {
+        // A worktree that was put away has no state of its own; that is no reason to tell nothing.
+        terminal::print_json(&json!({
+            "attempt": detail, "branch_status": branch.ok(), "url": attempt.page(client),
+            "approvals": questions.iter().map(Question::object).collect::<Vec<_>>(),
+        }));
+        return Ok(());
+    }
+    let title = detail["task"]["title"].as_str().unwrap_or_default();
+    say(&Line::new(Ink::Bold, attempt.short()).and(Ink::Plain, " ").and(Ink::Plain, title).whole());
+    let task = detail["task"]["status"].as_str().unwrap_or_default();
+    say_fact("task", &format!("{} {task}", short(&attempt.task_id)));
+    say_fact("agent", &attempt.executor_profile_id.to_string());
+    tell_run(attempt, &runs);
+    let target = &attempt.target_branch;
+    match &branch {
+        Ok(status) => tell_branch(attempt, status),
+        Err(error) => say_fact("branch", &format!("{} → {target} ({error:#})", attempt.branch)),
+    }
+    tell_place(&detail);
+    let cost = attempt.cost_usd.or(detail["cost_usd"].as_f64()).map(figures::money);
+    let used: Vec<String> = tokens(&detail).into_iter().chain(cost).collect();
+    if !used.is_empty() {
+        say_fact("used", &used.join(", "));
+    }
+    if let Some(limit) = detail["max_cost_usd"].as_f64() {
+        say_fact("limit", &figures::money(limit));
+    }
+    say_fact("board", &attempt.page(client));
+    approve::tell_questions(&questions);
+    Ok(())
+}
+
+fn tell_run(attempt: &Attempt, runs: &[Process]) {
+    let newest = runs.iter().rev().find(|run| run.run_reason != "devserver");
+    let line = Line::new(Ink::Dim, &format!("{:<10}", "status")).and(ink(&attempt.status), &attempt.status);
+    let Some(run) = newest else { return say(&line) };
+    let doing = match run.run_reason.as_str() {
+        "codingagent" => "",
+        "setupscript" => "setup script ",
+        _ => "cleanup script ",
+    };
+    let took = run.took(Millis::now()).map(figures::duration).unwrap_or_default();
+    let how = match (run.status.as_str(), run.exit_code.filter(|code| *code != 0)) {
+        ("running", _) => format!("{doing}for {took}"),
+        ("failed", Some(code)) => format!("{doing}exit {code} after {took}"),
+        _ => format!("{doing}after {took}"),
+    };
+    let until = run.parked_until.as_ref().map(|until| format!(", parked until {until}"));
+    say(&line.and(Ink::Plain, &format!(" ({how}{})", until.unwrap_or_default())));
+}
+
+fn tell_branch(attempt: &Attempt, status: &BranchStatus) {
+    let mut facts = Vec::new();
+    facts.extend(status.commits_ahead.map(|ahead| format!("{ahead} ahead")));
+    facts.extend(status.commits_behind.map(|behind| format!("{behind} behind")));
+    let dirty = status.uncommitted_count.unwrap_or(0) + status.untracked_count.unwrap_or(0);
+    facts.extend((dirty > 0).then(|| format!("{} uncommitted", figures::count(dirty, "file"))));
+    let target = &status.target_branch_name;
+    say_fact("branch", &format!("{} → {target} ({})", attempt.branch, facts.join(", ")));
+    if status.is_rebase_in_progress || status.conflict_op.is_some() {
+        let operation = status.conflict_op.unwrap_or(ConflictOp::Rebase).command();
+        let files = match status.conflicted_files.is_empty() {
+            true => "no file is conflicted any more".to_owned(),
+            false => status.conflicted_files.join(", "),
+        };
+        say(&Line::new(Ink::Red, &format!("{:<10}a {operation} has stopped: {files}", "conflict")).whole());
+        say_fact(
+            "",
+            &format!(
+                "forge rebase {} --resolve hands it to the agent, --abort takes it back",
+                attempt.short()
+            ),
+        );
+    }
+    for merge in &status.merges {
+        match merge {
+            Merge::Direct { merge_commit, target_branch_name, .. } => {
+                say_fact("merged", &format!("into {target_branch_name} as {}", short(merge_commit)));
+            }
+            Merge::Pr { pr_info, .. } => {
+                let state = match pr_info.status {
+                    PrStatus::Open => "open",
+                    PrStatus::Merged => "merged",
+                    PrStatus::Closed => "closed",
+                    PrStatus::Unknown => "unknown",
+                };
+                say_fact("pull", &format!("#{} {state} {}", pr_info.number, pr_info.url));
+            }
+        }
+    }
+}
+
+fn tell_place(detail: &Value) {
+    let path = detail["worktree_path"].as_str().unwrap_or("-");
+    let note = match (detail["worktree_deleted"].as_bool(), detail["use_worktree"].as_bool()) {
+        (Some(true), _) => " (retired; `forge restore` brings it back)",
+        (_, Some(false)) => " (the main checkout)",
+        _ => "",
+    };
+    say_fact("worktree", &format!("{path}{note}"));
+}
+
+fn tokens(detail: &Value) -> Option<String> {
+    let count = |key: &str| detail[key].as_u64();
+    let cached = count("cache_read_tokens").unwrap_or(0) + count("cache_creation_tokens").unwrap_or(0);
+    let (input, output) = (count("input_tokens")? + cached, count("output_tokens")?);
+    (input + output > 0)
+        .then(|| format!("{} tokens in, {} out", figures::tokens(input), figures::tokens(output)))
+}
+
+impl Process {
+    /// How long it has been at work; nothing of one that does not say when it began.
+    fn took(&self, now: Millis) -> Option<Duration> {
+        Some(figures::between(self.started_at?, self.completed_at.unwrap_or(now)))
+    }
+}

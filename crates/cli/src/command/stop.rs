@@ -1,0 +1,99 @@
+//! `forge stop`: ends what attempts have at work, and keeps what it did.
+
+use anyhow::{Result, bail};
+use serde_json::{Value, json};
+
+use crate::client::Client;
+use crate::command::serve::block_on;
+use crate::figures;
+use crate::process::Process;
+use crate::reference::{self, Attempt};
+use crate::terminal::{self, confirm, say};
+use crate::transcript::{Ink, Line};
+
+#[derive(clap::Args)]
+#[command(after_help = "Examples:\n  forge stop a1b2\n  forge stop @last\n  forge stop --all --yes")]
+pub struct Flags {
+    /// Attempts: id or the beginning of it, branch, task, agent or @last
+    #[arg(value_name = "ATTEMPT", required_unless_present = "all")]
+    attempts: Vec<String>,
+    /// Every attempt of every project that is at work
+    #[arg(long, conflicts_with = "attempts")]
+    all: bool,
+    /// Do not ask before stopping all
+    #[arg(short, long)]
+    yes: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(flags: Flags) -> Result<()> {
+    block_on(async {
+        let client = Client::find()?;
+        let attempts = choose(&client, &flags).await?;
+        let mut told = Vec::new();
+        for attempt in attempts {
+            let stopped = stop(&client, &attempt).await?;
+            if !flags.json {
+                tell(&attempt, &stopped);
+            }
+            told.push(json!({"attempt_id": attempt.id, "stopped": stopped}));
+        }
+        if flags.json {
+            terminal::print_json(&Value::Array(told));
+        } else if told.is_empty() {
+            say(&Line::new(Ink::Plain, "nothing is running"));
+        }
+        Ok(())
+    })
+}
+
+/// Everything that is named is found before anything is stopped.
+async fn choose(client: &Client, flags: &Flags) -> Result<Vec<Attempt>> {
+    let mut chosen: Vec<Attempt> = Vec::new();
+    if flags.all {
+        chosen = client.get("/api/task-attempts").await?;
+        // One that prepares has no agent run yet.
+        chosen.retain(|attempt| ["running", "pending"].contains(&attempt.status.as_str()));
+        let question = format!("Stop {}?", figures::count(chosen.len(), "attempt"));
+        if !chosen.is_empty() && !flags.yes && !confirm(&question)? {
+            bail!("nothing was stopped");
+        }
+    }
+    for named in &flags.attempts {
+        let attempt = reference::attempt(client, named).await?;
+        if chosen.iter().all(|known| known.id != attempt.id) {
+            chosen.push(attempt);
+        }
+    }
+    Ok(chosen)
+}
+
+/// What was running.
+async fn stop(client: &Client, attempt: &Attempt) -> Result<Vec<&'static str>> {
+    let runs = Process::list(client, &attempt.id).await?;
+    let running = runs.iter().filter(|run| run.status == "running");
+    let names: Vec<&str> = running
+        .map(|run| match run.run_reason.as_str() {
+            "codingagent" => "agent",
+            "setupscript" => "setup script",
+            "cleanupscript" => "cleanup script",
+            "devserver" => "dev server",
+            _ => "run",
+        })
+        .collect();
+    if !names.is_empty() {
+        client.post::<Value>(&format!("/api/task-attempts/{}/stop", attempt.id), &json!({})).await?;
+    }
+    Ok(names)
+}
+
+fn tell(attempt: &Attempt, stopped: &[&str]) {
+    let line = match stopped {
+        [] => Line::new(Ink::Plain, &format!("nothing runs in {}", attempt.short())),
+        names => Line::new(Ink::Yellow, "stopped ")
+            .and(Ink::Plain, &format!("the {} of {}", names.join(" and the "), attempt.short())),
+    };
+    say(&line.and(Ink::Dim, &format!(" {}", attempt.branch)));
+}

@@ -1,0 +1,259 @@
+//! `forge task`: the pieces of work of a project.
+
+mod edit;
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, bail};
+use clap::Subcommand;
+use forge_types::{Millis, ProfileId};
+use serde_json::{Value, json};
+
+use crate::client::Client;
+use crate::command::list::{self, Choice, ink};
+use crate::command::serve::block_on;
+use crate::exit::Misused;
+use crate::figures;
+use crate::reference::{self, Attempt, Task, short};
+use crate::terminal::{self, confirm, say, say_fact};
+use crate::transcript::{Ink, Line};
+
+#[derive(Subcommand)]
+#[command(
+    after_help = "Examples:\n  forge task add \"Fix the login\" --start\n  forge task list --status todo\n  \
+                        forge task done \"Fix the login\""
+)]
+pub enum Command {
+    /// Write a task down, and start an agent on it if wanted
+    #[command(
+        after_help = "Examples:\n  forge task add \"Fix the login\" -d \"It fails for long names\"\n  \
+                            forge task add \"Fix the login\" --start -x CODEX"
+    )]
+    Add(NewTask),
+    /// The tasks of this repository's project
+    #[command(after_help = "Examples:\n  forge task list\n  forge task list --all --status inreview")]
+    List(Choice),
+    /// One task with its attempts
+    #[command(after_help = "Examples:\n  forge task show a1b2\n  forge task show \"Fix the login\" --json")]
+    Show(One),
+    /// Change title, description or status
+    #[command(after_help = "Examples:\n  forge task edit a1b2 --title \"Fix the login for good\"\n  \
+                            forge task edit a1b2 -f task.md --status todo")]
+    Edit(edit::Change),
+    /// Start an agent on a task
+    #[command(
+        after_help = "Examples:\n  forge task start a1b2\n  forge task start \"Fix the login\" -x CLAUDE_CODE:PLAN -b main"
+    )]
+    Start {
+        /// The task: id or the beginning of it, or title
+        task: String,
+        #[command(flatten)]
+        how: How,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Forget a task; its branches stay
+    #[command(after_help = "Examples:\n  forge task rm a1b2\n  forge task rm a1b2 --yes")]
+    Rm {
+        #[command(flatten)]
+        one: One,
+        /// Do not ask
+        #[arg(short, long)]
+        yes: bool,
+    },
+    /// Mark a task as done
+    #[command(after_help = "Examples:\n  forge task done a1b2\n  forge task done \"Fix the login\"")]
+    Done(One),
+    /// Mark a task as cancelled
+    #[command(after_help = "Examples:\n  forge task cancel a1b2\n  forge task cancel \"Fix the login\"")]
+    Cancel(One),
+}
+
+#[derive(clap::Args)]
+pub struct One {
+    /// The task: id or the beginning of it, title, or one of its attempts
+    task: String,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// How an attempt is started.
+#[derive(clap::Args)]
+pub struct How {
+    /// The agent and its variant, e.g. CLAUDE_CODE or CODEX:PLAN [default: the one of the settings]
+    #[arg(short = 'x', long, value_name = "EXECUTOR[:VARIANT]")]
+    executor: Option<ProfileId>,
+    /// Branch to begin at and to land on [default: the one of the project]
+    #[arg(short, long, value_name = "BRANCH")]
+    base: Option<String>,
+}
+
+/// What an agent is told below the title.
+#[derive(clap::Args)]
+pub struct Words {
+    /// Description, which the agent is told below the title
+    #[arg(short, long)]
+    description: Option<String>,
+    /// File with the description; `-` is standard input
+    #[arg(short, long, conflicts_with = "description")]
+    file: Option<PathBuf>,
+}
+
+impl Words {
+    fn read(self) -> Result<Option<String>> {
+        let Some(file) = self.file else { return Ok(self.description) };
+        if file.as_os_str() == "-" {
+            return Ok(Some(
+                std::io::read_to_string(std::io::stdin()).context("cannot read the description")?,
+            ));
+        }
+        let text = std::fs::read_to_string(&file);
+        text.map(Some)
+            .map_err(|cause| Misused(format!("--file: cannot read {}: {cause}", file.display())).into())
+    }
+}
+
+#[derive(clap::Args)]
+pub struct NewTask {
+    /// What is to be done, in a line
+    title: String,
+    #[command(flatten)]
+    words: Words,
+    /// Name, id or path of the project [default: the repository of the present directory]
+    #[arg(short, long)]
+    project: Option<String>,
+    /// Start an agent on it at once
+    #[arg(long)]
+    start: bool,
+    #[command(flatten)]
+    how: How,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(command: Command) -> Result<()> {
+    block_on(async {
+        let client = Client::find()?;
+        match command {
+            Command::Add(new) => add(&client, new).await,
+            Command::List(choice) => list::list_tasks(&client, choice).await,
+            Command::Show(one) => show(&client, &one).await,
+            Command::Edit(change) => edit::edit(&client, change).await,
+            Command::Start { task, how, json } => {
+                let task = reference::task(&client, &task).await?;
+                let attempt = start(&client, &task.id, &how).await?;
+                tell_start(attempt, json)
+            }
+            Command::Rm { one, yes } => remove(&client, &one, yes).await,
+            Command::Done(one) => edit::mark(&client, &one, "done").await,
+            Command::Cancel(one) => edit::mark(&client, &one, "cancelled").await,
+        }
+    })
+}
+
+async fn add(client: &Client, new: NewTask) -> Result<()> {
+    let project = match &new.project {
+        Some(named) => reference::project(client, named).await?,
+        None => reference::here_or_refuse(client).await?,
+    };
+    if !new.start && (new.how.executor.is_some() || new.how.base.is_some()) {
+        return Err(Misused("--executor and --base are about a start; add --start".to_owned()).into());
+    }
+    let body = json!({"project_id": project.id, "title": new.title, "description": new.words.read()?});
+    let task: Value = match new.start {
+        false => client.post("/api/tasks", &body).await?,
+        true => {
+            let profile = new.how.profile(client).await?;
+            let body = json!({"task": body, "executor_profile_id": profile, "base_branch": new.how.base});
+            // One request, so that a refused start leaves no task behind.
+            let mut started: Value = client.post("/api/tasks/create-and-start", &body).await?;
+            return tell_start(started["task_attempt"].take(), new.json);
+        }
+    };
+    if new.json {
+        terminal::print_json(&task);
+        return Ok(());
+    }
+    let id = short(task["id"].as_str().unwrap_or_default());
+    say(&Line::new(Ink::Green, "added ").and(Ink::Plain, &format!("{id} {}", new.title)));
+    say(&Line::new(Ink::Dim, &format!("start an agent with: forge task start {id}")));
+    Ok(())
+}
+
+impl How {
+    async fn profile(&self, client: &Client) -> Result<Value> {
+        if let Some(profile) = &self.executor {
+            return Ok(json!(profile));
+        }
+        let config: Value = client.get("/api/config").await?;
+        Ok(config["executor_profile"].clone())
+    }
+}
+
+async fn start(client: &Client, task: &str, how: &How) -> Result<Value> {
+    let profile = how.profile(client).await?;
+    let body = json!({"task_id": task, "executor_profile_id": profile, "base_branch": how.base});
+    client.post("/api/task-attempts", &body).await
+}
+
+fn tell_start(attempt: Value, json: bool) -> Result<()> {
+    if json {
+        terminal::print_json(&attempt);
+        return Ok(());
+    }
+    let attempt: Attempt = serde_json::from_value(attempt)?;
+    let what = format!("{} on {} ({})", attempt.executor_profile_id, attempt.branch, attempt.short());
+    say(&Line::new(Ink::Green, "started ").and(Ink::Plain, &what));
+    Ok(())
+}
+
+async fn show(client: &Client, one: &One) -> Result<()> {
+    let Task { id, .. } = reference::task(client, &one.task).await?;
+    let path = format!("/api/task-attempts?task_id={id}");
+    let task_path = format!("/api/tasks/{id}");
+    let (task, attempts) =
+        tokio::try_join!(client.get::<Value>(&task_path), client.get::<Vec<Value>>(&path))?;
+    if one.json {
+        terminal::print_json(&json!({"task": task, "attempts": attempts}));
+        return Ok(());
+    }
+    let text = |key: &str| task[key].as_str().unwrap_or_default();
+    say(&Line::new(Ink::Bold, short(&id)).and(Ink::Plain, " ").and(Ink::Plain, text("title")).whole());
+    say(&Line::new(Ink::Dim, &format!("{:<10}", "status")).and(ink(text("status")), text("status")));
+    if let Ok(at) = serde_json::from_value::<Millis>(task["created_at"].clone()) {
+        say_fact("age", &figures::age(at, Millis::now()));
+    }
+    let description = text("description").trim();
+    if !description.is_empty() {
+        terminal::print("\n");
+        description.lines().for_each(|line| say(&Line::new(Ink::Plain, line).whole()));
+    }
+    if !attempts.is_empty() {
+        terminal::print("\n");
+        let rows = attempts.into_iter().map(serde_json::from_value).collect::<Result<Vec<_>, _>>()?;
+        list::print_attempts(&rows, &Default::default());
+    }
+    Ok(())
+}
+
+async fn remove(client: &Client, one: &One, yes: bool) -> Result<()> {
+    let task = reference::task(client, &one.task).await?;
+    if !yes && !confirm(&format!("Forget the task '{}' with its attempts?", task.title))? {
+        bail!("nothing was removed");
+    }
+    client.delete::<Value>(&format!("/api/tasks/{}", task.id)).await?;
+    if one.json {
+        terminal::print_json(&json!({"task_id": task.id, "title": task.title}));
+        return Ok(());
+    }
+    say(&Line::new(Ink::Yellow, "forgot ").and(Ink::Plain, &format!("{} {}", short(&task.id), task.title)));
+    say(&Line::new(
+        Ink::Plain,
+        "its branches stay; worktrees are saved under refs/forge/keep and moved to the trash",
+    )
+    .whole());
+    Ok(())
+}

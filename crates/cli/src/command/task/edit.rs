@@ -1,0 +1,57 @@
+//! Changes of a task.
+
+use anyhow::Result;
+use forge_types::TaskStatus;
+use serde_json::{Map, Value, json};
+
+use super::{One, Words};
+use crate::client::Client;
+use crate::command::list::ink;
+use crate::exit::Misused;
+use crate::reference::{self, short};
+use crate::terminal::{self, say};
+use crate::transcript::{Ink, Line};
+
+#[derive(clap::Args)]
+pub struct Change {
+    #[command(flatten)]
+    one: One,
+    /// New title
+    #[arg(short, long)]
+    title: Option<String>,
+    #[command(flatten)]
+    words: Words,
+    /// New status: todo, inprogress, inreview, done, cancelled or archived
+    #[arg(short, long)]
+    status: Option<TaskStatus>,
+}
+
+pub async fn edit(client: &Client, change: Change) -> Result<()> {
+    let mut body = Map::new();
+    body.extend(change.title.map(|title| ("title".to_owned(), json!(title))));
+    body.extend(change.words.read()?.map(|text| ("description".to_owned(), json!(text))));
+    body.extend(change.status.map(|status| ("status".to_owned(), json!(status))));
+    if body.is_empty() {
+        let text = "nothing to change; give --title, --description, --file or --status";
+        return Err(Misused(text.to_owned()).into());
+    }
+    put(client, &change.one, &Value::Object(body)).await
+}
+
+pub async fn mark(client: &Client, one: &One, status: &str) -> Result<()> {
+    put(client, one, &json!({"status": status})).await
+}
+
+async fn put(client: &Client, one: &One, body: &Value) -> Result<()> {
+    let task = reference::task(client, &one.task).await?;
+    let changed: Value = client.put(&format!("/api/tasks/{}", task.id), body).await?;
+    if one.json {
+        terminal::print_json(&changed);
+        return Ok(());
+    }
+    let text = |key: &str| changed[key].as_str().unwrap_or_default();
+    let line =
+        Line::new(Ink::Bold, short(&task.id)).and(Ink::Plain, " ").and(ink(text("status")), text("status"));
+    say(&line.and(Ink::Plain, " ").and(Ink::Plain, text("title")));
+    Ok(())
+}

@@ -1,0 +1,80 @@
+//! Numbers as people read them: how long, how much, how large.
+//!
+//! Invariant: a figure is short enough for a column, and a small sum is told by its size and not as nothing.
+
+use std::time::Duration;
+
+use forge_types::Millis;
+
+/// How long something took.
+pub fn duration(took: Duration) -> String {
+    match took.as_secs() {
+        seconds if seconds < 10 => format!("{:.1} s", took.as_secs_f64()),
+        seconds if seconds < 60 => format!("{seconds} s"),
+        seconds if seconds < 3600 => format!("{} min {} s", seconds / 60, seconds % 60),
+        seconds => format!("{} h {} min", seconds / 3600, seconds / 60 % 60),
+    }
+}
+
+/// From one moment to another; a clock that was set back makes it nothing.
+pub fn between(from: Millis, to: Millis) -> Duration {
+    Duration::from_millis(u64::try_from(to.0 - from.0).unwrap_or(0))
+}
+
+/// How long ago a moment was, in one unit.
+pub fn age(at: Millis, now: Millis) -> String {
+    match between(at, now).as_secs() {
+        seconds if seconds < 60 => format!("{seconds}s"),
+        seconds if seconds < 3600 => format!("{}m", seconds / 60),
+        seconds if seconds < 86_400 => format!("{}h", seconds / 3600),
+        seconds => format!("{}d", seconds / 86_400),
+    }
+}
+
+pub fn tokens(count: u64) -> String {
+    match count {
+        n if n >= 1_000_000 => format!("{:.1}M", n as f64 / 1e6),
+        n if n >= 10_000 => format!("{}k", n / 1000),
+        n if n >= 1000 => format!("{:.1}k", n as f64 / 1e3),
+        n => n.to_string(),
+    }
+}
+
+/// Dollars.
+pub fn money(usd: f64) -> String {
+    match usd > 0.0 && usd < 0.01 {
+        true => format!("${usd:.4}"),
+        false => format!("${usd:.2}"),
+    }
+}
+
+pub fn size(bytes: u64) -> String {
+    match bytes as f64 {
+        b if b >= 1e9 => format!("{:.1} GB", b / 1e9),
+        b if b >= 1e6 => format!("{:.1} MB", b / 1e6),
+        b => format!("{:.1} kB", b / 1e3),
+    }
+}
+
+/// "1 task", "2 tasks".
+pub fn count(number: usize, thing: &str) -> String {
+    match number {
+        1 => format!("1 {thing}"),
+        number => format!("{number} {thing}s"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_are_short_and_none_is_nothing() {
+        let ages = [0, 59_000, 61_000, 7_200_000, 200_000_000].map(|ms| age(Millis(0), Millis(ms)));
+        assert_eq!(ages, ["0s", "59s", "1m", "2h", "2d"]);
+        assert_eq!(age(Millis(5), Millis(0)), "0s");
+        assert_eq!([0.0, 0.004, 0.417, 12.0].map(money), ["$0.00", "$0.0040", "$0.42", "$12.00"]);
+        assert_eq!([7, 2468, 31_000, 2_500_000].map(tokens), ["7", "2.5k", "31k", "2.5M"]);
+        assert_eq!([count(1, "task"), count(0, "task")], ["1 task", "0 tasks"]);
+    }
+}
