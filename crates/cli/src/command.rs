@@ -49,6 +49,7 @@ pub struct Cli {
 #[derive(Subcommand)]
 enum Command {
     /// Start the server with its board (also without any command)
+    #[command(after_help = "Examples:\n  forge serve\n  forge serve --port 9000 --no-open")]
     Serve(serve::Flags),
     /// Give an agent a task in this repository and watch it work
     Run(run::Flags),
@@ -90,6 +91,7 @@ enum Command {
     /// Tell which attempt the present directory belongs to; needs no server
     Whoami(whoami::Flags),
     /// Speak the Model Context Protocol on standard input and output, for the server that runs
+    #[command(after_help = "Examples:\n  forge mcp")]
     Mcp(mcp::Flags),
     /// List, retire and restore worktrees
     #[command(subcommand)]
@@ -154,3 +156,6 @@ fn scripted_agent() -> ExitCode {
     let cwd = std::env::current_dir().unwrap_or_default();
     forge_run::agents::scripted_agent(std::io::stdin().lock(), std::io::stdout().lock(), &cwd)
 }
+
+#[cfg(test)]
+mod tests;

@@ -5,12 +5,13 @@
 
 use std::collections::BTreeMap;
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use clap::Subcommand;
 use serde_json::{Value, json};
 
 use crate::client::Client;
 use crate::command::serve::block_on;
+use crate::exit::Misused;
 use crate::reference::NotFound;
 use crate::settings::{self, Env};
 use crate::table::Table;
@@ -127,7 +128,7 @@ async fn change(client: &Client, key: &str, value: Value, json: bool) -> Result<
     let config: Value = client.put("/api/config", &body).await?;
     let now = known(&config, key)?;
     if wanted.is_null() && !now.is_null() {
-        bail!("{key}: cannot be empty; it is still {}", plain(now));
+        return Err(Misused(format!("{key}: cannot be empty; it is still {}", plain(now))).into());
     }
     match json {
         true => terminal::print_json(now),

@@ -20,6 +20,7 @@ use crate::port;
 use crate::settings::Env;
 
 #[derive(clap::Args)]
+#[command(after_help = "Examples:\n  forge demo\n  forge demo --stay")]
 pub struct Flags {
     /// Folder for the demo [default: a new one in the temporary directory]
     #[arg(long, value_name = "DIR")]

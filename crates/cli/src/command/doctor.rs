@@ -19,6 +19,7 @@ use crate::transcript::{Ink, Line};
 use check::{Check, Status};
 
 #[derive(clap::Args)]
+#[command(after_help = "Examples:\n  forge doctor\n  forge doctor --json")]
 pub struct Flags {
     /// Print JSON
     #[arg(long)]

@@ -28,6 +28,7 @@ const MAX_PROMPT_BYTES: u64 = 1 << 20;
 const STOPPED: u8 = 130;
 
 #[derive(clap::Args)]
+#[command(after_help = "Examples:\n  forge run \"Fix the typo in the README\" --agent CLAUDE_CODE")]
 pub struct Flags {
     /// What the agent is to do; `-` reads it from standard input
     prompt: String,

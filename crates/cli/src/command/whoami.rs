@@ -4,6 +4,7 @@ use anyhow::{Result, bail};
 use forge_git::Owner;
 
 #[derive(clap::Args)]
+#[command(after_help = "Examples:\n  forge whoami\n  forge whoami --json")]
 pub struct Flags {
     /// Print JSON
     #[arg(long)]

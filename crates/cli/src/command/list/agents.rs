@@ -2,7 +2,7 @@
 //!
 //! Invariant: whether a program is there is told of this machine only; of a server elsewhere it is not known here.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use anyhow::{Context, Result};
 use forge_run::agents::{Sighting, Whence};
@@ -16,49 +16,77 @@ use crate::table::Table;
 use crate::terminal;
 use crate::transcript::Ink;
 
-/// The variant that stands for none.
-const DEFAULT: &str = "DEFAULT";
+/// An executor with its variants.
+struct Agent {
+    executor: String,
+    presence: Presence,
+    variants: Vec<String>,
+    /// Those that the project alone describes.
+    own: Vec<String>,
+}
 
 pub async fn list(client: &Client, choice: &Choice) -> Result<()> {
     if choice.status.is_some() {
         return Err(Misused("--status: agents have none; leave it out".to_owned()).into());
     }
     let project = choice.project(client).await?;
-    let path = match &project {
-        Some(project) => format!("/api/info?project_id={}", project.id),
-        None => "/api/info".to_owned(),
-    };
+    let here = project.as_ref().map(|project| format!("?project_id={}", project.id)).unwrap_or_default();
+    let here = format!("/api/info{here}");
     let looked = tokio::task::spawn_blocking(forge_run::agents::survey);
-    let common = async { client.get::<Value>("/api/info").await };
-    let (info, common) = tokio::try_join!(client.get::<Value>(&path), common)?;
+    let (here, everywhere) = tokio::try_join!(client.get::<Value>(&here), client.get::<Value>("/api/info"))?;
     let survey = looked.await.context("cannot look for programs")?;
     let seen: HashMap<Executor, Sighting> =
         survey.agents.into_iter().map(|agent| (agent.executor, agent)).collect();
-    let mut rows = Vec::new();
-    for (executor, variants) in info["executors"].as_object().into_iter().flatten() {
-        let presence = Presence::of(executor.parse().ok(), &seen);
-        for name in variants.as_object().map(Map::keys).into_iter().flatten() {
-            let agent = if name == DEFAULT { executor.clone() } else { format!("{executor}:{name}") };
-            let of_project = common["executors"][executor].get(name).is_none();
-            rows.push((agent, presence.clone(), if of_project { "project" } else { "everywhere" }));
-        }
+    let executors = here["executors"].as_object().into_iter().flatten();
+    let agents: Vec<Agent> = executors
+        .map(|(executor, variants)| {
+            let names = variants.as_object().map(Map::keys).into_iter().flatten().cloned();
+            let is_common = |name: &String| everywhere["executors"][executor].get(name).is_some();
+            let (variants, own) = names.partition(is_common);
+            let presence = Presence::of(executor.parse().ok(), &seen);
+            Agent { executor: executor.clone(), presence, variants, own }
+        })
+        .collect();
+    match choice.json {
+        true => terminal::print_json(&agents.iter().map(Agent::object).collect()),
+        false => print_table(&agents),
     }
-    if choice.json {
-        let object = |(agent, presence, known): (String, Presence, &str)| {
-            let Presence { here, detail, .. } = presence;
-            json!({"agent": agent, "available": here, "detail": detail, "known": known})
-        };
-        terminal::print_json(&rows.into_iter().map(object).collect());
-        return Ok(());
+    Ok(())
+}
+
+impl Agent {
+    fn object(&self) -> Value {
+        let Presence { here, word, detail, .. } = &self.presence;
+        json!({
+            "executor": self.executor, "available": here, "program": word, "detail": detail,
+            "variants": self.variants, "project_variants": self.own,
+        })
     }
-    let mut table = Table::new(&["AGENT", "PROGRAM", "KNOWN", "DETAIL"]).bending(&["AGENT", "DETAIL"]);
-    for (agent, presence, known) in rows {
-        let Presence { ink, word, detail, .. } = presence;
-        let cells = [(Ink::Bold, agent), (ink, word.to_owned()), (Ink::Plain, known.to_owned())];
-        table.row(cells.into_iter().chain([(Ink::Dim, detail)]).collect());
+}
+
+fn print_table(agents: &[Agent]) {
+    let mut table = Table::new(&["AGENT", "PROGRAM", "VARIANTS", "DETAIL"]).bending(&["VARIANTS", "DETAIL"]);
+    for Agent { executor, presence, variants, .. } in agents {
+        table.row(vec![
+            (Ink::Bold, executor.clone()),
+            (presence.ink, presence.word.to_owned()),
+            (Ink::Plain, variants.join(" ")),
+            (Ink::Dim, presence.detail.clone()),
+        ]);
     }
     table.print();
-    Ok(())
+    let own: BTreeSet<&String> = agents.iter().flat_map(|agent| &agent.own).collect();
+    if own.is_empty() {
+        return;
+    }
+    terminal::print("\n");
+    let mut table = Table::new(&["OF THIS PROJECT", "WITH"]).bending(&["WITH"]);
+    for name in own {
+        let with = agents.iter().filter(|agent| agent.own.contains(name));
+        let with: Vec<String> = with.map(|agent| format!("{}:{name}", agent.executor)).collect();
+        table.row(vec![(Ink::Bold, name.clone()), (Ink::Plain, with.join(" "))]);
+    }
+    table.print();
 }
 
 /// Whether an executor's program can be started.
