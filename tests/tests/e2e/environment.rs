@@ -105,7 +105,7 @@ fn every_variable_is_listed_and_every_listed_one_is_read() {
 
 #[test]
 fn every_flag_of_the_server_is_listed() {
-    let text = std::fs::read_to_string(root().join("crates/cli/src/serve.rs")).unwrap();
+    let text = std::fs::read_to_string(root().join("crates/cli/src/command/serve.rs")).unwrap();
     let flags = text.split("pub struct Flags {").nth(1).unwrap().split("\n}").next().unwrap();
     let flags = flags.lines().filter_map(|line| line.trim().strip_prefix("pub ")?.split_once(':'));
     let flags = flags.map(|(name, _)| format!("--{}", name.replace('_', "-"))).collect();

@@ -18,18 +18,19 @@ use crate::transcript::{Ink, Line};
 pub async fn tell(client: &Client, attempt: &Attempt, json: bool) -> Result<()> {
     let id = &attempt.id;
     let path = format!("/api/task-attempts/{id}");
-    let branch_path = format!("/api/task-attempts/{id}/branch-status");
-    let branch = async { Ok(client.get::<BranchStatus>(&branch_path).await) };
-    let (detail, runs, branch, questions) = tokio::try_join!(
+    let (detail, runs, questions) = tokio::try_join!(
         client.get::<Value>(&path),
         Process::list(client, id),
-        branch,
         approve::questions_of(client, id),
     )?;
+    // The server would bring a retired worktree back to look at it; who asks for the status does not want that.
+    let branch = match detail["worktree_deleted"] == true {
+        true => None,
+        false => Some(client.get::<BranchStatus>(&format!("{path}/branch-status")).await),
+    };
     if json {
-        // A worktree that was put away has no state of its own; that is no reason to tell nothing.
         terminal::print_json(&json!({
-            "attempt": detail, "branch_status": branch.ok(), "url": attempt.page(client),
+            "attempt": detail, "branch_status": branch.and_then(Result::ok), "url": attempt.page(client),
             "approvals": questions.iter().map(Question::object).collect::<Vec<_>>(),
         }));
         return Ok(());
@@ -42,8 +43,9 @@ pub async fn tell(client: &Client, attempt: &Attempt, json: bool) -> Result<()> 
     tell_run(attempt, &runs);
     let target = &attempt.target_branch;
     match &branch {
-        Ok(status) => tell_branch(attempt, status),
-        Err(error) => say_fact("branch", &format!("{} → {target} ({error:#})", attempt.branch)),
+        Some(Ok(status)) => tell_branch(attempt, status),
+        Some(Err(error)) => say_fact("branch", &format!("{} → {target} ({error:#})", attempt.branch)),
+        None => say_fact("branch", &format!("{} → {target}", attempt.branch)),
     }
     tell_place(&detail);
     let cost = attempt.cost_usd.or(detail["cost_usd"].as_f64()).map(figures::money);
