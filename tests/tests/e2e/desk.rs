@@ -51,6 +51,9 @@ pub async fn worked(server: &TestForge, project: &str, title: &str, script: &str
 async fn attempts_of_the_repository_are_listed_and_those_of_all_projects_on_demand() {
     let server = TestForge::start().await;
     let (here, repo) = server.project("here").await;
+    std::fs::create_dir_all(repo.join(".genie/agents")).unwrap();
+    std::fs::write(repo.join(".genie/agents/late.md"), "---\ngenie: {executor: SCRIPTED}\n---\nsay x\n")
+        .unwrap();
     let (there, _) = server.project("there").await;
     for n in 0..3 {
         worked(&server, &here, &format!("Task {n}"), "say done").await;
@@ -80,9 +83,6 @@ async fn attempts_of_the_repository_are_listed_and_those_of_all_projects_on_dema
         .assert(0, &["inreview", "Task 1"]);
     forge(&server, &repo, &["list", "tasks", "--all"]).await.assert(0, &["Elsewhere", "there"]);
     forge(&server, &repo, &["list", "projects"]).await.assert(0, &["here", "there", &repo.to_string_lossy()]);
-    std::fs::create_dir_all(repo.join(".genie/agents")).unwrap();
-    std::fs::write(repo.join(".genie/agents/late.md"), "---\ngenie: {executor: SCRIPTED}\n---\nsay x\n")
-        .unwrap();
     let agents = forge(&server, &repo, &["list", "agents", "--json"]).await.json();
     let scripted = agents.as_array().unwrap().iter().find(|agent| agent["executor"] == "SCRIPTED").unwrap();
     assert_eq!(scripted["available"], true);

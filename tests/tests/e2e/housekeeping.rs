@@ -61,7 +61,7 @@ async fn a_task_is_written_down_started_changed_and_ended() {
     let attempt = forge(&server, &repo, &started).await.json();
     assert_eq!(attempt["executor"], "SCRIPTED");
     let refused = ["task", "add", "Not at all", "--start", "-x", "SCRIPTED", "-b", "nowhere"];
-    forge(&server, &repo, &refused).await.assert(4, &["nowhere"]);
+    forge(&server, &repo, &refused).await.assert(5, &["nowhere"]);
     let tasks = forge(&server, &repo, &["task", "list", "--json"]).await.json();
     assert_eq!(tasks.as_array().unwrap().len(), 1, "a refused start leaves no task: {tasks}");
 }
