@@ -162,7 +162,10 @@ pub async fn list_tasks(client: &Client, mut choice: Choice) -> Result<()> {
         *status = known.to_string();
     }
     let project = choice.project(client).await?;
-    let rows = choice.pick(reference::tasks(client, project.as_ref()).await?);
+    let mut rows: Vec<Value> = reference::tasks(client, project.as_ref()).await?;
+    // Each project's come newest first; times are written so that they sort as text.
+    rows.sort_by(|a, b| b["created_at"].as_str().cmp(&a["created_at"].as_str()));
+    let rows = choice.pick(rows);
     if choice.json {
         terminal::print_json(&Value::Array(rows));
         return Ok(());
