@@ -82,7 +82,7 @@ impl Whereabouts {
         let env = Env::load();
         let base = match env.get("FORGE_BACKEND_URL") {
             Some(url) => url.trim_end_matches('/').to_owned(),
-            None => format!("http://127.0.0.1:{}", find_port(&env)),
+            None => local(find_port(&env)),
         };
         let file = settings::home(&env)?.join("token");
         let (token, words) = match env.get("FORGE_TOKEN") {
@@ -93,12 +93,22 @@ impl Whereabouts {
         let curl = token.as_ref().map(|_| format!(" -H \"authorization: Bearer {words}\""));
         Ok(Self { base, token, curl: curl.unwrap_or_default() })
     }
+
+    /// The same way in, at another port of this machine.
+    pub fn at_port(self, port: u16) -> Self {
+        Self { base: local(port), ..self }
+    }
+}
+
+impl From<Whereabouts> for Client {
+    fn from(Whereabouts { base, token, curl }: Whereabouts) -> Self {
+        Self { curl, ..Self::new(base, token) }
+    }
 }
 
 impl Client {
     pub fn find() -> Result<Self> {
-        let Whereabouts { base, token, curl } = Whereabouts::find()?;
-        Ok(Self { curl, ..Self::new(base, token) })
+        Whereabouts::find().map(Self::from)
     }
 
     pub fn new(base: String, token: Option<String>) -> Self {
@@ -179,10 +189,18 @@ fn refused(status: u16, envelope: &Value) -> Refused {
     Refused { status, message: message.unwrap_or_else(|| format!("the server answered {status}")), data }
 }
 
+fn local(port: u16) -> String {
+    format!("http://127.0.0.1:{port}")
+}
+
 fn find_port(env: &Env) -> u16 {
     let read = |path: std::path::PathBuf| std::fs::read_to_string(path).ok()?.trim().parse().ok();
     let own = || settings::home(env).ok().and_then(|home| read(home.join("port")));
     let variable = |key: &str| env.get(key).and_then(|text| text.parse().ok());
-    let named = variable("BACKEND_PORT").or_else(|| variable("PORT"));
-    named.or_else(own).or_else(|| read(shared_port_file())).unwrap_or(settings::DEFAULT_PORT)
+    match variable("BACKEND_PORT").or_else(|| variable("PORT")) {
+        // A server that takes any free port is found by its own word or not at all.
+        Some(0) => own().unwrap_or(0),
+        Some(port) => port,
+        None => own().or_else(|| read(shared_port_file())).unwrap_or(settings::DEFAULT_PORT),
+    }
 }

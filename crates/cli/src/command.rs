@@ -16,6 +16,7 @@ mod project;
 mod push;
 mod rebase;
 mod restore;
+mod resume;
 mod run;
 pub mod serve;
 mod status;
@@ -49,10 +50,11 @@ pub struct Cli {
 #[derive(Subcommand)]
 enum Command {
     /// Start the server with its board (also without any command)
-    #[command(after_help = "Examples:\n  forge serve\n  forge serve --port 9000 --no-open")]
-    Serve(serve::Flags),
+    Serve(serve::Command),
     /// Give an agent a task in this repository and watch it work
     Run(run::Flags),
+    /// Say more to the agent of an attempt and watch it go on
+    Resume(resume::Flags),
     /// Attempts of this repository, or tasks, projects and agents
     List(list::Flags),
     /// How the server stands, or one attempt
@@ -121,8 +123,9 @@ impl Cli {
             Command::Keep { dir } => Ok(forge_run::keep(&dir)),
             Command::ScriptedAgent => Ok(scripted_agent()),
             Command::Whoami(flags) => done(whoami::print(&flags)),
-            Command::Serve(flags) => done(serve::run(flags)),
+            Command::Serve(command) => done(command.run()),
             Command::Run(flags) => run::run(flags),
+            Command::Resume(flags) => resume::run(flags),
             Command::Doctor(flags) => doctor::run(flags),
             Command::Demo(flags) => done(demo::run(flags)),
             Command::Worktree(command) => done(worktree::run(command)),

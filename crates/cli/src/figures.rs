@@ -16,6 +16,15 @@ pub fn duration(took: Duration) -> String {
     }
 }
 
+/// Time as on a stopwatch.
+pub fn clock(time: Duration) -> String {
+    let seconds = time.as_secs();
+    match seconds / 3600 {
+        0 => format!("{}:{:02}", seconds / 60, seconds % 60),
+        hours => format!("{hours}:{:02}:{:02}", seconds / 60 % 60, seconds % 60),
+    }
+}
+
 /// From one moment to another; a clock that was set back makes it nothing.
 pub fn between(from: Millis, to: Millis) -> Duration {
     Duration::from_millis(u64::try_from(to.0 - from.0).unwrap_or(0))

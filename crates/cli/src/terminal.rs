@@ -12,6 +12,16 @@ use crate::transcript::{Colours, Ink, Line, Page};
 /// Narrower than this nothing can be read anyway.
 const LEAST_COLUMNS: usize = 20;
 
+/// Whether rows of standard output can be written again.
+pub fn can_rewrite() -> bool {
+    std::io::stdout().is_terminal() && std::env::var_os("TERM").is_some_and(|term| term != "dumb")
+}
+
+/// Whether somebody sits here who reads and types.
+pub fn is_attended() -> bool {
+    std::io::stdin().is_terminal() && std::io::stdout().is_terminal()
+}
+
 /// Standard output as a page. `NO_COLOR` and a `dumb` terminal get no colours; what is no terminal gets lines of any
 /// length, because it is read by programs.
 pub fn page() -> Page {

@@ -5,61 +5,53 @@
 
 mod ask;
 mod feed;
+mod keyboard;
+mod leave;
 mod screen;
+mod status;
 
-use std::io::{BufRead, IsTerminal};
-use std::time::Duration;
+use std::pin::pin;
+use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use serde_json::{Value, json};
-use tokio::signal::unix::{Signal, SignalKind, signal};
-use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
 use crate::client::{Client, Refused};
 use crate::process::Process;
+use crate::terminal;
 use crate::transcript::{Ink, Line, question};
 use ask::{Ask, Asks, CHOICE, Choice, News, REASON, read_choice};
 pub use feed::{Feed, Step};
+use keyboard::Keyboard;
+use leave::Signals;
 use screen::Answered;
 pub use screen::Screen;
+use status::Status;
 
 /// A question is in the log a moment before it can be answered.
 const ASKED_LIMIT: Duration = Duration::from_secs(10);
 const ASKED_PAUSE: Duration = Duration::from_millis(100);
 
 /// Who answers the agent's questions.
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Consent {
     /// Everything is allowed.
     Given,
     /// The person at the terminal.
-    Asked(mpsc::Receiver<String>),
+    Asked,
     /// Somebody else; it is said how.
     Elsewhere,
 }
 
 impl Consent {
     pub fn of(yes: bool, json: bool) -> Self {
-        let talks = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
         match (yes, json) {
             (true, _) => Consent::Given,
-            (false, false) if talks => Consent::Asked(typed_lines()),
+            (false, false) if terminal::is_attended() => Consent::Asked,
             _ => Consent::Elsewhere,
         }
     }
-}
-
-/// Lines from the keyboard. The thread waits for one when the program ends, which does not wait for it.
-fn typed_lines() -> mpsc::Receiver<String> {
-    let (lines, typed) = mpsc::channel(8);
-    std::thread::spawn(move || {
-        for line in std::io::stdin().lock().lines().map_while(Result::ok) {
-            if lines.blocking_send(line).is_err() {
-                return;
-            }
-        }
-    });
-    typed
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -81,9 +73,13 @@ pub struct Watch<'a> {
     attempt: &'a str,
     screen: &'a mut Screen,
     consent: Consent,
-    interrupts: Signal,
+    keyboard: Keyboard,
+    signals: Signals,
     asks: Asks,
     typing: Typing,
+    status: Option<Status>,
+    /// What is said to somebody who leaves; whoever is told how to come back may also stop the agent.
+    farewell: Vec<Line>,
     stopping: Option<JoinHandle<Result<Value>>>,
     stopped: bool,
 }
@@ -95,18 +91,32 @@ impl<'a> Watch<'a> {
         screen: &'a mut Screen,
         consent: Consent,
     ) -> Result<Self> {
-        let interrupts = signal(SignalKind::interrupt()).context("cannot listen to Ctrl-C")?;
         Ok(Self {
             client,
             attempt,
             screen,
+            keyboard: if consent == Consent::Asked { Keyboard::open() } else { Keyboard::default() },
             consent,
-            interrupts,
+            signals: Signals::listen()?,
             asks: Asks::default(),
             typing: Typing::Nothing,
+            status: None,
+            farewell: Vec::new(),
             stopping: None,
             stopped: false,
         })
+    }
+
+    /// Says this to somebody who leaves, and lets a second Ctrl-C stop the agent.
+    pub fn with_farewell(self, farewell: Vec<Line>) -> Self {
+        Self { farewell, ..self }
+    }
+
+    /// With a row below the transcript that tells time and numbers, where the terminal can have one.
+    pub fn with_status(self, attempt: &Value, begun: Instant) -> Self {
+        let wanted = matches!(self.screen, Screen::Text(_)) && terminal::can_rewrite();
+        let status = wanted.then(|| Status::of(self.client, attempt, begun));
+        Self { status, ..self }
     }
 
     pub fn screen(&mut self) -> &mut Screen {
@@ -119,27 +129,50 @@ impl<'a> Watch<'a> {
         let mut feed = Feed::new(self.client, format!("/api/execution-processes/{}/{log}/ws", run.id));
         self.screen.turn()?;
         self.asks.clear();
+        let watched = self.follow(run, &mut feed).await;
+        self.screen.status(None)?;
+        watched
+    }
+
+    async fn follow(&mut self, run: &Process, feed: &mut Feed) -> Result<Watched> {
         loop {
-            tokio::select! {
-                step = feed.next() => match step? {
-                    Step::Changes(changes) => self.take(run, &changes).await?,
-                    Step::Lost => self.screen.note("the server went away; waiting for it")?,
-                    Step::Back => self.screen.note("the server is back")?,
-                    Step::Finished => return Ok(Watched::Ended),
-                },
-                line = next_line(&mut self.consent) => self.take_line(line).await?,
-                _ = self.interrupts.recv() => {
-                    if self.stopped {
-                        return Ok(Watched::Left);
+            // Kept over everything else that happens: one that is begun anew each second might never connect.
+            let mut next = pin!(feed.next());
+            let step = loop {
+                tokio::select! {
+                    step = &mut next => break step?,
+                    line = self.keyboard.next() => self.take_line(line).await?,
+                    called = self.signals.next() => {
+                        if let Some(watched) = self.part(called).await? {
+                            return Ok(watched);
+                        }
                     }
-                    self.stop()?;
-                }
-                ended = joined(&mut self.stopping) => {
-                    if let Err(error) = ended {
-                        self.screen.lines(&[Line::new(Ink::Red, &format!("! cannot stop it: {error:#}"))])?;
-                        self.stopped = false;
+                    row = beat(&mut self.status) => self.screen.status(Some(row))?,
+                    ended = joined(&mut self.stopping) => {
+                        if let Err(error) = ended {
+                            self.screen.lines(&[Line::new(Ink::Red, &format!("! cannot stop it: {error:#}"))])?;
+                            self.stopped = false;
+                        }
                     }
                 }
+            };
+            match step {
+                Step::Changes(changes) => self.take(run, &changes).await?,
+                Step::Lost => self.screen.note("the server went away; waiting for it")?,
+                Step::Back => self.screen.note("the server is back")?,
+                Step::Finished => return Ok(Watched::Ended),
+            }
+        }
+    }
+
+    /// The run once its end is written; `None` when the person does not wait for that.
+    pub async fn settle(&mut self, run: &Process) -> Result<Option<Process>> {
+        tokio::select! {
+            settled = Process::settled(self.client, &run.id) => settled.map(Some),
+            _ = self.signals.next() => {
+                // The terminal may be gone already; that must not look like a failure.
+                let _ = self.say_farewell();
+                Ok(None)
             }
         }
     }
@@ -172,8 +205,8 @@ impl<'a> Watch<'a> {
                 self.answer(&ask.approval, &json!({"approved": true})).await?;
                 self.screen.note("allowed by --yes")
             }
-            Consent::Asked(_) if self.typing != Typing::Nothing => Ok(()),
-            Consent::Asked(_) => self.ask_next(),
+            Consent::Asked if self.typing != Typing::Nothing => Ok(()),
+            Consent::Asked => self.ask_next(),
             Consent::Elsewhere => self.tell_how_to_answer(ask),
         }
     }
@@ -209,8 +242,8 @@ impl<'a> Watch<'a> {
         let Some(line) = line else {
             // The keyboard is gone for good; the question is not.
             self.consent = Consent::Elsewhere;
-            self.typing = Typing::Nothing;
-            self.screen.clear_prompt(Answered::Elsewhere)?;
+            self.keyboard = Keyboard::default();
+            self.drop_question()?;
             return match self.asks.first().cloned() {
                 Some(ask) => self.tell_how_to_answer(&ask),
                 None => Ok(()),
@@ -271,12 +304,17 @@ impl<'a> Watch<'a> {
     /// Asks the server to stop the run; its end comes through the log.
     fn stop(&mut self) -> Result<()> {
         self.stopped = true;
-        self.typing = Typing::Nothing;
-        self.screen.clear_prompt(Answered::Elsewhere)?;
+        self.drop_question()?;
         self.screen.note("stopping (Ctrl-C again leaves without waiting)")?;
         let (client, path) = (self.client.clone(), format!("/api/task-attempts/{}/stop", self.attempt));
         self.stopping = Some(tokio::spawn(async move { client.post(&path, &json!({})).await }));
         Ok(())
+    }
+
+    /// What is being asked is not waited for any more.
+    fn drop_question(&mut self) -> Result<()> {
+        self.typing = Typing::Nothing;
+        self.screen.clear_prompt(Answered::Elsewhere)
     }
 }
 
@@ -284,10 +322,10 @@ fn is(error: &anyhow::Error, status: u16) -> bool {
     error.downcast_ref::<Refused>().is_some_and(|refused| refused.status == status)
 }
 
-async fn next_line(consent: &mut Consent) -> Option<String> {
-    match consent {
-        Consent::Asked(lines) => lines.recv().await,
-        Consent::Given | Consent::Elsewhere => std::future::pending().await,
+async fn beat(status: &mut Option<Status>) -> Line {
+    match status {
+        Some(status) => status.next().await,
+        None => std::future::pending().await,
     }
 }
 

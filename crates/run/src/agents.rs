@@ -12,6 +12,7 @@ mod claude;
 mod codex;
 mod cursor;
 mod files;
+mod foreground;
 mod genie;
 mod headless;
 mod mcp;
@@ -32,6 +33,7 @@ use crate::talk::Script;
 pub use about::{About, Protocol, about};
 pub use cursor::CURSOR_SETUP;
 pub use files::{capabilities, config_file};
+pub use foreground::{Foreground, ForegroundError, plan_foreground};
 pub use genie::Agents;
 pub use mcp::{Counts, McpConfig, McpError, Servers, read_mcp, write_mcp};
 pub use profiles::{Options, ProfileError, Profiles};
@@ -118,10 +120,7 @@ pub fn plan(
     let prompt = request.prompt_with(options);
     match executor {
         Executor::ClaudeCode => {
-            let mut command = match overridden(options, place)? {
-                Some(command) => command,
-                None => claude::base(options, place)?,
-            };
+            let mut command = base(executor, options, place)?;
             command.args.extend(claude::args(options));
             command.args.extend(params(options)?);
             command.args.extend(claude::resume_args(request));
@@ -227,6 +226,7 @@ impl Command {
 fn base(executor: Executor, options: &Options, place: &Place<'_>) -> Result<Command, PlanError> {
     match overridden(options, place)? {
         Some(command) => Ok(command),
+        None if executor == Executor::ClaudeCode => claude::base(options, place),
         None => installed(executor, place),
     }
 }

@@ -1,171 +1,126 @@
 //! `forge run`: give an agent a task and watch it work, from the prompt to what came of it.
 //!
-//! Everything goes through the API of a server, so a run that is left goes on there. Invariant: the exit code is the
-//! run's: 0 completed, 1 failed (or nothing could be started), 130 stopped or left.
+//! Everything goes through the API of a server, so a run that is left goes on there; only `--direct` has none.
 
+mod agent;
 mod begin;
+mod direct;
+mod live;
 mod standalone;
 mod summary;
 
-use std::io::Read;
 use std::process::ExitCode;
-use std::time::Instant;
 
-use anyhow::{Context, Result, bail};
-use serde_json::{Value, json};
+use anyhow::Result;
 
 use crate::client::Client;
-use crate::command::serve;
-use crate::process::Process;
-use crate::transcript::{Ink, Line};
-use crate::watch::{Consent, Screen, Watch, Watched};
-use begin::Begun;
+use crate::command::resume;
+use crate::command::serve::{self, background};
+use crate::exit::Misused;
+use crate::prompt::Prompt;
+use agent::Choice;
+pub use agent::read_executor;
+use begin::Work;
+pub use live::{Begun, Manner};
 use standalone::Standalone;
-use summary::{Landing, Summary};
+pub use summary::Landing;
 
-const MAX_PROMPT_BYTES: u64 = 1 << 20;
-/// As a shell tells of a program that Ctrl-C ended.
-const STOPPED: u8 = 130;
+/// The name under which other programs ask for [`Flags::direct`].
+const LEGACY: &str = "legacy";
 
 #[derive(clap::Args)]
-#[command(after_help = "Examples:\n  forge run \"Fix the typo in the README\" --agent CLAUDE_CODE")]
+#[command(
+    after_help = "Examples:\n  forge run \"Fix the typo in the README\"\n  forge run -x CODEX:HIGH -f task.md --background\n  forge run --issue 42 --auto-pr"
+)]
 pub struct Flags {
-    /// What the agent is to do; `-` reads it from standard input
-    prompt: String,
-    /// The agent and its variant, e.g. CLAUDE_CODE or CODEX:PLAN [default: the one of the settings]
-    #[arg(short, long, value_name = "AGENT[:VARIANT]")]
-    agent: Option<String>,
-    /// Path or id of the project [default: the repository of the present directory]
-    #[arg(short, long, value_name = "PATH|ID")]
+    #[command(flatten)]
+    prompt: Prompt,
+    #[command(flatten)]
+    choice: Choice,
+    /// Path, name or id of the project [default: the repository of the present directory]
+    #[arg(short, long, value_name = "PROJECT")]
     project: Option<String>,
     /// Branch to begin at and to land on [default: the one of the project]
-    #[arg(short, long, value_name = "BRANCH")]
+    #[arg(long, value_name = "BRANCH")]
     base: Option<String>,
     /// Title of the task [default: the first line of the prompt]
     #[arg(short, long)]
     title: Option<String>,
-    /// Go on with an attempt (its id, or the beginning of it) instead of starting one
-    #[arg(short, long, value_name = "ATTEMPT", conflicts_with_all = ["project", "base", "title"])]
-    follow: Option<String>,
-    /// Print the entries as JSON lines
+    /// Work on an issue of the project's code host instead of a prompt
+    #[arg(long, value_name = "N|URL", conflicts_with_all = ["title", "no_worktree"])]
+    issue: Option<String>,
+    /// Open a pull request once the agent succeeded with changes
     #[arg(long)]
-    json: bool,
-    /// Allow everything the agent asks for
-    #[arg(short, long)]
-    yes: bool,
+    auto_pr: bool,
+    /// Stop the agent when the attempt has cost this much
+    #[arg(long, value_name = "USD")]
+    max_cost: Option<f64>,
+    /// Work in the repository itself instead of a worktree
+    #[arg(long)]
+    no_worktree: bool,
+    #[command(flatten)]
+    manner: Manner,
     /// Serve in this process for the time of the run, when no server is running
-    #[arg(long)]
+    #[arg(long, conflicts_with = "background")]
     standalone: bool,
+    /// The agent's own program in the present directory, without server or worktree (also: -x legacy)
+    #[arg(long, conflicts_with_all = DIRECTLY_NOT)]
+    direct: bool,
+    /// The older way to say `forge resume`
+    #[arg(long, value_name = "ATTEMPT", hide = true, conflicts_with_all = ["project", "base", "title", "issue", "direct"])]
+    follow: Option<String>,
 }
+
+/// What only a server can do.
+const DIRECTLY_NOT: [&str; 10] = [
+    "project",
+    "base",
+    "title",
+    "issue",
+    "auto_pr",
+    "max_cost",
+    "no_worktree",
+    "background",
+    "json",
+    "standalone",
+];
 
 pub fn run(flags: Flags) -> Result<ExitCode> {
     serve::block_on(async {
-        let prompt = read_prompt(&flags.prompt)?;
+        let legacy = flags.choice.executor.as_deref().is_some_and(|name| name.eq_ignore_ascii_case(LEGACY));
+        if flags.direct || legacy {
+            let choice = if legacy { Choice { executor: None, ..flags.choice } } else { flags.choice };
+            return direct::run(&choice, &flags.prompt.read()?, flags.manner.yes).await;
+        }
+        let work = read_work(&flags)?;
         if flags.standalone {
             let (server, client) = Standalone::open().await?;
-            let code = work(&client, &flags, &prompt, Landing::Git).await;
+            let code = work_on(&client, &flags, &work, Landing::Git).await;
             server.close().await;
             return code;
         }
-        let client = Client::find()?;
-        if client.ready().await.is_none() {
-            bail!(
-                "no Forge answers at {}; start one with `forge serve` in another terminal, or add --standalone to \
-                 serve for the time of this run",
-                client.base()
-            );
-        }
-        work(&client, &flags, &prompt, Landing::by(&client)).await
+        work_on(&background::client().await?, &flags, &work, Landing::Server).await
     })
 }
 
-fn read_prompt(given: &str) -> Result<String> {
-    let mut prompt = given.to_owned();
-    if given == "-" {
-        prompt.clear();
-        std::io::stdin()
-            .take(MAX_PROMPT_BYTES)
-            .read_to_string(&mut prompt)
-            .context("cannot read the prompt")?;
+fn read_work(flags: &Flags) -> Result<Work> {
+    let Some(issue) = &flags.issue else { return flags.prompt.read().map(Work::Prompt) };
+    if flags.prompt.is_given() {
+        let text = "--issue: the agent is told what the issue says, so no prompt can be given; say more with \
+                    `forge resume` once it is at work";
+        return Err(Misused(text.to_owned()).into());
     }
-    if prompt.trim().is_empty() {
-        bail!(
-            "the prompt is empty; say what the agent is to do, e.g. forge run \"Fix the typo in the README\""
-        );
-    }
-    Ok(prompt)
+    Ok(Work::Issue(issue.clone()))
 }
 
-async fn work(client: &Client, flags: &Flags, prompt: &str, landing: Landing) -> Result<ExitCode> {
-    let begun_at = Instant::now();
-    let mut screen = if flags.json { Screen::Json } else { Screen::text() };
-    let Begun { attempt, run, notes } = begin::begin(client, flags, prompt).await?;
-    let id = attempt["id"].as_str().unwrap_or_default().to_owned();
-    screen.object(&json!({"type": "attempt", "attempt": attempt}))?;
-    greet(&mut screen, &attempt, &notes)?;
-    let consent = Consent::of(flags.yes, flags.json);
-    let mut watch = Watch::new(client, &id, &mut screen, consent)?;
-    let Some(last) = tell_all(client, &id, run, &mut watch).await? else {
-        let hint = format!(
-            "left; whatever is at work goes on. Look again with: forge run --follow {} \"…\"",
-            &id[..8.min(id.len())]
-        );
-        screen.note(&hint)?;
-        return Ok(ExitCode::from(STOPPED));
+async fn work_on(client: &Client, flags: &Flags, work: &Work, landing: Landing) -> Result<ExitCode> {
+    let begun = match (&flags.follow, work) {
+        (Some(attempt), Work::Prompt(prompt)) => {
+            let agent = flags.choice.executor.as_ref().or(flags.choice.agent.as_ref());
+            let profile = agent.map(|agent| read_executor(agent)).transpose()?;
+            resume::go_on(client, attempt, prompt, profile, false).await?
+        }
+        _ => begin::begin(client, flags, work).await?,
     };
-    let summary = Summary::gather(client, &id, &last, begun_at.elapsed(), landing).await?;
-    screen.object(&summary.object())?;
-    screen.part(&summary.lines())?;
-    Ok(match last.status.as_str() {
-        "completed" => ExitCode::SUCCESS,
-        "killed" => ExitCode::from(STOPPED),
-        _ => ExitCode::FAILURE,
-    })
-}
-
-fn greet(screen: &mut Screen, attempt: &Value, notes: &[String]) -> Result<()> {
-    let field = |key: &str| attempt[key].as_str().unwrap_or_default();
-    for note in notes {
-        screen.note(note)?;
-    }
-    let agent =
-        Line::new(Ink::Bold, field("executor")).and(Ink::Plain, " on ").and(Ink::Cyan, field("branch"));
-    screen.lines(&[agent, Line::new(Ink::Dim, &format!("· {}", field("worktree_path"))).whole()])
-}
-
-/// Tells a run and those that follow from it: setup script, agent, cleanup script. Answers the one that counts, or
-/// nothing when the person left.
-async fn tell_all(
-    client: &Client,
-    attempt: &str,
-    first: Process,
-    watch: &mut Watch<'_>,
-) -> Result<Option<Process>> {
-    let (mut run, mut counted) = (first, None);
-    loop {
-        if !run.is_agent() {
-            let name = if run.run_reason == "setupscript" { "setup script" } else { "cleanup script" };
-            watch.screen().script(Line::new(Ink::Cyan, name))?;
-        }
-        if watch.tell(&run).await? == Watched::Left {
-            return Ok(None);
-        }
-        let ended = Process::settled(client, &run.id).await?;
-        if !ended.is_agent() && ended.status == "failed" {
-            let code = ended.exit_code.map_or_else(|| "failed".to_owned(), |code| format!("exit {code}"));
-            watch.screen().script(Line::new(Ink::Red, &format!("  {code}")))?;
-        }
-        let next = match ended.status.as_str() {
-            "completed" => ended.next(client, attempt).await?,
-            _ => None,
-        };
-        // A cleanup script that fails does not undo what the agent did.
-        if counted.is_none() || ended.run_reason != "cleanupscript" {
-            counted = Some(ended);
-        }
-        match next {
-            Some(next) => run = next,
-            None => return Ok(counted),
-        }
-    }
+    begun.tell(client, &flags.manner, landing).await
 }

@@ -1,5 +1,7 @@
 //! `forge serve`: the server, from the flags to the last farewell.
 
+pub mod background;
+
 use std::fs::File;
 use std::net::{IpAddr, SocketAddr};
 use std::os::unix::fs::DirBuilderExt;
@@ -16,6 +18,7 @@ use crate::logging::{self, LogFormat};
 use crate::port;
 use crate::settings::{self, Env};
 use crate::token::{self, Token};
+use background::PidFile;
 
 const LOCK_WAIT: Duration = Duration::from_millis(1000);
 const LOCK_PAUSE: Duration = Duration::from_millis(20);
@@ -72,6 +75,53 @@ pub struct Flags {
     pub no_open: bool,
 }
 
+/// `forge serve` itself; what only it can do stands beside what a server can be told.
+#[derive(clap::Args)]
+#[command(
+    after_help = "Examples:\n  forge serve --port 9000\n  forge serve --background\n  forge serve --stop"
+)]
+pub struct Command {
+    #[command(flatten)]
+    flags: Flags,
+    /// Start it in the background, say where it listens, and exit
+    #[arg(long, conflicts_with = "stop")]
+    background: bool,
+    /// Stop the server of this home; its agents go on
+    #[arg(long)]
+    stop: bool,
+    /// Leave the session of the terminal first
+    #[arg(long, hide = true, conflicts_with_all = ["background", "stop"])]
+    detached: bool,
+}
+
+impl Command {
+    pub fn run(self) -> Result<()> {
+        if self.stop {
+            return block_on(background::stop());
+        }
+        if self.background {
+            return block_on(start_in_background());
+        }
+        if self.detached {
+            // Neither Ctrl-C nor the end of the terminal reaches another session. Fails only where it is one already.
+            let _ = rustix::process::setsid();
+        }
+        run(self.flags)
+    }
+}
+
+/// The same command, but detached.
+async fn start_in_background() -> Result<()> {
+    let args = std::env::args_os().skip(1);
+    let args = args.map(|arg| if arg == "--background" { "--detached".into() } else { arg });
+    let served = background::start(args.collect()).await?;
+    let verb = if served.found { "is running already" } else { "listens" };
+    let pid = served.pid.map(|pid| format!(", process {pid}")).unwrap_or_default();
+    println!("Forge {verb} at {}{pid}", served.client.base());
+    println!("  log   {}\n  stop  forge serve --stop", served.log.display());
+    Ok(())
+}
+
 pub fn run(flags: Flags) -> Result<()> {
     let env = Env::load();
     // The protocol library tells of every request, which `trace` of the server does already.
@@ -99,6 +149,7 @@ async fn serve(flags: Flags, env: Env) -> Result<()> {
     let home = settings::home(&env)?;
     let mut config = settings::config(&flags, &env, home.clone())?;
     let _lock = take_home(&home).await?;
+    let _pid_file = PidFile::write(&home);
     let host = settings::host(flags.host, &env);
     let token = choose_token(&flags, &env, host, &home)?;
     let listener = port::bind(host, settings::port(flags.port, &env)).await?;
@@ -132,13 +183,17 @@ async fn serve(flags: Flags, env: Env) -> Result<()> {
 
 /// Makes the home where there is none, and holds it until the file is dropped.
 pub async fn take_home(home: &Path) -> Result<File> {
-    let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(home);
-    made.with_context(|| format!("cannot create {}", home.display()))?;
+    make_home(home)?;
     lock(home).await
 }
 
+fn make_home(home: &Path) -> Result<()> {
+    let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(home);
+    made.with_context(|| format!("cannot create {}", home.display()))
+}
+
 /// One server per home: two would settle each other's runs.
-pub async fn lock(home: &Path) -> Result<File> {
+async fn lock(home: &Path) -> Result<File> {
     let file =
         File::create(home.join("lock")).with_context(|| format!("cannot write to {}", home.display()))?;
     let take = || rustix::fs::flock(&file, rustix::fs::FlockOperation::NonBlockingLockExclusive);

@@ -1,15 +1,18 @@
 //! Where a run is told: as text for people or as JSON lines for programs.
 //!
-//! Invariant: standard output has nothing but the transcript; in JSON that is one object a line with a `type`.
+//! Invariants: standard output has nothing but the transcript; in JSON that is one object a line with a `type`. On a
+//! terminal a status may stand below it: the cursor stays where the transcript goes on, so the status is taken back by
+//! erasing what is behind the cursor.
 
 use std::io::Write;
 
 use anyhow::{Context, Result};
 use forge_types::{EntryType, NormalizedEntry};
 use serde_json::{Value, json};
+use unicode_width::UnicodeWidthStr;
 
 use crate::terminal;
-use crate::transcript::{Ink, Line, Page, Transcript};
+use crate::transcript::{Ink, Line, Page, Transcript, clean};
 
 pub enum Screen {
     Text(Box<Text>),
@@ -21,12 +24,29 @@ pub struct Text {
     transcript: Transcript,
     /// Stands on the last row while an answer is typed.
     prompt: Option<String>,
+    /// Stands below the transcript while nothing is asked.
+    status: Option<Line>,
+    /// Columns that the transcript has written on its last row.
+    column: usize,
 }
 
 impl Screen {
     pub fn text() -> Self {
         let page = terminal::page();
-        Self::Text(Box::new(Text { page, transcript: Transcript::new(page), prompt: None }))
+        let transcript = Transcript::new(page);
+        Self::Text(Box::new(Text { page, transcript, prompt: None, status: None, column: 0 }))
+    }
+
+    /// Puts a status below the transcript, or takes it away. For terminals only.
+    pub fn status(&mut self, status: Option<Line>) -> Result<()> {
+        let Self::Text(text) = self else { return Ok(()) };
+        if text.prompt.is_some() || (status.is_none() && text.status.is_none()) {
+            text.status = status;
+            return Ok(());
+        }
+        let away = text.take_back();
+        text.status = status;
+        print(&format!("{away}{}", text.below()))
     }
 
     /// An entry was added or changed.
@@ -110,9 +130,11 @@ impl Screen {
     pub fn prompt(&mut self, words: &str) -> Result<()> {
         let Self::Text(text) = self else { return Ok(()) };
         let pause = text.transcript.pause();
-        text.print(&pause)?;
-        print(words)?;
+        let away = text.take_back();
+        print(&format!("{away}{pause}{words}"))?;
         text.prompt = Some(words.to_owned());
+        // Whoever ends a prompt begins a row.
+        text.column = 0;
         Ok(())
     }
 
@@ -139,7 +161,11 @@ impl Text {
             return Ok(());
         }
         match &self.prompt {
-            None => print(words),
+            None => {
+                let away = self.take_back();
+                self.column = column_after(self.column, words);
+                print(&format!("{away}{words}{}", self.below()))
+            }
             // Only a terminal has a prompt. Its row is taken back and written again below; a row must be whole first.
             Some(prompt) => {
                 let rest = self.transcript.pause();
@@ -147,6 +173,41 @@ impl Text {
                 print(&format!("\r\u{1b}[K{words}{rest}{ink}"))
             }
         }
+    }
+
+    /// Erases the status, and whatever was typed over it.
+    fn take_back(&self) -> String {
+        if self.status.is_none() || self.prompt.is_some() {
+            return String::new();
+        }
+        match self.column {
+            0 => "\r\u{1b}[J".to_owned(),
+            // On a full row the cursor stands on the last character, which must stay.
+            full if full >= self.page.width => format!("\r\n\u{1b}[J\u{1b}[A\u{1b}[{full}C"),
+            column => format!("\r\u{1b}[{column}C\u{1b}[J"),
+        }
+    }
+
+    /// Writes the status below the transcript and goes back to where that goes on.
+    fn below(&self) -> String {
+        let (Some(status), None) = (&self.status, &self.prompt) else { return String::new() };
+        // A row that fills the terminal would move what stands above it; the width may have changed.
+        let width = terminal::page().width.saturating_sub(1);
+        let mut row = String::new();
+        status.put(Page { width, ..self.page }, &mut row);
+        let row = row.trim_end_matches('\n');
+        match self.column {
+            0 => format!("{row}\r"),
+            column => format!("\n{row}\r\u{1b}[A\u{1b}[{column}C"),
+        }
+    }
+}
+
+/// Where the cursor stands after `words`, if it stood at `column` before.
+fn column_after(column: usize, words: &str) -> usize {
+    match words.rsplit_once('\n') {
+        Some((_, row)) => clean(row).width(),
+        None => column + clean(words).width(),
     }
 }
 
@@ -163,4 +224,34 @@ fn read_entry(content: &Value) -> NormalizedEntry {
         content: content["content"].as_str().unwrap_or_default().to_owned(),
         metadata: None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::transcript::Colours;
+
+    fn text(column: usize) -> Text {
+        let page = Page { width: 10, colours: Colours::Off };
+        let status = Some(Line::new(Ink::Plain, "status"));
+        Text { page, transcript: Transcript::new(page), prompt: None, status, column }
+    }
+
+    #[test]
+    fn the_cursor_is_where_the_transcript_goes_on() {
+        assert_eq!(column_after(3, "ab\u{1b}[2mcd\u{1b}[0m"), 7);
+        assert_eq!(column_after(3, "ab\n漢字"), 4);
+        assert_eq!(column_after(3, "ab\n"), 0);
+        assert_eq!(text(0).below(), "status\r");
+        assert_eq!(text(4).below(), "\nstatus\r\u{1b}[A\u{1b}[4C");
+        assert_eq!(text(0).take_back(), "\r\u{1b}[J");
+        assert_eq!(text(4).take_back(), "\r\u{1b}[4C\u{1b}[J");
+        assert_eq!(text(10).take_back(), "\r\n\u{1b}[J\u{1b}[A\u{1b}[10C", "the last character stays");
+    }
+
+    #[test]
+    fn a_prompt_has_the_last_row_for_itself() {
+        let asking = Text { prompt: Some("allow? ".to_owned()), ..text(0) };
+        assert_eq!((asking.below(), asking.take_back()), (String::new(), String::new()));
+    }
 }

@@ -118,7 +118,7 @@ impl Agent {
         {
             args.push(flag.to_owned());
         }
-        if let (Choice::Argument(flag), Some(model)) = (&self.model, model(options)) {
+        if let (Choice::Argument(flag), Some(model)) = (&self.model, options.model()) {
             args.extend([(*flag).to_owned(), model.to_owned()]);
         }
         for (option, flag) in self.flags {
@@ -158,7 +158,7 @@ impl Agent {
             prompt: request.prompt_with(options),
             session: request.session().map(str::to_owned),
             permissions: self.permissions(options),
-            model: model(options).filter(|_| in_session).map(str::to_owned),
+            model: options.model().filter(|_| in_session).map(str::to_owned),
             mode: self.mode.and_then(|option| options.text(option)).map(str::to_owned),
             replay: self.replay,
         }
@@ -170,14 +170,5 @@ impl Agent {
             Grant::Default => true,
         };
         if granted && !options.is_on("approvals") { Permissions::Granted } else { Permissions::Asked }
-    }
-}
-
-/// The model that the profile or the request names; `default` and `flash` are names of Forge's own profiles.
-fn model(options: &Options) -> Option<&str> {
-    match options.text("model")? {
-        "default" => None,
-        "flash" => Some("gemini-2.5-flash"),
-        model => Some(model),
     }
 }

@@ -46,6 +46,13 @@ pub struct Agents {
     pub(super) project: String,
 }
 
+impl Agents {
+    /// Those that a project describes now. Reads files: not for async code that has others to serve.
+    pub fn of(project: &Path) -> Self {
+        scan(project).agents
+    }
+}
+
 /// What was found, where it was looked for, and what was wrong.
 #[derive(Debug, Default)]
 pub(super) struct Scan {

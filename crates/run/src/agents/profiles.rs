@@ -51,6 +51,15 @@ impl Options {
     pub(super) fn text(&self, name: &str) -> Option<&str> {
         self.own.get(name).and_then(Value::as_str).filter(|text| !text.is_empty())
     }
+
+    /// The model that the profile or the request names; `default` and `flash` are names of Forge's own profiles.
+    pub(super) fn model(&self) -> Option<&str> {
+        match self.text("model")? {
+            "default" => None,
+            "flash" => Some("gemini-2.5-flash"),
+            model => Some(model),
+        }
+    }
 }
 
 impl Profiles {

@@ -1,138 +1,106 @@
-//! From a prompt to a run: which project, which agent, a new attempt or one that goes on.
+//! From a prompt or an issue to a first run: which project, which agent, a new attempt.
 //!
-//! Invariant: nothing is created before everything that can be checked here was checked.
+//! Invariant: but for the project of a new repository, nothing is made before everything that can be checked was checked.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::time::Instant;
 
-use anyhow::{Context, Result, bail};
-use forge_types::{Executor, ProfileId};
+use anyhow::{Context, Result};
+use forge_types::Executor;
 use serde_json::{Value, json};
 
 use super::Flags;
+use super::live::Begun;
 use crate::client::Client;
+use crate::exit::Misused;
 use crate::process::Process;
+use crate::reference::{self, NotFound, Project, short};
 
 const TITLE_CHARS: usize = 100;
 
-pub struct Begun {
-    pub attempt: Value,
-    /// The first of its runs that is to be told.
-    pub run: Process,
-    /// What was done that the user may not have expected.
-    pub notes: Vec<String>,
+/// What the agent works on.
+pub enum Work {
+    Prompt(String),
+    Issue(String),
 }
 
-pub async fn begin(client: &Client, flags: &Flags, prompt: &str) -> Result<Begun> {
-    match &flags.follow {
-        Some(attempt) => go_on(client, attempt, prompt, flags.agent.as_deref()).await,
-        None => start(client, flags, prompt).await,
-    }
-}
-
-async fn start(client: &Client, flags: &Flags, prompt: &str) -> Result<Begun> {
-    let profile = match &flags.agent {
-        Some(agent) => agent.parse::<ProfileId>().map_err(|error| anyhow::anyhow!("--agent: {error}"))?,
-        None => default_profile(client).await?,
-    };
-    let mut notes = Vec::new();
+pub async fn begin(client: &Client, flags: &Flags, work: &Work) -> Result<Begun> {
+    let (since, mut notes) = (Instant::now(), Vec::new());
     let project = find_project(client, flags.project.as_deref(), &mut notes).await?;
-    let (title, description) = describe(prompt, flags.title.as_deref(), profile.executor);
-    let body = json!({
-        "task": {"project_id": project["id"], "title": title, "description": description},
+    let profile = flags.choice.find(client, &project.id).await?;
+    let mut body = json!({
         "executor_profile_id": profile,
         "base_branch": flags.base,
+        "auto_pr": flags.auto_pr.then_some(true),
+        "max_cost_usd": flags.max_cost,
     });
-    let mut started: Value = client.post("/api/tasks/create-and-start", &body).await?;
-    let attempt = started["task_attempt"].take();
-    let runs = Process::list(client, text(&attempt["id"])).await?;
-    let run = runs.into_iter().next().context("the attempt has no run")?;
-    Ok(Begun { attempt, run, notes })
-}
-
-async fn go_on(client: &Client, attempt: &str, prompt: &str, agent: Option<&str>) -> Result<Begun> {
-    let id = find_attempt(client, attempt).await?;
-    let mut body = json!({"prompt": prompt});
-    let before: Value = client.get(&format!("/api/task-attempts/{id}")).await?;
-    if let Some(agent) = agent {
-        let profile = agent.parse::<ProfileId>().map_err(|error| anyhow::anyhow!("--agent: {error}"))?;
-        let used: ProfileId = serde_json::from_value(before["executor_profile_id"].clone())?;
-        if profile.executor != used.executor {
-            bail!(
-                "--agent: attempt {id} works with {}; another variant is possible, another agent is not",
-                used.executor
-            );
+    let attempt = match work {
+        Work::Prompt(prompt) => {
+            let (title, description) = describe(prompt, flags.title.as_deref(), profile.executor);
+            body["task"] = json!({"project_id": project.id, "title": title, "description": description});
+            body["use_worktree"] = json!(flags.no_worktree.then_some(false));
+            let mut started: Value = client.post("/api/tasks/create-and-start", &body).await?;
+            started["task_attempt"].take()
         }
-        body["variant"] = json!(profile.variant);
-    }
-    let known = Process::list(client, &id).await?;
-    let run: Process = client.post(&format!("/api/task-attempts/{id}/follow-up"), &body).await?;
-    let mut notes = Vec::new();
-    if known.iter().any(|process| process.id == run.id) {
-        notes.push("the agent is at work and was told; this is its run from the beginning".to_owned());
-    } else if known.iter().any(Process::is_running) {
-        notes.push("another run of this attempt is at work; this one waits for its end".to_owned());
-    }
-    Ok(Begun { attempt: client.get(&format!("/api/task-attempts/{id}")).await?, run, notes })
+        Work::Issue(issue) => take_up(client, &project, issue, body).await?,
+    };
+    let id = attempt["id"].as_str().unwrap_or_default();
+    let runs = Process::list(client, id).await?;
+    let run = runs.into_iter().next().context("the attempt has no run")?;
+    Ok(Begun { attempt, run, notes, since })
 }
 
-/// The agent of the settings.
-async fn default_profile(client: &Client) -> Result<ProfileId> {
-    let config: Value = client.get("/api/config").await?;
-    serde_json::from_value(config["executor_profile"].clone()).context("name an agent with --agent")
+/// Makes a task of an issue and starts it. An issue has one task, whose earlier attempt is not this command's.
+async fn take_up(client: &Client, project: &Project, issue: &str, mut body: Value) -> Result<Value> {
+    match issue.trim_start_matches('#').parse::<i64>() {
+        Ok(number) => body["number"] = json!(number),
+        Err(_) => body["url"] = json!(issue),
+    }
+    body["start"] = json!(true);
+    let before: Vec<reference::Attempt> = client.get("/api/task-attempts").await?;
+    let mut task: Value =
+        client.post(&format!("/api/projects/{}/tasks/from-issue", project.id), &body).await?;
+    let attempt = task["task_attempt"].take();
+    let Some(id) = attempt["id"].as_str() else {
+        let task = task["id"].as_str().unwrap_or_default();
+        anyhow::bail!("the task {} was made of the issue, but could not be started", short(task));
+    };
+    if before.iter().any(|known| known.id == id) {
+        let id = short(id);
+        let text =
+            format!("--issue: {issue} has the attempt {id} already; go on with it: forge resume {id} \"…\"");
+        return Err(Misused(text).into());
+    }
+    Ok(attempt)
 }
 
-/// By id, by path, or by the present directory; a repository that Forge does not know yet becomes a project.
-async fn find_project(client: &Client, named: Option<&str>, notes: &mut Vec<String>) -> Result<Value> {
-    if let Some(id) = named.and_then(|text| text.parse::<uuid::Uuid>().ok()) {
-        return client.get(&format!("/api/projects/{id}")).await;
-    }
-    let path = match named {
-        Some(path) => std::path::absolute(path)?,
+/// By id, by name, by path, or by the present directory; a repository that Forge does not know yet becomes a project.
+async fn find_project(client: &Client, named: Option<&str>, notes: &mut Vec<String>) -> Result<Project> {
+    let path = match named.map(|named| (named, Path::new(named).is_dir())) {
+        Some((named, false)) => return reference::project(client, named).await,
+        Some((path, true)) => std::path::absolute(path)?,
         None => std::env::current_dir().context("the present directory is gone")?,
     };
     let repo = match forge_git::Repo::open(&path).await {
         Ok(repo) => repo,
-        Err(forge_git::GitError::NoRepository(_)) => bail!(
-            "{} is not in a git repository; go to one, name one with --project, or make one with `git init`",
-            path.display()
-        ),
+        Err(forge_git::GitError::NoRepository(_)) => {
+            let text = format!(
+                "{} is not in a git repository; go to one, name one with --project, or make one with `git init`",
+                path.display()
+            );
+            return Err(NotFound(text).into());
+        }
         Err(error) => return Err(error.into()),
     };
-    let root = real(repo.path());
-    let projects: Vec<Value> = client.get("/api/projects").await?;
-    if let Some(known) =
-        projects.into_iter().find(|project| real(Path::new(text(&project["git_repo_path"]))) == root)
-    {
+    if let Some(known) = reference::project_at(client, &path).await? {
         return Ok(known);
     }
+    let root = std::fs::canonicalize(repo.path()).unwrap_or_else(|_| repo.path().to_owned());
     let name = root.file_name().map_or_else(|| root.to_string_lossy(), |name| name.to_string_lossy());
     let body = json!({"name": name, "git_repo_path": root, "use_existing_repo": true});
-    let project: Value = client.post("/api/projects", &body).await?;
+    let project: Project = client.post("/api/projects", &body).await?;
     notes.push(format!("new project {name} for {}", root.display()));
     Ok(project)
-}
-
-fn real(path: &Path) -> PathBuf {
-    std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
-}
-
-/// An attempt by its id or by the beginning of it.
-async fn find_attempt(client: &Client, named: &str) -> Result<String> {
-    let named = named.to_lowercase();
-    if named.parse::<uuid::Uuid>().is_ok() {
-        return Ok(named);
-    }
-    if named.len() < 4 || !named.chars().all(|c| c.is_ascii_hexdigit() || c == '-') {
-        bail!("--follow: '{named}' is no id of an attempt; give the id or at least its first 4 digits");
-    }
-    let attempts: Vec<Value> = client.get("/api/task-attempts").await?;
-    let ids: Vec<&str> =
-        attempts.iter().map(|attempt| text(&attempt["id"])).filter(|id| id.starts_with(&named)).collect();
-    match ids.as_slice() {
-        [id] => Ok((*id).to_owned()),
-        [] => bail!("--follow: no attempt has an id that begins with '{named}'"),
-        many => bail!("--follow: '{named}' is the beginning of {} ids: {}", many.len(), many.join(", ")),
-    }
 }
 
 /// A title for people and a description, so that the agent reads the prompt as it was given: it is told the title and,
@@ -154,10 +122,6 @@ fn describe(prompt: &str, title: Option<&str>, executor: Executor) -> (String, O
         (Executor::Shell, _) => (first.to_owned(), Some(prompt.to_owned())),
         (_, rest) => (first.to_owned(), Some(rest.to_owned())),
     }
-}
-
-fn text(value: &Value) -> &str {
-    value.as_str().unwrap_or_default()
 }
 
 #[cfg(test)]

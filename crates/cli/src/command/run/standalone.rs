@@ -4,7 +4,6 @@
 //! by the next server.
 
 use std::fs::File;
-use std::os::unix::fs::DirBuilderExt;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
@@ -32,9 +31,7 @@ impl Standalone {
         let env = Env::load();
         logging::start(LogFormat::Text, "error", env.get("RUST_LOG"));
         let home = settings::home(&env)?;
-        let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&home);
-        made.with_context(|| format!("cannot create {}", home.display()))?;
-        let lock = serve::lock(&home).await?;
+        let lock = serve::take_home(&home).await?;
         // One run does not pay for warm worktrees.
         let flags = serve::Flags { spares: Some(0), no_open: true, ..Default::default() };
         let mut config = settings::config(&flags, &env, home)?;

@@ -1,23 +1,15 @@
 //! What a run came to, in a few lines.
 
-use std::path::Path;
 use std::time::Duration;
 
-use forge_git::{Counting, Repo, diff_worktree, merge_base};
 use serde_json::{Value, json};
 
 use crate::client::Client;
 use crate::figures;
 use crate::process::Process;
+use crate::reference::short;
+use crate::tally::{Changes, Tokens};
 use crate::transcript::{Ink, Line};
-
-/// Files and lines that an attempt changed against its target branch.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Changes {
-    pub files: usize,
-    pub added: u64,
-    pub removed: u64,
-}
 
 pub struct Summary {
     status: String,
@@ -31,18 +23,12 @@ pub struct Summary {
 }
 
 /// How the work can be landed.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Landing {
-    /// By the server at that address, which goes on.
-    Server { curl: String },
+    /// By the server, which goes on.
+    Server,
     /// By git: the server ends with the command.
     Git,
-}
-
-impl Landing {
-    pub fn by(client: &Client) -> Self {
-        Self::Server { curl: format!("curl -X POST{} {}", client.curl_header(), client.base()) }
-    }
 }
 
 impl Summary {
@@ -60,7 +46,7 @@ impl Summary {
         Ok(Self {
             status: run.status.clone(),
             took,
-            changes: count_changes(&attempt).await,
+            changes: Changes::count(&attempt).await,
             cost_usd: usage.and_then(|usage| usage["total"]["cost_usd"].as_f64()),
             attempt,
             parked_until: run.parked_until.clone(),
@@ -80,12 +66,8 @@ impl Summary {
         if let (Some(code), "failed") = (self.exit_code.filter(|code| *code != 0), self.status.as_str()) {
             facts.push(format!("exit {code}"));
         }
-        facts.extend(self.changes.map(|changes| match changes.files {
-            0 => "no changes".to_owned(),
-            1 => format!("1 file +{} -{}", changes.added, changes.removed),
-            files => format!("{files} files +{} -{}", changes.added, changes.removed),
-        }));
-        facts.extend(self.tokens());
+        facts.extend(self.changes.map(Changes::words));
+        facts.extend(Tokens::read(&self.attempt).words());
         facts.extend(self.cost_usd.map(figures::money));
         let mut lines = vec![Line::new(ink, word).and(Ink::Plain, &facts.join(" · "))];
         if let Some(until) = &self.parked_until {
@@ -96,41 +78,28 @@ impl Summary {
     }
 
     fn next_steps(&self) -> Vec<Line> {
-        let id = text(&self.attempt["id"]);
+        let text = |key: &str| text(&self.attempt[key]);
+        let (branch, target) = (text("branch"), text("target_branch"));
+        let id = short(text("id"));
         let row = |name: &str, value: &str| {
             Line::new(Ink::Dim, &format!("  {name:9}")).and(Ink::Plain, value).whole()
         };
-        let branch = format!("{} → {}", text(&self.attempt["branch"]), text(&self.attempt["target_branch"]));
-        let mut lines = vec![row("branch", &branch)];
+        let mut lines = vec![row("branch", &format!("{branch} → {target}"))];
         if self.changes.is_none_or(|changes| changes.files > 0) && self.attempt["use_worktree"] != false {
-            let merge = match &self.landing {
-                Landing::Server { curl } => format!("{curl}/api/task-attempts/{id}/merge"),
-                Landing::Git => format!("git merge --squash {} && git commit", text(&self.attempt["branch"])),
+            let (merge, look) = match self.landing {
+                Landing::Server => (format!("forge merge {id}"), format!("forge diff {id}")),
+                Landing::Git => (
+                    format!("git merge --squash {branch} && git commit"),
+                    format!("git -C {} diff {target}", text("worktree_path")),
+                ),
             };
             if self.status == "completed" {
                 lines.push(row("merge", &merge));
             }
-            lines.push(row(
-                "look",
-                &format!(
-                    "git -C {} diff {}",
-                    text(&self.attempt["worktree_path"]),
-                    text(&self.attempt["target_branch"])
-                ),
-            ));
+            lines.push(row("look", &look));
         }
-        lines.push(row("continue", &format!("forge run --follow {} \"…\"", &id[..id.len().min(8)])));
+        lines.push(row("continue", &format!("forge resume {id} \"…\"")));
         lines
-    }
-
-    fn tokens(&self) -> Option<String> {
-        let count = |key: &str| self.attempt[key].as_u64();
-        let cached = count("cache_read_tokens").unwrap_or(0) + count("cache_creation_tokens").unwrap_or(0);
-        let (input, output) = (count("input_tokens")?, count("output_tokens")?);
-        if input + cached + output == 0 {
-            return None;
-        }
-        Some(format!("{} tokens in, {} out", figures::tokens(input + cached), figures::tokens(output)))
     }
 
     /// The last line of the JSON form.
@@ -146,20 +115,6 @@ impl Summary {
             "attempt": self.attempt,
         })
     }
-}
-
-/// Counted here when the worktree is on this machine; a server elsewhere has no numbers without the files.
-async fn count_changes(attempt: &Value) -> Option<Changes> {
-    let place = Path::new(attempt["worktree_path"].as_str()?);
-    let repo = Repo::open(place).await.ok()?;
-    let base = merge_base(&repo, text(&attempt["branch"]), text(&attempt["target_branch"])).await.ok()??;
-    let files = diff_worktree(&repo, place, &base, Counting::Count).await.ok()?;
-    let sum = |count: fn(&forge_git::FileDiff) -> Option<u64>| files.iter().filter_map(count).sum();
-    Some(Changes {
-        files: files.len(),
-        added: sum(|file| file.additions),
-        removed: sum(|file| file.deletions),
-    })
 }
 
 fn text(value: &Value) -> &str {
@@ -185,7 +140,7 @@ mod tests {
             exit_code: Some(if status == "failed" { 3 } else { 0 }),
             changes: Some(Changes { files: 2, added: 12, removed: 4 }),
             cost_usd: Some(0.417),
-            landing: Landing::Server { curl: "curl -X POST http://127.0.0.1:8887".to_owned() },
+            landing: Landing::Server,
         }
     }
 
@@ -201,9 +156,9 @@ mod tests {
         insta::assert_snapshot!(shown(&summary("completed")), @r#"
         completed in 1 min 15 s · 2 files +12 -4 · 2.5k tokens in, 112 out · $0.42
           branch   forge/a1b2-greet → main
-          merge    curl -X POST http://127.0.0.1:8887/api/task-attempts/a1b2c3d4-0000-4000-8000-000000000000/merge
-          look     git -C /worktrees/a1b2-greet diff main
-          continue forge run --follow a1b2c3d4 "…"
+          merge    forge merge a1b2c3d4
+          look     forge diff a1b2c3d4
+          continue forge resume a1b2c3d4 "…"
         "#);
     }
 
@@ -215,7 +170,7 @@ mod tests {
         insta::assert_snapshot!(shown(&failed), @r#"
         failed in 1 min 15 s · exit 3 · no changes · 2.5k tokens in, 112 out
           branch   forge/a1b2-greet → main
-          continue forge run --follow a1b2c3d4 "…"
+          continue forge resume a1b2c3d4 "…"
         "#);
     }
 }

@@ -12,6 +12,7 @@ use crate::command::list::ink;
 use crate::figures;
 use crate::process::Process;
 use crate::reference::{Attempt, short};
+use crate::tally::Tokens;
 use crate::terminal::{self, say, say_fact};
 use crate::transcript::{Ink, Line};
 
@@ -49,7 +50,7 @@ pub async fn tell(client: &Client, attempt: &Attempt, json: bool) -> Result<()> 
     }
     tell_place(&detail);
     let cost = attempt.cost_usd.or(detail["cost_usd"].as_f64()).map(figures::money);
-    let used: Vec<String> = tokens(&detail).into_iter().chain(cost).collect();
+    let used: Vec<String> = Tokens::read(&detail).words().into_iter().chain(cost).collect();
     if !used.is_empty() {
         say_fact("used", &used.join(", "));
     }
@@ -129,14 +130,6 @@ fn tell_place(detail: &Value) {
         _ => "",
     };
     say_fact("worktree", &format!("{path}{note}"));
-}
-
-fn tokens(detail: &Value) -> Option<String> {
-    let count = |key: &str| detail[key].as_u64();
-    let cached = count("cache_read_tokens").unwrap_or(0) + count("cache_creation_tokens").unwrap_or(0);
-    let (input, output) = (count("input_tokens")? + cached, count("output_tokens")?);
-    (input + output > 0)
-        .then(|| format!("{} tokens in, {} out", figures::tokens(input), figures::tokens(output)))
 }
 
 impl Process {

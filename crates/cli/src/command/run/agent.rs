@@ -1,0 +1,177 @@
+//! Which agent is meant: an executor with a variant, or an agent by its name.
+//!
+//! Invariant: a name stands for one agent or for none; the project's agents and everybody's variants count alike.
+
+use anyhow::{Context, Result};
+use forge_types::{Executor, ProfileId, canonical_variant};
+use serde_json::Value;
+
+use crate::client::Client;
+use crate::exit::Misused;
+use crate::reference::NotFound;
+
+/// Names that are offered where one is not known.
+const OFFERED: usize = 5;
+
+#[derive(clap::Args)]
+pub struct Choice {
+    /// The agent's program and its variant, e.g. CLAUDE_CODE or CODEX:HIGH [default: the one of the settings]
+    #[arg(short = 'x', long, value_name = "EXECUTOR[:VARIANT]")]
+    pub executor: Option<String>,
+    /// An agent by its name: a variant of the profiles or an agent that the project describes
+    #[arg(short, long, value_name = "NAME")]
+    pub agent: Option<String>,
+    /// The model to use instead of the profile's
+    #[arg(short, long)]
+    pub model: Option<String>,
+}
+
+impl Choice {
+    /// The profile that is meant in a project, as its server knows it.
+    pub async fn find(&self, client: &Client, project: &str) -> Result<ProfileId> {
+        let info: Value = client.get(&format!("/api/info?project_id={project}")).await?;
+        let usual = serde_json::from_value(info["config"]["executor_profile"].clone());
+        self.find_in(&info, usual.context("the settings name no agent; name one with --executor")?)
+    }
+
+    /// The profile that is meant among those of a document with `executors`.
+    pub fn find_in(&self, profiles: &Value, usual: ProfileId) -> Result<ProfileId> {
+        let given = self.executor.as_deref().map(read_executor).transpose()?;
+        let mut profile = match (self.agent.as_deref(), given) {
+            (None, given) => given.unwrap_or(usual),
+            (Some(_), Some(ProfileId { variant: Some(variant), .. })) => {
+                let text =
+                    format!("--executor names the variant {variant}, and --agent another one; leave one out");
+                return Err(Misused(text).into());
+            }
+            (Some(name), given) => match (name.parse(), given) {
+                (Ok(profile), None) => profile,
+                (_, given) => {
+                    let only = given.map(|profile| profile.executor);
+                    Known::read(&profiles["executors"], only).find(name, usual.executor)?
+                }
+            },
+        };
+        profile.model = self.model.clone().or(profile.model);
+        Ok(profile)
+    }
+}
+
+pub fn read_executor(text: &str) -> Result<ProfileId> {
+    text.parse().map_err(|error| Misused(format!("--executor: {error}")).into())
+}
+
+/// Every agent that can be started.
+struct Known(Vec<ProfileId>);
+
+impl Known {
+    fn read(executors: &Value, only: Option<Executor>) -> Self {
+        let of = |(executor, variants): (&String, &Value)| {
+            let executor =
+                executor.parse::<Executor>().ok().filter(|found| only.is_none_or(|only| only == *found));
+            let names: Vec<String> =
+                variants.as_object().into_iter().flatten().map(|(name, _)| name.clone()).collect();
+            let profile = move |name| Some(ProfileId { variant: Some(name), ..ProfileId::new(executor?) });
+            names.into_iter().filter_map(profile)
+        };
+        Self(executors.as_object().into_iter().flatten().flat_map(of).collect())
+    }
+
+    /// The agent of that name, else the only one whose name ends in it; the usual executor's where several have it.
+    fn find(&self, name: &str, usual: Executor) -> Result<ProfileId> {
+        let wanted = canonical_variant(name);
+        let named = |fits: &dyn Fn(&str) -> bool| -> Vec<&ProfileId> {
+            self.0.iter().filter(|profile| profile.variant.as_deref().is_some_and(fits)).collect()
+        };
+        let mut found = named(&|variant| variant == wanted);
+        if found.is_empty() {
+            found =
+                named(&|variant| variant.strip_suffix(&wanted).is_some_and(|prefix| prefix.ends_with('_')));
+        }
+        if found.len() > 1 {
+            let same = found.iter().all(|profile| profile.variant == found[0].variant);
+            let usual = found.iter().find(|profile| same && profile.executor == usual).copied();
+            found = usual.map_or(found, |profile| vec![profile]);
+        }
+        match found.as_slice() {
+            [one] => Ok((*one).clone()),
+            [] => {
+                Err(NotFound(format!("--agent: no agent is called '{name}'; {}", self.nearest(&wanted)))
+                    .into())
+            }
+            many => {
+                let many: Vec<String> = many.iter().map(|profile| profile.to_string()).collect();
+                let text =
+                    format!("--agent: '{name}' could be any of these: {}; name one of them", many.join(", "));
+                Err(NotFound(text).into())
+            }
+        }
+    }
+
+    fn nearest(&self, wanted: &str) -> String {
+        let mut names: Vec<&str> = self.0.iter().filter_map(|profile| profile.variant.as_deref()).collect();
+        names.sort_unstable();
+        names.dedup();
+        names.sort_by_key(|name| (!name.contains(wanted), distance(wanted, name)));
+        names.truncate(OFFERED);
+        match names.is_empty() {
+            true => "there are none".to_owned(),
+            false => format!("the nearest names: {}", names.join(", ")),
+        }
+    }
+}
+
+/// How many letters must be added, removed or changed to make one word of the other.
+fn distance(from: &str, to: &str) -> usize {
+    let to: Vec<char> = to.chars().collect();
+    let mut row: Vec<usize> = (0..=to.len()).collect();
+    for (at, letter) in from.chars().enumerate() {
+        let mut corner = std::mem::replace(&mut row[0], at + 1);
+        for (column, other) in to.iter().enumerate() {
+            let changed = corner + usize::from(letter != *other);
+            corner = row[column + 1];
+            row[column + 1] = changed.min(corner + 1).min(row[column] + 1);
+        }
+    }
+    row[to.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn known() -> Known {
+        let executors = json!({
+            "CLAUDE_CODE": {"GENIE": {}, "APPROVALS": {}, "CODE_EXPLORE": {}, "CODE_TESTS": {}},
+            "CODEX": {"GENIE": {}, "APPROVALS": {}, "HIGH": {}},
+        });
+        Known::read(&executors, None)
+    }
+
+    #[test]
+    fn a_name_stands_for_one_agent_or_for_none() {
+        let find = |name: &str| known().find(name, Executor::ClaudeCode).map(|profile| profile.to_string());
+        for (name, want) in [
+            ("high", "CODEX:HIGH"),
+            ("code-explore", "CLAUDE_CODE:CODE_EXPLORE"),
+            ("Explore", "CLAUDE_CODE:CODE_EXPLORE"),
+            ("approvals", "CLAUDE_CODE:APPROVALS"),
+        ] {
+            assert_eq!(find(name).unwrap(), want, "{name}");
+        }
+        let wrong = find("explorer").unwrap_err().to_string();
+        assert!(wrong.contains("nearest names: CODE_EXPLORE,"), "{wrong}");
+        let several = known().find("approvals", Executor::Gemini).unwrap_err().to_string();
+        assert!(several.contains("CLAUDE_CODE:APPROVALS, CODEX:APPROVALS"), "{several}");
+    }
+
+    #[test]
+    fn words_are_as_far_apart_as_letters_differ() {
+        for (from, to, want) in
+            [("", "abc", 3), ("abc", "abc", 0), ("abc", "axc", 1), ("kitten", "sitting", 3)]
+        {
+            assert_eq!(distance(from, to), want, "{from} {to}");
+        }
+    }
+}

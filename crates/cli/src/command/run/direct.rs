@@ -1,0 +1,53 @@
+//! `forge run --direct`: the agent's own program in the foreground, for a person who sits before it.
+//!
+//! Needs no server, database or worktree. Invariant: the agent and its variant are the ones that a server would choose,
+//! and the exit code is the program's.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use forge_run::agents::{Agents, Foreground, Place, Profiles, plan_foreground};
+use forge_types::{Executor, ProfileId};
+use serde_json::Value;
+
+use super::agent::Choice;
+use crate::settings::{self, Env};
+
+pub async fn run(choice: &Choice, prompt: &str, yes: bool) -> Result<ExitCode> {
+    let here = std::env::current_dir().context("the present directory is gone")?;
+    let home = settings::home(&Env::load())?;
+    let root = match forge_git::Repo::open(&here).await {
+        Ok(repo) => repo.path().to_owned(),
+        Err(_) => here.clone(),
+    };
+    let agents = Agents::of(&root);
+    let profiles = stored_profiles(&home)?;
+    let profile = choice.find_in(&profiles.with(&agents).to_json(), default_profile(&home))?;
+    let (profile, options) = profiles.find(&profile, &agents)?;
+    let exe = std::env::current_exe().context("cannot find this program's own path")?;
+    let path_env = std::env::var_os("PATH").unwrap_or_default();
+    let place = Place { worktree: &here, forge_exe: &exe, path_env: &path_env };
+    let foreground: Foreground = plan_foreground(profile.executor, &options, prompt, yes, &place)?;
+    let code = foreground.attend(&here).await.with_context(|| format!("cannot run {}", profile.executor))?;
+    Ok(ExitCode::from(code))
+}
+
+/// The agent of the settings; without any, the one that most people have.
+fn default_profile(home: &Path) -> ProfileId {
+    let text = std::fs::read_to_string(home.join("config.json")).unwrap_or_default();
+    let config: Value = serde_json::from_str(&text).unwrap_or_default();
+    serde_json::from_value(config["executor_profile"].clone())
+        .unwrap_or_else(|_| ProfileId::new(Executor::ClaudeCode))
+}
+
+fn stored_profiles(home: &Path) -> Result<Profiles> {
+    let path = home.join("profiles.json");
+    match std::fs::read_to_string(&path) {
+        Ok(text) => Profiles::built_in()
+            .merged_with(&text)
+            .with_context(|| format!("{} is not valid", path.display())),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Profiles::built_in()),
+        Err(error) => Err(error).with_context(|| format!("cannot read {}", path.display())),
+    }
+}

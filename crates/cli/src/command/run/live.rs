@@ -1,0 +1,169 @@
+//! A run that was begun, told live to what came of it, or left to itself.
+//!
+//! Invariant: the exit code is the run's: 0 completed, 1 failed, 130 stopped or left. In the background it is 0 once the
+//! run is there.
+
+use std::process::ExitCode;
+use std::time::Instant;
+
+use anyhow::Result;
+use serde_json::{Value, json};
+
+use super::summary::{Landing, Summary};
+use crate::client::Client;
+use crate::exit::Exit;
+use crate::process::Process;
+use crate::reference::short;
+use crate::transcript::{Ink, Line};
+use crate::watch::{Consent, Screen, Watch, Watched};
+
+/// A run that is there.
+pub struct Begun {
+    pub attempt: Value,
+    /// The first of its runs that is to be told.
+    pub run: Process,
+    /// What was done that the user may not have expected.
+    pub notes: Vec<String>,
+    /// When the person asked for it.
+    pub since: Instant,
+}
+
+/// How a run is told.
+#[derive(clap::Args)]
+pub struct Manner {
+    /// Start it, say where it can be seen, and exit
+    #[arg(short, long)]
+    pub background: bool,
+    /// Print the entries as JSON lines
+    #[arg(long)]
+    pub json: bool,
+    /// Allow everything the agent asks for
+    #[arg(short, long)]
+    pub yes: bool,
+}
+
+impl Begun {
+    pub async fn tell(self, client: &Client, manner: &Manner, landing: Landing) -> Result<ExitCode> {
+        match manner.background {
+            true => self.leave(client, manner),
+            false => self.watch(client, manner, landing).await,
+        }
+    }
+
+    fn id(&self) -> &str {
+        text(&self.attempt["id"])
+    }
+
+    async fn watch(self, client: &Client, manner: &Manner, landing: Landing) -> Result<ExitCode> {
+        let mut screen = if manner.json { Screen::Json } else { Screen::text() };
+        screen.object(&json!({"type": "attempt", "attempt": self.attempt}))?;
+        self.greet(&mut screen)?;
+        let mut farewell = vec![Line::new(Ink::Yellow, "left").and(Ink::Plain, "; the agent goes on")];
+        farewell.extend(self.ways_back());
+        let consent = Consent::of(manner.yes, manner.json);
+        let watch = Watch::new(client, self.id(), &mut screen, consent)?;
+        let mut watch = watch.with_farewell(farewell).with_status(&self.attempt, self.since);
+        let Some(last) = tell_all(client, self.id(), self.run.clone(), &mut watch).await? else {
+            return Ok(Exit::Stopped.into());
+        };
+        drop(watch);
+        let summary = Summary::gather(client, self.id(), &last, self.since.elapsed(), landing).await?;
+        screen.object(&summary.object())?;
+        screen.part(&summary.lines())?;
+        Ok(match last.status.as_str() {
+            "completed" => ExitCode::SUCCESS,
+            "killed" => Exit::Stopped.into(),
+            _ => Exit::Failed.into(),
+        })
+    }
+
+    /// Says where the run is and how to come back to it.
+    fn leave(self, client: &Client, manner: &Manner) -> Result<ExitCode> {
+        let url = self.page(client);
+        if manner.json {
+            println!(
+                "{:#}",
+                json!({"attempt": self.attempt, "execution_process_id": self.run.id, "url": url})
+            );
+            return Ok(ExitCode::SUCCESS);
+        }
+        let mut screen = Screen::text();
+        self.greet(&mut screen)?;
+        let mut lines = vec![row("attempt", self.id()), row("board", &url)];
+        lines.extend(self.ways_back());
+        screen.lines(&lines)?;
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn greet(&self, screen: &mut Screen) -> Result<()> {
+        for note in &self.notes {
+            screen.note(note)?;
+        }
+        let field = |key: &str| text(&self.attempt[key]);
+        let agent =
+            Line::new(Ink::Bold, field("executor")).and(Ink::Plain, " on ").and(Ink::Cyan, field("branch"));
+        screen.lines(&[agent, Line::new(Ink::Dim, &format!("· {}", field("worktree_path"))).whole()])
+    }
+
+    /// How to look at it, go on with it and end it.
+    fn ways_back(&self) -> Vec<Line> {
+        let id = short(self.id());
+        let ways = [
+            ("view", format!("forge view {id}")),
+            ("continue", format!("forge resume {id} \"…\"")),
+            ("stop", format!("forge stop {id}")),
+        ];
+        ways.iter().map(|(name, command)| row(name, command)).collect()
+    }
+
+    /// The attempt's place on the board.
+    fn page(&self, client: &Client) -> String {
+        let [project, task] = ["project_id", "task_id"].map(|key| text(&self.attempt[key]));
+        format!("{}/projects/{project}/tasks/{task}/attempts/{}?view=diffs", client.base(), self.id())
+    }
+}
+
+fn row(name: &str, value: &str) -> Line {
+    Line::new(Ink::Dim, &format!("  {name:9}")).and(Ink::Plain, value).whole()
+}
+
+/// Tells a run and those that follow from it: setup script, agent, cleanup script. Answers the one that counts, or
+/// nothing when the person left.
+async fn tell_all(
+    client: &Client,
+    attempt: &str,
+    first: Process,
+    watch: &mut Watch<'_>,
+) -> Result<Option<Process>> {
+    let (mut run, mut counted) = (first, None);
+    loop {
+        if !run.is_agent() {
+            let name = if run.run_reason == "setupscript" { "setup script" } else { "cleanup script" };
+            watch.screen().script(Line::new(Ink::Cyan, name))?;
+        }
+        if watch.tell(&run).await? == Watched::Left {
+            return Ok(None);
+        }
+        let Some(ended) = watch.settle(&run).await? else { return Ok(None) };
+        if !ended.is_agent() && ended.status == "failed" {
+            let code = ended.exit_code.map_or_else(|| "failed".to_owned(), |code| format!("exit {code}"));
+            watch.screen().script(Line::new(Ink::Red, &format!("  {code}")))?;
+        }
+        let next = match ended.status.as_str() {
+            "completed" => ended.next(client, attempt).await?,
+            _ => None,
+        };
+        // A cleanup script that fails does not undo what the agent did.
+        if counted.is_none() || ended.run_reason != "cleanupscript" {
+            counted = Some(ended);
+        }
+        match next {
+            Some(next) => run = next,
+            None => return Ok(counted),
+        }
+    }
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}

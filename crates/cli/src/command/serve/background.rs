@@ -1,0 +1,203 @@
+//! A server that nobody watches: how it is started, found and stopped.
+//!
+//! Owns the pid file and the log in Forge's home. Invariants: the lock of the home decides who serves, so of two that are
+//! started at once one goes and its starter uses the other; nothing is signalled but the process that holds that lock.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use rustix::fs::FlockOperation;
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::make_home;
+use crate::client::{Client, Whereabouts};
+use crate::settings::{self, Env};
+
+const START_LIMIT: Duration = Duration::from_secs(20);
+const STOP_LIMIT: Duration = Duration::from_secs(20);
+const PAUSE: Duration = Duration::from_millis(50);
+/// A log that has grown beyond this is put aside at the next start.
+const LOG_LIMIT_BYTES: u64 = 8 << 20;
+/// Lines of the log that explain a failed start.
+const LOG_LINES: usize = 12;
+
+/// A server that runs, and what is known of it.
+pub struct Served {
+    pub client: Client,
+    pub pid: Option<u32>,
+    pub log: PathBuf,
+    /// It was there already, or somebody else started it at the same moment.
+    pub found: bool,
+}
+
+/// A client of the server that is there; where this machine has none, one is started and said so.
+pub async fn client() -> Result<Client> {
+    let client = Client::find()?;
+    // A server elsewhere is not for us to start; the first request tells that it does not answer.
+    if Env::load().get("FORGE_BACKEND_URL").is_some() || is_forge(&client).await {
+        return Ok(client);
+    }
+    let served = start(["serve", "--no-open", "--detached"].map(OsString::from).into()).await?;
+    if !served.found {
+        eprintln!(
+            "forge: no server was running; started one at {} (log: {}). It stays; `forge serve --stop` ends it",
+            served.client.base(),
+            served.log.display()
+        );
+    }
+    Ok(served.client)
+}
+
+/// Starts this program with `args` as a server of its own session and waits until it answers.
+pub async fn start(args: Vec<OsString>) -> Result<Served> {
+    let home = settings::home(&Env::load())?;
+    make_home(&home)?;
+    let log = home.join("server.log");
+    if let Some(client) = answering(&home).await {
+        return Ok(Served { client, pid: read_pid(&home), log, found: true });
+    }
+    let (file, begin) = open_log(&log)?;
+    let exe = std::env::current_exe().context("cannot find this program's own path")?;
+    let mut command = Command::new(exe);
+    command.args(args).stdin(Stdio::null()).stdout(file.try_clone()?).stderr(file);
+    let mut child = command.spawn().context("cannot start a server")?;
+    let begun = Instant::now();
+    let mut ended = None;
+    loop {
+        if let Some(client) = answering(&home).await {
+            let pid = read_pid(&home);
+            return Ok(Served { client, found: pid != Some(child.id()), pid, log });
+        }
+        ended = ended.or(child.try_wait()?);
+        // One that lost the race for the home ends, while the one that won may need a moment yet.
+        if let (Some(status), false) = (ended, is_held(&home)?) {
+            bail!(
+                "the server did not start ({status}); its log, {}, ends with:\n{}",
+                log.display(),
+                tail(&log, begin)
+            );
+        }
+        if begun.elapsed() > START_LIMIT {
+            bail!(
+                "the server was started but does not answer after {} s; look into {}, try again, or end it with \
+                 `forge serve --stop`",
+                START_LIMIT.as_secs(),
+                log.display()
+            );
+        }
+        tokio::time::sleep(PAUSE).await;
+    }
+}
+
+/// Ends the server of this home and waits until it has let go. Its agents go on.
+pub async fn stop() -> Result<()> {
+    let home = settings::home(&Env::load())?;
+    if !home.is_dir() || !is_held(&home)? {
+        println!("no Forge uses {}; there is nothing to stop", home.display());
+        return Ok(());
+    }
+    let owner = read_pid(&home).filter(|pid| has_open(*pid, &home.join("lock")));
+    let Some(pid) = owner.and_then(|pid| Pid::from_raw(pid.cast_signed())) else {
+        bail!(
+            "{} is in use, but not by a server that left its process id; end the command that uses it (perhaps \
+             `forge run --standalone`)",
+            home.display()
+        );
+    };
+    kill_process(pid, Signal::TERM).with_context(|| format!("cannot end process {pid}"))?;
+    let begun = Instant::now();
+    while is_held(&home)? {
+        if begun.elapsed() > STOP_LIMIT {
+            bail!("process {pid} was asked to stop {} s ago and still runs", STOP_LIMIT.as_secs());
+        }
+        tokio::time::sleep(PAUSE).await;
+    }
+    println!("stopped the Forge of {} (process {pid}); agents at work go on", home.display());
+    Ok(())
+}
+
+/// The file that tells which process serves; it goes with the server.
+pub struct PidFile(PathBuf);
+
+impl PidFile {
+    pub fn write(home: &Path) -> Self {
+        let path = home.join("pid");
+        if let Err(error) = std::fs::write(&path, std::process::id().to_string()) {
+            tracing::warn!(path = %path.display(), %error, "cannot write the pid file");
+        }
+        Self(path)
+    }
+}
+
+impl Drop for PidFile {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+fn read_pid(home: &Path) -> Option<u32> {
+    std::fs::read_to_string(home.join("pid")).ok()?.trim().parse().ok()
+}
+
+/// The server that has left word in this home where it listens, if it answers.
+async fn answering(home: &Path) -> Option<Client> {
+    let port: u16 = std::fs::read_to_string(home.join("port")).ok()?.trim().parse().ok()?;
+    let client = Client::from(Whereabouts::find().ok()?.at_port(port));
+    is_forge(&client).await.then_some(client)
+}
+
+async fn is_forge(client: &Client) -> bool {
+    client.ready().await.is_some_and(|health| health["service"] == "forge-app")
+}
+
+/// Whether some process holds the home.
+fn is_held(home: &Path) -> Result<bool> {
+    let file =
+        File::create(home.join("lock")).with_context(|| format!("cannot write to {}", home.display()))?;
+    Ok(rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).is_err())
+}
+
+/// Whether the process has the file open. Where the system does not show that, the held lock must be enough.
+fn has_open(pid: u32, file: &Path) -> bool {
+    let Ok(file) = file.canonicalize() else { return false };
+    if !Path::new("/proc/self/fd").exists() {
+        return true;
+    }
+    let open = std::fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
+    open.filter_map(|entry| std::fs::read_link(entry.path()).ok()).any(|target| target == file)
+}
+
+/// The log, open at its end, and where that is.
+fn open_log(path: &Path) -> Result<(File, u64)> {
+    let failed = || format!("cannot write {}", path.display());
+    if std::fs::metadata(path).is_ok_and(|log| log.len() > LOG_LIMIT_BYTES) {
+        std::fs::rename(path, path.with_extension("log.old")).with_context(failed)?;
+    }
+    let file = File::options().create(true).append(true).open(path).with_context(failed)?;
+    let begin = file.metadata().with_context(failed)?.len();
+    Ok((file, begin))
+}
+
+/// The last lines of what was logged since `begin`.
+fn tail(path: &Path, begin: u64) -> String {
+    let read = || -> std::io::Result<Vec<u8>> {
+        let mut file = File::open(path)?;
+        file.seek(SeekFrom::Start(begin))?;
+        let mut bytes = Vec::new();
+        file.take(LOG_LIMIT_BYTES).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    };
+    let text = String::from_utf8_lossy(&read().unwrap_or_default()).into_owned();
+    let lines: Vec<&str> = text.lines().collect();
+    lines[lines.len().saturating_sub(LOG_LINES)..]
+        .iter()
+        .map(|line| format!("  {line}\n"))
+        .collect::<String>()
+        .trim_end()
+        .to_owned()
+}

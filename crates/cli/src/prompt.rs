@@ -1,0 +1,79 @@
+//! Where a prompt comes from: the command line, a file or standard input.
+//!
+//! Invariant: a prompt is taken whole or refused, before anything is asked of a server.
+
+use std::io::{IsTerminal, Read};
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+
+use crate::exit::Misused;
+
+/// What a server takes in one request, less the room for what stands around the prompt.
+const LIMIT_BYTES: usize = (2 << 20) - (16 << 10);
+
+#[derive(clap::Args)]
+pub struct Prompt {
+    /// What the agent is to do; `-`, or nothing before a pipe, reads it from standard input
+    #[arg(value_name = "PROMPT")]
+    text: Option<String>,
+    /// Read the prompt from a file
+    #[arg(short, long, value_name = "FILE", conflicts_with = "text")]
+    file: Option<PathBuf>,
+}
+
+impl Prompt {
+    pub fn is_given(&self) -> bool {
+        self.text.is_some() || self.file.is_some()
+    }
+
+    /// The prompt in full. Nothing to read is an error: a person at a terminal is not waited for.
+    pub fn read(&self) -> Result<String> {
+        let prompt = match (&self.file, self.text.as_deref()) {
+            (Some(file), _) => std::fs::read_to_string(file)
+                .with_context(|| format!("--file: cannot read {}", file.display()))?,
+            (None, Some(text)) if text != "-" => text.to_owned(),
+            (None, None) if std::io::stdin().is_terminal() => String::new(),
+            (None, _) => {
+                let mut text = String::new();
+                std::io::stdin()
+                    .read_to_string(&mut text)
+                    .context("cannot read the prompt from standard input")?;
+                text
+            }
+        };
+        check(&prompt)?;
+        Ok(prompt)
+    }
+}
+
+fn check(prompt: &str) -> Result<()> {
+    if prompt.trim().is_empty() {
+        let text =
+            "the prompt is empty; say what the agent is to do, e.g. forge run \"Fix the typo in the README\"";
+        return Err(Misused(text.to_owned()).into());
+    }
+    // As it travels, with its line breaks escaped.
+    let bytes = serde_json::to_string(prompt).map_or(prompt.len(), |json| json.len());
+    if bytes > LIMIT_BYTES {
+        let text = format!(
+            "the prompt takes {bytes} bytes and a server accepts {LIMIT_BYTES}; put the long part into a file of the \
+             repository and tell the agent to read it"
+        );
+        return Err(Misused(text).into());
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_prompt_is_whole_or_refused() {
+        assert!(check("x".repeat(1 << 20).as_str()).is_ok());
+        let error = check(&"x\n".repeat(1 << 20)).unwrap_err();
+        assert!(error.is::<Misused>() && error.to_string().contains("3145730 bytes"), "{error}");
+        assert!(check(" \n").unwrap_err().to_string().contains("empty"));
+    }
+}

@@ -1,0 +1,71 @@
+//! What an attempt used and changed, in numbers.
+
+use std::path::Path;
+
+use forge_git::{Counting, Repo, diff_worktree, merge_base};
+use serde_json::Value;
+
+use crate::figures;
+
+/// Files and lines that an attempt changed against its target branch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Changes {
+    pub files: usize,
+    pub added: u64,
+    pub removed: u64,
+}
+
+impl Changes {
+    /// Counted here when the worktree is on this machine; a server elsewhere has no numbers without the files.
+    pub async fn count(attempt: &Value) -> Option<Self> {
+        let text = |key: &str| attempt[key].as_str();
+        let place = Path::new(text("worktree_path")?);
+        let repo = Repo::open(place).await.ok()?;
+        let base = merge_base(&repo, text("branch")?, text("target_branch")?).await.ok()??;
+        let files = diff_worktree(&repo, place, &base, Counting::Count).await.ok()?;
+        let sum = |count: fn(&forge_git::FileDiff) -> Option<u64>| files.iter().filter_map(count).sum();
+        Some(Self {
+            files: files.len(),
+            added: sum(|file| file.additions),
+            removed: sum(|file| file.deletions),
+        })
+    }
+
+    pub fn words(self) -> String {
+        match self.files {
+            0 => "no changes".to_owned(),
+            1 => format!("1 file +{} -{}", self.added, self.removed),
+            files => format!("{files} files +{} -{}", self.added, self.removed),
+        }
+    }
+}
+
+/// Tokens that went in, those from a cache included, and out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tokens {
+    pub input: u64,
+    pub output: u64,
+}
+
+impl Tokens {
+    /// From the fields of an attempt or of a total of `/api/usage`, which differ in one name.
+    pub fn read(from: &Value) -> Self {
+        let count = |key: &str| from[key].as_u64().unwrap_or(0);
+        let written = count("cache_creation_tokens") + count("cache_write_tokens");
+        Self {
+            input: count("input_tokens") + count("cache_read_tokens") + written,
+            output: count("output_tokens"),
+        }
+    }
+
+    pub fn is_zero(self) -> bool {
+        self == Self::default()
+    }
+
+    /// Nothing when none was used.
+    pub fn words(self) -> Option<String> {
+        let Self { input, output } = self;
+        let words = || format!("{} tokens in, {} out", figures::tokens(input), figures::tokens(output));
+        (!self.is_zero()).then(words)
+    }
+}

@@ -1,0 +1,43 @@
+//! What a person types while a run is told.
+
+use std::io::BufRead;
+
+use tokio::sync::mpsc;
+
+/// Lines from the keyboard, once somebody asked for them.
+#[derive(Default)]
+pub struct Keyboard(Option<mpsc::Receiver<String>>);
+
+impl Keyboard {
+    /// Listens from now on. The thread waits for a line when the program ends, which does not wait for it.
+    pub fn open() -> Self {
+        let (lines, typed) = mpsc::channel(8);
+        std::thread::spawn(move || {
+            for line in std::io::stdin().lock().lines().map_while(Result::ok) {
+                if lines.blocking_send(line).is_err() {
+                    return;
+                }
+            }
+        });
+        Self(Some(typed))
+    }
+
+    pub fn is_open(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// The next line; `None` when the keyboard is gone. Waits for ever where nobody listens.
+    pub async fn next(&mut self) -> Option<String> {
+        match &mut self.0 {
+            Some(typed) => typed.recv().await,
+            None => std::future::pending().await,
+        }
+    }
+
+    /// What was typed before a question is no answer to it.
+    pub fn forget(&mut self) {
+        if let Some(typed) = &mut self.0 {
+            while typed.try_recv().is_ok() {}
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! The last row of a terminal while an agent works: how long, how much, at what cost.
+//!
+//! Invariant: the numbers are asked for beside the transcript, one round at a time and [`PAUSE`] apart, and asking ends
+//! with the status. What is not known is left out.
+
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+use tokio::time::{Interval, MissedTickBehavior, interval};
+
+use crate::client::Client;
+use crate::figures;
+use crate::tally::{Changes, Tokens};
+use crate::transcript::{Ink, Line};
+
+const PAUSE: Duration = Duration::from_secs(3);
+const BEAT: Duration = Duration::from_secs(1);
+const WHEEL: [char; 10] = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
+
+pub struct Status {
+    begun: Instant,
+    beat: Interval,
+    turn: usize,
+    known: watch::Receiver<Known>,
+    asking: JoinHandle<()>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Known {
+    tokens: Tokens,
+    cost_usd: Option<f64>,
+    changes: Option<Changes>,
+}
+
+impl Status {
+    pub fn of(client: &Client, attempt: &Value, begun: Instant) -> Self {
+        let (tell, known) = watch::channel(Known::default());
+        let asking = tokio::spawn(ask(client.clone(), attempt.clone(), tell));
+        let mut beat = interval(BEAT);
+        beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        Self { begun, beat, turn: 0, known, asking }
+    }
+
+    /// The row, at each second.
+    pub async fn next(&mut self) -> Line {
+        self.beat.tick().await;
+        self.turn = (self.turn + 1) % WHEEL.len();
+        let known = *self.known.borrow();
+        row(WHEEL[self.turn], self.begun.elapsed(), &known)
+    }
+}
+
+impl Drop for Status {
+    fn drop(&mut self) {
+        self.asking.abort();
+    }
+}
+
+async fn ask(client: Client, attempt: Value, tell: watch::Sender<Known>) {
+    let path = format!("/api/usage?task_attempt_id={}", attempt["id"].as_str().unwrap_or_default());
+    loop {
+        let mut known = *tell.borrow();
+        if let Ok(usage) = client.get::<Value>(&path).await {
+            known.tokens = Tokens::read(&usage["total"]);
+            known.cost_usd = usage["total"]["cost_usd"].as_f64().filter(|usd| *usd > 0.0);
+        }
+        known.changes = Changes::count(&attempt).await.or(known.changes);
+        if tell.send(known).is_err() {
+            return;
+        }
+        tokio::time::sleep(PAUSE).await;
+    }
+}
+
+fn row(wheel: char, time: Duration, known: &Known) -> Line {
+    let mut facts = vec![figures::clock(time)];
+    if !known.tokens.is_zero() {
+        let Tokens { input, output } = known.tokens;
+        facts.push(format!("{} in {} out", figures::tokens(input), figures::tokens(output)));
+    }
+    facts.extend(known.cost_usd.map(figures::money));
+    facts.extend(known.changes.filter(|changes| changes.files > 0).map(Changes::words));
+    facts.push("Ctrl-C leaves it running".to_owned());
+    Line::new(Ink::Cyan, &wheel.to_string()).and(Ink::Dim, " ").and(Ink::Dim, &facts.join(" · "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::transcript::{Colours, Page};
+
+    fn shown(time_s: u64, known: Known) -> String {
+        let mut out = String::new();
+        let page = Page { width: 100, colours: Colours::Off };
+        row('⠋', Duration::from_secs(time_s), &known).put(page, &mut out);
+        out
+    }
+
+    #[test]
+    fn the_row_tells_what_is_known() {
+        let changes = Some(Changes { files: 4, added: 120, removed: 8 });
+        let known = Known { tokens: Tokens { input: 12_300, output: 3_100 }, cost_usd: Some(0.12), changes };
+        let row = "⠋ 1:23 · 12k in 3.1k out · $0.12 · 4 files +120 -8 · Ctrl-C leaves it running\n";
+        assert_eq!(shown(83, known), row);
+        assert_eq!(shown(3723, Known::default()), "⠋ 1:02:03 · Ctrl-C leaves it running\n");
+    }
+}

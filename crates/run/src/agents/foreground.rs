@@ -1,0 +1,219 @@
+//! An agent's own program at a person's terminal, as it is without Forge.
+//!
+//! Owns the table of how each program is given its first prompt. Invariants: a prompt is one whole argument that cannot
+//! be taken for an option; nothing is granted that the person did not ask for, whatever the profile grants to agents
+//! that work alone; the program shares the terminal's process group, so Ctrl-C reaches it and not us.
+
+use std::io;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{ExitStatus, Stdio};
+
+use forge_types::Executor;
+use rustix::process::{Pid, Signal, kill_process};
+use tokio::io::AsyncWriteExt;
+use tokio::signal::unix::{SignalKind, signal};
+
+use super::profiles::Options;
+use super::{Place, Plan, PlanError, Request, base, params, plan};
+use crate::StdinPlan;
+
+struct Form {
+    executor: Executor,
+    prompt: Put,
+    /// The option that lets it work without questions.
+    grant: &'static str,
+    /// Options of a profile that are arguments here.
+    switches: &'static [(&'static str, &'static [&'static str])],
+}
+
+/// Where the prompt goes.
+enum Put {
+    /// Behind everything else and `--`.
+    Last,
+    /// As the value of an option, in one word with it.
+    In(&'static str),
+}
+
+const FORMS: &[Form] = &[
+    Form {
+        executor: Executor::ClaudeCode,
+        prompt: Put::Last,
+        grant: "--dangerously-skip-permissions",
+        switches: &[("plan", &["--permission-mode", "plan"])],
+    },
+    Form {
+        executor: Executor::Codex,
+        prompt: Put::Last,
+        grant: "--dangerously-bypass-approvals-and-sandbox",
+        switches: &[("oss", &["--oss"])],
+    },
+    Form {
+        executor: Executor::Gemini,
+        prompt: Put::In("--prompt-interactive"),
+        grant: "--yolo",
+        switches: &[],
+    },
+    Form {
+        executor: Executor::QwenCode,
+        prompt: Put::In("--prompt-interactive"),
+        grant: "--yolo",
+        switches: &[],
+    },
+    Form {
+        executor: Executor::Copilot,
+        prompt: Put::In("--interactive"),
+        grant: "--allow-all-tools",
+        switches: &[],
+    },
+    Form { executor: Executor::Opencode, prompt: Put::In("--prompt"), grant: "--auto", switches: &[] },
+    Form { executor: Executor::CursorAgent, prompt: Put::Last, grant: "--force", switches: &[] },
+];
+
+/// Why an agent cannot be had in the foreground.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ForegroundError {
+    #[error("{executor} cannot be run directly; these can: {known}")]
+    NoForm { executor: Executor, known: String },
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+}
+
+/// A program that is ready to take over the terminal.
+#[derive(Debug, PartialEq)]
+pub struct Foreground {
+    program: PathBuf,
+    args: Vec<String>,
+    env: Vec<(String, String)>,
+    /// What it reads instead of the keyboard.
+    input: Option<String>,
+}
+
+/// How `executor` is started before a person. `grant` lets it work without asking.
+pub fn plan_foreground(
+    executor: Executor,
+    options: &Options,
+    prompt: &str,
+    grant: bool,
+    place: &Place<'_>,
+) -> Result<Foreground, ForegroundError> {
+    let request = Request::New { prompt };
+    if matches!(executor, Executor::Shell | Executor::Scripted) {
+        let Plan { program, args, env, stdin, .. } = plan(executor, options, request, place)?;
+        let input = match stdin {
+            StdinPlan::Feed { text } => Some(text),
+            StdinPlan::Closed | StdinPlan::Duplex { .. } => None,
+        };
+        return Ok(Foreground { program, args, env, input });
+    }
+    let Some(form) = FORMS.iter().find(|form| form.executor == executor) else {
+        let known = FORMS.iter().map(|form| form.executor).chain([Executor::Shell, Executor::Scripted]);
+        let known = known.map(|executor| executor.to_string()).collect::<Vec<_>>().join(", ");
+        return Err(ForegroundError::NoForm { executor, known });
+    };
+    let mut command = base(executor, options, place)?;
+    for (option, args) in form.switches {
+        if options.is_on(option) {
+            command.args.extend(args.iter().map(|arg| (*arg).to_owned()));
+        }
+    }
+    if grant {
+        command.args.push(form.grant.to_owned());
+    }
+    if let Some(model) = options.model() {
+        command.args.extend(["--model".to_owned(), model.to_owned()]);
+    }
+    command.args.extend(params(options)?);
+    let prompt = request.prompt_with(options);
+    match form.prompt {
+        Put::Last => command.args.extend(["--".to_owned(), prompt]),
+        Put::In(option) => command.args.push(format!("{option}={prompt}")),
+    }
+    let Plan { program, args, env, .. } = command.plan(Vec::new(), StdinPlan::Closed, None);
+    Ok(Foreground { program, args, env, input: None })
+}
+
+impl Foreground {
+    /// Runs it to its end in a directory and answers its exit code, as a shell would tell it.
+    pub async fn attend(self, dir: &Path) -> io::Result<u8> {
+        // The terminal tells both of us of these; only the program is meant.
+        let _interrupts = signal(SignalKind::interrupt())?;
+        let _quits = signal(SignalKind::quit())?;
+        let mut ends = signal(SignalKind::terminate())?;
+        let mut command = tokio::process::Command::new(&self.program);
+        command.args(&self.args).envs(self.env).current_dir(dir);
+        if self.input.is_some() {
+            command.stdin(Stdio::piped());
+        }
+        let mut child = command.spawn()?;
+        let pid = child.id().and_then(|pid| Pid::from_raw(pid.cast_signed()));
+        if let (Some(input), Some(mut stdin)) = (self.input, child.stdin.take()) {
+            // It may end without having read everything.
+            let _ = stdin.write_all(input.as_bytes()).await;
+        }
+        loop {
+            tokio::select! {
+                ended = child.wait() => return ended.map(code_of),
+                _ = ends.recv() => {
+                    // Not reaped yet, so the pid is still the program's.
+                    if let Some(pid) = pid {
+                        let _ = kill_process(pid, Signal::TERM);
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn code_of(status: ExitStatus) -> u8 {
+    let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal));
+    code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agents::{Agents, Profiles};
+    use std::os::unix::fs::PermissionsExt;
+
+    /// The arguments of an agent whose program is there.
+    fn args(profile: &str, prompt: &str, grant: bool) -> Result<Vec<String>, ForegroundError> {
+        let dir = tempfile::tempdir().unwrap();
+        for name in ["claude", "codex", "gemini"] {
+            let file = dir.path().join(name);
+            std::fs::write(&file, "#!/bin/sh\n").unwrap();
+            std::fs::set_permissions(&file, PermissionsExt::from_mode(0o755)).unwrap();
+        }
+        let (profile, options) =
+            Profiles::built_in().find(&profile.parse().unwrap(), &Agents::default()).unwrap();
+        let place =
+            Place { worktree: dir.path(), forge_exe: Path::new("/forge"), path_env: dir.path().as_os_str() };
+        Ok(plan_foreground(profile.executor, &options, prompt, grant, &place)?.args)
+    }
+
+    #[test]
+    fn a_prompt_is_never_an_option_and_nothing_is_granted_unasked() {
+        assert_eq!(args("CLAUDE_CODE", "--yolo", false).unwrap(), ["--", "--yolo"]);
+        assert_eq!(args("CLAUDE_CODE:PLAN", "x", false).unwrap(), ["--permission-mode", "plan", "--", "x"]);
+        assert_eq!(
+            args("CODEX", "x", true).unwrap(),
+            ["--dangerously-bypass-approvals-and-sandbox", "--", "x"]
+        );
+        assert_eq!(
+            args("GEMINI:FLASH", "-x", false).unwrap(),
+            ["--model", "gemini-2.5-flash", "--prompt-interactive=-x"]
+        );
+    }
+
+    #[test]
+    fn an_agent_without_a_form_is_refused_with_those_that_have_one() {
+        let error = args("ACP", "x", false).unwrap_err().to_string();
+        assert!(error.starts_with("ACP cannot be run directly; these can: CLAUDE_CODE, CODEX"), "{error}");
+    }
+
+    #[test]
+    fn an_end_by_a_signal_is_told_as_a_shell_does() {
+        assert_eq!(code_of(ExitStatus::from_raw(3 << 8)), 3);
+        assert_eq!(code_of(ExitStatus::from_raw(2)), 130);
+    }
+}
