@@ -91,7 +91,9 @@ impl TestForge {
         command.current_dir(self.dir.path());
         command.env("FORGE_HOME", self.home()).env("FORGE_WORKTREE_DIR", self.worktrees());
         command.env("DISABLE_BROWSER_OPEN", "1").env("TMPDIR", self.dir.path()).env("RUST_LOG", "info");
-        for key in ["BACKEND_PORT", "PORT", "HOST", "DATABASE_URL", "FORGE_TOKEN", "FORGE_BACKEND_URL"] {
+        // A server that a command starts by itself takes a free port, and none is looked for elsewhere.
+        command.env("PORT", "0");
+        for key in ["BACKEND_PORT", "HOST", "DATABASE_URL", "FORGE_TOKEN", "FORGE_BACKEND_URL"] {
             command.env_remove(key);
         }
         for key in
@@ -252,6 +254,15 @@ impl TestForge {
         panic!("run {run} ended without saying {text:?}");
     }
 
+    /// The server that a command started in the background and that holds this home, if there is one.
+    pub fn background_pid(&self) -> Option<u32> {
+        let pid = std::fs::read_to_string(self.home().join("pid")).ok()?.trim().parse().ok()?;
+        let lock = self.home().join("lock").canonicalize().ok()?;
+        let files = std::fs::read_dir(format!("/proc/{pid}/fd")).ok()?.flatten();
+        let mut open = files.filter_map(|file| std::fs::read_link(file.path()).ok());
+        open.any(|file| file == lock).then_some(pid)
+    }
+
     fn end_keepers(&self) {
         for entry in std::fs::read_dir(self.home().join("runs")).into_iter().flatten().flatten() {
             let state = std::fs::read_to_string(entry.path().join("state.json")).unwrap_or_default();
@@ -269,6 +280,9 @@ impl Drop for TestForge {
         if let Some(mut server) = self.server.take() {
             let _ = server.kill();
             let _ = server.wait();
+        }
+        if let Some(pid) = self.background_pid() {
+            signal(pid, Signal::KILL);
         }
         self.end_keepers();
     }

@@ -14,7 +14,7 @@ const LEAST_COLUMNS: usize = 20;
 
 /// Whether rows of standard output can be written again.
 pub fn can_rewrite() -> bool {
-    std::io::stdout().is_terminal() && std::env::var_os("TERM").is_some_and(|term| term != "dumb")
+    std::io::stdout().is_terminal() && set("TERM").is_some_and(|term| term != "dumb")
 }
 
 /// Whether somebody sits here who reads and types.
@@ -31,7 +31,6 @@ pub fn page() -> Page {
     }
     let size = rustix::termios::tcgetwinsize(&out).ok().map(|size| usize::from(size.ws_col));
     let width = size.filter(|width| *width > 0).unwrap_or(80).max(LEAST_COLUMNS);
-    let set = |key: &str| std::env::var_os(key).filter(|value| !value.is_empty());
     let plain = set("NO_COLOR").is_some() || set("TERM").is_some_and(|term| term == "dumb");
     Page { width, colours: if plain { Colours::Off } else { Colours::On } }
 }
@@ -72,4 +71,8 @@ pub fn confirm(question: &str) -> Result<bool> {
     let mut line = String::new();
     std::io::stdin().read_line(&mut line).context("cannot read the answer")?;
     Ok(matches!(line.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
+}
+
+fn set(key: &str) -> Option<std::ffi::OsString> {
+    std::env::var_os(key).filter(|value| !value.is_empty())
 }

@@ -304,6 +304,9 @@ impl<'a> Watch<'a> {
     /// Asks the server to stop the run; its end comes through the log.
     fn stop(&mut self) -> Result<()> {
         self.stopped = true;
+        // What it says of Ctrl-C is over.
+        self.status = None;
+        self.screen.status(None)?;
         self.drop_question()?;
         self.screen.note("stopping (Ctrl-C again leaves without waiting)")?;
         let (client, path) = (self.client.clone(), format!("/api/task-attempts/{}/stop", self.attempt));

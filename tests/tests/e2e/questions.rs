@@ -33,6 +33,8 @@ async fn asking_forge() -> (TestForge, PathBuf) {
 fn run(forge: &TestForge, repo: &PathBuf, more: &[&str]) -> Command {
     let mut command = forge.command();
     command.args(["run", "-a", "CLAUDE_CODE:APPROVALS", "go"]).args(more).current_dir(repo);
+    // A terminal without a status, which would be written between the words.
+    command.env("TERM", "dumb");
     command
 }
 

@@ -131,7 +131,8 @@ impl Screen {
         let Self::Text(text) = self else { return Ok(()) };
         let pause = text.transcript.pause();
         let away = text.take_back();
-        print(&format!("{away}{pause}{words}"))?;
+        // The terminal may have shown what was typed to get here, such as ^C.
+        print(&format!("{away}{pause}\r\u{1b}[K{words}"))?;
         text.prompt = Some(words.to_owned());
         // Whoever ends a prompt begins a row.
         text.column = 0;

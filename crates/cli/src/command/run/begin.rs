@@ -98,9 +98,14 @@ async fn find_project(client: &Client, named: Option<&str>, notes: &mut Vec<Stri
     let root = std::fs::canonicalize(repo.path()).unwrap_or_else(|_| repo.path().to_owned());
     let name = root.file_name().map_or_else(|| root.to_string_lossy(), |name| name.to_string_lossy());
     let body = json!({"name": name, "git_repo_path": root, "use_existing_repo": true});
-    let project: Project = client.post("/api/projects", &body).await?;
-    notes.push(format!("new project {name} for {}", root.display()));
-    Ok(project)
+    match client.post("/api/projects", &body).await {
+        Ok(project) => {
+            notes.push(format!("new project {name} for {}", root.display()));
+            Ok(project)
+        }
+        // Another command may have made it in the meantime.
+        Err(error) => reference::project_at(client, &path).await?.ok_or(error),
+    }
 }
 
 /// A title for people and a description, so that the agent reads the prompt as it was given: it is told the title and,

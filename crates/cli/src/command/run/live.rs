@@ -58,7 +58,7 @@ impl Begun {
         let mut screen = if manner.json { Screen::Json } else { Screen::text() };
         screen.object(&json!({"type": "attempt", "attempt": self.attempt}))?;
         self.greet(&mut screen)?;
-        let mut farewell = vec![Line::new(Ink::Yellow, "left").and(Ink::Plain, "; the agent goes on")];
+        let mut farewell = vec![Line::new(Ink::Yellow, "leaving").and(Ink::Plain, "; the agent goes on")];
         farewell.extend(self.ways_back());
         let consent = Consent::of(manner.yes, manner.json);
         let watch = Watch::new(client, self.id(), &mut screen, consent)?;

@@ -71,16 +71,21 @@ pub async fn start(args: Vec<OsString>) -> Result<Served> {
     loop {
         if let Some(client) = answering(&home).await {
             let pid = read_pid(&home);
-            return Ok(Served { client, found: pid != Some(child.id()), pid, log });
+            let found = pid != Some(child.id());
+            if found {
+                // Ours lost the race and waits for the home; it must not take it over when the other one ends.
+                let _ = child.kill();
+                child.wait()?;
+            }
+            return Ok(Served { client, pid, log, found });
         }
         ended = ended.or(child.try_wait()?);
         // One that lost the race for the home ends, while the one that won may need a moment yet.
-        if let (Some(status), false) = (ended, is_held(&home)?) {
-            bail!(
-                "the server did not start ({status}); its log, {}, ends with:\n{}",
-                log.display(),
-                tail(&log, begin)
-            );
+        if let Some(status) = ended
+            && !is_held(&home)?
+        {
+            let tail = tail(&log, begin);
+            bail!("the server did not start ({status}); its log, {}, ends with:\n{tail}", log.display());
         }
         if begun.elapsed() > START_LIMIT {
             bail!(
