@@ -38,6 +38,18 @@ export interface AttachedPullRequest {
   pr_status: PrStatus | null;
 }
 
+/** The patch of an attempt, or as much of it as was asked for. */
+export interface AttemptDiff {
+  attempt_id: Uuid;
+  target_branch: string;
+  files: ChangedFile[];
+  files_changed: number;
+  additions: number;
+  deletions: number;
+  diff: string;
+  truncated: boolean;
+}
+
 export interface AttemptDrafts {
   follow_up: Draft;
   retry: Draft | null;
@@ -83,6 +95,14 @@ export interface BranchStatus {
 
 export interface ChangeTargetBranch {
   new_target_branch: string;
+}
+
+export interface ChangedFile {
+  path: string;
+  old_path: string | null;
+  change: DiffChange;
+  additions: number | null;
+  deletions: number | null;
 }
 
 export interface CommandResult {
@@ -504,6 +524,13 @@ export interface ForgeSettingsChange {
   omni_enabled?: boolean;
 }
 
+/** Frames after a number, for clients that no stream reaches; `more` is true when there are more right now. */
+export interface FramePage {
+  frames: StreamFrame[];
+  finished: boolean;
+  more: boolean;
+}
+
 export interface GarbageReport {
   removed: string[];
   freed_bytes: number;
@@ -816,10 +843,11 @@ export interface QueueDraft {
   prompt?: string | null;
 }
 
-/** A chunk of output; chunks are not lines. */
+/** A chunk of output; chunks are not lines. One that is no UTF-8 has its bytes in base64, in numbered streams. */
 export interface RawLogEntry {
   type: RawLogWord;
   content: string;
+  bytes?: string;
 }
 
 export type RawLogWord = "STDOUT" | "STDERR";
@@ -1248,7 +1276,13 @@ export interface Routes {
   "GET /api/containers/info": { query: { ref: string }; answer: ContainerInfo };
   "GET /api/events": { query?: { after?: number }; answer: string };
   "GET /api/execution-processes": { query: { task_attempt_id: Uuid; show_soft_deleted?: boolean; limit?: number; offset?: number }; answer: ExecutionProcess[] };
+  "GET /api/execution-processes/stream": { query: { task_attempt_id: Uuid; show_soft_deleted?: boolean; after?: number; wait_ms?: number }; answer: FramePage };
+  "GET /api/execution-processes/stream/sse": { query: { task_attempt_id: Uuid; show_soft_deleted?: boolean; after?: number }; answer: string };
   "GET /api/execution-processes/{process_id}": { path: { process_id: Uuid }; answer: ExecutionProcess };
+  "GET /api/execution-processes/{process_id}/normalized-logs": { path: { process_id: Uuid }; query?: { after?: number; wait_ms?: number }; answer: FramePage };
+  "GET /api/execution-processes/{process_id}/normalized-logs/sse": { path: { process_id: Uuid }; query?: { after?: number }; answer: string };
+  "GET /api/execution-processes/{process_id}/raw-logs": { path: { process_id: Uuid }; query?: { after?: number; wait_ms?: number }; answer: FramePage };
+  "GET /api/execution-processes/{process_id}/raw-logs/sse": { path: { process_id: Uuid }; query?: { after?: number }; answer: string };
   "POST /api/execution-processes/{process_id}/stop": { path: { process_id: Uuid }; body?: unknown; answer: null };
   "GET /api/execution-runs": { query?: { project_id?: Uuid; limit?: number; offset?: number }; answer: ExecutionRun[] };
   "POST /api/execution-runs": { body: CreateExecutionRun; answer: StartedExecutionRun };
@@ -1322,6 +1356,8 @@ export interface Routes {
   "POST /api/task-attempts/{attempt_id}/conflicts/abort": { path: { attempt_id: Uuid }; body?: unknown; answer: null };
   "POST /api/task-attempts/{attempt_id}/conflicts/resolve": { path: { attempt_id: Uuid }; body?: unknown; answer: ExecutionProcess };
   "POST /api/task-attempts/{attempt_id}/delete-file": { path: { attempt_id: Uuid }; query: { file_path: string }; body?: unknown; answer: null };
+  "GET /api/task-attempts/{attempt_id}/diff": { path: { attempt_id: Uuid }; query?: { max_bytes?: number }; answer: AttemptDiff };
+  "GET /api/task-attempts/{attempt_id}/diff/sse": { path: { attempt_id: Uuid }; query?: { stats_only?: boolean; after?: number }; answer: string };
   "DELETE /api/task-attempts/{attempt_id}/draft": { path: { attempt_id: Uuid }; query: { type: "follow_up" | "retry" }; answer: null };
   "GET /api/task-attempts/{attempt_id}/draft": { path: { attempt_id: Uuid }; query: { type: "follow_up" | "retry" }; answer: DraftResponse };
   "POST /api/task-attempts/{attempt_id}/draft": { path: { attempt_id: Uuid }; query: { type: "follow_up" | "retry" }; body: SaveDraft; answer: DraftResponse };
@@ -1341,6 +1377,8 @@ export interface Routes {
   "GET /api/tasks": { query: { project_id: Uuid; limit?: number; offset?: number }; answer: TaskWithAttemptStatus[] };
   "POST /api/tasks": { body: CreateTask; answer: Task };
   "POST /api/tasks/create-and-start": { body: CreateAndStartTask; answer: StartedTask };
+  "GET /api/tasks/stream": { query: { project_id: Uuid; after?: number; wait_ms?: number }; answer: FramePage };
+  "GET /api/tasks/stream/sse": { query: { project_id: Uuid; after?: number }; answer: string };
   "DELETE /api/tasks/{task_id}": { path: { task_id: Uuid }; answer: null };
   "GET /api/tasks/{task_id}": { path: { task_id: Uuid }; answer: Task };
   "PUT /api/tasks/{task_id}": { path: { task_id: Uuid }; body: UpdateTask; answer: Task };

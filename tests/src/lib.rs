@@ -7,6 +7,7 @@ mod code_host;
 mod http;
 mod mcp;
 pub mod model;
+mod proxy;
 mod socket;
 mod terminal;
 
@@ -21,6 +22,7 @@ use tempfile::TempDir;
 pub use code_host::{CodeHost, Dialect, Seen};
 pub use http::{Answer, client};
 pub use mcp::last_message;
+pub use proxy::{Proxy, Treatment};
 pub use socket::Socket;
 pub use terminal::Terminal;
 

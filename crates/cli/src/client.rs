@@ -1,5 +1,6 @@
 //! Speaking to a server: where it is, and its envelope turned into a result.
 
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow};
@@ -15,6 +16,9 @@ use crate::settings::{self, Env};
 
 /// A server that is there answers this fast, even when it is busy.
 const PROBE_LIMIT: Duration = Duration::from_secs(3);
+
+/// A socket is open, or refused, in this time.
+const OPEN_LIMIT: Duration = Duration::from_secs(10);
 
 pub type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
 
@@ -60,12 +64,36 @@ impl std::fmt::Display for Refused {
 
 impl std::error::Error for Refused {}
 
+/// Something between here and the server answers in its place.
+#[derive(Debug)]
+pub struct Foreign {
+    status: u16,
+}
+
+impl std::fmt::Display for Foreign {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "something that is no Forge answered {}; is there a proxy in between?", self.status)
+    }
+}
+
+impl std::error::Error for Foreign {}
+
+/// How streams get through, from the best way to the one that always does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    Socket,
+    Events,
+    Pages,
+}
+
 #[derive(Clone)]
 pub struct Client {
     base: String,
     token: Option<String>,
     curl: String,
     http: reqwest::Client,
+    /// What was found out about the network; clones share it.
+    way: Arc<Mutex<Way>>,
 }
 
 /// Where a server answers, and the token it may want.
@@ -113,7 +141,8 @@ impl Client {
 
     pub fn new(base: String, token: Option<String>) -> Self {
         let http = reqwest::Client::new();
-        Self { base: base.trim_end_matches('/').to_owned(), token, curl: String::new(), http }
+        let base = base.trim_end_matches('/').to_owned();
+        Self { base, token, curl: String::new(), http, way: Arc::new(Mutex::new(Way::Socket)) }
     }
 
     pub fn base(&self) -> &str {
@@ -155,24 +184,60 @@ impl Client {
         if let Some(token) = &self.token {
             request.headers_mut().insert(header::AUTHORIZATION, format!("Bearer {token}").parse()?);
         }
-        match tokio_tungstenite::connect_async(request).await {
+        let handshake = tokio_tungstenite::connect_async(request);
+        match tokio::time::timeout(OPEN_LIMIT, handshake).await.context("no answer to a WebSocket")? {
             Ok((socket, _)) => Ok(socket),
             Err(tungstenite::Error::Http(answer)) => {
                 let status = answer.status().as_u16();
+                let is_ours = answer.headers().get(header::CONTENT_TYPE).is_some_and(is_json);
                 let body = answer.body().as_deref().unwrap_or_default();
-                Err(refused(status, &serde_json::from_slice(body).unwrap_or_default()).into())
+                Err(match is_ours {
+                    true => refused(status, &serde_json::from_slice(body).unwrap_or_default()).into(),
+                    false => Foreign { status }.into(),
+                })
             }
             Err(error) => Err(error.into()),
         }
     }
 
-    async fn send<T: DeserializeOwned>(&self, request: reqwest::RequestBuilder) -> Result<T> {
-        let request = match &self.token {
+    /// Opens a stream of server-sent events; how long that may take is the caller's affair.
+    pub async fn listen(&self, path: &str) -> Result<reqwest::Response> {
+        let request = self.signed(self.http.get(format!("{}{path}", self.base)));
+        let answer = request.send().await?;
+        let status = answer.status().as_u16();
+        let kind = answer.headers().get(header::CONTENT_TYPE);
+        let is_events = kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"));
+        match (kind.is_some_and(is_json), is_events && status == 200) {
+            (_, true) => Ok(answer),
+            (true, _) => Err(refused(status, &answer.json().await.unwrap_or_default()).into()),
+            (false, _) => Err(Foreign { status }.into()),
+        }
+    }
+
+    /// The best way for a stream that is not known to be blocked.
+    pub fn way(&self) -> Way {
+        *self.way.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Gives up a way for the rest of this command; answers the next one.
+    pub fn give_up(&self, way: Way) -> Way {
+        let mut known = self.way.lock().unwrap_or_else(PoisonError::into_inner);
+        if *known == way {
+            *known = if way == Way::Socket { Way::Events } else { Way::Pages };
+        }
+        *known
+    }
+
+    fn signed(&self, request: reqwest::RequestBuilder) -> reqwest::RequestBuilder {
+        match &self.token {
             Some(token) => request.bearer_auth(token),
             None => request,
-        };
+        }
+    }
+
+    async fn send<T: DeserializeOwned>(&self, request: reqwest::RequestBuilder) -> Result<T> {
         let unreachable = |_| Unreachable { base: self.base.clone() };
-        let answer = request.send().await.map_err(unreachable)?;
+        let answer = self.signed(request).send().await.map_err(unreachable)?;
         let status = answer.status();
         let mut envelope: Value =
             answer.json().await.with_context(|| format!("status {status}, not JSON"))?;
@@ -181,6 +246,11 @@ impl Client {
         }
         serde_json::from_value(envelope["data"].take()).map_err(|error| anyhow!("unexpected answer: {error}"))
     }
+}
+
+/// What comes from a Forge is JSON; a proxy's refusals are pages.
+fn is_json(kind: &header::HeaderValue) -> bool {
+    kind.as_bytes().starts_with(b"application/json")
 }
 
 fn refused(status: u16, envelope: &Value) -> Refused {

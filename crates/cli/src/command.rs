@@ -1,11 +1,14 @@
 //! The commands, one file each, and which of them was asked for.
 
 mod approve;
+mod batch;
 mod completions;
 mod config;
 mod demo;
+mod diff;
 mod doctor;
 mod list;
+mod logs;
 mod man;
 mod mcp;
 mod merge;
@@ -23,6 +26,7 @@ mod status;
 mod stop;
 mod task;
 mod usage;
+mod view;
 mod whoami;
 mod worktree;
 
@@ -86,6 +90,14 @@ enum Command {
     Config(config::Command),
     /// What agents used and what it cost
     Usage(usage::Flags),
+    /// Give agents many tasks at once, from a file
+    Batch(batch::Flags),
+    /// Show what an attempt did, or stay with it while it works
+    View(view::Flags),
+    /// Print what one run of an attempt wrote, as it was
+    Logs(logs::Flags),
+    /// Show what an attempt changed
+    Diff(diff::Flags),
     /// Show the whole product in a minute: a repository, three tasks side by side, one of them merged
     Demo(demo::Flags),
     /// Look at what Forge needs here, and say what is missing and which command helps
@@ -126,6 +138,10 @@ impl Cli {
             Command::Serve(command) => done(command.run()),
             Command::Run(flags) => run::run(flags),
             Command::Resume(flags) => resume::run(flags),
+            Command::Batch(flags) => batch::run(flags),
+            Command::View(flags) => view::run(flags),
+            Command::Logs(flags) => logs::run(flags),
+            Command::Diff(flags) => diff::run(flags),
             Command::Doctor(flags) => doctor::run(flags),
             Command::Demo(flags) => done(demo::run(flags)),
             Command::Worktree(command) => done(worktree::run(command)),

@@ -41,6 +41,28 @@ impl Process {
         self.status == "running" && self.run_reason != "devserver"
     }
 
+    /// The log that people read, as a stream.
+    pub fn log(&self) -> String {
+        let log = if self.is_agent() { "normalized-logs" } else { "raw-logs" };
+        format!("/api/execution-processes/{}/{log}", self.id)
+    }
+
+    /// What was written, as a stream.
+    pub fn raw_log(&self) -> String {
+        format!("/api/execution-processes/{}/raw-logs", self.id)
+    }
+
+    /// What people call it.
+    pub fn name(&self) -> &str {
+        match self.run_reason.as_str() {
+            "codingagent" => "agent",
+            "setupscript" => "setup script",
+            "cleanupscript" => "cleanup script",
+            "devserver" => "dev server",
+            other => other,
+        }
+    }
+
     /// The run that was started because this one completed, if there is one: it was written together with that end.
     pub async fn next(&self, client: &Client, attempt: &str) -> Result<Option<Process>> {
         let action = &self.executor_action["next_action"];

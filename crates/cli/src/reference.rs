@@ -15,7 +15,7 @@ use serde::de::DeserializeOwned;
 use crate::client::{Client, Refused};
 
 /// As many digits as the name of a worktree begins with.
-const LEAST_DIGITS: usize = 4;
+pub const LEAST_DIGITS: usize = 4;
 
 /// A word that stands for nothing, or for too much.
 #[derive(Debug)]

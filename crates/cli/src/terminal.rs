@@ -1,7 +1,8 @@
 //! What standard output is: a terminal of some width, with or without colours, or something else; what is printed there,
 //! and questions to the person before it.
 
-use std::io::{IsTerminal, Write};
+use std::io::{ErrorKind, IsTerminal, Write};
+use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use serde_json::Value;
@@ -22,6 +23,18 @@ pub fn is_attended() -> bool {
     std::io::stdin().is_terminal() && std::io::stdout().is_terminal()
 }
 
+/// A reader that has seen enough, such as `head`, is no failure.
+pub fn until_closed(result: Result<ExitCode>) -> Result<ExitCode> {
+    match result {
+        Err(error) if is_closed(&error) => Ok(ExitCode::SUCCESS),
+        other => other,
+    }
+}
+
+fn is_closed(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == ErrorKind::BrokenPipe)
+}
+
 /// Standard output as a page. `NO_COLOR` and a `dumb` terminal get no colours; what is no terminal gets lines of any
 /// length, because it is read by programs.
 pub fn page() -> Page {
@@ -35,11 +48,15 @@ pub fn page() -> Page {
     Page { width, colours: if plain { Colours::Off } else { Colours::On } }
 }
 
-/// Writes to standard output. A reader that has seen enough, such as `head`, ends the command quietly.
-pub fn print(text: &str) {
+/// Writes to standard output, at once.
+pub fn write(text: &str) -> Result<()> {
     let mut out = std::io::stdout().lock();
-    let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
-    if written.is_err_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe) {
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("cannot write to standard output")
+}
+
+/// The last that a command writes: a reader that has seen enough, such as `head`, ends it quietly.
+pub fn print(text: &str) {
+    if write(text).is_err_and(|error| is_closed(&error)) {
         std::process::exit(0);
     }
 }

@@ -7,6 +7,7 @@ mod ask;
 mod feed;
 mod keyboard;
 mod leave;
+mod pipe;
 mod screen;
 mod status;
 
@@ -125,8 +126,7 @@ impl<'a> Watch<'a> {
 
     /// Tells a run from its beginning to its end.
     pub async fn tell(&mut self, run: &Process) -> Result<Watched> {
-        let log = if run.is_agent() { "normalized-logs" } else { "raw-logs" };
-        let mut feed = Feed::new(self.client, format!("/api/execution-processes/{}/{log}/ws", run.id));
+        let mut feed = Feed::new(self.client, run.log());
         self.screen.turn()?;
         self.asks.clear();
         let watched = self.follow(run, &mut feed).await;

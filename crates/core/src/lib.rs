@@ -100,7 +100,7 @@ pub use land::RebaseOutcome;
 pub use login::{DeviceStart, LoginAnswer, LoginCheck};
 pub use mcp::McpAnswer;
 pub use omni::{OmniProbe, OmniProbed, OmniStatus};
-pub use patch::{AttemptPatch, ChangeStat};
+pub use patch::{AttemptPatch, ChangeStat, PatchLimits};
 pub use pause::Pause;
 pub use place::{GcReport, GcRequest, KeptReport, RestoredReport, Standing, WorktreeLine, WorktreeReport};
 pub use pull_request::{Attached, Opened, PrRefusal};

@@ -10,13 +10,20 @@ use crate::branch::{Ground, tip_of};
 use crate::diff::is_landed;
 use crate::{Forge, Result};
 
-/// More files than this are only counted.
-const MAX_FILES: usize = 500;
+/// In a report, more files than this are only counted.
+const REPORTED_FILES: usize = 500;
+
+/// How much of a patch is wanted.
+#[derive(Clone, Copy, Debug)]
+pub struct PatchLimits {
+    pub bytes: u64,
+    /// More files than this are only counted.
+    pub files: usize,
+}
 
 #[derive(Clone, Debug)]
 pub struct AttemptPatch {
-    /// Without contents.
-    pub files: Vec<Diff>,
+    pub changes: ChangeStat,
     pub text: String,
     /// There is more of it than the reader wanted.
     pub truncated: bool,
@@ -27,6 +34,7 @@ pub struct AttemptPatch {
 /// The figures of a whole change, and its files as far as they fit.
 #[derive(Clone, Debug, Default)]
 pub struct ChangeStat {
+    /// Without contents.
     pub files: Vec<Diff>,
     pub file_count: usize,
     pub additions: u64,
@@ -48,25 +56,25 @@ enum Source {
 
 impl Forge {
     /// The patch of an attempt against the point where it left its target, or of the commit it landed as.
-    pub async fn patch(&self, id: AttemptId, max_bytes: u64) -> Result<AttemptPatch> {
+    pub async fn patch(&self, id: AttemptId, limits: PatchLimits) -> Result<AttemptPatch> {
         let (ground, source) = self.change(id).await?;
         let patch = match &source {
-            Source::Commit(commit) => forge_git::patch_commit(&ground.repo, commit, max_bytes).await?,
+            Source::Commit(commit) => forge_git::patch_commit(&ground.repo, commit, limits.bytes).await?,
             Source::Tree { base } => {
-                forge_git::patch_worktree(&ground.repo, &ground.site.place, base, max_bytes).await?
+                forge_git::patch_worktree(&ground.repo, &ground.site.place, base, limits.bytes).await?
             }
             Source::Branch { base, tip } => {
-                forge_git::patch_between(&ground.repo, base, tip, max_bytes).await?
+                forge_git::patch_between(&ground.repo, base, tip, limits.bytes).await?
             }
         };
-        let files = stat(count(&ground, &source).await?).files;
+        let changes = stat(count(&ground, &source).await?, limits.files);
         let committed_only = matches!(source, Source::Branch { .. });
-        Ok(AttemptPatch { files, text: patch.text, truncated: patch.truncated, committed_only })
+        Ok(AttemptPatch { changes, text: patch.text, truncated: patch.truncated, committed_only })
     }
 
     pub(crate) async fn stat(&self, id: AttemptId) -> Result<ChangeStat> {
         let (ground, source) = self.change(id).await?;
-        Ok(stat(count(&ground, &source).await?))
+        Ok(stat(count(&ground, &source).await?, REPORTED_FILES))
     }
 
     async fn change(&self, id: AttemptId) -> Result<(Ground, Source)> {
@@ -100,12 +108,12 @@ async fn count(ground: &Ground, source: &Source) -> Result<Vec<FileDiff>> {
     })
 }
 
-fn stat(files: Vec<FileDiff>) -> ChangeStat {
+fn stat(files: Vec<FileDiff>, max_files: usize) -> ChangeStat {
     let sum = |lines: fn(&FileDiff) -> Option<u64>| files.iter().filter_map(lines).sum();
     ChangeStat {
         file_count: files.len(),
         additions: sum(|file| file.additions),
         deletions: sum(|file| file.deletions),
-        files: files.iter().take(MAX_FILES).map(FileDiff::outline).collect(),
+        files: files.iter().take(max_files).map(FileDiff::outline).collect(),
     }
 }

@@ -49,8 +49,7 @@ impl EntryTail {
     /// The transcript of what is on record now, without waiting for more.
     pub(crate) async fn transcript_now(mut self) -> Result<Option<String>> {
         let mut patches = Vec::new();
-        while !self.log.tail.as_ref().is_some_and(Tail::has_caught_up) {
-            let Some(records) = self.log.next().await? else { break };
+        while let Some(records) = self.log.now().await?.filter(|records| !records.is_empty()) {
             records.iter().for_each(|record| self.fold.push(record, &mut patches));
             patches.clear();
         }
@@ -62,16 +61,39 @@ impl EntryTail {
 impl LogTail {
     /// The next records, waiting for them while the run lives; `None` once everything was read.
     pub async fn next(&mut self) -> Result<Option<Vec<Record>>> {
-        let unreadable = |cause| Error::internal("the run's log cannot be read", cause);
-        let tail = match &mut self.tail {
-            Some(tail) => tail,
-            empty => {
-                let mut tail = open_tail(&self.forge, self.id).await?;
-                tail.skip_outputs(self.skip).await.map_err(unreadable)?;
-                empty.insert(tail)
+        loop {
+            if let Some(tail) = &mut self.tail {
+                return tail.next().await.map_err(unreadable);
             }
-        };
-        tail.next().await.map_err(unreadable)
+            let forge = self.forge.clone();
+            let changed = forge.0.changed.notified();
+            if !self.open().await? {
+                let _ = tokio::time::timeout(LOOK, changed).await;
+            }
+        }
+    }
+
+    /// As [`LogTail::next`] without waiting: no records when those read so far are all there are at this moment.
+    pub async fn now(&mut self) -> Result<Option<Vec<Record>>> {
+        self.open().await?;
+        match &mut self.tail {
+            Some(tail) => tail.now().await.map_err(unreadable),
+            None => Ok(Some(Vec::new())),
+        }
+    }
+
+    /// Opens the log of a run that has a process or has ended; answers whether it is open.
+    async fn open(&mut self) -> Result<bool> {
+        if self.tail.is_none() {
+            let progress = self.forge.attended().get(&self.id).map(|attended| attended.live.progress());
+            if progress.is_none() && !self.forge.run(self.id).await?.phase.is_over() {
+                return Ok(false);
+            }
+            let mut tail = Tail::new(&self.forge.run_dir(self.id), progress);
+            tail.skip_outputs(self.skip).await.map_err(unreadable)?;
+            self.tail = Some(tail);
+        }
+        Ok(true)
     }
 
     /// Leaves out the first `count` output records.
@@ -81,16 +103,8 @@ impl LogTail {
     }
 }
 
-/// Opens the log of a run once it has a process or has ended.
-async fn open_tail(forge: &Forge, id: RunId) -> Result<Tail> {
-    loop {
-        let changed = forge.0.changed.notified();
-        let progress = forge.attended().get(&id).map(|attended| attended.live.progress());
-        if progress.is_some() || forge.run(id).await?.phase.is_over() {
-            return Ok(Tail::new(&forge.run_dir(id), progress));
-        }
-        let _ = tokio::time::timeout(LOOK, changed).await;
-    }
+fn unreadable(cause: std::io::Error) -> Error {
+    Error::internal("the run's log cannot be read", cause)
 }
 
 /// The readable log of one run.
@@ -103,16 +117,39 @@ pub struct EntryTail {
 impl EntryTail {
     /// The next patches, never none; `None` once the run's log is at its end.
     pub async fn next(&mut self) -> Result<Option<Vec<EntryPatch>>> {
-        let mut patches = Vec::new();
-        while patches.is_empty() && !self.finished {
-            match self.log.next().await? {
-                Some(records) => records.iter().for_each(|record| self.fold.push(record, &mut patches)),
-                None => {
-                    self.fold.finish(&mut patches);
-                    self.finished = true;
-                }
+        loop {
+            let records = self.log.next().await?;
+            match self.fold(records) {
+                Some(patches) if patches.is_empty() => {}
+                other => return Ok(other),
             }
         }
-        Ok(Some(patches).filter(|patches| !patches.is_empty()))
+    }
+
+    /// As [`EntryTail::next`] without waiting: no patches when all there are at this moment were told.
+    pub async fn now(&mut self) -> Result<Option<Vec<EntryPatch>>> {
+        loop {
+            let records = self.log.now().await?;
+            let is_all = records.as_ref().is_some_and(Vec::is_empty);
+            match self.fold(records) {
+                Some(patches) if patches.is_empty() && !is_all => {}
+                other => return Ok(other),
+            }
+        }
+    }
+
+    /// What the records mean; those at the log's end (`None`) are told once.
+    fn fold(&mut self, records: Option<Vec<Record>>) -> Option<Vec<EntryPatch>> {
+        let mut patches = Vec::new();
+        match records {
+            Some(records) => records.iter().for_each(|record| self.fold.push(record, &mut patches)),
+            None if self.finished => return None,
+            None => {
+                self.fold.finish(&mut patches);
+                self.finished = true;
+                return Some(patches).filter(|patches| !patches.is_empty());
+            }
+        }
+        Some(patches)
     }
 }

@@ -106,7 +106,9 @@ fn in_path(name: &str) -> Value {
 fn in_query(word: &str) -> Value {
     let name = word.trim_end_matches('?');
     let schema = match name {
-        "limit" | "offset" | "after" | "wait" | "older_than_h" => json!({"type": "integer", "minimum": 0}),
+        "limit" | "offset" | "after" | "wait" | "wait_ms" | "max_bytes" | "older_than_h" => {
+            json!({"type": "integer", "minimum": 0})
+        }
         "stats_only" | "show_soft_deleted" | "global" => json!({"type": "boolean"}),
         "type" => json!({"type": "string", "enum": ["follow_up", "retry"]}),
         name if name.ends_with("_id") => json!({"type": "string", "format": "uuid"}),

@@ -1,9 +1,10 @@
 //! Streams: what happens, told to clients as it happens.
 //!
-//! `socket` drives a WebSocket, `patch` writes frames, `live` joins a snapshot with the events after it; the other files
-//! say, for one stream each, what to show. Invariant: every stream pulls from disk or from the event log only when its
+//! `delivery` chooses the way: `socket` drives a WebSocket, `sse` sends events, `page` answers once. `patch` writes frames,
+//! `live` joins a snapshot with the events after it; the other files say, for one stream each, what to show. Invariant: every stream pulls from disk or from the event log only when its
 //! client takes frames, so a slow client costs time and not memory, and misses nothing.
 
+mod delivery;
 pub(crate) mod diff;
 pub(crate) mod drafts;
 pub(crate) mod entries;
@@ -11,8 +12,10 @@ pub(crate) mod events;
 mod live;
 pub(crate) mod logs;
 mod monitor;
+mod page;
 mod patch;
 pub(crate) mod runs;
 mod settle;
 mod socket;
+mod sse;
 pub(crate) mod tasks;

@@ -95,6 +95,8 @@ static ROUTES: &[Route] = table! {
         POST "/api/tasks" Json tasks::create;
         POST "/api/tasks/create-and-start" Json tasks::start;
         GET "/api/tasks/stream/ws" WebSocket stream::tasks::watch ["project_id after?"];
+        GET "/api/tasks/stream/sse" EventStream stream::tasks::watch ["project_id after?"];
+        GET "/api/tasks/stream" Json stream::tasks::watch ["project_id after? wait_ms?"];
         GET "/api/tasks/{task_id}" Json tasks::show;
         PUT "/api/tasks/{task_id}" Json tasks::update;
         DELETE "/api/tasks/{task_id}" Json tasks::delete;
@@ -137,15 +139,23 @@ static ROUTES: &[Route] = table! {
         POST "/api/task-attempts/{attempt_id}/pr" Json pulls::create;
         POST "/api/task-attempts/{attempt_id}/pr/attach" Json pulls::attach;
         POST "/api/task-attempts/{attempt_id}/start-dev-server" Json attempts::start_dev_server;
+        GET "/api/task-attempts/{attempt_id}/diff" Json branches::diff ["max_bytes?"];
         GET "/api/task-attempts/{attempt_id}/diff/ws" WebSocket stream::diff::watch ["stats_only? after?"];
+        GET "/api/task-attempts/{attempt_id}/diff/sse" EventStream stream::diff::watch ["stats_only? after?"];
     }
     processes {
         GET "/api/execution-processes" Json runs::list ["task_attempt_id show_soft_deleted? limit? offset?"];
         GET "/api/execution-processes/stream/ws" WebSocket stream::runs::watch ["task_attempt_id show_soft_deleted? after?"];
+        GET "/api/execution-processes/stream/sse" EventStream stream::runs::watch ["task_attempt_id show_soft_deleted? after?"];
+        GET "/api/execution-processes/stream" Json stream::runs::watch ["task_attempt_id show_soft_deleted? after? wait_ms?"];
         GET "/api/execution-processes/{process_id}" Json runs::show;
         POST "/api/execution-processes/{process_id}/stop" Json runs::stop;
         GET "/api/execution-processes/{process_id}/raw-logs/ws" WebSocket stream::logs::watch_raw ["after?"];
+        GET "/api/execution-processes/{process_id}/raw-logs/sse" EventStream stream::logs::watch_raw ["after?"];
+        GET "/api/execution-processes/{process_id}/raw-logs" Json stream::logs::watch_raw ["after? wait_ms?"];
         GET "/api/execution-processes/{process_id}/normalized-logs/ws" WebSocket stream::entries::watch ["after?"];
+        GET "/api/execution-processes/{process_id}/normalized-logs/sse" EventStream stream::entries::watch ["after?"];
+        GET "/api/execution-processes/{process_id}/normalized-logs" Json stream::entries::watch ["after? wait_ms?"];
         GET "/api/execution-runs" Json errands::list ["project_id? limit? offset?"];
         POST "/api/execution-runs" Json errands::start;
         GET "/api/execution-runs/{run_id}" Json errands::show;

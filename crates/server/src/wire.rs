@@ -4,10 +4,10 @@
 //! the contract says; here are only the objects that are put together from several of ours.
 //! Invariant: nothing outside this file writes `execution_process…` or `execution_run…` as a JSON key of an object.
 
-use forge_core::{IssueTask, Started, StartedErrand};
+use forge_core::{AttemptPatch, ChangeStat, IssueTask, Started, StartedErrand};
 use forge_types::{
-    Action, Approval, ApprovalId, ApprovalStatus, Attempt, AttemptId, Draft, DraftKind, Errand, ErrandId,
-    ImageId, IssueLink, Millis, Run, RunId, RunReason, RunStatus, Task, TaskSummary,
+    Action, Approval, ApprovalId, ApprovalStatus, Attempt, AttemptId, Diff, DiffChange, Draft, DraftKind,
+    Errand, ErrandId, ImageId, IssueLink, Millis, Run, RunId, RunReason, RunStatus, Task, TaskSummary,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -165,6 +165,59 @@ fn digest(run: &Run, output: Option<String>) -> ProcessDigest {
     };
     let normalized_logs = output.into_iter().map(|content| TextEntry { r#type: "text", content }).collect();
     ProcessDigest { id: run.id, status, normalized_logs }
+}
+
+/// A changed file without its contents.
+#[derive(Serialize)]
+pub(crate) struct ChangedFile<'a> {
+    path: &'a str,
+    /// Where it was, when that is another place.
+    old_path: Option<&'a str>,
+    change: DiffChange,
+    additions: Option<u64>,
+    deletions: Option<u64>,
+}
+
+impl<'a> ChangedFile<'a> {
+    fn of(file: &'a Diff) -> Self {
+        Self {
+            path: file.key(),
+            old_path: file.old_path.as_deref().filter(|old| *old != file.key()),
+            change: file.change,
+            additions: file.additions,
+            deletions: file.deletions,
+        }
+    }
+}
+
+pub(crate) fn changed_files(changes: &ChangeStat) -> Vec<ChangedFile<'_>> {
+    changes.files.iter().map(ChangedFile::of).collect()
+}
+
+/// What an attempt changed.
+#[derive(Serialize)]
+pub(crate) struct AttemptDiff<'a> {
+    attempt_id: AttemptId,
+    target_branch: &'a str,
+    files: Vec<ChangedFile<'a>>,
+    files_changed: usize,
+    additions: u64,
+    deletions: u64,
+    diff: &'a str,
+    truncated: bool,
+}
+
+pub(crate) fn attempt_diff<'a>(attempt: &'a Attempt, patch: &'a AttemptPatch) -> AttemptDiff<'a> {
+    AttemptDiff {
+        attempt_id: attempt.id,
+        target_branch: &attempt.target_branch,
+        files: changed_files(&patch.changes),
+        files_changed: patch.changes.file_count,
+        additions: patch.changes.additions,
+        deletions: patch.changes.deletions,
+        diff: &patch.text,
+        truncated: patch.truncated,
+    }
 }
 
 /// The answer to starting an errand.

@@ -3,7 +3,7 @@
 //! Everything goes through the API of a server, so a run that is left goes on there; only `--direct` has none.
 
 mod agent;
-mod begin;
+pub mod begin;
 mod direct;
 mod live;
 mod standalone;
@@ -19,7 +19,7 @@ use crate::command::serve::{self, background};
 use crate::exit::Misused;
 use crate::prompt::Prompt;
 use agent::Choice;
-pub use agent::read_executor;
+pub use agent::{read_executor, usual_profile};
 use begin::Work;
 pub use live::{Begun, Manner};
 use standalone::Standalone;

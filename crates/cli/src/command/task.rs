@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use crate::client::Client;
 use crate::command::list::{self, Choice, ink};
+use crate::command::run::usual_profile;
 use crate::command::serve::block_on;
 use crate::exit::Misused;
 use crate::figures;
@@ -184,12 +185,11 @@ async fn add(client: &Client, new: NewTask) -> Result<()> {
 }
 
 impl How {
-    async fn profile(&self, client: &Client) -> Result<Value> {
-        if let Some(profile) = &self.executor {
-            return Ok(json!(profile));
+    async fn profile(&self, client: &Client) -> Result<ProfileId> {
+        match &self.executor {
+            Some(profile) => Ok(profile.clone()),
+            None => usual_profile(client).await,
         }
-        let config: Value = client.get("/api/config").await?;
-        Ok(config["executor_profile"].clone())
     }
 }
 

@@ -1,26 +1,46 @@
-//! A log stream that outlives the server it comes from.
+//! A stream that outlives the server it comes from, and gets through where WebSockets do not.
 //!
-//! Owns the position in the stream. Invariant: no message is lost or repeated over a reconnection, and a server that
-//! stays away longer than [`PATIENCE`] ends the waiting.
+//! Owns the position in the stream and the choice of its way. Invariant: no message is lost or repeated over a
+//! reconnection, whatever the way; a way is given up only while plain requests reach the server; and a server that stays
+//! away longer than [`PATIENCE`] ends the waiting.
 
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
-use futures_util::StreamExt;
 use serde_json::Value;
-use tokio_tungstenite::tungstenite::Message;
+use tokio::time::error::Elapsed;
 
-use crate::client::{Client, Refused, Socket};
+use super::pipe::Pipe;
+use crate::client::{Client, Refused, Way};
+use crate::exit::Misused;
 
 const PATIENCE: Duration = Duration::from_secs(120);
 const PAUSE: Duration = Duration::from_millis(500);
+const NO_STREAM: &str = "neither WebSockets nor server-sent events get through, and this cannot be followed without; \
+     leave out --follow";
+/// One failure may be a server that is just restarting.
+const STRIKES: u8 = 2;
 
 pub struct Feed {
     client: Client,
     path: String,
+    query: String,
+    until: Until,
+    /// Whether the stream can be had a page at a time.
+    has_pages: bool,
     seen: i64,
-    socket: Option<Socket>,
+    pipe: Option<Pipe>,
+    /// The present pipe has brought something.
+    has_spoken: bool,
+    strikes: u8,
     away_since: Option<Instant>,
+}
+
+/// How far a stream is read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Until {
+    End,
+    Now,
 }
 
 pub enum Step {
@@ -33,17 +53,43 @@ pub enum Step {
 }
 
 impl Feed {
+    /// The stream at a path that has `/ws` and its other ways below it; it may have a query.
     pub fn new(client: &Client, path: String) -> Self {
-        Self { client: client.clone(), path, seen: 0, socket: None, away_since: None }
+        let (path, query) = match path.split_once('?') {
+            Some((path, query)) => (path.to_owned(), format!("{query}&")),
+            None => (path, String::new()),
+        };
+        Self {
+            client: client.clone(),
+            path,
+            query,
+            until: Until::End,
+            has_pages: true,
+            seen: 0,
+            pipe: None,
+            has_spoken: false,
+            strikes: 0,
+            away_since: None,
+        }
+    }
+
+    /// The stream as far as it goes at this moment.
+    pub fn so_far(client: &Client, path: String) -> Self {
+        Self { until: Until::Now, ..Self::new(client, path) }
+    }
+
+    /// A stream that has no pages, because its messages have no lasting numbers.
+    pub fn without_pages(client: &Client, path: String) -> Self {
+        Self { has_pages: false, ..Self::new(client, path) }
     }
 
     /// What happens next. May be dropped and called again at any time.
     pub async fn next(&mut self) -> Result<Step> {
         loop {
-            let Some(socket) = &mut self.socket else {
-                match self.client.connect(&format!("{}?after={}", self.path, self.seen)).await {
-                    Ok(socket) => {
-                        self.socket = Some(socket);
+            let Some(pipe) = &mut self.pipe else {
+                match self.open().await {
+                    Ok(pipe) => {
+                        (self.pipe, self.has_spoken) = (Some(pipe), false);
                         if self.away_since.take().is_some() {
                             return Ok(Step::Back);
                         }
@@ -52,33 +98,67 @@ impl Feed {
                 }
                 continue;
             };
-            match socket.next().await {
-                Some(Ok(Message::Text(text))) => {
-                    let mut frame: Value = serde_json::from_str(&text).unwrap_or_default();
-                    self.seen = frame["seq"].as_i64().unwrap_or(self.seen);
-                    if frame["finished"] == true {
-                        return Ok(Step::Finished);
+            let mut frame = match pipe.next().await {
+                Ok(Some(frame)) => frame,
+                Ok(None) => return Ok(Step::Finished),
+                Err(_) => {
+                    self.pipe = None;
+                    if !self.has_spoken && self.suspect(1).await {
+                        continue;
                     }
-                    if let Value::Array(changes) = frame["JsonPatch"].take() {
-                        return Ok(Step::Changes(changes));
-                    }
-                }
-                Some(Ok(Message::Close(_)) | Err(_)) | None => {
-                    self.socket = None;
                     self.away_since = Some(Instant::now());
                     return Ok(Step::Lost);
                 }
-                Some(Ok(_)) => {}
+            };
+            (self.has_spoken, self.strikes) = (true, 0);
+            self.seen = frame["seq"].as_i64().unwrap_or(self.seen);
+            if frame["finished"] == true {
+                return Ok(Step::Finished);
+            }
+            if let Value::Array(changes) = frame["JsonPatch"].take() {
+                return Ok(Step::Changes(changes));
             }
         }
     }
 
+    async fn open(&self) -> Result<Pipe> {
+        let Self { client, path, query, seen, .. } = self;
+        match (self.until, client.way()) {
+            (Until::End, Way::Pages) if !self.has_pages => Err(Misused(NO_STREAM.to_owned()).into()),
+            (Until::Now, _) => Pipe::so_far(client, path, query, *seen).await,
+            (Until::End, way) => Pipe::open(client, way, path, query, *seen).await,
+        }
+    }
+
+    /// A way led nowhere. Answers whether that is the way's fault and not the server's.
+    async fn suspect(&mut self, strikes: u8) -> bool {
+        let way = self.client.way();
+        if way == Way::Pages || self.until == Until::Now || self.client.ready().await.is_none() {
+            return false;
+        }
+        self.strikes += strikes;
+        if self.strikes >= STRIKES {
+            self.strikes = 0;
+            let (blocked, next) = match self.client.give_up(way) {
+                Way::Pages => ("server-sent events", "asking for news again and again"),
+                _ => ("WebSockets", "using server-sent events"),
+            };
+            eprintln!("forge: {blocked} do not get through; {next}");
+        }
+        true
+    }
+
     async fn bear(&mut self, error: anyhow::Error) -> Result<()> {
-        let refused = error.downcast_ref::<Refused>().is_some_and(|refused| refused.status < 500);
-        let since = *self.away_since.get_or_insert_with(Instant::now);
-        if refused {
+        let refused = error.downcast_ref::<Refused>();
+        if refused.is_some_and(|refused| refused.status < 500) || error.is::<Misused>() {
             return Err(error);
         }
+        // Silence on the way is not what a restart looks like.
+        let strikes = if error.is::<Elapsed>() { STRIKES } else { 1 };
+        if refused.is_none() && self.suspect(strikes).await {
+            return Ok(());
+        }
+        let since = *self.away_since.get_or_insert_with(Instant::now);
         if since.elapsed() > PATIENCE {
             bail!("the server at {} did not come back; the agent may still be at work", self.client.base());
         }

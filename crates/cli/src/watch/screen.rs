@@ -4,9 +4,8 @@
 //! terminal a status may stand below it: the cursor stays where the transcript goes on, so the status is taken back by
 //! erasing what is behind the cursor.
 
-use std::io::Write;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use forge_types::{EntryType, NormalizedEntry};
 use serde_json::{Value, json};
 use unicode_width::UnicodeWidthStr;
@@ -46,7 +45,7 @@ impl Screen {
         }
         let away = text.take_back();
         text.status = status;
-        print(&format!("{away}{}", text.below()))
+        terminal::write(&format!("{away}{}", text.below()))
     }
 
     /// An entry was added or changed.
@@ -57,7 +56,7 @@ impl Screen {
         match self {
             Self::Json => {
                 let line = json!({"type": "entry", "run_id": run, "op": change["op"], "index": index, "entry": content});
-                print(&format!("{line}\n"))?;
+                terminal::write(&format!("{line}\n"))?;
                 Ok(Some((index, read_entry(content))))
             }
             Self::Text(text) => {
@@ -77,7 +76,7 @@ impl Screen {
             Self::Json => {
                 let line =
                     json!({"type": "output", "run_id": run, "stream": value["type"], "content": content});
-                print(&format!("{line}\n"))
+                terminal::write(&format!("{line}\n"))
             }
             Self::Text(text) => {
                 let words = text.transcript.chunk(content);
@@ -114,7 +113,7 @@ impl Screen {
     /// What only programs need.
     pub fn object(&mut self, object: &Value) -> Result<()> {
         match self {
-            Self::Json => print(&format!("{object}\n")),
+            Self::Json => terminal::write(&format!("{object}\n")),
             Self::Text(_) => Ok(()),
         }
     }
@@ -132,7 +131,7 @@ impl Screen {
         let pause = text.transcript.pause();
         let away = text.take_back();
         // The terminal may have shown what was typed to get here, such as ^C.
-        print(&format!("{away}{pause}\r\u{1b}[K{words}"))?;
+        terminal::write(&format!("{away}{pause}\r\u{1b}[K{words}"))?;
         text.prompt = Some(words.to_owned());
         // Whoever ends a prompt begins a row.
         text.column = 0;
@@ -143,7 +142,7 @@ impl Screen {
     pub fn clear_prompt(&mut self, answered: Answered) -> Result<()> {
         let Self::Text(text) = self else { return Ok(()) };
         match (text.prompt.take(), answered) {
-            (Some(_), Answered::Elsewhere) => print("\n"),
+            (Some(_), Answered::Elsewhere) => terminal::write("\n"),
             _ => Ok(()),
         }
     }
@@ -165,13 +164,13 @@ impl Text {
             None => {
                 let away = self.take_back();
                 self.column = column_after(self.column, words);
-                print(&format!("{away}{words}{}", self.below()))
+                terminal::write(&format!("{away}{words}{}", self.below()))
             }
             // Only a terminal has a prompt. Its row is taken back and written again below; a row must be whole first.
             Some(prompt) => {
                 let rest = self.transcript.pause();
                 let ink = self.page.paint(Ink::Plain, prompt);
-                print(&format!("\r\u{1b}[K{words}{rest}{ink}"))
+                terminal::write(&format!("\r\u{1b}[K{words}{rest}{ink}"))
             }
         }
     }
@@ -210,11 +209,6 @@ fn column_after(column: usize, words: &str) -> usize {
         Some((_, row)) => clean(row).width(),
         None => column + clean(words).width(),
     }
-}
-
-fn print(words: &str) -> Result<()> {
-    let mut out = std::io::stdout().lock();
-    out.write_all(words.as_bytes()).and_then(|()| out.flush()).context("cannot write to standard output")
 }
 
 /// An entry of a kind that this program does not know is still shown as text.

@@ -57,30 +57,40 @@ impl Tail {
 
     /// The next records, at most 256 KiB of payload. Waits while the run lives.
     pub async fn next(&mut self) -> io::Result<Option<Vec<Record>>> {
-        while !self.done {
-            // Looked at before reading: whatever is appended later changes it again.
-            let (len, finished) = match &mut self.progress {
-                Some(progress) => {
-                    let now = progress.borrow_and_update();
-                    (now.len, now.exit.is_some())
-                }
-                None => (u64::MAX, true),
-            };
-            let batch = if self.ended { Vec::new() } else { self.read(len).await? };
-            self.ended |= batch.last().is_some_and(|record| record.kind == Kind::End);
-            if !batch.is_empty() {
-                return Ok(Some(batch));
-            }
-            match &mut self.progress {
-                Some(progress) if !finished => {
-                    if progress.changed().await.is_err() {
-                        self.progress = None;
-                    }
-                }
-                _ => self.done = true,
+        loop {
+            match self.now().await? {
+                Some(batch) if batch.is_empty() => self.changed().await,
+                other => return Ok(other),
             }
         }
-        Ok(None)
+    }
+
+    /// As [`Tail::next`] without waiting: no records when those handed out so far are all there are at this moment.
+    pub async fn now(&mut self) -> io::Result<Option<Vec<Record>>> {
+        if self.done {
+            return Ok(None);
+        }
+        // Looked at before reading: whatever is appended later changes it again.
+        let (len, finished) = match &mut self.progress {
+            Some(progress) => {
+                let now = progress.borrow_and_update();
+                (now.len, now.exit.is_some())
+            }
+            None => (u64::MAX, true),
+        };
+        let batch = if self.ended { Vec::new() } else { self.read(len).await? };
+        self.ended |= batch.last().is_some_and(|record| record.kind == Kind::End);
+        self.done = batch.is_empty() && finished;
+        Ok(Some(batch).filter(|_| !self.done))
+    }
+
+    /// Waits until there may be more.
+    async fn changed(&mut self) {
+        if let Some(progress) = &mut self.progress
+            && progress.changed().await.is_err()
+        {
+            self.progress = None;
+        }
     }
 
     /// Whether the records handed out so far are all there are at this moment. Never so for a finished journal.

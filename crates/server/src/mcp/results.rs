@@ -5,8 +5,8 @@
 use std::pin::pin;
 use std::time::Duration;
 
-use forge_core::{AttemptReport, ChangeStat, Dropped, Forge, Pause};
-use forge_types::{Approval, AttemptId, AttemptStatus, Diff, Run, RunPhase, UsageQuery};
+use forge_core::{AttemptReport, ChangeStat, Dropped, Forge, PatchLimits, Pause};
+use forge_types::{Approval, AttemptId, AttemptStatus, Run, RunPhase, UsageQuery};
 use rmcp::schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -16,6 +16,7 @@ use crate::mcp::approvals;
 use crate::mcp::argument::{Id, refuse};
 use crate::mcp::attempts::{AttemptArgument, url};
 use crate::mcp::tool::{Call, Outcome, Reply, tools};
+use crate::wire;
 
 /// Most clients give a tool a minute.
 const USUAL_WAIT_S: u64 = 50;
@@ -25,6 +26,7 @@ pub(crate) const LOG_BYTES: usize = 64 << 10;
 pub(crate) const MAX_LOG_BYTES: usize = 256 << 10;
 pub(crate) const DIFF_BYTES: u64 = 128 << 10;
 pub(crate) const MAX_DIFF_BYTES: u64 = 1 << 20;
+pub(crate) const DIFF_FILES: usize = 500;
 
 tools! {
     Reads wait_for_attempt(WaitArguments)
@@ -130,7 +132,7 @@ async fn tell_wait(forge: &Forge, id: AttemptId, end: End, waited: Duration) -> 
         "reason": reason,
         "status": attempt.status,
         "waited_s": waited.as_secs(),
-        "final_message": crate::wire::newest_agent_run(&runs).and_then(|run| run.summary.as_deref()),
+        "final_message": wire::newest_agent_run(&runs).and_then(|run| run.summary.as_deref()),
         "approvals": approvals.iter().map(approvals::tell).collect::<Vec<_>>(),
         "parked_until": parked_until,
         "next": next,
@@ -188,18 +190,7 @@ fn tell_stat(changes: &ChangeStat) -> Value {
         "files_changed": changes.file_count,
         "additions": changes.additions,
         "deletions": changes.deletions,
-        "files": changes.files.iter().map(tell_file).collect::<Vec<_>>(),
-    })
-}
-
-fn tell_file(file: &Diff) -> Value {
-    let old_path = file.old_path.as_deref().filter(|old| *old != file.key());
-    json!({
-        "path": file.key(),
-        "old_path": old_path,
-        "change": file.change,
-        "additions": file.additions,
-        "deletions": file.deletions,
+        "files": wire::changed_files(changes),
     })
 }
 
@@ -223,12 +214,12 @@ async fn get_attempt_logs(call: Call, arguments: LogArguments) -> Outcome {
 async fn get_attempt_diff(call: Call, arguments: DiffArguments) -> Outcome {
     let id = arguments.attempt_id.0;
     let max_bytes = within("max_bytes", arguments.max_bytes, DIFF_BYTES, 1, MAX_DIFF_BYTES)?;
-    let patch = call.forge.patch(id, max_bytes).await?;
+    let patch = call.forge.patch(id, PatchLimits { bytes: max_bytes, files: DIFF_FILES }).await?;
     let attempt = call.forge.attempt(id).await?;
     let data = json!({
         "attempt_id": id,
         "target_branch": attempt.target_branch,
-        "files": patch.files.iter().map(tell_file).collect::<Vec<_>>(),
+        "files": wire::changed_files(&patch.changes),
         "diff": patch.text,
         "truncated": patch.truncated,
         "committed_only": patch.committed_only,

@@ -12,11 +12,20 @@ pub(super) const SCHEMAS: &[(&str, &str)] = &[
     ),
     ("EndFrame", "finished:bool seq?:int -- The last frame of a stream that ends."),
     ("StreamFrame", "| PatchFrame EndFrame"),
+    (
+        "FramePage",
+        "frames:StreamFrame[] finished:bool more:bool \
+         -- Frames after a number, for clients that no stream reaches; `more` is true when there are more right now.",
+    ),
     ("StdoutFrame", "Stdout:string seq?:int"),
     ("StderrFrame", "Stderr:string seq?:int"),
     ("OutputFrame", "| StdoutFrame StderrFrame EndFrame"),
     ("RawLogWord", "= STDOUT STDERR"),
-    ("RawLogEntry", "type:RawLogWord content:string -- A chunk of output; chunks are not lines."),
+    (
+        "RawLogEntry",
+        "type:RawLogWord content:string bytes?:string \
+         -- A chunk of output; chunks are not lines. One that is no UTF-8 has its bytes in base64, in numbered streams.",
+    ),
     ("NormalizedLogEntry", "type:'NORMALIZED_ENTRY' content:NormalizedEntry"),
     ("DiffEntry", "type:'DIFF' content:Diff"),
     (
@@ -78,6 +87,15 @@ pub(super) const SCHEMAS: &[(&str, &str)] = &[
         "change:DiffChange oldPath:string|null newPath:string|null oldContent:string|null newContent:string|null \
          contentOmitted:bool additions:int|null deletions:int|null lockFile:bool \
          -- One changed file. Contents are left out for large and binary files and when only figures are asked for.",
+    ),
+    (
+        "ChangedFile",
+        "path:string old_path:string|null change:DiffChange additions:int|null deletions:int|null",
+    ),
+    (
+        "AttemptDiff",
+        "attempt_id:uuid target_branch:string files:ChangedFile[] files_changed:int additions:int deletions:int \
+         diff:string truncated:bool -- The patch of an attempt, or as much of it as was asked for.",
     ),
     (
         "Draft",

@@ -15,23 +15,24 @@ use tokio::sync::mpsc;
 use crate::App;
 use crate::envelope::Answer;
 use crate::extract::{Id, Params};
+use crate::stream::delivery::Delivery;
 use crate::stream::live::Numbering;
 use crate::stream::patch::{finished, frame, pointer_step, put, remove};
-use crate::stream::socket::{Batch, Upgrade};
+use crate::stream::socket::Batch;
 
 pub(crate) async fn watch(
     State(app): State<App>,
     Id(attempt): Id<AttemptId>,
     params: Params,
-    upgrade: Upgrade,
+    delivery: Delivery,
 ) -> Answer {
     let detail = match params.flag("stats_only")? {
         true => DiffDetail::StatsOnly,
         false => DiffDetail::Contents,
     };
-    let numbering = Numbering::of(params.after()?);
+    let numbering = Numbering::of(delivery.after());
     let feed = app.forge.diff(attempt, detail).await?;
-    Ok(upgrade.send(&app, frames(&app, feed, numbering)))
+    delivery.send(&app, frames(&app, feed, numbering)).await
 }
 
 #[derive(Serialize)]

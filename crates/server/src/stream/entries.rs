@@ -11,21 +11,21 @@ use serde::Serialize;
 
 use crate::App;
 use crate::envelope::Answer;
-use crate::extract::{Id, Params};
+use crate::extract::Id;
+use crate::stream::delivery::Delivery;
 use crate::stream::live::Numbering;
 use crate::stream::monitor::Monitor;
 use crate::stream::patch::{finished, frame, put, remove};
 use crate::stream::settle::settle;
-use crate::stream::socket::{Batch, Upgrade};
+use crate::stream::socket::Batch;
 
 pub(crate) async fn watch(
     State(app): State<App>,
     Id(run): Id<RunId>,
-    params: Params,
     headers: HeaderMap,
-    upgrade: Upgrade,
+    delivery: Delivery,
 ) -> Answer {
-    let after = params.after()?;
+    let after = delivery.after();
     let entries = Entries {
         tail: app.forge.entries(run).await?,
         forge: app.forge.clone(),
@@ -34,8 +34,9 @@ pub(crate) async fn watch(
         after: after.unwrap_or(0),
         numbering: Numbering::of(after),
         monitor: Monitor::of(&headers),
+        idle: false,
     };
-    Ok(upgrade.send(&app, entries.frames()))
+    delivery.send(&app, entries.frames()).await
 }
 
 #[derive(Serialize)]
@@ -53,16 +54,23 @@ struct Entries {
     after: i64,
     numbering: Numbering,
     monitor: Monitor,
+    /// The client knows that it has all there is.
+    idle: bool,
 }
 
 impl Entries {
     fn frames(self) -> impl Stream<Item = Result<Batch>> + Send + 'static {
         stream::try_unfold(Some(self), |entries| async move {
             let Some(mut entries) = entries else { return Ok(None) };
-            Ok(Some(match entries.tail.next().await? {
-                Some(patches) => (entries.write_all(&patches), Some(entries)),
-                None => (entries.end().await, None),
-            }))
+            loop {
+                let patches = if entries.idle { entries.tail.next().await } else { entries.tail.now().await };
+                let Some(patches) = patches? else { return Ok(Some((entries.end().await, None))) };
+                entries.idle = patches.is_empty();
+                let batch = entries.write_all(&patches);
+                if entries.idle || !batch.is_empty() {
+                    return Ok(Some((batch, Some(entries))));
+                }
+            }
         })
     }
 

@@ -3,45 +3,26 @@
 //! Invariant: the id of an event is its number in the log; a client that names one gets all later ones, a client that
 //! names none gets everything since the server started. All projects, agent chats included.
 
-use std::convert::Infallible;
-use std::time::Duration;
-
 use axum::extract::State;
 use axum::http::HeaderMap;
-use axum::response::IntoResponse;
-use axum::response::sse::{Event as Message, KeepAlive, Sse};
+use axum::response::sse::Event as Message;
 use forge_core::{Dropped, EventFeed};
 use forge_types::{Change, Event, EventRecord};
 use futures_util::{Stream, StreamExt, stream};
 
 use crate::App;
-use crate::envelope::{Answer, Fault};
+use crate::envelope::Answer;
 use crate::extract::Params;
 use crate::stream::drafts::patch_draft;
 use crate::stream::patch::{put, remove};
 use crate::stream::runs::{patch_run, path};
+use crate::stream::sse;
 use crate::wire;
 
-const KEEP_ALIVE: Duration = Duration::from_secs(15);
-
 pub(crate) async fn watch(State(app): State<App>, params: Params, headers: HeaderMap) -> Answer {
-    let position = match read_last_id(&headers)? {
-        Some(id) => Some(id),
-        None => params.after()?,
-    };
+    let position = sse::position(&headers, &params)?;
     let feed = app.forge.feed(position.unwrap_or_else(|| app.forge.start_seq()));
-    let messages = messages(feed).take_until(app.shutdown.clone().cancelled_owned());
-    let messages = messages.map(Ok::<_, Infallible>);
-    Ok(Sse::new(messages).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)).into_response())
-}
-
-fn read_last_id(headers: &HeaderMap) -> Result<Option<i64>, Fault> {
-    let Some(value) = headers.get("last-event-id").filter(|value| !value.is_empty()) else { return Ok(None) };
-    let id = value.to_str().ok().and_then(|text| text.parse().ok()).filter(|id| *id >= 0);
-    match id {
-        Some(id) => Ok(Some(id)),
-        None => Err(Fault::bad_request("Last-Event-ID: not an event number; send the last id you received")),
-    }
+    Ok(sse::send(&app, messages(feed)))
 }
 
 /// Ends when the log cannot be read; the client then comes back with its last id.

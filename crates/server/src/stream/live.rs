@@ -69,7 +69,10 @@ pub(crate) fn frames(
             }
         }
     });
-    stream::iter(first).chain(later)
+    // The log is read as far as it goes, so after each batch there is no more at that moment.
+    let pause = || Ok(Batch::new());
+    let told = stream::iter(first).chain(later);
+    stream::iter([pause()]).chain(told.flat_map(move |batch| stream::iter([batch, pause()])))
 }
 
 /// Of something unknown there is an empty snapshot: clients may ask before it exists.

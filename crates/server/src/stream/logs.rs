@@ -1,12 +1,14 @@
 //! Raw logs: what a process wrote, chunk by chunk.
 //!
 //! Invariant: entry N is output record N of the log, on every connection and after any `?after=`; nothing is cut, joined
-//! or left out. What Forge itself remarks is shown as stderr; what was written to the process is not shown.
+//! or left out, and what is no text can be had byte for byte. What Forge itself remarks is shown as stderr; what was written to the process is not shown.
 
 use std::fmt::Write as _;
 
 use axum::extract::State;
 use axum::http::HeaderMap;
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD as BASE64;
 use forge_core::{Forge, LogTail, Record, RecordKind, Result};
 use forge_types::{ErrandId, RunId, RunReason};
 use futures_util::{Stream, stream};
@@ -14,6 +16,7 @@ use futures_util::{Stream, stream};
 use crate::App;
 use crate::envelope::Answer;
 use crate::extract::{Id, Params};
+use crate::stream::delivery::Delivery;
 use crate::stream::live::Numbering;
 use crate::stream::monitor::Monitor;
 use crate::stream::patch::{finished, open, push_quoted};
@@ -23,13 +26,11 @@ use crate::stream::socket::{Batch, Upgrade};
 pub(crate) async fn watch_raw(
     State(app): State<App>,
     Id(run): Id<RunId>,
-    params: Params,
     headers: HeaderMap,
-    upgrade: Upgrade,
+    delivery: Delivery,
 ) -> Answer {
-    let after = params.after()?;
-    let log = Log::open(&app.forge, run, after, Form::Patches, Monitor::of(&headers)).await?;
-    Ok(upgrade.send(&app, log.frames()))
+    let log = Log::open(&app.forge, run, delivery.after(), Form::Patches, Monitor::of(&headers)).await?;
+    delivery.send(&app, log.frames()).await
 }
 
 /// The log of the errand's newest agent run, in the errand's own form.
@@ -67,6 +68,8 @@ struct Log {
     numbering: Numbering,
     form: Form,
     monitor: Monitor,
+    /// The client knows that it has all there is.
+    idle: bool,
 }
 
 impl Log {
@@ -83,16 +86,21 @@ impl Log {
             tail.skip_outputs(next.unsigned_abs()).await?;
         }
         let numbering = Numbering::of(after);
-        Ok(Self { forge: forge.clone(), run, tail, next, numbering, form, monitor })
+        Ok(Self { forge: forge.clone(), run, tail, next, numbering, form, monitor, idle: false })
     }
 
     fn frames(self) -> impl Stream<Item = Result<Batch>> + Send + 'static {
         stream::try_unfold(Some(self), |log| async move {
             let Some(mut log) = log else { return Ok(None) };
-            Ok(Some(match log.tail.next().await? {
-                Some(records) => (log.write_all(&records), Some(log)),
-                None => (log.end().await, None),
-            }))
+            loop {
+                let records = if log.idle { log.tail.next().await } else { log.tail.now().await };
+                let Some(records) = records? else { return Ok(Some((log.end().await, None))) };
+                log.idle = records.is_empty();
+                let batch = log.write_all(&records);
+                if log.idle || !batch.is_empty() {
+                    return Ok(Some((batch, Some(log))));
+                }
+            }
         })
     }
 
@@ -106,13 +114,14 @@ impl Log {
             };
             let content = String::from_utf8_lossy(&record.bytes);
             batch.extend(self.monitor.log(&content));
-            batch.push(self.write(stdout, &content));
+            batch.push(self.write(stdout, &content, &record.bytes));
             self.next += 1;
         }
         batch
     }
 
-    fn write(&self, stdout: bool, content: &str) -> String {
+    /// `content` is what `bytes` say as text. Clients that want numbers get the bytes too where the text is not the same.
+    fn write(&self, stdout: bool, content: &str, bytes: &[u8]) -> String {
         // Room for a few escapes: most chunks are lines of text.
         let mut text = open(self.numbering.seq(self.next + 1), content.len() + content.len() / 16 + 64);
         match self.form {
@@ -125,6 +134,9 @@ impl Log {
                     self.next
                 );
                 push_quoted(&mut text, content);
+                if matches!(self.numbering, Numbering::Numbered) && content.as_bytes() != bytes {
+                    let _ = write!(text, r#","bytes":"{}""#, BASE64.encode(bytes));
+                }
                 text.push_str("}}]}");
             }
             Form::Plain => {

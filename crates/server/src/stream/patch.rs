@@ -58,6 +58,11 @@ pub(crate) fn open(seq: Option<i64>, room: usize) -> String {
     text
 }
 
+/// The number of a frame that has one.
+pub(crate) fn number_of(frame: &str) -> Option<i64> {
+    frame.strip_prefix(r#"{"seq":"#)?.split(',').next()?.parse().ok()
+}
+
 /// Appends `content` as a JSON string.
 pub(crate) fn push_quoted(text: &mut String, content: &str) {
     const HEX: &[u8; 16] = b"0123456789abcdef";
@@ -109,6 +114,7 @@ mod tests {
         assert_eq!(frame(None, "{}"), r#"{"JsonPatch":[{}]}"#);
         assert_eq!(frame(Some(18), &remove("/a")), r#"{"seq":18,"JsonPatch":[{"op":"remove","path":"/a"}]}"#);
         assert_eq!(finished(Some(2)), r#"{"seq":2,"finished":true}"#);
+        assert_eq!((number_of(&frame(Some(18), "{}")), number_of(&frame(None, "{}"))), (Some(18), None));
         assert_eq!(finished(None), r#"{"finished":true}"#);
     }
 

@@ -12,15 +12,19 @@ use crate::App;
 use crate::envelope::{Answer, Fault};
 use crate::extract::Params;
 use crate::routes::runs::read_dropped;
+use crate::stream::delivery::Delivery;
 use crate::stream::live::{Numbering, Start, frames, or_empty, start};
 use crate::stream::patch::{put, remove};
-use crate::stream::socket::Upgrade;
 use crate::wire;
 
-pub(crate) async fn watch(State(app): State<App>, params: Params, upgrade: Result<Upgrade, Fault>) -> Answer {
+pub(crate) async fn watch(
+    State(app): State<App>,
+    params: Params,
+    delivery: Result<Delivery, Fault>,
+) -> Answer {
     let (attempt, dropped) = (params.id("task_attempt_id")?, read_dropped(&params)?);
-    let after = params.after()?;
-    let upgrade = upgrade?;
+    let delivery = delivery?;
+    let after = delivery.after();
     let (seq, snapshot) = match start(&app.forge, after) {
         Start::After(seq) => (seq, None),
         Start::Snapshot => {
@@ -31,7 +35,7 @@ pub(crate) async fn watch(State(app): State<App>, params: Params, upgrade: Resul
         }
     };
     let show = move |record: &EventRecord| show(attempt, dropped, &record.event);
-    Ok(upgrade.send(&app, frames(&app.forge, Numbering::of(after), seq, snapshot, show)))
+    delivery.send(&app, frames(&app.forge, Numbering::of(after), seq, snapshot, show)).await
 }
 
 fn show(attempt: AttemptId, dropped: Dropped, event: &Event) -> Option<String> {

@@ -27,7 +27,7 @@ const FAREWELL: Duration = Duration::from_millis(500);
 /// Clients have nothing to say; a message above this ends the socket.
 const MESSAGE_LIMIT: usize = 64 << 10;
 
-/// A batch of text frames.
+/// A batch of text frames; an empty one says that those before it are all there are at this moment.
 pub(crate) type Batch = Vec<String>;
 
 /// A request to become a WebSocket.

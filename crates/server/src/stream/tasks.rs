@@ -11,25 +11,29 @@ use forge_types::{Change, Event, EventRecord, ProjectId, TaskId};
 use crate::App;
 use crate::envelope::{Answer, Fault};
 use crate::extract::{Id, Params};
+use crate::stream::delivery::Delivery;
 use crate::stream::live::{Numbering, Start, frames, or_empty, start};
 use crate::stream::patch::{put, remove};
-use crate::stream::socket::Upgrade;
 
-pub(crate) async fn watch(State(app): State<App>, params: Params, upgrade: Result<Upgrade, Fault>) -> Answer {
+pub(crate) async fn watch(
+    State(app): State<App>,
+    params: Params,
+    delivery: Result<Delivery, Fault>,
+) -> Answer {
     let project = params.id("project_id")?;
-    open(app, project, params.after()?, upgrade?).await
+    open(app, project, delivery?).await
 }
 
 pub(crate) async fn watch_in_project(
     State(app): State<App>,
     Id(project): Id<ProjectId>,
-    params: Params,
-    upgrade: Upgrade,
+    delivery: Delivery,
 ) -> Answer {
-    open(app, project, params.after()?, upgrade).await
+    open(app, project, delivery).await
 }
 
-async fn open(app: App, project: ProjectId, after: Option<i64>, upgrade: Upgrade) -> Answer {
+async fn open(app: App, project: ProjectId, delivery: Delivery) -> Answer {
+    let after = delivery.after();
     let mut view = View { project, shown: None };
     let (seq, snapshot) = match start(&app.forge, after) {
         Start::After(seq) => (seq, None),
@@ -41,7 +45,7 @@ async fn open(app: App, project: ProjectId, after: Option<i64>, upgrade: Upgrade
         }
     };
     let show = move |record: &EventRecord| view.show(&record.event);
-    Ok(upgrade.send(&app, frames(&app.forge, Numbering::of(after), seq, snapshot, show)))
+    delivery.send(&app, frames(&app.forge, Numbering::of(after), seq, snapshot, show)).await
 }
 
 struct View {

@@ -30,8 +30,7 @@ impl Choice {
     /// The profile that is meant in a project, as its server knows it.
     pub async fn find(&self, client: &Client, project: &str) -> Result<ProfileId> {
         let info: Value = client.get(&format!("/api/info?project_id={project}")).await?;
-        let usual = serde_json::from_value(info["config"]["executor_profile"].clone());
-        self.find_in(&info, usual.context("the settings name no agent; name one with --executor")?)
+        self.find_in(&info, read_usual(&info["config"])?)
     }
 
     /// The profile that is meant among those of a document with `executors`.
@@ -55,6 +54,17 @@ impl Choice {
         profile.model = self.model.clone().or(profile.model);
         Ok(profile)
     }
+}
+
+/// The agent of the settings.
+pub async fn usual_profile(client: &Client) -> Result<ProfileId> {
+    let config: Value = client.get("/api/config").await?;
+    read_usual(&config)
+}
+
+fn read_usual(config: &Value) -> Result<ProfileId> {
+    let usual = serde_json::from_value(config["executor_profile"].clone());
+    usual.context("the settings name no agent; name one with --executor")
 }
 
 pub fn read_executor(text: &str) -> Result<ProfileId> {

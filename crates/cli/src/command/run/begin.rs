@@ -75,7 +75,7 @@ async fn take_up(client: &Client, project: &Project, issue: &str, mut body: Valu
 }
 
 /// By id, by name, by path, or by the present directory; a repository that Forge does not know yet becomes a project.
-async fn find_project(client: &Client, named: Option<&str>, notes: &mut Vec<String>) -> Result<Project> {
+pub async fn find_project(client: &Client, named: Option<&str>, notes: &mut Vec<String>) -> Result<Project> {
     let path = match named.map(|named| (named, Path::new(named).is_dir())) {
         Some((named, false)) => return reference::project(client, named).await,
         Some((path, true)) => std::path::absolute(path)?,
@@ -110,7 +110,7 @@ async fn find_project(client: &Client, named: Option<&str>, notes: &mut Vec<Stri
 
 /// A title for people and a description, so that the agent reads the prompt as it was given: it is told the title and,
 /// below it, the description. A shell takes the description alone.
-fn describe(prompt: &str, title: Option<&str>, executor: Executor) -> (String, Option<String>) {
+pub fn describe(prompt: &str, title: Option<&str>, executor: Executor) -> (String, Option<String>) {
     let prompt = prompt.trim();
     if let Some(title) = title {
         return (title.to_owned(), Some(prompt.to_owned()));

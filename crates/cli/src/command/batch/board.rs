@@ -1,0 +1,206 @@
+//! The progress of a batch: a row a task that is painted again and again, or a line when something happens.
+//!
+//! Invariant: a terminal never has more rows painted than it shows, and what was painted is taken back before anything
+//! else is written.
+
+use std::io::Write;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use unicode_width::UnicodeWidthStr;
+
+use super::job::{Job, State};
+use crate::figures::clock;
+use crate::terminal;
+use crate::transcript::{Colours, Ink, Line, Page};
+
+const BEAT: Duration = Duration::from_millis(100);
+/// Where nothing is painted.
+const SLOW_BEAT: Duration = Duration::from_secs(60);
+const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
+const TITLE_COLUMNS: usize = 40;
+/// When a terminal does not say how many rows it has.
+const USUAL_ROWS: usize = 24;
+
+pub enum Board {
+    Painted { begun: Instant, rows: usize },
+    Lines,
+    Silent,
+}
+
+impl Board {
+    /// What standard output can show.
+    pub fn open() -> Self {
+        match terminal::can_rewrite() {
+            true => Self::Painted { begun: Instant::now(), rows: 0 },
+            false => Self::Lines,
+        }
+    }
+
+    /// How often it wants to be painted.
+    pub fn beat(&self) -> Duration {
+        if matches!(self, Self::Painted { .. }) { BEAT } else { SLOW_BEAT }
+    }
+
+    pub fn started(&mut self, job: &Job) -> Result<()> {
+        self.tell(
+            &Line::new(Ink::Plain, "started    ")
+                .and(Ink::Plain, job.short())
+                .and(Ink::Plain, "  ")
+                .and(Ink::Plain, &job.title),
+        )
+    }
+
+    pub fn ended(&mut self, job: &Job) -> Result<()> {
+        let (ink, word) = job.word();
+        let line = Line::new(ink, &format!("{word:<11}")).and(Ink::Plain, job.short());
+        let facts = [job.took().map(clock), Some(job.outcome()).filter(|text| !text.is_empty())];
+        let facts: Vec<String> = facts.into_iter().flatten().collect();
+        self.tell(&line.and(Ink::Plain, &format!("  {} ({})", job.title, facts.join(" · "))))
+    }
+
+    fn tell(&mut self, line: &Line) -> Result<()> {
+        let Self::Lines = self else { return Ok(()) };
+        let mut out = String::new();
+        line.put(terminal::page(), &mut out);
+        write(&out)
+    }
+
+    pub fn paint(&mut self, jobs: &[Job]) -> Result<()> {
+        let Self::Painted { begun, rows } = self else { return Ok(()) };
+        let turn = (begun.elapsed().as_millis() / BEAT.as_millis()) as usize;
+        let lines = picture(jobs, terminal_rows(), SPINNER[turn % SPINNER.len()]);
+        let mut out = take_back(*rows);
+        lines.iter().for_each(|line| line.put(narrower(terminal::page()), &mut out));
+        *rows = lines.len();
+        write(&out)
+    }
+
+    /// Takes back what was painted.
+    pub fn clear(&mut self) -> Result<()> {
+        let Self::Painted { rows, .. } = self else { return Ok(()) };
+        write(&take_back(std::mem::take(rows)))
+    }
+}
+
+/// Back to the first painted row, with nothing below it.
+fn take_back(rows: usize) -> String {
+    match rows {
+        0 => String::new(),
+        rows => format!("\r\u{1b}[{rows}A\u{1b}[J"),
+    }
+}
+
+/// A row that fills the last column makes some terminals begin another.
+fn narrower(page: Page) -> Page {
+    Page { width: page.width.saturating_sub(1), ..page }
+}
+
+fn terminal_rows() -> usize {
+    let size = rustix::termios::tcgetwinsize(std::io::stdout()).ok().map(|size| usize::from(size.ws_row));
+    size.filter(|rows| *rows > 0).unwrap_or(USUAL_ROWS)
+}
+
+/// A row a job and one that counts them. Where not all have room, those at work go first, then the newest that ended.
+fn picture(jobs: &[Job], rows: usize, spinner: &str) -> Vec<Line> {
+    let room = rows.saturating_sub(2).max(1);
+    let mut shown: Vec<usize> = (0..jobs.len()).collect();
+    if jobs.len() > room {
+        shown.sort_by_key(|place| match &jobs[*place].state {
+            State::Working { .. } => (0, *place),
+            State::Starting => (1, *place),
+            State::Ended { .. } | State::Refused { .. } => (2, jobs.len() - place),
+            State::Waiting => (3, *place),
+        });
+        shown.truncate(room);
+        shown.sort_unstable();
+    }
+    let widest = shown.iter().map(|place| jobs[*place].title.width()).max().unwrap_or(0).min(TITLE_COLUMNS);
+    let mut lines: Vec<Line> = shown.iter().map(|place| row(&jobs[*place], widest, spinner)).collect();
+    lines.push(tally(jobs));
+    lines
+}
+
+fn row(job: &Job, widest: usize, spinner: &str) -> Line {
+    let (ink, word) = job.word();
+    let mark = match (&job.state, job.is_completed()) {
+        (State::Working { .. } | State::Starting, _) => spinner,
+        (State::Waiting, _) => "·",
+        (_, true) => "✓",
+        (_, false) => "✗",
+    };
+    let took = job.took().map_or_else(String::new, clock);
+    let title = fit(&job.title, widest);
+    let line = Line::new(ink, mark).and(Ink::Plain, " ").and(Ink::Plain, &title);
+    line.and(ink, &format!("  {word:<9}")).and(Ink::Dim, &format!(" {took:>6}  {}", job.outcome()))
+}
+
+/// Exactly so many columns.
+fn fit(title: &str, columns: usize) -> String {
+    let mut text = String::new();
+    Line::new(Ink::Plain, title).put(Page { width: columns, colours: Colours::Off }, &mut text);
+    let text = text.trim_end_matches('\n');
+    format!("{text}{}", " ".repeat(columns.saturating_sub(text.width())))
+}
+
+fn tally(jobs: &[Job]) -> Line {
+    let count = |fits: fn(&Job) -> bool| jobs.iter().filter(|job| fits(job)).count();
+    let at_work = count(|job| matches!(job.state, State::Working { .. } | State::Starting));
+    let waiting = count(|job| matches!(job.state, State::Waiting));
+    let (done, over) = (count(Job::is_completed), count(Job::is_over));
+    let mut parts = vec![format!("{at_work} at work")];
+    if waiting > 0 {
+        parts.push(format!("{waiting} waiting"));
+    }
+    parts.push(format!("{done} of {} completed", jobs.len()));
+    if over > done {
+        parts.push(format!("{} not", over - done));
+    }
+    Line::new(Ink::Dim, &format!("  {} · Ctrl-C leaves them at work", parts.join(" · ")))
+}
+
+fn write(text: &str) -> Result<()> {
+    let mut out = std::io::stdout().lock();
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("cannot write to standard output")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::file::parse;
+    use super::*;
+
+    fn jobs(count: usize) -> Vec<Job> {
+        let text: Vec<String> = (1..=count).map(|number| format!("Task {number}")).collect();
+        let usual = "SCRIPTED".parse().unwrap();
+        let items = parse("t.md", &text.join("\n---\n")).unwrap();
+        items.into_iter().map(|item| Job::of(item, &usual, None)).collect()
+    }
+
+    fn shown(lines: &[Line]) -> String {
+        let mut out = String::new();
+        lines.iter().for_each(|line| line.put(Page { width: 80, colours: Colours::Off }, &mut out));
+        out
+    }
+
+    #[test]
+    fn every_task_has_a_row_as_long_as_there_is_room() {
+        let mut jobs = jobs(3);
+        jobs[1].state = State::Starting;
+        jobs[2].state = State::Refused { reason: "no such branch".to_owned() };
+        insta::assert_snapshot!(shown(&picture(&jobs, 24, "⠋")), @"
+        · Task 1  waiting           
+        ⠋ Task 2  starting          
+        ✗ Task 3  refused           no such branch
+          1 at work · 1 waiting · 0 of 3 completed · 1 not · Ctrl-C leaves them at work
+        ");
+    }
+
+    #[test]
+    fn no_more_rows_are_painted_than_the_terminal_has_and_those_at_work_come_first() {
+        let mut jobs = jobs(50);
+        jobs[40].state = State::Starting;
+        let lines = picture(&jobs, 10, "⠋");
+        assert_eq!(lines.len(), 9);
+        assert!(shown(&lines).contains("Task 41"), "{}", shown(&lines));
+    }
+}

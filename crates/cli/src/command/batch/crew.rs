@@ -1,0 +1,206 @@
+//! Starting the tasks of a batch and following all of them at once.
+//!
+//! One stream, that of the project's tasks, tells when something may have ended; the server is then asked once how.
+//! Invariant: no more are at work than allowed, and what ended is asked for until it is known.
+
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use serde_json::Value;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::task::JoinSet;
+
+use super::board::Board;
+use super::job::{Begun, End, Job, State};
+use crate::client::{Client, Refused, Unreachable};
+use crate::command::diff;
+use crate::watch::{Feed, Step};
+
+/// Starts that the server works on at a time; each makes a worktree.
+const STARTS: usize = 8;
+/// Between two looks at a server that went away.
+const PAUSE: Duration = Duration::from_millis(500);
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Over {
+    AllEnded,
+    Left,
+}
+
+pub struct Crew {
+    client: Client,
+    project: String,
+    limit: usize,
+    /// Whether a task has an attempt at work, as the stream told last.
+    at_work: HashMap<String, bool>,
+    starting: JoinSet<(usize, Result<Begun>)>,
+    ending: JoinSet<(usize, Option<End>)>,
+}
+
+impl Crew {
+    pub fn new(client: &Client, project: &str, limit: usize) -> Self {
+        Self {
+            client: client.clone(),
+            project: project.to_owned(),
+            limit,
+            at_work: HashMap::new(),
+            starting: JoinSet::new(),
+            ending: JoinSet::new(),
+        }
+    }
+
+    pub async fn work(mut self, jobs: &mut [Job], board: &mut Board) -> Result<Over> {
+        let mut interrupts = signal(SignalKind::interrupt()).context("cannot listen to Ctrl-C")?;
+        let mut feed = Feed::new(&self.client, format!("/api/tasks/stream?project_id={}", self.project));
+        let mut beat = tokio::time::interval(board.beat());
+        while !jobs.iter().all(Job::is_over) {
+            self.start(jobs);
+            tokio::select! {
+                step = feed.next() => self.take(step?, jobs),
+                Some(started) = self.starting.join_next() => {
+                    let (place, begun) = started?;
+                    self.began(place, begun, jobs, board)?;
+                }
+                Some(ended) = self.ending.join_next() => {
+                    if let (place, Some(end)) = ended? {
+                        finish(&mut jobs[place], end, board)?;
+                    }
+                }
+                _ = beat.tick() => board.paint(jobs)?,
+                _ = interrupts.recv() => {
+                    self.see_through(jobs, board).await?;
+                    board.clear()?;
+                    return Ok(Over::Left);
+                }
+            }
+        }
+        board.clear()?;
+        Ok(Over::AllEnded)
+    }
+
+    fn start(&mut self, jobs: &mut [Job]) {
+        let is_open = |job: &&mut Job| matches!(job.state, State::Starting | State::Working { .. });
+        let mut open = jobs.iter_mut().filter(is_open).count();
+        for (place, job) in jobs.iter_mut().enumerate() {
+            if open >= self.limit || self.starting.len() >= STARTS {
+                return;
+            }
+            if !matches!(job.state, State::Waiting) {
+                continue;
+            }
+            (open, job.state) = (open + 1, State::Starting);
+            let (client, request) = (self.client.clone(), job.request(&self.project));
+            self.starting.spawn(async move {
+                let at = Instant::now();
+                let started = client.post::<Value>("/api/tasks/create-and-start", &request).await;
+                let begun = started.map(|started| {
+                    let id = |value: &Value| value["id"].as_str().unwrap_or_default().to_owned();
+                    Begun { task: id(&started["task"]), attempt: id(&started["task_attempt"]), at }
+                });
+                (place, begun)
+            });
+        }
+    }
+
+    fn began(
+        &mut self,
+        place: usize,
+        begun: Result<Begun>,
+        jobs: &mut [Job],
+        board: &mut Board,
+    ) -> Result<()> {
+        match begun {
+            Ok(begun) => {
+                let may_be_over = self.at_work.get(&begun.task) == Some(&false);
+                jobs[place].state = State::Working { begun };
+                board.started(&jobs[place])?;
+                if may_be_over {
+                    self.look(place, &jobs[place]);
+                }
+            }
+            Err(error) => {
+                jobs[place].state = State::Refused { reason: format!("{error:#}") };
+                board.ended(&jobs[place])?;
+            }
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, step: Step, jobs: &[Job]) {
+        let Step::Changes(changes) = step else { return };
+        for change in &changes {
+            match change["path"].as_str() {
+                Some("/tasks") => {
+                    change["value"]
+                        .as_object()
+                        .into_iter()
+                        .flatten()
+                        .for_each(|(_, task)| self.note(task, jobs));
+                }
+                _ => self.note(&change["value"], jobs),
+            }
+        }
+    }
+
+    fn note(&mut self, task: &Value, jobs: &[Job]) {
+        let (Some(id), Some(works)) = (task["id"].as_str(), task["has_in_progress_attempt"].as_bool()) else {
+            return;
+        };
+        self.at_work.insert(id.to_owned(), works);
+        let place = jobs.iter().position(|job| job.attempt().is_some_and(|begun| begun.task == id));
+        if let Some(place) = place.filter(|place| !works && !jobs[*place].is_over()) {
+            self.look(place, &jobs[place]);
+        }
+    }
+
+    /// Asks how it ended. The stream may have told of a moment before the attempt began.
+    fn look(&mut self, place: usize, job: &Job) {
+        let Some(begun) = job.attempt().cloned() else { return };
+        let client = self.client.clone();
+        self.ending.spawn(async move { (place, how_it_ended(&client, &begun).await) });
+    }
+
+    /// What the server was asked for is not left in the dark.
+    async fn see_through(&mut self, jobs: &mut [Job], board: &mut Board) -> Result<()> {
+        while let Some(started) = self.starting.join_next().await {
+            let (place, begun) = started?;
+            self.began(place, begun, jobs, board)?;
+        }
+        for job in jobs.iter_mut().filter(|job| matches!(job.state, State::Starting)) {
+            job.state = State::Waiting;
+        }
+        Ok(())
+    }
+}
+
+fn finish(job: &mut Job, end: End, board: &mut Board) -> Result<()> {
+    if let State::Working { begun } = &job.state {
+        job.state = State::Ended { begun: begun.clone(), end };
+        board.ended(job)?;
+    }
+    Ok(())
+}
+
+/// `None` when it has not ended.
+async fn how_it_ended(client: &Client, begun: &Begun) -> Option<End> {
+    let took = begun.at.elapsed();
+    let attempt = loop {
+        match client.get::<Value>(&format!("/api/task-attempts/{}", begun.attempt)).await {
+            Ok(attempt) => break attempt,
+            Err(error) if error.is::<Unreachable>() => tokio::time::sleep(PAUSE).await,
+            // Somebody deleted it.
+            Err(error) if error.is::<Refused>() => {
+                let status = "deleted".to_owned();
+                return Some(End { status, took, change: None, cost_usd: None });
+            }
+            Err(_) => return None,
+        }
+    };
+    let status = attempt["status"].as_str().unwrap_or_default().to_owned();
+    if matches!(status.as_str(), "running" | "pending") {
+        return None;
+    }
+    let change = diff::figures(client, &begun.attempt).await.ok();
+    Some(End { status, took, change, cost_usd: attempt["cost_usd"].as_f64() })
+}

@@ -1,0 +1,192 @@
+//! `forge diff`: what an attempt changed since it left its target branch.
+//!
+//! Invariant: standard output has the patch as git writes it, fit for `git apply`, unless it is a terminal; what is left
+//! out is said on standard error.
+
+mod pager;
+
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::client::Client;
+use crate::command::serve;
+use crate::reference::{self, Attempt};
+use crate::terminal;
+use crate::transcript::{Ink, Line, Page, clean};
+use pager::Pager;
+
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  forge diff                        the patch of the newest attempt of this repository
+  forge diff a1b2 --stat            its files and how many lines changed
+  forge diff a1b2 | git apply       the same changes here")]
+pub struct Flags {
+    /// The attempt: its id or the beginning of it, its branch, its task, its agent
+    #[arg(default_value = "@last")]
+    attempt: String,
+    /// Files and lines instead of the patch
+    #[arg(long)]
+    stat: bool,
+    /// Names of changed files and nothing else
+    #[arg(long, conflicts_with = "stat")]
+    name_only: bool,
+    /// Print everything as JSON
+    #[arg(long, conflicts_with_all = ["stat", "name_only"])]
+    json: bool,
+}
+
+/// What is shown of a change.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    Patch,
+    Stat,
+    Names,
+    Json,
+}
+
+pub fn run(flags: Flags) -> Result<ExitCode> {
+    terminal::until_closed(serve::block_on(async {
+        let client = Client::find()?;
+        let attempt = reference::attempt(&client, &flags.attempt).await?;
+        let form = match (flags.stat, flags.name_only, flags.json) {
+            (true, ..) => Form::Stat,
+            (_, true, _) => Form::Names,
+            (.., true) => Form::Json,
+            _ => Form::Patch,
+        };
+        show(&client, &attempt, form).await.map(|()| ExitCode::SUCCESS)
+    }))
+}
+
+/// A file and its lines; `None` for a binary one.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Figures {
+    pub path: String,
+    pub additions: Option<u64>,
+    pub deletions: Option<u64>,
+}
+
+/// What an attempt changed, in numbers.
+#[derive(Clone, Debug, Default, Deserialize)]
+pub struct Change {
+    pub files: Vec<Figures>,
+    pub files_changed: usize,
+    pub additions: u64,
+    pub deletions: u64,
+}
+
+impl Change {
+    /// In a few words.
+    pub fn words(&self) -> String {
+        match self.files_changed {
+            0 => "no changes".to_owned(),
+            1 => format!("1 file +{} -{}", self.additions, self.deletions),
+            files => format!("{files} files +{} -{}", self.additions, self.deletions),
+        }
+    }
+}
+
+pub async fn figures(client: &Client, attempt: &str) -> Result<Change> {
+    client.get(&format!("/api/task-attempts/{attempt}/diff?max_bytes=0")).await
+}
+
+pub async fn show(client: &Client, attempt: &Attempt, form: Form) -> Result<()> {
+    let only_figures = if matches!(form, Form::Stat | Form::Names) { "?max_bytes=0" } else { "" };
+    let told: Value = client.get(&format!("/api/task-attempts/{}/diff{only_figures}", attempt.id)).await?;
+    if form == Form::Json {
+        return terminal::write(&format!("{told:#}\n"));
+    }
+    let text = told["diff"].as_str().unwrap_or_default();
+    let change: Change = serde_json::from_value(told.clone()).context("unexpected answer")?;
+    match form {
+        Form::Names => {
+            terminal::write(&change.files.iter().map(|file| format!("{}\n", file.path)).collect::<String>())?
+        }
+        Form::Stat => {
+            change.files.iter().try_for_each(print_figures)?;
+            terminal::write(&format!("{}\n", change.words()))?;
+        }
+        _ if text.is_empty() => eprintln!("forge: {} has no changes", attempt.short()),
+        _ => show_patch(text)?,
+    }
+    if change.files.len() < change.files_changed {
+        eprintln!("forge: {} more files are not listed", change.files_changed - change.files.len());
+    }
+    if form == Form::Patch && told["truncated"] == true {
+        eprintln!("forge: the patch is too long and ends here; see all of it in the worktree with git diff");
+    }
+    Ok(())
+}
+
+fn show_patch(text: &str) -> Result<()> {
+    let page = terminal::page();
+    if page.width == usize::MAX {
+        return terminal::write(text);
+    }
+    let mut painted = String::with_capacity(text.len() + text.len() / 8);
+    text.lines().for_each(|line| paint(line, page, &mut painted));
+    Pager::open().show(&painted)
+}
+
+/// A line of a patch for a terminal: in colour, and harmless.
+fn paint(line: &str, page: Page, out: &mut String) {
+    let ink = match line.as_bytes() {
+        [b'+', b'+', b'+', b' ', ..] | [b'-', b'-', b'-', b' ', ..] => Ink::Bold,
+        [b'+', ..] => Ink::Green,
+        [b'-', ..] => Ink::Red,
+        [b'@', b'@', ..] => Ink::Cyan,
+        [b' ', ..] => Ink::Plain,
+        _ => Ink::Bold,
+    };
+    out.push_str(&page.paint(ink, &clean(line)));
+    out.push('\n');
+}
+
+pub fn print_figures(file: &Figures) -> Result<()> {
+    let line = match (file.additions, file.deletions) {
+        (None, None) => Line::new(Ink::Dim, "      binary"),
+        (added, removed) => Line::new(Ink::Green, &format!("{:>6}", format!("+{}", added.unwrap_or(0))))
+            .and(Ink::Red, &format!("{:>6}", format!("-{}", removed.unwrap_or(0)))),
+    };
+    print_line(&line.and(Ink::Plain, "  ").and(Ink::Plain, &file.path))
+}
+
+pub fn print_unchanged(path: &str) -> Result<()> {
+    print_line(&Line::new(Ink::Dim, "   as it was  ").and(Ink::Plain, path))
+}
+
+fn print_line(line: &Line) -> Result<()> {
+    let mut out = String::new();
+    line.put(terminal::page(), &mut out);
+    terminal::write(&out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::transcript::Colours;
+
+    #[test]
+    fn a_patch_is_coloured_and_can_do_a_terminal_no_harm() {
+        let page = |colours| Page { width: 80, colours };
+        let painted = |line: &str, colours| {
+            let mut out = String::new();
+            paint(line, page(colours), &mut out);
+            out
+        };
+        for (line, want) in [
+            ("+new", "\u{1b}[32m+new\u{1b}[0m\n"),
+            ("-old", "\u{1b}[31m-old\u{1b}[0m\n"),
+            ("@@ -1 +1 @@", "\u{1b}[36m@@ -1 +1 @@\u{1b}[0m\n"),
+            (" same", " same\n"),
+            ("+++ b/a.txt", "\u{1b}[1m+++ b/a.txt\u{1b}[0m\n"),
+            ("+a\u{1b}[2Jb", "\u{1b}[32m+ab\u{1b}[0m\n"),
+        ] {
+            assert_eq!(painted(line, Colours::On), want);
+        }
+        assert_eq!(painted("+new", Colours::Off), "+new\n");
+    }
+}

@@ -1,0 +1,128 @@
+//! `forge view`: what an attempt did and does, as a transcript, as raw logs or as changes.
+//!
+//! Invariant: looking changes nothing; whoever leaves leaves the agent at work. With `--follow` the exit code is the
+//! attempt's, as in `forge run`.
+
+mod changes;
+mod reader;
+
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use serde_json::{Value, json};
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::client::Client;
+use crate::command::{diff, serve};
+use crate::exit::Exit;
+use crate::process::Process;
+use crate::reference::{self, Attempt};
+use crate::terminal;
+use crate::transcript::{Ink, Line};
+use crate::watch::Screen;
+pub use reader::{Form, Reader, Reading};
+
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  forge view                  what the newest attempt of this repository did
+  forge view a1b2 --follow    stay with it until it ends
+  forge view a1b2 --raw       what the agent wrote, byte for byte")]
+pub struct Flags {
+    /// The attempt: its id or the beginning of it, its branch, its task, its agent
+    #[arg(default_value = "@last")]
+    attempt: String,
+    /// Stay until the attempt ends; Ctrl-C leaves it at work
+    #[arg(short = 'F', long)]
+    follow: bool,
+    /// What was written to standard output and error, as it was
+    #[arg(long)]
+    raw: bool,
+    /// The changes instead of the transcript; with --follow a line for each file as it changes
+    #[arg(long, conflicts_with = "raw")]
+    diff: bool,
+    /// Print JSON lines
+    #[arg(long, conflicts_with = "raw")]
+    json: bool,
+}
+
+pub fn run(flags: Flags) -> Result<ExitCode> {
+    terminal::until_closed(serve::block_on(async {
+        let client = Client::find()?;
+        let attempt = reference::attempt(&client, &flags.attempt).await?;
+        match (flags.diff, flags.follow) {
+            (true, false) => {
+                let form = if flags.json { diff::Form::Json } else { diff::Form::Patch };
+                diff::show(&client, &attempt, form).await.map(|()| ExitCode::SUCCESS)
+            }
+            (true, true) => stay(&attempt, changes::follow(&client, &attempt, flags.json)).await,
+            (false, _) => tell(&client, &attempt, &flags).await,
+        }
+    }))
+}
+
+async fn tell(client: &Client, attempt: &Attempt, flags: &Flags) -> Result<ExitCode> {
+    let form = match (flags.raw, flags.json) {
+        (true, _) => Form::Raw,
+        (_, true) => Form::Transcript(Screen::Json),
+        _ => Form::Transcript(Screen::text()),
+    };
+    let reading = if flags.follow { Reading::ToTheEnd } else { Reading::SoFar };
+    let mut reader = Reader::new(client, &attempt.id, form, reading);
+    if let Form::Transcript(screen) = reader.form() {
+        greet(client, attempt, screen).await?;
+    }
+    if flags.follow {
+        return stay(attempt, reader.tell_all()).await;
+    }
+    reader.tell_all().await?;
+    if Process::list(client, &attempt.id).await?.iter().any(Process::is_running) {
+        eprintln!("forge: it is still at work; stay with it: forge view --follow {}", attempt.short());
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn greet(client: &Client, attempt: &Attempt, screen: &mut Screen) -> Result<()> {
+    let known: Value = client.get(&format!("/api/task-attempts/{}", attempt.id)).await?;
+    let task: reference::Task = client.get(&format!("/api/tasks/{}", attempt.task_id)).await?;
+    screen.object(&json!({"type": "attempt", "attempt": known, "title": task.title}))?;
+    let field = |key: &str| known[key].as_str().unwrap_or_default();
+    let (project, base) = (&attempt.project_id, client.base());
+    let board = format!("{base}/projects/{project}/tasks/{}/attempts/{}", attempt.task_id, attempt.id);
+    let agent =
+        Line::new(Ink::Plain, field("executor")).and(Ink::Plain, " on ").and(Ink::Cyan, &attempt.branch);
+    screen.lines(&[
+        Line::new(Ink::Bold, &task.title),
+        agent.and(Ink::Plain, " · ").and(ink(field("status")), field("status")),
+        Line::new(Ink::Dim, &format!("· {board}")).whole(),
+    ])
+}
+
+/// The colour of how something ended.
+pub fn ink(status: &str) -> Ink {
+    match status {
+        "completed" => Ink::Green,
+        "failed" => Ink::Red,
+        _ => Ink::Yellow,
+    }
+}
+
+/// Stays with an attempt until it ends or the person leaves.
+pub async fn stay(
+    attempt: &Attempt,
+    telling: impl Future<Output = Result<Option<Process>>>,
+) -> Result<ExitCode> {
+    let mut interrupts = signal(SignalKind::interrupt()).context("cannot listen to Ctrl-C")?;
+    let last = tokio::select! {
+        last = telling => last?,
+        _ = interrupts.recv() => {
+            let id = attempt.short();
+            eprintln!("\nforge: left; the agent goes on. Look again with: forge view --follow {id}");
+            return Ok(Exit::Stopped.into());
+        }
+    };
+    Ok(match last.as_ref().map(|run| run.status.as_str()) {
+        None | Some("completed") => ExitCode::SUCCESS,
+        Some("killed") => Exit::Stopped.into(),
+        Some(_) => Exit::Failed.into(),
+    })
+}

@@ -1,0 +1,58 @@
+//! A page of frames in one answer, for clients that nothing else reaches.
+//!
+//! Invariant: an answer waits no longer than asked and holds little more than [`MAX_BYTES`]; a client that asks again
+//! after the last number misses nothing.
+
+use std::pin::pin;
+use std::time::Duration;
+
+use forge_core::Error;
+use futures_util::{Stream, StreamExt};
+use serde::Serialize;
+use serde_json::Value;
+use tokio::time::{Instant, timeout_at};
+use tokio_util::sync::CancellationToken;
+
+use crate::envelope::{Answer, ok};
+use crate::stream::socket::Batch;
+
+const MAX_BYTES: usize = 4 << 20;
+/// How long reading what is there may take.
+const READ_LIMIT: Duration = Duration::from_secs(30);
+
+#[derive(Default, Serialize)]
+struct Page {
+    frames: Vec<Value>,
+    /// The last frame is the end of the stream.
+    finished: bool,
+    /// There is more right now than this page holds.
+    more: bool,
+}
+
+pub(crate) async fn read(
+    frames: impl Stream<Item = Result<Batch, Error>>,
+    wait: Duration,
+    shutdown: &CancellationToken,
+) -> Answer {
+    let mut frames = pin!(frames.take_until(shutdown.cancelled()));
+    let (begun, mut bytes, mut page) = (Instant::now(), 0, Page::default());
+    let mut caught_up = false;
+    loop {
+        let limit = if caught_up { wait } else { READ_LIMIT };
+        let Ok(batch) = timeout_at(begun + limit, frames.next()).await else { break };
+        let Some(batch) = batch.transpose()? else { break };
+        caught_up = batch.is_empty();
+        if caught_up && !page.frames.is_empty() {
+            break;
+        }
+        bytes += batch.iter().map(String::len).sum::<usize>();
+        page.frames.extend(batch.iter().filter_map(|frame| serde_json::from_str::<Value>(frame).ok()));
+        page.more = bytes >= MAX_BYTES;
+        if page.more {
+            break;
+        }
+    }
+    page.finished = page.frames.last().is_some_and(|frame| frame["finished"] == true);
+    page.more &= !page.finished;
+    Ok(ok(page))
+}
