@@ -188,3 +188,28 @@ async fn a_client_that_leaves_in_the_middle_was_not_told() {
     drop(response);
     assert!(matches!(&model.calls()[..], [call] if !call.told));
 }
+
+#[tokio::test]
+async fn a_tool_of_a_server_is_used_by_the_name_that_the_agent_gave_it() {
+    let model = Model::start().await;
+    let prompt = r#"[[mcp:forge:get_task:{"task_id": "a"}]]"#;
+    for (offered, used) in [
+        ("mcp__forge__get_task", "mcp__forge__get_task"),
+        ("forge-get_task", "forge-get_task"),
+        // Not told before it is looked for; another server's tool of that name is not meant.
+        ("other_get_task", "mcp__forge__get_task"),
+    ] {
+        let body = json!({"messages": [{"role": "user", "content": prompt}], "tools": [{"name": offered}]});
+        let content = ask(&model, "/v1/messages", body).await["content"][0].clone();
+        assert_eq!(
+            (&content["name"], &content["input"]),
+            (&json!(used), &json!({"task_id": "a"})),
+            "{offered}"
+        );
+    }
+    let group = json!({"type": "namespace", "name": "mcp__forge", "tools": [{"type": "function", "name": "get_task"}]});
+    let shell = json!({"type": "function", "name": "shell", "parameters": {}});
+    let answer = ask(&model, "/v1/responses", json!({"input": prompt, "tools": [shell, group]})).await;
+    let item = &answer["output"][0];
+    assert_eq!((&item["name"], &item["namespace"]), (&json!("get_task"), &json!("mcp__forge")), "{answer}");
+}
