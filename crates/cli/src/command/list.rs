@@ -61,6 +61,11 @@ pub struct Choice {
 }
 
 impl Choice {
+    /// Everything.
+    pub fn whole(json: bool) -> Self {
+        Self { all: true, status: None, limit: 0, json }
+    }
+
     /// The project to look at; none stands for all of them.
     async fn project(&self, client: &Client) -> Result<Option<Project>> {
         if self.all {
@@ -73,16 +78,21 @@ impl Choice {
         Ok(here)
     }
 
-    /// The first of those that fit, and how many more there are.
-    fn pick(&self, mut rows: Vec<Value>) -> Vec<Value> {
+    /// Shows the first of those that fit, and says how many more there are.
+    fn show(&self, mut rows: Vec<Value>, print: impl FnOnce(Vec<Value>) -> Result<()>) -> Result<()> {
         let wanted = self.status.as_deref();
         rows.retain(|row| wanted.is_none_or(|status| row["status"] == status));
-        let more = rows.len().saturating_sub(self.limit);
-        if self.limit > 0 && more > 0 {
-            rows.truncate(self.limit);
+        let limit = if self.limit == 0 { usize::MAX } else { self.limit };
+        let more = rows.len().saturating_sub(limit);
+        rows.truncate(limit);
+        match self.json {
+            true => terminal::print_json(&Value::Array(rows)),
+            false => print(rows)?,
+        }
+        if more > 0 {
             eprintln!("… {more} more; --limit 0 shows all");
         }
-        rows
+        Ok(())
     }
 }
 
@@ -119,14 +129,12 @@ async fn list_attempts(client: &Client, choice: Choice) -> Result<()> {
         Some(project) => format!("/api/task-attempts?project_id={}", project.id),
         None => "/api/task-attempts".to_owned(),
     };
-    let rows = choice.pick(client.get(&path).await?);
-    if choice.json {
-        terminal::print_json(&Value::Array(rows));
-        return Ok(());
-    }
+    let rows = client.get(&path).await?;
     let names = if project.is_none() { names(client).await? } else { HashMap::new() };
-    print_attempts(&decode(rows)?, &names);
-    Ok(())
+    choice.show(rows, |rows| {
+        print_attempts(&decode(rows)?, &names);
+        Ok(())
+    })
 }
 
 /// With `names`, each under the name of its project.
@@ -165,19 +173,21 @@ pub async fn list_tasks(client: &Client, mut choice: Choice) -> Result<()> {
     let mut rows: Vec<Value> = reference::tasks(client, project.as_ref()).await?;
     // Each project's come newest first; times are written so that they sort as text.
     rows.sort_by(|a, b| b["created_at"].as_str().cmp(&a["created_at"].as_str()));
-    let rows = choice.pick(rows);
-    if choice.json {
-        terminal::print_json(&Value::Array(rows));
-        return Ok(());
-    }
     let names = if project.is_none() { names(client).await? } else { HashMap::new() };
+    choice.show(rows, |rows| {
+        print_tasks(decode(rows)?, &names);
+        Ok(())
+    })
+}
+
+fn print_tasks(tasks: Vec<TaskRow>, names: &HashMap<String, String>) {
     let mut head = vec!["ID", "STATUS", "ATTEMPTS", "AGENT", "AGE", "TITLE"];
-    if project.is_none() {
+    if !names.is_empty() {
         head.insert(1, "PROJECT");
     }
     let mut table = Table::new(&head).bending(&["TITLE", "AGENT", "PROJECT"]).right(&["ATTEMPTS", "AGE"]);
     let now = Millis::now();
-    for task in decode::<TaskRow>(rows)? {
+    for task in tasks {
         let mut row = vec![
             (Ink::Bold, short(&task.id).to_owned()),
             (ink(&task.status), task.status),
@@ -186,34 +196,30 @@ pub async fn list_tasks(client: &Client, mut choice: Choice) -> Result<()> {
             (Ink::Plain, figures::age(task.created_at, now)),
             (Ink::Plain, task.title),
         ];
-        if project.is_none() {
-            row.insert(1, (Ink::Plain, name_of(&names, &task.project_id)));
+        if !names.is_empty() {
+            row.insert(1, (Ink::Plain, name_of(names, &task.project_id)));
         }
         table.row(row);
     }
     table.print();
-    Ok(())
 }
 
 pub async fn list_projects(client: &Client, choice: &Choice) -> Result<()> {
     if choice.status.is_some() {
         return Err(Misused("--status: projects have none; leave it out".to_owned()).into());
     }
-    let rows = choice.pick(client.get("/api/projects").await?);
-    if choice.json {
-        terminal::print_json(&Value::Array(rows));
-        return Ok(());
-    }
-    let mut table = Table::new(&["ID", "NAME", "PATH"]).bending(&["NAME", "PATH"]);
-    for project in decode::<Project>(rows)? {
-        table.row(vec![
-            (Ink::Bold, short(&project.id).to_owned()),
-            (Ink::Plain, project.name),
-            (Ink::Cyan, project.git_repo_path.display().to_string()),
-        ]);
-    }
-    table.print();
-    Ok(())
+    choice.show(client.get("/api/projects").await?, |rows| {
+        let mut table = Table::new(&["ID", "NAME", "PATH"]).bending(&["NAME", "PATH"]);
+        for project in decode::<Project>(rows)? {
+            table.row(vec![
+                (Ink::Bold, short(&project.id).to_owned()),
+                (Ink::Plain, project.name),
+                (Ink::Cyan, project.git_repo_path.display().to_string()),
+            ]);
+        }
+        table.print();
+        Ok(())
+    })
 }
 
 /// Projects by id.

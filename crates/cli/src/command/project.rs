@@ -27,7 +27,11 @@ pub enum Command {
     Add(NewProject),
     /// Every project
     #[command(after_help = "Examples:\n  forge project list\n  forge project list --json")]
-    List(Choice),
+    List {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// One project with its scripts
     #[command(after_help = "Examples:\n  forge project show\n  forge project show shop --json")]
     Show {
@@ -87,7 +91,7 @@ pub fn run(command: Command) -> Result<()> {
         let client = Client::find()?;
         match command {
             Command::Add(new) => add(&client, new).await,
-            Command::List(choice) => list::list_projects(&client, &choice).await,
+            Command::List { json } => list::list_projects(&client, &Choice::whole(json)).await,
             Command::Show { project, json } => show(&client, project.as_deref(), json).await,
             Command::Rm { project, yes, json } => remove(&client, &project, yes, json).await,
         }
