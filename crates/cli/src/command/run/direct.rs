@@ -7,11 +7,13 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
-use forge_run::agents::{Agents, Foreground, Place, Profiles, plan_foreground};
+use forge_run::agents::{Agents, ForegroundError, Place, Profiles, plan_foreground};
 use forge_types::{Executor, ProfileId};
 use serde_json::Value;
 
 use super::agent::Choice;
+use crate::exit::Misused;
+use crate::reference::NotFound;
 use crate::settings::{self, Env};
 
 pub async fn run(choice: &Choice, prompt: &str, yes: bool) -> Result<ExitCode> {
@@ -24,11 +26,15 @@ pub async fn run(choice: &Choice, prompt: &str, yes: bool) -> Result<ExitCode> {
     let agents = Agents::of(&root);
     let profiles = stored_profiles(&home)?;
     let profile = choice.find_in(&profiles.with(&agents).to_json(), default_profile(&home))?;
-    let (profile, options) = profiles.find(&profile, &agents)?;
+    let (profile, options) = profiles.find(&profile, &agents).map_err(|error| NotFound(error.to_string()))?;
     let exe = std::env::current_exe().context("cannot find this program's own path")?;
     let path_env = std::env::var_os("PATH").unwrap_or_default();
     let place = Place { worktree: &here, forge_exe: &exe, path_env: &path_env };
-    let foreground: Foreground = plan_foreground(profile.executor, &options, prompt, yes, &place)?;
+    let planned = plan_foreground(profile.executor, &options, prompt, yes, &place);
+    let foreground = planned.map_err(|error| match error {
+        ForegroundError::NoForm { .. } => Misused(format!("--direct: {error}")).into(),
+        ForegroundError::Plan(error) => anyhow::Error::from(error),
+    })?;
     let code = foreground.attend(&here).await.with_context(|| format!("cannot run {}", profile.executor))?;
     Ok(ExitCode::from(code))
 }
