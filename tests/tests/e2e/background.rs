@@ -90,7 +90,7 @@ async fn a_server_that_cannot_start_is_explained_by_its_log() {
 }
 
 #[tokio::test]
-async fn a_server_elsewhere_is_not_started_and_other_commands_start_none() {
+async fn a_server_elsewhere_is_not_started() {
     let (forge, repo) = without_server().await;
     let mut command = forge_at(&forge, &repo, &["run", "-x", "SCRIPTED", "say x"]);
     command.env("FORGE_BACKEND_URL", "http://127.0.0.1:1");
