@@ -122,6 +122,15 @@ impl Transcript {
         out
     }
 
+    /// Shows what is held back of the line that is being written.
+    pub fn rest(&mut self) -> String {
+        let mut out = String::new();
+        if let Some(flow) = &mut self.flow {
+            flow.rest(&mut out);
+        }
+        out
+    }
+
     /// Ends the line that is being written.
     pub fn pause(&mut self) -> String {
         let mut out = String::new();

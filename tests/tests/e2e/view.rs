@@ -132,6 +132,14 @@ async fn following_stays_for_a_prompt_that_waits_in_the_queue() {
 }
 
 #[tokio::test]
+async fn the_last_word_of_an_agent_that_falls_silent_is_shown() {
+    let server = TestForge::start().await;
+    let (project, repo) = server.project("repo").await;
+    server.start_scripted(&project, "silent", "say alpha omega\nhang").await;
+    Terminal::start(forge(&server, &repo, &["view", "-F"]), 80).until("alpha omega").await;
+}
+
+#[tokio::test]
 async fn ctrl_c_leaves_the_agent_at_work_and_says_so() {
     let server = TestForge::start().await;
     let (project, repo) = server.project("repo").await;

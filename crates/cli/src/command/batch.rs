@@ -37,8 +37,9 @@ const MAX_BYTES: u64 = 10 << 20;
   forge batch tasks.yaml --jobs 4 -x CODEX   at most four at work at a time
   forge batch tasks.json --dry-run           what would be started
 
-A Markdown or text file has tasks between lines of `---`: the first line is the title, the rest the prompt. JSON,
-JSON lines and YAML have texts or objects with title, prompt, executor, variant, model, base and labels.")]
+A Markdown or text file has tasks between lines of `---`: title first, then the prompt.
+JSON, JSON lines and YAML have texts, or objects with title, prompt, executor, variant,
+model, base and labels.")]
 pub struct Flags {
     /// The file of tasks; `-` reads it from standard input
     file: String,

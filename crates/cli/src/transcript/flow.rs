@@ -1,7 +1,7 @@
 //! Text that comes in pieces, broken into rows as it comes.
 //!
-//! Invariants: however the text is cut into pieces, the rows are the same; a word is written once it is whole, or fills
-//! a row; blank lines at the end are never written.
+//! Invariants: however the text is cut into pieces, the rows are the same; a word is written once it is whole, fills a
+//! row, or is not waited for any longer ([`Flow::rest`]); blank lines at the end are never written.
 
 use unicode_width::UnicodeWidthChar;
 use unicode_width::UnicodeWidthStr;
@@ -53,10 +53,15 @@ impl Flow {
         out.push_str(&self.page.paint(self.ink, &rows));
     }
 
-    pub fn end(&mut self, out: &mut String) {
+    /// Writes what was held back of the last word: nothing comes for a while. What follows it goes on right there.
+    pub fn rest(&mut self, out: &mut String) {
         let mut rows = String::new();
         self.write_word(&mut rows);
         out.push_str(&self.page.paint(self.ink, &rows));
+    }
+
+    pub fn end(&mut self, out: &mut String) {
+        self.rest(out);
         if !self.first {
             out.push('\n');
         }
@@ -137,6 +142,19 @@ mod tests {
         assert_eq!(rows(5, "", &["abcdefghijkl m"]), "abcde\nfghij\nkl m\n");
         assert_eq!(rows(5, "", &["a abcdefgh"]), "a\nabcde\nfgh\n");
         assert_eq!(rows(1, "漢 ", &["漢字"]).lines().count(), 2);
+    }
+
+    #[test]
+    fn a_word_that_was_not_waited_for_goes_on_where_it_stopped() {
+        let mut flow = Flow::new(Page { width: 12, colours: Colours::Off }, Ink::Plain, "");
+        let mut out = String::new();
+        flow.push("one tw", &mut out);
+        assert_eq!(out, "one");
+        flow.rest(&mut out);
+        assert_eq!(out, "one tw");
+        flow.push("o three", &mut out);
+        flow.end(&mut out);
+        assert_eq!(out, "one two\nthree\n");
     }
 
     #[test]

@@ -118,6 +118,13 @@ impl Screen {
         }
     }
 
+    /// Nothing comes for a while: whatever was held back is shown.
+    pub fn rest(&mut self) -> Result<()> {
+        let Self::Text(text) = self else { return Ok(()) };
+        let words = text.transcript.rest();
+        text.print(&words)
+    }
+
     /// The entries of another run follow.
     pub fn turn(&mut self) -> Result<()> {
         let Self::Text(text) = self else { return Ok(()) };

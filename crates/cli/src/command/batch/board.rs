@@ -70,8 +70,15 @@ impl Board {
         let Self::Painted { begun, rows } = self else { return Ok(()) };
         let turn = (begun.elapsed().as_millis() / BEAT.as_millis()) as usize;
         let lines = picture(jobs, terminal_rows(), SPINNER[turn % SPINNER.len()]);
-        let mut out = take_back(*rows);
-        lines.iter().for_each(|line| line.put(narrower(terminal::page()), &mut out));
+        let mut out = back(*rows);
+        for line in &lines {
+            line.put(narrower(terminal::page()), &mut out);
+            // What is left of the row that stood here before.
+            out.insert_str(out.len() - 1, "\u{1b}[K");
+        }
+        if lines.len() < *rows {
+            out.push_str("\u{1b}[J");
+        }
         *rows = lines.len();
         write(&out)
     }
@@ -79,15 +86,15 @@ impl Board {
     /// Takes back what was painted.
     pub fn clear(&mut self) -> Result<()> {
         let Self::Painted { rows, .. } = self else { return Ok(()) };
-        write(&take_back(std::mem::take(rows)))
+        write(&format!("{}\u{1b}[J", back(std::mem::take(rows))))
     }
 }
 
-/// Back to the first painted row, with nothing below it.
-fn take_back(rows: usize) -> String {
+/// Back to the first painted row.
+fn back(rows: usize) -> String {
     match rows {
         0 => String::new(),
-        rows => format!("\r\u{1b}[{rows}A\u{1b}[J"),
+        rows => format!("\r\u{1b}[{rows}A"),
     }
 }
 
@@ -103,7 +110,8 @@ fn terminal_rows() -> usize {
 
 /// A row a job and one that counts them. Where not all have room, those at work go first, then the newest that ended.
 fn picture(jobs: &[Job], rows: usize, spinner: &str) -> Vec<Line> {
-    let room = rows.saturating_sub(2).max(1);
+    // The row of the cursor, that of the numbers, and one that keeps the picture from filling the screen.
+    let room = rows.saturating_sub(3).max(1);
     let mut shown: Vec<usize> = (0..jobs.len()).collect();
     if jobs.len() > room {
         shown.sort_by_key(|place| match &jobs[*place].state {
@@ -200,7 +208,7 @@ mod tests {
         let mut jobs = jobs(50);
         jobs[40].state = State::Starting;
         let lines = picture(&jobs, 10, "⠋");
-        assert_eq!(lines.len(), 9);
+        assert_eq!(lines.len(), 8);
         assert!(shown(&lines).contains("Task 41"), "{}", shown(&lines));
     }
 }

@@ -20,6 +20,8 @@ use crate::watch::{Feed, Screen, Step};
 
 /// A queued prompt becomes a run in this time, or waits for somebody.
 const DRAFT_LIMIT: Duration = Duration::from_secs(10);
+/// Text that does not go on in this time is shown as far as it goes.
+const LULL: Duration = Duration::from_millis(30);
 const LOOK: Duration = Duration::from_secs(1);
 
 /// What is shown of a run.
@@ -105,7 +107,16 @@ impl<'a> Reader<'a> {
             _ => Feed::new(self.client, path),
         };
         loop {
-            match feed.next().await? {
+            let step = match tokio::time::timeout(LULL, feed.next()).await {
+                Ok(step) => step?,
+                Err(_) => {
+                    if let Form::Transcript(screen) = &mut self.form {
+                        screen.rest()?;
+                    }
+                    feed.next().await?
+                }
+            };
+            match step {
                 Step::Changes(changes) => {
                     changes.iter().try_for_each(|change| self.form.take(run, change))?
                 }
