@@ -17,6 +17,7 @@ mod event;
 mod executor;
 mod id;
 mod image;
+mod import;
 mod issue;
 mod log;
 mod merge;
@@ -53,6 +54,11 @@ pub use id::{
     TagId, TaskId, TemplateId,
 };
 pub use image::Image;
+pub use import::{
+    AttemptLink, Bundle, ImportMode, ImportReport, ImportRequest, ImportStanding, ImportedProject, Landing,
+    LogSource, OldAttempt, OldImage, OldLine, OldMerge, OldProject, OldRun, OldTag, OldTask, OldTemplate,
+    Skipped, Tally, Voice,
+};
 pub use issue::IssueLink;
 pub use log::{
     ActionType, CommandResult, EntryPatch, EntryType, ErrorType, ExitStatus, FileChange, NormalizedEntry,

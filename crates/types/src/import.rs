@@ -1,0 +1,313 @@
+//! What another system knew, on its way into Forge, and what became of it.
+//!
+//! A [`Bundle`] is made by whoever reads the other system and taken by the engine. Every row has a `key`, by which its
+//! source will always name it, and its old id where that is a UUID. Logs are pulled when they are written, so that a bundle
+//! is small whatever its logs are.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    AttemptId, ImageId, MergeId, Millis, PrInfo, ProjectId, RunId, RunReason, RunStatus, TagId, TaskId,
+    TaskStatus, TemplateId,
+};
+
+/// Everything that one source has to give.
+#[derive(Debug, Default)]
+pub struct Bundle {
+    /// Names the source for ever: with a key it tells whether something was imported before.
+    pub source: String,
+    pub projects: Vec<OldProject>,
+    pub tags: Vec<OldTag>,
+    /// Templates that belong to no project.
+    pub templates: Vec<OldTemplate>,
+    /// What the reader could not understand, for people.
+    pub notes: Vec<String>,
+}
+
+#[derive(Debug, Default)]
+pub struct OldProject {
+    pub key: String,
+    pub id: Option<ProjectId>,
+    pub name: String,
+    pub git_repo_path: String,
+    pub setup_script: Option<String>,
+    pub dev_script: Option<String>,
+    pub cleanup_script: Option<String>,
+    pub copy_files: Option<String>,
+    pub default_base_branch: Option<String>,
+    pub created_at: Millis,
+    pub updated_at: Millis,
+    pub tasks: Vec<OldTask>,
+    pub templates: Vec<OldTemplate>,
+}
+
+#[derive(Debug)]
+pub struct OldTask {
+    pub key: String,
+    pub id: Option<TaskId>,
+    pub title: String,
+    pub description: Option<String>,
+    pub status: TaskStatus,
+    /// The key of the attempt that spawned this task.
+    pub parent_attempt_key: Option<String>,
+    pub created_at: Millis,
+    pub updated_at: Millis,
+    pub images: Vec<OldImage>,
+    pub attempts: Vec<OldAttempt>,
+}
+
+#[derive(Debug)]
+pub struct OldImage {
+    pub key: String,
+    pub id: Option<ImageId>,
+    pub original_name: String,
+    /// The file itself, which is only read.
+    pub file: PathBuf,
+    /// How texts of the task refer to it, such as `.vibe-images/a.png`.
+    pub shown_as: Option<String>,
+}
+
+#[derive(Debug)]
+pub struct OldAttempt {
+    pub key: String,
+    pub id: Option<AttemptId>,
+    pub branch: String,
+    pub target_branch: String,
+    /// `EXECUTOR` or `EXECUTOR:VARIANT` in any spelling; one that Forge does not know becomes a note.
+    pub executor: String,
+    /// The other system's worktree. Forge never touches it and makes one of its own when it is needed.
+    pub worktree: Option<PathBuf>,
+    /// The attempt worked in the user's own checkout.
+    pub in_place: bool,
+    pub created_at: Millis,
+    pub updated_at: Millis,
+    pub runs: Vec<OldRun>,
+    pub merges: Vec<OldMerge>,
+    /// What the user had written and not sent.
+    pub draft: Option<String>,
+}
+
+#[derive(Debug)]
+pub struct OldRun {
+    pub key: String,
+    pub id: Option<RunId>,
+    pub reason: RunReason,
+    /// The action as it was stored; one that cannot be read is made anew from `prompt` and the attempt's executor.
+    pub action: Option<serde_json::Value>,
+    /// `Running` becomes `Killed`: the process belongs to nobody any more.
+    pub status: RunStatus,
+    pub exit_code: Option<i32>,
+    pub dropped: bool,
+    /// The id by which the agent resumes its conversation.
+    pub session_id: Option<String>,
+    pub prompt: Option<String>,
+    pub summary: Option<String>,
+    pub before_head: Option<String>,
+    pub after_head: Option<String>,
+    pub started_at: Millis,
+    pub completed_at: Option<Millis>,
+    pub log: Option<LogSource>,
+}
+
+#[derive(Debug)]
+pub struct OldMerge {
+    pub key: String,
+    pub id: Option<MergeId>,
+    pub target_branch: String,
+    pub created_at: Millis,
+    pub landing: Landing,
+}
+
+/// How work landed or is about to.
+#[derive(Debug)]
+pub enum Landing {
+    Direct { merge_commit: String },
+    Pull(PrInfo),
+}
+
+#[derive(Debug)]
+pub struct OldTag {
+    pub id: Option<TagId>,
+    pub name: String,
+    pub content: String,
+    pub created_at: Millis,
+    pub updated_at: Millis,
+}
+
+#[derive(Debug)]
+pub struct OldTemplate {
+    pub id: Option<TemplateId>,
+    pub title: String,
+    pub description: Option<String>,
+    pub name: String,
+    pub created_at: Millis,
+    pub updated_at: Millis,
+}
+
+/// One step of an old log. Its text is stored as it is, with or without an end of line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OldLine {
+    pub voice: Voice,
+    /// Without a time the run's start is taken.
+    pub at: Option<Millis>,
+    pub text: String,
+}
+
+/// Who said it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Voice {
+    Stdout,
+    Stderr,
+    /// What the agent was told.
+    Stdin,
+    /// A remark of the importer.
+    Note,
+}
+
+type Pull = dyn FnMut() -> Result<Option<Vec<OldLine>>, String> + Send;
+
+/// Where the lines of a log come from, some at a time.
+pub struct LogSource {
+    pull: Box<Pull>,
+    /// What the log takes in its source, as far as that is known.
+    pub bytes: u64,
+}
+
+impl LogSource {
+    /// `pull` answers the next lines and in the end `None`; it is called where it may block.
+    pub fn new(
+        bytes: u64,
+        pull: impl FnMut() -> Result<Option<Vec<OldLine>>, String> + Send + 'static,
+    ) -> Self {
+        Self { pull: Box::new(pull), bytes }
+    }
+
+    /// A log that is in memory already.
+    pub fn lines(lines: Vec<OldLine>) -> Self {
+        let bytes = lines.iter().map(|line| line.text.len() as u64).sum();
+        let mut rest = Some(lines);
+        Self::new(bytes, move || Ok(rest.take()))
+    }
+
+    pub fn pull(&mut self) -> Result<Option<Vec<OldLine>>, String> {
+        (self.pull)()
+    }
+}
+
+impl fmt::Debug for LogSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "LogSource({} bytes)", self.bytes)
+    }
+}
+
+/// Whether an import is only tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ImportMode {
+    DryRun,
+    Apply,
+}
+
+/// Asks the server to read another system's data.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ImportRequest {
+    /// Which system it is: `vibe-kanban`, `automagik-forge`.
+    pub kind: String,
+    /// The file on the server's machine; without it the usual places are looked at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// Says what would happen and changes nothing.
+    #[serde(default)]
+    pub dry_run: bool,
+    /// Only the project of this name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
+}
+
+/// What an import did, or would do.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ImportReport {
+    pub source: String,
+    /// The file that was read.
+    pub path: Option<String>,
+    pub dry_run: bool,
+    pub projects: Vec<ImportedProject>,
+    pub tags: Tally,
+    /// Templates that belong to no project.
+    pub templates: Tally,
+    pub skipped: Vec<Skipped>,
+    /// What people should know of, in sentences.
+    pub notes: Vec<String>,
+    /// Where every attempt of the source is now.
+    pub attempts: Vec<AttemptLink>,
+}
+
+impl ImportReport {
+    /// Whether Forge has anything now that it did not have before.
+    pub fn has_news(&self) -> bool {
+        let counts = |project: &ImportedProject| {
+            [project.tasks, project.attempts, project.runs, project.merges, project.images, project.templates]
+        };
+        let tallies = self.projects.iter().flat_map(counts).chain([self.tags, self.templates]);
+        tallies.into_iter().any(|tally| tally.new > 0)
+            || self.projects.iter().any(|project| project.standing == ImportStanding::New)
+    }
+}
+
+/// What became of one project.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ImportedProject {
+    pub id: ProjectId,
+    pub name: String,
+    pub git_repo_path: String,
+    pub standing: ImportStanding,
+    pub tasks: Tally,
+    pub attempts: Tally,
+    pub runs: Tally,
+    pub merges: Tally,
+    pub images: Tally,
+    pub templates: Tally,
+    /// Size of the logs that are new, as they were stored in the source.
+    pub log_bytes: u64,
+}
+
+/// How a project of the source and one of Forge belong together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ImportStanding {
+    New,
+    /// Forge already works in that repository; the tasks are added there.
+    Merged,
+    /// It was imported before.
+    Known,
+}
+
+/// How many of a kind there were.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tally {
+    pub new: u64,
+    /// Already here.
+    pub known: u64,
+    pub skipped: u64,
+}
+
+/// Something that was not taken, and why.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Skipped {
+    /// `project`, `task`, `attempt`, `run`, `merge`, `image`, `tag`, `template` or `log`.
+    pub kind: String,
+    pub key: String,
+    pub name: String,
+    pub reason: String,
+}
+
+/// Which attempt an attempt of the source is now.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AttemptLink {
+    pub key: String,
+    pub attempt_id: AttemptId,
+    pub task_id: TaskId,
+    pub project_id: ProjectId,
+}
