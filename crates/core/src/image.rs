@@ -37,6 +37,7 @@ const TYPES: [(&str, &str, &str); 7] = [
 
 /// An image on its way in. Dropped before it is kept, it leaves nothing behind.
 pub struct ImageUpload {
+    id: ImageId,
     original_name: String,
     extension: &'static str,
     mime_type: &'static str,
@@ -49,6 +50,11 @@ pub struct ImageUpload {
 impl ImageUpload {
     pub fn size_bytes(&self) -> u64 {
         self.size_bytes
+    }
+
+    /// Keeps the id that the image had elsewhere.
+    pub(crate) fn set_id(&mut self, id: ImageId) {
+        self.id = id;
     }
 
     pub async fn write(&mut self, chunk: &[u8]) -> Result<()> {
@@ -76,9 +82,7 @@ impl Forge {
     /// Begins to take an image. The extension of its name decides the type.
     pub async fn begin_image(&self, name: &str) -> Result<ImageUpload> {
         let name = name.rsplit(['/', '\\']).next().filter(|name| !name.is_empty()).unwrap_or("image.png");
-        let extension = Path::new(name).extension().map(|extension| extension.to_string_lossy());
-        let extension = extension.as_deref().unwrap_or("png").to_ascii_lowercase();
-        let Some((_, extension, mime_type)) = TYPES.iter().find(|(known, ..)| *known == extension) else {
+        let Some((_, extension, mime_type)) = type_of(name) else {
             return Err(Error::invalid(
                 "This file type is not supported. Please upload an image file (PNG, JPG, GIF, WebP, or BMP).",
             ));
@@ -86,6 +90,7 @@ impl Forge {
         let path = self.images_dir().join(format!("{UPLOAD_PREFIX}{}", uuid::Uuid::new_v4()));
         let file = tokio::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path).await;
         Ok(ImageUpload {
+            id: ImageId::random(),
             original_name: name.chars().take(255).collect(),
             extension,
             mime_type,
@@ -233,10 +238,22 @@ impl Forge {
     }
 }
 
+/// The type that a file's name tells of; without an extension it is taken for a PNG.
+fn type_of(name: &str) -> Option<&'static (&'static str, &'static str, &'static str)> {
+    let extension = Path::new(name).extension().map(|extension| extension.to_string_lossy());
+    let extension = extension.as_deref().unwrap_or("png").to_ascii_lowercase();
+    TYPES.iter().find(|(known, ..)| *known == extension)
+}
+
+/// Whether a file of this name would be taken.
+pub(crate) fn is_image_name(name: &str) -> bool {
+    type_of(name).is_some()
+}
+
 fn new_image(upload: &ImageUpload, hash: String) -> Image {
     let now = Millis::now();
     Image {
-        id: ImageId::random(),
+        id: upload.id,
         file_path: format!("{}/{hash}.{}", Image::FOLDER, upload.extension),
         original_name: upload.original_name.clone(),
         mime_type: Some(upload.mime_type.to_owned()),

@@ -30,6 +30,7 @@ mod garbage;
 mod history;
 mod hold;
 mod image;
+mod import;
 mod info;
 mod issue;
 mod judgement;
@@ -176,6 +177,8 @@ pub(crate) struct Inner {
     /// Starts and commits are a handful of short processes each and take turns, first come first served: a crowd is
     /// answered sooner when a few are finished at a time than when all are begun at once.
     turns: Semaphore,
+    /// One import at a time: two could take the same thing twice.
+    importing: Semaphore,
     /// Rings when a notification is queued.
     notices: Notify,
     /// Rings when a run gets or loses its process.
@@ -239,6 +242,7 @@ impl Forge {
             attended: Mutex::default(),
             warming: Mutex::default(),
             turns: Semaphore::new(TURNS),
+            importing: Semaphore::new(1),
             notices: Notify::new(),
             changed: Notify::new(),
             asked: Notify::new(),

@@ -110,7 +110,7 @@ impl Forge {
     }
 }
 
-fn check_tag(tag: &Tag) -> Result<()> {
+pub(crate) fn check_tag(tag: &Tag) -> Result<()> {
     if tag.tag_name.is_empty() || tag.tag_name.contains(char::is_whitespace) {
         return Err(Error::invalid(format!(
             "tag_name: '{}' is not allowed; allowed: one word without spaces, such as bug_report",
@@ -123,7 +123,7 @@ fn check_tag(tag: &Tag) -> Result<()> {
     Ok(())
 }
 
-fn check_template(template: &Template) -> Result<()> {
+pub(crate) fn check_template(template: &Template) -> Result<()> {
     if template.template_name.trim().is_empty() {
         return Err(Error::invalid("template_name: is empty; give the template a name"));
     }

@@ -5,12 +5,14 @@
 //! Invariant: the file only grows, one write per record, so reading stops cleanly at a torn tail and a record's number
 //! never changes. Outputs (stdout, stderr and notes) are numbered from 0: that is the raw log's entry number.
 
+mod adopt;
 mod chunk;
 mod reader;
 mod seal;
 mod tail;
 mod writer;
 
+pub use adopt::Adoption;
 pub(crate) use chunk::{cut, unfinished};
 pub use reader::Reader;
 pub use seal::seal;

@@ -25,7 +25,7 @@ mod tree;
 
 pub use attach::{Found, end_leftovers, find};
 pub use editor::Editor;
-pub use journal::{Kind, Reader, Record, Tail, seal};
+pub use journal::{Adoption, Kind, Reader, Record, Tail, seal};
 pub use keeper::keep;
 pub use launch::{LaunchError, launch, record_failed_start};
 pub use live::{Live, Progress, TalkError};

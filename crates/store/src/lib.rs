@@ -15,6 +15,7 @@ mod document;
 mod draft;
 mod error;
 mod image;
+mod import;
 mod log;
 mod omni;
 mod open;
@@ -33,6 +34,7 @@ mod write;
 
 pub use document::TaskBlock;
 pub use error::StoreError;
+pub use import::{ImportKind, Imported};
 pub use omni::Due;
 pub use pulls::OpenPull;
 pub use rebase::PendingRebase;

@@ -6,6 +6,7 @@
 
 use std::fmt;
 use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
@@ -66,8 +67,8 @@ pub struct OldImage {
     pub original_name: String,
     /// The file itself, which is only read.
     pub file: PathBuf,
-    /// How texts of the task refer to it, such as `.vibe-images/a.png`.
-    pub shown_as: Option<String>,
+    /// How texts of the task may refer to it, such as `.vibe-images/a.png`.
+    pub shown_as: Vec<String>,
 }
 
 #[derive(Debug)]
@@ -171,7 +172,8 @@ type Pull = dyn FnMut() -> Result<Option<Vec<OldLine>>, String> + Send;
 
 /// Where the lines of a log come from, some at a time.
 pub struct LogSource {
-    pull: Box<Pull>,
+    /// Never waited for: the lock only lets a bundle be lent to other threads.
+    pull: Mutex<Box<Pull>>,
     /// What the log takes in its source, as far as that is known.
     pub bytes: u64,
 }
@@ -182,7 +184,7 @@ impl LogSource {
         bytes: u64,
         pull: impl FnMut() -> Result<Option<Vec<OldLine>>, String> + Send + 'static,
     ) -> Self {
-        Self { pull: Box::new(pull), bytes }
+        Self { pull: Mutex::new(Box::new(pull)), bytes }
     }
 
     /// A log that is in memory already.
@@ -193,7 +195,7 @@ impl LogSource {
     }
 
     pub fn pull(&mut self) -> Result<Option<Vec<OldLine>>, String> {
-        (self.pull)()
+        self.pull.get_mut().unwrap_or_else(PoisonError::into_inner)()
     }
 }
 

@@ -20,7 +20,7 @@ pub async fn seal(dir: &Path) -> io::Result<()> {
     tokio::task::spawn_blocking(move || seal_now(&dir)).await.map_err(io::Error::other)?
 }
 
-fn seal_now(dir: &Path) -> io::Result<()> {
+pub(super) fn seal_now(dir: &Path) -> io::Result<()> {
     if let Ok(Some(state)) = State::read(dir)
         && state.is_kept()
     {

@@ -1,4 +1,4 @@
-//! The writing end of a journal; only the keeper has one.
+//! The writing end of a journal; only the keeper has one, and whoever adopts the log of another system.
 //!
 //! Invariant: `len` counts whole records only. When the disk refuses a write, the rest of the record waits here and the
 //! journal is *stalled*: the keeper then stops reading the agent, so nothing is lost and the backlog stays small.

@@ -73,6 +73,10 @@ async fn sample_rows(conn: &mut SqliteConnection, version: i64) {
                'told');"
         }
         7 => "UPDATE runs SET parked_until_ms = 9, unverified = 1;",
+        8 => {
+            "INSERT INTO imports VALUES ('vibe-kanban', 'task', 'k', '00000000-0000-4000-8000-000000000002',
+               '00000000-0000-4000-8000-000000000001', 1);"
+        }
         other => panic!("migration {other} has no sample rows"),
     };
     sqlx::raw_sql(rows).execute(conn).await.unwrap();

@@ -1,0 +1,216 @@
+//! Taking over what another system knew.
+//!
+//! Invariants: the source is only read. What was taken once is never taken again: it is noted by source and key. A project
+//! is written in one transaction after its logs and images lie in place, so there is never half a task; what an import that
+//! was cut off left behind has no row, and the next one replaces it. Nothing of an old process or worktree is Forge's.
+
+mod action;
+mod desk;
+mod identity;
+mod log;
+mod plan;
+mod planner;
+mod source;
+
+use std::collections::HashMap;
+
+use forge_types::{
+    Bundle, Image, ImageId, ImportMode, ImportReport, ImportStanding, OldImage, OldTag, OldTemplate, Run,
+    Skipped, Tag, Tally, Task, TaskId, TaskStatus, Template,
+};
+
+use self::desk::{Unread, read_tag, read_template};
+use self::identity::Identities;
+use self::plan::{Plan, PlannedTask, skip};
+use self::planner::Planner;
+use crate::{Error, Forge, Result};
+
+impl Forge {
+    /// Takes what the bundle holds and Forge does not have. Once begun it goes on although its caller goes away.
+    pub async fn import(&self, bundle: Bundle, mode: ImportMode) -> Result<ImportReport> {
+        let forge = self.clone();
+        let work = self.0.tasks.spawn(async move {
+            let _turn = forge.0.importing.try_acquire().map_err(|_| {
+                Error::conflict("another import is under way; wait until it is done, then try again")
+            })?;
+            forge.take_over(bundle, mode).await
+        });
+        work.await.unwrap_or_else(|cause| Err(Error::internal("the import broke off", cause)))
+    }
+
+    async fn take_over(&self, bundle: Bundle, mode: ImportMode) -> Result<ImportReport> {
+        let imported = self.0.store.imported(&bundle.source).await?;
+        let mut report = ImportReport {
+            source: bundle.source.clone(),
+            dry_run: mode == ImportMode::DryRun,
+            notes: bundle.notes,
+            ..ImportReport::default()
+        };
+        let mut planner = Planner::new(self, Identities::new(bundle.source.clone(), imported));
+        for project in bundle.projects {
+            let name = project.name.clone();
+            let mut plan = planner.plan(project).await?;
+            if mode == ImportMode::Apply && !plan.is_empty() {
+                self.carry_out(&bundle.source, &mut plan).await.map_err(|error| broken_off(error, &name))?;
+            }
+            report.skipped.append(&mut plan.skipped);
+            report.notes.append(&mut plan.notes);
+            report.attempts.append(&mut plan.links);
+            report.projects.push(plan.report);
+        }
+        self.take_desk(&mut report, bundle.tags, bundle.templates).await?;
+        Ok(report)
+    }
+
+    /// Files first, then all rows at once.
+    async fn carry_out(&self, source: &str, plan: &mut Plan) -> Result<()> {
+        let shown = self.take_images(plan).await?;
+        let runs = self.adopt_logs(plan).await?;
+        let mut tx = self.0.store.begin().await?;
+        if plan.report.standing == ImportStanding::New {
+            tx.insert_project(&plan.project).await?;
+        }
+        for planned in &plan.tasks {
+            // Its parent may be written only later.
+            let task = Task { parent_task_attempt: None, ..planned.task.clone() };
+            tx.insert_task(&task, task.status == TaskStatus::Agent).await?;
+        }
+        for attempt in &plan.attempts {
+            tx.insert_attempt(attempt).await?;
+        }
+        for planned in plan.tasks.iter().filter(|planned| planned.task.parent_task_attempt.is_some()) {
+            tx.update_task(&planned.task).await?;
+        }
+        for run in &runs {
+            tx.insert_run(run).await?;
+        }
+        for merge in &plan.merges {
+            tx.insert_merge(merge).await?;
+        }
+        for draft in &plan.drafts {
+            tx.put_draft(draft).await?;
+        }
+        for template in &plan.templates {
+            tx.insert_template(template).await?;
+        }
+        for (task, images) in shown {
+            tx.attach_images(task, &images).await?;
+        }
+        for (kind, key, id) in &plan.noted {
+            tx.note_import(source, (*kind, key), id, plan.project.id).await?;
+        }
+        tx.commit().await?;
+        Ok(())
+    }
+
+    /// Which images each new task shows.
+    async fn take_images(&self, plan: &mut Plan) -> Result<Vec<(TaskId, Vec<ImageId>)>> {
+        let mut shown = Vec::new();
+        for planned in &mut plan.tasks {
+            let mut ids = Vec::new();
+            for image in std::mem::take(&mut planned.images) {
+                let kept = self.take_image(&image).await?;
+                show_as(planned, &image, &kept);
+                ids.push(kept.id);
+            }
+            shown.push((planned.task.id, ids));
+        }
+        Ok(shown)
+    }
+
+    async fn adopt_logs(&self, plan: &mut Plan) -> Result<Vec<Run>> {
+        let places = plan.attempts.iter().map(|attempt| (attempt.id, attempt.container_ref.clone()));
+        let places: HashMap<_, _> = places.collect();
+        let mut runs = Vec::new();
+        for (mut run, log) in std::mem::take(&mut plan.runs) {
+            if let Some(log) = log {
+                let place = run.owner.attempt().and_then(|attempt| places.get(&attempt).cloned().flatten());
+                let missing = self.adopt_log(&mut run, place.unwrap_or_default().into(), log).await?;
+                let (key, name) = (run.id.to_string(), run.reason.as_str());
+                plan.skipped.extend(missing.map(|reason| skip("log", &key, name, reason)));
+            }
+            runs.push(run);
+        }
+        Ok(runs)
+    }
+
+    async fn take_image(&self, old: &OldImage) -> Result<Image> {
+        let unread = |cause: std::io::Error| {
+            Error::internal(format!("cannot read the image {}: {cause}", old.file.display()), cause)
+        };
+        let mut upload = self.begin_image(&old.original_name).await?;
+        if let Some(id) = old.id
+            && self.0.store.image(id).await?.is_none()
+        {
+            upload.set_id(id);
+        }
+        // Bounded: the plan took no larger one.
+        upload.write(&tokio::fs::read(&old.file).await.map_err(unread)?).await?;
+        self.keep_image(upload, None).await
+    }
+
+    async fn take_desk(
+        &self,
+        report: &mut ImportReport,
+        tags: Vec<OldTag>,
+        templates: Vec<OldTemplate>,
+    ) -> Result<()> {
+        let known = self.0.store.tags().await?;
+        let tags: Vec<_> = tags.into_iter().map(|old| read_tag(&known, old)).collect();
+        let tags: Vec<Tag> = count(tags, &mut report.tags, &mut report.skipped);
+        let known = self.0.store.templates(forge_store::TemplateScope::All).await?;
+        let templates: Vec<_> = templates.into_iter().map(|old| read_template(&known, None, old)).collect();
+        let templates: Vec<Template> = count(templates, &mut report.templates, &mut report.skipped);
+        if report.dry_run || (tags.is_empty() && templates.is_empty()) {
+            return Ok(());
+        }
+        let mut tx = self.0.store.begin().await?;
+        for tag in &tags {
+            tx.insert_tag(tag).await?;
+        }
+        for template in &templates {
+            tx.insert_template(template).await?;
+        }
+        tx.commit().await?;
+        Ok(())
+    }
+}
+
+/// What is new, the rest counted.
+fn count<T>(
+    read: Vec<std::result::Result<T, Unread>>,
+    tally: &mut Tally,
+    skipped: &mut Vec<Skipped>,
+) -> Vec<T> {
+    let mut new = Vec::new();
+    for item in read {
+        match item {
+            Ok(item) => {
+                tally.new += 1;
+                new.push(item);
+            }
+            Err(Unread::Known) => tally.known += 1,
+            Err(Unread::Skipped(why)) => {
+                tally.skipped += 1;
+                skipped.push(why);
+            }
+        }
+    }
+    new
+}
+
+/// The description shows the image under the name it has here.
+fn show_as(planned: &mut PlannedTask, old: &OldImage, kept: &Image) {
+    if let Some(text) = &mut planned.task.description {
+        for shown in &old.shown_as {
+            *text = text.replace(shown, &kept.file_path);
+        }
+    }
+}
+
+fn broken_off(error: Error, project: &str) -> Error {
+    let message = format!(
+        "nothing of project '{project}' was imported: {error}; projects before it are complete, and importing again goes on here"
+    );
+    Error::internal(message, error)
+}

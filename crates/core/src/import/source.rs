@@ -1,0 +1,1 @@
+//! Where another system keeps its data, and who reads it.

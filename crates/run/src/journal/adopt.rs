@@ -1,0 +1,72 @@
+//! The journal of a run that another system recorded.
+//!
+//! Invariant: it is written as a whole, ends with how the run ended, and is then what a run of ours leaves behind. It is
+//! only made for a run that has no row yet: what an adoption that was cut off left there is replaced.
+
+use std::fs::{self, DirBuilder};
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+use super::{Kind, Writer, seal::seal_now};
+use crate::Exit;
+
+pub struct Adoption {
+    dir: PathBuf,
+    journal: Writer,
+}
+
+impl Adoption {
+    pub fn begin(dir: &Path) -> io::Result<Adoption> {
+        match fs::remove_dir_all(dir) {
+            Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e),
+            _ => {}
+        }
+        DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
+        Ok(Adoption { dir: dir.to_owned(), journal: Writer::create(dir)? })
+    }
+
+    pub fn add(&mut self, kind: Kind, at_ms: i64, text: &str) -> io::Result<()> {
+        self.journal.append(kind, at_ms, text.as_bytes())
+    }
+
+    pub fn finish(mut self, exit: &Exit) -> io::Result<()> {
+        self.journal.append(Kind::End, exit.at_ms, &serde_json::to_vec(exit)?)?;
+        self.journal.sync()?;
+        seal_now(&self.dir)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{ExitReason, Reader};
+
+    #[test]
+    fn an_adopted_journal_is_whole_and_replaces_what_was_cut_off() {
+        let home = tempfile::tempdir().expect("dir");
+        let dir = home.path().join("run");
+        let mut cut_off = Adoption::begin(&dir).expect("begin");
+        cut_off.add(Kind::Stdout, 1, "half").expect("add");
+        drop(cut_off);
+
+        let long = "a line of a long log\n".repeat(10_000);
+        let exit = Exit { code: Some(0), signal: None, reason: ExitReason::Exited, at_ms: 7 };
+        let mut adoption = Adoption::begin(&dir).expect("begin again");
+        adoption.add(Kind::Stdout, 5, &long).expect("add");
+        adoption.finish(&exit).expect("finish");
+
+        let mut records = Vec::new();
+        Reader::open(&dir).expect("open").read(usize::MAX, &mut records).expect("read");
+        let end = records.pop().expect("an end");
+        assert_eq!(
+            (end.kind, serde_json::from_slice::<Exit>(&end.bytes).expect("an exit")),
+            (Kind::End, exit)
+        );
+        assert!(records.iter().all(|record| (record.kind, record.at_ms) == (Kind::Stdout, 5)));
+        assert_eq!(
+            records.iter().flat_map(|record| record.bytes.clone()).collect::<Vec<_>>(),
+            long.as_bytes()
+        );
+    }
+}
