@@ -7,6 +7,7 @@ mod config;
 mod demo;
 mod diff;
 mod doctor;
+mod import;
 mod list;
 mod logs;
 mod man;
@@ -102,6 +103,8 @@ enum Command {
     Demo(demo::Flags),
     /// Look at what Forge needs here, and say what is missing and which command helps
     Doctor(doctor::Flags),
+    /// Bring projects, tasks, attempts and logs over from another system, which is only read
+    Import(import::Flags),
     /// Tell which attempt the present directory belongs to; needs no server
     Whoami(whoami::Flags),
     /// Speak the Model Context Protocol on standard input and output, for the server that runs
@@ -143,6 +146,7 @@ impl Cli {
             Command::Logs(flags) => logs::run(flags),
             Command::Diff(flags) => diff::run(flags),
             Command::Doctor(flags) => doctor::run(flags),
+            Command::Import(flags) => done(import::run(flags)),
             Command::Demo(flags) => done(demo::run(flags)),
             Command::Worktree(command) => done(worktree::run(command)),
             Command::PrepareDb => done(prepare_db::run()),

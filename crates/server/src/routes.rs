@@ -13,6 +13,7 @@ pub(crate) mod errands;
 pub(crate) mod folders;
 pub(crate) mod forge;
 pub(crate) mod images;
+pub(crate) mod import;
 pub(crate) mod issues;
 pub(crate) mod mcp;
 pub(crate) mod meta;

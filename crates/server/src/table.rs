@@ -14,8 +14,8 @@ use tracing::Instrument;
 
 use crate::envelope::{Answer, Fault};
 use crate::routes::{
-    approvals, attempts, auth, branches, checkouts, config, drafts, errands, folders, forge, images, issues,
-    mcp, meta, profiles, projects, pulls, runs, sounds, tags, tasks, templates, usage, worktrees,
+    approvals, attempts, auth, branches, checkouts, config, drafts, errands, folders, forge, images, import,
+    issues, mcp, meta, profiles, projects, pulls, runs, sounds, tags, tasks, templates, usage, worktrees,
 };
 use crate::{App, door, page, stream, trace};
 
@@ -230,6 +230,9 @@ static ROUTES: &[Route] = table! {
         GET "/api/forge/projects/{project_id}/branch-status" Json checkouts::status ["base?"];
         POST "/api/forge/projects/{project_id}/pull" Raw checkouts::pull;
         GET "/api/forge/releases" Json checkouts::releases;
+    }
+    import {
+        POST "/api/import" Json import::start;
     }
     usage {
         GET "/api/usage" Json usage::show ["group_by? project_id? task_attempt_id? from? to?"];

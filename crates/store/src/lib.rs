@@ -14,6 +14,7 @@ mod crowd;
 mod document;
 mod draft;
 mod error;
+mod foreign;
 mod image;
 mod import;
 mod log;
@@ -34,6 +35,7 @@ mod write;
 
 pub use document::TaskBlock;
 pub use error::StoreError;
+pub use foreign::Foreign;
 pub use import::{ImportKind, Imported};
 pub use omni::Due;
 pub use pulls::OpenPull;

@@ -4,7 +4,6 @@
 //! terminal a status may stand below it: the cursor stays where the transcript goes on, so the status is taken back by
 //! erasing what is behind the cursor.
 
-
 use anyhow::Result;
 use forge_types::{EntryType, NormalizedEntry};
 use serde_json::{Value, json};

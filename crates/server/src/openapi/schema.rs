@@ -176,6 +176,21 @@ const SCHEMAS: &[(&str, &str)] = &[
     ),
     ("UsageGroup", "+UsageSum project_id?:uuid executor?:string model?:string day?:string task_id?:uuid"),
     ("UsageReport", "groups:UsageGroup[] total:UsageSum prices_as_of:string"),
+    ("ImportRequest", "kind:string path?:string|null dry_run?:bool project?:string|null"),
+    ("ImportTally", "new:int known:int skipped:int"),
+    ("ImportStanding", "= new merged known"),
+    (
+        "ImportedProject",
+        "id:uuid name:string git_repo_path:string standing:ImportStanding tasks:ImportTally attempts:ImportTally \
+         runs:ImportTally merges:ImportTally images:ImportTally templates:ImportTally log_bytes:int",
+    ),
+    ("ImportSkipped", "kind:string key:string name:string reason:string"),
+    ("ImportedAttempt", "key:string attempt_id:uuid task_id:uuid project_id:uuid"),
+    (
+        "ImportReport",
+        "source:string path:string|null dry_run:bool projects:ImportedProject[] tags:ImportTally templates:ImportTally \
+         skipped:ImportSkipped[] notes:string[] attempts:ImportedAttempt[]",
+    ),
     ("ExecutorProfileId", "executor:string variant?:string|null model?:string|null"),
     ("ProfileChoice", "| string ExecutorProfileId -- `EXECUTOR`, `EXECUTOR:VARIANT`, or the object."),
     ("AttemptStatus", "= pending running completed failed stopped"),

@@ -151,6 +151,7 @@ const ROWS: &[Row] = &[
     ("POST /api/forge/agents", "CreateAgent", "ForgeAgent"),
     ("GET /api/forge/master-genie/{attempt_id}/neurons", "", "Neuron[]"),
     ("GET /api/forge/neurons/{attempt_id}/subtasks", "", "Task[]"),
+    ("POST /api/import", "ImportRequest", "ImportReport"),
     ("GET /api/usage", "", "UsageReport"),
     ("GET /api/worktrees", "", "WorktreeReport"),
     ("POST /api/worktrees/gc", "GarbageRequest?", "GarbageReport"),
