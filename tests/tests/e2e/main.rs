@@ -22,6 +22,7 @@ mod flow;
 mod genie;
 mod housekeeping;
 mod images;
+mod import;
 mod in_place;
 mod issues;
 mod landing;

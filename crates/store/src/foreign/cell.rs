@@ -25,10 +25,13 @@ impl Record {
     pub(super) fn of(row: &SqliteRow) -> Record {
         let cells = row.columns().iter().filter_map(|column| {
             let index = column.ordinal();
-            let kind = row.try_get_raw(index).ok()?.type_info().name().to_owned();
+            let raw = row.try_get_raw(index).ok()?;
+            if raw.is_null() {
+                return None;
+            }
+            let kind = raw.type_info().name().to_owned();
             // Asked without a check: the declared type of a column says nothing about its cells.
             let cell = match kind.as_str() {
-                "NULL" => return None,
                 "INTEGER" | "BOOLEAN" => Cell::Number(row.try_get_unchecked(index).ok()?),
                 "REAL" => Cell::Number(row.try_get_unchecked::<f64, _>(index).ok()? as i64),
                 "BLOB" => Cell::Bytes(row.try_get_unchecked(index).ok()?),
