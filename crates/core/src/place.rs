@@ -13,6 +13,7 @@ use forge_types::{Attempt, AttemptId, Errand, Millis, Project, TaskId};
 use serde::{Deserialize, Serialize};
 
 use crate::site::Site;
+use crate::start::marked;
 use crate::{Error, Forge, Result};
 
 /// How often expired and vanished worktrees are looked for.
@@ -128,7 +129,9 @@ impl Forge {
         match forge_git::restore(&repo, &self.0.base, owner, &site.place).await {
             Ok(_) => {}
             Err(GitError::NothingKept(_)) => {
-                forge_git::ensure(&repo, &self.0.base, owner, &attempt.branch, &site.place).await?;
+                let task = site.task.as_ref().map(marked);
+                forge_git::ensure(&repo, &self.0.base, owner, &attempt.branch, &site.place, task.as_ref())
+                    .await?;
             }
             Err(error) => return Err(error.into()),
         }

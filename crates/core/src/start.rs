@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use forge_git::{BranchTip, CopyWarning, Naming, Owner, Repo, Worktree};
+use forge_git::{BranchTip, CopyWarning, MarkedTask, Naming, Owner, Repo, Worktree};
 use forge_run::agents::{self, Place};
 use forge_types::{
     Action, Attempt, AttemptId, AttemptStatus, AutoPr, Budget, CHAT_AGENT, CreateAttempt,
@@ -155,7 +155,7 @@ impl Forge {
         let begun = Instant::now();
         let id = AttemptId::random();
         let prefix = self.branch_prefix();
-        let naming = Naming::Attempt { id, title: task.title.clone(), prefix: prefix.clone() };
+        let naming = Naming::Attempt { id, task: marked(&task), prefix: prefix.clone() };
         let worktree = match in_worktree {
             true => Some(self.claim(&checked, &naming).await?),
             false => None,
@@ -289,6 +289,11 @@ impl Forge {
         tx.commit().await?;
         Ok(())
     }
+}
+
+/// What a worktree tells of its task without the server.
+pub(crate) fn marked(task: &Task) -> MarkedTask {
+    MarkedTask { id: task.id, title: task.title.clone() }
 }
 
 pub(crate) fn new_run(

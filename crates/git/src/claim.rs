@@ -12,14 +12,14 @@ use forge_types::{AttemptId, ErrandId, branch_name, name_for};
 use crate::base::Spare;
 use crate::command::Git;
 use crate::spare::{self, Attach, AttachFailure};
-use crate::{GitError, Mark, Owner, Repo, WorktreeBase};
+use crate::{GitError, Mark, MarkedTask, Owner, Repo, WorktreeBase};
 
 const HEX_DIGITS: usize = 32;
 
 /// Who the worktree is for and what it is called.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Naming {
-    Attempt { id: AttemptId, title: String, prefix: String },
+    Attempt { id: AttemptId, task: MarkedTask, prefix: String },
     Errand { id: ErrandId },
 }
 
@@ -31,11 +31,18 @@ impl Naming {
         }
     }
 
+    fn task(&self) -> Option<&MarkedTask> {
+        match self {
+            Naming::Attempt { task, .. } => Some(task),
+            Naming::Errand { .. } => None,
+        }
+    }
+
     /// Directory and branch that use `digits` hex digits; an errand's branch always shows four more.
     fn names(&self, digits: usize) -> (String, String) {
         match self {
-            Naming::Attempt { id, title, prefix } => {
-                let name = name_for(&id.hex(), digits, title);
+            Naming::Attempt { id, task, prefix } => {
+                let name = name_for(&id.hex(), digits, &task.title);
                 let branch = branch_name(prefix, &name);
                 (name, branch)
             }
@@ -113,6 +120,7 @@ async fn take_name(
             owner: naming.owner(),
             branch: Some(branch.clone()),
             repo: repo.path().to_string_lossy().into_owned(),
+            task: naming.task().cloned(),
         };
         match spare::settle(spare, &mark, &to) {
             Ok(()) => {}
@@ -186,7 +194,8 @@ mod tests {
     #[test]
     fn directory_and_branch_grow_together() {
         let id: AttemptId = "a1b2c3d4-0000-4000-8000-000000000000".parse().expect("an id");
-        let naming = Naming::Attempt { id, title: "Fix it".into(), prefix: "forge".into() };
+        let task = MarkedTask { id: forge_types::TaskId::random(), title: "Fix it".into() };
+        let naming = Naming::Attempt { id, task, prefix: "forge".into() };
         assert_eq!(naming.names(4), ("a1b2-fix-it".into(), "forge/a1b2-fix-it".into()));
         assert_eq!(naming.names(5), ("a1b2c-fix-it".into(), "forge/a1b2c-fix-it".into()));
         let errand = Naming::Errand { id: "a1b2c3d4-e5f6-4000-8000-000000000000".parse().expect("an id") };

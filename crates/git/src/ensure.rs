@@ -8,15 +8,17 @@ use std::path::Path;
 use crate::claim::{config_key, record, update_submodules};
 use crate::command::Git;
 use crate::spare::{self, Attach, AttachFailure};
-use crate::{GitError, Kept, Mark, Owner, Repo, WorktreeBase, admin, mark, retire};
+use crate::{GitError, Kept, Mark, MarkedTask, Owner, Repo, WorktreeBase, admin, mark, retire};
 
-/// Makes sure that the owner's worktree exists at `path`; a missing one is checked out again from its branch.
+/// Makes sure that the owner's worktree exists at `path`; a missing one is checked out again from its branch and marked
+/// as work for `task`.
 pub async fn ensure(
     repo: &Repo,
     base: &WorktreeBase,
     owner: Owner,
     branch: &str,
     path: &Path,
+    task: Option<&MarkedTask>,
 ) -> Result<(), GitError> {
     if std::fs::symlink_metadata(path).is_ok() {
         return mark::prove(repo, base, owner, path).map(|_| ());
@@ -46,7 +48,8 @@ pub async fn ensure(
     };
     let repo_path = repo.path().to_string_lossy().into_owned();
     let installation = base.installation().to_owned();
-    let mark = Mark { installation, owner, branch: Some(branch.to_owned()), repo: repo_path };
+    let (branch_name, task) = (Some(branch.to_owned()), task.cloned());
+    let mark = Mark { installation, owner, branch: branch_name, repo: repo_path, task };
     let settled = async {
         spare::settle(&spare, &mark, &real)?;
         spare::attach(&real, branch, &commit, Attach::Existing).await.map_err(|failure| match failure {

@@ -57,7 +57,7 @@ pub use diff::{Blob, Counting, FileDiff, diff_between, diff_commit, diff_worktre
 pub use ensure::{drop_late_branch, drop_orphan_claim, ensure, retire_cut_off};
 pub use error::GitError;
 pub use history::is_object_id;
-pub use mark::{Mark, Owner, Whoami, whoami};
+pub use mark::{Mark, MarkedTask, Owner, Whoami, whoami};
 pub use merge::{Merged, landed, squash_merge};
 pub use network::Credential;
 pub use patch::{Patch, patch_between, patch_commit, patch_worktree};

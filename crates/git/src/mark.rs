@@ -7,7 +7,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use forge_types::{AttemptId, ErrandId};
+use forge_types::{AttemptId, ErrandId, TaskId};
 use serde::{Deserialize, Serialize};
 
 use crate::{GitError, Repo, WorktreeBase, admin};
@@ -43,6 +43,16 @@ pub struct Mark {
     pub branch: Option<String>,
     /// Path of the main repository.
     pub repo: String,
+    /// Marks of earlier versions do not tell it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<MarkedTask>,
+}
+
+/// What an attempt was for when its worktree was made; a title that changes later is not followed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MarkedTask {
+    pub id: TaskId,
+    pub title: String,
 }
 
 /// Which worktree a path lies in, and whose it is.
@@ -130,5 +140,18 @@ pub(crate) fn prove(
             Err(stranger(&format!("its mark names {}, not {owner}", mark.owner)))
         }
         Some(_) => Ok(real_git_dir),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mark_without_a_task_is_read_and_written_as_before() {
+        let old = r#"{"installation":"here","owner":"spare","branch":null,"repo":"/r"}"#;
+        let mark: Mark = serde_json::from_str(old).expect("a mark");
+        assert_eq!(mark.task, None);
+        assert_eq!(serde_json::to_string(&mark).expect("JSON"), old);
     }
 }

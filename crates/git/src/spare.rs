@@ -111,6 +111,7 @@ pub(crate) fn spare_mark(repo: &Repo, base: &WorktreeBase) -> Mark {
         owner: Owner::Spare,
         branch: None,
         repo: repo.path().to_string_lossy().into_owned(),
+        task: None,
     }
 }
 

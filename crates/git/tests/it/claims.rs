@@ -43,6 +43,18 @@ async fn a_warm_claim_is_indistinguishable_from_a_cold_one() {
 }
 
 #[tokio::test]
+async fn a_worktree_tells_its_task_also_when_it_was_made_anew() {
+    let f = Fixture::new().await;
+    let (id, w) = f.start("Fix it").await;
+    let told = || forge_git::whoami(&w.path).unwrap().and_then(|found| found.mark.task);
+    let task = told().unwrap();
+    assert_eq!(task.title, "Fix it");
+    git(&f.project(), &["worktree", "remove", w.path.to_str().unwrap()]);
+    ensure(&f.repo, &f.base, owner(id), &w.branch, &w.path, Some(&task)).await.unwrap();
+    assert_eq!(told(), Some(task));
+}
+
+#[tokio::test]
 async fn a_warm_claim_starts_at_most_two_processes() {
     let f = Fixture::new().await;
     check_git().await.unwrap();
@@ -153,25 +165,26 @@ async fn ensure_brings_a_deleted_directory_back_and_refuses_a_strangers() {
     write(&w.path.join("new.txt"), "committed");
     git(&w.path, &["add", "-A"]);
     git(&w.path, &["commit", "-q", "-m", "more"]);
-    ensure(&f.repo, &f.base, owner(id), &w.branch, &w.path).await.unwrap();
+    ensure(&f.repo, &f.base, owner(id), &w.branch, &w.path, None).await.unwrap();
     std::fs::remove_dir_all(&w.path).unwrap();
-    ensure(&f.repo, &f.base, owner(id), &w.branch, &w.path).await.unwrap();
+    ensure(&f.repo, &f.base, owner(id), &w.branch, &w.path, None).await.unwrap();
     assert_eq!(read(&w.path.join("new.txt")), "committed");
     assert_eq!(git(&w.path, &["status", "--porcelain"]), "");
     // The same after git has forgotten the worktree.
     std::fs::remove_dir_all(&w.path).unwrap();
     git(&f.project(), &["worktree", "prune", "--expire=now"]);
-    ensure(&f.repo, &f.base, owner(id), &w.branch, &w.path).await.unwrap();
+    ensure(&f.repo, &f.base, owner(id), &w.branch, &w.path, None).await.unwrap();
     assert_eq!(read(&w.path.join("new.txt")), "committed");
     assert_eq!(git(&w.path, &["symbolic-ref", "--short", "HEAD"]), w.branch);
     assert_eq!(whoami(&w.path).unwrap().unwrap().mark.owner, owner(id));
-    let other = ensure(&f.repo, &f.base, owner(AttemptId::random()), &w.branch, &w.path).await;
+    let other = ensure(&f.repo, &f.base, owner(AttemptId::random()), &w.branch, &w.path, None).await;
     assert!(matches!(other, Err(GitError::NotForges { .. })));
     let stranger = f.base.path().join("stranger");
     write(&stranger.join("f"), "x");
-    let refused = ensure(&f.repo, &f.base, owner(id), &w.branch, &stranger).await;
+    let refused = ensure(&f.repo, &f.base, owner(id), &w.branch, &stranger, None).await;
     assert!(matches!(refused, Err(GitError::NotForges { .. })));
-    let gone = ensure(&f.repo, &f.base, owner(id), "nope", &f.base.path().join("gone")).await.unwrap_err();
+    let gone =
+        ensure(&f.repo, &f.base, owner(id), "nope", &f.base.path().join("gone"), None).await.unwrap_err();
     assert_eq!(gone.to_string(), "Branch not found: nope");
 }
 

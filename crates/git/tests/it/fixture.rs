@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use forge_git::{Naming, Owner, Repo, Worktree, WorktreeBase, claim};
-use forge_types::AttemptId;
+use forge_git::{MarkedTask, Naming, Owner, Repo, Worktree, WorktreeBase, claim};
+use forge_types::{AttemptId, TaskId};
 use tempfile::TempDir;
 
 pub struct Fixture {
@@ -57,7 +57,8 @@ pub fn base(path: &Path, installation: &str) -> WorktreeBase {
 }
 
 pub fn naming(id: AttemptId, title: &str) -> Naming {
-    Naming::Attempt { id, title: title.to_owned(), prefix: "forge".to_owned() }
+    let task = MarkedTask { id: TaskId::random(), title: title.to_owned() };
+    Naming::Attempt { id, task, prefix: "forge".to_owned() }
 }
 
 pub fn owner(id: AttemptId) -> Owner {

@@ -112,7 +112,7 @@ async fn two_installations_on_one_base_leave_each_other_alone() {
     let (id, w) = f.start("ours").await;
     let refused = retire(&f.repo, &other, owner(id), &w.path).await.unwrap_err();
     assert!(matches!(refused, GitError::NotForges { .. }), "{refused}");
-    let ensured = forge_git::ensure(&f.repo, &other, owner(id), &w.branch, &w.path).await;
+    let ensured = forge_git::ensure(&f.repo, &other, owner(id), &w.branch, &w.path, None).await;
     assert!(matches!(ensured, Err(GitError::NotForges { .. })));
     retire(&f.repo, &f.base, owner(id), &w.path).await.unwrap();
     assert!(trash(&other).await.unwrap().is_empty());
