@@ -11,6 +11,7 @@ mod import;
 mod list;
 mod logs;
 mod man;
+mod hook;
 mod mcp;
 mod merge;
 mod open;
@@ -105,8 +106,11 @@ enum Command {
     Doctor(doctor::Flags),
     /// Bring projects, tasks, attempts and logs over from another system, which is only read
     Import(import::Flags),
-    /// Tell which attempt the present directory belongs to; needs no server
+    /// Tell which attempt, task, wish and issue the present directory belongs to; needs no server
     Whoami(whoami::Flags),
+    /// Link the commits of agents in .genie/SESSION-STATE.md, by a pre-commit hook
+    #[command(subcommand)]
+    Hook(hook::Command),
     /// Speak the Model Context Protocol on standard input and output, for the server that runs
     #[command(after_help = "Examples:\n  forge mcp")]
     Mcp(mcp::Flags),
@@ -137,7 +141,8 @@ impl Cli {
             // These two are started for every run: no runtime, no logging, nothing to wait for.
             Command::Keep { dir } => Ok(forge_run::keep(&dir)),
             Command::ScriptedAgent => Ok(scripted_agent()),
-            Command::Whoami(flags) => done(whoami::print(&flags)),
+            Command::Whoami(flags) => done(whoami::run(&flags)),
+            Command::Hook(command) => hook::run(command),
             Command::Serve(command) => done(command.run()),
             Command::Run(flags) => run::run(flags),
             Command::Resume(flags) => resume::run(flags),

@@ -7,6 +7,7 @@ mod client;
 mod command;
 mod exit;
 mod figures;
+mod linkage;
 mod logging;
 mod port;
 mod process;
@@ -19,6 +20,7 @@ mod terminal;
 mod token;
 mod transcript;
 mod watch;
+mod wish;
 
 use std::process::ExitCode;
 

@@ -27,6 +27,7 @@ mod file;
 mod folder;
 mod follow_up;
 mod garbage;
+pub mod genie;
 mod history;
 mod hold;
 mod image;

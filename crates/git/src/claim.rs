@@ -160,6 +160,18 @@ pub(crate) async fn record(repo: &Repo, branch: &str, owner: Owner) -> Result<()
     Ok(())
 }
 
+/// The branch that is checked out at `dir` and the id of the owner that its configuration names, if there is one.
+pub async fn recorded(dir: &Path) -> Result<Option<(String, String)>, GitError> {
+    let branch = Git::read(dir).args(["symbolic-ref", "-q", "--short", "HEAD"]).answer().await?;
+    if branch.code != 0 {
+        return Ok(None);
+    }
+    let branch = String::from_utf8_lossy(&branch.stdout).trim().to_owned();
+    let id = Git::read(dir).args(["config", "--get", &config_key(&branch)]).answer().await?;
+    let id = String::from_utf8_lossy(&id.stdout).trim().to_owned();
+    Ok((!id.is_empty()).then_some((branch, id)))
+}
+
 pub(crate) fn config_key(branch: &str) -> String {
     format!("branch.{branch}.forgeAttempt")
 }

@@ -176,7 +176,7 @@ async fn main_checkout(path: &Path, common_dir: &Path) -> Result<PathBuf, GitErr
     }
 }
 
-async fn rev_parse(dir: &Path, args: &[&str]) -> Result<Vec<String>, GitError> {
+pub(crate) async fn rev_parse(dir: &Path, args: &[&str]) -> Result<Vec<String>, GitError> {
     let answer = Git::read(dir).args(["rev-parse"]).args(args).answer().await?;
     if answer.code != 0 {
         let missing = ["not a git repository", "must be run in a work tree"];

@@ -21,6 +21,7 @@ mod environment;
 mod flow;
 mod genie;
 mod housekeeping;
+mod hook;
 mod images;
 mod import;
 mod in_place;

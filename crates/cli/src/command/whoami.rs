@@ -1,37 +1,43 @@
-//! `forge whoami`: which attempt a directory belongs to, from the marks in git alone.
+//! `forge whoami`: what a directory belongs to, without a server.
 
-use anyhow::{Result, bail};
-use forge_git::Owner;
+use anyhow::{Context, Result};
+
+use crate::command::serve;
+use crate::linkage::Linkage;
+use crate::reference::NotFound;
+use crate::transcript::clean;
 
 #[derive(clap::Args)]
-#[command(after_help = "Examples:\n  forge whoami\n  forge whoami --json")]
+#[command(after_help = "Examples:\n  forge whoami\n  forge whoami --json | jq -r .task.id")]
 pub struct Flags {
     /// Print JSON
     #[arg(long)]
     json: bool,
 }
 
-pub fn print(flags: &Flags) -> Result<()> {
-    let here = std::env::current_dir()?;
-    let Some(found) = forge_git::whoami(&here)? else {
-        bail!("{} is not inside a worktree of Forge", here.display());
-    };
-    let (kind, id) = match found.mark.owner {
-        Owner::Attempt(id) => ("attempt", id.to_string()),
-        Owner::Errand(id) => ("execution run", id.to_string()),
-        Owner::Spare => bail!("{} is a spare worktree; no attempt uses it yet", here.display()),
+pub fn run(flags: &Flags) -> Result<()> {
+    let here = std::env::current_dir().context("the present directory is gone")?;
+    let Some(found) = serve::block_on(Linkage::of(&here))? else {
+        let told = format!("{} is not inside a worktree of Forge that is in use", here.display());
+        return Err(NotFound(told).into());
     };
     if flags.json {
-        let json = serde_json::json!({
-            "kind": kind, "id": id, "branch": found.mark.branch, "worktree": found.worktree,
-            "repository": found.mark.repo, "installation": found.mark.installation,
-        });
-        println!("{json:#}");
+        println!("{:#}", found.json());
         return Ok(());
     }
-    println!("{kind}     {id}");
-    println!("branch      {}", found.mark.branch.unwrap_or_default());
-    println!("worktree    {}", found.worktree.display());
-    println!("repository  {}", found.mark.repo);
+    let row = |name: &str, value: &str| println!("{name:<14}{}", clean(value).replace('\n', " "));
+    row(found.kind, &found.id);
+    row("branch", &found.branch);
+    if let Some(task) = &found.task {
+        row("task", &format!("{} {}", task.id, task.title));
+    }
+    if let Some(wish) = &found.wish {
+        row("wish", &wish.slug);
+    }
+    if let Some(issue) = found.issue {
+        row("issue", &format!("#{issue}"));
+    }
+    row("worktree", &found.worktree.to_string_lossy());
+    row("repository", &found.repository.to_string_lossy());
     Ok(())
 }

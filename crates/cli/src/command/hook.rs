@@ -1,0 +1,110 @@
+//! `forge hook`: a pre-commit hook that writes into SESSION-STATE.md which attempt a commit comes from.
+
+mod link;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use forge_git::{Hook, HookState};
+use serde_json::json;
+
+use crate::command::serve;
+
+#[derive(clap::Subcommand)]
+#[command(after_help = "Examples:\n  forge hook install\n  forge hook status --json\n  forge hook uninstall")]
+pub enum Command {
+    /// Install the pre-commit hook of this repository; a hook that is there already is kept and runs first
+    Install(Flags),
+    /// Take the hook away and put the one before it back
+    Uninstall(Flags),
+    /// Tell whether the hook is installed
+    Status(Flags),
+    /// Link the commit that is being made, as the hook does
+    #[command(hide = true)]
+    Run(link::Flags),
+}
+
+#[derive(clap::Args)]
+pub struct Flags {
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(command: Command) -> Result<ExitCode> {
+    match command {
+        Command::Install(flags) => install(&flags)?,
+        Command::Uninstall(flags) => uninstall(&flags)?,
+        Command::Status(flags) => {
+            let hook = find()?;
+            let words = match hook.state()? {
+                HookState::Installed { .. } => "the pre-commit hook is installed",
+                HookState::Foreign => {
+                    "there is a pre-commit hook, but not Forge's; `forge hook install` adds it"
+                }
+                HookState::Absent => "there is no pre-commit hook; `forge hook install` adds one",
+            };
+            tell(&hook, &flags, words)?;
+        }
+        Command::Run(flags) => return link::run(&flags),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn install(flags: &Flags) -> Result<()> {
+    let hook = find()?;
+    let program = std::env::current_exe().context("cannot find this program's own path")?;
+    let before = hook.install(&program).map_err(|error| match error {
+        forge_git::GitError::Exists(kept) => anyhow::anyhow!(
+            "{} is from an earlier install and differs from the hook that is there now; nothing was changed. \
+             Keep the one you need as {} and remove the other, then install again",
+            kept.display(),
+            hook.path().display()
+        ),
+        other => other.into(),
+    })?;
+    let words = match before {
+        HookState::Installed { .. } => "the pre-commit hook was installed already",
+        HookState::Foreign => "installed; the pre-commit hook that was there is kept and runs first",
+        HookState::Absent => "installed",
+    };
+    if hook.in_checkout {
+        let folder = hook.path().parent().map(PathBuf::from).unwrap_or_default();
+        eprintln!(
+            "forge: hooks are in {}, which is part of this checkout: commit them, so that worktrees have them too",
+            folder.display()
+        );
+    }
+    tell(&hook, flags, words)
+}
+
+fn uninstall(flags: &Flags) -> Result<()> {
+    let hook = find()?;
+    let words = match hook.uninstall()? {
+        HookState::Installed { before: Some(_) } => "taken away; the hook before it is back",
+        HookState::Installed { before: None } => "taken away",
+        HookState::Foreign => "the pre-commit hook is not Forge's; nothing was changed",
+        HookState::Absent => "there is no pre-commit hook; nothing was changed",
+    };
+    tell(&hook, flags, words)
+}
+
+fn find() -> Result<Hook> {
+    let here = std::env::current_dir().context("the present directory is gone")?;
+    serve::block_on(async { Ok(Hook::find(&here).await?) })
+}
+
+fn tell(hook: &Hook, flags: &Flags, words: &str) -> Result<()> {
+    if !flags.json {
+        println!("{words}: {}", hook.path().display());
+        return Ok(());
+    }
+    let (state, before) = match hook.state()? {
+        HookState::Absent => ("absent", None),
+        HookState::Foreign => ("foreign", None),
+        HookState::Installed { before } => ("installed", before),
+    };
+    println!("{:#}", json!({"path": hook.path(), "state": state, "before": before}));
+    Ok(())
+}

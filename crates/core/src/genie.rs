@@ -1,0 +1,25 @@
+//! What Genie keeps in a repository's `.genie` folder about its sessions, and the way of these sessions into Forge.
+//!
+//! Owns: how the session stores and SESSION-STATE.md are read, and the only changes that are ever made to them: a session
+//! gets the id of its attempt, an attempt gets a block.
+//! Invariant: reading never fails on what it does not understand and changes nothing.
+
+mod state_file;
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+pub use state_file::{add_session, mentions};
+
+use crate::file;
+
+/// Below the top of a checkout.
+pub const STATE_FILE: &str = ".genie/SESSION-STATE.md";
+/// For files that are not there yet.
+const USUAL_MODE: u32 = 0o644;
+
+/// Replaces a text of the user as a whole; its mode stays what it was.
+pub fn replace(path: &Path, text: &str) -> std::io::Result<()> {
+    let mode = std::fs::metadata(path).map_or(USUAL_MODE, |found| found.permissions().mode() & 0o777);
+    file::replace(path, text.as_bytes(), mode)
+}

@@ -1,0 +1,70 @@
+//! One file between the working tree and the index of a commit that is being made.
+//!
+//! Invariant: only the named file is looked at or added. The index is the one that git tells a hook of, which is not
+//! always the repository's: `commit -a` and `commit <path>` work on indexes of their own.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+use crate::GitError;
+use crate::command::Git;
+
+/// Where a hook's git finds the index.
+const INDEX: &str = "GIT_INDEX_FILE";
+
+/// How a file stands in a worktree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileStanding {
+    /// The working tree has what the index has, or neither has the file.
+    Staged,
+    /// The working tree has more than the index: changes, or a file that git does not know.
+    Unstaged,
+    Ignored,
+    /// A merge has left several versions of it.
+    Unmerged,
+}
+
+/// The commit for which a hook runs.
+#[derive(Clone, Debug)]
+pub struct PendingCommit {
+    worktree: PathBuf,
+    index: Option<OsString>,
+}
+
+impl PendingCommit {
+    /// The commit in `worktree` that this process was started for.
+    pub fn here(worktree: &Path) -> Self {
+        Self { worktree: worktree.to_owned(), index: std::env::var_os(INDEX) }
+    }
+
+    /// Whether only named paths are committed. What is added to such a commit is missing in the index afterwards, as if
+    /// the user were about to take it back.
+    pub fn is_partial(&self) -> bool {
+        let name = self.index.as_deref().map(Path::new).and_then(Path::file_name);
+        name.and_then(OsStr::to_str).is_some_and(|name| name.starts_with("next-index-"))
+    }
+
+    pub async fn standing(&self, file: &str) -> Result<FileStanding, GitError> {
+        let args = ["status", "--porcelain", "-z", "--no-renames", "--ignored", "-uall", "--", file];
+        let bytes = self.at_index(Git::read(&self.worktree)).args(args).run().await?;
+        Ok(match bytes.get(..2) {
+            None => FileStanding::Staged,
+            Some(b"!!") => FileStanding::Ignored,
+            Some(b"UU" | b"AA" | b"DD" | b"AU" | b"UA" | b"DU" | b"UD") => FileStanding::Unmerged,
+            Some([_, b' ']) => FileStanding::Staged,
+            Some(_) => FileStanding::Unstaged,
+        })
+    }
+
+    /// Makes the file, as it is now, part of the commit.
+    pub async fn add(&self, file: &str) -> Result<(), GitError> {
+        self.at_index(Git::write(&self.worktree)).args(["add", "--", file]).run().await.map(drop)
+    }
+
+    fn at_index(&self, git: Git) -> Git {
+        match &self.index {
+            Some(index) => git.env(INDEX, index),
+            None => git,
+        }
+    }
+}
