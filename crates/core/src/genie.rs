@@ -4,7 +4,12 @@
 //! gets the id of its attempt, an attempt gets a block.
 //! Invariant: reading never fails on what it does not understand and changes nothing.
 
+mod noted;
+mod session;
 mod state_file;
+mod store;
+#[cfg(test)]
+mod tests;
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
