@@ -29,6 +29,7 @@ mod stop;
 mod task;
 mod usage;
 mod view;
+mod sessions;
 mod whoami;
 mod worktree;
 
@@ -37,6 +38,8 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
+
+use sessions::notice::Manner;
 
 /// Run many coding agents at once, each in its own git worktree, and land their work.
 #[derive(Parser)]
@@ -108,6 +111,9 @@ enum Command {
     Import(import::Flags),
     /// Tell which attempt, task, wish and issue the present directory belongs to; needs no server
     Whoami(whoami::Flags),
+    /// Bring Genie's sessions here, or write attempts down for Genie
+    #[command(subcommand)]
+    Sessions(sessions::Command),
     /// Link the commits of agents in .genie/SESSION-STATE.md, by a pre-commit hook
     #[command(subcommand)]
     Hook(hook::Command),
@@ -137,11 +143,15 @@ impl Cli {
         let Some(command) = self.command else {
             return done(if self.mcp { mcp::run(self.mcp_flags) } else { serve::run(self.serve) });
         };
+        if let Some(manner) = command.manner() {
+            sessions::notice::tell(manner);
+        }
         match command {
             // These two are started for every run: no runtime, no logging, nothing to wait for.
             Command::Keep { dir } => Ok(forge_run::keep(&dir)),
             Command::ScriptedAgent => Ok(scripted_agent()),
             Command::Whoami(flags) => done(whoami::run(&flags)),
+            Command::Sessions(command) => done(sessions::run(command)),
             Command::Hook(command) => hook::run(command),
             Command::Serve(command) => done(command.run()),
             Command::Run(flags) => run::run(flags),
@@ -172,6 +182,17 @@ impl Cli {
             Command::Usage(flags) => done(usage::run(flags)),
             Command::Completions(flags) => done(completions::run(&flags)),
             Command::Man(flags) => done(man::run(&flags)),
+        }
+    }
+}
+
+impl Command {
+    /// How a command tells of sessions that could be imported: those that ask a server about the user's work do.
+    fn manner(&self) -> Option<Manner> {
+        match self {
+            Command::Run(_) => Some(Manner::Offer),
+            Command::Worktree(_) => Some(Manner::Mention),
+            _ => None,
         }
     }
 }

@@ -68,7 +68,7 @@ pub(crate) fn keep_version(path: &Path, versions: usize) -> io::Result<()> {
     std::fs::copy(path, with_suffix(path, "1")).map(drop)
 }
 
-fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".");
     name.push(suffix);

@@ -1,0 +1,98 @@
+//! `forge sessions`: Genie's sessions brought here, and attempts written down for Genie.
+
+mod export;
+mod lock;
+pub mod notice;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use forge_types::ImportReport;
+use serde_json::json;
+
+use crate::client::Client;
+use crate::command::serve;
+use crate::reference::short;
+use crate::table::Table;
+use crate::transcript::{Ink, clean};
+
+#[derive(clap::Subcommand)]
+#[command(
+    after_help = "Examples:\n  forge sessions import --dry-run\n  forge sessions import ~/work/shop\n  forge sessions export > tasks.json\n  forge sessions export --write"
+)]
+pub enum Command {
+    /// Bring the sessions of Genie's stores and SESSION-STATE.md here, each as a task with a finished attempt
+    Import(Flags),
+    /// Write the attempts of a project as Genie's session store
+    Export(export::Flags),
+}
+
+#[derive(clap::Args)]
+pub struct Flags {
+    /// A repository, or the file of a store [default: the repository of the present directory]
+    path: Option<PathBuf>,
+    /// Say what would happen and change nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(command: Command) -> Result<()> {
+    serve::block_on(async {
+        match command {
+            Command::Import(flags) => {
+                let report = import(flags.path.as_deref(), flags.dry_run).await?;
+                match flags.json {
+                    true => println!("{:#}", json!(report)),
+                    false => print(&report),
+                }
+                Ok(())
+            }
+            Command::Export(flags) => export::run(&flags).await,
+        }
+    })
+}
+
+/// Asks the server to read the stores, which are on its machine too.
+async fn import(path: Option<&Path>, dry_run: bool) -> Result<ImportReport> {
+    let path = match path {
+        Some(path) => std::path::absolute(path)?,
+        None => std::env::current_dir().context("the present directory is gone")?,
+    };
+    let body = json!({"kind": "genie", "path": path, "dry_run": dry_run});
+    let report = Client::find()?.post("/api/import", &body).await?;
+    if !dry_run {
+        notice::forget(&path);
+    }
+    Ok(report)
+}
+
+fn print(report: &ImportReport) {
+    let mut table = Table::new(&["ATTEMPT", "SESSION"]);
+    for link in &report.attempts {
+        let session = link.key.split_once('#').map_or(link.key.as_str(), |(_, key)| key);
+        table.row(vec![
+            (Ink::Cyan, short(&link.attempt_id.to_string()).to_owned()),
+            (Ink::Plain, session.to_owned()),
+        ]);
+    }
+    if !report.attempts.is_empty() {
+        table.print();
+    }
+    for project in &report.projects {
+        let (new, known) = (project.attempts.new, project.attempts.known);
+        let verb = if report.dry_run { "would be new" } else { "are new" };
+        let skipped = match project.attempts.skipped {
+            0 => String::new(),
+            skipped => format!(", {skipped} not taken"),
+        };
+        println!("{}: {new} {verb}, {known} here already{skipped}", clean(&project.name));
+    }
+    let skipped =
+        report.skipped.iter().map(|skipped| format!("{} {}: {}", skipped.kind, skipped.name, skipped.reason));
+    for line in skipped.chain(report.notes.iter().cloned()) {
+        eprintln!("forge: {}", clean(&line).replace('\n', " "));
+    }
+}

@@ -1,0 +1,141 @@
+//! Attempts as Genie's session store (version 4), which its present release reads.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use forge_core::genie;
+use forge_types::ProfileId;
+use futures_util::{StreamExt, TryStreamExt};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::lock::Lock;
+use crate::client::Client;
+use crate::exit::Misused;
+use crate::process::Process;
+use crate::reference::{self, NotFound};
+
+const STORE: &str = ".genie/state/tasks.json";
+/// As much of a prompt as Genie keeps.
+const PROMPT_CHARS: usize = 200;
+/// Attempts that are asked for at once.
+const AT_ONCE: usize = 8;
+
+#[derive(clap::Args)]
+pub struct Flags {
+    /// The repository [default: that of the present directory]
+    path: Option<PathBuf>,
+    /// Write to this file instead of standard output
+    #[arg(short, long, value_name = "FILE", conflicts_with = "write")]
+    output: Option<PathBuf>,
+    /// Add the attempts to the repository's own store, .genie/state/tasks.json
+    #[arg(long)]
+    write: bool,
+}
+
+/// What the store needs of an attempt.
+#[derive(Deserialize)]
+struct Attempt {
+    id: String,
+    task_id: String,
+    project_id: String,
+    status: String,
+    created_at: String,
+    updated_at: String,
+    executor_profile_id: ProfileId,
+}
+
+pub async fn run(flags: &Flags) -> Result<()> {
+    let client = Client::find()?;
+    let path = match &flags.path {
+        Some(path) => path.clone(),
+        None => std::env::current_dir().context("the present directory is gone")?,
+    };
+    let project = reference::project_at(&client, &path).await?.ok_or_else(|| {
+        NotFound(format!("no project is at {}; `forge project list` shows them", path.display()))
+    })?;
+    let attempts: Vec<Attempt> = client.get("/api/task-attempts").await?;
+    let of_project = attempts.into_iter().filter(|attempt| attempt.project_id == project.id);
+    let entries = futures_util::stream::iter(of_project.map(|attempt| entry(&client, attempt)));
+    let entries: Map<String, Value> = entries.buffered(AT_ONCE).try_collect().await?;
+    if flags.write {
+        let top = project.git_repo_path;
+        if !top.join(".genie").is_dir() {
+            let told =
+                format!("--write: {} has no .genie folder; use --output to write elsewhere", top.display());
+            return Err(Misused(told).into());
+        }
+        let store = top.join(STORE);
+        let count = entries.len();
+        tokio::task::spawn_blocking(move || merge(&store, entries)).await??;
+        println!("{count} attempts are in {STORE}");
+        return Ok(());
+    }
+    let text = format!("{:#}\n", json!({"version": 4, "sessions": entries}));
+    match &flags.output {
+        Some(path) => genie::replace(path, &text).with_context(|| format!("cannot write {}", path.display())),
+        None => Ok(std::io::stdout().write_all(text.as_bytes())?),
+    }
+}
+
+async fn entry(client: &Client, attempt: Attempt) -> Result<(String, Value)> {
+    let runs = Process::list(client, &attempt.id).await?;
+    let said = runs.iter().rev().find_map(|run| run.executor_action["typ"]["prompt"].as_str());
+    let prompt: String = said.unwrap_or_default().chars().take(PROMPT_CHARS).collect();
+    let ProfileId { executor, variant, model } = &attempt.executor_profile_id;
+    let agent = variant.clone().unwrap_or_else(|| executor.to_string()).to_lowercase().replace('_', "-");
+    let status = if attempt.status == "pending" { "running" } else { attempt.status.as_str() };
+    let url = format!(
+        "{}/projects/{}/tasks/{}/attempts/{}?view=diffs",
+        client.base(),
+        attempt.project_id,
+        attempt.task_id,
+        attempt.id
+    );
+    let mut entry = json!({
+        "agent": agent, "taskId": attempt.task_id, "projectId": attempt.project_id, "preset": agent, "mode": agent,
+        "executor": executor, "executorVariant": variant.as_deref().unwrap_or("DEFAULT"), "status": status,
+        "created": attempt.created_at, "lastUsed": attempt.updated_at, "lastPrompt": prompt, "forgeUrl": url,
+        "background": true,
+    });
+    if let Some(model) = model {
+        entry["model"] = json!(model);
+    }
+    Ok((attempt.id, entry))
+}
+
+/// Adds to the store what it does not have, field by field, as Genie itself does: under its lock, whole or not at all.
+fn merge(store: &Path, entries: Map<String, Value>) -> Result<()> {
+    let folder = store.parent().unwrap_or(store);
+    std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    let _lock = Lock::take(store)?;
+    let mut root = match std::fs::read(store) {
+        Ok(bytes) => read(store, &bytes)?,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Map::new(),
+        Err(error) => return Err(error).with_context(|| format!("cannot read {}", store.display())),
+    };
+    root.insert("version".to_owned(), json!(4));
+    let sessions = root.entry("sessions").or_insert_with(|| json!({}));
+    let Value::Object(sessions) = sessions else {
+        bail!("{}: 'sessions' is not a map; nothing was changed", store.display())
+    };
+    for (id, entry) in entries {
+        match (sessions.get_mut(&id), entry) {
+            (Some(Value::Object(old)), Value::Object(new)) => old.extend(new),
+            (_, entry) => {
+                sessions.insert(id, entry);
+            }
+        }
+    }
+    let text = format!("{:#}", Value::Object(root));
+    genie::replace(store, &text).with_context(|| format!("cannot write {}", store.display()))
+}
+
+fn read(store: &Path, bytes: &[u8]) -> Result<Map<String, Value>> {
+    match serde_json::from_slice(bytes) {
+        Ok(Value::Object(root)) => Ok(root),
+        Ok(_) => bail!("{} is no session store; nothing was changed", store.display()),
+        Err(error) => bail!("{} is not JSON ({error}); nothing was changed", store.display()),
+    }
+}

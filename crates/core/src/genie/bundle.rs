@@ -1,0 +1,153 @@
+//! Genie's sessions as a bundle: one task and one finished attempt each.
+//!
+//! Invariant: a session is named for ever by its file and its key there, so it is never taken twice. Sessions are never
+//! merged by name; only those of one task of an older Forge share theirs.
+
+use std::collections::{HashMap, HashSet};
+use std::path::PathBuf;
+
+use forge_types::{
+    AttemptId, Bundle, Millis, OldAttempt, OldProject, OldRun, OldTask, ProjectId, RunReason, RunStatus,
+    TaskId, branch_name, name_for,
+};
+
+use super::log;
+use super::session::{Runner, Session};
+
+/// Sessions with what their repository tells about them.
+pub(crate) struct Found {
+    /// Checkout with the `.genie` folder.
+    pub(crate) top: PathBuf,
+    /// The main repository.
+    pub(crate) repo: PathBuf,
+    /// Each with the name of its file below the checkout.
+    pub(crate) sessions: Vec<(String, Session)>,
+    pub(crate) notes: Vec<String>,
+    pub(crate) current_branch: String,
+    pub(crate) branches: Vec<String>,
+    pub(crate) branch_prefix: String,
+    /// When a session does not tell its time.
+    pub(crate) at: Millis,
+    /// Attempts that Forge has already, and their tasks.
+    pub(crate) known: HashMap<AttemptId, TaskId>,
+}
+
+/// How the report calls a session.
+pub(crate) fn key(file: &str, session: &Session) -> String {
+    format!("{file}#{}", session.key)
+}
+
+impl Found {
+    pub(crate) fn bundle(&self, project: Option<ProjectId>) -> Bundle {
+        let mut tasks: Vec<OldTask> = Vec::new();
+        let mut of_task: HashMap<TaskId, usize> = HashMap::new();
+        let mut seen: HashSet<AttemptId> = HashSet::new();
+        for (file, session) in &self.sessions {
+            // Genie carried its sessions from one file to the next.
+            if session.attempt.is_some_and(|id| !seen.insert(id)) {
+                continue;
+            }
+            let known = session.attempt.and_then(|id| self.known.get(&id).copied());
+            let task = known.or(session.task);
+            let attempt = self.attempt(file, session, known.is_some());
+            match task.and_then(|id| of_task.get(&id)) {
+                Some(place) => tasks[*place].attempts.push(attempt),
+                None => {
+                    of_task.extend(task.map(|id| (id, tasks.len())));
+                    tasks.push(self.task(file, session, task, attempt));
+                }
+            }
+        }
+        let first = tasks.iter().map(|task| task.created_at).min().unwrap_or(self.at);
+        let repo = self.repo.to_string_lossy().into_owned();
+        let name =
+            self.repo.file_name().map_or_else(|| repo.clone(), |name| name.to_string_lossy().into_owned());
+        let project = OldProject {
+            key: repo.clone(),
+            id: project,
+            name,
+            git_repo_path: repo,
+            created_at: first,
+            updated_at: self.at,
+            tasks,
+            ..OldProject::default()
+        };
+        let source = format!("genie:{}", self.top.display());
+        Bundle { source, projects: vec![project], notes: self.notes.clone(), ..Bundle::default() }
+    }
+
+    fn task(&self, file: &str, session: &Session, id: Option<TaskId>, attempt: OldAttempt) -> OldTask {
+        OldTask {
+            key: id.map_or_else(|| key(file, session), |id| format!("task:{id}")),
+            id,
+            title: session.title.clone(),
+            description: session.prompt.clone(),
+            status: session.task_status(),
+            parent_attempt_key: None,
+            created_at: attempt.created_at,
+            updated_at: attempt.updated_at,
+            images: Vec::new(),
+            attempts: vec![attempt],
+        }
+    }
+
+    fn attempt(&self, file: &str, session: &Session, known: bool) -> OldAttempt {
+        let created_at = session.created.or(session.last_used).unwrap_or(self.at);
+        let updated_at = session.last_used.unwrap_or(created_at).max(created_at);
+        let run = || self.run(file, session, created_at, updated_at);
+        OldAttempt {
+            key: key(file, session),
+            id: session.attempt,
+            branch: self.branch(session),
+            target_branch: self.current_branch.clone(),
+            executor: session.profile(),
+            worktree: None,
+            in_place: session.runner == Runner::Genie,
+            created_at,
+            updated_at,
+            // Forge knows the runs of its own attempts better.
+            runs: if known { Vec::new() } else { vec![run()] },
+            merges: Vec::new(),
+            draft: None,
+        }
+    }
+
+    /// The branch that an older Forge made, or as it would have been called.
+    fn branch(&self, session: &Session) -> String {
+        let Some(id) = session.attempt else { return self.current_branch.clone() };
+        let hex = id.hex();
+        let is_its = |branch: &&String| {
+            let name = branch.rsplit('/').next().unwrap_or_default();
+            let digits = name.split('-').next().unwrap_or_default();
+            branch.contains('/') && digits.len() >= 4 && hex.starts_with(digits)
+        };
+        let usual = || branch_name(&self.branch_prefix, &name_for(&hex, 4, &session.title));
+        self.branches.iter().find(is_its).cloned().unwrap_or_else(usual)
+    }
+
+    fn run(&self, file: &str, session: &Session, started_at: Millis, ended_at: Millis) -> OldRun {
+        let path = log::find(&self.top, &session.logs);
+        let from_log = || path.as_deref().and_then(log::session_id);
+        OldRun {
+            key: key(file, session),
+            id: None,
+            reason: RunReason::CodingAgent,
+            action: None,
+            status: match session {
+                session if session.has_completed() => RunStatus::Completed,
+                session if session.has_failed() => RunStatus::Failed,
+                _ => RunStatus::Killed,
+            },
+            exit_code: session.exit_code,
+            dropped: false,
+            session_id: session.resume_id.clone().or_else(from_log),
+            prompt: session.prompt.clone(),
+            summary: None,
+            before_head: None,
+            after_head: None,
+            started_at,
+            completed_at: Some(ended_at),
+            log: log::source(path, &session.rest),
+        }
+    }
+}
