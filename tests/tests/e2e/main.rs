@@ -42,6 +42,7 @@ mod queue;
 mod resume;
 mod retry;
 mod scripts;
+mod sessions;
 mod settings;
 mod setup;
 mod shutdown;
