@@ -187,12 +187,14 @@ impl Cli {
 }
 
 impl Command {
-    /// How a command tells of sessions that could be imported: those that ask a server about the user's work do.
+    /// How a command tells of sessions that could be imported, if it has to do with the work on a server.
     fn manner(&self) -> Option<Manner> {
         match self {
+            Command::Keep { .. } | Command::ScriptedAgent | Command::Mcp(_) | Command::Hook(_) => None,
+            Command::Serve(_) | Command::Demo(_) | Command::PrepareDb => None,
+            Command::Doctor(_) | Command::Whoami(_) | Command::Sessions(_) => None,
             Command::Run(_) => Some(Manner::Offer),
-            Command::Worktree(_) => Some(Manner::Mention),
-            _ => None,
+            _ => Some(Manner::Mention),
         }
     }
 }

@@ -215,7 +215,7 @@ pub enum ImportMode {
 /// Asks the server to read another system's data.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ImportRequest {
-    /// Which system it is: `vibe-kanban`, `automagik-forge`.
+    /// Which system it is: `vibe-kanban`, `automagik-forge`, `genie`.
     pub kind: String,
     /// The file on the server's machine; without it the usual places are looked at.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -10,16 +10,19 @@ use crate::{Error, Forge, Result};
 const DATABASE: &str = "db.sqlite";
 /// Systems whose database has the one schema that is read here, in all its ages.
 const KINDS: [&str; 2] = ["vibe-kanban", "automagik-forge"];
+/// Its sessions lie in files of each repository.
+const GENIE: &str = "genie";
 
 impl Forge {
     /// Reads what the request names and takes it over.
     pub async fn import_from(&self, request: ImportRequest) -> Result<ImportReport> {
         let mode = if request.dry_run { ImportMode::DryRun } else { ImportMode::Apply };
         let (bundle, path) = match request.kind.as_str() {
+            GENIE => return self.import_genie(&request).await,
             kind if KINDS.contains(&kind) => self.read_database(&request).await?,
             other => {
                 return Err(Error::invalid(format!(
-                    "kind: '{other}' cannot be imported; allowed: {}",
+                    "kind: '{other}' cannot be imported; allowed: {}, {GENIE}",
                     KINDS.join(", ")
                 )));
             }
