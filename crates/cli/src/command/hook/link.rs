@@ -75,7 +75,7 @@ async fn link(here: &Path) -> Result<Linked> {
     if standing == FileStanding::Unstaged && !file.exists() {
         return Ok(Linked::NothingToDo);
     }
-    genie::replace(&file, &genie::add_session(&text, &block(&linkage)))?;
+    genie::replace(&file, genie::add_session(&text, &block(&linkage)))?;
     match standing {
         FileStanding::Staged => commit.add(genie::STATE_FILE).await?,
         FileStanding::Unstaged => eprintln!(
