@@ -568,6 +568,61 @@ export interface Image {
   updated_at: Timestamp;
 }
 
+export interface ImportReport {
+  source: string;
+  path: string | null;
+  dry_run: boolean;
+  projects: ImportedProject[];
+  tags: ImportTally;
+  templates: ImportTally;
+  skipped: ImportSkipped[];
+  notes: string[];
+  attempts: ImportedAttempt[];
+}
+
+export interface ImportRequest {
+  kind: string;
+  dry_run?: boolean;
+  path?: string | null;
+  project?: string | null;
+}
+
+export interface ImportSkipped {
+  kind: string;
+  key: string;
+  name: string;
+  reason: string;
+}
+
+export type ImportStanding = "new" | "merged" | "known";
+
+export interface ImportTally {
+  new: number;
+  known: number;
+  skipped: number;
+}
+
+export interface ImportedAttempt {
+  key: string;
+  attempt_id: Uuid;
+  task_id: Uuid;
+  project_id: Uuid;
+}
+
+export interface ImportedProject {
+  id: Uuid;
+  name: string;
+  git_repo_path: string;
+  standing: ImportStanding;
+  tasks: ImportTally;
+  attempts: ImportTally;
+  runs: ImportTally;
+  merges: ImportTally;
+  images: ImportTally;
+  templates: ImportTally;
+  log_bytes: number;
+}
+
 export interface InitialRequest {
   type: "CodingAgentInitialRequest";
   prompt: string;
@@ -1315,6 +1370,7 @@ export interface Routes {
   "POST /api/images/upload": { body: FormData; answer: Image };
   "DELETE /api/images/{image_id}": { path: { image_id: Uuid }; answer: null };
   "GET /api/images/{image_id}/file": { path: { image_id: Uuid }; answer: Blob };
+  "POST /api/import": { body: ImportRequest; answer: ImportReport };
   "GET /api/info": { query?: { project_id?: Uuid }; answer: SystemInfo };
   "GET /api/mcp-config": { query: { executor: string }; answer: McpAnswer };
   "POST /api/mcp-config": { query: { executor: string }; body: Record<string, unknown>; answer: string };

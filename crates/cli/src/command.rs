@@ -7,11 +7,11 @@ mod config;
 mod demo;
 mod diff;
 mod doctor;
+mod hook;
 mod import;
 mod list;
 mod logs;
 mod man;
-mod hook;
 mod mcp;
 mod merge;
 mod open;
@@ -24,12 +24,12 @@ mod restore;
 mod resume;
 mod run;
 pub mod serve;
+mod sessions;
 mod status;
 mod stop;
 mod task;
 mod usage;
 mod view;
-mod sessions;
 mod whoami;
 mod worktree;
 
@@ -193,7 +193,8 @@ impl Command {
             Command::Keep { .. } | Command::ScriptedAgent | Command::Mcp(_) | Command::Hook(_) => None,
             Command::Serve(_) | Command::Demo(_) | Command::PrepareDb => None,
             Command::Doctor(_) | Command::Whoami(_) | Command::Sessions(_) => None,
-            Command::Run(_) => Some(Manner::Offer),
+            Command::Completions(_) | Command::Man(_) | Command::Import(_) => None,
+            Command::Run(_) | Command::List(_) | Command::Status(_) => Some(Manner::Offer),
             _ => Some(Manner::Mention),
         }
     }

@@ -306,10 +306,10 @@ async fn what_cannot_be_imported_is_told_with_the_reason() {
     let ours = forge
         .post("/api/import", &json!({"kind": "vibe-kanban", "path": forge.home().join("db.sqlite")}))
         .await;
-    assert!(ours.status == 400 && ours.message().contains("Forge itself"), "{}", ours.text);
+    assert!(ours.status == 422 && ours.message().contains("Forge itself"), "{}", ours.text);
     let kind = forge.post("/api/import", &json!({"kind": "jira"})).await;
     assert!(
-        kind.status == 400 && kind.message().contains("allowed: vibe-kanban, automagik-forge"),
+        kind.status == 422 && kind.message().contains("allowed: vibe-kanban, automagik-forge"),
         "{}",
         kind.text
     );
