@@ -33,9 +33,9 @@ const MAX_BYTES: u64 = 10 << 20;
 
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
-  forge batch tasks.md                       every task of the file, side by side
-  forge batch tasks.yaml --jobs 4 -x CODEX   at most four at work at a time
-  forge batch tasks.json --dry-run           what would be started
+  forge batch tasks.md                       # every task of the file, side by side
+  forge batch tasks.yaml --jobs 4 -x CODEX   # at most four at work at a time
+  forge batch tasks.json --dry-run           # what would be started
 
 A Markdown or text file has tasks between lines of `---`: title first, then the prompt.
 JSON, JSON lines and YAML have texts, or objects with title, prompt, executor, variant,

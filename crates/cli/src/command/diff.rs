@@ -20,9 +20,9 @@ use pager::Pager;
 
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
-  forge diff                        the patch of the newest attempt of this repository
-  forge diff a1b2 --stat            its files and how many lines changed
-  forge diff a1b2 | git apply       the same changes here")]
+  forge diff                        # the patch of the newest attempt of this repository
+  forge diff a1b2 --stat            # its files and how many lines changed
+  forge diff a1b2 | git apply       # the same changes here")]
 pub struct Flags {
     /// The attempt: its id or the beginning of it, its branch, its task, its agent
     #[arg(default_value = "@last")]

@@ -15,10 +15,13 @@ use crate::command::serve;
 #[command(after_help = "Examples:\n  forge hook install\n  forge hook status --json\n  forge hook uninstall")]
 pub enum Command {
     /// Install the pre-commit hook of this repository; a hook that is there already is kept and runs first
+    #[command(after_help = "Examples:\n  forge hook install")]
     Install(Flags),
     /// Take the hook away and put the one before it back
+    #[command(after_help = "Examples:\n  forge hook uninstall")]
     Uninstall(Flags),
     /// Tell whether the hook is installed
+    #[command(after_help = "Examples:\n  forge hook status")]
     Status(Flags),
     /// Link the commit that is being made, as the hook does
     #[command(hide = true)]

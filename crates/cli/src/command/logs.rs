@@ -13,9 +13,9 @@ use crate::terminal;
 
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
-  forge logs                            what the newest agent of this repository wrote
-  forge logs a1b2 --process setup       what its setup script wrote
-  forge logs a1b2 --process dev -F      the dev server, live")]
+  forge logs                            # what the newest agent of this repository wrote
+  forge logs a1b2 --process setup       # what its setup script wrote
+  forge logs a1b2 --process dev -F      # the dev server, live")]
 pub struct Flags {
     /// The attempt: its id or the beginning of it, its branch, its task, its agent
     #[arg(default_value = "@last")]

@@ -14,6 +14,7 @@ use crate::client::Client;
 use crate::command::serve;
 use crate::reference::short;
 use crate::table::Table;
+use crate::terminal;
 use crate::transcript::{Ink, clean};
 
 #[derive(clap::Subcommand)]
@@ -22,8 +23,14 @@ use crate::transcript::{Ink, clean};
 )]
 pub enum Command {
     /// Bring the sessions of Genie's stores and SESSION-STATE.md here, each as a task with a finished attempt
+    #[command(
+        after_help = "Examples:\n  forge sessions import --dry-run\n  forge sessions import ~/work/shop"
+    )]
     Import(Flags),
     /// Write the attempts of a project as Genie's session store
+    #[command(
+        after_help = "Examples:\n  forge sessions export > tasks.json\n  forge sessions export --write"
+    )]
     Export(export::Flags),
 }
 
@@ -45,7 +52,7 @@ pub fn run(command: Command) -> Result<()> {
             Command::Import(flags) => {
                 let report = import(flags.path.as_deref(), flags.dry_run).await?;
                 match flags.json {
-                    true => println!("{:#}", json!(report)),
+                    true => terminal::print_json(&json!(report)),
                     false => print(&report),
                 }
                 Ok(())

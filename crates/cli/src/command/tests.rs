@@ -11,8 +11,16 @@ use crate::exit::Exit;
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/guide/commands.md");
 /// These print a protocol, a script or a story, or nothing at all.
-const WITHOUT_JSON: [&str; 6] =
-    ["forge serve", "forge demo", "forge mcp", "forge prepare-db", "forge completions", "forge man"];
+const WITHOUT_JSON: &[&str] = &[
+    "forge serve",
+    "forge demo",
+    "forge mcp",
+    "forge prepare-db",
+    "forge completions",
+    "forge man",
+    // What it writes is JSON.
+    "forge sessions export",
+];
 
 /// Every visible command below `forge`, with its whole name.
 fn commands() -> Vec<(String, Command)> {
@@ -34,7 +42,7 @@ fn collect(command: &Command, name: &str, found: &mut Vec<(String, Command)>) {
 fn examples(command: &Command) -> Vec<String> {
     let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
     let lines = help.strip_prefix("Examples:\n").unwrap_or_default().lines();
-    lines.map(|line| line.trim().to_owned()).filter(|line| !line.is_empty()).collect()
+    lines.map(|line| line.trim().to_owned()).take_while(|line| !line.is_empty()).collect()
 }
 
 #[test]
@@ -45,7 +53,7 @@ fn every_command_has_examples_that_parse() {
         for example in examples {
             // What the shell does around it is not for us to parse.
             let (_, line) = example.split_once("forge ").unwrap_or_else(|| panic!("{name}: {example}"));
-            let line = line.split([')', '>', '|']).next().unwrap_or_default();
+            let line = line.split([')', '>', '|', '#']).next().unwrap_or_default();
             let words = shlex::split(line).unwrap_or_else(|| panic!("{name}: {example}"));
             let parsed = Cli::try_parse_from(std::iter::once("forge".to_owned()).chain(words));
             assert!(

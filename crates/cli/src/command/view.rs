@@ -24,9 +24,9 @@ pub use reader::{Form, Reader, Reading};
 
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
-  forge view                  what the newest attempt of this repository did
-  forge view a1b2 --follow    stay with it until it ends
-  forge view a1b2 --raw       what the agent wrote, byte for byte")]
+  forge view                  # what the newest attempt of this repository did
+  forge view a1b2 --follow    # stay with it until it ends
+  forge view a1b2 --raw       # what the agent wrote, byte for byte")]
 pub struct Flags {
     /// The attempt: its id or the beginning of it, its branch, its task, its agent
     #[arg(default_value = "@last")]
