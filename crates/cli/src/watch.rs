@@ -30,6 +30,8 @@ use screen::Answered;
 pub use screen::Screen;
 use status::Status;
 
+/// Text that does not go on in this time is shown as far as it goes.
+pub const LULL: Duration = Duration::from_millis(30);
 /// A question is in the log a moment before it can be answered.
 const ASKED_LIMIT: Duration = Duration::from_secs(10);
 const ASKED_PAUSE: Duration = Duration::from_millis(100);
@@ -138,9 +140,14 @@ impl<'a> Watch<'a> {
         loop {
             // Kept over everything else that happens: one that is begun anew each second might never connect.
             let mut next = pin!(feed.next());
+            let (mut lull, mut rested) = (pin!(tokio::time::sleep(LULL)), false);
             let step = loop {
                 tokio::select! {
                     step = &mut next => break step?,
+                    () = &mut lull, if !rested => {
+                        self.screen.rest()?;
+                        rested = true;
+                    }
                     line = self.keyboard.next() => self.take_line(line).await?,
                     called = self.signals.next() => {
                         if let Some(watched) = self.part(called).await? {

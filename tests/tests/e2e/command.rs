@@ -201,6 +201,15 @@ async fn in_the_background_it_says_where_the_run_is_and_leaves_it() {
 }
 
 #[tokio::test]
+async fn the_last_word_of_an_agent_that_falls_silent_is_shown() {
+    let forge = TestForge::start().await;
+    let repo = forge.repository("repo");
+    let script = ["-x", "SCRIPTED", "Greet\nsay alpha omega\nhang"];
+    // The status row may stand between the words for a moment.
+    Terminal::start(run_at(&forge, &repo, &script), 80).until("omega").await;
+}
+
+#[tokio::test]
 async fn ctrl_c_leaves_the_agent_at_work_and_says_how_to_come_back() {
     let forge = TestForge::start().await;
     let repo = forge.repository("repo");

@@ -16,12 +16,10 @@ use super::ink;
 use crate::client::Client;
 use crate::process::Process;
 use crate::transcript::{Ink, Line};
-use crate::watch::{Feed, Screen, Step};
+use crate::watch::{Feed, LULL, Screen, Step};
 
 /// A queued prompt becomes a run in this time, or waits for somebody.
 const DRAFT_LIMIT: Duration = Duration::from_secs(10);
-/// Text that does not go on in this time is shown as far as it goes.
-const LULL: Duration = Duration::from_millis(30);
 const LOOK: Duration = Duration::from_secs(1);
 
 /// What is shown of a run.
