@@ -79,6 +79,24 @@ impl Attempt {
     }
 }
 
+/// The attempt that a command is about, and the form of its answer.
+#[derive(clap::Args)]
+pub struct Subject {
+    /// The attempt: id or the beginning of it, branch, task, agent or @last
+    attempt: String,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl Subject {
+    pub async fn find(&self) -> Result<(Client, Attempt)> {
+        let client = Client::find()?;
+        let attempt = attempt(&client, &self.attempt).await?;
+        Ok((client, attempt))
+    }
+}
+
 /// As much of an id as people are shown.
 pub fn short(id: &str) -> &str {
     id.get(..8).unwrap_or(id)

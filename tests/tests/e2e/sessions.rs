@@ -270,7 +270,7 @@ async fn a_command_at_a_terminal_tells_of_sessions_once_and_offers_them() {
     first.until("[y/N]").await;
     first.type_line("y");
     assert!(first.ended().await.success(), "{}", first.screen());
-    assert!(first.screen().contains("2 are new") && first.screen().contains("hello"), "{}", first.screen());
+    assert!(first.screen().contains(": 2 new") && first.screen().contains("hello"), "{}", first.screen());
     let mut second = Terminal::start(run(), 200);
     assert!(second.ended().await.success());
     assert!(!second.screen().contains("Genie"), "{}", second.screen());

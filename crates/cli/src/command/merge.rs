@@ -4,34 +4,29 @@ use anyhow::Result;
 use forge_types::{BranchStatus, Merge};
 use serde_json::{Value, json};
 
-use crate::client::Client;
 use crate::command::serve::block_on;
-use crate::reference::{self, short};
+use crate::reference::{Subject, short};
 use crate::terminal::{self, say};
 use crate::transcript::{Ink, Line};
 
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  forge merge @last\n  forge merge a1b2 --message \"Fix the login\"")]
 pub struct Flags {
-    /// The attempt: id or the beginning of it, branch, task, agent or @last
-    attempt: String,
+    #[command(flatten)]
+    subject: Subject,
     /// Message of the commit [default: the agent's own, else the task's title and description]
     #[arg(short, long)]
     message: Option<String>,
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
 }
 
 pub fn run(flags: Flags) -> Result<()> {
     block_on(async {
-        let client = Client::find()?;
-        let attempt = reference::attempt(&client, &flags.attempt).await?;
+        let (client, attempt) = flags.subject.find().await?;
         let path = format!("/api/task-attempts/{}", attempt.id);
         client.post::<Value>(&format!("{path}/merge"), &json!({"message": flags.message})).await?;
         let status: BranchStatus = client.get(&format!("{path}/branch-status")).await?;
         let commit = status.merges.iter().find_map(Merge::commit).unwrap_or_default();
-        if flags.json {
+        if flags.subject.json {
             terminal::print_json(&json!({
                 "attempt_id": attempt.id, "branch": attempt.branch, "target_branch": attempt.target_branch,
                 "commit": commit,

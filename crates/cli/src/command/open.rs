@@ -3,9 +3,8 @@
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
 
-use crate::client::Client;
 use crate::command::serve::block_on;
-use crate::reference;
+use crate::reference::Subject;
 use crate::terminal::{self, say};
 use crate::transcript::{Ink, Line};
 
@@ -14,8 +13,8 @@ use crate::transcript::{Ink, Line};
     after_help = "Examples:\n  forge open @last\n  forge open a1b2 --editor\n  cd $(forge open --path @last)"
 )]
 pub struct Flags {
-    /// The attempt: id or the beginning of it, branch, task, agent or @last
-    attempt: String,
+    #[command(flatten)]
+    subject: Subject,
     /// In the editor of the settings, on the server's machine
     #[arg(short, long, conflicts_with_all = ["path", "board"])]
     editor: bool,
@@ -25,16 +24,12 @@ pub struct Flags {
     /// On the board, in the browser (the default)
     #[arg(short, long)]
     board: bool,
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
 }
 
 pub fn run(flags: Flags) -> Result<()> {
     block_on(async {
-        let client = Client::find()?;
-        let attempt = reference::attempt(&client, &flags.attempt).await?;
-        let tell = |text: &str, data: Value| match flags.json {
+        let (client, attempt) = flags.subject.find().await?;
+        let tell = |text: &str, data: Value| match flags.subject.json {
             true => terminal::print_json(&data),
             false => terminal::print(&format!("{text}\n")),
         };
@@ -57,7 +52,7 @@ pub fn run(flags: Flags) -> Result<()> {
             // An editor elsewhere is reached through a link.
             match opened["url"].as_str() {
                 Some(url) => tell(url, opened.clone()),
-                None if flags.json => terminal::print_json(&opened),
+                None if flags.subject.json => terminal::print_json(&opened),
                 None => say(&Line::new(Ink::Green, "opened ").and(Ink::Plain, &attempt.branch)),
             }
             return Ok(());

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::client::{Client, Refused};
 use crate::command::serve::block_on;
-use crate::reference::{self, Attempt, NotFound};
+use crate::reference::{Attempt, NotFound, Subject};
 use crate::terminal;
 
 #[derive(clap::Args)]
@@ -14,8 +14,8 @@ use crate::terminal;
                         forge pr a1b2 --attach 17"
 )]
 pub struct Flags {
-    /// The attempt: id or the beginning of it, branch, task, agent or @last
-    attempt: String,
+    #[command(flatten)]
+    subject: Subject,
     /// Title [default: the task's]
     #[arg(short, long)]
     title: Option<String>,
@@ -31,20 +31,16 @@ pub struct Flags {
     /// Open its page in the browser
     #[arg(short, long)]
     web: bool,
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
 }
 
 pub fn run(flags: Flags) -> Result<()> {
     block_on(async {
-        let client = Client::find()?;
-        let attempt = reference::attempt(&client, &flags.attempt).await?;
+        let (client, attempt) = flags.subject.find().await?;
         let url = match flags.attach {
             Some(number) => attach(&client, &attempt, number).await?,
             None => open(&client, &attempt, &flags).await?,
         };
-        match flags.json {
+        match flags.subject.json {
             true => terminal::print_json(&json!({"attempt_id": attempt.id, "url": url})),
             false => terminal::print(&format!("{url}\n")),
         }

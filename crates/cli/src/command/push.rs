@@ -3,28 +3,23 @@
 use anyhow::Result;
 use serde_json::{Value, json};
 
-use crate::client::Client;
 use crate::command::serve::block_on;
-use crate::reference;
+use crate::reference::Subject;
 use crate::terminal::{self, say};
 use crate::transcript::{Ink, Line};
 
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  forge push @last\n  forge push a1b2 --json")]
 pub struct Flags {
-    /// The attempt: id or the beginning of it, branch, task, agent or @last
-    attempt: String,
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    subject: Subject,
 }
 
 pub fn run(flags: Flags) -> Result<()> {
     block_on(async {
-        let client = Client::find()?;
-        let attempt = reference::attempt(&client, &flags.attempt).await?;
+        let (client, attempt) = flags.subject.find().await?;
         client.post::<Value>(&format!("/api/task-attempts/{}/push", attempt.id), &json!({})).await?;
-        if flags.json {
+        if flags.subject.json {
             terminal::print_json(&json!({"attempt_id": attempt.id, "branch": attempt.branch}));
             return Ok(());
         }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::client::{Client, Refused};
 use crate::command::serve::block_on;
-use crate::reference::{self, Attempt};
+use crate::reference::{Attempt, Subject};
 use crate::terminal::{self, say};
 use crate::transcript::{Ink, Line};
 
@@ -17,8 +17,8 @@ use crate::transcript::{Ink, Line};
     after_help = "Examples:\n  forge rebase @last\n  forge rebase a1b2 --onto release\n  forge rebase a1b2 --resolve"
 )]
 pub struct Flags {
-    /// The attempt: id or the beginning of it, branch, task, agent or @last
-    attempt: String,
+    #[command(flatten)]
+    subject: Subject,
     /// Branch that becomes its target [default: the target it has]
     #[arg(long, value_name = "BRANCH", conflicts_with_all = ["abort", "resolve"])]
     onto: Option<String>,
@@ -28,15 +28,11 @@ pub struct Flags {
     /// Have the agent resolve the conflict that a rebase stopped at
     #[arg(long)]
     resolve: bool,
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
 }
 
 pub fn run(flags: Flags) -> Result<()> {
     block_on(async {
-        let client = Client::find()?;
-        let attempt = reference::attempt(&client, &flags.attempt).await?;
+        let (client, attempt) = flags.subject.find().await?;
         let (word, rest, data) = if flags.abort {
             abort(&client, &attempt).await?
         } else if flags.resolve {
@@ -44,7 +40,7 @@ pub fn run(flags: Flags) -> Result<()> {
         } else {
             rebase(&client, &attempt, flags.onto.as_deref()).await?
         };
-        match flags.json {
+        match flags.subject.json {
             true => terminal::print_json(&data),
             false => say(&Line::new(Ink::Green, word).and(Ink::Plain, &rest)),
         }

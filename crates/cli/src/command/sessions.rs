@@ -90,7 +90,7 @@ fn print(report: &ImportReport) {
     }
     for project in &report.projects {
         let (new, known) = (project.attempts.new, project.attempts.known);
-        let verb = if report.dry_run { "would be new" } else { "are new" };
+        let verb = if report.dry_run { "would be new" } else { "new" };
         let skipped = match project.attempts.skipped {
             0 => String::new(),
             skipped => format!(", {skipped} not taken"),
