@@ -13,6 +13,7 @@ use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
 
 use crate::port::shared_port_file;
 use crate::settings::{self, Env};
+use crate::transcript::clean;
 
 /// A server that is there answers this fast, even when it is busy.
 const PROBE_LIMIT: Duration = Duration::from_secs(3);
@@ -243,6 +244,10 @@ impl Client {
             answer.json().await.with_context(|| format!("status {status}, not JSON"))?;
         if envelope["success"] != true {
             return Err(refused(status.as_u16(), &envelope).into());
+        }
+        // It did what it was asked, and has a warning about it.
+        if let Some(warning) = envelope["message"].as_str() {
+            eprintln!("forge: {}", clean(warning));
         }
         serde_json::from_value(envelope["data"].take()).map_err(|error| anyhow!("unexpected answer: {error}"))
     }
