@@ -11,6 +11,8 @@ use crate::exit::Misused;
 
 /// What a server takes in one request, less the room for what stands around the prompt.
 const LIMIT_BYTES: usize = (2 << 20) - (16 << 10);
+/// More is not even read.
+const READ_BYTES: u64 = 8 << 20;
 
 #[derive(clap::Args)]
 pub struct Prompt {
@@ -30,21 +32,29 @@ impl Prompt {
     /// The prompt in full. Nothing to read is an error: a person at a terminal is not waited for.
     pub fn read(&self) -> Result<String> {
         let prompt = match (&self.file, self.text.as_deref()) {
-            (Some(file), _) => std::fs::read_to_string(file)
+            (Some(file), _) => std::fs::File::open(file)
+                .and_then(read_bounded)
                 .with_context(|| format!("--file: cannot read {}", file.display()))?,
             (None, Some(text)) if text != "-" => text.to_owned(),
             (None, None) if std::io::stdin().is_terminal() => String::new(),
             (None, _) => {
-                let mut text = String::new();
-                std::io::stdin()
-                    .read_to_string(&mut text)
-                    .context("cannot read the prompt from standard input")?;
-                text
+                read_bounded(std::io::stdin()).context("cannot read the prompt from standard input")?
             }
         };
         check(&prompt)?;
         Ok(prompt)
     }
+}
+
+/// As much as tells that it is too much: a pipe may have no end.
+fn read_bounded(source: impl Read) -> std::io::Result<String> {
+    let mut text = Vec::new();
+    source.take(READ_BYTES).read_to_end(&mut text)?;
+    // What was cut off may end in half a character, and is refused for its length.
+    if text.len() as u64 == READ_BYTES {
+        return Ok(String::from_utf8_lossy(&text).into_owned());
+    }
+    String::from_utf8(text).map_err(|error| std::io::Error::new(std::io::ErrorKind::InvalidData, error))
 }
 
 fn check(prompt: &str) -> Result<()> {
@@ -75,5 +85,13 @@ mod tests {
         let error = check(&"x\n".repeat(1 << 20)).unwrap_err();
         assert!(error.is::<Misused>() && error.to_string().contains("3145730 bytes"), "{error}");
         assert!(check(" \n").unwrap_err().to_string().contains("empty"));
+    }
+
+    #[test]
+    fn a_pipe_without_an_end_is_refused() {
+        let text = read_bounded(std::io::repeat(b'x')).unwrap();
+        assert!(check(&text).unwrap_err().is::<Misused>());
+        assert_eq!(read_bounded(&b"Fix it\n"[..]).unwrap(), "Fix it\n");
+        assert!(read_bounded(&b"\xff"[..]).is_err());
     }
 }
