@@ -57,6 +57,14 @@ pub fn money(usd: f64) -> String {
     }
 }
 
+/// Changed files and lines.
+pub fn changes(files: usize, added: u64, removed: u64) -> String {
+    match files {
+        0 => "no changes".to_owned(),
+        files => format!("{} +{added} -{removed}", count(files, "file")),
+    }
+}
+
 pub fn size(bytes: u64) -> String {
     match bytes as f64 {
         b if b >= 1e9 => format!("{:.1} GB", b / 1e9),

@@ -32,11 +32,7 @@ impl Changes {
     }
 
     pub fn words(self) -> String {
-        match self.files {
-            0 => "no changes".to_owned(),
-            1 => format!("1 file +{} -{}", self.added, self.removed),
-            files => format!("{files} files +{} -{}", self.added, self.removed),
-        }
+        figures::changes(self.files, self.added, self.removed)
     }
 }
 

@@ -13,6 +13,7 @@ use serde_json::Value;
 
 use crate::client::Client;
 use crate::command::serve;
+use crate::figures;
 use crate::reference::{self, Attempt};
 use crate::terminal;
 use crate::transcript::{Ink, Line, Page, clean};
@@ -81,11 +82,7 @@ pub struct Change {
 impl Change {
     /// In a few words.
     pub fn words(&self) -> String {
-        match self.files_changed {
-            0 => "no changes".to_owned(),
-            1 => format!("1 file +{} -{}", self.additions, self.deletions),
-            files => format!("{files} files +{} -{}", self.additions, self.deletions),
-        }
+        figures::changes(self.files_changed, self.additions, self.deletions)
     }
 }
 

@@ -242,7 +242,7 @@ pub fn ink(status: &str) -> Ink {
         "running" | "inprogress" => Ink::Cyan,
         "completed" | "done" => Ink::Green,
         "failed" => Ink::Red,
-        "stopped" | "cancelled" | "inreview" => Ink::Yellow,
+        "stopped" | "killed" | "cancelled" | "inreview" => Ink::Yellow,
         _ => Ink::Dim,
     }
 }

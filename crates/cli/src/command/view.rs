@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::client::Client;
+use crate::command::list::ink;
 use crate::command::{diff, serve};
 use crate::exit::Exit;
 use crate::process::Process;
@@ -95,15 +96,6 @@ async fn greet(client: &Client, attempt: &Attempt, screen: &mut Screen) -> Resul
         agent.and(Ink::Plain, " · ").and(ink(field("status")), field("status")),
         Line::new(Ink::Dim, &format!("· {board}")).whole(),
     ])
-}
-
-/// The colour of how something ended.
-pub fn ink(status: &str) -> Ink {
-    match status {
-        "completed" => Ink::Green,
-        "failed" => Ink::Red,
-        _ => Ink::Yellow,
-    }
 }
 
 /// Stays with an attempt until it ends or the person leaves.

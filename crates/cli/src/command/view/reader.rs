@@ -12,8 +12,8 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD as BASE64;
 use serde_json::{Value, json};
 
-use super::ink;
 use crate::client::Client;
+use crate::command::list::ink;
 use crate::process::Process;
 use crate::transcript::{Ink, Line};
 use crate::watch::{Feed, LULL, Screen, Step};
