@@ -1,0 +1,4 @@
+//! Long-lived workers: tmux sessions, launchers, status files, and the beads they are fed with.
+//!
+//! Owns everything Forge knows of tmux and of beads. Invariants: no decision and no loop lives here (the engine has
+//! them), nothing that Forge did not start is ended, and no text of a user becomes part of a shell string.
