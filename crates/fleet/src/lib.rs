@@ -2,3 +2,8 @@
 //!
 //! Owns everything Forge knows of tmux and of beads. Invariants: no decision and no loop lives here (the engine has
 //! them), nothing that Forge did not start is ended, and no text of a user becomes part of a shell string.
+
+pub mod complexity;
+pub mod route;
+pub mod score;
+pub mod work;

@@ -1,0 +1,202 @@
+//! Which worker and which model a piece of work goes to, and why.
+//!
+//! Invariants: pure; a decision names a model that can be used now and either a worker that is free or the one to be
+//! started; difficulty may raise the tier that the priority asks for and never lowers it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::complexity::{Complexity, Cuts};
+use crate::work::{Work, WorkerTier};
+
+/// A model that may be used, and how it stands.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Model {
+    pub name: String,
+    pub tier: WorkerTier,
+    pub standing: Standing,
+    /// What a piece of work cost on average, where there is a history.
+    pub mean_cost_usd: Option<f64>,
+    /// Pieces of work that were given to it lately.
+    pub chosen: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// `resets_soon`: what is left of its quota is lost within a day.
+    Usable { resets_soon: bool },
+    /// No program, no key, or its limit is reached.
+    Unusable,
+}
+
+/// A worker that exists.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Candidate {
+    pub id: String,
+    pub model: String,
+    pub free: bool,
+    /// It has finished work of this kind or with one of these labels before.
+    pub knows: Vec<String>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rules {
+    pub cuts: Cuts,
+    /// Where to look when no model of a tier can be used; tiers that are not named are never fallen back to.
+    pub fallback: Vec<(WorkerTier, Vec<WorkerTier>)>,
+    /// New workers that may still be started, by tier.
+    pub room: Vec<(WorkerTier, usize)>,
+}
+
+impl Default for Rules {
+    fn default() -> Self {
+        use WorkerTier::{Budget, Premium, Standard};
+        Self {
+            cuts: Cuts::default(),
+            fallback: vec![
+                (Premium, vec![Standard]),
+                (Standard, vec![Premium, Budget]),
+                (Budget, vec![Standard]),
+            ],
+            room: Vec::new(),
+        }
+    }
+}
+
+impl Rules {
+    fn room_for(&self, tier: WorkerTier) -> usize {
+        self.room.iter().find(|(of, _)| *of == tier).map_or(0, |(_, room)| *room)
+    }
+
+    fn tiers_from(&self, tier: WorkerTier) -> Vec<WorkerTier> {
+        let further = self.fallback.iter().find(|(of, _)| *of == tier).map_or(&[][..], |(_, tiers)| tiers);
+        std::iter::once(tier).chain(further.iter().copied()).collect()
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RoutingDecision {
+    pub chosen_worker: Chosen,
+    pub model: String,
+    pub tier: WorkerTier,
+    pub reason: RoutingReason,
+    pub estimated_cost: Option<f64>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Chosen {
+    Worker(String),
+    /// One that is to be started.
+    New,
+}
+
+/// What decided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RoutingReason {
+    /// Urgent or hard: the model that the tier asks for.
+    PriorityMatch,
+    /// Not urgent: the cheap tier.
+    CostOptimization,
+    /// A worker of the tier is free now.
+    Availability,
+    /// A worker that has done such work before is free.
+    Specialized,
+    /// No model of the tier can be used.
+    Fallback,
+}
+
+/// Why nothing can be chosen now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoRoute {
+    #[error("no model of an allowed tier can be used")]
+    NoModel,
+    #[error("every worker that fits is busy, and no more may be started")]
+    NoRoom,
+}
+
+/// The tier that a piece of work belongs to.
+pub fn tier_of(work: &Work, complexity: &Complexity, cuts: Cuts) -> WorkerTier {
+    let asked = WorkerTier::of(work.priority);
+    let labelled = work.labels.iter().any(|label| {
+        let label = label.to_lowercase();
+        label == "architecture" || label == "critical"
+    });
+    let total = complexity.total();
+    let needed = match complexity.tier(cuts) {
+        _ if labelled || total >= 80.0 => WorkerTier::Premium,
+        WorkerTier::Premium if complexity.reasoning => WorkerTier::Premium,
+        _ if total >= 50.0 => WorkerTier::Standard,
+        _ => WorkerTier::Budget,
+    };
+    asked.max(needed)
+}
+
+pub fn route(
+    work: &Work,
+    complexity: &Complexity,
+    models: &[Model],
+    workers: &[Candidate],
+    rules: &Rules,
+) -> Result<RoutingDecision, NoRoute> {
+    let wanted = tier_of(work, complexity, rules.cuts);
+    let mut found_model = false;
+    for tier in rules.tiers_from(wanted) {
+        let usable = usable_of(models, tier);
+        found_model |= !usable.is_empty();
+        let Some((model, chosen, why)) = choose(work, &usable, workers, rules.room_for(tier)) else {
+            continue;
+        };
+        let reason = match (tier == wanted, why) {
+            (false, _) => RoutingReason::Fallback,
+            (true, Some(why)) => why,
+            (true, None) if tier == WorkerTier::Budget => RoutingReason::CostOptimization,
+            (true, None) => RoutingReason::PriorityMatch,
+        };
+        return Ok(RoutingDecision {
+            chosen_worker: chosen,
+            model: model.name.clone(),
+            tier,
+            reason,
+            estimated_cost: model.mean_cost_usd,
+        });
+    }
+    Err(if found_model { NoRoute::NoRoom } else { NoRoute::NoModel })
+}
+
+/// The models of a tier that can be used, the best first: quota that would be lost, then the one used least.
+fn usable_of(models: &[Model], tier: WorkerTier) -> Vec<&Model> {
+    let mut usable: Vec<(&Model, bool)> = models
+        .iter()
+        .filter(|model| model.tier == tier)
+        .filter_map(|model| match model.standing {
+            Standing::Usable { resets_soon } => Some((model, resets_soon)),
+            Standing::Unusable => None,
+        })
+        .collect();
+    usable.sort_by_key(|(model, resets_soon)| (!resets_soon, model.chosen));
+    usable.into_iter().map(|(model, _)| model).collect()
+}
+
+type Choice<'a> = (&'a Model, Chosen, Option<RoutingReason>);
+
+/// A free worker that knows such work, else any free one, else a new one.
+fn choose<'a>(work: &Work, usable: &[&'a Model], workers: &[Candidate], room: usize) -> Option<Choice<'a>> {
+    let knows = |worker: &Candidate| {
+        worker.knows.iter().any(|known| *known == work.kind || work.labels.contains(known))
+    };
+    let find = |reason, fits: &dyn Fn(&Candidate) -> bool| {
+        usable.iter().find_map(|model| {
+            let mut of_model = workers.iter().filter(|worker| worker.free && worker.model == model.name);
+            let worker = of_model.find(|worker| fits(worker))?;
+            Some((*model, Chosen::Worker(worker.id.clone()), Some(reason)))
+        })
+    };
+    let new = || usable.first().filter(|_| room > 0).map(|model| (*model, Chosen::New, None));
+    find(RoutingReason::Specialized, &knows)
+        .or_else(|| find(RoutingReason::Availability, &|_| true))
+        .or_else(new)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,111 @@
+//! In which order work is taken: a sum of four parts, 0 to 100, each of them shown.
+
+use serde::{Deserialize, Serialize};
+
+use crate::complexity::Complexity;
+use crate::work::Work;
+
+/// The parts of a score, in points.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ScoreComponents {
+    /// 0 to 40.
+    pub priority: f64,
+    /// 0 to 30.
+    #[serde(rename = "type")]
+    pub kind: f64,
+    /// 0 to 15.
+    pub complexity: f64,
+    /// 0 to 15: a worker that fits is free now, or how many wait before it.
+    pub availability: f64,
+}
+
+impl ScoreComponents {
+    pub fn total(&self) -> f64 {
+        self.priority + self.kind + self.complexity + self.availability
+    }
+}
+
+/// How long work of some tier waits for a worker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wait {
+    /// A worker is free, or a new one may be started.
+    None,
+    /// So many pieces of work are before it.
+    Behind(usize),
+}
+
+pub fn score(work: &Work, complexity: &Complexity, wait: Wait) -> ScoreComponents {
+    ScoreComponents {
+        priority: 40.0 - 10.0 * f64::from(work.priority.get()),
+        kind: match work.kind.as_str() {
+            "bug" => 30.0,
+            "feature" => 20.0,
+            "task" => 15.0,
+            "epic" => 0.0,
+            _ => 10.0,
+        },
+        complexity: 0.15 * complexity.total(),
+        availability: match wait {
+            Wait::None => 15.0,
+            Wait::Behind(count) => (12.0 - 3.0 * count as f64).max(0.0),
+        },
+    }
+}
+
+/// The most valuable first; of equals the older one.
+pub fn order(work: &mut [(Work, ScoreComponents)]) {
+    work.sort_by(|(a, one), (b, other)| {
+        other
+            .total()
+            .total_cmp(&one.total())
+            .then(a.created_at_ms.cmp(&b.created_at_ms))
+            .then(a.id.cmp(&b.id))
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::work::Priority;
+
+    fn work(id: &str, priority: u8, kind: &str, created_at_ms: i64) -> Work {
+        Work {
+            id: id.to_owned(),
+            title: "Something of a usual length".to_owned(),
+            description: String::new(),
+            priority: Priority::new(priority),
+            kind: kind.to_owned(),
+            labels: Vec::new(),
+            created_at_ms,
+            blocks: 0,
+            files: None,
+        }
+    }
+
+    fn scored(work: Work, wait: Wait) -> (Work, ScoreComponents) {
+        let components = score(&work, &Complexity::of(&work), wait);
+        (work, components)
+    }
+
+    #[test]
+    fn the_parts_have_their_bounds() {
+        let (_, best) = scored(work("a", 0, "bug", 0), Wait::None);
+        assert_eq!((best.priority, best.kind, best.availability), (40.0, 30.0, 15.0));
+        assert!(best.complexity <= 15.0 && best.total() <= 100.0);
+        let (_, least) = scored(work("b", 9, "epic", 0), Wait::Behind(50));
+        assert_eq!((least.priority, least.kind, least.availability), (0.0, 0.0, 0.0));
+    }
+
+    #[test]
+    fn urgent_bugs_come_first_and_of_equals_the_older() {
+        let mut queue = vec![
+            scored(work("later", 2, "task", 20), Wait::None),
+            scored(work("chore", 3, "chore", 1), Wait::None),
+            scored(work("earlier", 2, "task", 10), Wait::None),
+            scored(work("fire", 0, "bug", 99), Wait::None),
+        ];
+        order(&mut queue);
+        let ids: Vec<&str> = queue.iter().map(|(work, _)| work.id.as_str()).collect();
+        assert_eq!(ids, ["fire", "earlier", "later", "chore"]);
+    }
+}
