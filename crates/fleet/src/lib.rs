@@ -4,6 +4,8 @@
 //! them), nothing that Forge did not start is ended, and no text of a user becomes part of a shell string.
 
 pub mod complexity;
+pub mod health;
+pub mod recovery;
 pub mod route;
 pub mod score;
 pub mod work;

@@ -1,0 +1,216 @@
+//! How a worker is, decided by rule from what is known of it.
+//!
+//! Invariants: pure; any proof of death is critical at once, and a silent file alone never is; whoever was stopped or
+//! waits for its provider is not looked at for a crash.
+
+use serde::{Deserialize, Serialize};
+
+/// Thresholds; the defaults are those of the documentation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct HealthMonitorConfig {
+    pub check_interval_secs: u64,
+    pub stale_threshold_secs: u64,
+    pub max_recovery_attempts: u32,
+    pub memory_limit_mb: u64,
+}
+
+impl Default for HealthMonitorConfig {
+    fn default() -> Self {
+        Self {
+            check_interval_secs: 30,
+            stale_threshold_secs: 300,
+            max_recovery_attempts: 3,
+            memory_limit_mb: 4096,
+        }
+    }
+}
+
+/// What was seen of a worker at one moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Vitals {
+    pub phase: Phase,
+    /// The process that was started, told by its pid and start time.
+    pub process: Liveness,
+    /// An agent below the shell of the pane; `Gone` when only the shell is left.
+    pub agent: Liveness,
+    pub session: Liveness,
+    /// Seconds since the worker last said something, where it ever did.
+    pub silent_secs: Option<u64>,
+    pub has_task: bool,
+    /// Resident memory of the whole tree.
+    pub memory_mb: Option<u64>,
+    pub screen: Screen,
+    /// Restarts that were made and did not help.
+    pub failed_recoveries: u32,
+}
+
+/// What the worker is meant to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    Running,
+    /// Somebody stopped it.
+    Stopped,
+    /// It waits until its provider's limit is over.
+    Parked,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Liveness {
+    Alive,
+    Gone,
+    /// It could not be found out.
+    Unknown,
+}
+
+/// What the pane shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Screen {
+    Usual,
+    WaitsForPermission,
+    RateLimited,
+    ContextFull,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum HealthLevel {
+    Healthy,
+    Degraded,
+    Critical,
+    Failed,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Finding {
+    ProcessGone,
+    AgentGone,
+    SessionGone,
+    Stale,
+    TaskStuck,
+    MemoryHigh,
+    WaitsForPermission,
+    RateLimited,
+    ContextFull,
+    RecoveryExhausted,
+}
+
+impl Finding {
+    /// Whether it proves that nobody works there any more.
+    pub fn is_death(self) -> bool {
+        matches!(self, Finding::ProcessGone | Finding::AgentGone | Finding::SessionGone)
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Health {
+    pub level: HealthLevel,
+    pub findings: Vec<Finding>,
+}
+
+pub fn examine(vitals: &Vitals, config: &HealthMonitorConfig) -> Health {
+    if vitals.phase != Phase::Running {
+        return Health { level: HealthLevel::Healthy, findings: Vec::new() };
+    }
+    let stale = vitals.silent_secs.is_some_and(|silent| silent > config.stale_threshold_secs);
+    let stuck =
+        vitals.silent_secs.is_some_and(|silent| silent > STUCK_THRESHOLDS * config.stale_threshold_secs);
+    let told = [
+        (vitals.process == Liveness::Gone, Finding::ProcessGone),
+        (vitals.agent == Liveness::Gone, Finding::AgentGone),
+        (vitals.session == Liveness::Gone, Finding::SessionGone),
+        (stale, Finding::Stale),
+        (stuck && vitals.has_task, Finding::TaskStuck),
+        (vitals.memory_mb.is_some_and(|used| used > config.memory_limit_mb), Finding::MemoryHigh),
+        (vitals.screen == Screen::WaitsForPermission, Finding::WaitsForPermission),
+        (vitals.screen == Screen::RateLimited, Finding::RateLimited),
+        (vitals.screen == Screen::ContextFull, Finding::ContextFull),
+    ];
+    let mut findings: Vec<Finding> =
+        told.into_iter().filter_map(|(holds, finding)| holds.then_some(finding)).collect();
+    let dead = findings.iter().any(|finding| finding.is_death());
+    let level = match (dead, findings.is_empty()) {
+        (true, _) if vitals.failed_recoveries >= config.max_recovery_attempts => {
+            findings.push(Finding::RecoveryExhausted);
+            HealthLevel::Failed
+        }
+        (true, _) => HealthLevel::Critical,
+        (false, true) => HealthLevel::Healthy,
+        (false, false) => HealthLevel::Degraded,
+    };
+    Health { level, findings }
+}
+
+/// A task counts as stuck after this many times the threshold of a silent file: 15 minutes by default.
+const STUCK_THRESHOLDS: u64 = 3;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn well() -> Vitals {
+        Vitals {
+            phase: Phase::Running,
+            process: Liveness::Alive,
+            agent: Liveness::Alive,
+            session: Liveness::Alive,
+            silent_secs: Some(10),
+            has_task: true,
+            memory_mb: Some(500),
+            screen: Screen::Usual,
+            failed_recoveries: 0,
+        }
+    }
+
+    fn examined(change: impl Fn(&mut Vitals)) -> (HealthLevel, Vec<Finding>) {
+        let mut vitals = well();
+        change(&mut vitals);
+        let health = examine(&vitals, &HealthMonitorConfig::default());
+        (health.level, health.findings)
+    }
+
+    #[test]
+    fn a_living_worker_that_speaks_is_healthy() {
+        assert_eq!(examined(|_| {}), (HealthLevel::Healthy, vec![]));
+    }
+
+    #[test]
+    fn silence_degrades_and_never_proves_death() {
+        assert_eq!(examined(|v| v.silent_secs = Some(301)), (HealthLevel::Degraded, vec![Finding::Stale]));
+        let (level, findings) = examined(|v| v.silent_secs = Some(1_000_000));
+        assert_eq!((level, findings), (HealthLevel::Degraded, vec![Finding::Stale, Finding::TaskStuck]));
+    }
+
+    #[test]
+    fn any_proof_of_death_is_critical_at_once() {
+        assert_eq!(examined(|v| v.process = Liveness::Gone).0, HealthLevel::Critical);
+        assert_eq!(examined(|v| v.session = Liveness::Gone).0, HealthLevel::Critical);
+        // The shell lives on; the agent in it does not.
+        assert_eq!(examined(|v| v.agent = Liveness::Gone), (HealthLevel::Critical, vec![Finding::AgentGone]));
+        assert_eq!(examined(|v| v.agent = Liveness::Unknown).0, HealthLevel::Healthy);
+    }
+
+    #[test]
+    fn a_death_that_recovery_did_not_mend_is_failed() {
+        let (level, findings) = examined(|v| (v.process, v.failed_recoveries) = (Liveness::Gone, 3));
+        assert_eq!(level, HealthLevel::Failed);
+        assert!(findings.contains(&Finding::RecoveryExhausted));
+    }
+
+    #[test]
+    fn whoever_was_stopped_or_parked_has_not_crashed() {
+        for phase in [Phase::Stopped, Phase::Parked] {
+            let seen =
+                examined(|v| (v.phase, v.process, v.session) = (phase, Liveness::Gone, Liveness::Gone));
+            assert_eq!(seen, (HealthLevel::Healthy, vec![]));
+        }
+    }
+
+    #[test]
+    fn what_the_pane_shows_is_told() {
+        let seen = examined(|v| v.screen = Screen::WaitsForPermission);
+        assert_eq!(seen, (HealthLevel::Degraded, vec![Finding::WaitsForPermission]));
+    }
+}

@@ -1,0 +1,131 @@
+//! Whether a worker that is dead is started again, and when.
+//!
+//! Invariants: pure; nothing is started while the policy says no; crashes in a short time end it; neither a stop nor a
+//! provider's limit spends an attempt.
+
+use serde::{Deserialize, Serialize};
+
+/// What may be done about a problem without being asked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RecoveryPolicy {
+    Disabled,
+    /// Visibility first.
+    #[default]
+    Notify,
+    Auto,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RecoveryRules {
+    pub dead_worker_policy: RecoveryPolicy,
+    pub max_restart_attempts: u32,
+    /// Crashes within this time count together.
+    pub window_secs: u64,
+    /// The first pause; each further one is twice as long.
+    pub pause_secs: u64,
+    pub max_pause_secs: u64,
+    /// Restarts at the same time.
+    pub at_once: usize,
+}
+
+impl Default for RecoveryRules {
+    fn default() -> Self {
+        Self {
+            dead_worker_policy: RecoveryPolicy::default(),
+            max_restart_attempts: 3,
+            window_secs: 600,
+            pause_secs: 5,
+            max_pause_secs: 120,
+            at_once: 2,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Nothing is to be done or said.
+    Leave,
+    /// Say it; a person decides.
+    Notify,
+    /// Not yet.
+    WaitUntil {
+        at_ms: i64,
+    },
+    Restart {
+        attempt: u32,
+    },
+    /// It crashed too often.
+    GiveUp {
+        crashes: u32,
+    },
+}
+
+/// `restarts_ms`: when the worker was started again, oldest first. `died_at_ms`: when its death was seen.
+pub fn decide(
+    rules: &RecoveryRules,
+    restarts_ms: &[i64],
+    died_at_ms: i64,
+    now_ms: i64,
+    restarting: usize,
+) -> Step {
+    match rules.dead_worker_policy {
+        RecoveryPolicy::Disabled => return Step::Leave,
+        RecoveryPolicy::Notify => return Step::Notify,
+        RecoveryPolicy::Auto => {}
+    }
+    let window_ms = millis(rules.window_secs);
+    let recent = restarts_ms.iter().filter(|at| died_at_ms - **at <= window_ms).count();
+    let recent = u32::try_from(recent).unwrap_or(u32::MAX);
+    if recent >= rules.max_restart_attempts {
+        return Step::GiveUp { crashes: recent.saturating_add(1) };
+    }
+    let pause = rules.pause_secs.saturating_mul(1 << recent.min(16)).min(rules.max_pause_secs);
+    let at_ms = died_at_ms.saturating_add(millis(pause));
+    match at_ms > now_ms || restarting >= rules.at_once {
+        true => Step::WaitUntil { at_ms: at_ms.max(now_ms) },
+        false => Step::Restart { attempt: recent + 1 },
+    }
+}
+
+fn millis(seconds: u64) -> i64 {
+    i64::try_from(seconds.saturating_mul(1000)).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn auto() -> RecoveryRules {
+        RecoveryRules { dead_worker_policy: RecoveryPolicy::Auto, ..RecoveryRules::default() }
+    }
+
+    #[test]
+    fn nothing_is_started_unless_that_is_wished() {
+        assert_eq!(decide(&RecoveryRules::default(), &[], 0, 60_000, 0), Step::Notify);
+        let off = RecoveryRules { dead_worker_policy: RecoveryPolicy::Disabled, ..auto() };
+        assert_eq!(decide(&off, &[], 0, 60_000, 0), Step::Leave);
+    }
+
+    #[test]
+    fn restarts_wait_longer_each_time_and_end() {
+        assert_eq!(decide(&auto(), &[], 0, 4_999, 0), Step::WaitUntil { at_ms: 5_000 });
+        assert_eq!(decide(&auto(), &[], 0, 5_000, 0), Step::Restart { attempt: 1 });
+        assert_eq!(decide(&auto(), &[5_000], 10_000, 10_000, 0), Step::WaitUntil { at_ms: 20_000 });
+        assert_eq!(decide(&auto(), &[5_000, 20_000], 30_000, 50_000, 0), Step::Restart { attempt: 3 });
+        let thrice = [5_000, 20_000, 50_000];
+        assert_eq!(decide(&auto(), &thrice, 60_000, 100_000, 0), Step::GiveUp { crashes: 4 });
+    }
+
+    #[test]
+    fn a_worker_that_lived_long_begins_anew() {
+        let old = [0, 1_000, 2_000];
+        assert_eq!(decide(&auto(), &old, 3_600_000, 3_700_000, 0), Step::Restart { attempt: 1 });
+    }
+
+    #[test]
+    fn only_so_many_are_started_at_once() {
+        assert_eq!(decide(&auto(), &[], 0, 60_000, 2), Step::WaitUntil { at_ms: 60_000 });
+    }
+}
