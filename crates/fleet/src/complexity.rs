@@ -3,9 +3,10 @@
 //! Invariant: pure and explainable: a weighted sum of five parts, each of which is kept. Words count only as whole
 //! words: there is no "ai" in *main* and no "log" in *login*.
 
+use forge_types::WorkerTier;
 use serde::{Deserialize, Serialize};
 
-use crate::work::{Work, WorkerTier};
+use crate::work::Work;
 
 const HARD: &[&str] = &[
     "architecture",

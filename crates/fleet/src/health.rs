@@ -3,6 +3,7 @@
 //! Invariants: pure; any proof of death is critical at once, and a silent file alone never is; whoever was stopped or
 //! waits for its provider is not looked at for a crash.
 
+use forge_types::{Finding, Health, HealthLevel, WorkerPhase};
 use serde::{Deserialize, Serialize};
 
 /// Thresholds; the defaults are those of the documentation.
@@ -29,7 +30,7 @@ impl Default for HealthMonitorConfig {
 /// What was seen of a worker at one moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Vitals {
-    pub phase: Phase,
+    pub phase: WorkerPhase,
     /// The process that was started, told by its pid and start time.
     pub process: Liveness,
     /// An agent below the shell of the pane; `Gone` when only the shell is left.
@@ -43,16 +44,6 @@ pub struct Vitals {
     pub screen: Screen,
     /// Restarts that were made and did not help.
     pub failed_recoveries: u32,
-}
-
-/// What the worker is meant to do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Phase {
-    Running,
-    /// Somebody stopped it.
-    Stopped,
-    /// It waits until its provider's limit is over.
-    Parked,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,46 +64,10 @@ pub enum Screen {
     ContextFull,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum HealthLevel {
-    Healthy,
-    Degraded,
-    Critical,
-    Failed,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Finding {
-    ProcessGone,
-    AgentGone,
-    SessionGone,
-    Stale,
-    TaskStuck,
-    MemoryHigh,
-    WaitsForPermission,
-    RateLimited,
-    ContextFull,
-    RecoveryExhausted,
-}
-
-impl Finding {
-    /// Whether it proves that nobody works there any more.
-    pub fn is_death(self) -> bool {
-        matches!(self, Finding::ProcessGone | Finding::AgentGone | Finding::SessionGone)
-    }
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Health {
-    pub level: HealthLevel,
-    pub findings: Vec<Finding>,
-}
-
 pub fn examine(vitals: &Vitals, config: &HealthMonitorConfig) -> Health {
-    if vitals.phase != Phase::Running {
-        return Health { level: HealthLevel::Healthy, findings: Vec::new() };
+    let memory_mb = vitals.memory_mb;
+    if !vitals.phase.is_live() {
+        return Health { memory_mb, ..Health::default() };
     }
     let stale = vitals.silent_secs.is_some_and(|silent| silent > config.stale_threshold_secs);
     let stuck =
@@ -140,7 +95,7 @@ pub fn examine(vitals: &Vitals, config: &HealthMonitorConfig) -> Health {
         (false, true) => HealthLevel::Healthy,
         (false, false) => HealthLevel::Degraded,
     };
-    Health { level, findings }
+    Health { level, findings, memory_mb }
 }
 
 /// A task counts as stuck after this many times the threshold of a silent file: 15 minutes by default.
@@ -152,7 +107,7 @@ mod tests {
 
     fn well() -> Vitals {
         Vitals {
-            phase: Phase::Running,
+            phase: WorkerPhase::Running,
             process: Liveness::Alive,
             agent: Liveness::Alive,
             session: Liveness::Alive,
@@ -201,7 +156,7 @@ mod tests {
 
     #[test]
     fn whoever_was_stopped_or_parked_has_not_crashed() {
-        for phase in [Phase::Stopped, Phase::Parked] {
+        for phase in [WorkerPhase::Stopped, WorkerPhase::Parked] {
             let seen =
                 examined(|v| (v.phase, v.process, v.session) = (phase, Liveness::Gone, Liveness::Gone));
             assert_eq!(seen, (HealthLevel::Healthy, vec![]));

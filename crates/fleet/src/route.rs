@@ -3,10 +3,10 @@
 //! Invariants: pure; a decision names a model that can be used now and either a worker that is free or the one to be
 //! started; difficulty may raise the tier that the priority asks for and never lowers it.
 
-use serde::{Deserialize, Serialize};
+use forge_types::{MicroUsd, RoutingDecision, RoutingReason, WorkerId, WorkerTier};
 
 use crate::complexity::{Complexity, Cuts};
-use crate::work::{Work, WorkerTier};
+use crate::work::{Work, tier_for};
 
 /// A model that may be used, and how it stands.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,7 +15,7 @@ pub struct Model {
     pub tier: WorkerTier,
     pub standing: Standing,
     /// What a piece of work cost on average, where there is a history.
-    pub mean_cost_usd: Option<f64>,
+    pub mean_cost: Option<MicroUsd>,
     /// Pieces of work that were given to it lately.
     pub chosen: u32,
 }
@@ -31,7 +31,7 @@ pub enum Standing {
 /// A worker that exists.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Candidate {
-    pub id: String,
+    pub id: WorkerId,
     pub model: String,
     pub free: bool,
     /// It has finished work of this kind or with one of these labels before.
@@ -73,39 +73,6 @@ impl Rules {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct RoutingDecision {
-    pub chosen_worker: Chosen,
-    pub model: String,
-    pub tier: WorkerTier,
-    pub reason: RoutingReason,
-    pub estimated_cost: Option<f64>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Chosen {
-    Worker(String),
-    /// One that is to be started.
-    New,
-}
-
-/// What decided.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum RoutingReason {
-    /// Urgent or hard: the model that the tier asks for.
-    PriorityMatch,
-    /// Not urgent: the cheap tier.
-    CostOptimization,
-    /// A worker of the tier is free now.
-    Availability,
-    /// A worker that has done such work before is free.
-    Specialized,
-    /// No model of the tier can be used.
-    Fallback,
-}
-
 /// Why nothing can be chosen now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoRoute {
@@ -117,7 +84,7 @@ pub enum NoRoute {
 
 /// The tier that a piece of work belongs to.
 pub fn tier_of(work: &Work, complexity: &Complexity, cuts: Cuts) -> WorkerTier {
-    let asked = WorkerTier::of(work.priority);
+    let asked = tier_for(work.priority);
     let labelled = work.labels.iter().any(|label| {
         let label = label.to_lowercase();
         label == "architecture" || label == "critical"
@@ -158,7 +125,7 @@ pub fn route(
             model: model.name.clone(),
             tier,
             reason,
-            estimated_cost: model.mean_cost_usd,
+            estimated_cost: model.mean_cost,
         });
     }
     Err(if found_model { NoRoute::NoRoom } else { NoRoute::NoModel })
@@ -178,7 +145,7 @@ fn usable_of(models: &[Model], tier: WorkerTier) -> Vec<&Model> {
     usable.into_iter().map(|(model, _)| model).collect()
 }
 
-type Choice<'a> = (&'a Model, Chosen, Option<RoutingReason>);
+type Choice<'a> = (&'a Model, Option<WorkerId>, Option<RoutingReason>);
 
 /// A free worker that knows such work, else any free one, else a new one.
 fn choose<'a>(work: &Work, usable: &[&'a Model], workers: &[Candidate], room: usize) -> Option<Choice<'a>> {
@@ -189,10 +156,10 @@ fn choose<'a>(work: &Work, usable: &[&'a Model], workers: &[Candidate], room: us
         usable.iter().find_map(|model| {
             let mut of_model = workers.iter().filter(|worker| worker.free && worker.model == model.name);
             let worker = of_model.find(|worker| fits(worker))?;
-            Some((*model, Chosen::Worker(worker.id.clone()), Some(reason)))
+            Some((*model, Some(worker.id.clone()), Some(reason)))
         })
     };
-    let new = || usable.first().filter(|_| room > 0).map(|model| (*model, Chosen::New, None));
+    let new = || usable.first().filter(|_| room > 0).map(|model| (*model, None, None));
     find(RoutingReason::Specialized, &knows)
         .or_else(|| find(RoutingReason::Availability, &|_| true))
         .or_else(new)

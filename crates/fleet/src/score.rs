@@ -1,29 +1,9 @@
 //! In which order work is taken: a sum of four parts, 0 to 100, each of them shown.
 
-use serde::{Deserialize, Serialize};
+use forge_types::ScoreComponents;
 
 use crate::complexity::Complexity;
 use crate::work::Work;
-
-/// The parts of a score, in points.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ScoreComponents {
-    /// 0 to 40.
-    pub priority: f64,
-    /// 0 to 30.
-    #[serde(rename = "type")]
-    pub kind: f64,
-    /// 0 to 15.
-    pub complexity: f64,
-    /// 0 to 15: a worker that fits is free now, or how many wait before it.
-    pub availability: f64,
-}
-
-impl ScoreComponents {
-    pub fn total(&self) -> f64 {
-        self.priority + self.kind + self.complexity + self.availability
-    }
-}
 
 /// How long work of some tier waits for a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,18 +16,21 @@ pub enum Wait {
 
 pub fn score(work: &Work, complexity: &Complexity, wait: Wait) -> ScoreComponents {
     ScoreComponents {
-        priority: 40.0 - 10.0 * f64::from(work.priority.get()),
+        priority: 40 - 10 * work.priority.get(),
         kind: match work.kind.as_str() {
-            "bug" => 30.0,
-            "feature" => 20.0,
-            "task" => 15.0,
-            "epic" => 0.0,
-            _ => 10.0,
+            "bug" => 30,
+            "feature" => 20,
+            "task" => 15,
+            "epic" => 0,
+            _ => 10,
         },
-        complexity: 0.15 * complexity.total(),
+        // At most 15, so nothing is lost.
+        complexity: (0.15 * complexity.total()).round() as u8,
         availability: match wait {
-            Wait::None => 15.0,
-            Wait::Behind(count) => (12.0 - 3.0 * count as f64).max(0.0),
+            Wait::None => 15,
+            Wait::Behind(count) => {
+                12u8.saturating_sub(u8::try_from(count).unwrap_or(u8::MAX).saturating_mul(3))
+            }
         },
     }
 }
@@ -55,11 +38,7 @@ pub fn score(work: &Work, complexity: &Complexity, wait: Wait) -> ScoreComponent
 /// The most valuable first; of equals the older one.
 pub fn order(work: &mut [(Work, ScoreComponents)]) {
     work.sort_by(|(a, one), (b, other)| {
-        other
-            .total()
-            .total_cmp(&one.total())
-            .then(a.created_at_ms.cmp(&b.created_at_ms))
-            .then(a.id.cmp(&b.id))
+        other.total().cmp(&one.total()).then(a.created_at_ms.cmp(&b.created_at_ms)).then(a.id.cmp(&b.id))
     });
 }
 
@@ -90,10 +69,10 @@ mod tests {
     #[test]
     fn the_parts_have_their_bounds() {
         let (_, best) = scored(work("a", 0, "bug", 0), Wait::None);
-        assert_eq!((best.priority, best.kind, best.availability), (40.0, 30.0, 15.0));
-        assert!(best.complexity <= 15.0 && best.total() <= 100.0);
+        assert_eq!((best.priority, best.kind, best.availability), (40, 30, 15));
+        assert!(best.complexity <= 15 && best.total() <= 100);
         let (_, least) = scored(work("b", 9, "epic", 0), Wait::Behind(50));
-        assert_eq!((least.priority, least.kind, least.availability), (0.0, 0.0, 0.0));
+        assert_eq!((least.priority, least.kind, least.availability), (0, 0, 0));
     }
 
     #[test]

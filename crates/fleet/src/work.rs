@@ -1,5 +1,7 @@
 //! A piece of work as the scorer and the router see it, whether it is a bead or a task.
 
+use forge_types::WorkerTier;
+
 /// 0 is the most urgent. Anything beyond 4 counts as 4.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Priority(u8);
@@ -33,24 +35,11 @@ pub struct Work {
     pub files: Option<usize>,
 }
 
-/// Groups of workers by what they cost and can do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum WorkerTier {
-    Budget,
-    Standard,
-    Premium,
-}
-
-impl WorkerTier {
-    pub const ALL: [WorkerTier; 3] = [WorkerTier::Budget, WorkerTier::Standard, WorkerTier::Premium];
-
-    /// P0 and P1 are premium, P2 is standard, P3 and P4 are budget.
-    pub fn of(priority: Priority) -> Self {
-        match priority.get() {
-            0 | 1 => WorkerTier::Premium,
-            2 => WorkerTier::Standard,
-            _ => WorkerTier::Budget,
-        }
+/// P0 and P1 are premium, P2 is standard, P3 and P4 are budget.
+pub fn tier_for(priority: Priority) -> WorkerTier {
+    match priority.get() {
+        0 | 1 => WorkerTier::Premium,
+        2 => WorkerTier::Standard,
+        _ => WorkerTier::Budget,
     }
 }

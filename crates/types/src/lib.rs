@@ -15,6 +15,7 @@ mod draft;
 mod errand;
 mod event;
 mod executor;
+mod fleet;
 mod id;
 mod image;
 mod import;
@@ -49,6 +50,10 @@ pub use draft::{Draft, DraftKind, QueueDraft, SaveDraft};
 pub use errand::Errand;
 pub use event::{Change, Event, EventRecord};
 pub use executor::{DEFAULT_VARIANT, Executor, ProfileId, UnknownExecutor, canonical_variant};
+pub use fleet::{
+    AssignedBead, BadWorkerId, Finding, Health, HealthLevel, ProcessMark, RoutingDecision, RoutingReason,
+    ScoreComponents, Worker, WorkerId, WorkerPhase, WorkerTier,
+};
 pub use id::{
     AgentId, ApprovalId, AttemptId, DraftId, ErrandId, ImageId, MergeId, NotificationId, ProjectId, RunId,
     TagId, TaskId, TemplateId,

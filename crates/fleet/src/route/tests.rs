@@ -17,7 +17,7 @@ fn work(priority: u8) -> Work {
 
 fn model(name: &str, tier: WorkerTier) -> Model {
     let standing = Standing::Usable { resets_soon: false };
-    Model { name: name.to_owned(), tier, standing, mean_cost_usd: None, chosen: 0 }
+    Model { name: name.to_owned(), tier, standing, mean_cost: None, chosen: 0 }
 }
 
 fn models() -> Vec<Model> {
@@ -30,7 +30,7 @@ fn models() -> Vec<Model> {
 }
 
 fn worker(id: &str, model: &str, free: bool) -> Candidate {
-    Candidate { id: id.to_owned(), model: model.to_owned(), free, knows: Vec::new() }
+    Candidate { id: id.parse().unwrap(), model: model.to_owned(), free, knows: Vec::new() }
 }
 
 fn roomy() -> Rules {
@@ -57,7 +57,7 @@ fn priorities_lead_to_their_models() {
     ] {
         let decision = routed(&work(priority), &models(), &[], &roomy()).unwrap();
         assert_eq!((decision.model.as_str(), decision.reason), (model, reason), "P{priority}");
-        assert_eq!(decision.chosen_worker, Chosen::New);
+        assert_eq!(decision.chosen_worker, None);
     }
 }
 
@@ -77,15 +77,9 @@ fn a_free_worker_is_taken_before_a_new_one_is_started_and_one_that_knows_the_wor
     knowing.knows.push("task".to_owned());
     let crowd = [worker("a", "sonnet", true), knowing, worker("c", "haiku", true)];
     let decision = routed(&work(2), &models(), &crowd, &roomy()).unwrap();
-    assert_eq!(
-        (decision.chosen_worker, decision.reason),
-        (Chosen::Worker("b".into()), RoutingReason::Specialized)
-    );
+    assert_eq!((decision.chosen_worker, decision.reason), ("b".parse().ok(), RoutingReason::Specialized));
     let decision = routed(&work(2), &models(), &crowd[..1], &roomy()).unwrap();
-    assert_eq!(
-        (decision.chosen_worker, decision.reason),
-        (Chosen::Worker("a".into()), RoutingReason::Availability)
-    );
+    assert_eq!((decision.chosen_worker, decision.reason), ("a".parse().ok(), RoutingReason::Availability));
 }
 
 #[test]

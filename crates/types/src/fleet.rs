@@ -1,0 +1,230 @@
+//! Long-lived workers: who they are, how they are, what they are given and why.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{MicroUsd, Millis};
+
+/// The name of a worker, which is also the name of its status file and its log.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct WorkerId(String);
+
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "worker id: '{0}' is not allowed; allowed: 1 to 64 letters, digits, '-' and '_', beginning with a letter or digit"
+)]
+pub struct BadWorkerId(pub String);
+
+impl WorkerId {
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for WorkerId {
+    type Err = BadWorkerId;
+
+    fn from_str(text: &str) -> Result<Self, BadWorkerId> {
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
+        let fits = text.len() <= 64
+            && text.bytes().all(plain)
+            && text.bytes().next().is_some_and(|byte| byte.is_ascii_alphanumeric());
+        if fits { Ok(Self(text.to_owned())) } else { Err(BadWorkerId(text.to_owned())) }
+    }
+}
+
+impl TryFrom<String> for WorkerId {
+    type Error = BadWorkerId;
+
+    fn try_from(text: String) -> Result<Self, BadWorkerId> {
+        text.parse()
+    }
+}
+
+impl From<WorkerId> for String {
+    fn from(id: WorkerId) -> String {
+        id.0
+    }
+}
+
+impl fmt::Display for WorkerId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Groups of workers by what they cost and can do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WorkerTier {
+    Budget,
+    Standard,
+    Premium,
+}
+
+impl WorkerTier {
+    pub const ALL: [WorkerTier; 3] = [WorkerTier::Budget, WorkerTier::Standard, WorkerTier::Premium];
+}
+
+/// What Forge means a worker to do. How it is, is its [`Health`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WorkerPhase {
+    /// Its launcher runs.
+    Starting,
+    Running,
+    /// It finishes what it has and takes nothing new.
+    Paused,
+    /// It waits until its provider serves it again.
+    Parked,
+    /// It died and is started again after a pause.
+    Recovering,
+    /// Somebody stopped it.
+    Stopped,
+    /// It ended by itself, with its work done.
+    Finished,
+    /// It died, and that was not mended.
+    Failed,
+}
+
+impl WorkerPhase {
+    /// Whether a session of it should exist.
+    pub fn is_live(self) -> bool {
+        matches!(self, WorkerPhase::Starting | WorkerPhase::Running | WorkerPhase::Paused)
+    }
+}
+
+/// A process that cannot be mistaken for another one with the same number.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProcessMark {
+    pub pid: u32,
+    /// Clock ticks after boot.
+    pub start_time: u64,
+    pub boot_id: String,
+}
+
+/// A bead that a worker has.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AssignedBead {
+    pub workspace: PathBuf,
+    pub id: String,
+    pub title: String,
+    /// The name under which the tracker knows the worker.
+    pub actor: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Worker {
+    pub id: WorkerId,
+    pub session: String,
+    pub model: String,
+    pub tier: WorkerTier,
+    pub workspace: PathBuf,
+    pub phase: WorkerPhase,
+    /// All that is needed to start it again.
+    pub config: Value,
+    pub process: Option<ProcessMark>,
+    pub bead: Option<AssignedBead>,
+    pub health: Health,
+    /// What its status file says, as it is written there.
+    pub status: Option<Value>,
+    /// When it was started again, oldest first.
+    pub restarts: Vec<Millis>,
+    pub parked_until: Option<Millis>,
+    /// Why it is in its phase, where that needs words.
+    pub note: Option<String>,
+    pub created_at: Millis,
+    pub updated_at: Millis,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum HealthLevel {
+    #[default]
+    Healthy,
+    Degraded,
+    Critical,
+    Failed,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Health {
+    pub level: HealthLevel,
+    pub findings: Vec<Finding>,
+    /// Resident memory of everything below its pane.
+    pub memory_mb: Option<u64>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Finding {
+    ProcessGone,
+    AgentGone,
+    SessionGone,
+    Stale,
+    TaskStuck,
+    MemoryHigh,
+    WaitsForPermission,
+    RateLimited,
+    ContextFull,
+    RecoveryExhausted,
+}
+
+impl Finding {
+    /// Whether it proves that nobody works there any more.
+    pub fn is_death(self) -> bool {
+        matches!(self, Finding::ProcessGone | Finding::AgentGone | Finding::SessionGone)
+    }
+}
+
+/// The parts of a score, in points; together at most 100.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ScoreComponents {
+    /// 0 to 40.
+    pub priority: u8,
+    /// 0 to 30.
+    #[serde(rename = "type")]
+    pub kind: u8,
+    /// 0 to 15.
+    pub complexity: u8,
+    /// 0 to 15: a worker that fits is free now, or how many wait before it.
+    pub availability: u8,
+}
+
+impl ScoreComponents {
+    pub fn total(&self) -> u8 {
+        self.priority + self.kind + self.complexity + self.availability
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RoutingDecision {
+    /// `None` when a new worker is to be started.
+    pub chosen_worker: Option<WorkerId>,
+    pub model: String,
+    pub tier: WorkerTier,
+    pub reason: RoutingReason,
+    /// What such work cost on average, where there is a history.
+    pub estimated_cost: Option<MicroUsd>,
+}
+
+/// What decided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RoutingReason {
+    /// Urgent or hard: the model that the tier asks for.
+    PriorityMatch,
+    /// Not urgent: the cheap tier.
+    CostOptimization,
+    /// A worker of the tier is free now.
+    Availability,
+    /// A worker that has done such work before is free.
+    Specialized,
+    /// No model of the tier can be used.
+    Fallback,
+}
