@@ -9,6 +9,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 mod agent;
+mod alert;
 mod approval;
 mod crowd;
 mod document;
@@ -31,6 +32,7 @@ mod tag;
 mod touched;
 mod tx;
 mod usage;
+mod worker;
 mod write;
 
 pub use document::TaskBlock;
@@ -44,3 +46,4 @@ pub use store::{AttemptsOf, Dropped, Page, Store};
 pub use tag::TemplateScope;
 pub use tx::Tx;
 pub use usage::{Spender, Spent, UsageLine};
+pub use worker::BeadFailure;

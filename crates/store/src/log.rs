@@ -191,5 +191,9 @@ fn label(event: &Event) -> (&'static str, Option<String>, Option<String>) {
             ("draft", Some(project_id.to_string()), Some(attempt_id.to_string()))
         }
         Event::Approval { .. } => ("approval", None, None),
+        Event::Worker { .. } => ("worker", None, None),
+        Event::WorkerRemoved { .. } => ("worker_removed", None, None),
+        Event::Alert { .. } => ("alert", None, None),
+        Event::Routing { .. } => ("routing", None, None),
     }
 }

@@ -1,14 +1,14 @@
 //! What a transaction changed, and the events that tell of it.
 //!
 //! Invariant: one event per entity and transaction, in the order removals, projects, attempts, tasks, runs,
-//! drafts, approvals. What was made and removed again in the same transaction never happened.
+//! drafts, approvals, workers, routings, alerts. What was made and removed again in the same transaction never happened.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 
 use forge_types::{
-    Approval, ApprovalId, AttemptId, Change, Draft, DraftKind, Event, Project, ProjectId, Run, RunId, TaskId,
-    TaskSummary,
+    Alert, AlertId, Approval, ApprovalId, AttemptId, Change, Draft, DraftKind, Event, Project, ProjectId,
+    Routing, RoutingId, Run, RunId, TaskId, TaskSummary, Worker, WorkerId,
 };
 
 /// A map that keeps the order of first insertion.
@@ -74,6 +74,9 @@ pub(crate) struct Touched {
     runs: Ordered<RunId, (Change, Run)>,
     drafts: Ordered<(AttemptId, DraftKind), (AttemptId, DraftKind, DraftState)>,
     approvals: Ordered<ApprovalId, (Change, Approval)>,
+    workers: Ordered<WorkerId, (Change, Worker)>,
+    alerts: Ordered<AlertId, (Change, Alert)>,
+    routings: Ordered<RoutingId, (Change, Routing)>,
     homes: HashMap<AttemptId, Home>,
 }
 
@@ -129,6 +132,33 @@ impl Touched {
         match self.approvals.get_mut(&approval.id) {
             Some((_, old)) => *old = approval,
             None => self.approvals.put(approval.id, (change, approval)),
+        }
+    }
+
+    pub(crate) fn worker(&mut self, change: Change, worker: Worker) {
+        match self.workers.get_mut(&worker.id) {
+            Some((_, old)) => *old = worker,
+            None => self.workers.put(worker.id.clone(), (change, worker)),
+        }
+    }
+
+    pub(crate) fn worker_removed(&mut self, id: WorkerId) {
+        if !matches!(self.workers.remove(&id), Some((Change::Created, _))) {
+            self.removed.push(Event::WorkerRemoved { id });
+        }
+    }
+
+    pub(crate) fn alert(&mut self, change: Change, alert: Alert) {
+        match self.alerts.get_mut(&alert.id) {
+            Some((_, old)) => *old = alert,
+            None => self.alerts.put(alert.id, (change, alert)),
+        }
+    }
+
+    pub(crate) fn routing(&mut self, change: Change, routing: Routing) {
+        match self.routings.get_mut(&routing.id) {
+            Some((_, old)) => *old = routing,
+            None => self.routings.put(routing.id, (change, routing)),
         }
     }
 
@@ -215,6 +245,10 @@ impl Touched {
         }));
         let approvals = self.approvals.into_values();
         events.extend(approvals.map(|(change, approval)| Event::Approval { change, approval }));
+        events.extend(self.workers.into_values().map(|(change, worker)| Event::Worker { change, worker }));
+        events
+            .extend(self.routings.into_values().map(|(change, routing)| Event::Routing { change, routing }));
+        events.extend(self.alerts.into_values().map(|(change, alert)| Event::Alert { change, alert }));
         events
     }
 }

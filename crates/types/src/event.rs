@@ -5,7 +5,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Approval, AttemptId, Draft, DraftKind, Project, ProjectId, Run, RunId, TaskId, TaskSummary};
+use crate::{
+    Alert, Approval, AttemptId, Draft, DraftKind, Project, ProjectId, Routing, Run, RunId, TaskId,
+    TaskSummary, Worker, WorkerId,
+};
 
 /// Whether an entity is new to the reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -63,6 +66,21 @@ pub enum Event {
     Approval {
         change: Change,
         approval: Approval,
+    },
+    Worker {
+        change: Change,
+        worker: Worker,
+    },
+    WorkerRemoved {
+        id: WorkerId,
+    },
+    Alert {
+        change: Change,
+        alert: Alert,
+    },
+    Routing {
+        change: Change,
+        routing: Routing,
     },
 }
 

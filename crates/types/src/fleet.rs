@@ -7,7 +7,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{MicroUsd, Millis};
+use crate::{AlertId, MicroUsd, Millis, RoutingId};
 
 /// The name of a worker, which is also the name of its status file and its log.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -227,4 +227,105 @@ pub enum RoutingReason {
     Specialized,
     /// No model of the tier can be used.
     Fallback,
+}
+
+/// A decision, what was expected of it, and what came of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Routing {
+    pub id: RoutingId,
+    /// Where the work comes from: the folder of a bead's workspace.
+    pub workspace: PathBuf,
+    /// The bead.
+    pub work: String,
+    pub title: String,
+    pub score: ScoreComponents,
+    /// How hard it looked, 0 to 100.
+    pub complexity: u8,
+    pub decision: RoutingDecision,
+    /// The worker that got it, also when it was started for it.
+    pub worker: Option<WorkerId>,
+    pub outcome: Option<Outcome>,
+    pub actual_cost: Option<MicroUsd>,
+    pub decided_at: Millis,
+    pub ended_at: Option<Millis>,
+}
+
+/// What became of work that was given to a worker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    Closed,
+    /// It went back to the queue.
+    Released,
+    /// It failed too often and waits for a person.
+    Parked,
+}
+
+/// Who works on a bead. Forge's own truth, whatever the tracker says.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Lease {
+    pub workspace: PathBuf,
+    pub bead: String,
+    pub worker: WorkerId,
+    pub actor: String,
+    pub taken_at: Millis,
+}
+
+/// Something that a person should know.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Alert {
+    pub id: AlertId,
+    pub kind: AlertKind,
+    pub severity: Severity,
+    /// What it is about: a worker's id, a workspace, a model; empty for the whole.
+    pub subject: String,
+    pub message: String,
+    /// How often it was noticed.
+    pub count: u32,
+    pub first_at: Millis,
+    pub last_at: Millis,
+    pub acknowledged_at: Option<Millis>,
+    pub resolved_at: Option<Millis>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Severity {
+    Info,
+    Warning,
+    Critical,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AlertKind {
+    WorkerCrashed,
+    RecoveryExhausted,
+    WorkerStale,
+    TaskStuck,
+    WaitsForPermission,
+    ContextFull,
+    MemoryHigh,
+    Budget,
+    Quota,
+    QueueEmpty,
+    BeadBlocked,
+    BeadParked,
+    DiskLow,
+    AutoRestart,
+    WorkerParked,
+    WorkerRecovered,
+}
+
+impl AlertKind {
+    pub fn severity(self) -> Severity {
+        match self {
+            AlertKind::WorkerCrashed | AlertKind::RecoveryExhausted => Severity::Critical,
+            AlertKind::AutoRestart
+            | AlertKind::WorkerParked
+            | AlertKind::WorkerRecovered
+            | AlertKind::QueueEmpty => Severity::Info,
+            _ => Severity::Warning,
+        }
+    }
 }

@@ -55,6 +55,10 @@ impl ApprovalId {
 }
 
 id! {
+    /// Something that a person should know.
+    AlertId,
+    /// A decision which worker gets a piece of work.
+    RoutingId,
     /// A git repository known to Forge.
     ProjectId,
     /// A piece of work.

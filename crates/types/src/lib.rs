@@ -51,12 +51,13 @@ pub use errand::Errand;
 pub use event::{Change, Event, EventRecord};
 pub use executor::{DEFAULT_VARIANT, Executor, ProfileId, UnknownExecutor, canonical_variant};
 pub use fleet::{
-    AssignedBead, BadWorkerId, Finding, Health, HealthLevel, ProcessMark, RoutingDecision, RoutingReason,
-    ScoreComponents, Worker, WorkerId, WorkerPhase, WorkerTier,
+    Alert, AlertKind, AssignedBead, BadWorkerId, Finding, Health, HealthLevel, Lease, Outcome, ProcessMark,
+    Routing, RoutingDecision, RoutingReason, ScoreComponents, Severity, Worker, WorkerId, WorkerPhase,
+    WorkerTier,
 };
 pub use id::{
-    AgentId, ApprovalId, AttemptId, DraftId, ErrandId, ImageId, MergeId, NotificationId, ProjectId, RunId,
-    TagId, TaskId, TemplateId,
+    AgentId, AlertId, ApprovalId, AttemptId, DraftId, ErrandId, ImageId, MergeId, NotificationId, ProjectId,
+    RoutingId, RunId, TagId, TaskId, TemplateId,
 };
 pub use image::Image;
 pub use import::{

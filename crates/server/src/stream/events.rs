@@ -44,14 +44,21 @@ fn messages(feed: EventFeed) -> impl Stream<Item = Message> + Send + 'static {
 
 fn write(record: &EventRecord) -> Option<Message> {
     let message = Message::default().id(record.seq.to_string());
-    if let Event::Approval { approval, .. } = &record.event {
-        return message.event("approval").json_data(wire::approval(approval)).ok();
+    match &record.event {
+        Event::Approval { approval, .. } => {
+            return message.event("approval").json_data(wire::approval(approval)).ok();
+        }
+        Event::Worker { worker, .. } => return message.event("worker").json_data(worker).ok(),
+        Event::WorkerRemoved { id } => return message.event("worker_removed").json_data(id).ok(),
+        Event::Alert { alert, .. } => return message.event("alert").json_data(alert).ok(),
+        Event::Routing { routing, .. } => return message.event("routing").json_data(routing).ok(),
+        _ => {}
     }
     Some(message.event("json_patch").data(format!("[{}]", patch(&record.event)?)))
 }
 
 /// A new attempt shows as the change of its task, which is an event of its own. The documents that clients keep have no
-/// place for approvals, which therefore have a name of their own on this stream.
+/// place for approvals, workers, alerts and routing decisions, which therefore have names of their own on this stream.
 fn patch(event: &Event) -> Option<String> {
     Some(match event {
         Event::Task { change, task, .. } => {
@@ -69,6 +76,10 @@ fn patch(event: &Event) -> Option<String> {
         Event::Project { .. }
         | Event::ProjectRemoved { .. }
         | Event::AttemptCreated { .. }
-        | Event::Approval { .. } => return None,
+        | Event::Approval { .. }
+        | Event::Worker { .. }
+        | Event::WorkerRemoved { .. }
+        | Event::Alert { .. }
+        | Event::Routing { .. } => return None,
     })
 }

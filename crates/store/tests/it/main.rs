@@ -5,6 +5,7 @@
 mod crowd;
 mod desk;
 mod fixture;
+mod fleet;
 mod follow;
 mod lists;
 mod pulls;

@@ -70,6 +70,10 @@ impl Known {
                 None => drop(self.drafts.remove(&(attempt_id, kind))),
             },
             Event::Approval { .. } => panic!("the walker asks nothing"),
+            Event::Worker { .. }
+            | Event::WorkerRemoved { .. }
+            | Event::Alert { .. }
+            | Event::Routing { .. } => panic!("the walker has no fleet"),
         }
     }
 }

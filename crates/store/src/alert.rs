@@ -1,0 +1,131 @@
+//! Alerts and routing decisions: what the fleet tells people and what it remembers of its choices.
+//!
+//! Invariant: one alert is open per kind and subject; noticing it again counts and may make it graver, never milder.
+
+use std::path::Path;
+
+use forge_types::{Alert, AlertId, AlertKind, Change, Millis, Routing, RoutingId};
+use sqlx::sqlite::SqliteRow;
+
+use crate::error::{Result, StoreError};
+use crate::query;
+use crate::row::{Cells, Read};
+use crate::store::Store;
+use crate::tx::Tx;
+use crate::write::{bind, changed, json};
+
+const OPEN: &str = "SELECT body FROM alerts WHERE kind = $1 AND subject = $2 AND resolved_ms IS NULL";
+const ALERT: &str = "SELECT body FROM alerts WHERE id = $1";
+const ROUTING: &str = "SELECT body FROM routings WHERE id = $1";
+
+fn alert(row: &SqliteRow) -> Read<Alert> {
+    Cells::of(row).json()
+}
+
+fn routing(row: &SqliteRow) -> Read<Routing> {
+    Cells::of(row).json()
+}
+
+impl Store {
+    /// Newest first; those that are not resolved come before all others.
+    pub async fn alerts(&self, limit: u32) -> Result<Vec<Alert>> {
+        let sql = "SELECT body FROM alerts ORDER BY resolved_ms IS NOT NULL, last_ms DESC, id LIMIT $1";
+        let rows = bind!(sql, limit).fetch_all(&mut *self.reader().await?).await?;
+        Ok(rows.iter().map(alert).collect::<Read<_>>()?)
+    }
+
+    /// Newest first.
+    pub async fn routings(&self, limit: u32) -> Result<Vec<Routing>> {
+        let sql = "SELECT body FROM routings ORDER BY decided_ms DESC, id LIMIT $1";
+        let rows = bind!(sql, limit).fetch_all(&mut *self.reader().await?).await?;
+        Ok(rows.iter().map(routing).collect::<Read<_>>()?)
+    }
+
+    /// The decisions about one piece of work, newest first.
+    pub async fn routings_of(&self, workspace: &Path, work: &str) -> Result<Vec<Routing>> {
+        let sql = "SELECT body FROM routings WHERE workspace = $1 AND work = $2 ORDER BY decided_ms DESC, id";
+        let query = bind!(sql, workspace.to_string_lossy().into_owned(), work);
+        let rows = query.fetch_all(&mut *self.reader().await?).await?;
+        Ok(rows.iter().map(routing).collect::<Read<_>>()?)
+    }
+}
+
+impl Tx {
+    /// Notes an alert: a new one, or once more the one that is open. `graver` of both severities counts.
+    pub async fn raise_alert(&mut self, new: Alert) -> Result<Alert> {
+        let open = bind!(OPEN, json(&new.kind)?, &new.subject).fetch_optional(self.conn()?).await?;
+        let Some(old) = open.as_ref().map(alert).transpose()? else {
+            let sql = "INSERT INTO alerts (id, kind, subject, body, last_ms) VALUES ($1, $2, $3, $4, $5)";
+            let (kind, body) = (json(&new.kind)?, json(&new)?);
+            let insert = bind!(sql, new.id.to_string(), kind, &new.subject, body, new.last_at.0);
+            insert.execute(self.conn()?).await?;
+            self.touched.alert(Change::Created, new.clone());
+            return Ok(new);
+        };
+        let raised = Alert {
+            severity: old.severity.max(new.severity),
+            // What got worse is news, although the old one was seen.
+            acknowledged_at: old.acknowledged_at.filter(|_| new.severity <= old.severity),
+            message: new.message,
+            count: old.count.saturating_add(1),
+            last_at: new.last_at,
+            ..old
+        };
+        self.write_alert(&raised).await?;
+        Ok(raised)
+    }
+
+    /// Ends what is open of that kind and subject; `None` when nothing is.
+    pub async fn resolve_alert(
+        &mut self,
+        kind: AlertKind,
+        subject: &str,
+        at: Millis,
+    ) -> Result<Option<Alert>> {
+        let open = bind!(OPEN, json(&kind)?, subject).fetch_optional(self.conn()?).await?;
+        let Some(old) = open.as_ref().map(alert).transpose()? else { return Ok(None) };
+        let resolved = Alert { resolved_at: Some(at), ..old };
+        self.write_alert(&resolved).await?;
+        Ok(Some(resolved))
+    }
+
+    /// A person has seen it. [`StoreError::Missing`] when there is no such alert.
+    pub async fn acknowledge_alert(&mut self, id: AlertId, at: Millis) -> Result<Alert> {
+        let old = query::one(self.conn()?, ALERT, id.to_string(), alert).await?.ok_or(StoreError::Missing)?;
+        let seen = Alert { acknowledged_at: Some(old.acknowledged_at.unwrap_or(at)), ..old };
+        self.write_alert(&seen).await?;
+        Ok(seen)
+    }
+
+    async fn write_alert(&mut self, alert: &Alert) -> Result<()> {
+        let sql = "UPDATE alerts SET body = $2, last_ms = $3, resolved_ms = $4 WHERE id = $1";
+        let resolved = alert.resolved_at.map(|at| at.0);
+        let update = bind!(sql, alert.id.to_string(), json(alert)?, alert.last_at.0, resolved);
+        changed(update.execute(self.conn()?).await?)?;
+        self.touched.alert(Change::Updated, alert.clone());
+        Ok(())
+    }
+
+    pub async fn routing(&mut self, id: RoutingId) -> Result<Option<Routing>> {
+        query::one(self.conn()?, ROUTING, id.to_string(), routing).await
+    }
+
+    pub async fn insert_routing(&mut self, routing: &Routing) -> Result<()> {
+        let sql = "INSERT INTO routings (id, workspace, work, body, decided_ms) VALUES ($1, $2, $3, $4, $5)";
+        let workspace = routing.workspace.to_string_lossy().into_owned();
+        let body = json(routing)?;
+        let insert = bind!(sql, routing.id.to_string(), workspace, &routing.work, body, routing.decided_at.0);
+        insert.execute(self.conn()?).await?;
+        self.touched.routing(Change::Created, routing.clone());
+        Ok(())
+    }
+
+    pub async fn update_routing(&mut self, routing: &Routing) -> Result<()> {
+        let sql = "UPDATE routings SET body = $2, ended_ms = $3 WHERE id = $1";
+        let ended = routing.ended_at.map(|at| at.0);
+        let update = bind!(sql, routing.id.to_string(), json(routing)?, ended);
+        changed(update.execute(self.conn()?).await?)?;
+        self.touched.routing(Change::Updated, routing.clone());
+        Ok(())
+    }
+}
