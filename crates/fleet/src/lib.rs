@@ -9,3 +9,4 @@ pub mod recovery;
 pub mod route;
 pub mod score;
 pub mod work;
+pub mod beads;

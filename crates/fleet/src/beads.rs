@@ -1,0 +1,38 @@
+//! The beads of a project: a queue of work with dependencies, shared with the tools `br` and `bd`.
+//!
+//! Owns everything Forge knows of their files and programs. [`Workspace::find`] says what a directory has,
+//! [`Workspace::open`] gives the one [`Store`] for it, [`Store::watch`] tells what changes. Invariants: no field of a
+//! record is lost, the databases of the tools are never touched, and no program is asked without a bound.
+
+mod answer;
+mod bead;
+mod call;
+mod cli;
+mod cycle;
+mod draft;
+mod error;
+mod jsonl;
+mod local;
+mod lock;
+mod name;
+mod place;
+mod program;
+mod ready;
+mod refusal;
+mod snapshot;
+mod store;
+mod watch;
+mod workspace;
+
+pub use bead::{Bead, Comment, CommentId, Dependency, Rest, Status, Time};
+pub use cli::CliStore;
+pub use error::BeadsError;
+pub use jsonl::JsonlStore;
+pub use local::LocalStore;
+pub use place::{FoundBy, Layout, Place, Tool};
+pub use program::{Capabilities, Program, Rejected, Version};
+pub use ready::{Filter, ReadyPolicy, Standing};
+pub use snapshot::{Hash, Problem, ProblemKind, Snapshot};
+pub use store::{Change, Claim, Close, Linked, NewBead, Release, Store};
+pub use watch::{News, Watch};
+pub use workspace::{Flavour, Surroundings, Workspace};

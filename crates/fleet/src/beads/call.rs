@@ -1,0 +1,154 @@
+//! One run of a beads program.
+//!
+//! Owns the child from start to end. Invariant: no shell, nothing on standard input, `BEADS_DIR` always set to the one
+//! directory, every run bounded, and a run that times out or is given up takes its whole process group with it.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process_group};
+use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::process::Command;
+
+use super::error::BeadsError;
+
+const READ_LIMIT: Duration = Duration::from_secs(10);
+const WRITE_LIMIT: Duration = Duration::from_secs(30);
+/// How long output is waited for after the end: a daemon that was started may hold the pipes open for ever.
+const PIPE_GRACE: Duration = Duration::from_millis(500);
+const STDOUT_MAX: u64 = 256 << 20;
+const STDERR_MAX: u64 = 1 << 20;
+
+#[derive(Debug)]
+pub(super) struct Call {
+    program: PathBuf,
+    dir: PathBuf,
+    args: Vec<OsString>,
+    env: Vec<(&'static str, OsString)>,
+    limit: Duration,
+}
+
+/// What a run came to.
+#[derive(Debug)]
+pub(super) struct Answer {
+    pub command: String,
+    /// `None` when a signal ended it.
+    pub code: Option<i32>,
+    pub stdout: Vec<u8>,
+    pub stderr: String,
+}
+
+impl Call {
+    pub fn read(program: &Path, beads_dir: &Path) -> Self {
+        Self::new(program, beads_dir, READ_LIMIT)
+    }
+
+    pub fn write(program: &Path, beads_dir: &Path, actor: &str) -> Self {
+        let call = Self::new(program, beads_dir, WRITE_LIMIT);
+        call.env("BEADS_ACTOR", actor).arg(format!("--actor={actor}"))
+    }
+
+    fn new(program: &Path, beads_dir: &Path, limit: Duration) -> Self {
+        let dir = beads_dir.parent().unwrap_or(beads_dir).to_owned();
+        let env = vec![("BEADS_DIR", beads_dir.into())];
+        Self { program: program.to_owned(), dir, args: vec!["--json".into()], env, limit }
+    }
+
+    pub fn limit(mut self, limit: Duration) -> Self {
+        self.limit = limit;
+        self
+    }
+
+    pub fn env(mut self, name: &'static str, value: impl AsRef<OsStr>) -> Self {
+        self.env.push((name, value.as_ref().to_owned()));
+        self
+    }
+
+    pub fn arg(mut self, arg: impl Into<OsString>) -> Self {
+        self.args.push(arg.into());
+        self
+    }
+
+    /// Puts the verb in front of the flags, for messages and for tools that want it first.
+    pub fn verb(mut self, words: &[&str]) -> Self {
+        self.args.splice(0..0, words.iter().map(OsString::from));
+        self
+    }
+
+    pub async fn run(&self) -> Result<Answer, BeadsError> {
+        let mut command = Command::new(&self.program);
+        command.args(&self.args).current_dir(&self.dir);
+        // The first two would send the call elsewhere, the third is an old name of the actor.
+        command.env_remove("BEADS_DB").env_remove("BD_DB").env_remove("BD_ACTOR");
+        command.env("NO_COLOR", "1").env("BEADS_NO_DAEMON", "1").envs(self.env.iter().cloned());
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.process_group(0).kill_on_drop(true).spawn().map_err(|source| {
+            let why = format!("it cannot be started: {source}");
+            BeadsError::Program { command: self.name(), why }
+        })?;
+        let mut group = Group(child.id());
+        let (mut out, mut err) = (Vec::new(), Vec::new());
+        let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+        let work = async {
+            let pipes = async {
+                tokio::join!(drain(stdout, STDOUT_MAX, &mut out), drain(stderr, STDERR_MAX, &mut err));
+            };
+            tokio::pin!(pipes);
+            tokio::select! {
+                () = &mut pipes => {
+                    let status = child.wait().await;
+                    group.0 = None;
+                    status
+                }
+                status = child.wait() => {
+                    group.0 = None;
+                    // Whatever still holds the pipes is not the program that was asked.
+                    let _ = tokio::time::timeout(PIPE_GRACE, pipes).await;
+                    status
+                }
+            }
+        };
+        let status = tokio::time::timeout(self.limit, work).await;
+        let status = status
+            .map_err(|_| BeadsError::TimedOut { command: self.name(), seconds: self.limit.as_secs() })?;
+        let status = status.map_err(BeadsError::io(&self.program))?;
+        if out.len() as u64 > STDOUT_MAX {
+            let why = format!("it printed more than {STDOUT_MAX} bytes");
+            return Err(BeadsError::Program { command: self.name(), why });
+        }
+        let stderr = String::from_utf8_lossy(&err).trim().to_owned();
+        Ok(Answer { command: self.name(), code: status.code(), stdout: out, stderr })
+    }
+
+    /// Program and verb: the rest may be long and is the caller's own.
+    fn name(&self) -> String {
+        let program =
+            self.program.file_name().unwrap_or(self.program.as_os_str()).to_string_lossy().into_owned();
+        let words = self.args.iter().map(|arg| arg.to_string_lossy());
+        let words = words.take_while(|arg| !arg.starts_with('-')).map(|word| word.into_owned());
+        std::iter::once(program).chain(words).collect::<Vec<_>>().join(" ")
+    }
+}
+
+async fn drain(pipe: Option<impl AsyncRead + Unpin>, max: u64, into: &mut Vec<u8>) {
+    if let Some(pipe) = pipe {
+        // One byte more than allowed tells that there was more. A broken pipe ends like a finished one.
+        let _ = pipe.take(max + 1).read_to_end(into).await;
+    }
+}
+
+/// Ends the group of a run that timed out or was given up. Once the leader is waited for, its number may become a
+/// stranger's, so the number is forgotten then.
+struct Group(Option<u32>);
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        let leader = self.0.and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
+        if let Some(leader) = leader {
+            // It may have ended this moment, which is what was wanted.
+            let _ = kill_process_group(leader, Signal::KILL);
+        }
+    }
+}

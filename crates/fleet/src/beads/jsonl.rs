@@ -1,0 +1,88 @@
+//! Reading `issues.jsonl` without any program.
+//!
+//! Invariant: nothing here writes.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use super::bead::Bead;
+use super::error::BeadsError;
+use super::ready::{Filter, ReadyPolicy};
+use super::snapshot::Snapshot;
+use super::workspace::Workspace;
+
+#[derive(Debug, Clone)]
+pub struct JsonlStore {
+    path: PathBuf,
+    policy: &'static ReadyPolicy,
+    /// Why it is only read.
+    why: String,
+}
+
+impl JsonlStore {
+    pub(super) fn new(workspace: &Workspace, why: impl Into<String>) -> Self {
+        let policy = workspace.flavour.policy();
+        Self { path: workspace.place.jsonl.clone(), policy, why: why.into() }
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(super) fn policy(&self) -> &'static ReadyPolicy {
+        self.policy
+    }
+
+    pub(super) fn refuse(&self) -> BeadsError {
+        BeadsError::ReadOnly(self.why.clone())
+    }
+
+    pub async fn snapshot(&self) -> Result<Arc<Snapshot>, BeadsError> {
+        let path = self.path.clone();
+        run_blocking(move || parse(&path, &read(&path)?)).await.map(Arc::new)
+    }
+
+    pub async fn ready(&self, filter: &Filter, now: Timestamp) -> Result<Vec<Bead>, BeadsError> {
+        let snapshot = self.snapshot().await?;
+        Ok(self.policy.ready(&snapshot, filter, now).into_iter().cloned().collect())
+    }
+
+    pub async fn show(&self, ids: &[&str]) -> Result<Vec<Bead>, BeadsError> {
+        let snapshot = self.snapshot().await?;
+        pick(ids, |id| snapshot.get(id).cloned())
+    }
+}
+
+/// The file's bytes; a file that does not exist yet has none.
+pub(super) fn read(path: &Path) -> Result<Vec<u8>, BeadsError> {
+    match std::fs::read(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
+        other => other.map_err(BeadsError::io(path)),
+    }
+}
+
+pub(super) fn parse(path: &Path, bytes: &[u8]) -> Result<Snapshot, BeadsError> {
+    let damaged = |problem| BeadsError::Damaged { path: path.to_owned(), problem };
+    Snapshot::parse(bytes).map_err(damaged)
+}
+
+/// The beads with these ids, in their order.
+pub(super) fn pick(ids: &[&str], find: impl Fn(&str) -> Option<Bead>) -> Result<Vec<Bead>, BeadsError> {
+    let one = |id: &&str| find(id).ok_or_else(|| BeadsError::NoSuchBead { id: (*id).to_owned() });
+    ids.iter().map(one).collect()
+}
+
+/// Runs file work where it may block.
+pub(super) async fn run_blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, BeadsError> + Send + 'static,
+) -> Result<T, BeadsError> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(result) => result,
+        Err(error) => match error.try_into_panic() {
+            Ok(panic) => std::panic::resume_unwind(panic),
+            Err(_) => Err(BeadsError::Busy("the program is ending".to_owned())),
+        },
+    }
+}
