@@ -170,3 +170,6 @@ impl Complaint {
         BeadsError::Program { command: self.command, why: self.message }
     }
 }
+
+#[cfg(test)]
+mod tests;

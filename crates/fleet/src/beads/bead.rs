@@ -134,7 +134,8 @@ impl Bead {
         let rest = &mut rest;
         Self {
             id: text(rest, "id").unwrap_or_default(),
-            title: text(rest, "title").unwrap_or_default(),
+            title: take(rest, "title", |title| title.as_str().filter(|t| !t.is_empty()).map(str::to_owned))
+                .unwrap_or_default(),
             description: text(rest, "description"),
             design: text(rest, "design"),
             acceptance_criteria: text(rest, "acceptance_criteria"),
@@ -167,8 +168,7 @@ impl Bead {
     /// The record, in the order in which br writes its fields.
     fn record(&self) -> Vec<(&str, Value)> {
         let mut out: Vec<(&str, Value)> = vec![("id", self.id.clone().into())];
-        // A title of another kind stays as it was.
-        if !self.title.is_empty() || !self.rest.contains_key("title") {
+        if !self.title.is_empty() {
             out.push(("title", self.title.clone().into()));
         }
         let mut put = |name: &'static str, value: Option<Value>| out.extend(value.map(|value| (name, value)));

@@ -1,1 +1,56 @@
+use std::os::unix::fs::symlink;
 
+use super::*;
+use crate::beads::place::Place;
+use crate::beads::workspace::{Flavour, Workspace};
+
+const BOUND: Duration = Duration::from_secs(60);
+
+fn store(root: &Path) -> JsonlStore {
+    let place = Place::find(root, None).unwrap().unwrap();
+    let workspace = Workspace { place, flavour: Flavour::Local, program: None, rejected: Vec::new() };
+    JsonlStore::new(&workspace, "")
+}
+
+async fn next(watch: &mut Watch) -> News {
+    tokio::time::timeout(BOUND, watch.next()).await.expect("news in time").expect("the watch goes on")
+}
+
+async fn ids(watch: &mut Watch) -> Vec<String> {
+    match next(watch).await {
+        News::Changed(snapshot) => snapshot.beads().iter().map(|bead| bead.id.clone()).collect(),
+        News::Trouble(why) => panic!("{why}"),
+    }
+}
+
+/// Where the file is a link, its directory stays silent when the content changes.
+#[tokio::test]
+async fn what_is_not_told_is_found_by_looking() {
+    let root = tempfile::tempdir().unwrap();
+    let elsewhere = tempfile::tempdir().unwrap();
+    let target = elsewhere.path().join("real.jsonl");
+    std::fs::write(&target, "{\"id\":\"f-a\"}\n").unwrap();
+    std::fs::create_dir(root.path().join(".beads")).unwrap();
+    symlink(&target, root.path().join(".beads/issues.jsonl")).unwrap();
+    let mut watch = Watch::file_at(store(root.path()), Duration::from_millis(20));
+    assert_eq!(ids(&mut watch).await, ["f-a"]);
+    std::fs::write(&target, "{\"id\":\"f-a\"}\n{\"id\":\"f-b\"}\n").unwrap();
+    assert_eq!(ids(&mut watch).await, ["f-a", "f-b"]);
+}
+
+#[tokio::test]
+async fn a_dropped_watch_ends_its_task() {
+    let root = tempfile::tempdir().unwrap();
+    std::fs::create_dir(root.path().join(".beads")).unwrap();
+    let mut watch = Watch::file(store(root.path()));
+    assert!(ids(&mut watch).await.is_empty());
+    let task = watch.task.clone();
+    assert!(!task.is_finished());
+    drop(watch);
+    let ended = async {
+        while !task.is_finished() {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(BOUND, ended).await.expect("the task ends");
+}
