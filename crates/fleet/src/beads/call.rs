@@ -152,3 +152,53 @@ impl Drop for Group {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::beads::lock::Lock;
+    use std::os::unix::fs::PermissionsExt;
+
+    fn script(dir: &Path, body: &str) -> PathBuf {
+        let path = dir.join("bd");
+        std::fs::write(&path, format!("#!/bin/sh\n{body}\n")).unwrap();
+        std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).unwrap();
+        path
+    }
+
+    #[tokio::test]
+    async fn a_program_that_hangs_is_ended_with_all_it_started() {
+        let dir = tempfile::tempdir().unwrap();
+        // Both hold the lock, so it is free only when both are gone.
+        let path = script(dir.path(), "exec 9>\"$BEADS_DIR/.write.lock\"; flock 9; sleep 600 & sleep 600");
+        let call = Call::read(&path, dir.path()).limit(Duration::from_secs(1)).verb(&["list"]);
+        let error = call.run().await.unwrap_err().to_string();
+        assert!(error.contains("`bd list`"), "{error}");
+        Lock::take(dir.path()).unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_call_that_is_given_up_ends_its_program() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = script(dir.path(), "exec 9>\"$BEADS_DIR/.write.lock\"; flock 9; sleep 600 & sleep 600");
+        let call = Call::read(&path, dir.path()).limit(Duration::from_secs(60));
+        assert!(tokio::time::timeout(Duration::from_secs(1), call.run()).await.is_err());
+        Lock::take(dir.path()).unwrap();
+    }
+
+    #[tokio::test]
+    async fn much_output_does_not_stop_a_program() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = script(dir.path(), "head -c 3000000 /dev/zero; head -c 300000 /dev/zero >&2; exit 3");
+        let answer = Call::read(&path, dir.path()).run().await.unwrap();
+        assert_eq!((answer.stdout.len(), answer.code), (3_000_000, Some(3)));
+    }
+
+    #[tokio::test]
+    async fn something_left_behind_does_not_hold_up_the_answer() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = script(dir.path(), "echo '[]'; sleep 5 & exit 0");
+        let answer = Call::read(&path, dir.path()).limit(Duration::from_secs(4)).run().await.unwrap();
+        assert_eq!(answer.stdout, b"[]\n");
+    }
+}
