@@ -197,8 +197,8 @@ mod tests {
     #[tokio::test]
     async fn something_left_behind_does_not_hold_up_the_answer() {
         let dir = tempfile::tempdir().unwrap();
-        let path = script(dir.path(), "echo '[]'; sleep 5 & exit 0");
-        let answer = Call::read(&path, dir.path()).limit(Duration::from_secs(4)).run().await.unwrap();
+        let path = script(dir.path(), "echo '[]'; sleep 40 & exit 0");
+        let answer = Call::read(&path, dir.path()).limit(Duration::from_secs(30)).run().await.unwrap();
         assert_eq!(answer.stdout, b"[]\n");
     }
 }

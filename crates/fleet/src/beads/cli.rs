@@ -348,3 +348,17 @@ fn pause(tried: u32) -> Duration {
     let random = f64::from(uuid::Uuid::new_v4().as_bytes()[0]) / 255.0;
     FIRST_PAUSE.mul_f64(f64::from(1u32 << tried.min(8)) * (0.75 + random / 2.0))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pauses_double_and_differ_by_at_most_a_quarter() {
+        for tried in 0..TRIES {
+            let middle = 250 << tried;
+            let found = pause(tried).as_millis();
+            assert!(found >= middle * 3 / 4 && found <= middle * 5 / 4, "{found} ms after {tried}");
+        }
+    }
+}

@@ -36,6 +36,8 @@ pub struct ReadyPolicy {
 enum Order {
     /// By priority, the newest first.
     PriorityThenNewest,
+    /// By priority, the oldest first.
+    PriorityThenOldest,
     /// P0 and P1 first, and within both groups the oldest first.
     UrgentThenOldest,
 }
@@ -85,6 +87,9 @@ impl ReadyPolicy {
         order: Order::PriorityThenNewest,
     };
 
+    /// bd up to 0.49: as far as recorded, it differs in the order alone.
+    pub const CLASSIC_BD: Self = Self { order: Order::PriorityThenOldest, ..Self::BD };
+
     pub const BR: Self = Self {
         pinned_blocks: true,
         waits_for_target: true,
@@ -107,6 +112,9 @@ impl ReadyPolicy {
         match self.order {
             Order::PriorityThenNewest => {
                 ready.sort_by_key(|bead| (bead.priority(), Reverse(created(bead)), bead.id.as_str()));
+            }
+            Order::PriorityThenOldest => {
+                ready.sort_by_key(|bead| (bead.priority(), created(bead), bead.id.as_str()));
             }
             Order::UrgentThenOldest => {
                 ready.sort_by_key(|bead| (bead.priority() > 1, created(bead), bead.id.as_str()));

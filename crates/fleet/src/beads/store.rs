@@ -106,6 +106,9 @@ impl NewBead {
             let allowed = format!("a title has 1 to 500 characters, this one has {length}");
             return Err(BeadsError::Invalid { name: "title", value, allowed });
         }
+        check_word("issue_type", &self.issue_type)?;
+        self.labels.iter().try_for_each(|label| check_word("label", label))?;
+        self.dependencies.iter().try_for_each(|(kind, _)| check_word("dependency type", kind))?;
         check_priority(self.priority)
     }
 }
@@ -128,7 +131,18 @@ fn check_priority(priority: i64) -> Result<(), BeadsError> {
     Err(BeadsError::Invalid { name: "priority", value: priority.to_string(), allowed })
 }
 
-pub(super) fn check_actor(actor: &str) -> Result<(), BeadsError> {
+/// Labels and types stand in lists with commas, and types of edges in front of a colon.
+fn check_word(name: &'static str, word: &str) -> Result<(), BeadsError> {
+    // A label may have a colon, as in `forge:attempt-2`: nothing is read before it.
+    let is_wrong = |c: char| c == ',' || c.is_whitespace() || c.is_control() || (c == ':' && name != "label");
+    if (1..=50).contains(&word.chars().count()) && !word.contains(is_wrong) {
+        return Ok(());
+    }
+    let allowed = "1 to 50 characters are wanted, without spaces, commas and colons".to_owned();
+    Err(BeadsError::Invalid { name, value: word.to_owned(), allowed })
+}
+
+fn check_actor(actor: &str) -> Result<(), BeadsError> {
     if !actor.trim().is_empty() && !actor.chars().any(char::is_control) {
         return Ok(());
     }
@@ -226,6 +240,7 @@ impl Store {
     /// Makes `id` depend on `on`.
     pub async fn add_dep(&self, id: &str, on: &str, kind: &str, actor: &str) -> Result<Linked, BeadsError> {
         check_actor(actor)?;
+        check_word("dependency type", kind)?;
         match self {
             Self::Jsonl(store) => Err(store.refuse()),
             Self::Cli(store) => store.add_dep(id, on, kind, actor).await,

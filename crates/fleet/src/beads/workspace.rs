@@ -106,7 +106,8 @@ fn flavour(layout: &Layout, program: Option<&Program>) -> Flavour {
 impl Flavour {
     pub fn policy(self) -> &'static ReadyPolicy {
         match self {
-            Self::ClassicBd | Self::ModernBd => &ReadyPolicy::BD,
+            Self::ClassicBd => &ReadyPolicy::CLASSIC_BD,
+            Self::ModernBd => &ReadyPolicy::BD,
             Self::Br | Self::Local => &ReadyPolicy::BR,
         }
     }

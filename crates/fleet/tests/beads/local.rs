@@ -185,6 +185,10 @@ async fn what_makes_no_sense_is_refused_by_name() {
     assert!(refusal(NewBead::new(" ")).await.contains("title"));
     assert!(refusal(NewBead::new("x".repeat(501))).await.contains("501"));
     assert!(refusal(NewBead { priority: 5, ..NewBead::new("x") }).await.contains("priority"));
+    assert!(refusal(NewBead { labels: vec!["a,b".into()], ..NewBead::new("x") }).await.contains("label"));
+    assert!(refusal(NewBead { issue_type: String::new(), ..NewBead::new("x") }).await.contains("issue_type"));
+    let two_edges = NewBead { dependencies: vec![("x,f-a".into(), "f-a".into())], ..NewBead::new("x") };
+    assert!(refusal(two_edges).await.contains("dependency type"));
     let on_nothing = NewBead { dependencies: vec![("blocks".into(), "f-no".into())], ..NewBead::new("x") };
     assert!(refusal(on_nothing).await.contains("f-no"));
     let closing = Change { status: Some(Status::Closed), ..Change::default() };

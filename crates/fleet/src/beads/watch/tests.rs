@@ -23,6 +23,23 @@ async fn ids(watch: &mut Watch) -> Vec<String> {
     }
 }
 
+#[tokio::test]
+async fn a_change_does_not_wait_for_the_next_look() {
+    let root = tempfile::tempdir().unwrap();
+    let file = root.path().join(".beads/issues.jsonl");
+    std::fs::create_dir(root.path().join(".beads")).unwrap();
+    std::fs::write(&file, "{\"id\":\"f-a\"}\n").unwrap();
+    let mut watch = Watch::file_at(store(root.path()), Duration::from_secs(3600));
+    assert_eq!(ids(&mut watch).await, ["f-a"]);
+    let new = root.path().join(".beads/new");
+    std::fs::write(&new, "{\"id\":\"f-b\"}\n").unwrap();
+    std::fs::rename(&new, &file).unwrap();
+    assert_eq!(ids(&mut watch).await, ["f-b"]);
+    // The second change is of the new file.
+    std::fs::write(&file, "{\"id\":\"f-c\"}\n").unwrap();
+    assert_eq!(ids(&mut watch).await, ["f-c"]);
+}
+
 /// Where the file is a link, its directory stays silent when the content changes.
 #[tokio::test]
 async fn what_is_not_told_is_found_by_looking() {
