@@ -10,3 +10,6 @@ pub mod route;
 pub mod score;
 pub mod work;
 pub mod beads;
+pub mod process;
+pub mod tmux;
+pub mod worker;

@@ -1,0 +1,169 @@
+//! Starting and stopping workers by launchers: programs that make a tmux session with an agent in it.
+//!
+//! Owns the launcher protocol. Invariants: a session that was there before is never overwritten, taken over or ended; a
+//! launcher that fails or takes too long leaves neither its processes nor its session behind; a worker is known by the
+//! option on its session, so that this holds no state that a restart could lose.
+
+mod answer;
+mod call;
+mod check;
+mod config;
+mod spawn;
+mod stop;
+
+use std::path::PathBuf;
+
+use forge_types::Millis;
+use serde::{Deserialize, Serialize};
+
+use crate::process::{Identity, Life, Table, Work};
+use crate::status_file;
+use crate::tmux::{Session, Socket, Tmux, TmuxError};
+use crate::worker::{WorkerId, WorkerStatus};
+
+pub use check::{Check, Fault, Finding, Findings, Severity};
+pub use config::{CallStyle, DEFAULT_TIMEOUT_SECS, LaunchConfig, SpawnRequest};
+pub use stop::{Grace, Stopped};
+
+/// The socket of Forge's own tmux server.
+const PRIVATE_SOCKET: &str = "forge";
+
+#[derive(Debug, thiserror::Error)]
+pub enum LauncherError {
+    #[error("the launcher failed: {message}")]
+    LauncherFailed { message: String },
+    #[error("the launcher did not finish within {secs} s; it was ended, with what it had made")]
+    Timeout { secs: u64 },
+    #[error("the launcher reported success, but tmux has no session `{session_name}`: the agent ended at once, or the session was made on another tmux server")]
+    SessionCreationFailed { session_name: String },
+    #[error("there already is a tmux session `{session_name}`; stop it or choose another name")]
+    SessionExists { session_name: String },
+    #[error("worker `{worker_id}` already runs in the tmux session `{session_name}`")]
+    WorkerExists { worker_id: WorkerId, session_name: String },
+    #[error("there is no worker `{worker_id}`")]
+    NoWorker { worker_id: WorkerId },
+    #[error("the workspace `{}` is no directory", path.display())]
+    NoWorkspace { path: PathBuf },
+    #[error(transparent)]
+    Tmux(#[from] TmuxError),
+}
+
+/// A worker that runs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorkerHandle {
+    pub id: WorkerId,
+    pub session: Session,
+    /// The agent as its launcher named it, if that is true, else the pane's process.
+    pub process: Identity,
+    pub model: Option<String>,
+    /// What the launcher had to say.
+    pub message: Option<String>,
+    pub bead_id: Option<String>,
+    pub bead_title: Option<String>,
+    pub started_at: Millis,
+}
+
+#[derive(Clone, Debug)]
+pub struct WorkerLauncher {
+    tmux: Tmux,
+    status_dir: Option<PathBuf>,
+}
+
+impl Default for WorkerLauncher {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl WorkerLauncher {
+    /// On Forge's own tmux server, without status files.
+    pub fn new() -> Self {
+        Self { tmux: Tmux::new(Socket::Name(PRIVATE_SOCKET.to_owned())), status_dir: None }
+    }
+
+    pub fn on(mut self, tmux: Tmux) -> Self {
+        self.tmux = tmux;
+        self
+    }
+
+    /// Where workers report; told to launchers as `FORGE_STATUS_DIR`.
+    pub fn with_status_dir(mut self, dir: impl Into<PathBuf>) -> Self {
+        self.status_dir = Some(dir.into());
+        self
+    }
+
+    pub fn tmux(&self) -> &Tmux {
+        &self.tmux
+    }
+
+    /// Starts a worker and returns when its session stands.
+    pub async fn spawn(&self, request: SpawnRequest) -> Result<WorkerHandle, LauncherError> {
+        spawn::spawn(self, &request).await
+    }
+
+    /// Stops a worker, friendly at first.
+    pub async fn stop(&self, worker_id: &WorkerId) -> Result<Stopped, LauncherError> {
+        self.stop_with(worker_id, &Grace::default()).await
+    }
+
+    pub async fn stop_with(&self, worker_id: &WorkerId, grace: &Grace) -> Result<Stopped, LauncherError> {
+        stop::stop(self, worker_id, grace).await
+    }
+
+    /// What the worker's file says, unless its process shows otherwise.
+    pub async fn check_status(&self, worker_id: &WorkerId) -> Result<WorkerStatus, LauncherError> {
+        let session = self.session_of(worker_id).await?;
+        let told = self.status_dir.clone().and_then(|dir| status_file::find(&dir, worker_id));
+        let told = told.map(|file| file.status);
+        let Some(session) = session else {
+            return match told {
+                Some(status) if status.is_healthy() => Ok(WorkerStatus::Failed),
+                Some(status) => Ok(status),
+                None => Err(LauncherError::NoWorker { worker_id: worker_id.clone() }),
+            };
+        };
+        let works = !session.pane_dead && matches!(read_table().await.work(session.pane_pid), Work::Agent(_));
+        Ok(match told {
+            Some(WorkerStatus::Stopped) if !works => WorkerStatus::Stopped,
+            _ if !works => WorkerStatus::Failed,
+            Some(status) => status,
+            None => WorkerStatus::Active,
+        })
+    }
+
+    /// The workers of this tmux server, oldest first. Sessions without the option are not workers of Forge.
+    pub async fn list_workers(&self) -> Result<Vec<WorkerHandle>, LauncherError> {
+        let sessions = self.tmux.list().await?;
+        let table = read_table().await;
+        let handle = |session: Session| {
+            let id = WorkerId::new(session.worker_id.clone()?).ok()?;
+            let pane = table.get(session.pane_pid).filter(|entry| entry.life != Life::Gone)?.identity;
+            let process = match table.work(session.pane_pid) {
+                Work::Agent(agent) => agent,
+                _ => pane,
+            };
+            Some(WorkerHandle {
+                id,
+                process,
+                model: None,
+                message: None,
+                bead_id: None,
+                bead_title: None,
+                started_at: session.created_at,
+                session,
+            })
+        };
+        Ok(sessions.into_iter().filter_map(handle).collect())
+    }
+
+    /// The session that bears the worker's mark.
+    async fn session_of(&self, worker_id: &WorkerId) -> Result<Option<Session>, LauncherError> {
+        let marked = |session: &Session| session.worker_id.as_deref() == Some(worker_id.as_str());
+        Ok(self.tmux.list().await?.into_iter().find(marked))
+    }
+}
+
+/// The process table, read without holding up the runtime.
+async fn read_table() -> Table {
+    tokio::task::spawn_blocking(Table::read).await.unwrap_or_else(|_| Table::empty())
+}

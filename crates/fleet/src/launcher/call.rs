@@ -1,0 +1,143 @@
+//! One run of a launcher, with everything it started under control.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::{ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process_group};
+use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::process::{Child, Command};
+use tokio::task::JoinHandle;
+
+use super::{LauncherError, read_table};
+use crate::tmux::Tmux;
+
+/// More than any launcher has to say; the rest is read and dropped, so that no pipe fills up.
+const OUTPUT_LIMIT: usize = 1 << 20;
+/// For output that is on its way when the launcher ends. What it left running may hold the pipe for ever.
+const LAST_WORDS: Duration = Duration::from_millis(500);
+
+pub(super) struct Called {
+    pub(super) status: ExitStatus,
+    pub(super) stdout: String,
+    pub(super) stderr: String,
+}
+
+/// The call of a launcher.
+pub(super) struct Call<'a> {
+    pub(super) launcher: &'a Path,
+    pub(super) arguments: Vec<String>,
+    pub(super) variables: &'a BTreeMap<String, String>,
+    pub(super) workspace: &'a Path,
+    pub(super) tmux: &'a Tmux,
+    pub(super) timeout: Duration,
+}
+
+impl Call<'_> {
+    pub(super) async fn run(self) -> Result<Called, LauncherError> {
+        let mut child = self.start()?;
+        let group = child.id();
+        let stdout = Drain::begin(child.stdout.take());
+        let stderr = Drain::begin(child.stderr.take());
+        match tokio::time::timeout(self.timeout, child.wait()).await {
+            Ok(Ok(status)) => {
+                Ok(Called { status, stdout: stdout.finish().await, stderr: stderr.finish().await })
+            }
+            Ok(Err(error)) => Err(LauncherError::LauncherFailed { message: error.to_string() }),
+            Err(_) => {
+                end_all(&mut child, group).await;
+                Err(LauncherError::Timeout { secs: self.timeout.as_secs() })
+            }
+        }
+    }
+
+    fn start(&self) -> Result<Child, LauncherError> {
+        let mut command = Command::new(self.launcher);
+        command.args(&self.arguments).current_dir(self.workspace);
+        // Forge may itself run in a worker's session: what that was told is not for this one.
+        for inherited in ["TMUX", "TMUX_PANE", "FORGE_ASSIGNED_BEAD", "FORGE_PROMPT_FILE", "FORGE_MANAGED"] {
+            command.env_remove(inherited);
+        }
+        command.envs(self.variables);
+        if let Some(value) = self.tmux.variable() {
+            // A plain `tmux` in the launcher speaks to this server.
+            command.env("TMUX", value);
+        }
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.process_group(0).kill_on_drop(true);
+        command.spawn().map_err(|error| {
+            let path = self.launcher.display();
+            let message = match error.raw_os_error().map(rustix::io::Errno::from_raw_os_error) {
+                Some(rustix::io::Errno::ACCESS) => format!("{path} is not executable; run `chmod +x {path}`"),
+                Some(rustix::io::Errno::NOENT) => {
+                    format!("{path} does not exist, or the interpreter in its first line does not")
+                }
+                Some(rustix::io::Errno::NOEXEC) => {
+                    format!("{path} has no interpreter line; begin it with `#!/bin/sh`")
+                }
+                _ => format!("{path} cannot be started: {error}"),
+            };
+            LauncherError::LauncherFailed { message }
+        })
+    }
+}
+
+/// Ends the launcher, its process group and its descendants in other groups. A tmux server that it has just started
+/// is none of them: it belongs to all.
+async fn end_all(child: &mut Child, group: Option<u32>) {
+    if let Some(pid) = group {
+        let table = read_table().await;
+        let strays = table.below(pid).into_iter().filter(|entry| !entry.name.starts_with("tmux"));
+        let strays: Vec<_> = strays.map(|entry| entry.identity).collect();
+        // The child has not been waited for, so that its pid still names its group.
+        if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
+            let _ = kill_process_group(pid, Signal::KILL);
+        }
+        for stray in strays {
+            stray.signal(Signal::KILL);
+        }
+    }
+    let _ = child.wait().await;
+}
+
+/// Reads a pipe to its end, whatever happens to the reader.
+struct Drain {
+    text: Arc<Mutex<Vec<u8>>>,
+    task: Option<JoinHandle<()>>,
+}
+
+impl Drain {
+    fn begin(pipe: Option<impl AsyncRead + Unpin + Send + 'static>) -> Drain {
+        let text = Arc::new(Mutex::new(Vec::new()));
+        let into = Arc::clone(&text);
+        let read = |mut pipe: Box<dyn AsyncRead + Unpin + Send>| async move {
+            let mut buffer = [0; 8192];
+            while let Ok(count @ 1..) = pipe.read(&mut buffer).await {
+                let mut text = into.lock().unwrap_or_else(PoisonError::into_inner);
+                let room = OUTPUT_LIMIT.saturating_sub(text.len());
+                text.extend_from_slice(&buffer[..count.min(room)]);
+            }
+        };
+        Drain { text, task: pipe.map(|pipe| tokio::spawn(read(Box::new(pipe)))) }
+    }
+
+    async fn finish(mut self) -> String {
+        if let Some(mut task) = self.task.take()
+            && tokio::time::timeout(LAST_WORDS, &mut task).await.is_err()
+        {
+            task.abort();
+        }
+        let text = self.text.lock().unwrap_or_else(PoisonError::into_inner);
+        String::from_utf8_lossy(&text).into_owned()
+    }
+}
+
+impl Drop for Drain {
+    fn drop(&mut self) {
+        if let Some(task) = &self.task {
+            task.abort();
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! The words about workers: who one is, what it costs, how it fares.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// Names a worker and its status file, so it is a plain word: letters, digits, `-`, `_` and `.`, not first `.` or `-`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct WorkerId(String);
+
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "`{0}` is no worker id: letters, digits, `-`, `_` and `.` are allowed, not first `.` or `-`, at most 128"
+)]
+pub struct InvalidWorkerId(pub String);
+
+impl WorkerId {
+    pub fn new(id: impl Into<String>) -> Result<WorkerId, InvalidWorkerId> {
+        let id = id.into();
+        let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+        match !id.is_empty() && id.len() <= 128 && !id.starts_with(['.', '-']) && id.chars().all(allowed) {
+            true => Ok(WorkerId(id)),
+            false => Err(InvalidWorkerId(id)),
+        }
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for WorkerId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl FromStr for WorkerId {
+    type Err = InvalidWorkerId;
+
+    fn from_str(id: &str) -> Result<Self, Self::Err> {
+        WorkerId::new(id)
+    }
+}
+
+impl TryFrom<String> for WorkerId {
+    type Error = InvalidWorkerId;
+
+    fn try_from(id: String) -> Result<Self, Self::Error> {
+        WorkerId::new(id)
+    }
+}
+
+impl From<WorkerId> for String {
+    fn from(id: WorkerId) -> Self {
+        id.0
+    }
+}
+
+/// What a worker costs and is good for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum WorkerTier {
+    Premium,
+    #[default]
+    Standard,
+    Budget,
+    Free,
+}
+
+impl WorkerTier {
+    pub const ALL: [WorkerTier; 4] =
+        [WorkerTier::Premium, WorkerTier::Standard, WorkerTier::Budget, WorkerTier::Free];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            WorkerTier::Premium => "premium",
+            WorkerTier::Standard => "standard",
+            WorkerTier::Budget => "budget",
+            WorkerTier::Free => "free",
+        }
+    }
+
+    /// Reads the word in any case.
+    pub fn parse(word: &str) -> Option<WorkerTier> {
+        WorkerTier::ALL.into_iter().find(|tier| tier.as_str().eq_ignore_ascii_case(word.trim()))
+    }
+}
+
+impl fmt::Display for WorkerTier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum WorkerStatus {
+    /// Working on a task.
+    Active,
+    /// Running without a task.
+    Idle,
+    Starting,
+    /// Takes no new task.
+    Paused,
+    /// Crashed.
+    Failed,
+    /// Ended on purpose.
+    Stopped,
+    /// Its status file says nothing that can be understood.
+    Error,
+}
+
+impl WorkerStatus {
+    pub const ALL: [WorkerStatus; 7] = [
+        WorkerStatus::Active,
+        WorkerStatus::Idle,
+        WorkerStatus::Starting,
+        WorkerStatus::Paused,
+        WorkerStatus::Failed,
+        WorkerStatus::Stopped,
+        WorkerStatus::Error,
+    ];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            WorkerStatus::Active => "active",
+            WorkerStatus::Idle => "idle",
+            WorkerStatus::Starting => "starting",
+            WorkerStatus::Paused => "paused",
+            WorkerStatus::Failed => "failed",
+            WorkerStatus::Stopped => "stopped",
+            WorkerStatus::Error => "error",
+        }
+    }
+
+    /// Reads the word in any case. `spawned` is what some launchers write for a worker that is starting.
+    pub fn parse(word: &str) -> Option<WorkerStatus> {
+        let word = word.trim();
+        if word.eq_ignore_ascii_case("spawned") {
+            return Some(WorkerStatus::Starting);
+        }
+        WorkerStatus::ALL.into_iter().find(|status| status.as_str().eq_ignore_ascii_case(word))
+    }
+
+    pub fn is_healthy(self) -> bool {
+        !matches!(self, WorkerStatus::Failed | WorkerStatus::Stopped | WorkerStatus::Error)
+    }
+
+    /// For places that measure what they print: some of these have a width that terminals disagree about.
+    pub fn emoji(self) -> &'static str {
+        match self {
+            WorkerStatus::Active => "✅",
+            WorkerStatus::Idle => "💤",
+            WorkerStatus::Starting => "🔄",
+            WorkerStatus::Paused => "⏸️",
+            WorkerStatus::Failed => "❌",
+            WorkerStatus::Stopped => "⏹️",
+            WorkerStatus::Error => "⚠️",
+        }
+    }
+
+    /// One column wide in every terminal.
+    pub fn glyph(self) -> char {
+        match self {
+            WorkerStatus::Active => '✓',
+            WorkerStatus::Idle => 'z',
+            WorkerStatus::Starting => '~',
+            WorkerStatus::Paused => '=',
+            WorkerStatus::Failed => '✗',
+            WorkerStatus::Stopped => '-',
+            WorkerStatus::Error => '!',
+        }
+    }
+}
+
+impl fmt::Display for WorkerStatus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_can_be_a_file_name_and_nothing_more() {
+        for id in ["claude-code-sonnet-alpha", "w1", "fg-1.2", "A_b"] {
+            assert_eq!(WorkerId::new(id).expect(id).as_str(), id);
+        }
+        for id in ["", ".", "..", ".x", "-x", "a/b", "a b", "a:b", "a\n", "ä", &"x".repeat(129)] {
+            assert!(WorkerId::new(id).is_err(), "{id:?}");
+        }
+        assert!(serde_json::from_str::<WorkerId>("\"../x\"").is_err());
+    }
+
+    #[test]
+    fn every_status_has_its_signs_and_is_healthy_or_not() {
+        let glyphs: std::collections::BTreeSet<char> = WorkerStatus::ALL.map(WorkerStatus::glyph).into();
+        assert_eq!(glyphs.len(), WorkerStatus::ALL.len());
+        for status in WorkerStatus::ALL {
+            assert_eq!(WorkerStatus::parse(&status.as_str().to_uppercase()), Some(status));
+            assert_eq!(unicode_width::UnicodeWidthChar::width_cjk(status.glyph()), Some(1), "{status}");
+        }
+        let healthy: Vec<_> = WorkerStatus::ALL.into_iter().filter(|status| status.is_healthy()).collect();
+        use WorkerStatus::{Active, Idle, Paused, Starting};
+        assert_eq!(healthy, [Active, Idle, Starting, Paused]);
+        assert_eq!(WorkerStatus::parse("spawned"), Some(Starting));
+        assert_eq!(WorkerStatus::parse("busy"), None);
+    }
+}
