@@ -21,7 +21,7 @@ use crate::status_file;
 use crate::tmux::{Session, Socket, Tmux, TmuxError};
 use crate::worker::{WorkerId, WorkerStatus};
 
-pub use check::{Check, Fault, Finding, Findings, Severity};
+pub use check::{Check, Fault, Findings, Severity};
 pub use config::{CallStyle, DEFAULT_TIMEOUT_SECS, LaunchConfig, SpawnRequest};
 pub use stop::{Grace, Stopped};
 
@@ -34,7 +34,9 @@ pub enum LauncherError {
     LauncherFailed { message: String },
     #[error("the launcher did not finish within {secs} s; it was ended, with what it had made")]
     Timeout { secs: u64 },
-    #[error("the launcher reported success, but tmux has no session `{session_name}`: the agent ended at once, or the session was made on another tmux server")]
+    #[error(
+        "the launcher reported success, but tmux has no session `{session_name}`: the agent ended at once, or the session was made on another tmux server"
+    )]
     SessionCreationFailed { session_name: String },
     #[error("there already is a tmux session `{session_name}`; stop it or choose another name")]
     SessionExists { session_name: String },

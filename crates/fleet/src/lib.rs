@@ -10,6 +10,8 @@ pub mod route;
 pub mod score;
 pub mod work;
 pub mod beads;
+pub mod launcher;
 pub mod process;
+pub mod status_file;
 pub mod tmux;
 pub mod worker;

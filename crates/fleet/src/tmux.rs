@@ -197,6 +197,21 @@ impl Tmux {
         }
     }
 
+    /// What a variable is for everything that is started in the session.
+    pub(crate) async fn variable_of(&self, name: &str, variable: &str) -> Result<Option<String>, TmuxError> {
+        let target = session_target(name)?;
+        let answer = Call::new(self, &["show-environment", "-t", &target, variable]).run().await?;
+        Ok(answer.trim_end().split_once('=').map(|(_, value)| value.to_owned()))
+    }
+
+    /// Ends the server with all its sessions: for one that serves a single purpose.
+    pub(crate) async fn end_server(&self) -> Result<(), TmuxError> {
+        match Call::new(self, &["kill-server"]).run().await {
+            Err(error) if !command::means_empty(&error) => Err(error),
+            _ => Ok(()),
+        }
+    }
+
     /// Takes variables out of the server's own environment, from where sessions made later would inherit them.
     pub(crate) async fn forget_variables(&self, names: &[&str]) -> Result<(), TmuxError> {
         let Some((first, rest)) = names.split_first() else { return Ok(()) };

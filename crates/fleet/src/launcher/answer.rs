@@ -41,7 +41,12 @@ pub(super) fn parse(stdout: &str) -> Output {
 impl Answer {
     fn from(object: &Map<String, Value>) -> Answer {
         let text = |key: &str| {
-            object.get(key).and_then(Value::as_str).map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned)
+            object
+                .get(key)
+                .and_then(Value::as_str)
+                .map(str::trim)
+                .filter(|text| !text.is_empty())
+                .map(str::to_owned)
         };
         let pid = match object.get("pid") {
             Some(Value::String(digits)) => digits.trim().parse().ok(),
@@ -70,7 +75,8 @@ fn last_object(text: &str) -> Option<Map<String, Value>> {
     let mut at = 0;
     while let Some(open) = text[at..].find('{') {
         let start = at + open;
-        let mut objects = serde_json::Deserializer::from_str(&text[start..]).into_iter::<Map<String, Value>>();
+        let mut objects =
+            serde_json::Deserializer::from_str(&text[start..]).into_iter::<Map<String, Value>>();
         match objects.next() {
             Some(Ok(object)) => {
                 at = start + objects.byte_offset();

@@ -103,7 +103,9 @@ impl LaunchConfig {
         let workspace = self.workspace.display().to_string();
         match self.style {
             CallStyle::Positional => vec![self.session_name.clone()],
-            CallStyle::ModelWorkspaceSession => vec![self.model.clone(), workspace, self.session_name.clone()],
+            CallStyle::ModelWorkspaceSession => {
+                vec![self.model.clone(), workspace, self.session_name.clone()]
+            }
             CallStyle::Flags => {
                 let mut flags = vec![
                     format!("--model={}", self.model),
@@ -158,7 +160,9 @@ mod tests {
     use super::*;
 
     fn config() -> LaunchConfig {
-        LaunchConfig::new("/l", "forge-worker-a", "/w s", "sonnet").with_bead("fg-1").with_config_file("/c.yaml")
+        LaunchConfig::new("/l", "forge-worker-a", "/w s", "sonnet")
+            .with_bead("fg-1")
+            .with_config_file("/c.yaml")
     }
 
     #[test]

@@ -98,21 +98,30 @@ impl Table {
         self.tree(root).iter().map(|entry| entry.resident_bytes).sum()
     }
 
+    /// Whether the process is a shell that waits at its prompt, now or when what it runs has ended.
+    pub fn is_prompt(&self, pid: u32) -> bool {
+        self.get(pid).is_some_and(is_shell) && is_prompt(&platform::arguments(pid))
+    }
+
     /// Whether an agent runs in the pane whose process is `root`.
     pub fn work(&self, root: u32) -> Work {
         let Some(entry) = self.get(root).filter(|entry| entry.life == Life::Alive) else { return Work::Gone };
-        if !SHELLS.contains(&entry.name.trim_start_matches('-')) {
+        if !is_shell(entry) {
             return Work::Agent(entry.identity);
         }
         let below = self.below(root);
         // A child that is no shell itself is the better name for "the agent" than a wrapper around it.
-        let agent = below.iter().find(|entry| !SHELLS.contains(&entry.name.as_str())).or(below.first());
+        let agent = below.iter().find(|entry| !is_shell(entry)).or(below.first());
         match agent {
             Some(agent) => Work::Agent(agent.identity),
             None if is_prompt(&platform::arguments(root)) => Work::IdleShell,
             None => Work::Agent(entry.identity),
         }
     }
+}
+
+fn is_shell(entry: &Entry) -> bool {
+    SHELLS.contains(&entry.name.trim_start_matches('-'))
 }
 
 /// A shell without a script and without `-c` reads from its terminal.

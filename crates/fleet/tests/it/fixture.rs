@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use forge_fleet::launcher::{LaunchConfig, SpawnRequest, WorkerLauncher};
 use forge_fleet::tmux::{NewSession, Session, Socket, Tmux};
 use tempfile::TempDir;
 
@@ -41,6 +42,17 @@ impl Fixture {
         self.tmux.create(new).await.unwrap()
     }
 
+    pub fn launcher(&self) -> WorkerLauncher {
+        WorkerLauncher::new().on(self.tmux.clone()).with_status_dir(self.status_dir())
+    }
+
+    /// A worker by the launcher of this text, in the session `w-<id>`.
+    pub fn request(&self, id: &str, text: &str) -> SpawnRequest {
+        let launcher = self.script(&format!("launch-{id}"), text);
+        let config = LaunchConfig::new(launcher, format!("w-{id}"), self.workspace(), "sonnet");
+        SpawnRequest::new(id, config.with_timeout(LONG.as_secs())).unwrap()
+    }
+
     /// An executable file.
     pub fn script(&self, name: &str, text: &str) -> PathBuf {
         let path = self.dir.path().join("bin").join(name);
@@ -69,6 +81,18 @@ pub async fn until<T, F: Future<Output = Option<T>>>(what: &str, mut ask: impl F
         }
     };
     tokio::time::timeout(LONG, asking).await.unwrap_or_else(|_| panic!("waited in vain for {what}"))
+}
+
+/// A launcher as the contract wants it, with this command as its agent.
+pub fn good_launcher(agent: &str) -> String {
+    format!(
+        r#"#!/bin/sh
+tmux new-session -d -s "$1" -c "$FORGE_WORKSPACE" -e FORGE_WORKER_ID="$FORGE_WORKER_ID" -e DIR="$DIR" -- \
+    sh -c '{agent}'
+printf '{{"pid": %s, "session": "%s", "model": "%s"}}\n' \
+    "$(tmux display-message -p -t "=$1:" '#{{pane_pid}}')" "$1" "$FORGE_MODEL"
+"#
+    )
 }
 
 pub async fn content_of(path: &Path) -> String {

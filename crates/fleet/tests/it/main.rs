@@ -1,5 +1,9 @@
 //! The promises of forge-fleet, checked with real tmux on private sockets in temporary directories.
 #![allow(clippy::unwrap_used)]
 
+mod checks;
 mod fixture;
+mod launching;
+mod status_files;
+mod stopping;
 mod tmux;

@@ -53,7 +53,7 @@ async fn a_name_is_never_taken_for_a_longer_one() {
     ));
     let short = fixture.session("worker", "sleep 600").await;
     fixture.tmux.kill(&short).await.unwrap();
-    assert_eq!(fixture.tmux.list().await.unwrap(), [long.clone()]);
+    assert_eq!(fixture.tmux.list().await.unwrap(), std::slice::from_ref(&long));
     // The same name again is another session: who was told to go is gone, nobody else goes in its place.
     let again = fixture.session("worker", "sleep 600").await;
     fixture.tmux.kill(&short).await.unwrap();

@@ -1,0 +1,104 @@
+//! Status files: what workers say of themselves, one JSON object per worker in one folder.
+//!
+//! Owns reading, writing, watching and ageing them. Invariants: every file gives a row, also one that cannot be
+//! understood (status Error, with the reason); what is written back keeps every field it does not change and replaces
+//! the file in one step; a worker that has no file gets none by being paused.
+
+mod age;
+mod parse;
+mod watch;
+mod write;
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use forge_types::Millis;
+use serde_json::{Map, Value};
+
+use crate::worker::{WorkerId, WorkerStatus, WorkerTier};
+
+pub use age::{Aged, aged, remove};
+pub use watch::{Change, Watch, watch};
+pub use write::{StatusFileError, pause, resume, set_status, update};
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct StatusFile {
+    pub path: PathBuf,
+    /// What the file says, else its name.
+    pub worker_id: String,
+    pub status: WorkerStatus,
+    /// The status word as it stands there.
+    pub word: String,
+    /// Why the status is Error.
+    pub reason: Option<String>,
+    pub model: Option<String>,
+    pub tier: Option<WorkerTier>,
+    pub workspace: Option<PathBuf>,
+    pub pid: Option<u32>,
+    pub started_at: Option<Millis>,
+    /// The newest of `last_update` and `last_activity`, else when the file was written.
+    pub updated_at: Millis,
+    pub current_task: Option<CurrentTask>,
+    pub tasks_completed: Option<u64>,
+    pub paused_at: Option<Millis>,
+    pub pause_reason: Option<String>,
+    /// Everything that stands there, also what has no meaning here.
+    pub fields: Map<String, Value>,
+}
+
+/// What a worker works on, however it was written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CurrentTask {
+    /// One line for people.
+    pub text: String,
+    pub bead_id: Option<String>,
+    pub title: Option<String>,
+    pub priority: Option<u8>,
+}
+
+/// Reads one file; none if there is none.
+pub fn read(path: &Path) -> Option<StatusFile> {
+    let written_at = match fs::metadata(path) {
+        Ok(about) => about.modified().ok().map_or(Millis(0), millis),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
+        Err(error) => return Some(parse::unreadable(path, Millis(0), &error.to_string())),
+    };
+    match fs::read(path) {
+        Ok(bytes) => Some(parse::parse(path, written_at, &bytes)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) => Some(parse::unreadable(path, written_at, &error.to_string())),
+    }
+}
+
+/// Reads all files of a folder, by worker. A folder that does not exist has none.
+pub fn read_all(dir: &Path) -> io::Result<Vec<StatusFile>> {
+    let entries = match fs::read_dir(dir) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        other => other?,
+    };
+    let paths = entries.flatten().map(|entry| entry.path()).filter(|path| is_status_file(path));
+    let mut files: Vec<StatusFile> = paths.filter_map(|path| read(&path)).collect();
+    files.sort_by(|a, b| a.worker_id.cmp(&b.worker_id).then_with(|| a.path.cmp(&b.path)));
+    Ok(files)
+}
+
+/// The file of a worker: the one named after it, else the one that names it.
+pub fn find(dir: &Path, worker_id: &WorkerId) -> Option<StatusFile> {
+    let named = read(&dir.join(format!("{worker_id}.json")));
+    named.or_else(|| {
+        let all = read_all(dir).unwrap_or_default();
+        all.into_iter().find(|file| file.worker_id == worker_id.as_str())
+    })
+}
+
+/// Files that are being written have other names: hidden, or with another end.
+fn is_status_file(path: &Path) -> bool {
+    let hidden = path.file_name().is_none_or(|name| name.as_encoded_bytes().starts_with(b"."));
+    !hidden && path.extension().is_some_and(|end| end == "json")
+}
+
+fn millis(time: std::time::SystemTime) -> Millis {
+    let since = time.duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    Millis(i64::try_from(since.as_millis()).unwrap_or_default())
+}
