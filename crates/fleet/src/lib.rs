@@ -10,6 +10,7 @@ pub mod route;
 pub mod score;
 pub mod work;
 pub mod beads;
+pub mod discovery;
 pub mod launcher;
 pub mod process;
 pub mod status_file;

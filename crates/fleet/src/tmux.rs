@@ -212,12 +212,17 @@ impl Tmux {
         }
     }
 
-    /// Takes variables out of the server's own environment, from where sessions made later would inherit them.
-    pub(crate) async fn forget_variables(&self, names: &[&str]) -> Result<(), TmuxError> {
-        let Some((first, rest)) = names.split_first() else { return Ok(()) };
-        let mut call = Call::new(self, &["set-environment", "-g", "-u", first]);
-        for name in rest {
-            call.then(&["set-environment", "-g", "-u", name]);
+    /// Makes variables in the server's own environment, from where later sessions inherit, what they are in this process.
+    pub(crate) async fn restore_environment(
+        &self,
+        names: impl Iterator<Item = &String>,
+    ) -> Result<(), TmuxError> {
+        let mut call = Call::new(self, &["set-environment", "-g", "-u", "TMUX"]);
+        for name in names {
+            match std::env::var(name) {
+                Ok(value) => call.then(&["set-environment", "-g", name, &value]),
+                Err(_) => call.then(&["set-environment", "-g", "-u", name]),
+            }
         }
         match call.run().await {
             Err(error) if !command::means_empty(&error) => Err(error),

@@ -17,9 +17,10 @@ pub(super) async fn spawn(
     let before = admit(launcher, request).await?;
     let variables = request.variables(launcher.status_dir.as_deref());
     let spawned = launch(launcher, request, &variables, &before).await;
-    // The launcher's call may have started the tmux server, which then has this worker's variables for its own.
-    let names: Vec<&str> = variables.keys().map(String::as_str).collect();
-    if let Err(error) = launcher.tmux.forget_variables(&names).await {
+    if before.is_empty()
+        && let Err(error) = launcher.tmux.restore_environment(variables.keys()).await
+    {
+        // The launcher has started the tmux server, which then has this worker's variables for its own.
         tracing::warn!(%error, "variables of a worker stay in the tmux server's environment");
     }
     match spawned {
@@ -102,12 +103,12 @@ pub(super) fn judge(called: &Called, session_name: &str) -> Result<Answer, Launc
         _ => None,
     };
     if !called.status.success() {
-        let said = [called.stderr.trim(), reported.as_deref().unwrap_or_default()];
-        let said: Vec<&str> = said.into_iter().filter(|text| !text.is_empty()).collect();
-        return failed(if said.is_empty() {
-            format!("it ended with {} and said nothing on standard error", called.status)
-        } else {
-            said.join("\n")
+        let complaint = called.stderr.trim();
+        return failed(match reported {
+            // Many say the same twice.
+            Some(error) if !complaint.contains(&error) => format!("{error}\n{complaint}").trim().to_owned(),
+            _ if !complaint.is_empty() => complaint.to_owned(),
+            _ => format!("it ended with {} and said nothing on standard error", called.status),
         });
     }
     if let Some(error) = reported {

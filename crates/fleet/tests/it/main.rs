@@ -2,8 +2,10 @@
 #![allow(clippy::unwrap_used)]
 
 mod checks;
+mod discovering;
 mod fixture;
 mod launching;
+mod shipped;
 mod status_files;
 mod stopping;
 mod tmux;

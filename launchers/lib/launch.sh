@@ -1,0 +1,92 @@
+# Sourced by the launchers: reads the call, makes the session with the agent in it, prints the answer.
+#
+# A launcher calls `read_call "$@"`, looks at $model and $prompted, and ends with `launch MODE PROGRAM ARGUMENT...`.
+
+lib=$(CDPATH='' cd -- "$(dirname -- "$(readlink -f -- "$0" 2>/dev/null || printf '%s' "$0")")/lib" && pwd -P)
+
+fail() {
+    printf '{"pid": 0, "session": "", "error": %s}\n' "$(json "$1")"
+    printf '%s\n' "$1" >&2
+    exit 1
+}
+
+# A text as a JSON string, on one line.
+json() {
+    printf '"%s"' "$(printf '%s' "$1" | tr '\000-\037' ' ' | sed 's/\\/\\\\/g; s/"/\\"/g')"
+}
+
+# The session name as the only argument, or everything as flags.
+read_call() {
+    for word in "$@"; do
+        case $word in
+        --session-name=*) FORGE_SESSION=${word#*=} ;;
+        --model=*) FORGE_MODEL=${word#*=} ;;
+        --workspace=*) FORGE_WORKSPACE=${word#*=} ;;
+        --bead-ref=*) FORGE_ASSIGNED_BEAD=${word#*=} ;;
+        --config=*) ;;
+        -*) fail "unknown option $word; usage: $(basename -- "$0") SESSION" ;;
+        *) FORGE_SESSION=$word ;;
+        esac
+    done
+    [ -n "${FORGE_SESSION:-}" ] || fail "no session name; usage: $(basename -- "$0") SESSION"
+    FORGE_WORKER_ID=${FORGE_WORKER_ID:-$FORGE_SESSION}
+    FORGE_WORKSPACE=${FORGE_WORKSPACE:-$PWD}
+    [ -d "$FORGE_WORKSPACE" ] || fail "the workspace $FORGE_WORKSPACE is no directory"
+    model=${FORGE_MODEL:-}
+    # Without something to do the agent waits for a person; with it, it works and ends, unless a person wants to talk.
+    prompted=
+    [ -z "${FORGE_ASSIGNED_BEAD:-}${FORGE_PROMPT_FILE:-}" ] || prompted=work
+    [ -z "$prompted" ] || [ "${FORGE_INTERACTIVE:-0}" != 1 ] || prompted=talk
+}
+
+# Variables that the agent gets: a session has the tmux server's environment, not this one.
+passed_names() {
+    awk -v more="PATH HOME LANG LC_ALL ${FORGE_ENV_NAMES:-}" 'BEGIN {
+        count = split(more, names, " ")
+        for (i = 1; i <= count; i++) wanted[names[i]] = 1
+        for (name in ENVIRON) {
+            if (name !~ /^[A-Za-z_][A-Za-z0-9_]*$/) continue
+            if (name in wanted || name ~ /^(FORGE|ANTHROPIC|CLAUDE|OPENAI|CODEX|OPENCODE|BEADS)_/) print name
+        }
+    }'
+}
+
+# launch MODE PROGRAM ARGUMENT...: modes are those of work.sh. FORGE_AGENT_ARGS has further arguments, one per line.
+launch() {
+    mode=$1 program=$2
+    shift 2
+    command -v tmux >/dev/null || fail 'tmux is not on the PATH'
+    found=$(command -v "$program") || fail "$program is not on the PATH; install it first"
+    ! tmux has-session -t "=$FORGE_SESSION" 2>/dev/null || fail "there already is a tmux session $FORGE_SESSION"
+
+    newline='
+'
+    ifs=$IFS IFS=$newline
+    set -f
+    # shellcheck disable=SC2086 # one argument per line
+    set -- "$@" ${FORGE_AGENT_ARGS:-}
+    set +f
+    IFS=$ifs
+
+    export FORGE_SESSION FORGE_WORKER_ID FORGE_WORKSPACE
+    [ -z "${FORGE_MODEL:-}" ] || export FORGE_MODEL
+    [ -z "${FORGE_ASSIGNED_BEAD:-}" ] || export FORGE_ASSIGNED_BEAD
+    set -- -- sh "$lib/work.sh" "$mode" "$found" "$@"
+    for name in $(passed_names); do
+        eval "value=\${$name}"
+        # A `;` at the end of a word would end tmux's command.
+        case $value in *\;) value=${value%;}\\\; ;; esac
+        set -- -e "$name=$value" "$@"
+    done
+    # The mark is set by the same call, so that the session is nobody's at no time.
+    pid=$(tmux new-session -d -P -F '#{pane_pid}' -s "$FORGE_SESSION" -x 200 -y 50 -c "$FORGE_WORKSPACE" "$@" \; \
+        set-option @forge_worker_id "$FORGE_WORKER_ID") || {
+        [ -z "$pid" ] || fail "$program ended at once in $FORGE_WORKSPACE; start it there by hand to see why"
+        fail "tmux could not make the session $FORGE_SESSION"
+    }
+
+    bead=
+    [ -z "${FORGE_ASSIGNED_BEAD:-}" ] || bead=", \"bead_id\": $(json "$FORGE_ASSIGNED_BEAD")"
+    printf '{"pid": %s, "session": %s, "model": %s, "message": %s%s}\n' "$pid" "$(json "$FORGE_SESSION")" \
+        "$(json "$model")" "$(json "started $program")" "$bead"
+}
