@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod checks;
+mod definitions;
 mod discovering;
 mod fixture;
 mod launching;
