@@ -71,7 +71,10 @@ launch() {
     export FORGE_SESSION FORGE_WORKER_ID FORGE_WORKSPACE
     [ -z "${FORGE_MODEL:-}" ] || export FORGE_MODEL
     [ -z "${FORGE_ASSIGNED_BEAD:-}" ] || export FORGE_ASSIGNED_BEAD
-    set -- -- sh "$lib/work.sh" "$mode" "$found" "$@"
+    # Only the first process of a session is told when its terminal goes away. This one waits and dies of it, and that
+    # tells the others, of which work.sh has the last word.
+    # shellcheck disable=SC2016 # expanded in the session
+    set -- -- sh -c 'trap : INT; sh "$0" "$@"; exit "$?"' "$lib/work.sh" "$mode" "$found" "$@"
     for name in $(passed_names); do
         eval "value=\${$name}"
         # A `;` at the end of a word would end tmux's command.

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The process of a worker's pane: work.sh MODE PROGRAM ARGUMENT...
+# What runs in a worker's pane: work.sh MODE PROGRAM ARGUMENT...
 #
 # Runs the agent and says in the status file that it began and how it ended. Modes: `wait` (the agent waits for a
 # person), `talk` (it gets its prompt as last argument), `work` (the same, and what it prints is also its log).
@@ -27,7 +27,7 @@ report() {
         printf '{"worker_id": %s, "status": "%s", "current_task": %s, ' "$(json "$worker")" "$1" "$task"
         printf '"model": %s, "tier": %s, ' "$(json "${FORGE_MODEL:-}")" "$(json "${FORGE_TIER:-standard}")"
         printf '"workspace": %s, "session": %s, ' "$(json "$FORGE_WORKSPACE")" "$(json "$FORGE_SESSION")"
-        printf '"pid": %s, "started_at": "%s", ' "$$" "$started_at"
+        printf '"pid": %s, "started_at": "%s", ' "$PPID" "$started_at"
         [ -z "${2:-}" ] || printf '"exit_code": %s, ' "$2"
         printf '"last_update": "%s"}\n' "$(date -u +%Y-%m-%dT%H:%M:%SZ)"
     } >"$draft" && mv -f "$draft" "$status_dir/$worker.json"
@@ -67,9 +67,10 @@ $(show_bead 2>/dev/null || printf '%s\n' "$bead")
 TEXT
 }
 
-# Set before the agent starts: whoever ends the pane ends both, and this one has the last word.
+# The agent gets the same signals, and this one outlives it for the last word. An interrupt is the agent's affair.
 ended=
-trap 'ended=stopped' HUP TERM INT
+trap 'ended=stopped' HUP TERM
+trap : INT
 
 if [ "$mode" = wait ]; then
     report idle
@@ -96,12 +97,14 @@ else
     code=$?
 fi
 
+# No code: the interrupt that ended the agent also ended who would have told it.
+code=${code:-130}
 # Ended by a hang-up, an interrupt or a request to end: on purpose. Everything else but 0 is a failure.
-case ${code:-1} in
+case $code in
 0 | 129 | 130 | 143) ended=stopped ;;
 esac
-if [ "${code:-1}" = 0 ] && [ -n "$bead" ] && [ "${FORGE_MANAGED:-0}" != 1 ]; then
+if [ "$code" = 0 ] && [ -n "$bead" ] && [ "${FORGE_MANAGED:-0}" != 1 ]; then
     beads close "$bead" --reason "Done by $worker" || printf 'forge: bead %s could not be closed\n' "$bead" >&2
 fi
-report "${ended:-failed}" "${code:-1}"
-exit "${code:-1}"
+report "${ended:-failed}" "$code"
+exit "$code"

@@ -1,4 +1,4 @@
-//! The dependency rule: `types ← {store, git, run, remote} ← core ← server ← forge`, and who may name what.
+//! The dependency rule: `types ← {store, git, run, remote, fleet} ← core ← server ← forge`, and who may name what.
 
 use std::collections::BTreeSet;
 use std::process::Command;
@@ -6,12 +6,13 @@ use std::process::Command;
 use serde_json::Value;
 
 /// Crate, and the crates of the workspace it may depend on.
-const RULE: [(&str, &[&str]); 8] = [
+const RULE: [(&str, &[&str]); 9] = [
     ("forge-types", &[]),
     ("forge-store", &["forge-types"]),
     ("forge-git", &["forge-types"]),
     ("forge-run", &["forge-types"]),
     ("forge-remote", &["forge-types"]),
+    ("forge-fleet", &["forge-types"]),
     ("forge-core", &["forge-types", "forge-store", "forge-git", "forge-run", "forge-remote"]),
     ("forge-server", &["forge-types", "forge-core"]),
     ("forge", &["forge-types", "forge-git", "forge-run", "forge-core", "forge-server"]),
@@ -23,8 +24,8 @@ const ONLY: [(&str, &[&str]); 6] = [
     ("axum", &["forge-server"]),
     ("rmcp", &["forge-server"]),
     ("clap", &["forge"]),
-    // git watches worktrees, run the files that describe agents; neither may see the other.
-    ("notify", &["forge-git", "forge-run"]),
+    // git watches worktrees, run the files that describe agents, fleet those of workers; none may see another.
+    ("notify", &["forge-git", "forge-run", "forge-fleet"]),
     ("rustls", &["forge-remote", "forge", "forge-bench", "forge-tests"]),
 ];
 

@@ -65,7 +65,8 @@ impl Table {
     /// The living processes below `root`, at any depth, without itself.
     pub fn below(&self, root: u32) -> Vec<&Entry> {
         let mut found = Vec::new();
-        let mut open = vec![root];
+        // Everything is below the first process, and no pane is: whoever asks for that has lost a pid.
+        let mut open = if root > 1 { vec![root] } else { Vec::new() };
         while let Some(parent) = open.pop() {
             for pid in self.children.get(&parent).into_iter().flatten().filter(|pid| **pid != parent) {
                 open.push(*pid);
@@ -77,14 +78,16 @@ impl Table {
 
     /// `root` and everything that lives below it.
     pub fn tree(&self, root: u32) -> Vec<&Entry> {
-        let itself = self.get(root).filter(|entry| entry.life == Life::Alive);
+        let itself = self.get(root).filter(|entry| root > 1 && entry.life == Life::Alive);
         itself.into_iter().chain(self.below(root)).collect()
     }
 
     /// The tree of a pane's process, and who left the tree but not the pane's session when a parent died.
     pub fn pane(&self, root: u32) -> Vec<&Entry> {
         let mut found = self.tree(root);
-        let strays = self.entries.values().filter(|entry| entry.session == root && entry.life == Life::Alive);
+        // Where the session is not known it is 0, and so is that of processes that are nobody's to end.
+        let same = |entry: &&Entry| root > 1 && entry.session == root && entry.life == Life::Alive;
+        let strays = self.entries.values().filter(same);
         for stray in strays {
             if !found.iter().any(|entry| entry.identity == stray.identity) {
                 found.push(stray);
@@ -167,6 +170,15 @@ mod tests {
         assert_eq!(table.resident_bytes(10), 34);
         assert_eq!(table.work(12), Work::Gone);
         assert_eq!(table.work(99), Work::Gone);
+    }
+
+    #[test]
+    fn a_pid_that_is_none_has_no_tree() {
+        let outside = |pid, parent| Entry { session: 0, ..entry(pid, parent, Life::Alive) };
+        let table = Table::new(vec![outside(1, 0), outside(2, 0), outside(5, 1)]);
+        for root in [0, 1] {
+            assert_eq!(pids(table.pane(root)), Vec::<u32>::new(), "{root}");
+        }
     }
 
     #[test]

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use forge_fleet::launcher::{
     CallStyle, Check, Fault, Grace, LaunchConfig, LauncherError, SpawnRequest, WorkerHandle,
 };
+use forge_fleet::process::{Table, await_exits};
 use forge_fleet::status_file::{self, StatusFile};
 use forge_fleet::worker::{WorkerStatus, WorkerTier};
 
@@ -111,12 +112,22 @@ async fn a_stopped_worker_says_so_itself() {
     assert!(fixture.launcher().stop_with(&handle.id, &grace).await.unwrap().graceful);
     fixture.status(WorkerStatus::Stopped).await;
 
-    // Killed, it has the time for its last words before it is ended.
-    let handle = fixture.start(config).await;
-    fixture.status(WorkerStatus::Idle).await;
-    let stopped = fixture.launcher().stop_with(&handle.id, &Grace::none()).await.unwrap();
-    assert!(stopped.left.is_empty());
-    fixture.status(WorkerStatus::Stopped).await;
+    // Also when somebody else ends its session: nothing of it goes on, and it still has the last word.
+    let prompt = fixture.dir.path().join("prompt");
+    fs::write(&prompt, "do it\n").unwrap();
+    let working = config.clone().with_env("FORGE_PROMPT_FILE", prompt.display().to_string());
+    for (config, begun) in [(config, WorkerStatus::Idle), (working, WorkerStatus::Active)] {
+        let handle = fixture.start(config).await;
+        fixture.status(begun).await;
+        let pane = handle.session.pane_pid;
+        let agent =
+            async || Table::read().below(pane).into_iter().find(|entry| entry.name == "sleep").cloned();
+        until("the agent", agent).await;
+        let all: Vec<_> = Table::read().pane(pane).iter().map(|entry| entry.identity).collect();
+        fixture.tmux.kill(&handle.session).await.unwrap();
+        assert_eq!(await_exits(&all, LONG).await, []);
+        fixture.status(WorkerStatus::Stopped).await;
+    }
 }
 
 #[tokio::test]
