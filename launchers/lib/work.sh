@@ -89,7 +89,10 @@ else
     fi
 fi
 
-if [ "$mode" = work ] && mkdir -p "$logs_dir"; then
+if [ -n "$ended" ]; then
+    # Ended before it began.
+    code=143
+elif [ "$mode" = work ] && mkdir -p "$logs_dir"; then
     exec 4>&1
     code=$({ { "$@" 3>&- 4>&- </dev/null; printf '%s' "$?" >&3; } | tee -a "$logs_dir/$worker.log" >&4 3>&-; } 3>&1)
 else

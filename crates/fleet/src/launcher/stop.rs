@@ -95,12 +95,27 @@ async fn ask(tmux: &Tmux, session: &Session, grace: &Grace) -> Result<bool, Tmux
 
 async fn end_members(tmux: &Tmux, session: &Session, members: Vec<Identity>) -> Result<Stopped, TmuxError> {
     tmux.kill(session).await?;
-    let killed = await_exits(&members, AFTER_HANGUP).await;
+    let mut killed = await_exits(&members, AFTER_HANGUP).await;
+    killed.extend(latecomers(session, &members).await);
     for process in &killed {
         process.signal(Signal::KILL);
     }
     let left = await_exits(&killed, AFTER_KILL).await;
     Ok(Stopped { graceful: false, killed, left })
+}
+
+/// What was started in the pane while it was being ended.
+async fn latecomers(session: &Session, members: &[Identity]) -> Vec<Identity> {
+    let table = read_table().await;
+    let pane = members.iter().find(|member| member.pid == session.pane_pid);
+    let now = table.get(session.pane_pid).map(|entry| &entry.identity);
+    // A pid is not given again while something of the session it names is alive. Another process under that pid
+    // means that nothing is.
+    if now.is_some() && now != pane {
+        return Vec::new();
+    }
+    let found = table.pane(session.pane_pid).into_iter().map(|entry| entry.identity);
+    found.filter(|process| !members.contains(process)).collect()
 }
 
 /// A worker that was stopped has not crashed; its own last words count if it had any.
