@@ -3,18 +3,18 @@
 //! Owns everything Forge knows of tmux and of beads. Invariants: no decision and no loop lives here (the engine has
 //! them), nothing that Forge did not start is ended, and no text of a user becomes part of a shell string.
 
-pub mod complexity;
-pub mod health;
-pub mod recovery;
-pub mod route;
-pub mod score;
-pub mod work;
 pub mod beads;
+pub mod complexity;
 pub mod definition;
 pub mod discovery;
+pub mod health;
 pub mod launcher;
 pub mod pane;
 pub mod process;
+pub mod recovery;
+pub mod route;
+pub mod score;
 pub mod status_file;
 pub mod tmux;
+pub mod work;
 pub mod worker;

@@ -9,46 +9,29 @@ use serde_json::Value;
 
 use crate::{AlertId, MicroUsd, Millis, RoutingId};
 
-/// The name of a worker, which is also the name of its status file and its log.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+/// Names a worker and its status file, so it is a plain word: letters, digits, `-`, `_` and `.`, not first `.` or `-`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct WorkerId(String);
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "worker id: '{0}' is not allowed; allowed: 1 to 64 letters, digits, '-' and '_', beginning with a letter or digit"
+    "`{0}` is no worker id: letters, digits, `-`, `_` and `.` are allowed, not first `.` or `-`, at most 128"
 )]
-pub struct BadWorkerId(pub String);
+pub struct InvalidWorkerId(pub String);
 
 impl WorkerId {
+    pub fn new(id: impl Into<String>) -> Result<WorkerId, InvalidWorkerId> {
+        let id = id.into();
+        let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+        match !id.is_empty() && id.len() <= 128 && !id.starts_with(['.', '-']) && id.chars().all(allowed) {
+            true => Ok(WorkerId(id)),
+            false => Err(InvalidWorkerId(id)),
+        }
+    }
+
     pub fn as_str(&self) -> &str {
         &self.0
-    }
-}
-
-impl FromStr for WorkerId {
-    type Err = BadWorkerId;
-
-    fn from_str(text: &str) -> Result<Self, BadWorkerId> {
-        let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
-        let fits = text.len() <= 64
-            && text.bytes().all(plain)
-            && text.bytes().next().is_some_and(|byte| byte.is_ascii_alphanumeric());
-        if fits { Ok(Self(text.to_owned())) } else { Err(BadWorkerId(text.to_owned())) }
-    }
-}
-
-impl TryFrom<String> for WorkerId {
-    type Error = BadWorkerId;
-
-    fn try_from(text: String) -> Result<Self, BadWorkerId> {
-        text.parse()
-    }
-}
-
-impl From<WorkerId> for String {
-    fn from(id: WorkerId) -> String {
-        id.0
     }
 }
 
@@ -58,17 +41,62 @@ impl fmt::Display for WorkerId {
     }
 }
 
-/// Groups of workers by what they cost and can do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+impl FromStr for WorkerId {
+    type Err = InvalidWorkerId;
+
+    fn from_str(id: &str) -> Result<Self, Self::Err> {
+        WorkerId::new(id)
+    }
+}
+
+impl TryFrom<String> for WorkerId {
+    type Error = InvalidWorkerId;
+
+    fn try_from(id: String) -> Result<Self, Self::Error> {
+        WorkerId::new(id)
+    }
+}
+
+impl From<WorkerId> for String {
+    fn from(id: WorkerId) -> Self {
+        id.0
+    }
+}
+
+/// What a worker costs and is good for, the cheapest first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum WorkerTier {
+    Free,
     Budget,
+    #[default]
     Standard,
     Premium,
 }
 
 impl WorkerTier {
-    pub const ALL: [WorkerTier; 3] = [WorkerTier::Budget, WorkerTier::Standard, WorkerTier::Premium];
+    pub const ALL: [WorkerTier; 4] =
+        [WorkerTier::Free, WorkerTier::Budget, WorkerTier::Standard, WorkerTier::Premium];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            WorkerTier::Premium => "premium",
+            WorkerTier::Standard => "standard",
+            WorkerTier::Budget => "budget",
+            WorkerTier::Free => "free",
+        }
+    }
+
+    /// Reads the word in any case.
+    pub fn parse(word: &str) -> Option<WorkerTier> {
+        WorkerTier::ALL.into_iter().find(|tier| tier.as_str().eq_ignore_ascii_case(word.trim()))
+    }
+}
+
+impl fmt::Display for WorkerTier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
 }
 
 /// What Forge means a worker to do. How it is, is its [`Health`].

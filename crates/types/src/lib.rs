@@ -51,9 +51,9 @@ pub use errand::Errand;
 pub use event::{Change, Event, EventRecord};
 pub use executor::{DEFAULT_VARIANT, Executor, ProfileId, UnknownExecutor, canonical_variant};
 pub use fleet::{
-    Alert, AlertKind, AssignedBead, BadWorkerId, Finding, Health, HealthLevel, Lease, Outcome, ProcessMark,
-    Routing, RoutingDecision, RoutingReason, ScoreComponents, Severity, Worker, WorkerId, WorkerPhase,
-    WorkerTier,
+    Alert, AlertKind, AssignedBead, Finding, Health, HealthLevel, InvalidWorkerId, Lease, Outcome,
+    ProcessMark, Routing, RoutingDecision, RoutingReason, ScoreComponents, Severity, Worker, WorkerId,
+    WorkerPhase, WorkerTier,
 };
 pub use id::{
     AgentId, AlertId, ApprovalId, AttemptId, DraftId, ErrandId, ImageId, MergeId, NotificationId, ProjectId,

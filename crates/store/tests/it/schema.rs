@@ -76,6 +76,7 @@ async fn sample_rows(conn: &mut SqliteConnection, version: i64) {
         8 => {
             "INSERT INTO imports VALUES ('vibe-kanban', 'task', 'k', '00000000-0000-4000-8000-000000000002',
                '00000000-0000-4000-8000-000000000001', 1);"
+        }
         9 => {
             "INSERT INTO leases VALUES ('/w', 'fg-1', 'alpha', 'forge/h/alpha/1', 1);
              INSERT INTO bead_failures VALUES ('/w', 'fg-1', 1, 'exit 1', 0, 1);"
