@@ -24,6 +24,7 @@ mod editor;
 mod error;
 mod feed;
 mod file;
+mod fleet;
 mod folder;
 mod follow_up;
 mod garbage;
@@ -80,6 +81,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use chain::Attended;
+use fleet::Fleet;
 use lane::Lanes;
 use price::Prices;
 use radar::Radar;
@@ -89,8 +91,14 @@ pub use code_host::{Online, Pages};
 pub use diff::{DiffDetail, DiffFeed, DiffStep};
 pub use error::{Error, Kind, Result};
 pub use feed::EventFeed;
+pub use fleet::{
+    LauncherFile, ListedWorker, WorkerEnd, WorkerHealth, WorkersHealth, attach_command, list_launchers,
+};
 pub use folder::{FolderEntry, FolderListing};
 pub use follow_up::Replaced;
+pub use forge_fleet::launcher::{
+    CallStyle, Check as LauncherCheck, Findings as LauncherFindings, Severity as FaultSeverity,
+};
 pub use forge_git::{SearchHit, SearchScope};
 pub use forge_remote::Release;
 pub use forge_run::{Kind as RecordKind, Record};
@@ -172,6 +180,7 @@ pub(crate) struct Inner {
     contacts: code_host::Contacts,
     lanes: Lanes,
     radar: Radar,
+    fleet: Fleet,
     attended: Mutex<HashMap<RunId, Attended>>,
     /// Projects whose spare worktrees are about to be refilled.
     warming: Mutex<HashSet<ProjectId>>,
@@ -221,6 +230,7 @@ impl Forge {
         let profiles = profile::load(&config.home);
         let mut settings = settings::load(&config.home)?;
         settings::check_prefix(&mut settings).await?;
+        let fleet = Fleet::new(&config.home, &settings);
         let settings = RwLock::new(Arc::new(settings));
         let prices = Prices::load(&config.home);
         let http = forge_remote::Http::new()
@@ -240,6 +250,7 @@ impl Forge {
             contacts: code_host::Contacts::default(),
             lanes: Lanes::default(),
             radar: Radar::default(),
+            fleet,
             attended: Mutex::default(),
             warming: Mutex::default(),
             turns: Semaphore::new(TURNS),
@@ -260,6 +271,7 @@ impl Forge {
         forge.watch_agents();
         forge.start_notifier();
         forge.watch_pull_requests();
+        forge.watch_workers();
         Ok(forge)
     }
 

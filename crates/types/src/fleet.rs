@@ -1,5 +1,6 @@
 //! Long-lived workers: who they are, how they are, what they are given and why.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -7,7 +8,8 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{AlertId, MicroUsd, Millis, RoutingId};
+use crate::request::word;
+use crate::{AlertId, MicroUsd, Millis, RoutingId, SECRET_MASK};
 
 /// Names a worker and its status file, so it is a plain word: letters, digits, `-`, `_` and `.`, not first `.` or `-`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -163,11 +165,47 @@ pub struct Worker {
     pub status: Option<Value>,
     /// When it was started again, oldest first.
     pub restarts: Vec<Millis>,
+    /// Until when it waits: for its provider, or before it is started again.
     pub parked_until: Option<Millis>,
+    /// When its present or last session was made.
+    #[serde(default)]
+    pub started_at: Option<Millis>,
     /// Why it is in its phase, where that needs words.
     pub note: Option<String>,
     pub created_at: Millis,
     pub updated_at: Millis,
+}
+
+impl Worker {
+    /// What callers are shown: variables that its agent gets may be secrets, so that only their names are told.
+    pub fn shown(&self) -> Worker {
+        let mut shown = self.clone();
+        if let Some(env) = shown.config.get_mut("env").and_then(Value::as_object_mut) {
+            env.values_mut().for_each(|value| *value = SECRET_MASK.into());
+        }
+        shown
+    }
+}
+
+/// A worker to be started: as a definition says, as the other fields say, or both; then the fields count more.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct SpawnWorker {
+    /// A worker of `workers.yaml`, or a type of `workers/<type>.yaml`.
+    pub definition: Option<String>,
+    pub id: Option<WorkerId>,
+    /// The name of a launcher, or a path.
+    pub launcher: Option<String>,
+    pub model: Option<String>,
+    #[serde(deserialize_with = "word")]
+    pub tier: Option<WorkerTier>,
+    pub workspace: Option<PathBuf>,
+    pub bead: Option<String>,
+    /// Further variables for the launcher and the agent.
+    pub env: BTreeMap<String, String>,
+    pub timeout_secs: Option<u64>,
+    /// How the launcher takes its arguments.
+    pub style: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -346,6 +384,20 @@ pub enum AlertKind {
 }
 
 impl AlertKind {
+    /// Those that are about one worker and end with it.
+    pub const OF_WORKERS: [AlertKind; 10] = [
+        AlertKind::WorkerCrashed,
+        AlertKind::RecoveryExhausted,
+        AlertKind::WorkerStale,
+        AlertKind::TaskStuck,
+        AlertKind::WaitsForPermission,
+        AlertKind::ContextFull,
+        AlertKind::MemoryHigh,
+        AlertKind::AutoRestart,
+        AlertKind::WorkerParked,
+        AlertKind::WorkerRecovered,
+    ];
+
     pub fn severity(self) -> Severity {
         match self {
             AlertKind::WorkerCrashed | AlertKind::RecoveryExhausted => Severity::Critical,
@@ -355,5 +407,26 @@ impl AlertKind {
             | AlertKind::QueueEmpty => Severity::Info,
             _ => Severity::Warning,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn variables_of_a_worker_are_shown_without_their_values() {
+        let mut worker: Worker = serde_json::from_value(json!({
+            "id": "a", "session": "forge-worker-a", "model": "m", "tier": "standard", "workspace": "/w",
+            "phase": "running", "config": {"launcher": "/l", "env": {"TOKEN": "s3cret"}}, "process": null,
+            "bead": null, "health": {"level": "healthy", "findings": [], "memory_mb": null}, "status": null,
+            "restarts": [], "parked_until": null, "note": null, "created_at": "2026-01-01T00:00:00Z",
+            "updated_at": "2026-01-01T00:00:00Z",
+        }))
+        .unwrap();
+        assert_eq!(worker.shown().config, json!({"launcher": "/l", "env": {"TOKEN": SECRET_MASK}}));
+        worker.config = Value::Null;
+        assert_eq!(worker.shown(), worker);
     }
 }

@@ -52,8 +52,8 @@ pub use event::{Change, Event, EventRecord};
 pub use executor::{DEFAULT_VARIANT, Executor, ProfileId, UnknownExecutor, canonical_variant};
 pub use fleet::{
     Alert, AlertKind, AssignedBead, Finding, Health, HealthLevel, InvalidWorkerId, Lease, Outcome,
-    ProcessMark, Routing, RoutingDecision, RoutingReason, ScoreComponents, Severity, Worker, WorkerId,
-    WorkerPhase, WorkerTier,
+    ProcessMark, Routing, RoutingDecision, RoutingReason, ScoreComponents, Severity, SpawnWorker, Worker,
+    WorkerId, WorkerPhase, WorkerTier,
 };
 pub use id::{
     AgentId, AlertId, ApprovalId, AttemptId, DraftId, ErrandId, ImageId, MergeId, NotificationId, ProjectId,

@@ -13,7 +13,7 @@ const RULE: [(&str, &[&str]); 9] = [
     ("forge-run", &["forge-types"]),
     ("forge-remote", &["forge-types"]),
     ("forge-fleet", &["forge-types"]),
-    ("forge-core", &["forge-types", "forge-store", "forge-git", "forge-run", "forge-remote"]),
+    ("forge-core", &["forge-types", "forge-store", "forge-git", "forge-run", "forge-remote", "forge-fleet"]),
     ("forge-server", &["forge-types", "forge-core"]),
     ("forge", &["forge-types", "forge-git", "forge-run", "forge-core", "forge-server"]),
 ];

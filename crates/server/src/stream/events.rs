@@ -48,7 +48,7 @@ fn write(record: &EventRecord) -> Option<Message> {
         Event::Approval { approval, .. } => {
             return message.event("approval").json_data(wire::approval(approval)).ok();
         }
-        Event::Worker { worker, .. } => return message.event("worker").json_data(worker).ok(),
+        Event::Worker { worker, .. } => return message.event("worker").json_data(worker.shown()).ok(),
         Event::WorkerRemoved { id } => return message.event("worker_removed").json_data(id).ok(),
         Event::Alert { alert, .. } => return message.event("alert").json_data(alert).ok(),
         Event::Routing { routing, .. } => return message.event("routing").json_data(routing).ok(),

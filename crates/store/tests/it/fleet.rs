@@ -23,6 +23,7 @@ fn worker(id: &str) -> Worker {
         status: None,
         restarts: vec![],
         parked_until: None,
+        started_at: None,
         note: None,
         created_at: Millis(1),
         updated_at: Millis(1),

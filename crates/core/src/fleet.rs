@@ -1,0 +1,164 @@
+//! Workers: agents that live on in tmux sessions, which people can look into.
+//!
+//! Owns the rules around `forge-fleet`: who is started, watched, started again and given up. Invariants: a worker has its
+//! row before it has a session, so that no session of ours is unknown; what a person wants is written before it is done,
+//! so that a stop never looks like a crash; a session without the mark of one of our workers is never touched; no worker
+//! is started twice, because only one caller moves its row to `Starting`.
+
+mod alerts;
+mod check;
+mod list;
+mod monitor;
+mod order;
+mod recovery;
+mod session;
+mod settings;
+mod shipped;
+mod workers;
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use forge_fleet::launcher::{LauncherError, WorkerLauncher};
+use forge_fleet::process::{Identity, Table};
+use forge_fleet::status_file::StatusFileError;
+use forge_fleet::tmux::{Tmux, TmuxError};
+use forge_types::{Millis, ProcessMark, Settings, Worker, WorkerId, WorkerPhase};
+use tokio::sync::Notify;
+
+use crate::{Error, Forge, Kind, Result};
+
+pub use list::{ListedWorker, WorkerHealth, WorkersHealth};
+pub use session::attach_command;
+pub use shipped::{LauncherFile, list_launchers};
+pub use workers::WorkerEnd;
+
+pub(crate) use settings::FleetSettings;
+
+/// What the engine holds of its workers beside their rows.
+pub(crate) struct Fleet {
+    settings: FleetSettings,
+    launcher: WorkerLauncher,
+    status_dir: PathBuf,
+    logs_dir: PathBuf,
+    /// Workers whose launcher this server runs right now.
+    starting: Mutex<HashSet<WorkerId>>,
+    /// Rings when a worker begins or ceases to be one that is watched.
+    changed: Notify,
+}
+
+impl Fleet {
+    pub(crate) fn new(home: &Path, settings: &Settings) -> Fleet {
+        let settings = FleetSettings::of(settings);
+        let status_dir = home.join("status");
+        let tmux = Tmux::new(settings.socket());
+        let launcher = WorkerLauncher::new().on(tmux).with_status_dir(&status_dir);
+        let logs_dir = home.join("logs");
+        let (starting, changed) = (Mutex::default(), Notify::new());
+        Fleet { settings, launcher, status_dir, logs_dir, starting, changed }
+    }
+
+    fn tmux(&self) -> &Tmux {
+        self.launcher.tmux()
+    }
+
+    fn starting(&self) -> MutexGuard<'_, HashSet<WorkerId>> {
+        self.starting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn log_of(&self, id: &WorkerId) -> PathBuf {
+        self.logs_dir.join(format!("{id}.log"))
+    }
+}
+
+impl Forge {
+    fn fleet(&self) -> &Fleet {
+        &self.0.fleet
+    }
+
+    pub async fn worker(&self, id: &WorkerId) -> Result<Worker> {
+        self.0.store.worker(id).await?.ok_or_else(|| unknown(id))
+    }
+
+    /// Changes a row as it stands in the transaction; `None` from `change` leaves it. Answers the row afterwards.
+    async fn change_worker(
+        &self,
+        id: &WorkerId,
+        change: impl FnOnce(&Worker) -> Result<Option<Worker>>,
+    ) -> Result<Worker> {
+        let mut tx = self.0.store.begin().await?;
+        let stored = tx.worker(id).await?.ok_or_else(|| unknown(id))?;
+        let Some(changed) = change(&stored)? else { return Ok(stored) };
+        let changed = Worker { updated_at: Millis::now(), ..changed };
+        if matches!(changed.phase, WorkerPhase::Stopped | WorkerPhase::Finished) {
+            alerts::resolve_all(&mut tx, id).await?;
+        }
+        tx.update_worker(&changed).await?;
+        tx.commit().await?;
+        if stored.phase != changed.phase || stored.process != changed.process {
+            self.fleet().changed.notify_one();
+        }
+        Ok(changed)
+    }
+}
+
+fn unknown(id: &WorkerId) -> Error {
+    Error::not_found(format!("there is no worker '{id}'; `forge worker list` shows which there are"))
+}
+
+fn mark(process: Identity) -> ProcessMark {
+    ProcessMark { pid: process.pid, start_time: process.start_time, boot_id: process.boot.to_string() }
+}
+
+/// Nobody, if the mark cannot be one of this program's.
+fn identity(mark: &ProcessMark) -> Option<Identity> {
+    let boot = mark.boot_id.parse().ok()?;
+    Some(Identity { pid: mark.pid, start_time: mark.start_time, boot })
+}
+
+/// The process table, read without holding up the runtime.
+async fn read_table() -> Result<Table> {
+    let read = tokio::task::spawn_blocking(Table::read).await;
+    read.map_err(|cause| Error::internal("the process table cannot be read", cause))
+}
+
+impl From<LauncherError> for Error {
+    fn from(error: LauncherError) -> Self {
+        let kind = match &error {
+            LauncherError::NoWorker { .. } => Kind::NotFound,
+            LauncherError::SessionExists { .. } | LauncherError::WorkerExists { .. } => Kind::Conflict,
+            LauncherError::NoWorkspace { .. } => Kind::Invalid,
+            LauncherError::LauncherFailed { .. }
+            | LauncherError::Timeout { .. }
+            | LauncherError::SessionCreationFailed { .. } => Kind::Unavailable,
+            LauncherError::Tmux(_) => {
+                return match error {
+                    LauncherError::Tmux(error) => error.into(),
+                    other => Error::new(Kind::Internal, other.to_string()),
+                };
+            }
+        };
+        Error::new(kind, error.to_string())
+    }
+}
+
+impl From<TmuxError> for Error {
+    fn from(error: TmuxError) -> Self {
+        let kind = match &error {
+            TmuxError::InvalidName { .. } | TmuxError::InvalidLine => Kind::Invalid,
+            TmuxError::SessionExists { .. } | TmuxError::NoSession { .. } => Kind::Conflict,
+            TmuxError::Missing
+            | TmuxError::TooOld { .. }
+            | TmuxError::Timeout { .. }
+            | TmuxError::Failed { .. } => Kind::Unavailable,
+        };
+        Error::new(kind, error.to_string())
+    }
+}
+
+impl From<StatusFileError> for Error {
+    fn from(error: StatusFileError) -> Self {
+        Error::new(Kind::Conflict, error.to_string())
+    }
+}

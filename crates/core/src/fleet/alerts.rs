@@ -1,0 +1,117 @@
+//! Alerts: raised when something is found, resolved when it is no longer.
+//!
+//! Invariant: an alert is written in the transaction that writes what it is about.
+
+use forge_store::Tx;
+use forge_types::{Alert, AlertId, AlertKind, Finding, Health, Millis, WorkerId};
+
+use crate::{Error, Forge, Result};
+
+/// More than anybody looks at; those that are open come first.
+const SEEN_AT_ONCE: u32 = 10_000;
+
+impl Forge {
+    /// Those that are open before all others, each newest first.
+    pub async fn alerts(&self, limit: u32) -> Result<Vec<Alert>> {
+        Ok(self.0.store.alerts(limit).await?)
+    }
+
+    /// A person has seen it.
+    pub async fn acknowledge_alert(&self, id: AlertId) -> Result<Alert> {
+        let mut tx = self.0.store.begin().await?;
+        let seen = tx.acknowledge_alert(id, Millis::now()).await.map_err(|error| match error {
+            forge_store::StoreError::Missing => {
+                Error::not_found(format!("there is no alert '{id}'; `forge alerts` shows which there are"))
+            }
+            error => error.into(),
+        })?;
+        tx.commit().await?;
+        Ok(seen)
+    }
+
+    /// A person has seen all that are open; answers those that were news.
+    pub async fn acknowledge_alerts(&self) -> Result<Vec<Alert>> {
+        let mut tx = self.0.store.begin().await?;
+        let mut seen = Vec::new();
+        for alert in self.0.store.alerts(SEEN_AT_ONCE).await? {
+            if alert.resolved_at.is_none() && alert.acknowledged_at.is_none() {
+                seen.push(tx.acknowledge_alert(alert.id, Millis::now()).await?);
+            }
+        }
+        tx.commit().await?;
+        Ok(seen)
+    }
+}
+
+pub(super) async fn raise(tx: &mut Tx, kind: AlertKind, id: &WorkerId, message: String) -> Result<()> {
+    let now = Millis::now();
+    let alert = Alert {
+        id: AlertId::random(),
+        kind,
+        severity: kind.severity(),
+        subject: id.to_string(),
+        message,
+        count: 1,
+        first_at: now,
+        last_at: now,
+        acknowledged_at: None,
+        resolved_at: None,
+    };
+    tx.raise_alert(alert).await?;
+    Ok(())
+}
+
+pub(super) async fn resolve(tx: &mut Tx, kind: AlertKind, id: &WorkerId) -> Result<()> {
+    tx.resolve_alert(kind, id.as_str(), Millis::now()).await?;
+    Ok(())
+}
+
+/// The worker ended as it should, or is gone: nothing about it is open any more.
+pub(super) async fn resolve_all(tx: &mut Tx, id: &WorkerId) -> Result<()> {
+    for kind in AlertKind::OF_WORKERS {
+        resolve(tx, kind, id).await?;
+    }
+    Ok(())
+}
+
+/// Raises what is new in a worker's health and resolves what has gone. Deaths are told by whoever handles them.
+pub(super) async fn follow(tx: &mut Tx, id: &WorkerId, before: &Health, after: &Health) -> Result<()> {
+    for finding in after.findings.iter().filter(|finding| !before.findings.contains(finding)) {
+        if let Some((kind, words)) = told(*finding) {
+            raise(tx, kind, id, format!("{id} {words}")).await?;
+        }
+    }
+    for finding in before.findings.iter().filter(|finding| !after.findings.contains(finding)) {
+        match finding {
+            finding if finding.is_death() => resolve(tx, AlertKind::WorkerCrashed, id).await?,
+            Finding::RecoveryExhausted => resolve(tx, AlertKind::RecoveryExhausted, id).await?,
+            finding => {
+                if let Some((kind, _)) = told(*finding) {
+                    resolve(tx, kind, id).await?;
+                }
+            }
+        }
+    }
+    let died = |health: &Health| health.findings.iter().any(|finding| finding.is_death());
+    if died(before) && !died(after) {
+        resolve(tx, AlertKind::AutoRestart, id).await?;
+        raise(tx, AlertKind::WorkerRecovered, id, format!("{id} works again")).await?;
+    }
+    Ok(())
+}
+
+fn told(finding: Finding) -> Option<(AlertKind, &'static str)> {
+    Some(match finding {
+        Finding::Stale => (AlertKind::WorkerStale, "lives, but has said nothing for long"),
+        Finding::TaskStuck => (AlertKind::TaskStuck, "has a task and has said nothing for very long"),
+        Finding::MemoryHigh => (AlertKind::MemoryHigh, "uses more memory than its limit"),
+        Finding::WaitsForPermission => {
+            (AlertKind::WaitsForPermission, "waits for a permission; attach to answer")
+        }
+        Finding::RateLimited => (AlertKind::WorkerParked, "is not served by its provider for now"),
+        Finding::ContextFull => (AlertKind::ContextFull, "has no room left in its context"),
+        Finding::ProcessGone | Finding::AgentGone | Finding::SessionGone | Finding::RecoveryExhausted => {
+            return None;
+        }
+    })
+}

@@ -1,0 +1,116 @@
+//! Workers as they are listed: the rows, joined with the sessions that are there.
+
+use std::path::PathBuf;
+
+use forge_fleet::discovery::{Bond, discover_workers};
+use forge_types::{Health, HealthLevel, Worker, WorkerId, WorkerPhase};
+use serde::Serialize;
+
+use super::session::describe;
+use crate::{Forge, Result};
+
+/// A worker, and what is seen of it right now.
+#[derive(Clone, Debug, Serialize)]
+pub struct ListedWorker {
+    #[serde(flatten)]
+    pub worker: Worker,
+    /// Forge started or adopted it. Others are shown and left alone.
+    pub managed: bool,
+    pub has_session: bool,
+    /// Somebody looks at it.
+    pub attached: bool,
+    /// The tmux server its session is on.
+    pub socket: PathBuf,
+    /// Where its output is kept when it works without a person.
+    pub log: PathBuf,
+}
+
+/// How one worker is.
+#[derive(Clone, Debug, Serialize)]
+pub struct WorkerHealth {
+    pub id: WorkerId,
+    pub phase: WorkerPhase,
+    #[serde(flatten)]
+    pub health: Health,
+    pub note: Option<String>,
+}
+
+/// How all workers are.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct WorkersHealth {
+    pub healthy: usize,
+    pub degraded: usize,
+    pub critical: usize,
+    pub failed: usize,
+    pub workers: Vec<WorkerHealth>,
+}
+
+impl Forge {
+    /// Ours first, then sessions that look like workers of others.
+    pub async fn workers(&self) -> Result<Vec<ListedWorker>> {
+        let rows = self.0.store.workers().await?;
+        let found = discover_workers(self.fleet().tmux()).await.unwrap_or_else(|error| {
+            // Without tmux there are no sessions, and the rows are still worth seeing.
+            tracing::debug!(%error, "workers are listed without their sessions");
+            Default::default()
+        });
+        let mut listed = Vec::new();
+        for worker in rows {
+            let session =
+                found.workers.iter().find(|seen| seen.bond == Bond::Managed && seen.worker_id == worker.id);
+            listed.push(ListedWorker {
+                has_session: session.is_some(),
+                attached: session.is_some_and(|session| session.is_attached),
+                ..self.listed(worker)
+            });
+        }
+        for seen in &found.workers {
+            if seen.bond == Bond::Managed && listed.iter().any(|known| known.worker.id == seen.worker_id) {
+                continue;
+            }
+            listed.push(ListedWorker {
+                managed: false,
+                has_session: true,
+                attached: seen.is_attached,
+                ..self.listed(describe(seen))
+            });
+        }
+        Ok(listed)
+    }
+
+    /// One worker as it is listed.
+    pub async fn listed_worker(&self, id: &WorkerId) -> Result<ListedWorker> {
+        let all = self.workers().await?;
+        all.into_iter().find(|listed| listed.worker.id == *id).ok_or_else(|| super::unknown(id))
+    }
+
+    fn listed(&self, worker: Worker) -> ListedWorker {
+        ListedWorker {
+            managed: true,
+            has_session: false,
+            attached: false,
+            socket: self.fleet().tmux().socket_path(),
+            log: self.fleet().log_of(&worker.id),
+            worker: worker.shown(),
+        }
+    }
+
+    /// How the workers are that have not been stopped and have not finished.
+    pub async fn workers_health(&self) -> Result<WorkersHealth> {
+        let mut report = WorkersHealth::default();
+        for worker in self.0.store.workers().await? {
+            if matches!(worker.phase, WorkerPhase::Stopped | WorkerPhase::Finished) {
+                continue;
+            }
+            *match worker.health.level {
+                HealthLevel::Healthy => &mut report.healthy,
+                HealthLevel::Degraded => &mut report.degraded,
+                HealthLevel::Critical => &mut report.critical,
+                HealthLevel::Failed => &mut report.failed,
+            } += 1;
+            let Worker { id, phase, health, note, .. } = worker;
+            report.workers.push(WorkerHealth { id, phase, health, note });
+        }
+        Ok(report)
+    }
+}

@@ -1,0 +1,185 @@
+//! What is asked for when a worker is to be started, made complete.
+//!
+//! Invariant: a field that is wrong or missing is named together with where it could come from; nothing is started here.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use forge_fleet::definition::{Surroundings, WorkerKind, read_kinds, read_workers};
+use forge_fleet::launcher::{CallStyle, LaunchConfig};
+use forge_types::{Health, Millis, SpawnWorker, Worker, WorkerId, WorkerPhase, WorkerTier};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::{Fleet, shipped};
+use crate::{Error, Forge, Result};
+
+/// What a definition says.
+#[derive(Default)]
+struct Defined {
+    id: Option<WorkerId>,
+    launcher: Option<String>,
+    model: Option<String>,
+    tier: Option<WorkerTier>,
+    workspace: Option<PathBuf>,
+    /// Whose variables depend on the worker.
+    kind: Option<WorkerKind>,
+}
+
+impl Forge {
+    /// The row of a worker that is about to be started.
+    pub(super) async fn read_order(&self, wanted: SpawnWorker) -> Result<Worker> {
+        let forge = self.clone();
+        let read =
+            tokio::task::spawn_blocking(move || draft(&forge.0.config.home, forge.fleet(), wanted)).await;
+        read.map_err(|cause| Error::internal("the definition of a worker cannot be read", cause))?
+    }
+}
+
+fn draft(home: &Path, fleet: &Fleet, wanted: SpawnWorker) -> Result<Worker> {
+    let defined = match &wanted.definition {
+        Some(name) => find_definition(home, name)?,
+        None => Defined::default(),
+    };
+    let launcher = wanted.launcher.or(defined.launcher).ok_or_else(|| missing("launcher"))?;
+    let model = wanted.model.or(defined.model).unwrap_or_default();
+    let workspace = wanted.workspace.or(defined.workspace).ok_or_else(|| missing("workspace"))?;
+    if !workspace.is_absolute() || !workspace.is_dir() {
+        let given = workspace.display();
+        return Err(Error::invalid(format!(
+            "workspace: '{given}' is no directory; give a whole path to one"
+        )));
+    }
+    let id = match wanted.id.or(defined.id) {
+        Some(id) => id,
+        None => new_id(wanted.definition.as_deref().unwrap_or(&launcher))?,
+    };
+    // tmux has no `.` in names.
+    let session = format!("forge-worker-{}", id.as_str().replace('.', "_"));
+    let tier = wanted.tier.or(defined.tier).unwrap_or_default();
+    let launcher = find_launcher(home, fleet, &launcher)?;
+    let mut config = LaunchConfig::new(launcher, &session, &workspace, &model).with_tier(tier);
+    if let Some(kind) = &defined.kind {
+        config.env = variables(kind, &id, &config)?;
+    }
+    config.env.extend(wanted.env);
+    config.bead_id = wanted.bead;
+    if let Some(secs) = wanted.timeout_secs {
+        config.timeout_secs = secs.clamp(1, 3600);
+    }
+    if let Some(style) = wanted.style {
+        config.style = CallStyle::deserialize(Value::from(style))
+            .map_err(|error| Error::invalid(format!("style: {error}")))?;
+    }
+    let now = Millis::now();
+    Ok(Worker {
+        id,
+        session,
+        model,
+        tier,
+        workspace,
+        phase: WorkerPhase::Starting,
+        config: serde_json::to_value(config)
+            .map_err(|cause| Error::internal("a launch cannot be stored", cause))?,
+        process: None,
+        bead: None,
+        health: Health::default(),
+        status: None,
+        restarts: Vec::new(),
+        parked_until: None,
+        started_at: None,
+        note: None,
+        created_at: now,
+        updated_at: now,
+    })
+}
+
+fn missing(field: &str) -> Error {
+    Error::invalid(format!("{field}: missing; give it, or the name of a definition that has it"))
+}
+
+/// A worker of `workers.yaml`, else a type of `workers/`.
+fn find_definition(home: &Path, name: &str) -> Result<Defined> {
+    let file = home.join("workers.yaml");
+    let read = with_surroundings(|around| read_workers(&file, around));
+    let workers = read.map_err(|error| Error::invalid(format!("definition: {error}")))?.workers;
+    if let Some(found) = workers.iter().find(|worker| worker.id.as_str() == name) {
+        return Ok(Defined {
+            id: Some(found.id.clone()),
+            launcher: Some(found.launcher.display().to_string()),
+            model: Some(found.model.clone()),
+            tier: Some(found.tier),
+            workspace: found.workspace.clone(),
+            kind: None,
+        });
+    }
+    let dir = home.join("workers");
+    let kinds = with_surroundings(|around| read_kinds(&dir, around));
+    let Some(kind) = kinds.kinds.iter().find(|kind| kind.name == name) else {
+        let broken = kinds.errors.first().map(|error| format!("; {error}")).unwrap_or_default();
+        let (file, dir) = (file.display(), dir.display());
+        return Err(Error::not_found(format!(
+            "definition: neither {file} nor {dir} has a worker '{name}'{broken}"
+        )));
+    };
+    Ok(Defined {
+        id: None,
+        launcher: Some(kind.launcher.clone()),
+        model: Some(kind.model.clone()),
+        tier: Some(kind.tier),
+        workspace: None,
+        kind: Some(kind.clone()),
+    })
+}
+
+/// The variables of a type, for one worker of it.
+fn variables(kind: &WorkerKind, id: &WorkerId, config: &LaunchConfig) -> Result<BTreeMap<String, String>> {
+    let worker = BTreeMap::from([
+        ("worker_id", id.to_string()),
+        ("session_name", config.session_name.clone()),
+        ("workspace", config.workspace.display().to_string()),
+        ("model", config.model.clone()),
+    ]);
+    let resolved = with_surroundings(|around| kind.resolve(&worker, around));
+    Ok(resolved.map_err(|error| Error::invalid(format!("definition: {error}")))?.environment)
+}
+
+/// What `~` and `${NAME}` mean to this server.
+fn with_surroundings<T>(read: impl FnOnce(Surroundings<'_>) -> T) -> T {
+    let home = std::env::home_dir().unwrap_or_default();
+    read(Surroundings { home: &home, variable: &|name| std::env::var(name).ok() })
+}
+
+/// A path as it is, a name among the launchers of the home.
+fn find_launcher(home: &Path, fleet: &Fleet, named: &str) -> Result<PathBuf> {
+    if named.contains('/') {
+        let path = PathBuf::from(named);
+        return match path.is_absolute() {
+            true => Ok(path),
+            false => {
+                Err(Error::invalid(format!("launcher: '{named}' is no whole path; give one, or a name")))
+            }
+        };
+    }
+    let dir = fleet.settings.launcher_dir(home);
+    shipped::provide(&dir).map_err(|cause| {
+        Error::internal(format!("launchers cannot be written to {}: {cause}", dir.display()), cause)
+    })?;
+    let path = dir.join(named);
+    match path.is_file() {
+        true => Ok(path),
+        false => Err(Error::invalid(format!(
+            "launcher: '{named}' is not in {}; `forge launcher list` shows which are there",
+            dir.display()
+        ))),
+    }
+}
+
+/// A name that nobody has: what it is, and four digits.
+fn new_id(from: &str) -> Result<WorkerId> {
+    let name = from.rsplit('/').next().unwrap_or_default();
+    let name: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+    let digits = uuid::Uuid::new_v4().simple().to_string();
+    let id = format!("{}-{}", name.trim_matches('-'), &digits[..4]);
+    WorkerId::new(id.trim_start_matches('-')).map_err(|error| Error::invalid(format!("id: {error}")))
+}

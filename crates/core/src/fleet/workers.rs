@@ -1,0 +1,312 @@
+//! Starting, stopping, pausing and forgetting workers.
+//!
+//! Invariant: the row says what is wanted before anything is done to a session.
+
+use std::time::Duration;
+
+use forge_fleet::launcher::{Grace, LauncherError, SpawnRequest, WorkerHandle};
+use forge_fleet::process::Signal;
+use forge_fleet::status_file::{self, StatusFile, StatusFileError};
+use forge_types::{Health, Millis, SpawnWorker, Worker, WorkerId, WorkerPhase};
+use serde::Deserialize;
+
+use super::{Fleet, alerts, mark, read_table};
+use crate::{Error, Forge, Result};
+
+/// How a worker is ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WorkerEnd {
+    /// It is asked, and killed when it does not go in this time.
+    Ask(Duration),
+    Kill,
+}
+
+impl WorkerEnd {
+    fn grace(self) -> Grace {
+        match self {
+            WorkerEnd::Ask(patience) => Grace { patience, ..Grace::default() },
+            WorkerEnd::Kill => Grace::none(),
+        }
+    }
+}
+
+impl Default for WorkerEnd {
+    fn default() -> Self {
+        WorkerEnd::Ask(Grace::default().patience)
+    }
+}
+
+/// Says for as long as it lives that this server runs the launcher of a worker.
+pub(super) struct Turn {
+    forge: Forge,
+    id: WorkerId,
+}
+
+impl Turn {
+    /// `None` when somebody else starts it right now.
+    pub(super) fn take(forge: &Forge, id: &WorkerId) -> Option<Turn> {
+        let taken = forge.fleet().starting().insert(id.clone());
+        taken.then(|| Turn { forge: forge.clone(), id: id.clone() })
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        let fleet = self.forge.fleet();
+        fleet.starting().remove(&self.id);
+        fleet.changed.notify_one();
+    }
+}
+
+impl Forge {
+    /// Starts a worker and returns when its session stands.
+    pub async fn spawn_worker(&self, wanted: SpawnWorker) -> Result<Worker> {
+        let worker = self.read_order(wanted).await?;
+        let turn = Turn::take(self, &worker.id).ok_or_else(|| being_started(&worker.id))?;
+        let worker = self.enter_worker(worker).await?;
+        self.launch_worker(&turn, &worker).await
+    }
+
+    /// Writes the row of a worker that is about to be started. One of the same name that has ended makes room.
+    async fn enter_worker(&self, worker: Worker) -> Result<Worker> {
+        let mut tx = self.0.store.begin().await?;
+        // Nobody else writes while this transaction is open.
+        let all = self.0.store.workers().await?;
+        let most = self.fleet().settings.max_workers;
+        if all.iter().filter(|other| is_kept(other.phase)).count() >= most {
+            return Err(Error::conflict(format!(
+                "{most} workers are the most that run at once; stop one, or raise fleet.max_workers in config.json"
+            )));
+        }
+        let known = all.into_iter().find(|other| other.id == worker.id);
+        let worker = match known {
+            None => {
+                tx.insert_worker(&worker).await?;
+                worker
+            }
+            Some(known) if is_kept(known.phase) => {
+                return Err(Error::conflict(format!(
+                    "worker '{}' is there already, in the session {}; stop it, or choose another id",
+                    known.id, known.session
+                )));
+            }
+            Some(known) => {
+                let worker = Worker { created_at: known.created_at, ..worker };
+                alerts::resolve_all(&mut tx, &worker.id).await?;
+                tx.update_worker(&worker).await?;
+                worker
+            }
+        };
+        tx.commit().await?;
+        Ok(worker)
+    }
+
+    /// Runs the launcher of a worker whose row says that it starts.
+    async fn launch_worker(&self, turn: &Turn, worker: &Worker) -> Result<Worker> {
+        match self.try_launch(worker).await {
+            Ok(handle) => self.note_launched(&turn.id, handle).await,
+            Err(error) => {
+                let note = error.to_string();
+                self.change_worker(&turn.id, |stored| {
+                    let failed = Worker { phase: WorkerPhase::Failed, note: Some(note), ..stored.clone() };
+                    Ok((stored.phase == WorkerPhase::Starting).then_some(failed))
+                })
+                .await?;
+                Err(error)
+            }
+        }
+    }
+
+    /// Ends what is left of the worker's former life and runs its launcher.
+    pub(super) async fn try_launch(&self, worker: &Worker) -> Result<WorkerHandle> {
+        let how = if worker.process.is_some() { WorkerEnd::default() } else { WorkerEnd::Kill };
+        self.end_session(&worker.id, how).await?;
+        // The agent may report before its launcher has ended.
+        let started_at = Millis::now();
+        let handle = self.fleet().launcher.spawn(request(self.fleet(), worker)?).await?;
+        Ok(WorkerHandle { started_at, ..handle })
+    }
+
+    pub(super) async fn note_launched(&self, id: &WorkerId, handle: WorkerHandle) -> Result<Worker> {
+        let worker = self
+            .change_worker(id, |stored| {
+                let running = Worker {
+                    phase: WorkerPhase::Running,
+                    session: handle.session.name.clone(),
+                    process: Some(mark(handle.process)),
+                    started_at: Some(handle.started_at),
+                    note: None,
+                    ..stored.clone()
+                };
+                Ok((stored.phase == WorkerPhase::Starting).then_some(running))
+            })
+            .await?;
+        if worker.phase == WorkerPhase::Running {
+            return Ok(worker);
+        }
+        // Somebody stopped it while its launcher ran.
+        self.end_session(id, WorkerEnd::Kill).await?;
+        Err(Error::conflict(format!("worker '{id}' was stopped while it was being started")))
+    }
+
+    /// Stops a worker with everything that runs in its session.
+    pub async fn stop_worker(&self, id: &WorkerId, how: WorkerEnd) -> Result<Worker> {
+        let before = self.worker(id).await?;
+        let stopped = self
+            .change_worker(id, |stored| {
+                let stopped = Worker {
+                    phase: WorkerPhase::Stopped,
+                    health: Health::default(),
+                    parked_until: None,
+                    note: None,
+                    ..stored.clone()
+                };
+                Ok(is_kept(stored.phase).then_some(stopped))
+            })
+            .await?;
+        if before.phase == WorkerPhase::Paused {
+            // Who does not run cannot be asked.
+            self.signal_session(id, Signal::CONT).await?;
+        }
+        match self.end_session(id, how).await {
+            Ok(()) => Ok(stopped),
+            Err(error) => {
+                let note = format!("its session could not be ended: {error}");
+                self.change_worker(id, |stored| Ok(Some(Worker { note: Some(note), ..stored.clone() })))
+                    .await?;
+                Err(error)
+            }
+        }
+    }
+
+    /// Ends the session that bears the worker's mark, if there is one.
+    pub(super) async fn end_session(&self, id: &WorkerId, how: WorkerEnd) -> Result<()> {
+        match self.fleet().launcher.stop_with(id, &how.grace()).await {
+            Err(LauncherError::NoWorker { .. }) => Ok(()),
+            Err(error) => Err(error.into()),
+            Ok(stopped) if stopped.left.is_empty() => Ok(()),
+            Ok(stopped) => {
+                let pids: Vec<String> = stopped.left.iter().map(|process| process.pid.to_string()).collect();
+                Err(Error::conflict(format!("processes of '{id}' do not end: {}", pids.join(", "))))
+            }
+        }
+    }
+
+    /// Starts a worker again as it was started before. A person does this, so that earlier crashes no longer count.
+    pub async fn restart_worker(&self, id: &WorkerId) -> Result<Worker> {
+        let turn = Turn::take(self, id).ok_or_else(|| being_started(id))?;
+        let worker = self
+            .change_worker(id, |stored| {
+                request(self.fleet(), stored)?;
+                let starting = WorkerPhase::Starting;
+                let (restarts, note) = (Vec::new(), None);
+                Ok(Some(Worker { phase: starting, restarts, note, parked_until: None, ..stored.clone() }))
+            })
+            .await?;
+        self.launch_worker(&turn, &worker).await
+    }
+
+    /// The worker takes nothing new; with `freeze` its processes do not run either.
+    pub async fn pause_worker(&self, id: &WorkerId, reason: &str, freeze: bool) -> Result<Worker> {
+        let paused = self
+            .change_worker(id, |stored| match stored.phase {
+                WorkerPhase::Paused => Ok(None),
+                WorkerPhase::Running => {
+                    let note = Some(reason.to_owned()).filter(|reason| !reason.is_empty());
+                    Ok(Some(Worker { phase: WorkerPhase::Paused, note, ..stored.clone() }))
+                }
+                phase => Err(refuse_phase(id, "paused", phase)),
+            })
+            .await?;
+        let reason = reason.to_owned();
+        self.write_status(id, move |dir, id| status_file::pause(dir, id, &reason)).await?;
+        if freeze {
+            self.signal_session(id, Signal::STOP).await?;
+        }
+        Ok(paused)
+    }
+
+    /// The worker goes on, also one that waits for its provider or for its next start.
+    pub async fn resume_worker(&self, id: &WorkerId) -> Result<Worker> {
+        let resumed = self
+            .change_worker(id, |stored| match stored.phase {
+                WorkerPhase::Running => Ok(None),
+                WorkerPhase::Paused => {
+                    Ok(Some(Worker { phase: WorkerPhase::Running, note: None, ..stored.clone() }))
+                }
+                WorkerPhase::Parked | WorkerPhase::Recovering => {
+                    Ok(Some(Worker { parked_until: Some(Millis::now()), ..stored.clone() }))
+                }
+                phase => Err(refuse_phase(id, "resumed", phase)),
+            })
+            .await?;
+        if resumed.phase != WorkerPhase::Running {
+            self.fleet().changed.notify_one();
+            return Ok(resumed);
+        }
+        self.signal_session(id, Signal::CONT).await?;
+        self.write_status(id, status_file::resume).await?;
+        Ok(resumed)
+    }
+
+    /// Forgets a worker that has ended.
+    pub async fn delete_worker(&self, id: &WorkerId) -> Result<()> {
+        let mut tx = self.0.store.begin().await?;
+        let worker = tx.worker(id).await?.ok_or_else(|| super::unknown(id))?;
+        if is_kept(worker.phase) {
+            return Err(Error::conflict(format!("worker '{id}' has not ended; stop it first")));
+        }
+        alerts::resolve_all(&mut tx, id).await?;
+        tx.remove_worker(id).await?;
+        tx.commit().await?;
+        Ok(())
+    }
+
+    async fn write_status<F>(&self, id: &WorkerId, write: F) -> Result<()>
+    where
+        F: FnOnce(&std::path::Path, &WorkerId) -> std::result::Result<Option<StatusFile>, StatusFileError>
+            + Send
+            + 'static,
+    {
+        let (dir, id) = (self.fleet().status_dir.clone(), id.clone());
+        let written = tokio::task::spawn_blocking(move || write(&dir, &id)).await;
+        written.map_err(|cause| Error::internal("a status file cannot be written", cause))??;
+        Ok(())
+    }
+
+    /// Sends a signal to everything that runs in the session with the worker's mark.
+    async fn signal_session(&self, id: &WorkerId, signal: Signal) -> Result<()> {
+        let Some(session) = self.worker_session(id).await?.filter(|session| !session.pane_dead) else {
+            return Ok(());
+        };
+        for entry in read_table().await?.pane(session.pane_pid) {
+            entry.identity.signal(signal);
+        }
+        Ok(())
+    }
+}
+
+/// Whether Forge has or is about to have a session of it.
+pub(super) fn is_kept(phase: WorkerPhase) -> bool {
+    phase.is_live() || matches!(phase, WorkerPhase::Parked | WorkerPhase::Recovering)
+}
+
+/// The launch of a worker as its row has it.
+pub(super) fn request(fleet: &Fleet, worker: &Worker) -> Result<SpawnRequest> {
+    let id = &worker.id;
+    let config = forge_fleet::launcher::LaunchConfig::deserialize(&worker.config).map_err(|_| {
+        Error::conflict(format!("worker '{id}' was not started by Forge, which cannot start it again"))
+    })?;
+    let mut config = config;
+    config.env.entry("FORGE_LOGS_DIR".to_owned()).or_insert_with(|| fleet.logs_dir.display().to_string());
+    Ok(SpawnRequest { worker_id: id.clone(), config })
+}
+
+fn being_started(id: &WorkerId) -> Error {
+    Error::conflict(format!("worker '{id}' is being started right now"))
+}
+
+fn refuse_phase(id: &WorkerId, done: &str, phase: WorkerPhase) -> Error {
+    let word = serde_json::to_value(phase).ok().and_then(|word| word.as_str().map(str::to_owned));
+    Error::conflict(format!("worker '{id}' is {} and cannot be {done}", word.unwrap_or_default()))
+}
