@@ -1,5 +1,6 @@
 //! The commands, one file each, and which of them was asked for.
 
+mod alerts;
 mod approve;
 mod batch;
 mod completions;
@@ -9,6 +10,7 @@ mod diff;
 mod doctor;
 mod hook;
 mod import;
+mod launcher;
 mod list;
 mod logs;
 mod man;
@@ -31,6 +33,7 @@ mod task;
 mod usage;
 mod view;
 mod whoami;
+mod worker;
 mod worktree;
 
 use std::path::PathBuf;
@@ -109,6 +112,14 @@ enum Command {
     Doctor(doctor::Flags),
     /// Bring projects, tasks, attempts and logs over from another system, which is only read
     Import(import::Flags),
+    /// Start, watch and end workers: agents that live on in tmux sessions
+    #[command(subcommand)]
+    Worker(worker::Command),
+    /// Check and list the programs that workers are started with
+    #[command(subcommand)]
+    Launcher(launcher::Command),
+    /// What you should know about the workers
+    Alerts(alerts::Flags),
     /// Tell which attempt, task, wish and issue the present directory belongs to; needs no server
     Whoami(whoami::Flags),
     /// Bring Genie's sessions here, or write attempts down for Genie
@@ -166,6 +177,9 @@ impl Cli {
             Command::Worktree(command) => done(worktree::run(command)),
             Command::PrepareDb => done(prepare_db::run()),
             Command::Mcp(flags) => done(mcp::run(flags)),
+            Command::Worker(command) => worker::run(command),
+            Command::Launcher(command) => launcher::run(command),
+            Command::Alerts(flags) => done(alerts::run(flags)),
             Command::List(flags) => done(list::run(flags)),
             Command::Status(flags) => done(status::run(flags)),
             Command::Stop(flags) => done(stop::run(flags)),
@@ -194,6 +208,7 @@ impl Command {
             Command::Serve(_) | Command::Demo(_) | Command::PrepareDb => None,
             Command::Doctor(_) | Command::Whoami(_) | Command::Sessions(_) => None,
             Command::Completions(_) | Command::Man(_) | Command::Import(_) => None,
+            Command::Worker(_) | Command::Launcher(_) | Command::Alerts(_) => None,
             Command::Run(_) | Command::List(_) | Command::Status(_) => Some(Manner::Offer),
             _ => Some(Manner::Mention),
         }

@@ -97,7 +97,8 @@ pub use fleet::{
 pub use folder::{FolderEntry, FolderListing};
 pub use follow_up::Replaced;
 pub use forge_fleet::launcher::{
-    CallStyle, Check as LauncherCheck, Findings as LauncherFindings, Severity as FaultSeverity,
+    CallStyle, Check as LauncherCheck, Fault as LauncherFault, Findings as LauncherFindings,
+    Severity as FaultSeverity,
 };
 pub use forge_git::{SearchHit, SearchScope};
 pub use forge_remote::Release;

@@ -11,7 +11,7 @@ use axum::extract::{FromRequest, FromRequestParts, Query, RawPathParams, Request
 use axum::http::request::Parts;
 use axum::http::{StatusCode, header};
 use forge_core::Page;
-use forge_types::{AttemptId, ErrandId, ImageId, ProjectId, RunId, TagId, TaskId, TemplateId};
+use forge_types::{AlertId, AttemptId, ErrandId, ImageId, ProjectId, RunId, TagId, TaskId, TemplateId};
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::Value;
 
@@ -41,6 +41,7 @@ path_ids! {
     ImageId = "image_id",
     TagId = "tag_id",
     TemplateId = "template_id",
+    AlertId = "alert_id",
 }
 
 /// The path parameter that names a `T`.

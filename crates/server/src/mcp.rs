@@ -22,6 +22,7 @@ mod results;
 mod tasks;
 mod tool;
 mod usage;
+mod workers;
 
 use std::sync::Arc;
 

@@ -7,6 +7,7 @@ mod page;
 mod schema;
 mod shape;
 mod streams;
+mod workers;
 
 use serde_json::{Map, Value, json};
 
@@ -95,9 +96,9 @@ fn operation_id(route: &Route) -> String {
 }
 
 fn in_path(name: &str) -> Value {
-    // Clients take the id of an approval for any string; a sound has a name.
+    // Clients take the id of an approval for any string; sounds and workers have names.
     let schema = match name {
-        "approval_id" | "sound" => json!({"type": "string"}),
+        "approval_id" | "sound" | "worker_id" => json!({"type": "string"}),
         _ => json!({"type": "string", "format": "uuid"}),
     };
     json!({"name": name, "in": "path", "required": true, "schema": schema})
@@ -106,7 +107,7 @@ fn in_path(name: &str) -> Value {
 fn in_query(word: &str) -> Value {
     let name = word.trim_end_matches('?');
     let schema = match name {
-        "limit" | "offset" | "after" | "wait" | "wait_ms" | "max_bytes" | "older_than_h" => {
+        "limit" | "offset" | "after" | "wait" | "wait_ms" | "max_bytes" | "older_than_h" | "lines" => {
             json!({"type": "integer", "minimum": 0})
         }
         "stats_only" | "show_soft_deleted" | "global" => json!({"type": "boolean"}),

@@ -2,6 +2,7 @@
 //!
 //! Invariant: no rule of the product is decided here. Handlers that read more than one thing only put together an answer.
 
+pub(crate) mod alerts;
 pub(crate) mod approvals;
 pub(crate) mod attempts;
 pub(crate) mod auth;
@@ -26,4 +27,5 @@ pub(crate) mod tags;
 pub(crate) mod tasks;
 pub(crate) mod templates;
 pub(crate) mod usage;
+pub(crate) mod workers;
 pub(crate) mod worktrees;

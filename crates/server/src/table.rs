@@ -14,8 +14,9 @@ use tracing::Instrument;
 
 use crate::envelope::{Answer, Fault};
 use crate::routes::{
-    approvals, attempts, auth, branches, checkouts, config, drafts, errands, folders, forge, images, import,
-    issues, mcp, meta, profiles, projects, pulls, runs, sounds, tags, tasks, templates, usage, worktrees,
+    alerts, approvals, attempts, auth, branches, checkouts, config, drafts, errands, folders, forge, images,
+    import, issues, mcp, meta, profiles, projects, pulls, runs, sounds, tags, tasks, templates, usage,
+    workers, worktrees,
 };
 use crate::{App, door, page, stream, trace};
 
@@ -236,6 +237,27 @@ static ROUTES: &[Route] = table! {
     }
     usage {
         GET "/api/usage" Json usage::show ["group_by? project_id? task_attempt_id? from? to?"];
+    }
+    workers {
+        GET "/api/workers" Json workers::list;
+        POST "/api/workers" Json workers::spawn;
+        GET "/api/workers/{worker_id}" Json workers::show;
+        DELETE "/api/workers/{worker_id}" Json workers::delete;
+        POST "/api/workers/{worker_id}/stop" Json workers::stop;
+        POST "/api/workers/{worker_id}/kill" Json workers::kill;
+        POST "/api/workers/{worker_id}/restart" Json workers::restart;
+        POST "/api/workers/{worker_id}/pause" Json workers::pause;
+        POST "/api/workers/{worker_id}/resume" Json workers::resume;
+        POST "/api/workers/{worker_id}/send" Json workers::send;
+        POST "/api/workers/{worker_id}/interrupt" Json workers::interrupt;
+        POST "/api/workers/{worker_id}/adopt" Json workers::adopt;
+        GET "/api/workers/{worker_id}/peek" Json workers::peek ["lines?"];
+        GET "/api/health/workers" Json workers::health;
+    }
+    alerts {
+        GET "/api/alerts" Json alerts::list ["limit?"];
+        POST "/api/alerts/ack-all" Json alerts::acknowledge_all;
+        POST "/api/alerts/{alert_id}/ack" Json alerts::acknowledge;
     }
     worktrees {
         GET "/api/worktrees" Json worktrees::list;

@@ -17,7 +17,8 @@ use tracing::Instrument;
 use crate::envelope::Fault;
 use crate::mcp::progress::Progress;
 use crate::mcp::{
-    agents, approvals, attempts, branches, drafts, errands, processes, projects, pulls, results, tasks, usage,
+    agents, approvals, attempts, branches, drafts, errands, processes, projects, pulls, results, tasks,
+    usage, workers,
 };
 
 /// One call of a tool.
@@ -97,6 +98,7 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Tool> {
         usage::TOOLS,
         agents::TOOLS,
         errands::TOOLS,
+        workers::TOOLS,
     ];
     groups.into_iter().flatten()
 }

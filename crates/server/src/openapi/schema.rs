@@ -8,7 +8,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::streams;
+use super::{streams, workers};
 
 const SCHEMAS: &[(&str, &str)] = &[
     ("Envelope", "success:bool data:any error_data:any message:string|null -- Around every JSON answer."),
@@ -330,7 +330,12 @@ const SCHEMAS: &[(&str, &str)] = &[
 
 /// Every schema by its name.
 pub(crate) fn all() -> Map<String, Value> {
-    SCHEMAS.iter().chain(streams::SCHEMAS).map(|(name, line)| ((*name).to_owned(), read(line))).collect()
+    SCHEMAS
+        .iter()
+        .chain(streams::SCHEMAS)
+        .chain(workers::SCHEMAS)
+        .map(|(name, line)| ((*name).to_owned(), read(line)))
+        .collect()
 }
 
 /// A type as a schema.

@@ -1,0 +1,145 @@
+//! `forge worker`: agents that live on in tmux sessions.
+
+mod act;
+mod show;
+mod spawn;
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::Subcommand;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::client::Client;
+use crate::command::serve::block_on;
+
+#[derive(Subcommand)]
+#[command(
+    after_help = "Examples:\n  forge worker spawn --launcher claude-code --model sonnet\n  forge worker list\n  forge worker attach alpha"
+)]
+pub enum Command {
+    /// Start a worker, from a definition or from a launcher
+    Spawn(spawn::Flags),
+    /// All workers, and sessions that look like workers of others
+    #[command(after_help = "Examples:\n  forge worker list\n  forge worker list --json")]
+    List {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// One worker: what it was started with and how it is
+    #[command(after_help = "Examples:\n  forge worker status alpha\n  forge worker status alpha --json")]
+    Status(One),
+    /// Ask workers to end, and kill what does not
+    Stop(act::StopFlags),
+    /// End workers at once
+    #[command(after_help = "Examples:\n  forge worker kill alpha\n  forge worker kill alpha bravo")]
+    Kill(Several),
+    /// Start workers again as they were started before
+    #[command(after_help = "Examples:\n  forge worker restart alpha\n  forge worker restart alpha bravo")]
+    Restart(Several),
+    /// Let a worker take nothing new
+    Pause(act::PauseFlags),
+    /// Let paused, parked and recovering workers go on now
+    #[command(after_help = "Examples:\n  forge worker resume alpha\n  forge worker resume alpha bravo")]
+    Resume(Several),
+    /// Make a session that looks like a worker one of Forge's
+    #[command(after_help = "Examples:\n  forge worker adopt claude-code-sonnet-alpha")]
+    Adopt(One),
+    /// Forget workers that have ended
+    #[command(after_help = "Examples:\n  forge worker delete alpha\n  forge worker delete alpha bravo")]
+    Delete(Several),
+    /// Go into a worker's session; inside of tmux the client is switched
+    Attach(show::AttachFlags),
+    /// Show the end of what a worker's pane shows
+    Peek(show::PeekFlags),
+    /// Type a line into a worker's pane, or Ctrl-C
+    Send(act::SendFlags),
+    /// Print what a worker wrote while it worked without a person
+    Logs(show::LogsFlags),
+}
+
+#[derive(clap::Args)]
+pub struct One {
+    /// The worker's id
+    worker: String,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// One or more workers.
+#[derive(clap::Args)]
+pub struct Several {
+    /// The ids of the workers
+    #[arg(value_name = "WORKER", required = true)]
+    workers: Vec<String>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// What commands look at in a worker.
+#[derive(Deserialize)]
+struct Worker {
+    id: String,
+    session: String,
+    model: String,
+    tier: String,
+    workspace: String,
+    phase: String,
+    health: Health,
+    status: Option<Value>,
+    parked_until: Option<String>,
+    started_at: Option<forge_types::Millis>,
+    note: Option<String>,
+    managed: bool,
+    has_session: bool,
+    attached: bool,
+    socket: std::path::PathBuf,
+    log: std::path::PathBuf,
+}
+
+#[derive(Deserialize)]
+struct Health {
+    level: String,
+    findings: Vec<String>,
+    memory_mb: Option<u64>,
+}
+
+pub fn run(command: Command) -> Result<ExitCode> {
+    block_on(async {
+        let client = Client::find()?;
+        match command {
+            Command::Attach(flags) => return show::attach(&client, &flags).await,
+            Command::Spawn(flags) => spawn::run(&client, flags).await?,
+            Command::List { json } => show::list(&client, json).await?,
+            Command::Status(one) => show::status(&client, &one).await?,
+            Command::Stop(flags) => act::stop(&client, flags).await?,
+            Command::Kill(several) => act::each(&client, &several, "kill", "killed").await?,
+            Command::Restart(several) => act::each(&client, &several, "restart", "restarted").await?,
+            Command::Pause(flags) => act::pause(&client, &flags).await?,
+            Command::Resume(several) => act::each(&client, &several, "resume", "resumed").await?,
+            Command::Adopt(one) => {
+                let several = Several { workers: vec![one.worker], json: one.json };
+                act::each(&client, &several, "adopt", "adopted").await?;
+            }
+            Command::Delete(several) => act::delete(&client, &several).await?,
+            Command::Peek(flags) => show::peek(&client, &flags).await?,
+            Command::Send(flags) => act::send(&client, &flags).await?,
+            Command::Logs(flags) => show::logs(&client, &flags).await?,
+        }
+        Ok(ExitCode::SUCCESS)
+    })
+}
+
+/// Where a worker is on the server. Ids of workers need no escaping; what does is none.
+fn path(id: &str, verb: &str) -> Result<String> {
+    let id: forge_types::WorkerId =
+        id.parse().map_err(|error: forge_types::InvalidWorkerId| crate::exit::Misused(error.to_string()))?;
+    Ok(match verb {
+        "" => format!("/api/workers/{id}"),
+        verb => format!("/api/workers/{id}/{verb}"),
+    })
+}

@@ -1,0 +1,153 @@
+//! What is done to workers, one after the other.
+
+use anyhow::{Result, bail};
+use serde_json::{Value, json};
+
+use super::{Several, Worker, path};
+use crate::client::Client;
+use crate::figures;
+use crate::terminal::{self, confirm, say};
+use crate::transcript::{Ink, Line};
+
+#[derive(clap::Args)]
+#[command(
+    after_help = "Examples:\n  forge worker stop alpha\n  forge worker stop alpha --timeout 60\n  forge worker stop --all --yes"
+)]
+pub struct StopFlags {
+    /// The ids of the workers
+    #[arg(value_name = "WORKER", required_unless_present = "all")]
+    workers: Vec<String>,
+    /// Every worker of Forge that has not ended
+    #[arg(long, conflicts_with = "workers")]
+    all: bool,
+    /// Do not ask before stopping all
+    #[arg(short, long)]
+    yes: bool,
+    /// How long a worker may take to leave before it is killed [default: 10]
+    #[arg(long, value_name = "S")]
+    timeout: Option<u64>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(clap::Args)]
+#[command(
+    after_help = "Examples:\n  forge worker pause alpha\n  forge worker pause alpha --reason \"release day\" --freeze"
+)]
+pub struct PauseFlags {
+    /// The worker's id
+    worker: String,
+    /// Why, for whoever looks at it
+    #[arg(long, default_value = "")]
+    reason: String,
+    /// Do not let its processes run either
+    #[arg(long)]
+    freeze: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(clap::Args)]
+#[command(
+    after_help = "Examples:\n  forge worker send alpha \"run the tests again\"\n  forge worker send alpha --interrupt"
+)]
+pub struct SendFlags {
+    /// The worker's id
+    worker: String,
+    /// The line to type
+    #[arg(required_unless_present = "interrupt")]
+    line: Option<String>,
+    /// Type Ctrl-C instead
+    #[arg(long, conflicts_with = "line")]
+    interrupt: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Does one thing to each worker; what was done before a failure is told.
+pub(super) async fn each(client: &Client, several: &Several, verb: &str, done: &str) -> Result<()> {
+    post_each(client, &several.workers, verb, &json!({}), done, several.json).await
+}
+
+async fn post_each(
+    client: &Client,
+    workers: &[String],
+    verb: &str,
+    body: &Value,
+    done: &str,
+    json: bool,
+) -> Result<()> {
+    let mut told = Vec::new();
+    for id in workers {
+        let worker: Value = client.post(&path(id, verb)?, body).await?;
+        if !json {
+            tell(done, id);
+        }
+        told.push(worker);
+    }
+    if json {
+        terminal::print_json(&Value::Array(told));
+    }
+    Ok(())
+}
+
+pub(super) async fn stop(client: &Client, flags: StopFlags) -> Result<()> {
+    let workers = match flags.all {
+        false => flags.workers,
+        true => {
+            let all: Vec<Worker> = client.get("/api/workers").await?;
+            let ended = ["stopped", "finished", "failed"];
+            let stays =
+                |worker: &Worker| worker.managed && (worker.has_session || !ended.contains(&&*worker.phase));
+            let chosen: Vec<String> = all.into_iter().filter(stays).map(|worker| worker.id).collect();
+            let question = format!("Stop {}?", figures::count(chosen.len(), "worker"));
+            if !chosen.is_empty() && !flags.yes && !confirm(&question)? {
+                bail!("nothing was stopped");
+            }
+            chosen
+        }
+    };
+    if workers.is_empty() && !flags.json {
+        say(&Line::new(Ink::Plain, "no worker runs"));
+    }
+    let body = json!({"timeout_secs": flags.timeout});
+    post_each(client, &workers, "stop", &body, "stopped", flags.json).await
+}
+
+pub(super) async fn pause(client: &Client, flags: &PauseFlags) -> Result<()> {
+    let body = json!({"reason": flags.reason, "freeze": flags.freeze});
+    post_each(client, std::slice::from_ref(&flags.worker), "pause", &body, "paused", flags.json).await
+}
+
+pub(super) async fn delete(client: &Client, several: &Several) -> Result<()> {
+    for id in &several.workers {
+        client.delete::<Value>(&path(id, "")?).await?;
+        if !several.json {
+            tell("deleted", id);
+        }
+    }
+    if several.json {
+        terminal::print_json(&json!(several.workers));
+    }
+    Ok(())
+}
+
+pub(super) async fn send(client: &Client, flags: &SendFlags) -> Result<()> {
+    let (verb, body) = match &flags.line {
+        Some(line) => ("send", json!({"line": line})),
+        None => ("interrupt", json!({})),
+    };
+    client.post::<Value>(&path(&flags.worker, verb)?, &body).await?;
+    match flags.json {
+        true => terminal::print_json(&json!({"worker_id": flags.worker, "line": flags.line})),
+        false => tell(if flags.line.is_some() { "told" } else { "interrupted" }, &flags.worker),
+    }
+    Ok(())
+}
+
+fn tell(done: &str, id: &str) {
+    say(&Line::new(Ink::Yellow, &format!("{done} ")).and(Ink::Plain, id));
+}

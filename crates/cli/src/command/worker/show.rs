@@ -1,0 +1,202 @@
+//! What is seen of workers.
+
+use std::os::unix::process::CommandExt;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use forge_types::Millis;
+use serde_json::{Value, json};
+
+use super::{One, Worker, path};
+use crate::client::Client;
+use crate::exit::Misused;
+use crate::figures;
+use crate::reference::NotFound;
+use crate::table::Table;
+use crate::terminal::{self, say, say_fact};
+use crate::transcript::{Ink, Line, clean};
+
+#[derive(clap::Args)]
+#[command(after_help = "Examples:\n  forge worker attach alpha\n  forge worker attach alpha --print")]
+pub struct AttachFlags {
+    /// The worker's id
+    worker: String,
+    /// Print the command instead of running it
+    #[arg(long)]
+    print: bool,
+    /// Print the command as JSON instead of running it
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(clap::Args)]
+#[command(after_help = "Examples:\n  forge worker peek alpha\n  forge worker peek alpha --lines 200")]
+pub struct PeekFlags {
+    /// The worker's id
+    worker: String,
+    /// How many lines
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 50)]
+    lines: usize,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(clap::Args)]
+#[command(
+    after_help = "Examples:\n  forge worker logs alpha\n  tail -f \"$(forge worker logs alpha --path)\""
+)]
+pub struct LogsFlags {
+    /// The worker's id
+    worker: String,
+    /// Print where the log is instead of what it says
+    #[arg(long)]
+    path: bool,
+    /// Print path and text as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) async fn list(client: &Client, json: bool) -> Result<()> {
+    if json {
+        terminal::print_json(&client.get("/api/workers").await?);
+        return Ok(());
+    }
+    let workers: Vec<Worker> = client.get("/api/workers").await?;
+    if workers.is_empty() {
+        say(&Line::new(Ink::Plain, "no workers; `forge worker spawn` starts one"));
+        return Ok(());
+    }
+    let head = ["ID", "PHASE", "HEALTH", "MODEL", "AGE", "MEMORY", "TASK", "NOTE"];
+    let mut table = Table::new(&head).bending(&["TASK", "NOTE"]).right(&["AGE", "MEMORY"]);
+    let now = Millis::now();
+    for worker in workers {
+        let age = worker.started_at.map(|at| figures::age(at, now)).unwrap_or_default();
+        let memory = worker.health.memory_mb.map(|mb| figures::size(mb << 20)).unwrap_or_default();
+        let phase = if worker.managed { worker.phase.clone() } else { "unmanaged".to_owned() };
+        let task = task(&worker);
+        table.row(vec![
+            (Ink::Bold, worker.id),
+            (ink(&phase), phase),
+            (ink(&worker.health.level), worker.health.level),
+            (Ink::Plain, worker.model),
+            (Ink::Dim, age),
+            (Ink::Dim, memory),
+            (Ink::Plain, task),
+            (Ink::Dim, worker.note.unwrap_or_default()),
+        ]);
+    }
+    table.print();
+    Ok(())
+}
+
+/// What the worker says that it works on.
+fn task(worker: &Worker) -> String {
+    match worker.status.as_ref().map(|status| &status["current_task"]) {
+        Some(Value::String(text)) => text.clone(),
+        Some(Value::Object(task)) => {
+            let word = |key: &str| task.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+            format!("{} {}", word("bead_id"), word("bead_title") + &word("description")).trim().to_owned()
+        }
+        _ => String::new(),
+    }
+}
+
+fn ink(word: &str) -> Ink {
+    match word {
+        "running" | "healthy" | "finished" => Ink::Green,
+        "critical" | "failed" => Ink::Red,
+        "degraded" | "recovering" | "parked" | "paused" => Ink::Yellow,
+        "starting" => Ink::Cyan,
+        _ => Ink::Dim,
+    }
+}
+
+async fn find(client: &Client, id: &str) -> Result<Worker> {
+    client.get(&path(id, "")?).await
+}
+
+pub(super) async fn status(client: &Client, one: &One) -> Result<()> {
+    if one.json {
+        terminal::print_json(&client.get(&path(&one.worker, "")?).await?);
+        return Ok(());
+    }
+    let worker = find(client, &one.worker).await?;
+    let phase = if worker.managed { &*worker.phase } else { "not managed by Forge" };
+    say(&Line::new(Ink::Bold, &worker.id).and(ink(phase), &format!(" {phase}")));
+    let health = match worker.health.findings.is_empty() {
+        true => worker.health.level.clone(),
+        false => format!("{}: {}", worker.health.level, worker.health.findings.join(", ")),
+    };
+    let looked_at = if worker.attached { " (somebody looks at it)" } else { "" };
+    let session = if worker.has_session { looked_at } else { " (gone)" };
+    let task = task(&worker);
+    let facts = [
+        ("health", health),
+        ("note", worker.note.unwrap_or_default()),
+        ("until", worker.parked_until.unwrap_or_default()),
+        ("task", task),
+        ("model", format!("{} ({})", worker.model, worker.tier)),
+        ("workspace", worker.workspace),
+        ("session", format!("{}{session}", worker.session)),
+        ("memory", worker.health.memory_mb.map(|mb| figures::size(mb << 20)).unwrap_or_default()),
+        ("log", worker.log.display().to_string()),
+    ];
+    for (name, value) in facts.iter().filter(|(_, value)| !value.is_empty()) {
+        say_fact(name, value);
+    }
+    Ok(())
+}
+
+pub(super) async fn attach(client: &Client, flags: &AttachFlags) -> Result<ExitCode> {
+    let worker = find(client, &flags.worker).await?;
+    if !worker.has_session {
+        return Err(NotFound(format!("worker '{}' has no session any more", worker.id)).into());
+    }
+    let inside = std::env::var("TMUX").ok();
+    let mut command = forge_core::attach_command(&worker.socket, &worker.session, inside.as_deref())?;
+    if flags.json || flags.print {
+        let words = std::iter::once(command.get_program()).chain(command.get_args());
+        let words: Vec<String> = words.map(|word| word.to_string_lossy().into_owned()).collect();
+        match flags.json {
+            true => terminal::print_json(&json!({"command": words})),
+            false => say(&Line::new(Ink::Plain, &shlex::try_join(words.iter().map(String::as_str))?).whole()),
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    if !terminal::is_attended() {
+        let text = "there is no terminal to attach; `forge worker peek` shows what its pane shows";
+        return Err(Misused(text.to_owned()).into());
+    }
+    let error = command.exec();
+    Err(error).context("tmux cannot be started; it has to be on the PATH")
+}
+
+pub(super) async fn peek(client: &Client, flags: &PeekFlags) -> Result<()> {
+    let pane: Value = client.get(&format!("{}?lines={}", path(&flags.worker, "peek")?, flags.lines)).await?;
+    match flags.json {
+        true => terminal::print_json(&pane),
+        false => terminal::print(&(clean(pane["text"].as_str().unwrap_or_default()) + "\n")),
+    }
+    Ok(())
+}
+
+pub(super) async fn logs(client: &Client, flags: &LogsFlags) -> Result<()> {
+    let worker = find(client, &flags.worker).await?;
+    if flags.path {
+        say(&Line::new(Ink::Plain, &worker.log.display().to_string()).whole());
+        return Ok(());
+    }
+    let text = std::fs::read(&worker.log).map_err(|error| {
+        NotFound(format!(
+            "{}: {error}; a worker that waits for a person keeps no log, `forge worker peek` shows its pane",
+            worker.log.display()
+        ))
+    })?;
+    let text = String::from_utf8_lossy(&text);
+    match flags.json {
+        true => terminal::print_json(&json!({"path": worker.log, "text": text})),
+        false => terminal::print(&clean(&text)),
+    }
+    Ok(())
+}

@@ -1,0 +1,88 @@
+//! `forge worker spawn`.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+use serde_json::{Map, Value, json};
+
+use crate::client::Client;
+use crate::exit::Misused;
+use crate::terminal::{self, say};
+use crate::transcript::{Ink, Line};
+
+#[derive(clap::Args)]
+#[command(
+    after_help = "Examples:\n  forge worker spawn alpha\n  forge worker spawn --launcher claude-code --model sonnet --id bravo\n  forge worker spawn --launcher codex --workspace ~/src/app --env RUST_LOG=debug"
+)]
+pub struct Flags {
+    /// A worker of workers.yaml, or a type of the folder workers
+    #[arg(value_name = "DEFINITION", required_unless_present = "launcher")]
+    definition: Option<String>,
+    /// What it is called [default: as defined, or a new name]
+    #[arg(long)]
+    id: Option<String>,
+    /// A launcher by its name, or a path to one
+    #[arg(long, value_name = "NAME|PATH")]
+    launcher: Option<String>,
+    /// The model the agent uses
+    #[arg(long)]
+    model: Option<String>,
+    /// What the model costs: premium, standard, budget or free
+    #[arg(long)]
+    tier: Option<String>,
+    /// Where it works [default: as defined, or the present directory]
+    #[arg(long, value_name = "DIR")]
+    workspace: Option<PathBuf>,
+    /// The bead it works on
+    #[arg(long, value_name = "ID")]
+    bead: Option<String>,
+    /// A further variable for the launcher and the agent; may be repeated
+    #[arg(long, value_name = "NAME=VALUE")]
+    env: Vec<String>,
+    /// How long the launcher may take
+    #[arg(long, value_name = "S")]
+    timeout: Option<u64>,
+    /// How the launcher takes its arguments: positional, flags or model-workspace-session
+    #[arg(long)]
+    style: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) async fn run(client: &Client, flags: Flags) -> Result<()> {
+    let worker: Value = client.post("/api/workers", &body(&flags)?).await?;
+    if flags.json {
+        terminal::print_json(&worker);
+        return Ok(());
+    }
+    let word = |key: &str| worker[key].as_str().unwrap_or_default().to_owned();
+    let line = Line::new(Ink::Green, "started ").and(Ink::Bold, &word("id"));
+    say(&line.and(Ink::Dim, &format!(" in the session {}", word("session"))));
+    Ok(())
+}
+
+fn body(flags: &Flags) -> Result<Value> {
+    let workspace = match (&flags.workspace, &flags.definition) {
+        (Some(dir), _) => Some(std::path::absolute(dir)?),
+        // The definition may have one.
+        (None, Some(_)) => None,
+        (None, None) => Some(std::env::current_dir().context("the present directory is gone")?),
+    };
+    let launcher = match &flags.launcher {
+        Some(path) if path.contains('/') => Some(std::path::absolute(path)?.display().to_string()),
+        name => name.clone(),
+    };
+    let mut env = Map::new();
+    for pair in &flags.env {
+        let Some((name, value)) = pair.split_once('=').filter(|(name, _)| !name.is_empty()) else {
+            return Err(Misused(format!("--env: '{pair}' is not NAME=VALUE")).into());
+        };
+        env.insert(name.to_owned(), value.into());
+    }
+    Ok(json!({
+        "definition": flags.definition, "id": flags.id, "launcher": launcher, "model": flags.model,
+        "tier": flags.tier, "workspace": workspace, "bead": flags.bead, "env": env,
+        "timeout_secs": flags.timeout, "style": flags.style,
+    }))
+}

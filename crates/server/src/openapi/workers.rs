@@ -1,0 +1,52 @@
+//! Workers and alerts, in the words of `schema`.
+
+pub(super) const SCHEMAS: &[(&str, &str)] = &[
+    ("WorkerTier", "= free budget standard premium"),
+    ("WorkerPhase", "= starting running paused parked recovering stopped finished failed"),
+    ("ProcessMark", "pid:int start_time:int boot_id:string -- A process that is mistaken for no other."),
+    ("AssignedBead", "workspace:string id:string title:string actor:string"),
+    ("HealthLevel", "= healthy degraded critical failed"),
+    (
+        "HealthFinding",
+        "= process_gone agent_gone session_gone stale task_stuck memory_high waits_for_permission rate_limited \
+         context_full recovery_exhausted",
+    ),
+    ("Health", "level:HealthLevel findings:HealthFinding[] memory_mb:int|null"),
+    (
+        "Worker",
+        "id:string session:string model:string tier:WorkerTier workspace:string phase:WorkerPhase config:any \
+         process:ProcessMark|null bead:AssignedBead|null health:Health status:any restarts:time[] \
+         parked_until:time|null started_at:time|null note:string|null created_at:time updated_at:time \
+         -- An agent that lives on in a tmux session. `config` is what it is started with, without the values of its \
+         variables; `status` is what its status file says.",
+    ),
+    (
+        "ListedWorker",
+        "+Worker managed:bool has_session:bool attached:bool socket:string log:string \
+         -- Workers that are not managed are sessions of others, which Forge leaves alone.",
+    ),
+    (
+        "SpawnWorker",
+        "definition?:string|null id?:string|null launcher?:string|null model?:string|null tier?:WorkerTier|null \
+         workspace?:string|null bead?:string|null env?:string{} timeout_secs?:int|null style?:CallStyle|null \
+         -- By a definition, by launcher and workspace, or by both; what is given here counts more.",
+    ),
+    ("CallStyle", "= positional flags model-workspace-session"),
+    ("StopWorker", "timeout_secs?:int|null -- How long the worker may take to leave before it is killed."),
+    ("PauseWorker", "reason?:string freeze?:bool -- With `freeze` its processes do not run either."),
+    ("SendToWorker", "line:string"),
+    ("WorkerPane", "text:string"),
+    ("WorkerHealth", "+Health id:string phase:WorkerPhase note:string|null"),
+    ("WorkersHealth", "healthy:int degraded:int critical:int failed:int workers:WorkerHealth[]"),
+    ("AlertSeverity", "= info warning critical"),
+    (
+        "AlertKind",
+        "= worker_crashed recovery_exhausted worker_stale task_stuck waits_for_permission context_full memory_high \
+         budget quota queue_empty bead_blocked bead_parked disk_low auto_restart worker_parked worker_recovered",
+    ),
+    (
+        "Alert",
+        "id:uuid kind:AlertKind severity:AlertSeverity subject:string message:string count:int first_at:time \
+         last_at:time acknowledged_at:time|null resolved_at:time|null",
+    ),
+];
