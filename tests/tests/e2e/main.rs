@@ -51,3 +51,4 @@ mod tools;
 mod torture;
 mod usage;
 mod view;
+mod workers;

@@ -1,0 +1,318 @@
+//! Workers live in tmux sessions: they are started, watched, started again and ended, and nothing else is touched.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use forge_tests::{TestForge, is_alive, output, signal, text};
+use rustix::process::Signal;
+use serde_json::{Value, json};
+
+/// A server whose workers have a tmux server of their own, which ends with it.
+struct Stage {
+    forge: TestForge,
+    socket: String,
+}
+
+impl Stage {
+    async fn set(fleet: Value) -> Stage {
+        let socket = format!("forge-test-{}", uuid::Uuid::new_v4().simple());
+        let mut fleet = fleet;
+        fleet["socket"] = json!(socket);
+        let forge = TestForge::with_settings(&[], &[], &json!({ "fleet": fleet })).await;
+        Stage { forge, socket }
+    }
+
+    /// With restarts that do not wait.
+    async fn recovering(most: u32) -> Stage {
+        let rules = json!({"dead_worker_policy": "auto", "pause_secs": 0, "max_restart_attempts": most});
+        Self::set(json!({ "recovery": rules })).await
+    }
+
+    fn tmux(&self, args: &[&str]) -> String {
+        let done = Command::new("tmux").args(["-L", &self.socket]).args(args).output().expect("tmux");
+        String::from_utf8_lossy(&done.stdout).trim_end().to_owned()
+    }
+
+    fn sessions(&self) -> Vec<String> {
+        self.tmux(&["list-sessions", "-F", "#{session_name}"]).lines().map(str::to_owned).collect()
+    }
+
+    fn script(&self, body: &str) -> PathBuf {
+        let path = self.forge.dir().join(format!("script-{}", uuid::Uuid::new_v4().simple()));
+        std::fs::write(&path, body).expect("a script");
+        path
+    }
+
+    fn order(&self, id: &str, body: &str) -> Value {
+        let workspace = self.forge.dir().canonicalize().expect("a folder");
+        let script = self.script(body);
+        json!({"id": id, "launcher": "scripted", "model": "none", "workspace": workspace,
+            "env": {"FORGE_SCRIPT": script, "SECRET": "s3cret"}})
+    }
+
+    async fn spawn(&self, id: &str, body: &str) -> Value {
+        self.forge.post("/api/workers", &self.order(id, body)).await.data()
+    }
+
+    async fn until(&self, id: &str, what: &str, holds: impl Fn(&Value) -> bool) -> Value {
+        self.forge.until(&format!("/api/workers/{id}"), what, holds).await
+    }
+
+    /// The pid that the script wrote to `<name>` in the workspace.
+    async fn pid(&self, name: &str) -> u32 {
+        let path = self.forge.dir().join(name);
+        let begun = std::time::Instant::now();
+        loop {
+            match std::fs::read_to_string(&path).ok().and_then(|pid| pid.trim().parse().ok()) {
+                Some(pid) => return pid,
+                None => assert!(begun.elapsed() < forge_tests::PATIENCE, "{name} was not written"),
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+        }
+    }
+
+    async fn alerts(&self) -> Vec<(String, String)> {
+        let alerts = self.forge.get("/api/alerts").await.data();
+        let open = alerts.as_array().unwrap().iter().filter(|alert| alert["resolved_at"].is_null());
+        open.map(|alert| (text(&alert["kind"]), text(&alert["subject"]))).collect()
+    }
+
+    async fn act(&self, id: &str, verb: &str) -> Value {
+        self.forge.post(&format!("/api/workers/{id}/{verb}"), &json!({})).await.data()
+    }
+
+    /// What a command prints, and the number it ends with.
+    async fn run(&self, args: &[&str]) -> (String, String, i32) {
+        let mut command = self.forge.command();
+        command.args(args);
+        let done = output(command).await;
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        (text(&done.stdout), text(&done.stderr), done.status.code().unwrap_or(-1))
+    }
+}
+
+impl Drop for Stage {
+    fn drop(&mut self) {
+        self.tmux(&["kill-server"]);
+    }
+}
+
+/// An agent that says who it is and waits.
+fn waiting(name: &str) -> String {
+    format!("echo $$ >{name}; exec sleep 600")
+}
+
+fn words(worker: &Value) -> (&str, &str) {
+    (worker["phase"].as_str().unwrap_or_default(), worker["health"]["level"].as_str().unwrap_or_default())
+}
+
+#[tokio::test]
+async fn three_workers_run_and_all_of_them_is_gone_when_they_are_stopped() {
+    let stage = Stage::set(json!({})).await;
+    let mut pids = Vec::new();
+    for id in ["a", "b", "c"] {
+        let worker = stage.spawn(id, &waiting(id)).await;
+        assert_eq!(words(&worker), ("running", "healthy"), "{worker:#}");
+        assert_eq!(worker["config"]["env"]["SECRET"], "********");
+        pids.push(worker["process"]["pid"].as_u64().unwrap() as u32);
+        pids.push(stage.pid(id).await);
+    }
+    assert!(pids.iter().all(|pid| is_alive(*pid)));
+    stage.until("a", "its status file is read", |a| a["status"]["status"] == "idle").await;
+    let twice = stage.forge.post("/api/workers", &stage.order("a", "true")).await;
+    assert!(twice.status == 409 && twice.message().contains("'a' is there already"), "{}", twice.text);
+
+    stage.tmux(&["new-session", "-d", "-s", "forge-worker-mine", "sleep 600"]);
+    let (out, err, code) = stage.run(&["worker", "list"]).await;
+    assert_eq!(code, 0, "{err}");
+    assert!(out.contains("unmanaged") && out.lines().count() == 5, "{out}");
+    let (out, err, code) = stage.run(&["worker", "stop", "--all", "--yes", "--json"]).await;
+    assert_eq!(code, 0, "{err}");
+    let stopped: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(
+        stopped.as_array().unwrap().iter().map(words).collect::<Vec<_>>(),
+        [("stopped", "healthy"); 3]
+    );
+    assert!(pids.iter().all(|pid| !is_alive(*pid)));
+    assert_eq!(stage.sessions(), ["forge-worker-mine"], "what is not Forge's stays");
+    assert_eq!(stage.alerts().await, [], "a stop is no crash");
+}
+
+#[tokio::test]
+async fn a_killed_agent_is_told_by_an_alert_and_stays_down_until_a_person_decides() {
+    let stage = Stage::set(json!({})).await;
+    stage.spawn("a", &waiting("pid")).await;
+    signal(stage.pid("pid").await, Signal::KILL);
+    let dead = stage.until("a", "the death is seen", |a| a["phase"] == "failed").await;
+    assert_eq!(words(&dead), ("failed", "critical"));
+    assert_eq!(dead["note"], "its agent ended with exit code 137");
+    assert_eq!(stage.alerts().await, [("worker_crashed".to_owned(), "a".to_owned())]);
+    let health = stage.forge.get("/api/health/workers").await.data();
+    assert_eq!((&health["critical"], &health["workers"][0]["id"]), (&json!(1), &json!("a")));
+
+    let (out, err, code) = stage.run(&["alerts", "ack", "--all"]).await;
+    assert!(code == 0 && out.contains("a died: its agent ended"), "{out}{err}");
+    std::fs::remove_file(stage.forge.dir().join("pid")).unwrap();
+    assert_eq!(words(&stage.act("a", "restart").await).0, "running");
+    assert!(is_alive(stage.pid("pid").await));
+    stage.until("a", "it is well again", |a| a["health"]["level"] == "healthy").await;
+    assert_eq!(stage.alerts().await, [("worker_recovered".to_owned(), "a".to_owned())]);
+}
+
+#[tokio::test]
+async fn a_worker_that_dies_is_started_again_so_often_and_then_given_up() {
+    let stage = Stage::recovering(2).await;
+    stage.spawn("a", &waiting("pid")).await;
+    signal(stage.pid("pid").await, Signal::KILL);
+    let back = stage
+        .until("a", "it is started again", |a| a["restarts"][0].is_string() && a["phase"] == "running")
+        .await;
+    assert!(back["process"]["pid"].is_u64() && back["has_session"] == true, "{back:#}");
+
+    let gate = stage.forge.dir().join("gate");
+    stage.spawn("b", &format!("until [ -e {} ]; do sleep 0.05; done; exit 3", gate.display())).await;
+    std::fs::write(&gate, "").unwrap();
+    let lost = stage.until("b", "it is given up", |b| b["phase"] == "failed").await;
+    assert_eq!(
+        (lost["restarts"].as_array().unwrap().len(), words(&lost)),
+        (2, ("failed", "failed")),
+        "{lost:#}"
+    );
+    assert!(stage.alerts().await.contains(&("recovery_exhausted".to_owned(), "b".to_owned())));
+}
+
+#[tokio::test]
+async fn an_agent_that_ends_with_its_work_done_has_finished() {
+    let stage = Stage::recovering(2).await;
+    let gate = stage.forge.dir().join("gate");
+    stage.spawn("a", &format!("until [ -e {} ]; do sleep 0.05; done", gate.display())).await;
+    std::fs::write(&gate, "").unwrap();
+    let done = stage.until("a", "it has finished", |a| a["phase"] == "finished").await;
+    assert_eq!((&done["restarts"], &done["status"]["exit_code"]), (&json!([]), &json!(0)));
+    assert_eq!(stage.alerts().await, []);
+}
+
+#[tokio::test]
+async fn a_server_that_was_killed_knows_its_workers_and_what_died_meanwhile() {
+    let mut stage = Stage::set(json!({})).await;
+    stage.spawn("lives", &waiting("lives")).await;
+    stage.spawn("dies", &waiting("dies")).await;
+    let lives = stage.pid("lives").await;
+    stage.forge.crash();
+    signal(stage.pid("dies").await, Signal::KILL);
+    stage.forge.up().await;
+    let dead = stage.until("dies", "the death is seen", |a| a["phase"] == "failed").await;
+    assert_eq!(dead["note"], "its agent ended with exit code 137");
+    let known = stage.until("lives", "it is known", |a| a["has_session"] == true).await;
+    assert_eq!((words(&known), is_alive(lives)), (("running", "healthy"), true));
+    signal(lives, Signal::KILL);
+    stage.until("lives", "it is watched", |a| a["phase"] == "failed").await;
+}
+
+#[tokio::test]
+async fn a_session_of_somebody_else_is_shown_and_left_alone_until_it_is_adopted() {
+    let stage = Stage::set(json!({})).await;
+    stage.tmux(&["new-session", "-d", "-s", "claude-code-opus-alpha", "sleep 600"]);
+    let id = "claude-code-opus-alpha";
+    let seen = stage.forge.get(&format!("/api/workers/{id}")).await.data();
+    assert_eq!((&seen["managed"], &seen["model"]), (&json!(false), &json!("opus")));
+    for verb in ["stop", "kill", "restart", "pause"] {
+        let refused = stage.forge.post(&format!("/api/workers/{id}/{verb}"), &json!({})).await;
+        assert_eq!(refused.status, 404, "{verb}: {}", refused.text);
+    }
+    let refused = stage.forge.post(&format!("/api/workers/{id}/send"), &json!({"line": "x"})).await;
+    assert!(refused.message().contains("adopt it first"), "{}", refused.text);
+    assert_eq!(stage.sessions(), [id]);
+
+    assert_eq!(stage.act(id, "adopt").await["phase"], "running");
+    let refused = stage.forge.post(&format!("/api/workers/{id}/restart"), &json!({})).await;
+    assert!(refused.status == 409 && refused.message().contains("cannot start it again"), "{}", refused.text);
+    assert_eq!(stage.act(id, "kill").await["phase"], "stopped");
+    assert_eq!(stage.sessions(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn a_worker_is_looked_into_typed_to_paused_and_forgotten() {
+    let stage = Stage::set(json!({})).await;
+    stage.spawn("a", "while read line; do echo \"got $line\"; done").await;
+    let (_, err, code) = stage.run(&["worker", "send", "a", "hello there"]).await;
+    assert_eq!(code, 0, "{err}");
+    let path = "/api/workers/a/peek?lines=20";
+    stage.forge.until(path, "it answers", |pane| text(&pane["text"]).contains("got hello there")).await;
+    let (out, ..) = stage.run(&["worker", "peek", "a"]).await;
+    assert!(out.contains("got hello there"), "{out}");
+    let (out, ..) = stage.run(&["worker", "attach", "a", "--print"]).await;
+    assert!(out.contains(&stage.socket) && out.contains("attach-session -t '=forge-worker-a'"), "{out}");
+
+    stage.until("a", "its status file is read", |a| a["status"]["status"] == "idle").await;
+    stage.run(&["worker", "pause", "a", "--reason", "lunch"]).await;
+    let paused = stage.until("a", "the file says so", |a| a["status"]["status"] == "paused").await;
+    assert_eq!((&paused["phase"], &paused["status"]["pause_reason"]), (&json!("paused"), &json!("lunch")));
+    stage.act("a", "resume").await;
+    let file = stage.forge.home().join("status/a.json");
+    stage
+        .until("a", "the file says so", |a| a["status"]["status"] == "idle" && a["phase"] == "running")
+        .await;
+    // Another tool pauses it.
+    std::fs::write(&file, r#"{"worker_id": "a", "status": "paused", "pause_reason": "by hand"}"#).unwrap();
+    stage.until("a", "that is noticed", |a| a["phase"] == "paused" && a["note"] == "by hand").await;
+
+    let refused = stage.forge.delete("/api/workers/a").await;
+    assert!(refused.status == 409 && refused.message().contains("stop it first"), "{}", refused.text);
+    stage.act("a", "kill").await;
+    let (_, err, code) = stage.run(&["worker", "delete", "a"]).await;
+    assert_eq!(code, 0, "{err}");
+    let (_, err, code) = stage.run(&["worker", "status", "a"]).await;
+    assert!(code == 4 && err.contains("there is no worker 'a'"), "{err}");
+}
+
+#[tokio::test]
+async fn definitions_launchers_and_mistakes_are_told() {
+    let stage = Stage::set(json!({"max_workers": 1})).await;
+    let workspace = stage.forge.dir().canonicalize().unwrap();
+    let script = stage.script(&waiting("pid"));
+    std::fs::create_dir_all(stage.forge.home().join("workers")).unwrap();
+    let kind = format!(
+        "name: idler\nlauncher: scripted\nmodel: none\ntier: free\nenvironment: {{FORGE_SCRIPT: {}}}\n",
+        script.display()
+    );
+    std::fs::write(stage.forge.home().join("workers/idler.yaml"), kind).unwrap();
+    let yaml = format!(
+        "workers:\n  one:\n    model: m\n    launcher: nope\n    workspace: {}\n",
+        workspace.display()
+    );
+    std::fs::write(stage.forge.home().join("workers.yaml"), yaml).unwrap();
+
+    let dir = workspace.display().to_string();
+    let (out, err, code) = stage.run(&["worker", "spawn", "idler", "--workspace", &dir, "--json"]).await;
+    assert_eq!(code, 0, "{err}");
+    let worker: Value = serde_json::from_str(&out).unwrap();
+    assert!(text(&worker["id"]).starts_with("idler-") && worker["tier"] == "free", "{worker:#}");
+    for (body, words) in [
+        (json!({"definition": "one"}), "'nope' is not in"),
+        (json!({"definition": "two"}), "has a worker 'two'"),
+        (json!({"launcher": "scripted"}), "workspace: missing"),
+        (json!({"launcher": "scripted", "workspace": "/nowhere"}), "'/nowhere' is no directory"),
+        (json!({"launcher": "scripted", "workspace": dir}), "1 workers are the most"),
+    ] {
+        let refused = stage.forge.post("/api/workers", &body).await;
+        assert!(
+            (400..500).contains(&refused.status) && refused.message().contains(words),
+            "{}",
+            refused.text
+        );
+    }
+    stage.act(&text(&worker["id"]), "kill").await;
+    let failed =
+        json!({"id": "x", "launcher": "scripted", "workspace": dir, "env": {"FORGE_SCRIPT": "/nowhere"}});
+    let refused = stage.forge.post("/api/workers", &failed).await;
+    assert!(refused.message().contains("`/nowhere`, which is no file"), "{}", refused.text);
+    let row = stage.forge.get("/api/workers/x").await.data();
+    assert!(row["phase"] == "failed" && text(&row["note"]).contains("/nowhere"), "{row:#}");
+
+    let (out, ..) = stage.run(&["launcher", "list"]).await;
+    assert!(out.contains("claude-code") && out.contains("scripted"), "{out}");
+    let broken = stage.script("echo hello\n");
+    let (out, _, code) = stage.run(&["launcher", "check", &broken.display().to_string()]).await;
+    assert!(code == 1 && out.contains("not executable"), "{out}");
+}
