@@ -9,6 +9,23 @@ export type ActionStep = InitialRequest | FollowUpRequest | ScriptRequest;
 
 export type ActionType = FileReadAction | FileEditAction | CommandRunAction | SearchAction | WebFetchAction | ToolAction | TaskCreateAction | PlanPresentationAction | TodoManagementAction | OtherAction;
 
+export interface Alert {
+  id: Uuid;
+  kind: AlertKind;
+  severity: AlertSeverity;
+  subject: string;
+  message: string;
+  count: number;
+  first_at: Timestamp;
+  last_at: Timestamp;
+  acknowledged_at: Timestamp | null;
+  resolved_at: Timestamp | null;
+}
+
+export type AlertKind = "worker_crashed" | "recovery_exhausted" | "worker_stale" | "task_stuck" | "waits_for_permission" | "context_full" | "memory_high" | "budget" | "quota" | "queue_empty" | "bead_blocked" | "bead_parked" | "disk_low" | "auto_restart" | "worker_parked" | "worker_recovered";
+
+export type AlertSeverity = "info" | "warning" | "critical";
+
 export interface Approval extends ApprovalStatus {
   id: Uuid;
   tool_name: string;
@@ -26,6 +43,13 @@ export interface ApprovalStatus {
 }
 
 export type ApprovalWord = "pending" | "approved" | "denied" | "timed_out";
+
+export interface AssignedBead {
+  workspace: string;
+  id: string;
+  title: string;
+  actor: string;
+}
 
 export interface AttachPullRequest {
   pr_number?: number | null;
@@ -92,6 +116,8 @@ export interface BranchStatus {
   conflict_op: ConflictOp | null;
   conflicted_files: string[];
 }
+
+export type CallStyle = "positional" | "flags" | "model-workspace-session";
 
 export interface ChangeTargetBranch {
   new_target_branch: string;
@@ -557,6 +583,16 @@ export interface GithubSettings {
   default_pr_base: string | null;
 }
 
+export interface Health {
+  level: HealthLevel;
+  findings: HealthFinding[];
+  memory_mb: number | null;
+}
+
+export type HealthFinding = "process_gone" | "agent_gone" | "session_gone" | "stale" | "task_stuck" | "memory_high" | "waits_for_permission" | "rate_limited" | "context_full" | "recovery_exhausted";
+
+export type HealthLevel = "healthy" | "degraded" | "critical" | "failed";
+
 export interface Image {
   id: Uuid;
   file_path: string;
@@ -648,6 +684,15 @@ export type Language = "BROWSER" | "EN" | "JA" | "ES" | "KO";
 
 export interface ListedAttempt extends TaskAttempt {
   task_title: string;
+}
+
+/** Workers that are not managed are sessions of others, which Forge leaves alone. */
+export interface ListedWorker extends Worker {
+  managed: boolean;
+  has_session: boolean;
+  attached: boolean;
+  socket: string;
+  log: string;
 }
 
 export type LoginAnswer = "SLOW_DOWN" | "AUTHORIZATION_PENDING" | "SUCCESS";
@@ -789,6 +834,12 @@ export interface PatchOp {
 
 export type PatchWord = "add" | "replace" | "remove";
 
+/** With `freeze` its processes do not run either. */
+export interface PauseWorker {
+  freeze?: boolean;
+  reason?: string;
+}
+
 export interface PendingApproval {
   id: Uuid;
   approval_id: Uuid;
@@ -854,6 +905,13 @@ export interface ProcessDigest {
   id: Uuid;
   status: string;
   normalized_logs: TextEntry[];
+}
+
+/** A process that is mistaken for no other. */
+export interface ProcessMark {
+  pid: number;
+  start_time: number;
+  boot_id: string;
 }
 
 /** What the patches of the process stream build. */
@@ -992,6 +1050,10 @@ export interface SearchResult {
   match_type: string;
 }
 
+export interface SendToWorker {
+  line: string;
+}
+
 export interface SetBudget {
   max_cost_usd: number | null;
 }
@@ -1005,6 +1067,20 @@ export interface Showcases {
 }
 
 export type SoundFile = "ABSTRACT_SOUND1" | "ABSTRACT_SOUND2" | "ABSTRACT_SOUND3" | "ABSTRACT_SOUND4" | "GENIE_NOTIFY1" | "GENIE_NOTIFY2" | "PHONE_VIBRATION";
+
+/** By a definition, by launcher and workspace, or by both; what is given here counts more. */
+export interface SpawnWorker {
+  bead?: string | null;
+  definition?: string | null;
+  env?: Record<string, string>;
+  id?: string | null;
+  launcher?: string | null;
+  model?: string | null;
+  style?: CallStyle | null;
+  tier?: WorkerTier | null;
+  timeout_secs?: number | null;
+  workspace?: string | null;
+}
 
 export type Standing = "in_use" | "orphan" | "other_forge" | "stranger";
 
@@ -1034,6 +1110,11 @@ export interface StderrFrame {
 export interface StdoutFrame {
   Stdout: string;
   seq?: number;
+}
+
+/** How long the worker may take to leave before it is killed. */
+export interface StopWorker {
+  timeout_secs?: number | null;
 }
 
 export type StreamFrame = PatchFrame | EndFrame;
@@ -1293,6 +1374,49 @@ export interface WebFetchAction {
   url: string;
 }
 
+/** An agent that lives on in a tmux session. `config` is what it is started with, without the values of its variables; `status` is what its status file says. */
+export interface Worker {
+  id: string;
+  session: string;
+  model: string;
+  tier: WorkerTier;
+  workspace: string;
+  phase: WorkerPhase;
+  config: unknown;
+  process: ProcessMark | null;
+  bead: AssignedBead | null;
+  health: Health;
+  status: unknown;
+  restarts: Timestamp[];
+  parked_until: Timestamp | null;
+  started_at: Timestamp | null;
+  note: string | null;
+  created_at: Timestamp;
+  updated_at: Timestamp;
+}
+
+export interface WorkerHealth extends Health {
+  id: string;
+  phase: WorkerPhase;
+  note: string | null;
+}
+
+export interface WorkerPane {
+  text: string;
+}
+
+export type WorkerPhase = "starting" | "running" | "paused" | "parked" | "recovering" | "stopped" | "finished" | "failed";
+
+export type WorkerTier = "free" | "budget" | "standard" | "premium";
+
+export interface WorkersHealth {
+  healthy: number;
+  degraded: number;
+  critical: number;
+  failed: number;
+  workers: WorkerHealth[];
+}
+
 export interface WorktreeLine {
   path: string;
   bytes: number;
@@ -1319,6 +1443,9 @@ export interface WriteChange {
 /** What each route takes and gives; `answer` is what the envelope holds where there is one. */
 export interface Routes {
   "GET /": { answer: string };
+  "GET /api/alerts": { query?: { limit?: number }; answer: Alert[] };
+  "POST /api/alerts/ack-all": { body?: unknown; answer: Alert[] };
+  "POST /api/alerts/{alert_id}/ack": { path: { alert_id: Uuid }; body?: unknown; answer: Alert };
   "POST /api/approvals/create": { body: CreateApproval; answer: Approval };
   "GET /api/approvals/pending": { answer: PendingApproval[] };
   "POST /api/approvals/{approval_id}/respond": { path: { approval_id: string }; body: RespondToApproval; answer: ApprovalStatus };
@@ -1365,6 +1492,7 @@ export interface Routes {
   "PUT /api/forge/projects/{project_id}/settings": { path: { project_id: Uuid }; body: ForgeSettingsChange; answer: ForgeSettings };
   "GET /api/forge/releases": { answer: Release[] };
   "GET /api/health": { answer: string };
+  "GET /api/health/workers": { answer: WorkersHealth };
   "GET /api/images/task/{task_id}": { path: { task_id: Uuid }; answer: Image[] };
   "POST /api/images/task/{task_id}/upload": { path: { task_id: Uuid }; body: FormData; answer: Image };
   "POST /api/images/upload": { body: FormData; answer: Image };
@@ -1445,6 +1573,19 @@ export interface Routes {
   "GET /api/templates/{template_id}": { path: { template_id: Uuid }; answer: TaskTemplate };
   "PUT /api/templates/{template_id}": { path: { template_id: Uuid }; body: UpdateTaskTemplate; answer: TaskTemplate };
   "GET /api/usage": { query?: { group_by?: string; project_id?: Uuid; task_attempt_id?: Uuid; from?: string; to?: string }; answer: UsageReport };
+  "GET /api/workers": { answer: ListedWorker[] };
+  "POST /api/workers": { body: SpawnWorker; answer: Worker };
+  "DELETE /api/workers/{worker_id}": { path: { worker_id: string }; answer: null };
+  "GET /api/workers/{worker_id}": { path: { worker_id: string }; answer: ListedWorker };
+  "POST /api/workers/{worker_id}/adopt": { path: { worker_id: string }; body?: unknown; answer: Worker };
+  "POST /api/workers/{worker_id}/interrupt": { path: { worker_id: string }; body?: unknown; answer: null };
+  "POST /api/workers/{worker_id}/kill": { path: { worker_id: string }; body?: unknown; answer: Worker };
+  "POST /api/workers/{worker_id}/pause": { path: { worker_id: string }; body?: PauseWorker; answer: Worker };
+  "GET /api/workers/{worker_id}/peek": { path: { worker_id: string }; query?: { lines?: number }; answer: WorkerPane };
+  "POST /api/workers/{worker_id}/restart": { path: { worker_id: string }; body?: unknown; answer: Worker };
+  "POST /api/workers/{worker_id}/resume": { path: { worker_id: string }; body?: unknown; answer: Worker };
+  "POST /api/workers/{worker_id}/send": { path: { worker_id: string }; body: SendToWorker; answer: null };
+  "POST /api/workers/{worker_id}/stop": { path: { worker_id: string }; body?: StopWorker; answer: Worker };
   "GET /api/worktrees": { answer: WorktreeReport };
   "POST /api/worktrees/gc": { body?: GarbageRequest; answer: GarbageReport };
   "POST /api/worktrees/{attempt_id}/restore": { path: { attempt_id: Uuid }; body?: unknown; answer: RestoredWorktree };
