@@ -12,7 +12,6 @@ mod monitor;
 mod order;
 mod recovery;
 mod session;
-mod settings;
 mod shipped;
 mod workers;
 
@@ -23,7 +22,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use forge_fleet::launcher::{LauncherError, WorkerLauncher};
 use forge_fleet::process::{Identity, Table};
 use forge_fleet::status_file::StatusFileError;
-use forge_fleet::tmux::{Tmux, TmuxError};
+use forge_fleet::tmux::{Socket, Tmux, TmuxError};
 use forge_types::{Millis, ProcessMark, Settings, Worker, WorkerId, WorkerPhase};
 use tokio::sync::Notify;
 
@@ -34,11 +33,8 @@ pub use session::attach_command;
 pub use shipped::{LauncherFile, list_launchers};
 pub use workers::WorkerEnd;
 
-pub(crate) use settings::FleetSettings;
-
 /// What the engine holds of its workers beside their rows.
 pub(crate) struct Fleet {
-    settings: FleetSettings,
     launcher: WorkerLauncher,
     status_dir: PathBuf,
     logs_dir: PathBuf,
@@ -50,13 +46,16 @@ pub(crate) struct Fleet {
 
 impl Fleet {
     pub(crate) fn new(home: &Path, settings: &Settings) -> Fleet {
-        let settings = FleetSettings::of(settings);
         let status_dir = home.join("status");
-        let tmux = Tmux::new(settings.socket());
+        let socket = &settings.fleet.socket;
+        let tmux = Tmux::new(match socket.contains('/') {
+            true => Socket::Path(PathBuf::from(socket)),
+            false => Socket::Name(socket.clone()),
+        });
         let launcher = WorkerLauncher::new().on(tmux).with_status_dir(&status_dir);
         let logs_dir = home.join("logs");
         let (starting, changed) = (Mutex::default(), Notify::new());
-        Fleet { settings, launcher, status_dir, logs_dir, starting, changed }
+        Fleet { launcher, status_dir, logs_dir, starting, changed }
     }
 
     fn tmux(&self) -> &Tmux {

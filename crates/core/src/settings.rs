@@ -12,7 +12,7 @@ use forge_types::{Settings, SettingsChange};
 
 use crate::{Error, Forge, Result, file};
 
-pub(crate) use stored::load;
+pub(crate) use stored::{load, read};
 
 /// The prefix that older servers wrote into their file but did not use.
 const UNUSED_PREFIX: &str = "af";

@@ -3,29 +3,9 @@
 //! Invariants: pure; any proof of death is critical at once, and a silent file alone never is; whoever was stopped or
 //! waits for its provider is not looked at for a crash.
 
+pub use forge_types::HealthMonitorConfig;
 use forge_types::{Finding, Health, HealthLevel, WorkerPhase};
 use serde::{Deserialize, Serialize};
-
-/// Thresholds; the defaults are those of the documentation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct HealthMonitorConfig {
-    pub check_interval_secs: u64,
-    pub stale_threshold_secs: u64,
-    pub max_recovery_attempts: u32,
-    pub memory_limit_mb: u64,
-}
-
-impl Default for HealthMonitorConfig {
-    fn default() -> Self {
-        Self {
-            check_interval_secs: 30,
-            stale_threshold_secs: 300,
-            max_recovery_attempts: 3,
-            memory_limit_mb: 4096,
-        }
-    }
-}
 
 /// What was seen of a worker at one moment.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,45 +3,7 @@
 //! Invariants: pure; nothing is started while the policy says no; crashes in a short time end it; neither a stop nor a
 //! provider's limit spends an attempt.
 
-use serde::{Deserialize, Serialize};
-
-/// What may be done about a problem without being asked.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum RecoveryPolicy {
-    Disabled,
-    /// Visibility first.
-    #[default]
-    Notify,
-    Auto,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct RecoveryRules {
-    pub dead_worker_policy: RecoveryPolicy,
-    pub max_restart_attempts: u32,
-    /// Crashes within this time count together.
-    pub window_secs: u64,
-    /// The first pause; each further one is twice as long.
-    pub pause_secs: u64,
-    pub max_pause_secs: u64,
-    /// Restarts at the same time.
-    pub at_once: usize,
-}
-
-impl Default for RecoveryRules {
-    fn default() -> Self {
-        Self {
-            dead_worker_policy: RecoveryPolicy::default(),
-            max_restart_attempts: 3,
-            window_secs: 600,
-            pause_secs: 5,
-            max_pause_secs: 120,
-            at_once: 2,
-        }
-    }
-}
+pub use forge_types::{RecoveryPolicy, RecoveryRules};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {

@@ -16,6 +16,7 @@ mod errand;
 mod event;
 mod executor;
 mod fleet;
+mod fleet_settings;
 mod id;
 mod image;
 mod import;
@@ -55,6 +56,7 @@ pub use fleet::{
     ProcessMark, Routing, RoutingDecision, RoutingReason, ScoreComponents, Severity, SpawnWorker, Worker,
     WorkerId, WorkerPhase, WorkerTier,
 };
+pub use fleet_settings::{FleetChange, FleetSettings, HealthMonitorConfig, RecoveryPolicy, RecoveryRules};
 pub use id::{
     AgentId, AlertId, ApprovalId, AttemptId, DraftId, ErrandId, ImageId, MergeId, NotificationId, ProjectId,
     RoutingId, RunId, TagId, TaskId, TemplateId,

@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{Budget, Executor, ProfileId, SECRET_MASK};
+use crate::{Budget, Executor, FleetSettings, ProfileId, SECRET_MASK};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -32,6 +32,7 @@ pub struct Settings {
     pub language: Language,
     pub git_branch_prefix: String,
     pub showcases: Showcases,
+    pub fleet: FleetSettings,
     /// The most that all runs together may cost on one day (UTC).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_cost_usd_per_day: Option<Budget>,
@@ -62,6 +63,7 @@ impl Default for Settings {
             language: Language::default(),
             git_branch_prefix: "forge".to_owned(),
             showcases: Showcases::default(),
+            fleet: FleetSettings::default(),
             max_cost_usd_per_day: None,
             other: Map::new(),
         }
@@ -81,6 +83,7 @@ impl Settings {
             &mut shown.editor.other,
             &mut shown.github.other,
             &mut shown.showcases.other,
+            &mut shown.fleet.other,
         ] {
             other.clear();
         }

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use crate::request::{present, word};
 use crate::secret::{SentSecret, put_secret};
-use crate::{Budget, Language, ProfileId, Settings, SoundFile, Theme};
+use crate::{Budget, FleetChange, Language, ProfileId, Settings, SoundFile, Theme};
 
 #[derive(Clone, Default, Deserialize)]
 #[serde(default)]
@@ -38,6 +38,7 @@ pub struct SettingsChange {
     pub language: Option<Language>,
     pub git_branch_prefix: Option<String>,
     pub showcases: Option<ShowcasesChange>,
+    pub fleet: Option<FleetChange>,
     #[serde(deserialize_with = "present")]
     pub max_cost_usd_per_day: Option<Option<Budget>>,
 }
@@ -127,7 +128,7 @@ pub struct ShowcasesChange {
     pub seen_features: Option<Vec<String>>,
 }
 
-fn put<T>(stored: &mut T, sent: Option<T>) {
+pub(crate) fn put<T>(stored: &mut T, sent: Option<T>) {
     if let Some(value) = sent {
         *stored = value;
     }
@@ -171,6 +172,9 @@ impl SettingsChange {
         put(&mut to.git_branch_prefix, self.git_branch_prefix);
         if let Some(sent) = self.showcases {
             put(&mut to.showcases.seen_features, sent.seen_features);
+        }
+        if let Some(sent) = self.fleet {
+            sent.apply(&mut to.fleet);
         }
         put(&mut to.max_cost_usd_per_day, self.max_cost_usd_per_day);
     }

@@ -79,7 +79,7 @@ impl Forge {
             return Ok(Vec::new());
         }
         let seen = self.examine_worker(&worker, session, sight).await;
-        let health = examine(&seen.vitals, &self.fleet().settings.health);
+        let health = examine(&seen.vitals, &self.settings().fleet.health);
         let file = status_of(&sight.files, &worker);
         if health.findings.iter().any(|finding| finding.is_death()) {
             self.bury(&worker, health, file, sight.now).await?;

@@ -80,7 +80,6 @@ impl Forge {
         if let Err(error) = self.finish_stops().await {
             tracing::warn!(%error, "sessions of stopped workers may be left");
         }
-        let interval = Duration::from_secs(fleet.settings.health.check_interval_secs.max(1));
         let mut exits = Exits::default();
         let mut check_at = Instant::now();
         let mut due = None;
@@ -96,7 +95,8 @@ impl Forge {
                 () = fleet.changed.notified() => self.check_workers(None).await,
                 () = sleep_until(due) => Ok(Watched::new()),
                 () = tokio::time::sleep_until(check_at) => {
-                    check_at = Instant::now() + interval;
+                    let interval = self.settings().fleet.health.check_interval_secs.max(1);
+                    check_at = Instant::now() + Duration::from_secs(interval);
                     self.check_workers(None).await
                 }
             };

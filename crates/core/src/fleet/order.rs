@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 
 use forge_fleet::definition::{Surroundings, WorkerKind, read_kinds, read_workers};
 use forge_fleet::launcher::{CallStyle, LaunchConfig};
-use forge_types::{Health, Millis, SpawnWorker, Worker, WorkerId, WorkerPhase, WorkerTier};
+use forge_types::{FleetSettings, Health, Millis, SpawnWorker, Worker, WorkerId, WorkerPhase, WorkerTier};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Fleet, shipped};
+use super::shipped;
 use crate::{Error, Forge, Result};
 
 /// What a definition says.
@@ -31,12 +31,13 @@ impl Forge {
     pub(super) async fn read_order(&self, wanted: SpawnWorker) -> Result<Worker> {
         let forge = self.clone();
         let read =
-            tokio::task::spawn_blocking(move || draft(&forge.0.config.home, forge.fleet(), wanted)).await;
+            tokio::task::spawn_blocking(move || draft(&forge.0.config.home, &forge.settings().fleet, wanted))
+                .await;
         read.map_err(|cause| Error::internal("the definition of a worker cannot be read", cause))?
     }
 }
 
-fn draft(home: &Path, fleet: &Fleet, wanted: SpawnWorker) -> Result<Worker> {
+fn draft(home: &Path, fleet: &FleetSettings, wanted: SpawnWorker) -> Result<Worker> {
     let defined = match &wanted.definition {
         Some(name) => find_definition(home, name)?,
         None => Defined::default(),
@@ -151,7 +152,7 @@ fn with_surroundings<T>(read: impl FnOnce(Surroundings<'_>) -> T) -> T {
 }
 
 /// A path as it is, a name among the launchers of the home.
-fn find_launcher(home: &Path, fleet: &Fleet, named: &str) -> Result<PathBuf> {
+fn find_launcher(home: &Path, fleet: &FleetSettings, named: &str) -> Result<PathBuf> {
     if named.contains('/') {
         let path = PathBuf::from(named);
         return match path.is_absolute() {
@@ -161,7 +162,7 @@ fn find_launcher(home: &Path, fleet: &Fleet, named: &str) -> Result<PathBuf> {
             }
         };
     }
-    let dir = fleet.settings.launcher_dir(home);
+    let dir = shipped::launcher_dir(home, fleet);
     shipped::provide(&dir).map_err(|cause| {
         Error::internal(format!("launchers cannot be written to {}: {cause}", dir.display()), cause)
     })?;

@@ -38,7 +38,7 @@ enum Ending {
 
 impl Forge {
     pub(super) fn recent_restarts(&self, worker: &Worker, now: Millis) -> u32 {
-        let window = i64::try_from(self.fleet().settings.recovery.window_secs * 1000).unwrap_or(i64::MAX);
+        let window = i64::try_from(self.settings().fleet.recovery.window_secs * 1000).unwrap_or(i64::MAX);
         let recent = worker.restarts.iter().filter(|at| now.0 - at.0 <= window).count();
         u32::try_from(recent).unwrap_or(u32::MAX)
     }
@@ -132,9 +132,9 @@ impl Forge {
         now: Millis,
     ) -> Result<Worker> {
         let id = worker.id.clone();
-        let rules = &self.fleet().settings.recovery;
+        let rules = self.settings().fleet.recovery;
         let restarts: Vec<i64> = worker.restarts.iter().map(|at| at.0).collect();
-        let step = match decide(rules, &restarts, now.0, now.0, 0) {
+        let step = match decide(&rules, &restarts, now.0, now.0, 0) {
             // It was not started by Forge, so nobody knows how.
             Step::WaitUntil { .. } | Step::Restart { .. } if worker.config.is_null() => Step::Notify,
             Step::WaitUntil { .. } | Step::Restart { .. } if health.level == HealthLevel::Failed => {
@@ -181,7 +181,7 @@ impl Forge {
             }
             if until.0 > now.0 {
                 next = Some(next.map_or(until, |next: Millis| next.min(until)));
-            } else if self.fleet().starting().len() < self.fleet().settings.recovery.at_once.max(1)
+            } else if self.fleet().starting().len() < self.settings().fleet.recovery.at_once.max(1)
                 // When a turn ends, the next one is looked for.
                 && let Some(turn) = Turn::take(self, &worker.id)
             {
@@ -251,7 +251,7 @@ impl Forge {
             let extra = after.restarts.len().saturating_sub(RESTARTS_KEPT);
             after.restarts.drain(..extra);
             let (id, attempt) = (&after.id, self.recent_restarts(&after, now));
-            let most = self.fleet().settings.recovery.max_restart_attempts;
+            let most = self.settings().fleet.recovery.max_restart_attempts;
             let words = format!("{id} is started again, {attempt} of {most}");
             alerts::raise(&mut tx, AlertKind::AutoRestart, id, words).await?;
         }

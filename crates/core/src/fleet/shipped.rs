@@ -6,9 +6,9 @@ use std::io::{self, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use forge_types::FleetSettings;
 use serde::Serialize;
 
-use super::FleetSettings;
 use crate::settings;
 use crate::{Error, Result};
 
@@ -43,7 +43,7 @@ pub struct LauncherFile {
 
 /// The launchers of a home, with those that come with Forge; needs no server.
 pub fn list_launchers(home: &Path) -> Result<Vec<LauncherFile>> {
-    let dir = FleetSettings::of(&settings::load(home)?).launcher_dir(home);
+    let dir = launcher_dir(home, &settings::read(home).fleet);
     let failed = |cause: io::Error| {
         Error::internal(format!("the launchers in {} cannot be read: {cause}", dir.display()), cause)
     };
@@ -63,6 +63,10 @@ pub fn list_launchers(home: &Path) -> Result<Vec<LauncherFile>> {
     }
     found.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(found)
+}
+
+pub(super) fn launcher_dir(home: &Path, fleet: &FleetSettings) -> PathBuf {
+    fleet.launcher_dir.clone().unwrap_or_else(|| home.join("launchers"))
 }
 
 /// Writes what comes with Forge where nothing stands.

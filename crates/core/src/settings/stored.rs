@@ -46,6 +46,12 @@ pub(crate) fn load(home: &Path) -> Result<Settings> {
     Ok(settings)
 }
 
+/// The stored settings as far as they can be understood, without touching the file: it is another process's.
+pub(crate) fn read(home: &Path) -> Settings {
+    let text = std::fs::read(home.join("config.json")).unwrap_or_default();
+    understand(&text).0
+}
+
 /// The settings of a first start: the first agent that has been used here is the default one.
 fn fresh() -> Settings {
     let used =

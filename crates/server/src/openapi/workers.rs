@@ -31,6 +31,20 @@ pub(super) const SCHEMAS: &[(&str, &str)] = &[
          workspace?:string|null bead?:string|null env?:string{} timeout_secs?:int|null style?:CallStyle|null \
          -- By a definition, by launcher and workspace, or by both; what is given here counts more.",
     ),
+    (
+        "FleetSettings",
+        "socket:string max_workers:int launcher_dir:string|null health:HealthMonitorConfig recovery:RecoveryRules",
+    ),
+    (
+        "HealthMonitorConfig",
+        "check_interval_secs:int stale_threshold_secs:int max_recovery_attempts:int memory_limit_mb:int",
+    ),
+    ("RecoveryPolicy", "= disabled notify auto"),
+    (
+        "RecoveryRules",
+        "dead_worker_policy:RecoveryPolicy max_restart_attempts:int window_secs:int pause_secs:int \
+         max_pause_secs:int at_once:int",
+    ),
     ("CallStyle", "= positional flags model-workspace-session"),
     ("StopWorker", "timeout_secs?:int|null -- How long the worker may take to leave before it is killed."),
     ("PauseWorker", "reason?:string freeze?:bool -- With `freeze` its processes do not run either."),

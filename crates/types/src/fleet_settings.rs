@@ -1,0 +1,175 @@
+//! The section `fleet` of the user's settings: how many workers there are, where they live, when they count as unwell.
+//!
+//! Invariant: as for all settings, every field has a default, and keys that this version does not know are kept.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::request::{present, word};
+use crate::settings_change::put;
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct FleetSettings {
+    /// The tmux server of workers: the name of its socket, or a path. Read when the server starts.
+    pub socket: String,
+    /// The most workers that run at once.
+    pub max_workers: usize,
+    /// Where launchers are looked for by name; in Forge's home if nothing is said.
+    pub launcher_dir: Option<PathBuf>,
+    pub health: HealthMonitorConfig,
+    pub recovery: RecoveryRules,
+    #[serde(flatten)]
+    pub other: Map<String, Value>,
+}
+
+impl Default for FleetSettings {
+    fn default() -> Self {
+        Self {
+            socket: "forge".to_owned(),
+            max_workers: 10,
+            launcher_dir: None,
+            health: HealthMonitorConfig::default(),
+            recovery: RecoveryRules::default(),
+            other: Map::new(),
+        }
+    }
+}
+
+/// When a worker counts as unwell; the defaults are those of the documentation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct HealthMonitorConfig {
+    pub check_interval_secs: u64,
+    pub stale_threshold_secs: u64,
+    pub max_recovery_attempts: u32,
+    pub memory_limit_mb: u64,
+}
+
+impl Default for HealthMonitorConfig {
+    fn default() -> Self {
+        Self {
+            check_interval_secs: 30,
+            stale_threshold_secs: 300,
+            max_recovery_attempts: 3,
+            memory_limit_mb: 4096,
+        }
+    }
+}
+
+/// What may be done about a problem without being asked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RecoveryPolicy {
+    Disabled,
+    /// Visibility first.
+    #[default]
+    Notify,
+    Auto,
+}
+
+/// What becomes of a worker that died.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RecoveryRules {
+    pub dead_worker_policy: RecoveryPolicy,
+    pub max_restart_attempts: u32,
+    /// Crashes within this time count together.
+    pub window_secs: u64,
+    /// The first pause; each further one is twice as long.
+    pub pause_secs: u64,
+    pub max_pause_secs: u64,
+    /// Restarts at the same time.
+    pub at_once: usize,
+}
+
+impl Default for RecoveryRules {
+    fn default() -> Self {
+        Self {
+            dead_worker_policy: RecoveryPolicy::default(),
+            max_restart_attempts: 3,
+            window_secs: 600,
+            pause_secs: 5,
+            max_pause_secs: 120,
+            at_once: 2,
+        }
+    }
+}
+
+/// A partial change; an absent key keeps the stored value.
+#[derive(Clone, Default, Deserialize)]
+#[serde(default)]
+pub struct FleetChange {
+    pub socket: Option<String>,
+    pub max_workers: Option<usize>,
+    #[serde(deserialize_with = "present")]
+    pub launcher_dir: Option<Option<PathBuf>>,
+    pub health: Option<HealthChange>,
+    pub recovery: Option<RecoveryChange>,
+}
+
+#[derive(Clone, Default, Deserialize)]
+#[serde(default)]
+pub struct HealthChange {
+    pub check_interval_secs: Option<u64>,
+    pub stale_threshold_secs: Option<u64>,
+    pub max_recovery_attempts: Option<u32>,
+    pub memory_limit_mb: Option<u64>,
+}
+
+#[derive(Clone, Default, Deserialize)]
+#[serde(default)]
+pub struct RecoveryChange {
+    #[serde(deserialize_with = "word")]
+    pub dead_worker_policy: Option<RecoveryPolicy>,
+    pub max_restart_attempts: Option<u32>,
+    pub window_secs: Option<u64>,
+    pub pause_secs: Option<u64>,
+    pub max_pause_secs: Option<u64>,
+    pub at_once: Option<usize>,
+}
+
+impl FleetChange {
+    pub(crate) fn apply(self, to: &mut FleetSettings) {
+        put(&mut to.socket, self.socket);
+        put(&mut to.max_workers, self.max_workers);
+        put(&mut to.launcher_dir, self.launcher_dir);
+        if let Some(sent) = self.health {
+            put(&mut to.health.check_interval_secs, sent.check_interval_secs);
+            put(&mut to.health.stale_threshold_secs, sent.stale_threshold_secs);
+            put(&mut to.health.max_recovery_attempts, sent.max_recovery_attempts);
+            put(&mut to.health.memory_limit_mb, sent.memory_limit_mb);
+        }
+        if let Some(sent) = self.recovery {
+            put(&mut to.recovery.dead_worker_policy, sent.dead_worker_policy);
+            put(&mut to.recovery.max_restart_attempts, sent.max_restart_attempts);
+            put(&mut to.recovery.window_secs, sent.window_secs);
+            put(&mut to.recovery.pause_secs, sent.pause_secs);
+            put(&mut to.recovery.max_pause_secs, sent.max_pause_secs);
+            put(&mut to.recovery.at_once, sent.at_once);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn any_part_of_the_section_can_be_left_out_or_changed() {
+        let text =
+            json!({"socket": "/run/t", "recovery": {"dead_worker_policy": "auto"}, "tiers": {"premium": 2}});
+        let mut fleet: FleetSettings = serde_json::from_value(text).unwrap();
+        assert_eq!(fleet.recovery.dead_worker_policy, RecoveryPolicy::Auto);
+        assert_eq!((fleet.recovery.max_restart_attempts, fleet.max_workers), (3, 10));
+        let change = json!({"max_workers": 4, "health": {"memory_limit_mb": 1}, "recovery": {"at_once": 1}});
+        serde_json::from_value::<FleetChange>(change).unwrap().apply(&mut fleet);
+        assert_eq!((fleet.max_workers, fleet.health.memory_limit_mb, fleet.recovery.at_once), (4, 1, 1));
+        assert_eq!(fleet.health.check_interval_secs, 30);
+        let back = serde_json::to_value(&fleet).unwrap();
+        assert_eq!((&back["tiers"]["premium"], &back["socket"]), (&json!(2), &json!("/run/t")));
+    }
+}
