@@ -179,6 +179,7 @@ export interface Config {
   language: Language;
   git_branch_prefix: string;
   showcases: Showcases;
+  fleet: FleetSettings;
   max_cost_usd_per_day?: number;
 }
 
@@ -508,6 +509,14 @@ export interface FileReadAction {
   path: string;
 }
 
+export interface FleetSettings {
+  socket: string;
+  max_workers: number;
+  launcher_dir: string | null;
+  health: HealthMonitorConfig;
+  recovery: RecoveryRules;
+}
+
 /** An absent variant keeps the last one, null asks for the default. `fresh` begins a new conversation. */
 export interface FollowUp {
   prompt: string;
@@ -592,6 +601,13 @@ export interface Health {
 export type HealthFinding = "process_gone" | "agent_gone" | "session_gone" | "stale" | "task_stuck" | "memory_high" | "waits_for_permission" | "rate_limited" | "context_full" | "recovery_exhausted";
 
 export type HealthLevel = "healthy" | "degraded" | "critical" | "failed";
+
+export interface HealthMonitorConfig {
+  check_interval_secs: number;
+  stale_threshold_secs: number;
+  max_recovery_attempts: number;
+  memory_limit_mb: number;
+}
 
 export interface Image {
   id: Uuid;
@@ -975,6 +991,17 @@ export interface Ready {
 export interface RebaseAttempt {
   new_base_branch?: string | null;
   old_base_branch?: string | null;
+}
+
+export type RecoveryPolicy = "disabled" | "notify" | "auto";
+
+export interface RecoveryRules {
+  dead_worker_policy: RecoveryPolicy;
+  max_restart_attempts: number;
+  window_secs: number;
+  pause_secs: number;
+  max_pause_secs: number;
+  at_once: number;
 }
 
 export interface Release {

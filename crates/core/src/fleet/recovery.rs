@@ -142,22 +142,14 @@ impl Forge {
             }
             step => step,
         };
+        if step != Step::Leave {
+            alerts::raise(tx, AlertKind::WorkerCrashed, &id, format!("{id} died: {note}")).await?;
+        }
         let (phase, until, note) = match step {
-            Step::Leave => (WorkerPhase::Failed, None, note),
-            Step::Notify => {
-                alerts::raise(tx, AlertKind::WorkerCrashed, &id, format!("{id} died: {note}")).await?;
-                (WorkerPhase::Failed, None, note)
-            }
-            Step::WaitUntil { .. } | Step::Restart { .. } => {
-                let until = match step {
-                    Step::WaitUntil { at_ms } => Millis(at_ms),
-                    _ => now,
-                };
-                alerts::raise(tx, AlertKind::WorkerCrashed, &id, format!("{id} died: {note}")).await?;
-                (WorkerPhase::Recovering, Some(until), note)
-            }
+            Step::Leave | Step::Notify => (WorkerPhase::Failed, None, note),
+            Step::WaitUntil { at_ms } => (WorkerPhase::Recovering, Some(Millis(at_ms)), note),
+            Step::Restart { .. } => (WorkerPhase::Recovering, Some(now), note),
             Step::GiveUp { crashes } => {
-                alerts::raise(tx, AlertKind::WorkerCrashed, &id, format!("{id} died: {note}")).await?;
                 let words = format!("{id} died {crashes} times and is not started again: {note}");
                 alerts::raise(tx, AlertKind::RecoveryExhausted, &id, words).await?;
                 health.level = HealthLevel::Failed;
@@ -189,11 +181,23 @@ impl Forge {
                 self.0.tasks.spawn(async move {
                     if let Err(error) = forge.bring_back(&turn, &worker).await {
                         tracing::warn!(worker = %worker.id, %error, "a worker does not go on");
+                        forge.put_off(&worker).await;
                     }
                 });
             }
         }
         Ok(next)
+    }
+
+    /// Tried again later, so that what fails at once is not tried without end.
+    async fn put_off(&self, worker: &Worker) {
+        let later = self.change_worker(&worker.id, |stored| {
+            let waits = Worker { parked_until: Some(Forge::later()), ..stored.clone() };
+            Ok((stored.phase == worker.phase).then_some(waits))
+        });
+        if let Err(error) = later.await {
+            tracing::warn!(worker = %worker.id, %error, "a worker cannot be put off");
+        }
     }
 
     async fn bring_back(&self, _turn: &Turn, worker: &Worker) -> Result<()> {

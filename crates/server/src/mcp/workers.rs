@@ -7,10 +7,11 @@ use forge_core::WorkerEnd;
 use forge_types::{SpawnWorker, WorkerId, WorkerTier};
 use rmcp::schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::envelope::Fault;
 use crate::mcp::argument::{Nothing, refuse};
+use crate::mcp::projects::board;
 use crate::mcp::tool::{Call, Outcome, tools};
 
 /// How many alerts are told.
@@ -79,7 +80,7 @@ struct SendArguments {
 
 async fn list_workers(call: Call, _: Nothing) -> Outcome {
     let workers = call.forge.workers().await?;
-    Ok(json!({"count": workers.len(), "workers": workers}).into())
+    Ok(json!({"count": workers.len(), "workers": workers, "url": board(&call.forge)}).into())
 }
 
 async fn get_worker(call: Call, arguments: WorkerArgument) -> Outcome {
@@ -89,7 +90,7 @@ async fn get_worker(call: Call, arguments: WorkerArgument) -> Outcome {
         true => call.forge.peek_worker(&id, 50).await.ok(),
         false => None,
     };
-    Ok(json!({"worker": listed, "pane": pane}).into())
+    Ok(json!({"worker": listed, "pane": pane, "url": board(&call.forge)}).into())
 }
 
 async fn spawn_worker(call: Call, arguments: SpawnArguments) -> Outcome {
@@ -110,25 +111,26 @@ async fn spawn_worker(call: Call, arguments: SpawnArguments) -> Outcome {
         env: arguments.env.unwrap_or_default(),
         ..SpawnWorker::default()
     };
-    Ok(json!({"worker": call.forge.spawn_worker(wanted).await?.shown()}).into())
+    let worker = call.forge.spawn_worker(wanted).await?.shown();
+    Ok(json!({"worker": worker, "url": board(&call.forge)}).into())
 }
 
 async fn stop_worker(call: Call, arguments: StopArguments) -> Outcome {
     let how = if arguments.kill == Some(true) { WorkerEnd::Kill } else { WorkerEnd::default() };
     let stopped = call.forge.stop_worker(&parse(&arguments.worker_id)?, how).await?;
-    Ok(json!({"worker": stopped.shown()}).into())
+    Ok(json!({"worker": stopped.shown(), "url": board(&call.forge)}).into())
 }
 
 async fn send_to_worker(call: Call, arguments: SendArguments) -> Outcome {
     call.forge.send_to_worker(&parse(&arguments.worker_id)?, &arguments.line).await?;
-    let told: Value = json!({"worker_id": arguments.worker_id, "sent": arguments.line});
+    let told = json!({"worker_id": arguments.worker_id, "sent": arguments.line, "url": board(&call.forge)});
     Ok(told.into())
 }
 
 async fn list_alerts(call: Call, _: Nothing) -> Outcome {
     let alerts = call.forge.alerts(ALERTS).await?;
     let open = alerts.iter().filter(|alert| alert.resolved_at.is_none()).count();
-    Ok(json!({"open": open, "alerts": alerts}).into())
+    Ok(json!({"open": open, "alerts": alerts, "url": board(&call.forge)}).into())
 }
 
 fn parse(id: &str) -> Result<WorkerId, Fault> {

@@ -213,6 +213,14 @@ async fn every_tool_answers() {
     assert_eq!(tools.call("stop_execution_run", this).await["stopped"], true);
     tools.refused("delete_project", json!({"project_id": UNKNOWN})).await;
 
+    assert!(tools.call("list_workers", json!({})).await["count"].is_u64());
+    assert_eq!(tools.call("list_alerts", json!({})).await["open"], 0);
+    assert!(tools.refused("spawn_worker", json!({})).await.contains("launcher: missing"));
+    let nobody = json!({"worker_id": UNKNOWN, "line": "hello"});
+    for name in ["get_worker", "stop_worker", "send_to_worker"] {
+        assert!(tools.refused(name, nobody.clone()).await.contains("no worker"), "{name}");
+    }
+
     let offered = ask(&world, "tools/list", json!({})).await;
     let offered: BTreeSet<String> = offered["result"]["tools"]
         .as_array()

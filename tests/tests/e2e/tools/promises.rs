@@ -16,8 +16,13 @@ struct World {
 
 impl World {
     async fn make() -> Self {
-        let forge = TestForge::start().await;
+        let socket = format!("forge-test-{}", uuid::Uuid::new_v4().simple());
+        let settings = json!({"fleet": {"socket": socket}});
+        let forge = TestForge::with_settings(&[], &[], &settings).await;
         let (project, repo) = forge.project("repo").await;
+        // One that cannot be started is there all the same.
+        let worker = json!({"id": "w", "launcher": "scripted", "workspace": repo});
+        assert!(forge.post("/api/workers", &worker).await.message().contains("FORGE_SCRIPT"));
         let task = forge.start_scripted(&project, "Work", "write a.txt one\nsay done").await;
         let attempt = text(&task["task_attempt"]["id"]);
         let runs = forge.settled(&attempt).await;
@@ -36,6 +41,7 @@ impl World {
             ("execution_run_id", json!(errand)),
             ("status", json!("In_Review")),
             ("limit", json!(5)),
+            ("worker_id", json!("w")),
             ("wait_s", json!(1)),
             ("max_bytes", json!(1000)),
             ("group_by", json!("project,day")),
@@ -123,8 +129,18 @@ async fn names_and_annotations_agree() {
         assert_eq!(hints(&tool, "readOnlyHint"), reads, "{name}");
         let ends = ["delete_", "update_", "stop_", "abort_", "rebase_", "change_", "save_"];
         assert_eq!(hints(&tool, "destructiveHint"), starts(&name, &ends), "{name}");
-        let out =
-            ["start_", "create_task_", "create_and_", "follow_", "resolve_", "set_", "push_", "attach_"];
+        let out = [
+            "start_",
+            "create_task_",
+            "create_and_",
+            "follow_",
+            "resolve_",
+            "set_",
+            "push_",
+            "attach_",
+            "spawn_",
+            "send_",
+        ];
         let reaches_out = starts(&name, &out) || name == "create_pr";
         assert_eq!(hints(&tool, "openWorldHint"), reaches_out, "{name}");
     }
