@@ -97,6 +97,7 @@ pub fn config(flags: &Flags, env: &Env, home: PathBuf) -> Result<Config> {
         exe: std::env::current_exe().context("cannot find this program's own path")?,
         branch_prefix: env.get("FORGE_BRANCH_PREFIX"),
         public_url: env.get("PUBLIC_BASE_URL").unwrap_or_default(),
+        workspaces: workspaces(env)?,
         spares: flags.spares.or(env.number("FORGE_SPARES")?).unwrap_or(DEFAULT_SPARES),
         time_limit_s: flags.time_limit_s.or(env.number("FORGE_TIME_LIMIT_S")?),
         silence_limit_s: flags.silence_limit_s.or(env.number("FORGE_SILENCE_LIMIT_S")?),
@@ -104,6 +105,13 @@ pub fn config(flags: &Flags, env: &Env, home: PathBuf) -> Result<Config> {
         expiry_h: flags.expiry_h.or(env.number("FORGE_EXPIRY_H")?).unwrap_or(DEFAULT_EXPIRY_H),
         online: online(flags, env)?,
     })
+}
+
+/// `FORGE_WORKSPACES`: folders with beads, separated like those of `PATH`.
+fn workspaces(env: &Env) -> Result<Vec<PathBuf>> {
+    let listed = env.get("FORGE_WORKSPACES").unwrap_or_default();
+    let folders = std::env::split_paths(&listed).filter(|folder| !folder.as_os_str().is_empty());
+    folders.map(|folder| Ok(std::path::absolute(folder)?)).collect()
 }
 
 fn online(flags: &Flags, env: &Env) -> Result<Online> {

@@ -294,6 +294,7 @@ mod tests {
             branch_prefix: None,
             public_url: "http://localhost".into(),
             online: crate::Online::default(),
+            workspaces: Vec::new(),
             spares: 0,
             time_limit_s: None,
             silence_limit_s: None,

@@ -78,6 +78,7 @@ impl Forge {
         if let Some(attempt) = &site.attempt {
             env.push(("FORGE_ATTEMPT_ID".to_owned(), attempt.id.to_string()));
             env.push(("FORGE_TASK_ID".to_owned(), attempt.task_id.to_string()));
+            env.extend(self.bead_env(attempt.task_id).await?);
         }
         let spec = Spec {
             program: plan.program,

@@ -10,6 +10,7 @@ mod agent;
 mod approval;
 mod attempt;
 mod auto_pr;
+mod beads;
 mod branch;
 mod budget;
 mod chain;
@@ -19,6 +20,7 @@ mod code_host;
 mod conflict;
 mod conversation;
 mod diff;
+mod dispatch;
 mod draft;
 mod editor;
 mod error;
@@ -80,12 +82,15 @@ use tokio::sync::{Notify, Semaphore};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use beads::Trackers;
 use chain::Attended;
+use dispatch::Dispatcher;
 use fleet::Fleet;
 use lane::Lanes;
 use price::Prices;
 use radar::Radar;
 
+pub use beads::{BeadFilter, BeadLine};
 pub use checkout::Pulled;
 pub use code_host::{Online, Pages};
 pub use diff::{DiffDetail, DiffFeed, DiffStep};
@@ -140,6 +145,8 @@ pub struct Config {
     pub branch_prefix: Option<String>,
     /// Where people reach the board; links in notifications begin with it.
     pub public_url: String,
+    /// Further folders whose beads may be looked at.
+    pub workspaces: Vec<PathBuf>,
     /// Warm worktrees per project.
     pub spares: usize,
     /// A run is ended after this long.
@@ -198,6 +205,8 @@ pub(crate) struct Inner {
     asked: Notify,
     /// A run was parked, or the user changed whether parked runs go on by themselves.
     parked: Notify,
+    trackers: Trackers,
+    dispatcher: Dispatcher,
     tasks: TaskTracker,
     stop: CancellationToken,
 }
@@ -260,6 +269,8 @@ impl Forge {
             changed: Notify::new(),
             asked: Notify::new(),
             parked: Notify::new(),
+            trackers: Trackers::default(),
+            dispatcher: Dispatcher::default(),
             tasks: TaskTracker::new(),
             stop: CancellationToken::new(),
         }));
@@ -273,6 +284,7 @@ impl Forge {
         forge.start_notifier();
         forge.watch_pull_requests();
         forge.watch_workers();
+        forge.start_dispatcher();
         Ok(forge)
     }
 

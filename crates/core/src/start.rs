@@ -8,10 +8,11 @@ use std::time::Instant;
 
 use forge_git::{BranchTip, CopyWarning, MarkedTask, Naming, Owner, Repo, Worktree};
 use forge_run::agents::{self, Place};
+use forge_store::BeadTask;
 use forge_types::{
     Action, Attempt, AttemptId, AttemptStatus, AutoPr, Budget, CHAT_AGENT, CreateAttempt,
-    CreateAttemptOptions, CreateErrand, Errand, ErrandId, Executor, ImageId, Millis, ProfileId, Project,
-    ProjectId, Run, RunOwner, ScriptContext, StartTask, Task, TaskStatus, TaskSummary, Tokens,
+    CreateAttemptOptions, CreateErrand, Errand, ErrandId, Executor, ImageId, Lease, Millis, ProfileId,
+    Project, ProjectId, Run, RunOwner, ScriptContext, StartTask, Task, TaskStatus, TaskSummary, Tokens,
 };
 
 use crate::agent::agent_of;
@@ -44,7 +45,7 @@ pub struct StartedErrand {
 
 /// Whether the task's row is written together with the attempt's.
 enum TaskRow {
-    New { images: Vec<ImageId> },
+    New { images: Vec<ImageId>, bead: Option<BeadTask> },
     Known,
 }
 
@@ -61,6 +62,37 @@ struct Checked {
 
 impl Forge {
     pub async fn start_task(&self, request: StartTask) -> Result<Started> {
+        let started = self.start_new(request, AttemptId::random(), None).await?;
+        let task = started.attempt.task_id;
+        let summary = self.0.store.task_summary(task).await?;
+        let summary = summary.ok_or_else(|| Error::not_found(format!("Task not found: {task}")))?;
+        Ok(Started { task: summary, attempt: started.attempt, warning: started.warning })
+    }
+
+    /// Starts a bead, as a task of its own or as one more attempt at the task that it is already, under an id that is
+    /// known before anything exists.
+    pub(crate) async fn start_bead(
+        &self,
+        request: StartTask,
+        id: AttemptId,
+        lease: &Lease,
+        known: Option<Task>,
+    ) -> Result<StartedAttempt> {
+        match known {
+            Some(task) => {
+                let checked = self.check(task.project_id, "task_id", &request.start).await?;
+                self.start(id, checked, task, TaskRow::Known, true).await
+            }
+            None => self.start_new(request, id, Some(lease)).await,
+        }
+    }
+
+    async fn start_new(
+        &self,
+        request: StartTask,
+        id: AttemptId,
+        lease: Option<&Lease>,
+    ) -> Result<StartedAttempt> {
         let project_id = request.task.project_id;
         let in_worktree = request.start.use_worktree.unwrap_or(true);
         let checked = self.check(project_id, "project_id", &request.start).await?;
@@ -68,10 +100,12 @@ impl Forge {
         self.check_images(&images).await?;
         let status = if in_worktree { TaskStatus::Todo } else { TaskStatus::Agent };
         let task = new_task(request.task, status);
-        let started = self.start(checked, task.clone(), TaskRow::New { images }, in_worktree).await?;
-        let summary = self.0.store.task_summary(task.id).await?;
-        let summary = summary.ok_or_else(|| Error::not_found(format!("Task not found: {}", task.id)))?;
-        Ok(Started { task: summary, attempt: started.attempt, warning: started.warning })
+        let bead = lease.map(|lease| BeadTask {
+            workspace: lease.workspace.clone(),
+            bead: lease.bead.clone(),
+            task_id: task.id,
+        });
+        self.start(id, checked, task, TaskRow::New { images, bead }, in_worktree).await
     }
 
     pub async fn create_attempt(&self, request: CreateAttempt) -> Result<StartedAttempt> {
@@ -80,7 +114,7 @@ impl Forge {
             found.ok_or_else(|| Error::not_found(format!("task_id: Task not found: {}", request.task_id)))?;
         let in_worktree = request.start.use_worktree.unwrap_or(task.status != TaskStatus::Agent);
         let checked = self.check(task.project_id, "task_id", &request.start).await?;
-        self.start(checked, task, TaskRow::Known, in_worktree).await
+        self.start(AttemptId::random(), checked, task, TaskRow::Known, in_worktree).await
     }
 
     /// Whether such a start would be refused.
@@ -146,6 +180,7 @@ impl Forge {
 
     async fn start(
         &self,
+        id: AttemptId,
         checked: Checked,
         mut task: Task,
         row: TaskRow,
@@ -153,7 +188,6 @@ impl Forge {
     ) -> Result<StartedAttempt> {
         let _turn = self.0.turns.acquire().await.map_err(|cause| Error::internal("closing", cause))?;
         let begun = Instant::now();
-        let id = AttemptId::random();
         let prefix = self.branch_prefix();
         let naming = Naming::Attempt { id, task: marked(&task), prefix: prefix.clone() };
         let worktree = match in_worktree {
@@ -191,10 +225,13 @@ impl Forge {
     async fn write_start(&self, task: &Task, row: TaskRow, attempt: &Attempt, run: &Run) -> Result<()> {
         let mut tx = self.0.store.begin().await?;
         match row {
-            TaskRow::New { images } => {
+            TaskRow::New { images, bead } => {
                 let hidden = task.status == TaskStatus::Agent;
                 tx.insert_task(task, hidden).await.map_err(missing_parent)?;
                 tx.attach_images(task.id, &images).await?;
+                if let Some(bead) = bead {
+                    tx.link_bead(&bead).await?;
+                }
                 if hidden {
                     tx.insert_agent(&agent_of(task, CHAT_AGENT)).await?;
                 }

@@ -4,6 +4,7 @@
 //! [`Workspace::open`] gives the one [`Store`] for it, [`Store::watch`] tells what changes. Invariants: no field of a
 //! record is lost, the databases of the tools are never touched, and no program is asked without a bound.
 
+mod actor;
 mod answer;
 mod bead;
 mod call;
@@ -24,6 +25,7 @@ mod store;
 mod watch;
 mod workspace;
 
+pub use actor::{actor, is_ours};
 pub use bead::{Bead, Comment, CommentId, Dependency, Rest, Status, Time};
 pub use cli::CliStore;
 pub use error::BeadsError;

@@ -12,6 +12,7 @@ mod agent;
 mod alert;
 mod approval;
 mod crowd;
+mod dispatch;
 mod document;
 mod draft;
 mod error;
@@ -35,6 +36,7 @@ mod usage;
 mod worker;
 mod write;
 
+pub use dispatch::BeadTask;
 pub use document::TaskBlock;
 pub use error::StoreError;
 pub use foreign::Foreign;

@@ -1,4 +1,5 @@
-//! The section `fleet` of the user's settings: how many workers there are, where they live, when they count as unwell.
+//! The section `fleet` of the user's settings: how many workers there are, by which models,
+//! where they live, when they count as unwell, and when Forge gives up on a bead.
 //!
 //! Invariant: as for all settings, every field has a default, and keys that this version does not know are kept.
 
@@ -9,14 +10,25 @@ use serde_json::{Map, Value};
 
 use crate::request::{present, word};
 use crate::settings_change::put;
+use crate::{Executor, ProfileId, WorkerTier};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct FleetSettings {
     /// The tmux server of workers: the name of its socket, or a path. Read when the server starts.
     pub socket: String,
-    /// The most workers that run at once.
-    pub max_workers: usize,
+    /// The most workers, and the most beads, that are at work at once.
+    pub max_workers: u32,
+    /// The most at once in each tier; null leaves it to `max_workers`.
+    pub caps: PerTier<Option<u32>>,
+    /// The agents of each tier.
+    pub models: PerTier<Vec<ProfileId>>,
+    /// A bead that failed so often waits for a person.
+    pub max_failures: u32,
+    /// Nothing is started while less memory is free.
+    pub min_free_memory_mb: u64,
+    /// Nothing is started while less space is free where worktrees are made.
+    pub min_free_disk_mb: u64,
     /// Where launchers are looked for by name; in Forge's home if nothing is said.
     pub launcher_dir: Option<PathBuf>,
     pub health: HealthMonitorConfig,
@@ -25,11 +37,46 @@ pub struct FleetSettings {
     pub other: Map<String, Value>,
 }
 
+/// One value for each tier.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PerTier<T> {
+    pub premium: T,
+    pub standard: T,
+    pub budget: T,
+    pub free: T,
+}
+
+impl<T> PerTier<T> {
+    pub fn of(&self, tier: WorkerTier) -> &T {
+        match tier {
+            WorkerTier::Premium => &self.premium,
+            WorkerTier::Standard => &self.standard,
+            WorkerTier::Budget => &self.budget,
+            WorkerTier::Free => &self.free,
+        }
+    }
+}
+
 impl Default for FleetSettings {
     fn default() -> Self {
+        let claude = |model: &str| {
+            vec![ProfileId { model: Some(model.to_owned()), ..ProfileId::new(Executor::ClaudeCode) }]
+        };
+        let models = PerTier {
+            premium: claude("opus"),
+            standard: claude("sonnet"),
+            budget: claude("haiku"),
+            free: Vec::new(),
+        };
         Self {
             socket: "forge".to_owned(),
             max_workers: 10,
+            caps: PerTier::default(),
+            models,
+            max_failures: 3,
+            min_free_memory_mb: 512,
+            min_free_disk_mb: 1024,
             launcher_dir: None,
             health: HealthMonitorConfig::default(),
             recovery: RecoveryRules::default(),
@@ -103,7 +150,12 @@ impl Default for RecoveryRules {
 #[serde(default)]
 pub struct FleetChange {
     pub socket: Option<String>,
-    pub max_workers: Option<usize>,
+    pub max_workers: Option<u32>,
+    pub caps: Option<PerTier<Option<u32>>>,
+    pub models: Option<PerTier<Vec<ProfileId>>>,
+    pub max_failures: Option<u32>,
+    pub min_free_memory_mb: Option<u64>,
+    pub min_free_disk_mb: Option<u64>,
     #[serde(deserialize_with = "present")]
     pub launcher_dir: Option<Option<PathBuf>>,
     pub health: Option<HealthChange>,
@@ -135,6 +187,11 @@ impl FleetChange {
     pub(crate) fn apply(self, to: &mut FleetSettings) {
         put(&mut to.socket, self.socket);
         put(&mut to.max_workers, self.max_workers);
+        put(&mut to.caps, self.caps);
+        put(&mut to.models, self.models);
+        put(&mut to.max_failures, self.max_failures);
+        put(&mut to.min_free_memory_mb, self.min_free_memory_mb);
+        put(&mut to.min_free_disk_mb, self.min_free_disk_mb);
         put(&mut to.launcher_dir, self.launcher_dir);
         if let Some(sent) = self.health {
             put(&mut to.health.check_interval_secs, sent.check_interval_secs);
@@ -160,8 +217,7 @@ mod tests {
 
     #[test]
     fn any_part_of_the_section_can_be_left_out_or_changed() {
-        let text =
-            json!({"socket": "/run/t", "recovery": {"dead_worker_policy": "auto"}, "tiers": {"premium": 2}});
+        let text = json!({"socket": "/run/t", "recovery": {"dead_worker_policy": "auto"}, "models": {"premium": ["SCRIPTED"]}, "mine": 2});
         let mut fleet: FleetSettings = serde_json::from_value(text).unwrap();
         assert_eq!(fleet.recovery.dead_worker_policy, RecoveryPolicy::Auto);
         assert_eq!((fleet.recovery.max_restart_attempts, fleet.max_workers), (3, 10));
@@ -170,6 +226,7 @@ mod tests {
         assert_eq!((fleet.max_workers, fleet.health.memory_limit_mb, fleet.recovery.at_once), (4, 1, 1));
         assert_eq!(fleet.health.check_interval_secs, 30);
         let back = serde_json::to_value(&fleet).unwrap();
-        assert_eq!((&back["tiers"]["premium"], &back["socket"]), (&json!(2), &json!("/run/t")));
+        assert_eq!((&back["mine"], &back["socket"]), (&json!(2), &json!("/run/t")));
+        assert_eq!(fleet.models.of(WorkerTier::Premium), &vec![ProfileId::new(Executor::Scripted)]);
     }
 }

@@ -11,6 +11,7 @@ mod attempt;
 mod branch;
 mod day;
 mod diff;
+mod dispatch;
 mod draft;
 mod errand;
 mod event;
@@ -47,6 +48,11 @@ pub use branch::{
 };
 pub use day::Day;
 pub use diff::{BranchInfo, Diff, DiffChange, is_lock_file};
+pub use dispatch::{
+    BeadsOf, ClaimBead, CloseBead, CloseOn, CommentBead, CreateBead, DispatchChange, DispatchLanding,
+    DispatchMode, DispatchReport, DispatchRequest, DispatchRule, DispatchedBead, LinkBead, ReleaseBead,
+    UpdateBead, WaitingBead,
+};
 pub use draft::{Draft, DraftKind, QueueDraft, SaveDraft};
 pub use errand::Errand;
 pub use event::{Change, Event, EventRecord};
@@ -56,7 +62,9 @@ pub use fleet::{
     ProcessMark, Routing, RoutingDecision, RoutingReason, ScoreComponents, Severity, SpawnWorker, Worker,
     WorkerId, WorkerPhase, WorkerTier,
 };
-pub use fleet_settings::{FleetChange, FleetSettings, HealthMonitorConfig, RecoveryPolicy, RecoveryRules};
+pub use fleet_settings::{
+    FleetChange, FleetSettings, HealthMonitorConfig, PerTier, RecoveryPolicy, RecoveryRules,
+};
 pub use id::{
     AgentId, AlertId, ApprovalId, AttemptId, DraftId, ErrandId, ImageId, MergeId, NotificationId, ProjectId,
     RoutingId, RunId, TagId, TaskId, TemplateId,

@@ -106,6 +106,7 @@ fn config(dir: &Path) -> Result<Config> {
         exe: std::env::current_exe()?,
         branch_prefix: None,
         public_url: String::new(),
+        workspaces: Vec::new(),
         spares: TASKS.len(),
         time_limit_s: Some(60),
         silence_limit_s: None,

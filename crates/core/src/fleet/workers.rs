@@ -73,7 +73,7 @@ impl Forge {
         // Nobody else writes while this transaction is open.
         let all = self.0.store.workers().await?;
         let most = self.settings().fleet.max_workers;
-        if all.iter().filter(|other| is_kept(other.phase)).count() >= most {
+        if all.iter().filter(|other| is_kept(other.phase)).count() >= most as usize {
             return Err(Error::conflict(format!(
                 "{most} workers are the most that run at once; stop one, or raise fleet.max_workers in config.json"
             )));

@@ -81,6 +81,10 @@ async fn sample_rows(conn: &mut SqliteConnection, version: i64) {
             "INSERT INTO leases VALUES ('/w', 'fg-1', 'alpha', 'forge/h/alpha/1', 1);
              INSERT INTO bead_failures VALUES ('/w', 'fg-1', 1, 'exit 1', 0, 1);"
         }
+        10 => {
+            "INSERT INTO dispatch_rules VALUES ('00000000-0000-4000-8000-000000000001', '{}');
+             INSERT INTO bead_tasks VALUES ('/w', 'fg-1', '00000000-0000-4000-8000-000000000002');"
+        }
         other => panic!("migration {other} has no sample rows"),
     };
     sqlx::raw_sql(rows).execute(conn).await.unwrap();

@@ -1,0 +1,123 @@
+//! Which workspaces have beads, and the one store for each.
+//!
+//! Invariant: only folders that are known beforehand are looked at (projects, and what the server was told at its
+//! start), and a workspace has one store, so that its changes take turns. What was found is kept while it holds.
+
+use std::collections::{BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use forge_fleet::beads::{Bead, BeadsError, FoundBy, Store, Surroundings, Workspace};
+use forge_types::BeadsOf;
+
+use crate::{Error, Forge, Result};
+
+pub(crate) struct Tracker {
+    pub workspace: Workspace,
+    pub store: Store,
+}
+
+impl Tracker {
+    /// The folder that the beads are about, without links.
+    pub fn root(&self) -> &Path {
+        self.workspace.place.root()
+    }
+
+    pub async fn one(&self, id: &str) -> Result<Bead> {
+        let found = self.store.show(&[id]).await?.into_iter().next();
+        found.ok_or_else(|| BeadsError::NoSuchBead { id: id.to_owned() }.into())
+    }
+}
+
+/// By the folder that was asked for.
+#[derive(Default)]
+pub(crate) struct Trackers(Mutex<HashMap<PathBuf, Arc<Tracker>>>);
+
+impl Trackers {
+    fn known(&self) -> MutexGuard<'_, HashMap<PathBuf, Arc<Tracker>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Forge {
+    pub(crate) async fn tracker(&self, of: &BeadsOf) -> Result<Arc<Tracker>> {
+        let folder = match (of.project_id, &of.workspace) {
+            (Some(id), _) => self.project(id).await?.git_repo_path.into(),
+            (None, Some(asked)) => self.known_workspace(asked).await?,
+            (None, None) => return self.only_tracker().await,
+        };
+        self.tracker_at(&folder).await?.ok_or_else(|| {
+            Error::not_found(format!(
+                "{} has no beads: there is no .beads folder; make one with `br init`, `bd init` or `mkdir .beads`",
+                folder.display()
+            ))
+        })
+    }
+
+    /// The beads of a folder itself; those of a folder above it are not its own.
+    pub(crate) async fn tracker_at(&self, folder: &Path) -> Result<Option<Arc<Tracker>>> {
+        let known = self.0.trackers.known().get(folder).cloned();
+        if let Some(known) = known.filter(|known| known.workspace.is_current()) {
+            return Ok(Some(known));
+        }
+        // BEADS_DIR would send every project to one store.
+        let around = Surroundings { beads_dir: None, path: std::env::var_os("PATH") };
+        let found = Workspace::find_in(folder, &around).await?;
+        let is_own = |workspace: &Workspace| {
+            let place = &workspace.place;
+            place.found_by != FoundBy::Walk || same_folder(place.root(), folder)
+        };
+        let Some(workspace) = found.filter(is_own) else {
+            self.0.trackers.known().remove(folder);
+            return Ok(None);
+        };
+        let tracker = Arc::new(Tracker { store: workspace.open()?, workspace });
+        let mut known = self.0.trackers.known();
+        // Somebody else may have found it meanwhile.
+        if let Some(other) = known.get(folder).filter(|other| other.workspace == tracker.workspace) {
+            return Ok(Some(Arc::clone(other)));
+        }
+        known.insert(folder.to_owned(), Arc::clone(&tracker));
+        Ok(Some(tracker))
+    }
+
+    async fn workspaces(&self) -> Result<BTreeSet<PathBuf>> {
+        let projects = self.projects().await?.into_iter().map(|project| PathBuf::from(project.git_repo_path));
+        Ok(projects.chain(self.0.config.workspaces.iter().cloned()).collect())
+    }
+
+    async fn known_workspace(&self, asked: &Path) -> Result<PathBuf> {
+        let found = self.workspaces().await?.into_iter().find(|known| same_folder(known, asked));
+        found.ok_or_else(|| {
+            Error::not_found(format!(
+                "workspace: '{}' is neither a project nor in FORGE_WORKSPACES; add it with `forge project add`",
+                asked.display()
+            ))
+        })
+    }
+
+    async fn only_tracker(&self) -> Result<Arc<Tracker>> {
+        let mut found: Vec<Arc<Tracker>> = Vec::new();
+        for folder in self.workspaces().await? {
+            // A folder that is gone or cannot be read is no candidate.
+            let tracker = self.tracker_at(&folder).await.ok().flatten();
+            found.extend(tracker.filter(|new| found.iter().all(|known| known.root() != new.root())));
+        }
+        match found.as_slice() {
+            [one] => Ok(Arc::clone(one)),
+            [] => Err(Error::not_found("no project has beads: none has a .beads folder")),
+            many => {
+                let names: Vec<String> = many.iter().map(|one| one.root().display().to_string()).collect();
+                Err(Error::invalid(format!(
+                    "project_id or workspace is needed: {} have beads",
+                    names.join(", ")
+                )))
+            }
+        }
+    }
+}
+
+fn same_folder(one: &Path, other: &Path) -> bool {
+    let real = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    one == other || real(one) == real(other)
+}

@@ -1,0 +1,34 @@
+//! What an agent is told about a bead.
+
+use forge_fleet::beads::Bead;
+
+/// The text below the title: every part that the bead has.
+pub(super) fn description(bead: &Bead) -> Option<String> {
+    let parts = [
+        (None, &bead.description),
+        (Some("Design"), &bead.design),
+        (Some("Acceptance criteria"), &bead.acceptance_criteria),
+        (Some("Notes"), &bead.notes),
+    ];
+    let told = parts.into_iter().filter_map(|(heading, text)| {
+        let text = text.as_deref().map(str::trim).filter(|text| !text.is_empty())?;
+        Some(heading.map_or_else(|| text.to_owned(), |heading| format!("{heading}:\n{text}")))
+    });
+    let told: Vec<String> = told.collect();
+    (!told.is_empty()).then(|| told.join("\n\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_part_of_a_bead_is_told_and_no_empty_one() {
+        let mut bead = Bead::new("fg-1", "Title");
+        assert_eq!(description(&bead), None);
+        bead.description = Some("Do it.\n".into());
+        bead.notes = Some(" ".into());
+        bead.acceptance_criteria = Some("It is done.".into());
+        assert_eq!(description(&bead).unwrap(), "Do it.\n\nAcceptance criteria:\nIt is done.");
+    }
+}

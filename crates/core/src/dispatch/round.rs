@@ -1,0 +1,293 @@
+//! One round: which beads start now, in which order, with which agent.
+//!
+//! Invariant: whatever would refuse a start is asked before a bead is taken, so that a bead is taken only to be worked on.
+
+use std::collections::HashMap;
+
+use forge_fleet::beads::{self, Bead, Filter, Time};
+use forge_fleet::complexity::Complexity;
+use forge_fleet::route::{Rules, route};
+use forge_fleet::score::{Wait, order, score};
+use forge_fleet::work::{Priority, Work};
+use forge_types::{
+    AttemptId, BeadsOf, CreateAttemptOptions, CreateTask, DispatchLanding, DispatchReport, DispatchRule,
+    DispatchedBead, FleetSettings, Lease, Millis, ProfileId, Project, Routing, RoutingId, ScoreComponents,
+    StartTask, TaskId, UpdateTask, WaitingBead, WorkerTier,
+};
+
+use super::catalogue::Catalogue;
+use super::prompt;
+use crate::beads::{Tracker, attempt_of, new_lease, worker_of};
+use crate::{Error, Forge, Result};
+
+/// Whether a round only says what it would do.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Effort {
+    Tell,
+    Start,
+}
+
+/// How many more may be started.
+struct Room {
+    all: usize,
+    tiers: Vec<(WorkerTier, usize)>,
+}
+
+impl Room {
+    fn rules(&self) -> Rules {
+        let left = |(tier, room): &(WorkerTier, usize)| (*tier, (*room).min(self.all));
+        Rules { room: self.tiers.iter().map(left).collect(), ..Rules::default() }
+    }
+
+    fn take(&mut self, tier: WorkerTier) {
+        self.all = self.all.saturating_sub(1);
+        for (_, room) in self.tiers.iter_mut().filter(|(of, _)| *of == tier) {
+            *room = room.saturating_sub(1);
+        }
+    }
+}
+
+/// A bead with what is thought of it.
+struct Candidate {
+    bead: Bead,
+    work: Work,
+    complexity: Complexity,
+    score: ScoreComponents,
+}
+
+/// What a round knows while it goes on.
+struct Round<'a> {
+    forge: &'a Forge,
+    project: &'a Project,
+    rule: &'a DispatchRule,
+    tracker: &'a Tracker,
+    catalogue: Catalogue,
+    fleet: FleetSettings,
+    effort: Effort,
+}
+
+impl Forge {
+    /// The caller has the dispatcher's turn.
+    pub(super) async fn round(
+        &self,
+        project: &Project,
+        rule: &DispatchRule,
+        effort: Effort,
+    ) -> Result<DispatchReport> {
+        let tracker = self.tracker(&BeadsOf { project_id: Some(project.id), workspace: None }).await?;
+        let (mut started, mut waiting) = (Vec::new(), Vec::new());
+        let candidates = self.candidates(&tracker, &mut waiting).await?;
+        if !candidates.is_empty() {
+            let catalogue = self.catalogue(project, rule).await?;
+            let fleet = self.settings().fleet.clone();
+            let mut room = self.room(&tracker, rule, &fleet).await?;
+            let round = Round { forge: self, project, rule, tracker: &tracker, catalogue, fleet, effort };
+            for candidate in candidates.into_iter().take_while(|_| !self.0.stop.is_cancelled()) {
+                let (bead, title) = (candidate.bead.id.clone(), candidate.bead.title.clone());
+                match round.give(candidate, &mut room).await {
+                    Ok(given) => started.push(given),
+                    Err(error) => {
+                        let reason = error.message().to_owned();
+                        waiting.push(WaitingBead { bead, title, reason });
+                    }
+                }
+            }
+        }
+        Ok(DispatchReport {
+            project_id: project.id,
+            workspace: tracker.root().to_owned(),
+            dry_run: effort == Effort::Tell,
+            started,
+            waiting,
+        })
+    }
+
+    /// Beads that nobody has and that may be given out, the most valuable first.
+    async fn candidates(&self, tracker: &Tracker, waiting: &mut Vec<WaitingBead>) -> Result<Vec<Candidate>> {
+        let ready = tracker.store.ready(&Filter { unassigned: true, ..Filter::default() }).await?;
+        if ready.is_empty() {
+            return Ok(Vec::new());
+        }
+        let snapshot = tracker.store.snapshot().await?;
+        let mut blocks: HashMap<&str, usize> = HashMap::new();
+        for dependency in snapshot.beads().iter().flat_map(|bead| &bead.dependencies) {
+            *blocks.entry(dependency.depends_on_id.as_str()).or_default() += 1;
+        }
+        let leases = self.0.store.leases().await?;
+        let failures = self.0.store.bead_failures(tracker.root()).await?;
+        let (mut ranked, mut known) = (Vec::new(), HashMap::new());
+        for bead in ready {
+            if leases.iter().any(|lease| lease.workspace == tracker.root() && lease.bead == bead.id) {
+                continue;
+            }
+            if let Some(failure) = failures.iter().find(|failure| failure.parked && failure.bead == bead.id) {
+                let reason = format!("it waits for a person: {}", failure.reason);
+                waiting.push(WaitingBead { bead: bead.id, title: bead.title, reason });
+                continue;
+            }
+            let work = work_of(&bead, blocks.get(bead.id.as_str()).copied().unwrap_or(0));
+            let complexity = Complexity::of(&work);
+            let points = score(&work, &complexity, Wait::None);
+            ranked.push((work, points));
+            known.insert(bead.id.clone(), (bead, complexity));
+        }
+        order(&mut ranked);
+        let candidate = |(work, score): (Work, ScoreComponents)| {
+            let (bead, complexity) = known.remove(&work.id)?;
+            Some(Candidate { bead, work, complexity, score })
+        };
+        Ok(ranked.into_iter().filter_map(candidate).collect())
+    }
+
+    /// What the limits leave, after everything that is at work.
+    async fn room(&self, tracker: &Tracker, rule: &DispatchRule, fleet: &FleetSettings) -> Result<Room> {
+        let (mut all, mut here, mut tiers) = (0, 0, HashMap::<WorkerTier, usize>::new());
+        for routing in self.0.store.open_routings().await? {
+            let at_work = match routing.worker.as_ref().and_then(attempt_of) {
+                Some(attempt) => self.is_at_work(attempt).await?,
+                None => true,
+            };
+            if at_work {
+                all += 1;
+                here += usize::from(routing.workspace == tracker.root());
+                *tiers.entry(routing.decision.tier).or_default() += 1;
+            }
+        }
+        let left = |most: Option<u32>, used: usize| {
+            most.map_or(usize::MAX, |most| (most as usize).saturating_sub(used))
+        };
+        let of_tier =
+            |tier: WorkerTier| (tier, left(*fleet.caps.of(tier), tiers.get(&tier).copied().unwrap_or(0)));
+        Ok(Room {
+            all: left(Some(fleet.max_workers), all).min(left(rule.max_workers, here)),
+            tiers: WorkerTier::ALL.map(of_tier).to_vec(),
+        })
+    }
+}
+
+impl Round<'_> {
+    /// Gives a bead to an agent; an error says why it waits.
+    async fn give(&self, candidate: Candidate, room: &mut Room) -> Result<DispatchedBead> {
+        let Candidate { bead, work, complexity, score } = candidate;
+        if let Some(shortage) = self.forge.shortage(&self.fleet) {
+            return Err(Error::conflict(shortage));
+        }
+        let decision = route(&work, &complexity, &self.catalogue.models, &[], &room.rules());
+        let decision = decision.map_err(|why| Error::conflict(why.to_string()))?;
+        let profile = self.catalogue.profile(decision.tier, &decision.model);
+        let profile = profile.ok_or_else(|| Error::conflict("no model of an allowed tier can be used"))?;
+        let options = self.options(profile);
+        self.forge.check_start(self.project.id, &options).await?;
+        room.take(decision.tier);
+        // At most 100, so nothing is lost.
+        let complexity = complexity.total().round() as u8;
+        let mut given = DispatchedBead {
+            bead: bead.id.clone(),
+            title: bead.title.clone(),
+            score,
+            complexity,
+            decision,
+            task_id: None,
+            attempt_id: None,
+        };
+        if self.effort == Effort::Start {
+            self.start(&mut given, options).await?;
+        }
+        Ok(given)
+    }
+
+    async fn start(&self, given: &mut DispatchedBead, options: CreateAttemptOptions) -> Result<()> {
+        let id = AttemptId::random();
+        let worker = worker_of(id)?;
+        let routing = Routing {
+            id: RoutingId::random(),
+            workspace: self.tracker.root().to_owned(),
+            work: given.bead.clone(),
+            title: given.title.clone(),
+            score: given.score,
+            complexity: given.complexity,
+            decision: given.decision.clone(),
+            worker: Some(worker.clone()),
+            outcome: None,
+            actual_cost: None,
+            decided_at: Millis::now(),
+            ended_at: None,
+        };
+        let lease = new_lease(self.tracker, &given.bead, worker, beads::actor("attempt", id.0));
+        // What the tracker says now counts, not what the list said.
+        let bead = self.forge.take_bead(self.tracker, &lease, Some(&routing)).await?;
+        match self.begin(&bead, options, id, &lease).await {
+            Ok(task) => {
+                tracing::info!(bead = %given.bead, attempt = %id, model = %given.decision.model, "bead given out");
+                (given.task_id, given.attempt_id) = (Some(task), Some(id));
+                Ok(())
+            }
+            Err(error) => {
+                let why = format!("it could not be started: {}", error.message());
+                self.forge.blame(self.tracker, &lease, &why, None).await?;
+                Err(error)
+            }
+        }
+    }
+
+    /// A bead is one task, however often it is tried.
+    async fn begin(
+        &self,
+        bead: &Bead,
+        start: CreateAttemptOptions,
+        id: AttemptId,
+        lease: &Lease,
+    ) -> Result<TaskId> {
+        let (title, description) = (bead.title.clone(), prompt::description(bead));
+        let links = self.forge.0.store.bead_tasks(self.tracker.root()).await?;
+        let known = match links.into_iter().find(|link| link.bead == bead.id) {
+            Some(link) => {
+                // The bead may have been rewritten since it was tried.
+                let now = UpdateTask {
+                    title: Some(title.clone()),
+                    description: description.clone(),
+                    ..UpdateTask::default()
+                };
+                Some(self.forge.update_task(link.task_id, now).await?)
+            }
+            None => None,
+        };
+        let task = CreateTask {
+            project_id: self.project.id,
+            title,
+            description,
+            parent_task_attempt: None,
+            image_ids: None,
+        };
+        let started = self.forge.start_bead(StartTask { task, start }, id, lease, known).await?;
+        if let Some(warning) = started.warning {
+            tracing::warn!(bead = %bead.id, attempt = %id, "the agent did not live: {warning}");
+        }
+        Ok(started.attempt.task_id)
+    }
+
+    fn options(&self, profile: &ProfileId) -> CreateAttemptOptions {
+        CreateAttemptOptions {
+            executor_profile_id: profile.clone(),
+            base_branch: None,
+            use_worktree: Some(true),
+            auto_pr: (self.rule.landing == DispatchLanding::Pr).then_some(true),
+            max_cost_usd: None,
+        }
+    }
+}
+
+fn work_of(bead: &Bead, blocks: usize) -> Work {
+    let created = bead.created_at.as_ref().and_then(Time::at);
+    Work {
+        id: bead.id.clone(),
+        title: bead.title.clone(),
+        description: prompt::description(bead).unwrap_or_default(),
+        priority: Priority::new(u8::try_from(bead.priority().max(0)).unwrap_or(u8::MAX)),
+        kind: bead.issue_type().to_owned(),
+        labels: bead.labels.clone(),
+        created_at_ms: created.map_or(0, |at| at.as_millisecond()),
+        blocks,
+        files: None,
+    }
+}

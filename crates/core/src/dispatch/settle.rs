@@ -1,0 +1,283 @@
+//! What becomes of a bead when its attempt is over.
+//!
+//! Invariant: the tracker is told first and the lease ends after that, with the outcome, so whoever is cut off in between
+//! finds the lease again and says the same once more: a bead that is closed already is closed, and one that is open and
+//! nobody's is released.
+
+use forge_fleet::beads::{Close, Release};
+use forge_types::{
+    Alert, AlertId, AlertKind, Attempt, AttemptId, CloseOn, DispatchLanding, DispatchRule, Lease, Merge,
+    Millis, Outcome, PrStatus, Run, RunReason, RunStatus,
+};
+
+use crate::beads::{Tracker, alert_subject, attempt_of};
+use crate::{Forge, Result};
+
+/// How many characters of an agent's last words are repeated.
+const LAST_WORDS: usize = 300;
+
+/// What an attempt came to.
+enum Verdict {
+    AtWork,
+    Succeeded,
+    Failed(String),
+    /// A person ended it.
+    Stopped,
+}
+
+impl Forge {
+    /// Settles every bead whose attempt is over. The caller has the dispatcher's turn.
+    pub(super) async fn settle_leases(&self) -> Result<()> {
+        for lease in self.0.store.leases().await? {
+            let Some(id) = attempt_of(&lease.worker) else { continue };
+            if let Err(error) = self.settle_lease(&lease, id).await {
+                tracing::warn!(bead = %lease.bead, attempt = %id, %error, "a bead is not settled; trying again");
+            }
+        }
+        Ok(())
+    }
+
+    async fn settle_lease(&self, lease: &Lease, id: AttemptId) -> Result<()> {
+        let attempt = self.0.store.attempt(id).await?;
+        let verdict = match &attempt {
+            Some(_) => self.judge_attempt(id).await?,
+            None => Verdict::Failed(String::new()),
+        };
+        if matches!(verdict, Verdict::AtWork) {
+            return Ok(());
+        }
+        let Some(tracker) = self.tracker_at(&lease.workspace).await? else {
+            tracing::warn!(bead = %lease.bead, workspace = %lease.workspace.display(), "its beads are gone");
+            return self.end_lease(lease, Outcome::Released, None).await;
+        };
+        match (attempt, verdict) {
+            // No fault of its own.
+            (None, _) => {
+                self.tell_tracker(&tracker, lease, "The start of this work was cut off.").await?;
+                self.end_lease(lease, Outcome::Released, None).await
+            }
+            (Some(attempt), Verdict::Succeeded) => self.succeed(&tracker, lease, &attempt).await,
+            (Some(attempt), Verdict::Failed(why)) => self.blame(&tracker, lease, &why, Some(&attempt)).await,
+            (Some(attempt), _) => {
+                let why = format!("attempt {id} was stopped by a person");
+                self.set_aside(&tracker, lease, &why, Some(&attempt)).await
+            }
+        }
+    }
+
+    async fn judge_attempt(&self, id: AttemptId) -> Result<Verdict> {
+        let mut runs = self.0.store.runs(id, forge_store::Dropped::Hidden).await?;
+        runs.retain(|run| run.reason != RunReason::DevServer);
+        if runs.iter().any(|run| run.status == RunStatus::Running) {
+            return Ok(Verdict::AtWork);
+        }
+        Ok(match runs.last() {
+            Some(run) if run.status == RunStatus::Killed => Verdict::Stopped,
+            Some(run) if run.unverified => Verdict::Failed(
+                "the agent said that it is done, and nothing shows that it did anything".into(),
+            ),
+            Some(run) if run.status == RunStatus::Completed => Verdict::Succeeded,
+            Some(run) => Verdict::Failed(tell_failure(run)),
+            None => Verdict::Failed("nothing of it ran".to_owned()),
+        })
+    }
+
+    async fn succeed(&self, tracker: &Tracker, lease: &Lease, attempt: &Attempt) -> Result<()> {
+        let rule = self.0.store.dispatch_rule(attempt.project_id).await?.unwrap_or_default();
+        let has_landed = self.has_landed(attempt).await?;
+        if !has_landed && !self.attempt_report(attempt.id).await?.commits.is_empty() {
+            if rule.landing == DispatchLanding::Merge
+                && let Err(error) = self.merge_attempt(attempt.id, None).await
+            {
+                let why = format!(
+                    "its work is on branch {} and cannot be merged: {}",
+                    attempt.branch,
+                    error.message()
+                );
+                return self.set_aside(tracker, lease, &why, Some(attempt)).await;
+            }
+            if waits_for_merge(&rule) {
+                return Ok(());
+            }
+        }
+        // bd reads a failure out of words like "failed" in a reason, so no words of others stand in it.
+        let reason = format!("Done in Forge attempt {}", attempt.id);
+        match tracker.store.close(&lease.bead, &lease.actor, &reason).await? {
+            Close::Closed(_) | Close::AlreadyClosed => {
+                tracing::info!(bead = %lease.bead, attempt = %attempt.id, "bead closed");
+                let mut tx = self.0.store.begin().await?;
+                tx.forgive_bead(&lease.workspace, &lease.bead).await?;
+                let subject = alert_subject(&lease.workspace, &lease.bead);
+                tx.resolve_alert(AlertKind::BeadParked, &subject, Millis::now()).await?;
+                self.write_end_of_lease(&mut tx, lease, Outcome::Closed, Some(attempt)).await?;
+                tx.commit().await?;
+                Ok(())
+            }
+            // The agent found that something else comes first and said so in the tracker.
+            Close::Refused(why) => {
+                let said = format!("Attempt {} ended, and the bead is not done: {why}", attempt.id);
+                self.tell_tracker(tracker, lease, &said).await?;
+                self.end_lease(lease, Outcome::Released, Some(attempt)).await
+            }
+        }
+    }
+
+    async fn has_landed(&self, attempt: &Attempt) -> Result<bool> {
+        let merges = self.0.store.merges(attempt.id).await?;
+        Ok(merges.iter().any(|merge| match merge {
+            Merge::Direct { .. } => true,
+            Merge::Pr { pr_info, .. } => pr_info.status == PrStatus::Merged,
+        }))
+    }
+
+    /// Gives a bead back and counts that against it; the last time it is set aside.
+    pub(super) async fn blame(
+        &self,
+        tracker: &Tracker,
+        lease: &Lease,
+        why: &str,
+        attempt: Option<&Attempt>,
+    ) -> Result<()> {
+        self.fail(tracker, lease, why, attempt, self.settings().fleet.max_failures).await
+    }
+
+    /// Gives a bead back for a person to look at.
+    async fn set_aside(
+        &self,
+        tracker: &Tracker,
+        lease: &Lease,
+        why: &str,
+        attempt: Option<&Attempt>,
+    ) -> Result<()> {
+        self.fail(tracker, lease, why, attempt, 1).await
+    }
+
+    async fn fail(
+        &self,
+        tracker: &Tracker,
+        lease: &Lease,
+        why: &str,
+        attempt: Option<&Attempt>,
+        most: u32,
+    ) -> Result<()> {
+        let said = match attempt {
+            Some(attempt) => format!("Attempt {} on branch {}: {why}", attempt.id, attempt.branch),
+            None => why.to_owned(),
+        };
+        self.tell_tracker(tracker, lease, &said).await?;
+        let now = Millis::now();
+        let mut tx = self.0.store.begin().await?;
+        let count = tx.count_bead_failure(&lease.workspace, &lease.bead, why, now).await?;
+        let outcome = if count >= most { Outcome::Parked } else { Outcome::Released };
+        if outcome == Outcome::Parked {
+            tx.park_bead(&lease.workspace, &lease.bead).await?;
+            tx.raise_alert(parked(lease, why, count, now)).await?;
+        }
+        self.write_end_of_lease(&mut tx, lease, outcome, attempt).await?;
+        tx.commit().await?;
+        tracing::warn!(bead = %lease.bead, count, parked = outcome == Outcome::Parked, "bead given back: {why}");
+        Ok(())
+    }
+
+    /// Releases the bead in its tracker. Whoever else has it by now keeps it.
+    async fn tell_tracker(&self, tracker: &Tracker, lease: &Lease, why: &str) -> Result<()> {
+        match tracker.store.release(&lease.bead, &lease.actor, why).await {
+            Ok(Release::Released(_) | Release::NotHeld { by: None }) => Ok(()),
+            Ok(Release::NotHeld { by: Some(by) }) => {
+                tracing::info!(bead = %lease.bead, %by, "the bead is somebody else's by now");
+                Ok(())
+            }
+            // A bead that was deleted has nobody any more.
+            Err(forge_fleet::beads::BeadsError::NoSuchBead { .. }) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Ends a lease with what became of the bead.
+    pub(crate) async fn end_lease(
+        &self,
+        lease: &Lease,
+        outcome: Outcome,
+        attempt: Option<&Attempt>,
+    ) -> Result<()> {
+        let mut tx = self.0.store.begin().await?;
+        self.write_end_of_lease(&mut tx, lease, outcome, attempt).await?;
+        tx.commit().await?;
+        Ok(())
+    }
+
+    async fn write_end_of_lease(
+        &self,
+        tx: &mut forge_store::Tx,
+        lease: &Lease,
+        outcome: Outcome,
+        attempt: Option<&Attempt>,
+    ) -> Result<()> {
+        tx.drop_lease(&lease.workspace, &lease.bead, &lease.actor).await?;
+        let open = self.0.store.open_routings().await?;
+        let decided = open.into_iter().find(|routing| {
+            routing.worker.as_ref() == Some(&lease.worker)
+                && routing.workspace == lease.workspace
+                && routing.work == lease.bead
+        });
+        if let Some(mut routing) = decided {
+            routing.outcome = Some(outcome);
+            routing.actual_cost = attempt.and_then(|attempt| attempt.cost_usd);
+            routing.ended_at = Some(Millis::now());
+            tx.update_routing(&routing).await?;
+        }
+        Ok(())
+    }
+}
+
+fn waits_for_merge(rule: &DispatchRule) -> bool {
+    rule.close_on == CloseOn::Merge && rule.landing != DispatchLanding::Merge
+}
+
+/// What a run that failed is remembered by.
+fn tell_failure(run: &Run) -> String {
+    let what = match run.reason {
+        RunReason::SetupScript => "the setup script failed",
+        RunReason::CleanupScript => "the cleanup script failed",
+        RunReason::CodingAgent | RunReason::DevServer => "the agent failed",
+    };
+    let code = run.exit_code.map(|code| format!(" (exit code {code})")).unwrap_or_default();
+    let words: String = run.summary.as_deref().unwrap_or_default().trim().chars().take(LAST_WORDS).collect();
+    match words.is_empty() {
+        true => format!("{what}{code}"),
+        false => format!("{what}{code}: {words}"),
+    }
+}
+
+fn parked(lease: &Lease, why: &str, count: u32, now: Millis) -> Alert {
+    let times = if count == 1 { "once".to_owned() } else { format!("{count} times") };
+    Alert {
+        id: AlertId::random(),
+        kind: AlertKind::BeadParked,
+        severity: AlertKind::BeadParked.severity(),
+        subject: alert_subject(&lease.workspace, &lease.bead),
+        message: format!(
+            "bead {} was given up {times} and waits for a person: {why}; `forge beads release {}` lets it be tried again",
+            lease.bead, lease.bead
+        ),
+        count: 1,
+        first_at: now,
+        last_at: now,
+        acknowledged_at: None,
+        resolved_at: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bead_waits_for_a_merge_only_where_somebody_else_merges() {
+        let rule = |landing, close_on| DispatchRule { landing, close_on, ..DispatchRule::default() };
+        assert!(waits_for_merge(&rule(DispatchLanding::Review, CloseOn::Merge)));
+        assert!(waits_for_merge(&rule(DispatchLanding::Pr, CloseOn::Merge)));
+        assert!(!waits_for_merge(&rule(DispatchLanding::Merge, CloseOn::Merge)));
+        assert!(!waits_for_merge(&DispatchRule::default()));
+    }
+}

@@ -1,0 +1,202 @@
+//! Beads as callers ask for them, and how they are given to agents.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{AttemptId, ProfileId, ProjectId, RoutingDecision, ScoreComponents, TaskId, WorkerId};
+
+/// Whose beads are meant. Without either, those of the only workspace that has any.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+pub struct BeadsOf {
+    pub project_id: Option<ProjectId>,
+    /// The folder that holds `.beads`.
+    pub workspace: Option<PathBuf>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct CreateBead {
+    #[serde(flatten)]
+    pub of: BeadsOf,
+    pub title: String,
+    pub description: Option<String>,
+    pub issue_type: Option<String>,
+    pub priority: Option<i64>,
+    #[serde(default)]
+    pub labels: Vec<String>,
+    pub parent: Option<String>,
+    /// Beads that must be closed before this one.
+    #[serde(default)]
+    pub depends_on: Vec<String>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+pub struct ClaimBead {
+    #[serde(flatten)]
+    pub of: BeadsOf,
+    /// Who is to have it; a person where nobody is named.
+    pub worker: Option<WorkerId>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+pub struct ReleaseBead {
+    #[serde(flatten)]
+    pub of: BeadsOf,
+    pub comment: Option<String>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct CloseBead {
+    #[serde(flatten)]
+    pub of: BeadsOf,
+    pub reason: String,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct LinkBead {
+    #[serde(flatten)]
+    pub of: BeadsOf,
+    pub depends_on: String,
+    /// `blocks` where nothing else is said.
+    #[serde(rename = "type")]
+    pub kind: Option<String>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct CommentBead {
+    #[serde(flatten)]
+    pub of: BeadsOf,
+    pub text: String,
+}
+
+/// What is absent stays.
+#[derive(Clone, Debug, Default, Deserialize)]
+pub struct UpdateBead {
+    #[serde(flatten)]
+    pub of: BeadsOf,
+    pub priority: Option<i64>,
+    pub status: Option<String>,
+}
+
+/// What a bead is worked on by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum DispatchMode {
+    /// An attempt with a worktree of its own and nobody before it.
+    #[default]
+    Attempt,
+    /// A long-lived worker in a terminal.
+    Worker,
+}
+
+/// What becomes of the branch when the agent succeeded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum DispatchLanding {
+    /// It waits for a person.
+    #[default]
+    Review,
+    Merge,
+    /// A pull request is opened.
+    Pr,
+}
+
+/// When a bead counts as done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CloseOn {
+    /// The agent succeeded.
+    #[default]
+    Success,
+    /// Its work is on the target branch.
+    Merge,
+}
+
+/// How the beads of a project are given to agents.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct DispatchRule {
+    /// Whether that happens by itself.
+    pub enabled: bool,
+    pub mode: DispatchMode,
+    pub landing: DispatchLanding,
+    pub close_on: CloseOn,
+    /// The most beads of the project that are worked on at once; without it only the limits of the fleet hold.
+    pub max_workers: Option<u32>,
+    /// The agent for every tier, in the place of those of the settings.
+    pub executor_profile_id: Option<ProfileId>,
+}
+
+/// What is absent stays; null takes a limit or an agent away.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct DispatchChange {
+    pub enabled: Option<bool>,
+    pub mode: Option<DispatchMode>,
+    pub landing: Option<DispatchLanding>,
+    pub close_on: Option<CloseOn>,
+    #[serde(deserialize_with = "crate::request::present")]
+    pub max_workers: Option<Option<u32>>,
+    #[serde(deserialize_with = "crate::request::present")]
+    pub executor_profile_id: Option<Option<ProfileId>>,
+}
+
+impl DispatchChange {
+    pub fn apply(self, rule: &mut DispatchRule) {
+        rule.enabled = self.enabled.unwrap_or(rule.enabled);
+        rule.mode = self.mode.unwrap_or(rule.mode);
+        rule.landing = self.landing.unwrap_or(rule.landing);
+        rule.close_on = self.close_on.unwrap_or(rule.close_on);
+        if let Some(most) = self.max_workers {
+            rule.max_workers = most;
+        }
+        if let Some(profile) = self.executor_profile_id {
+            rule.executor_profile_id = profile;
+        }
+    }
+}
+
+/// One round of giving out beads.
+#[derive(Clone, Debug, Deserialize)]
+pub struct DispatchRequest {
+    pub project_id: ProjectId,
+    /// Only tell what would be done.
+    #[serde(default)]
+    pub dry_run: bool,
+    /// What differs from the project's rule in this round.
+    #[serde(flatten)]
+    pub change: DispatchChange,
+}
+
+/// What a round came to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DispatchReport {
+    pub project_id: ProjectId,
+    pub workspace: PathBuf,
+    pub dry_run: bool,
+    /// The most valuable first.
+    pub started: Vec<DispatchedBead>,
+    pub waiting: Vec<WaitingBead>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DispatchedBead {
+    pub bead: String,
+    pub title: String,
+    pub score: ScoreComponents,
+    pub complexity: u8,
+    pub decision: RoutingDecision,
+    /// Absent in a dry run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub task_id: Option<TaskId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub attempt_id: Option<AttemptId>,
+}
+
+/// A bead that could be worked on and is not, and why.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WaitingBead {
+    pub bead: String,
+    pub title: String,
+    pub reason: String,
+}
