@@ -3,10 +3,12 @@
 mod alerts;
 mod approve;
 mod batch;
+mod beads;
 mod completions;
 mod config;
 mod demo;
 mod diff;
+mod dispatch;
 mod doctor;
 mod hook;
 mod import;
@@ -24,6 +26,7 @@ mod push;
 mod rebase;
 mod restore;
 mod resume;
+mod route;
 mod run;
 pub mod serve;
 mod sessions;
@@ -100,6 +103,14 @@ enum Command {
     Usage(usage::Flags),
     /// Give agents many tasks at once, from a file
     Batch(batch::Flags),
+    /// The work that a project has written down: list it, take it, close it
+    #[command(subcommand)]
+    Beads(beads::Command),
+    /// Give the beads of a project to agents, by itself or once
+    Dispatch(dispatch::Flags),
+    /// Why which agent got a bead, and what came of it
+    #[command(subcommand)]
+    Route(route::Command),
     /// Show what an attempt did, or stay with it while it works
     View(view::Flags),
     /// Print what one run of an attempt wrote, as it was
@@ -194,6 +205,9 @@ impl Cli {
             Command::Task(command) => done(task::run(command)),
             Command::Config(command) => done(config::run(command)),
             Command::Usage(flags) => done(usage::run(flags)),
+            Command::Beads(command) => done(beads::run(command)),
+            Command::Dispatch(flags) => done(dispatch::run(flags)),
+            Command::Route(command) => done(route::run(command)),
             Command::Completions(flags) => done(completions::run(&flags)),
             Command::Man(flags) => done(man::run(&flags)),
         }

@@ -9,6 +9,7 @@ mod agents;
 mod approvals;
 mod argument;
 mod attempts;
+mod beads;
 mod branches;
 mod calls;
 mod drafts;

@@ -3,6 +3,7 @@
 //! Invariant: both are made from the route table, so they show exactly what is served. `shape` says what each route takes
 //! and gives, `schema` what those things look like; tests hold real answers against them.
 
+mod beads;
 mod page;
 mod schema;
 mod shape;
@@ -96,9 +97,9 @@ fn operation_id(route: &Route) -> String {
 }
 
 fn in_path(name: &str) -> Value {
-    // Clients take the id of an approval for any string; sounds and workers have names.
+    // Clients take the id of an approval for any string; beads, sounds and workers have names.
     let schema = match name {
-        "approval_id" | "sound" | "worker_id" => json!({"type": "string"}),
+        "approval_id" | "bead_id" | "sound" | "worker_id" => json!({"type": "string"}),
         _ => json!({"type": "string", "format": "uuid"}),
     };
     json!({"name": name, "in": "path", "required": true, "schema": schema})
@@ -110,7 +111,7 @@ fn in_query(word: &str) -> Value {
         "limit" | "offset" | "after" | "wait" | "wait_ms" | "max_bytes" | "older_than_h" | "lines" => {
             json!({"type": "integer", "minimum": 0})
         }
-        "stats_only" | "show_soft_deleted" | "global" => json!({"type": "boolean"}),
+        "stats_only" | "show_soft_deleted" | "global" | "ready" => json!({"type": "boolean"}),
         "type" => json!({"type": "string", "enum": ["follow_up", "retry"]}),
         name if name.ends_with("_id") => json!({"type": "string", "format": "uuid"}),
         _ => json!({"type": "string"}),

@@ -14,9 +14,9 @@ use tracing::Instrument;
 
 use crate::envelope::{Answer, Fault};
 use crate::routes::{
-    alerts, approvals, attempts, auth, branches, checkouts, config, drafts, errands, folders, forge, images,
-    import, issues, mcp, meta, profiles, projects, pulls, runs, sounds, tags, tasks, templates, usage,
-    workers, worktrees,
+    alerts, approvals, attempts, auth, beads, branches, checkouts, config, drafts, errands, folders, forge,
+    images, import, issues, mcp, meta, profiles, projects, pulls, routing, runs, sounds, tags, tasks,
+    templates, usage, workers, worktrees,
 };
 use crate::{App, door, page, stream, trace};
 
@@ -231,6 +231,24 @@ static ROUTES: &[Route] = table! {
         GET "/api/forge/projects/{project_id}/branch-status" Json checkouts::status ["base?"];
         POST "/api/forge/projects/{project_id}/pull" Raw checkouts::pull;
         GET "/api/forge/releases" Json checkouts::releases;
+    }
+    beads {
+        GET "/api/beads" Json beads::list ["project_id? workspace? ready? status?"];
+        POST "/api/beads" Json beads::create;
+        GET "/api/beads/{bead_id}" Json beads::show ["project_id? workspace?"];
+        PUT "/api/beads/{bead_id}" Json beads::update;
+        POST "/api/beads/{bead_id}/claim" Json beads::claim;
+        POST "/api/beads/{bead_id}/release" Json beads::release;
+        POST "/api/beads/{bead_id}/close" Json beads::close;
+        POST "/api/beads/{bead_id}/dep" Json beads::link;
+        POST "/api/beads/{bead_id}/comment" Json beads::comment;
+    }
+    routing {
+        GET "/api/routing" Json routing::list ["limit?"];
+        GET "/api/routing/explain" Json routing::explain ["bead project_id? workspace?"];
+        GET "/api/projects/{project_id}/dispatch" Json routing::rule;
+        PUT "/api/projects/{project_id}/dispatch" Json routing::change_rule;
+        POST "/api/dispatch" Json routing::dispatch;
     }
     import {
         POST "/api/import" Json import::start;

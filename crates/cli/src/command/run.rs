@@ -2,7 +2,7 @@
 //!
 //! Everything goes through the API of a server, so a run that is left goes on there; only `--direct` has none.
 
-mod agent;
+pub mod agent;
 pub mod begin;
 mod direct;
 mod live;

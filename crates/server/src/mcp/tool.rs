@@ -17,8 +17,8 @@ use tracing::Instrument;
 use crate::envelope::Fault;
 use crate::mcp::progress::Progress;
 use crate::mcp::{
-    agents, approvals, attempts, branches, drafts, errands, processes, projects, pulls, results, tasks,
-    usage, workers,
+    agents, approvals, attempts, beads, branches, drafts, errands, processes, projects, pulls, results,
+    tasks, usage, workers,
 };
 
 /// One call of a tool.
@@ -96,6 +96,7 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Tool> {
         drafts::TOOLS,
         processes::TOOLS,
         usage::TOOLS,
+        beads::TOOLS,
         agents::TOOLS,
         errands::TOOLS,
         workers::TOOLS,

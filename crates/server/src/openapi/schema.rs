@@ -8,7 +8,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{streams, workers};
+use super::{beads, streams, workers};
 
 const SCHEMAS: &[(&str, &str)] = &[
     ("Envelope", "success:bool data:any error_data:any message:string|null -- Around every JSON answer."),
@@ -333,6 +333,7 @@ pub(crate) fn all() -> Map<String, Value> {
     SCHEMAS
         .iter()
         .chain(streams::SCHEMAS)
+        .chain(beads::SCHEMAS)
         .chain(workers::SCHEMAS)
         .map(|(name, line)| ((*name).to_owned(), read(line)))
         .collect()

@@ -1,0 +1,83 @@
+//! Beads: the work that projects have written down, who has it, and what waits for what.
+
+use axum::extract::{Path, State};
+use forge_core::{BeadFilter, Forge};
+use forge_types::{
+    BeadsOf, ClaimBead, CloseBead, CommentBead, CreateBead, LinkBead, ReleaseBead, UpdateBead,
+};
+use serde_json::json;
+
+use crate::envelope::{Answer, Fault, ok};
+use crate::extract::{OptionalPayload, Params, Payload};
+
+/// Whose beads the query means.
+pub(crate) fn whose(params: &Params) -> Result<BeadsOf, Fault> {
+    Ok(BeadsOf {
+        project_id: params.optional_id("project_id")?,
+        workspace: params.get("workspace").map(Into::into),
+    })
+}
+
+pub(crate) async fn list(State(forge): State<Forge>, params: Params) -> Answer {
+    let filter = BeadFilter { ready: params.flag("ready")?, status: params.get("status").map(str::to_owned) };
+    Ok(ok(forge.beads(&whose(&params)?, &filter).await?))
+}
+
+pub(crate) async fn show(State(forge): State<Forge>, Path(id): Path<String>, params: Params) -> Answer {
+    Ok(ok(forge.bead(&id, &whose(&params)?).await?))
+}
+
+pub(crate) async fn create(State(forge): State<Forge>, Payload(request): Payload<CreateBead>) -> Answer {
+    Ok(ok(forge.create_bead(request).await?))
+}
+
+pub(crate) async fn update(
+    State(forge): State<Forge>,
+    Path(id): Path<String>,
+    Payload(request): Payload<UpdateBead>,
+) -> Answer {
+    Ok(ok(forge.update_bead(&id, request).await?))
+}
+
+pub(crate) async fn claim(
+    State(forge): State<Forge>,
+    Path(id): Path<String>,
+    OptionalPayload(request): OptionalPayload<ClaimBead>,
+) -> Answer {
+    Ok(ok(forge.claim_bead(&id, request).await?))
+}
+
+pub(crate) async fn release(
+    State(forge): State<Forge>,
+    Path(id): Path<String>,
+    OptionalPayload(request): OptionalPayload<ReleaseBead>,
+) -> Answer {
+    Ok(ok(forge.release_bead(&id, request).await?))
+}
+
+pub(crate) async fn close(
+    State(forge): State<Forge>,
+    Path(id): Path<String>,
+    Payload(request): Payload<CloseBead>,
+) -> Answer {
+    Ok(ok(forge.close_bead(&id, request).await?))
+}
+
+/// `added` is false when the one waited for the other already.
+pub(crate) async fn link(
+    State(forge): State<Forge>,
+    Path(id): Path<String>,
+    Payload(request): Payload<LinkBead>,
+) -> Answer {
+    let on = request.depends_on.clone();
+    let added = forge.link_beads(&id, request).await?;
+    Ok(ok(json!({"bead": id, "depends_on": on, "added": added})))
+}
+
+pub(crate) async fn comment(
+    State(forge): State<Forge>,
+    Path(id): Path<String>,
+    Payload(request): Payload<CommentBead>,
+) -> Answer {
+    Ok(ok(forge.comment_bead(&id, request).await?))
+}
