@@ -1,0 +1,128 @@
+//! Beads on a bare clone, without any beads program: read, written and taken through Forge.
+
+use std::path::Path;
+use std::process::Output;
+
+use forge_tests::{TestForge, output, text};
+use serde_json::{Value, json};
+
+/// No `br` and no `bd` is found: Forge keeps the file itself.
+pub const BARE: (&str, &str) = ("PATH", "/usr/bin:/bin");
+
+async fn beads(forge: &TestForge, repo: &Path, args: &[&str]) -> Output {
+    let mut command = forge.command();
+    command.arg("beads").args(args).current_dir(repo);
+    output(command).await
+}
+
+async fn told(forge: &TestForge, repo: &Path, args: &[&str]) -> Value {
+    let done = beads(forge, repo, &[args, &["--json"]].concat()).await;
+    assert!(done.status.success(), "{args:?}: {}", String::from_utf8_lossy(&done.stderr));
+    serde_json::from_slice(&done.stdout).expect("JSON")
+}
+
+fn error_of(done: &Output) -> String {
+    String::from_utf8_lossy(&done.stderr).into_owned()
+}
+
+/// A project with an empty list of beads.
+pub async fn project(forge: &TestForge) -> (String, std::path::PathBuf) {
+    let (id, repo) = forge.project("repo").await;
+    std::fs::create_dir(repo.join(".beads")).unwrap();
+    (id, repo)
+}
+
+#[tokio::test]
+async fn a_bead_is_created_waits_is_taken_and_closed() {
+    let forge = TestForge::with(&[], &[BARE]).await;
+    let (_, repo) = project(&forge).await;
+    let first = text(&told(&forge, &repo, &["create", "Lay the floor", "-p", "1", "-t", "bug"]).await["id"]);
+    let then = told(&forge, &repo, &["create", "Build the house", "--depends-on", &first]).await;
+    let then = text(&then["id"]);
+
+    let ready = told(&forge, &repo, &["ready"]).await;
+    assert_eq!(ready.as_array().unwrap().len(), 1, "{ready:#}");
+    assert_eq!((&ready[0]["id"], &ready[0]["priority"]), (&json!(first), &json!(1)));
+    let waiting = told(&forge, &repo, &["show", &then]).await;
+    assert_eq!(waiting["standing"]["blocked_by"], json!([first]));
+
+    let early = beads(&forge, &repo, &["claim", &then]).await;
+    assert_eq!(early.status.code(), Some(5), "a bead that waits is not given out");
+    assert!(error_of(&early).contains(&first), "{}", error_of(&early));
+    let unknown = beads(&forge, &repo, &["show", "repo-nope"]).await;
+    assert_eq!(unknown.status.code(), Some(4), "{}", error_of(&unknown));
+
+    let taken = told(&forge, &repo, &["claim", &first, "--worker", "alpha"]).await;
+    let actor = text(&taken["assignee"]);
+    assert!(actor.starts_with("forge/") && actor.contains("/alpha/"), "{actor}");
+    assert_eq!(taken["standing"]["lease"]["worker"], "alpha");
+    let given = told(&forge, &repo, &["release", &first, "-m", "no wood"]).await;
+    assert_eq!((&given["status"], &given["standing"]["lease"]), (&json!("open"), &Value::Null));
+    assert_eq!(given["comments"][0]["text"], "no wood");
+
+    told(&forge, &repo, &["claim", &first]).await;
+    let closed = told(&forge, &repo, &["close", &first, "-r", "It lies"]).await;
+    assert_eq!((&closed["status"], &closed["close_reason"]), (&json!("closed"), &json!("It lies")));
+    assert_eq!(told(&forge, &repo, &["ready"]).await[0]["id"], then);
+    let listed = beads(&forge, &repo, &["list"]).await;
+    let listed = String::from_utf8_lossy(&listed.stdout).into_owned();
+    assert!(listed.contains("Build the house") && !listed.contains("Lay the floor"), "{listed}");
+}
+
+#[tokio::test]
+async fn of_eight_processes_that_race_for_a_bead_one_wins() {
+    let forge = TestForge::with(&[], &[BARE]).await;
+    let (_, repo) = project(&forge).await;
+    for round in 0..3 {
+        let bead = told(&forge, &repo, &["create", &format!("Round {round}")]).await;
+        let bead = text(&bead["id"]);
+        let racer = |number: usize| {
+            let mut command = forge.command();
+            command.args(["beads", "claim", &bead, "--worker", &format!("racer-{number}")]);
+            command.current_dir(&repo);
+            output(command)
+        };
+        let ended = futures_util::future::join_all((0..8).map(racer)).await;
+        let won: Vec<usize> = (0..8).filter(|number| ended[*number].status.success()).collect();
+        assert_eq!(won.len(), 1, "{ended:#?}");
+        for (number, lost) in ended.iter().enumerate().filter(|(number, _)| *number != won[0]) {
+            assert_eq!(lost.status.code(), Some(5), "racer {number}: {}", error_of(lost));
+        }
+        let holder = text(&told(&forge, &repo, &["show", &bead]).await["assignee"]);
+        assert!(holder.contains(&format!("/racer-{}/", won[0])), "{holder}");
+    }
+}
+
+#[tokio::test]
+async fn what_a_stranger_took_stays_theirs() {
+    let forge = TestForge::with(&[], &[BARE]).await;
+    let (id, repo) = project(&forge).await;
+    let line =
+        json!({"id": "repo-1", "title": "t", "status": "in_progress", "priority": 2, "assignee": "alice"});
+    let file = repo.join(".beads/issues.jsonl");
+    std::fs::write(&file, format!("{line}\n")).unwrap();
+    let before = std::fs::read(&file).unwrap();
+    let refused = beads(&forge, &repo, &["release", "repo-1"]).await;
+    assert_eq!(refused.status.code(), Some(5));
+    assert!(error_of(&refused).contains("'alice'"), "{}", error_of(&refused));
+    let claimed = forge.post("/api/beads/repo-1/claim", &json!({"project_id": id})).await;
+    assert_eq!(claimed.status, 409, "{claimed:?}");
+    assert_eq!(std::fs::read(&file).unwrap(), before, "nothing was written");
+}
+
+#[tokio::test]
+async fn only_folders_that_forge_knows_are_looked_at() {
+    let other = tempfile::tempdir().unwrap();
+    std::fs::create_dir(other.path().join(".beads")).unwrap();
+    let folder = other.path().to_str().unwrap();
+    let strange = tempfile::tempdir().unwrap();
+    std::fs::create_dir(strange.path().join(".beads")).unwrap();
+    let forge = TestForge::with(&[], &[BARE, ("FORGE_WORKSPACES", folder)]).await;
+    let made = forge.post("/api/beads", &json!({"workspace": folder, "title": "Here"})).await.data();
+    assert_eq!(forge.get("/api/beads").await.data()[0]["id"], made["id"], "the only one needs no name");
+    let refused = forge.get(&format!("/api/beads?workspace={}", strange.path().display())).await;
+    assert_eq!(refused.status, 404, "{refused:?}");
+    let (id, _) = forge.project("bare").await;
+    let none = forge.get(&format!("/api/beads?project_id={id}")).await;
+    assert!(none.status == 404 && none.body["message"].as_str().unwrap().contains(".beads"), "{none:?}");
+}
