@@ -101,6 +101,61 @@ export interface AutoPr {
 
 export type AutoPrState = "waiting" | "opened" | "failed";
 
+/** A piece of work as its tracker has it; fields that the tracker adds are told too. */
+export interface Bead {
+  id: string;
+  standing: BeadStanding;
+  acceptance_criteria?: string;
+  assignee?: string;
+  close_reason?: string;
+  closed_at?: string;
+  comments?: BeadComment[];
+  created_at?: string;
+  dependencies?: BeadDependency[];
+  description?: string;
+  design?: string;
+  issue_type?: string;
+  labels?: string[];
+  notes?: string;
+  owner?: string;
+  priority?: number;
+  status?: string;
+  title?: string;
+  updated_at?: string;
+}
+
+export interface BeadComment {
+  id: unknown;
+  author: string;
+  text: string;
+}
+
+export interface BeadDependency {
+  depends_on_id: string;
+  type?: string;
+}
+
+export interface BeadLink {
+  bead: string;
+  depends_on: string;
+  added: boolean;
+}
+
+/** `parked` is why it waits for a person. */
+export interface BeadStanding {
+  ready: boolean;
+  blocked_by: string[];
+  lease: Lease | null;
+  failures: number;
+  parked: string | null;
+  task_id: Uuid | null;
+}
+
+export interface BeadsOf {
+  project_id?: Uuid | null;
+  workspace?: string | null;
+}
+
 export interface BranchStatus {
   commits_behind: number | null;
   commits_ahead: number | null;
@@ -131,6 +186,16 @@ export interface ChangedFile {
   deletions: number | null;
 }
 
+export interface ClaimBead extends BeadsOf {
+  worker?: string | null;
+}
+
+export interface CloseBead extends BeadsOf {
+  reason: string;
+}
+
+export type CloseOn = "success" | "merge";
+
 export interface CommandResult {
   exit_status: ExitStatus | null;
   output: string | null;
@@ -140,6 +205,10 @@ export interface CommandRunAction {
   action: "command_run";
   command: string;
   result: CommandResult | null;
+}
+
+export interface CommentBead extends BeadsOf {
+  text: string;
 }
 
 export interface CommitComparison {
@@ -216,6 +285,16 @@ export interface CreateApproval {
   tool_name: string;
   tool_input: unknown;
   session_id: string;
+}
+
+export interface CreateBead extends BeadsOf {
+  title: string;
+  depends_on?: string[];
+  description?: string | null;
+  issue_type?: string | null;
+  labels?: string[];
+  parent?: string | null;
+  priority?: number | null;
 }
 
 export interface CreateExecutionRun {
@@ -332,6 +411,53 @@ export interface DirectoryEntry {
 export interface DirectoryListing {
   entries: DirectoryEntry[];
   current_path: string;
+}
+
+/** Absent keeps; null takes a limit or an agent away. */
+export interface DispatchChange {
+  close_on?: CloseOn;
+  enabled?: boolean | null;
+  executor_profile_id?: ProfileChoice | null;
+  landing?: DispatchLanding;
+  max_workers?: number | null;
+  mode?: DispatchMode;
+}
+
+export type DispatchLanding = "review" | "merge" | "pr";
+
+export type DispatchMode = "attempt" | "worker";
+
+export interface DispatchReport {
+  project_id: Uuid;
+  workspace: string;
+  dry_run: boolean;
+  started: DispatchedBead[];
+  waiting: WaitingBead[];
+}
+
+export interface DispatchRequest extends DispatchChange {
+  project_id: Uuid;
+  dry_run?: boolean;
+}
+
+/** How the beads of a project are given to agents. */
+export interface DispatchRule {
+  enabled: boolean;
+  mode: DispatchMode;
+  landing: DispatchLanding;
+  close_on: CloseOn;
+  max_workers: number | null;
+  executor_profile_id: ExecutorProfileId | null;
+}
+
+export interface DispatchedBead {
+  bead: string;
+  title: string;
+  score: ScoreComponents;
+  complexity: number;
+  decision: RoutingDecision;
+  attempt_id?: Uuid;
+  task_id?: Uuid;
 }
 
 /** A prompt that was written but not sent. */
@@ -698,6 +824,19 @@ export interface KeptWorktree {
 
 export type Language = "BROWSER" | "EN" | "JA" | "ES" | "KO";
 
+export interface Lease {
+  workspace: string;
+  bead: string;
+  worker: string;
+  actor: string;
+  taken_at: Timestamp;
+}
+
+export interface LinkBead extends BeadsOf {
+  depends_on: string;
+  type?: string | null;
+}
+
 export interface ListedAttempt extends TaskAttempt {
   task_title: string;
 }
@@ -1014,6 +1153,10 @@ export interface Release {
   html_url: string;
 }
 
+export interface ReleaseBead extends BeadsOf {
+  comment?: string | null;
+}
+
 export interface RenameChange {
   action: "rename";
   new_path: string;
@@ -1051,11 +1194,47 @@ export interface RouteList {
   note: string;
 }
 
+/** Which agent got a piece of work, why, and what came of it. */
+export interface Routing {
+  id: Uuid;
+  workspace: string;
+  work: string;
+  title: string;
+  score: ScoreComponents;
+  complexity: number;
+  decision: RoutingDecision;
+  worker: string | null;
+  outcome: RoutingOutcome | null;
+  actual_cost: number | null;
+  decided_at: Timestamp;
+  ended_at: Timestamp | null;
+}
+
+export interface RoutingDecision {
+  chosen_worker: string | null;
+  model: string;
+  tier: WorkerTier;
+  reason: RoutingReason;
+  estimated_cost: number | null;
+}
+
+export type RoutingOutcome = "closed" | "released" | "parked";
+
+export type RoutingReason = "priority_match" | "cost_optimization" | "availability" | "specialized" | "fallback";
+
 export type RunReason = "setupscript" | "cleanupscript" | "codingagent" | "devserver";
 
 export type RunStatus = "running" | "completed" | "failed" | "killed";
 
 export type SaveDraft = string | DraftChange;
+
+/** Points; together at most 100. */
+export interface ScoreComponents {
+  priority: number;
+  type: number;
+  complexity: number;
+  availability: number;
+}
 
 export type ScriptContext = "SetupScript" | "CleanupScript" | "DevServer";
 
@@ -1282,6 +1461,20 @@ export interface TextEntry {
 
 export type Theme = "LIGHT" | "DARK" | "SYSTEM";
 
+export interface TierCaps {
+  premium: number | null;
+  standard: number | null;
+  budget: number | null;
+  free: number | null;
+}
+
+export interface TierModels {
+  premium: ExecutorProfileId[];
+  standard: ExecutorProfileId[];
+  budget: ExecutorProfileId[];
+  free: ExecutorProfileId[];
+}
+
 export interface TodoItem {
   content: string;
   status: string;
@@ -1326,6 +1519,11 @@ export interface TrashLine {
   bytes: number;
   attempt_id: Uuid | null;
   retired_at: Timestamp;
+}
+
+export interface UpdateBead extends BeadsOf {
+  priority?: number | null;
+  status?: string | null;
 }
 
 /** Absent keeps the stored value, null clears it. */
@@ -1394,6 +1592,12 @@ export interface UsageSum {
 export interface UserFeedbackEntry {
   type: "user_feedback";
   denied_tool: string;
+}
+
+export interface WaitingBead {
+  bead: string;
+  title: string;
+  reason: string;
 }
 
 export interface WebFetchAction {
@@ -1480,9 +1684,19 @@ export interface Routes {
   "GET /api/auth/github/check": { answer: LoginCheck };
   "POST /api/auth/github/device/poll": { body?: unknown; answer: LoginAnswer };
   "POST /api/auth/github/device/start": { body?: unknown; answer: DeviceStart };
+  "GET /api/beads": { query?: { project_id?: Uuid; workspace?: string; ready?: boolean; status?: string }; answer: Bead[] };
+  "POST /api/beads": { body: CreateBead; answer: Bead };
+  "GET /api/beads/{bead_id}": { path: { bead_id: string }; query?: { project_id?: Uuid; workspace?: string }; answer: Bead };
+  "PUT /api/beads/{bead_id}": { path: { bead_id: string }; body: UpdateBead; answer: Bead };
+  "POST /api/beads/{bead_id}/claim": { path: { bead_id: string }; body?: ClaimBead; answer: Bead };
+  "POST /api/beads/{bead_id}/close": { path: { bead_id: string }; body: CloseBead; answer: Bead };
+  "POST /api/beads/{bead_id}/comment": { path: { bead_id: string }; body: CommentBead; answer: Bead };
+  "POST /api/beads/{bead_id}/dep": { path: { bead_id: string }; body: LinkBead; answer: BeadLink };
+  "POST /api/beads/{bead_id}/release": { path: { bead_id: string }; body?: ReleaseBead; answer: Bead };
   "GET /api/config": { answer: Config };
   "PUT /api/config": { body: Record<string, unknown>; answer: Config };
   "GET /api/containers/info": { query: { ref: string }; answer: ContainerInfo };
+  "POST /api/dispatch": { body: DispatchRequest; answer: DispatchReport };
   "GET /api/events": { query?: { after?: number }; answer: string };
   "GET /api/execution-processes": { query: { task_attempt_id: Uuid; show_soft_deleted?: boolean; limit?: number; offset?: number }; answer: ExecutionProcess[] };
   "GET /api/execution-processes/stream": { query: { task_attempt_id: Uuid; show_soft_deleted?: boolean; after?: number; wait_ms?: number }; answer: FramePage };
@@ -1539,6 +1753,8 @@ export interface Routes {
   "PUT /api/projects/{project_id}": { path: { project_id: Uuid }; body: UpdateProject; answer: Project };
   "GET /api/projects/{project_id}/branches": { path: { project_id: Uuid }; answer: GitBranch[] };
   "GET /api/projects/{project_id}/conflicts": { path: { project_id: Uuid }; answer: ConflictReport };
+  "GET /api/projects/{project_id}/dispatch": { path: { project_id: Uuid }; answer: DispatchRule };
+  "PUT /api/projects/{project_id}/dispatch": { path: { project_id: Uuid }; body: DispatchChange; answer: DispatchRule };
   "POST /api/projects/{project_id}/open-editor": { path: { project_id: Uuid }; body?: OpenEditor; answer: EditorUrl };
   "GET /api/projects/{project_id}/search": { path: { project_id: Uuid }; query: { q: string; mode?: string }; answer: SearchResult[] };
   "GET /api/projects/{project_id}/tasks": { path: { project_id: Uuid }; query?: { limit?: number; offset?: number }; answer: TaskWithLatestAttempt[] };
@@ -1549,6 +1765,8 @@ export interface Routes {
   "GET /api/projects/{project_id}/tasks/{task_id}": { path: { project_id: Uuid; task_id: Uuid }; answer: Task };
   "PUT /api/projects/{project_id}/tasks/{task_id}": { path: { project_id: Uuid; task_id: Uuid }; body: UpdateTask; answer: Task };
   "GET /api/routes": { answer: RouteList };
+  "GET /api/routing": { query?: { limit?: number }; answer: Routing[] };
+  "GET /api/routing/explain": { query: { bead: string; project_id?: Uuid; workspace?: string }; answer: Routing[] };
   "GET /api/sounds/{sound}": { path: { sound: string }; answer: Blob };
   "GET /api/tags": { query?: { search?: string }; answer: Tag[] };
   "POST /api/tags": { body: CreateTag; answer: Tag };

@@ -4,6 +4,8 @@
 //! finds the lease again and says the same once more: a bead that is closed already is closed, and one that is open and
 //! nobody's is released.
 
+use std::time::Duration;
+
 use forge_fleet::beads::{Close, Release};
 use forge_types::{
     Alert, AlertId, AlertKind, Attempt, AttemptId, CloseOn, DispatchLanding, DispatchRule, Lease, Merge,
@@ -15,6 +17,8 @@ use crate::{Forge, Result};
 
 /// How many characters of an agent's last words are repeated.
 const LAST_WORDS: usize = 300;
+/// A journal that is there is read in less.
+const READ_LIMIT: Duration = Duration::from_secs(10);
 
 /// What an attempt came to.
 enum Verdict {
@@ -77,9 +81,18 @@ impl Forge {
                 "the agent said that it is done, and nothing shows that it did anything".into(),
             ),
             Some(run) if run.status == RunStatus::Completed => Verdict::Succeeded,
-            Some(run) => Verdict::Failed(tell_failure(run)),
+            Some(run) => Verdict::Failed(tell_failure(run, &self.last_words(run).await)),
             None => Verdict::Failed("nothing of it ran".to_owned()),
         })
+    }
+
+    /// The last line of what was said or printed; nothing where that cannot be read.
+    async fn last_words(&self, run: &Run) -> String {
+        let read = async { self.entries(run.id).await?.transcript_now().await };
+        let told = tokio::time::timeout(READ_LIMIT, read).await;
+        let told = told.ok().and_then(Result::ok).flatten().unwrap_or_default();
+        let last = told.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or_default();
+        last.chars().take(LAST_WORDS).collect()
     }
 
     async fn succeed(&self, tracker: &Tracker, lease: &Lease, attempt: &Attempt) -> Result<()> {
@@ -235,14 +248,13 @@ fn waits_for_merge(rule: &DispatchRule) -> bool {
 }
 
 /// What a run that failed is remembered by.
-fn tell_failure(run: &Run) -> String {
+fn tell_failure(run: &Run, words: &str) -> String {
     let what = match run.reason {
         RunReason::SetupScript => "the setup script failed",
         RunReason::CleanupScript => "the cleanup script failed",
         RunReason::CodingAgent | RunReason::DevServer => "the agent failed",
     };
     let code = run.exit_code.map(|code| format!(" (exit code {code})")).unwrap_or_default();
-    let words: String = run.summary.as_deref().unwrap_or_default().trim().chars().take(LAST_WORDS).collect();
     match words.is_empty() {
         true => format!("{what}{code}"),
         false => format!("{what}{code}: {words}"),

@@ -29,7 +29,7 @@ struct ListArguments {
     project_id: Id<ProjectId>,
     /// Only those that can be worked on now.
     ready: Option<bool>,
-    /// Only those with this status, such as open, in_progress or closed.
+    /// Only those with this status, such as open or closed.
     status: Option<String>,
 }
 

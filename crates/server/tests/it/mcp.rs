@@ -198,6 +198,13 @@ async fn every_tool_answers() {
     assert_eq!(tools.call("get_usage", this.clone()).await["total"]["runs"], 0);
     assert_eq!(tools.call("list_agents", json!({"project_id": project})).await["count"], 0);
     assert_ne!(tools.call("list_profiles", json!({})).await["count"], 0);
+    std::fs::create_dir(std::path::Path::new(path.as_str().unwrap()).join(".beads")).unwrap();
+    let bead = json!({"project_id": project, "title": "a bead", "priority": 1});
+    let bead = tools.call("create_bead", bead).await["bead"]["id"].clone();
+    let this_bead = json!({"project_id": project, "bead": bead, "worker": "alpha", "reason": "done"});
+    assert_eq!(tools.call("claim_bead", this_bead.clone()).await["bead"]["status"], "in_progress");
+    assert_eq!(tools.call("close_bead", this_bead).await["bead"]["status"], "closed");
+    assert_eq!(tools.call("list_beads", json!({"project_id": project, "ready": true})).await["count"], 0);
     tools.call("create_and_start_task", script).await;
 
     assert_eq!(tools.call("list_approvals", this).await["count"], 0);
