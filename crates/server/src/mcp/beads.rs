@@ -16,7 +16,7 @@ tools! {
         "Lists the beads of a project: its issues with what they wait for, who has them and whether they can be worked on now.";
     Adds create_bead(CreateArguments)
         "Writes a new bead down in a project, as a piece of work that an agent may be given later.";
-    Replaces claim_bead(ClaimArguments)
+    Adds claim_bead(ClaimArguments)
         "Takes a bead, so that nobody else works on it. Refused when somebody has it, or when it waits for another bead.";
     Replaces close_bead(CloseArguments)
         "Closes a bead with a reason. Refused while an attempt works on it, or while it waits for another bead.";

@@ -127,7 +127,7 @@ async fn names_and_annotations_agree() {
         let name = text(&tool["name"]);
         let reads = starts(&name, &["list_", "get_", "wait_"]);
         assert_eq!(hints(&tool, "readOnlyHint"), reads, "{name}");
-        let ends = ["delete_", "update_", "stop_", "abort_", "rebase_", "change_", "save_"];
+        let ends = ["delete_", "update_", "stop_", "abort_", "rebase_", "change_", "save_", "close_"];
         assert_eq!(hints(&tool, "destructiveHint"), starts(&name, &ends), "{name}");
         let out = [
             "start_",
