@@ -9,6 +9,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::mcp::argument::{Id, filled, refuse};
+use crate::mcp::projects;
 use crate::mcp::tool::{Call, Outcome, tools};
 
 tools! {
@@ -79,7 +80,9 @@ fn of(project: Id<ProjectId>) -> BeadsOf {
 async fn list_beads(call: Call, arguments: ListArguments) -> Outcome {
     let filter = BeadFilter { ready: arguments.ready.unwrap_or(false), status: arguments.status };
     let beads = call.forge.beads(&of(arguments.project_id), &filter).await?;
-    Ok(json!({"project_id": arguments.project_id.0, "beads": beads, "count": beads.len()}).into())
+    Ok(json!({"project_id": arguments.project_id.0, "beads": beads, "count": beads.len(),
+        "url": projects::url(&call.forge, arguments.project_id.0)})
+    .into())
 }
 
 async fn create_bead(call: Call, arguments: CreateArguments) -> Outcome {
@@ -93,18 +96,21 @@ async fn create_bead(call: Call, arguments: CreateArguments) -> Outcome {
         parent: None,
         depends_on: arguments.depends_on.unwrap_or_default(),
     };
-    Ok(json!({"bead": call.forge.create_bead(request).await?}).into())
+    let bead = call.forge.create_bead(request).await?;
+    Ok(json!({"bead": bead, "url": projects::url(&call.forge, arguments.project_id.0)}).into())
 }
 
 async fn claim_bead(call: Call, arguments: ClaimArguments) -> Outcome {
     let worker = arguments.worker.map(|name| name.parse()).transpose();
     let worker = worker.map_err(|error: forge_types::InvalidWorkerId| refuse(format!("worker: {error}")))?;
     let request = ClaimBead { of: of(arguments.project_id), worker };
-    Ok(json!({"bead": call.forge.claim_bead(&arguments.bead, request).await?}).into())
+    let bead = call.forge.claim_bead(&arguments.bead, request).await?;
+    Ok(json!({"bead": bead, "url": projects::url(&call.forge, arguments.project_id.0)}).into())
 }
 
 async fn close_bead(call: Call, arguments: CloseArguments) -> Outcome {
     let reason = filled("reason", &arguments.reason, "what was done")?.to_owned();
     let request = CloseBead { of: of(arguments.project_id), reason };
-    Ok(json!({"bead": call.forge.close_bead(&arguments.bead, request).await?}).into())
+    let bead = call.forge.close_bead(&arguments.bead, request).await?;
+    Ok(json!({"bead": bead, "url": projects::url(&call.forge, arguments.project_id.0)}).into())
 }

@@ -23,6 +23,7 @@ impl World {
         // One that cannot be started is there all the same.
         let worker = json!({"id": "w", "launcher": "scripted", "workspace": repo});
         assert!(forge.post("/api/workers", &worker).await.message().contains("FORGE_SCRIPT"));
+        std::fs::create_dir(repo.join(".beads")).unwrap();
         let task = forge.start_scripted(&project, "Work", "write a.txt one\nsay done").await;
         let attempt = text(&task["task_attempt"]["id"]);
         let runs = forge.settled(&attempt).await;
@@ -40,6 +41,7 @@ impl World {
             ("process_id", runs[0]["id"].clone()),
             ("execution_run_id", json!(errand)),
             ("status", json!("In_Review")),
+            ("ready", json!(true)),
             ("limit", json!(5)),
             ("worker_id", json!("w")),
             ("wait_s", json!(1)),
