@@ -33,6 +33,7 @@ mod sessions;
 mod status;
 mod stop;
 mod task;
+mod tui;
 mod usage;
 mod view;
 mod whoami;
@@ -111,6 +112,8 @@ enum Command {
     /// Why which agent got a bead, and what came of it
     #[command(subcommand)]
     Route(route::Command),
+    /// Attempts, tasks, workers, costs and alerts on a live dashboard
+    Tui(tui::Flags),
     /// Show what an attempt did, or stay with it while it works
     View(view::Flags),
     /// Print what one run of an attempt wrote, as it was
@@ -208,6 +211,7 @@ impl Cli {
             Command::Beads(command) => done(beads::run(command)),
             Command::Dispatch(flags) => done(dispatch::run(flags)),
             Command::Route(command) => done(route::run(command)),
+            Command::Tui(flags) => done(tui::run(&flags)),
             Command::Completions(flags) => done(completions::run(&flags)),
             Command::Man(flags) => done(man::run(&flags)),
         }
@@ -220,7 +224,7 @@ impl Command {
         match self {
             Command::Keep { .. } | Command::ScriptedAgent | Command::Mcp(_) | Command::Hook(_) => None,
             Command::Serve(_) | Command::Demo(_) | Command::PrepareDb => None,
-            Command::Doctor(_) | Command::Whoami(_) | Command::Sessions(_) => None,
+            Command::Doctor(_) | Command::Whoami(_) | Command::Sessions(_) | Command::Tui(_) => None,
             Command::Completions(_) | Command::Man(_) | Command::Import(_) => None,
             Command::Worker(_) | Command::Launcher(_) | Command::Alerts(_) => None,
             Command::Run(_) | Command::List(_) | Command::Status(_) => Some(Manner::Offer),

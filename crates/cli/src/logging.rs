@@ -1,6 +1,10 @@
-//! Where log lines go: standard error, level per module by `RUST_LOG`, JSON on request.
+//! Where log lines go: standard error, or a file where the screen is taken; level per module by `RUST_LOG`, JSON on
+//! request.
 
+use std::fs::OpenOptions;
 use std::io::IsTerminal;
+use std::path::Path;
+use std::sync::Mutex;
 
 use tracing_subscriber::EnvFilter;
 
@@ -12,17 +16,30 @@ pub enum LogFormat {
 }
 
 pub fn start(format: LogFormat, default: &str, rust_log: Option<String>) {
-    let filter = EnvFilter::try_new(rust_log.as_deref().unwrap_or(default));
-    let filter = filter.unwrap_or_else(|error| {
-        eprintln!("forge: RUST_LOG: {error}; using '{default}'");
-        EnvFilter::new(default)
-    });
     let colour = std::io::stderr().is_terminal();
-    let log =
-        tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(colour);
+    let log = tracing_subscriber::fmt()
+        .with_env_filter(filter(default, rust_log))
+        .with_writer(std::io::stderr)
+        .with_ansi(colour);
     // A second start in one process (the demo) keeps the first subscriber.
     let _ = match format {
         LogFormat::Text => log.with_target(false).try_init(),
         LogFormat::Json => log.json().try_init(),
     };
+}
+
+/// To a file that begins anew: it is for what goes wrong this time.
+pub fn start_in(path: &Path, default: &str, rust_log: Option<String>) -> std::io::Result<()> {
+    let file = OpenOptions::new().create(true).write(true).truncate(true).open(path)?;
+    let log = tracing_subscriber::fmt().with_env_filter(filter(default, rust_log)).with_ansi(false);
+    let _ = log.with_writer(Mutex::new(file)).try_init();
+    Ok(())
+}
+
+fn filter(default: &str, rust_log: Option<String>) -> EnvFilter {
+    let filter = EnvFilter::try_new(rust_log.as_deref().unwrap_or(default));
+    filter.unwrap_or_else(|error| {
+        eprintln!("forge: RUST_LOG: {error}; using '{default}'");
+        EnvFilter::new(default)
+    })
 }

@@ -6,7 +6,6 @@
 mod client;
 mod command;
 mod exit;
-mod figures;
 mod linkage;
 mod logging;
 mod port;
@@ -25,6 +24,7 @@ mod wish;
 use std::process::ExitCode;
 
 use clap::Parser;
+use forge_tui::figures;
 
 /// Gives memory back after a burst: a server that lives for weeks should be small again when it is quiet.
 #[global_allocator]

@@ -5,19 +5,15 @@
 //! out), nothing that has scrolled by is painted again, no text of an agent reaches the terminal with its control
 //! characters, and memory is bounded by the newest [`REMEMBERED`] entries.
 
-mod clean;
-mod deed;
 mod flow;
-mod line;
 
 use std::collections::BTreeMap;
 
 use forge_types::{EntryType, NormalizedEntry, ToolStatus};
 
-pub use clean::clean;
-pub use deed::question;
 use flow::Flow;
-pub use line::{Colours, Ink, Line, Page, beginning};
+pub use forge_tui::text::deed::question;
+pub use forge_tui::text::{Colours, Ink, Line, Page, beginning, clean, deed};
 
 /// Entries that may still change. Agents change their newest ones.
 const REMEMBERED: usize = 128;

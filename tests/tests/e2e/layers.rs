@@ -6,7 +6,7 @@ use std::process::Command;
 use serde_json::Value;
 
 /// Crate, and the crates of the workspace it may depend on.
-const RULE: [(&str, &[&str]); 9] = [
+const RULE: [(&str, &[&str]); 10] = [
     ("forge-types", &[]),
     ("forge-store", &["forge-types"]),
     ("forge-git", &["forge-types"]),
@@ -15,15 +15,17 @@ const RULE: [(&str, &[&str]); 9] = [
     ("forge-fleet", &["forge-types"]),
     ("forge-core", &["forge-types", "forge-store", "forge-git", "forge-run", "forge-remote", "forge-fleet"]),
     ("forge-server", &["forge-types", "forge-core"]),
-    ("forge", &["forge-types", "forge-git", "forge-run", "forge-core", "forge-server"]),
+    ("forge-tui", &["forge-types"]),
+    ("forge", &["forge-types", "forge-git", "forge-run", "forge-core", "forge-server", "forge-tui"]),
 ];
 
 /// Library, and the only crates that may name it.
-const ONLY: [(&str, &[&str]); 6] = [
+const ONLY: [(&str, &[&str]); 7] = [
     ("sqlx", &["forge-store"]),
     ("axum", &["forge-server"]),
     ("rmcp", &["forge-server"]),
     ("clap", &["forge"]),
+    ("ratatui", &["forge-tui"]),
     // git watches worktrees, run the files that describe agents, fleet those of workers; none may see another.
     ("notify", &["forge-git", "forge-run", "forge-fleet"]),
     ("rustls", &["forge-remote", "forge", "forge-bench", "forge-tests"]),

@@ -187,7 +187,8 @@ pub async fn take_home(home: &Path) -> Result<File> {
     lock(home).await
 }
 
-fn make_home(home: &Path) -> Result<()> {
+/// For its owner alone.
+pub fn make_home(home: &Path) -> Result<()> {
     let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(home);
     made.with_context(|| format!("cannot create {}", home.display()))
 }

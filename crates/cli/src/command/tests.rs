@@ -14,6 +14,7 @@ const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/guide/comman
 const WITHOUT_JSON: &[&str] = &[
     "forge serve",
     "forge demo",
+    "forge tui",
     "forge mcp",
     "forge prepare-db",
     "forge completions",

@@ -6,7 +6,7 @@
 use unicode_width::UnicodeWidthChar;
 use unicode_width::UnicodeWidthStr;
 
-use super::line::{Ink, Page, beginning};
+use super::{Ink, Page, beginning};
 
 pub struct Flow {
     page: Page,
@@ -118,7 +118,7 @@ impl Flow {
 
 #[cfg(test)]
 mod tests {
-    use super::super::line::Colours;
+    use super::super::Colours;
     use super::*;
 
     fn rows(width: usize, mark: &'static str, pieces: &[&str]) -> String {

@@ -5,7 +5,6 @@ use forge_types::{
 };
 use serde_json::json;
 
-use super::line::Colours;
 use super::*;
 
 fn entry(entry_type: EntryType, content: &str) -> NormalizedEntry {

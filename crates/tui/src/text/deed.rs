@@ -6,8 +6,7 @@
 use forge_types::{ActionType, EntryType, ExitStatus, FileChange, NormalizedEntry, TodoItem, ToolStatus};
 use serde_json::Value;
 
-use super::clean;
-use super::line::{Ink, Line};
+use super::{Ink, Line, clean};
 
 const OUTPUT_LINES: usize = 8;
 const RESULT_LINES: usize = 4;

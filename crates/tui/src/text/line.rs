@@ -88,6 +88,11 @@ impl Line {
         Self { edge: Edge::Leave, ..self }
     }
 
+    /// The pieces, with nothing in them that a terminal would obey.
+    pub fn pieces(&self) -> &[(Ink, String)] {
+        &self.pieces
+    }
+
     pub fn put(&self, page: Page, out: &mut String) {
         let mut room = page.width;
         let whole: usize = self.pieces.iter().map(|(_, text)| text.width()).sum();

@@ -1,0 +1,66 @@
+//! The screen, made from the state alone.
+//!
+//! Invariant: nothing here reads or waits for anything; a screen that is too small says so instead of breaking.
+
+mod chrome;
+mod grid;
+mod log;
+mod overlay;
+mod overview;
+
+use ratatui::Frame;
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::text::Line;
+
+use crate::rows::table;
+use crate::state::{State, View};
+use crate::theme::Tone;
+
+const LEAST: (u16, u16) = (40, 10);
+/// The overview's figures and the blank line below them.
+const FIGURES: u16 = 6;
+
+pub fn draw(state: &State, frame: &mut Frame) {
+    let area = frame.area();
+    if area.width < LEAST.0 || area.height < LEAST.1 {
+        let text = format!("{}x{} is too small; 80x24 is enough", area.width, area.height);
+        frame.render_widget(Line::styled(text, state.theme.style(Tone::Warn)), area);
+        return;
+    }
+    let rows = [Constraint::Length(2), Constraint::Min(1), Constraint::Length(2)];
+    let [top, body, bottom] = Layout::vertical(rows).areas(area);
+    chrome::header(state, frame, top);
+    view(state, frame, body);
+    chrome::footer(state, frame, bottom);
+    overlay::draw(state, frame, area, bottom);
+}
+
+fn view(state: &State, frame: &mut Frame, area: Rect) {
+    match state.view {
+        View::Attempts if state.zoomed => log::draw(state, frame, area),
+        View::Attempts => {
+            // The list keeps a third, and the log what is left.
+            let rows = [Constraint::Ratio(2, 5), Constraint::Min(1)];
+            let [list, below] = Layout::vertical(rows).areas(area);
+            grid::draw(state, &table(state), frame, list);
+            log::draw(state, frame, below);
+        }
+        View::Overview => {
+            let rows = [Constraint::Length(FIGURES), Constraint::Min(1)];
+            let [figures, list] = Layout::vertical(rows).areas(area);
+            overview::draw(state, frame, figures);
+            grid::draw(state, &table(state), frame, list);
+        }
+        View::Costs => {
+            let [list, sum] = Layout::vertical([Constraint::Min(1), Constraint::Length(1)]).areas(area);
+            grid::draw(state, &table(state), frame, list);
+            overview::total(state, frame, sum);
+        }
+        View::Tasks | View::Workers | View::Routing | View::Alerts => {
+            grid::draw(state, &table(state), frame, area);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

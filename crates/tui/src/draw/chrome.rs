@@ -1,0 +1,83 @@
+//! What is around every view: the views and the server at the top, notices and keys at the bottom.
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+use unicode_width::UnicodeWidthStr;
+
+use crate::figures;
+use crate::keys::{Command, Place, TABLE};
+use crate::state::{Link, State, View};
+use crate::text::{beginning, clean};
+use crate::theme::Tone;
+
+/// What the footer shows besides the keys of the view.
+const ALWAYS: [Command; 4] = [Command::Help, Command::Palette, Command::Filter, Command::Quit];
+
+pub fn header(state: &State, frame: &mut Frame, area: Rect) {
+    let theme = state.theme;
+    let mut views = Vec::new();
+    for (at, view) in View::ALL.into_iter().enumerate() {
+        let style = match view == state.view {
+            true => theme.selected(theme.style(Tone::Accent)),
+            false => theme.style(Tone::Plain),
+        };
+        views.push(Span::styled(format!(" {} {} ", at + 1, view.title()), style));
+    }
+    frame.render_widget(Line::from(views), Rect { height: 1, ..area });
+    let below = Rect { y: area.y + 1, height: 1, ..area };
+    let (tone, text) = match &state.link {
+        Link::Connecting => (Tone::Dim, format!(" asking {} …", state.base)),
+        Link::Up => (Tone::Dim, format!(" {}", state.base)),
+        Link::Away { since, why } => {
+            let age = figures::age(*since, state.now);
+            (Tone::Bad, format!(" {} is away for {age}; what is shown is old. {}", state.base, clean(why)))
+        }
+    };
+    let text = beginning(&text, usize::from(area.width));
+    frame.render_widget(Line::styled(text, theme.style(tone)), below);
+    let look = state.look();
+    if !look.filter.is_empty() {
+        let filter = format!(" /{} ", clean(&look.filter));
+        frame.render_widget(
+            Line::styled(filter, theme.selected(theme.style(Tone::Warn))).right_aligned(),
+            below,
+        );
+    }
+}
+
+pub fn footer(state: &State, frame: &mut Frame, area: Rect) {
+    let theme = state.theme;
+    let above = Rect { height: 1, ..area };
+    if let Some(notice) = &state.notice {
+        let (tone, mark) = if notice.is_bad { (Tone::Bad, " ! ") } else { (Tone::Good, " ") };
+        let text = format!("{mark}{}", clean(&notice.text).replace('\n', " "));
+        let text = beginning(&text, usize::from(area.width));
+        frame.render_widget(Line::styled(text, theme.style(tone)), above);
+    } else if state.pending > 0 {
+        frame.render_widget(Line::styled(" asked the server …", theme.style(Tone::Dim)), above);
+    }
+    let own =
+        TABLE.iter().filter(|binding| binding.place != Place::Everywhere && binding.holds_in(state.view));
+    let common = TABLE.iter().filter(|binding| ALWAYS.contains(&binding.command));
+    let mut room = usize::from(area.width);
+    let mut spans = Vec::new();
+    // The common ones are never crowded out.
+    let common: Vec<(String, &str)> = common.map(|binding| (binding.keys[0].name(), binding.name)).collect();
+    let width = |(key, name): &(String, &str)| key.width() + name.width() + 3;
+    room = room.saturating_sub(common.iter().map(width).sum());
+    let mut shown = Vec::new();
+    for item in own.map(|binding| (binding.keys[0].name(), binding.name)) {
+        let needed = width(&item);
+        if needed > room {
+            break;
+        }
+        room -= needed;
+        shown.push(item);
+    }
+    for (key, name) in shown.into_iter().chain(common) {
+        spans.push(Span::styled(format!(" {key}"), theme.style(Tone::Accent)));
+        spans.push(Span::styled(format!(" {name} "), theme.style(Tone::Dim)));
+    }
+    frame.render_widget(Line::from(spans), Rect { y: area.y + 1, height: 1, ..area });
+}

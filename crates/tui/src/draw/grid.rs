@@ -1,0 +1,148 @@
+//! A table with one selected row.
+//!
+//! Invariant: no cell is wider than its column, in columns of the terminal and not in characters; only the rows that
+//! are seen are drawn.
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::text::Line;
+use unicode_width::UnicodeWidthStr;
+
+use crate::rows::{Cell, Column, Table};
+use crate::state::State;
+use crate::text::beginning;
+use crate::theme::Tone;
+
+const GAP: usize = 2;
+/// No column takes more than that from the others.
+const WIDEST: usize = 28;
+const LEAST: usize = 6;
+
+pub fn draw(state: &State, table: &Table, frame: &mut Frame, area: Rect) {
+    let theme = state.theme;
+    if table.rows.is_empty() {
+        let line = Line::styled(format!(" {}", table.empty), theme.style(Tone::Dim));
+        frame.render_widget(line, Rect { height: 1, ..area });
+        return;
+    }
+    let height = usize::from(area.height.saturating_sub(1));
+    let selected = table.selected.unwrap_or(0);
+    // The selected row is in the middle where there is enough above and below.
+    let first = selected.saturating_sub(height / 2).min(table.rows.len().saturating_sub(height));
+    let seen = table.rows.iter().enumerate().skip(first).take(height);
+    let widths = widths(table, usize::from(area.width).saturating_sub(2), first..first + height);
+    let sort = state.look().sort;
+    let heads = table.columns.iter().enumerate().map(|(at, column)| {
+        let mark = match (sort == Some(at), state.look().reversed) {
+            (true, true) => "v",
+            (true, false) => "^",
+            (false, _) => "",
+        };
+        Cell { text: format!("{}{mark}", column.head), tone: Tone::Dim, number: None }
+    });
+    let heads: Vec<Cell> = heads.collect();
+    put(frame, area, 0, (table.columns, &widths, &heads), &|tone| theme.style(tone));
+    for (line, (at, row)) in seen.enumerate() {
+        let paint = |tone| match at == selected {
+            true => theme.selected(theme.style(tone)),
+            false => theme.style(tone),
+        };
+        put(frame, area, line as u16 + 1, (table.columns, &widths, &row.cells), &paint);
+    }
+    let more = table.rows.len().saturating_sub(height);
+    if more > 0 || table.rows.len() != table.whole {
+        let text = match table.rows.len() == table.whole {
+            true => format!(" {} of {} ", selected + 1, table.whole),
+            false => format!(" {} of {}, {} in all ", selected + 1, table.rows.len(), table.whole),
+        };
+        let line = Line::styled(text, theme.style(Tone::Dim)).right_aligned();
+        frame.render_widget(line, Rect { height: 1, ..area });
+    }
+}
+
+/// As wide as what is seen needs; the bending ones share what is left.
+fn widths(table: &Table, room: usize, seen: std::ops::Range<usize>) -> Vec<usize> {
+    let rows = &table.rows[seen.start..seen.end.min(table.rows.len())];
+    let mut widths: Vec<usize> = Vec::new();
+    for (at, column) in table.columns.iter().enumerate() {
+        let cells = rows.iter().filter_map(|row| row.cells.get(at)).map(|cell| cell.text.width());
+        // The mark of the order has room beside the head.
+        let head = if column.head.is_empty() { 0 } else { column.head.width() + 1 };
+        let widest = cells.max().unwrap_or(0).max(head);
+        widths.push(if column.bends { widest } else { widest.min(WIDEST) });
+    }
+    let gaps = GAP * table.columns.len().saturating_sub(1);
+    let mut over = (widths.iter().sum::<usize>() + gaps).saturating_sub(room);
+    // The widest bending column gives first; when none has more to give, the others do.
+    while over > 0 {
+        let gives = |bends: bool, least: usize| {
+            let found = table
+                .columns
+                .iter()
+                .enumerate()
+                .filter(|(at, column)| column.bends == bends && widths[*at] > least);
+            found.map(|(at, _)| at).max_by_key(|at| widths[*at])
+        };
+        let Some(at) = gives(true, LEAST).or_else(|| gives(false, LEAST)).or_else(|| gives(true, 0)) else {
+            break;
+        };
+        widths[at] -= 1;
+        over -= 1;
+    }
+    widths
+}
+
+type Cells<'a> = (&'a [Column], &'a [usize], &'a [Cell]);
+
+fn put(
+    frame: &mut Frame,
+    area: Rect,
+    line: u16,
+    (columns, widths, cells): Cells<'_>,
+    paint: &dyn Fn(Tone) -> Style,
+) {
+    let y = area.y + line;
+    if y >= area.bottom() {
+        return;
+    }
+    let buffer = frame.buffer_mut();
+    buffer.set_style(Rect { y, height: 1, ..area }, paint(Tone::Plain));
+    let mut x = usize::from(area.x) + 1;
+    for ((column, width), cell) in columns.iter().zip(widths).zip(cells) {
+        let text = fit(&cell.text, *width);
+        let pad = if column.is_right { width.saturating_sub(text.width()) } else { 0 };
+        let room = usize::from(area.right()).saturating_sub(x + pad);
+        buffer.set_stringn((x + pad) as u16, y, &text, room, paint(cell.tone));
+        x += width + GAP;
+        if x >= usize::from(area.right()) {
+            return;
+        }
+    }
+}
+
+/// The text, or its beginning with a sign that there is more.
+pub fn fit(text: &str, width: usize) -> String {
+    if text.width() <= width {
+        return text.to_owned();
+    }
+    match width {
+        0 => String::new(),
+        width => format!("{}…", beginning(text, width - 1)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cell_is_as_wide_as_its_columns_and_never_cuts_a_wide_character_in_two() {
+        assert_eq!(fit("漢字漢字", 8), "漢字漢字");
+        assert_eq!(fit("漢字漢字", 6), "漢字…");
+        assert_eq!(fit("abc", 0), "");
+        for width in 0..12 {
+            assert!(fit("a漢b字c漢d", width).width() <= width);
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! The log of the selected attempt, and what it changed.
+
+use ratatui::Frame;
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::text::{Line, Span};
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+use super::grid::fit;
+use crate::figures;
+use crate::log::Log;
+use crate::state::State;
+use crate::text;
+use crate::theme::{Theme, Tone};
+
+/// From this width on, the changes stand beside the log.
+const WIDE: u16 = 110;
+const CHANGES: u16 = 40;
+/// Rows of changes below the log where they have no place beside it.
+const SHORT: usize = 3;
+
+pub fn draw(state: &State, frame: &mut Frame, area: Rect) {
+    let log = &state.log;
+    let [head, body] = Layout::vertical([Constraint::Length(1), Constraint::Min(1)]).areas(area);
+    title(state, frame, head);
+    if area.width >= WIDE {
+        let [left, right] = Layout::horizontal([Constraint::Min(1), Constraint::Length(CHANGES)]).areas(body);
+        entries(state, frame, left);
+        changes(log, state.theme, frame, right, usize::from(right.height));
+        return;
+    }
+    let rows = log.changes.len().min(SHORT) as u16;
+    let [above, below] = Layout::vertical([Constraint::Min(1), Constraint::Length(rows)]).areas(body);
+    entries(state, frame, above);
+    changes(log, state.theme, frame, below, SHORT);
+}
+
+fn title(state: &State, frame: &mut Frame, area: Rect) {
+    let (log, theme) = (&state.log, state.theme);
+    let id = log.attempt.as_deref().map_or("", |id| id.get(..8).unwrap_or(id));
+    let stands = match (&log.run, log.ended) {
+        _ if log.attempt.is_none() => String::new(),
+        (None, _) => "no agent has run yet".to_owned(),
+        (Some(_), false) => "live".to_owned(),
+        (Some(_), true) => "ended".to_owned(),
+    };
+    let stands = match log.scroll {
+        0 => stands,
+        rows => format!("{stands}, {rows} rows back"),
+    };
+    let sum = match log.changes.len() {
+        0 => String::new(),
+        files => {
+            let added: u64 = log.changes.values().map(|change| change.added).sum();
+            let removed: u64 = log.changes.values().map(|change| change.removed).sum();
+            format!(", {} +{added} -{removed}", figures::count(files, "file"))
+        }
+    };
+    let text = format!("── {id} {stands}{sum} ");
+    let rest = usize::from(area.width).saturating_sub(text.width());
+    let line = format!("{}{}", fit(&text, usize::from(area.width)), "─".repeat(rest));
+    frame.render_widget(Line::styled(line, theme.style(Tone::Dim)), area);
+}
+
+fn entries(state: &State, frame: &mut Frame, area: Rect) {
+    let (log, theme) = (&state.log, state.theme);
+    let say = |frame: &mut Frame, tone, text: &str| {
+        let line = Line::styled(fit(&format!(" {text}"), usize::from(area.width)), theme.style(tone));
+        frame.render_widget(line, Rect { height: 1.min(area.height), ..area });
+    };
+    if let Some(why) = &log.failure {
+        return say(frame, Tone::Bad, why);
+    }
+    let (width, height) = (usize::from(area.width).saturating_sub(2).max(1), usize::from(area.height));
+    // From the end upwards, until the screen is full.
+    let mut rows: Vec<Line> = Vec::new();
+    for block in log.blocks() {
+        let wrapped: Vec<Line> = block.iter().flat_map(|line| wrap(line, width, theme)).collect();
+        rows.extend(wrapped.into_iter().rev());
+        if rows.len() >= height.saturating_add(log.scroll) {
+            break;
+        }
+    }
+    if rows.is_empty() && log.attempt.is_some() {
+        return say(
+            frame,
+            Tone::Dim,
+            if log.ended { "The agent said nothing." } else { "waiting for the log …" },
+        );
+    }
+    let start = log.scroll.min(rows.len().saturating_sub(height));
+    let seen: Vec<Line> = rows.into_iter().skip(start).take(height).collect();
+    for (at, line) in seen.into_iter().rev().enumerate() {
+        frame.render_widget(
+            line,
+            Rect { x: area.x + 1, y: area.y + at as u16, width: width as u16, height: 1 },
+        );
+    }
+}
+
+/// A line in as many rows as it needs, by the width of its characters.
+fn wrap(line: &text::Line, width: usize, theme: Theme) -> Vec<Line<'static>> {
+    let mut rows = Vec::new();
+    let (mut row, mut used): (Vec<Span>, usize) = (Vec::new(), 0);
+    for (ink, piece) in line.pieces() {
+        let mut part = String::new();
+        for c in piece.chars() {
+            let columns = c.width().unwrap_or(0);
+            if used + columns > width {
+                row.push(Span::styled(std::mem::take(&mut part), theme.ink(*ink)));
+                rows.push(Line::from(std::mem::take(&mut row)));
+                used = 0;
+            }
+            used += columns;
+            part.push(c);
+        }
+        row.push(Span::styled(part, theme.ink(*ink)));
+    }
+    rows.push(Line::from(row));
+    rows
+}
+
+fn changes(log: &Log, theme: Theme, frame: &mut Frame, area: Rect, most: usize) {
+    for (at, (path, change)) in log.changes.iter().take(most.min(usize::from(area.height))).enumerate() {
+        let numbers = format!("+{} -{}", change.added, change.removed);
+        let room = usize::from(area.width).saturating_sub(numbers.width() + 3);
+        let path = text::clean(path);
+        // The end of a path says more than its beginning.
+        let mut path = path.as_str();
+        while path.width() > room {
+            path = path.split_once('/').map_or("", |(_, rest)| rest);
+        }
+        let spans = vec![
+            Span::raw(" "),
+            Span::styled(format!("+{}", change.added), theme.style(Tone::Good)),
+            Span::styled(format!(" -{} ", change.removed), theme.style(Tone::Bad)),
+            Span::raw(path.to_owned()),
+        ];
+        frame.render_widget(Line::from(spans), Rect { y: area.y + at as u16, height: 1, ..area });
+    }
+}

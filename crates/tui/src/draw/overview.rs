@@ -1,0 +1,112 @@
+//! The overview's figures, and the sum below the costs.
+
+use forge_types::{AttemptStatus, HealthLevel, MicroUsd, TaskStatus};
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+
+use crate::figures;
+use crate::model::List;
+use crate::state::State;
+use crate::theme::Tone;
+
+pub fn draw(state: &State, frame: &mut Frame, area: Rect) {
+    let theme = state.theme;
+    for (at, (head, parts)) in
+        [attempts(state), tasks(state), workers(state), money(state)].iter().enumerate()
+    {
+        let mut spans = vec![Span::styled(format!(" {head:<10}"), theme.style(Tone::Strong))];
+        for (tone, text) in parts {
+            spans.push(Span::styled(format!("{text}   "), theme.style(*tone)));
+        }
+        frame.render_widget(Line::from(spans), Rect { y: area.y + at as u16, height: 1, ..area });
+    }
+}
+
+type Figures = (&'static str, Vec<(Tone, String)>);
+
+/// What is none is not in the way of what is some.
+fn some(tone: Tone, count: usize, word: &str) -> (Tone, String) {
+    (if count == 0 { Tone::Dim } else { tone }, format!("{count} {word}"))
+}
+
+fn attempts(state: &State) -> Figures {
+    let data = &state.data;
+    let count = |status| data.attempts.rows().iter().filter(|row| row.attempt.status == status).count();
+    let parts = vec![
+        some(Tone::Warn, data.questions.rows().len(), "asking"),
+        some(Tone::Busy, count(AttemptStatus::Running), "running"),
+        some(Tone::Plain, count(AttemptStatus::Pending), "pending"),
+        some(Tone::Good, count(AttemptStatus::Completed), "completed"),
+        some(Tone::Bad, count(AttemptStatus::Failed), "failed"),
+    ];
+    ("Attempts", parts)
+}
+
+fn tasks(state: &State) -> Figures {
+    let count = |status| state.data.tasks.rows().iter().filter(|row| row.task.status == status).count();
+    let mut parts = vec![
+        some(Tone::Plain, count(TaskStatus::Todo), "todo"),
+        some(Tone::Busy, count(TaskStatus::InProgress), "in progress"),
+        some(Tone::Warn, count(TaskStatus::InReview), "in review"),
+        some(Tone::Good, count(TaskStatus::Done), "done"),
+    ];
+    if let List::Read(beads) = &state.data.beads {
+        parts.push(some(
+            Tone::Plain,
+            beads.iter().filter(|bead| bead.status != "closed").count(),
+            "open beads",
+        ));
+    }
+    ("Tasks", parts)
+}
+
+fn workers(state: &State) -> Figures {
+    let List::Read(workers) = &state.data.workers else {
+        let text =
+            if state.data.workers == List::NotServed { "not served by this server" } else { "reading …" };
+        return ("Workers", vec![(Tone::Dim, text.to_owned())]);
+    };
+    let live = workers.iter().filter(|worker| worker.phase.is_live());
+    let count = |level| live.clone().filter(|worker| worker.health.level == level).count();
+    let bad = count(HealthLevel::Critical) + count(HealthLevel::Failed);
+    let parts = vec![
+        some(Tone::Good, count(HealthLevel::Healthy), "healthy"),
+        some(Tone::Warn, count(HealthLevel::Degraded), "degraded"),
+        some(Tone::Bad, bad, "critical"),
+        some(Tone::Dim, workers.len() - live.clone().count(), "not at work"),
+    ];
+    ("Workers", parts)
+}
+
+fn usd(cost: Option<MicroUsd>) -> String {
+    cost.map_or_else(|| "-".to_owned(), |cost| figures::money(cost.0 as f64 / 1e6))
+}
+
+fn money(state: &State) -> Figures {
+    let usage = &state.data.usage;
+    let today = forge_types::Day::of(state.now).to_string();
+    let today = usage.days.iter().find(|spent| spent.day.as_deref() == Some(today.as_str()));
+    let today = today.and_then(|spent| spent.cost_usd);
+    let parts = vec![
+        (Tone::Plain, format!("{} today", usd(today))),
+        (Tone::Plain, format!("{} in all", usd(usage.total.cost_usd))),
+        (Tone::Dim, format!("{} runs", usage.total.runs)),
+    ];
+    ("Costs", parts)
+}
+
+pub fn total(state: &State, frame: &mut Frame, area: Rect) {
+    let total = &state.data.usage.total;
+    let mut text = format!(
+        " total {}   {} runs   {} in   {} out",
+        usd(total.cost_usd),
+        total.runs,
+        figures::tokens(total.input_tokens),
+        figures::tokens(total.output_tokens),
+    );
+    if total.unpriced_tokens > 0 {
+        text += &format!("   {} tokens without a price", figures::tokens(total.unpriced_tokens));
+    }
+    frame.render_widget(Line::styled(text, state.theme.style(Tone::Strong)), area);
+}

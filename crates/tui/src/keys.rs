@@ -1,0 +1,230 @@
+//! The key table: what can be done, with which key, where, and how it is called.
+//!
+//! Invariant: the handler, the footer, the palette and the help are all made from this table, so none of them can tell
+//! anything else than what happens.
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+
+use crate::state::View;
+
+/// What a person can ask for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Command {
+    Down,
+    Up,
+    PageDown,
+    PageUp,
+    First,
+    Last,
+    LogDown,
+    LogUp,
+    Zoom,
+    Back,
+    Show(View),
+    NextView,
+    LastView,
+    Filter,
+    Sort,
+    Reverse,
+    Palette,
+    Help,
+    Reload,
+    Repaint,
+    Quit,
+    Approve,
+    Deny,
+    FollowUp,
+    Stop,
+    Merge,
+    Open,
+    Attach,
+    Peek,
+    Send,
+    Restart,
+    Pause,
+    New,
+    Acknowledge,
+    AcknowledgeAll,
+    Group,
+}
+
+/// A key with or without Ctrl.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Press {
+    code: KeyCode,
+    ctrl: bool,
+}
+
+const fn key(code: KeyCode) -> Press {
+    Press { code, ctrl: false }
+}
+
+const fn letter(c: char) -> Press {
+    key(KeyCode::Char(c))
+}
+
+const fn ctrl(c: char) -> Press {
+    Press { code: KeyCode::Char(c), ctrl: true }
+}
+
+impl Press {
+    fn is(self, event: &KeyEvent) -> bool {
+        // Shift is in the letter already.
+        self.code == event.code && self.ctrl == event.modifiers.contains(KeyModifiers::CONTROL)
+    }
+
+    pub fn name(self) -> String {
+        let name = match self.code {
+            KeyCode::Char(c) => c.to_string(),
+            KeyCode::Enter => "Enter".to_owned(),
+            KeyCode::Esc => "Esc".to_owned(),
+            KeyCode::Tab => "Tab".to_owned(),
+            KeyCode::BackTab => "Shift-Tab".to_owned(),
+            KeyCode::Up => "Up".to_owned(),
+            KeyCode::Down => "Down".to_owned(),
+            KeyCode::Left => "Left".to_owned(),
+            KeyCode::Right => "Right".to_owned(),
+            KeyCode::PageUp => "PgUp".to_owned(),
+            KeyCode::PageDown => "PgDn".to_owned(),
+            KeyCode::Home => "Home".to_owned(),
+            KeyCode::End => "End".to_owned(),
+            other => format!("{other:?}"),
+        };
+        if self.ctrl { format!("Ctrl-{name}") } else { name }
+    }
+}
+
+/// Where a key means something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    Everywhere,
+    In(&'static [View]),
+}
+
+#[derive(Debug)]
+pub struct Binding {
+    pub command: Command,
+    pub keys: &'static [Press],
+    /// One or two words: the footer, and what is typed in the palette.
+    pub name: &'static str,
+    pub help: &'static str,
+    pub place: Place,
+}
+
+impl Binding {
+    pub fn holds_in(&self, view: View) -> bool {
+        match self.place {
+            Place::Everywhere => true,
+            Place::In(views) => views.contains(&view),
+        }
+    }
+
+    pub fn keys(&self) -> String {
+        self.keys.iter().map(|press| press.name()).collect::<Vec<_>>().join(" ")
+    }
+}
+
+macro_rules! table {
+    ($($command:expr, [$($press:expr),*], $name:literal, $help:literal, $place:expr;)*) => {
+        &[$(Binding { command: $command, keys: &[$($press),*], name: $name, help: $help, place: $place },)*]
+    };
+}
+
+const ATTEMPTS: Place = Place::In(&[View::Overview, View::Attempts]);
+const WORK: Place = Place::In(&[View::Overview, View::Attempts, View::Tasks]);
+const RUNNING: Place = Place::In(&[View::Overview, View::Attempts, View::Workers]);
+const WORKERS: Place = Place::In(&[View::Workers]);
+const ALERTS: Place = Place::In(&[View::Alerts]);
+use Place::Everywhere;
+
+pub static TABLE: &[Binding] = table! {
+    Command::Approve, [letter('a')], "approve", "Let the agent do what it asks for", ATTEMPTS;
+    Command::Deny, [letter('d')], "deny", "Refuse what the agent asks for, with a reason", ATTEMPTS;
+    Command::FollowUp, [letter('f')], "follow up", "Say more to the agent of the attempt", ATTEMPTS;
+    Command::Stop, [letter('s')], "stop", "Stop the attempt or the worker; its work is kept", RUNNING;
+    Command::Merge, [letter('m')], "merge", "Land the attempt on its target branch", ATTEMPTS;
+    Command::Peek, [letter('p')], "peek", "Look at the worker's screen", WORKERS;
+    Command::Send, [letter('i')], "send", "Type a line into the worker's session", WORKERS;
+    Command::Restart, [letter('r')], "restart", "Start the worker again as it was", WORKERS;
+    Command::Pause, [letter('z')], "pause", "Let the worker take nothing new, or go on", WORKERS;
+    Command::Attach, [letter('t')], "attach", "Go to it in this terminal and come back at its end", RUNNING;
+    Command::New, [letter('n')], "new", "Give an agent a task; among workers, start one",
+        Place::In(&[View::Overview, View::Attempts, View::Tasks, View::Workers]);
+    Command::Open, [letter('o')], "open", "Open it in the browser", WORK;
+    Command::Acknowledge, [letter('x')], "acknowledge", "Say that the alert was seen", ALERTS;
+    Command::AcknowledgeAll, [letter('X')], "acknowledge all", "Say that every alert was seen", ALERTS;
+    Command::Group, [letter('b')], "by day/model", "Sum up by day or by model", Place::In(&[View::Costs]);
+    Command::Zoom, [key(KeyCode::Enter)], "zoom", "Give the log the whole screen, or the list again",
+        Place::In(&[View::Attempts]);
+    Command::LogDown, [letter('J'), key(KeyCode::Right)], "log down", "Scroll the log towards its end",
+        Place::In(&[View::Attempts]);
+    Command::LogUp, [letter('K'), key(KeyCode::Left)], "log up", "Scroll the log towards its beginning",
+        Place::In(&[View::Attempts]);
+    Command::Help, [letter('?')], "help", "This list", Everywhere;
+    Command::Palette, [letter(':')], "commands", "Find a command by its name", Everywhere;
+    Command::Filter, [letter('/')], "filter", "Show only rows with these words", Everywhere;
+    Command::Quit, [letter('q'), ctrl('c')], "quit", "Leave; agents and workers go on", Everywhere;
+    Command::Down, [letter('j'), key(KeyCode::Down)], "down", "The next row", Everywhere;
+    Command::Up, [letter('k'), key(KeyCode::Up)], "up", "The row before", Everywhere;
+    Command::PageDown, [ctrl('d'), key(KeyCode::PageDown)], "page down", "Ten rows on", Everywhere;
+    Command::PageUp, [ctrl('u'), key(KeyCode::PageUp)], "page up", "Ten rows back", Everywhere;
+    Command::First, [letter('g'), key(KeyCode::Home)], "first", "The first row", Everywhere;
+    Command::Last, [letter('G'), key(KeyCode::End)], "last", "The last row", Everywhere;
+    Command::Sort, [letter('S')], "sort", "Sort by the next column, in the end by none", Everywhere;
+    Command::Reverse, [letter('R')], "reverse", "Turn the order around", Everywhere;
+    Command::Back, [key(KeyCode::Esc)], "back", "Leave the log, take the filter away", Everywhere;
+    Command::NextView, [key(KeyCode::Tab), letter('l')], "next view", "The view to the right", Everywhere;
+    Command::LastView, [key(KeyCode::BackTab), letter('h')], "view before", "The view to the left", Everywhere;
+    Command::Show(View::Overview), [letter('1')], "overview", "What is at work and what waits", Everywhere;
+    Command::Show(View::Attempts), [letter('2')], "attempts", "Every attempt, its log and its changes", Everywhere;
+    Command::Show(View::Tasks), [letter('3')], "tasks", "Tasks of the board, and beads", Everywhere;
+    Command::Show(View::Workers), [letter('4')], "workers", "Long-lived workers and how they are", Everywhere;
+    Command::Show(View::Costs), [letter('5')], "costs", "What was used, by day or by model", Everywhere;
+    Command::Show(View::Routing), [letter('6')], "routing", "Which work went to which model, and why", Everywhere;
+    Command::Show(View::Alerts), [letter('7')], "alerts", "What a person should know", Everywhere;
+    Command::Reload, [ctrl('r')], "reload", "Ask the server for everything again", Everywhere;
+    Command::Repaint, [ctrl('l')], "repaint", "Draw the whole screen again", Everywhere;
+};
+
+/// What a key means in a view.
+pub fn find(view: View, event: &KeyEvent) -> Option<Command> {
+    let fits =
+        |binding: &&Binding| binding.holds_in(view) && binding.keys.iter().any(|press| press.is(event));
+    TABLE.iter().find(fits).map(|binding| binding.command)
+}
+
+/// Commands whose names have the words, those that begin with them first.
+pub fn search(view: View, words: &str) -> Vec<&'static Binding> {
+    let words = words.trim().to_lowercase();
+    let mut found: Vec<&Binding> =
+        TABLE.iter().filter(|binding| binding.holds_in(view) && binding.name.contains(&words)).collect();
+    found.sort_by_key(|binding| !binding.name.starts_with(&words));
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_key_means_two_things_in_a_view() {
+        for view in View::ALL {
+            let here: Vec<&Binding> = TABLE.iter().filter(|binding| binding.holds_in(view)).collect();
+            for (at, binding) in here.iter().enumerate() {
+                for other in &here[at + 1..] {
+                    let shared = binding.keys.iter().find(|press| other.keys.contains(press));
+                    assert!(shared.is_none(), "{shared:?} in {view:?}: {} and {}", binding.name, other.name);
+                    assert_ne!(binding.name, other.name, "{view:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_palette_finds_by_name_and_only_what_can_be_done_here() {
+        let names = |view, words| search(view, words).iter().map(|found| found.name).collect::<Vec<_>>();
+        assert_eq!(names(View::Workers, "re"), ["restart", "reverse", "reload", "repaint"]);
+        assert!(names(View::Costs, "merge").is_empty());
+        assert_eq!(names(View::Costs, " Wor"), ["workers"]);
+    }
+}

@@ -1,0 +1,205 @@
+//! The loop: messages in, frames and effects out.
+//!
+//! Owns the terminal and every task. Invariant: when it ends, however it ends, the terminal is as it was and no task is
+//! left.
+
+mod feed;
+mod follow;
+mod load;
+mod screen;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use crossterm::event::{Event as Input, EventStream, KeyEventKind};
+use forge_types::Millis;
+use futures_util::StreamExt;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::{mpsc, watch};
+use tokio::task::JoinSet;
+use tokio::time::MissedTickBehavior;
+
+use crate::api::{Api, Fault};
+use crate::message::{Attach, Call, Effect, Message};
+use crate::state::State;
+use crate::theme::Theme;
+use crate::update::update;
+use load::Loader;
+use screen::Screen;
+
+const TICK: Duration = Duration::from_secs(1);
+const PEEK_PAUSE: Duration = Duration::from_millis(700);
+/// Messages that may wait; a server that is faster than the screen has to wait, too.
+const WAITING: usize = 1024;
+
+pub struct Options {
+    pub base: String,
+    pub token: Option<String>,
+    pub theme: Theme,
+    /// Our own program, for what takes the whole terminal.
+    pub program: PathBuf,
+    /// Shows a page in the browser.
+    pub browse: fn(&str),
+}
+
+/// What the loop holds besides the state.
+struct Desk {
+    api: Api,
+    options: Options,
+    messages: mpsc::Sender<Message>,
+    loader: Loader,
+    followed: watch::Sender<follow::Wanted>,
+    peeked: watch::Sender<Option<String>>,
+    tasks: JoinSet<()>,
+}
+
+enum Next {
+    GoOn,
+    Attach(Attach),
+    Repaint,
+    Quit,
+}
+
+/// Shows the dashboard until the person leaves it.
+pub async fn run(options: Options) -> Result<()> {
+    let (messages, mut inbox) = mpsc::channel(WAITING);
+    let api = Api::new(&options.base, options.token.clone());
+    let mut state = State::new(api.base(), options.theme, Millis::now());
+    let mut screen = Screen::enter()?;
+    state.size = screen.size();
+    screen.draw(&state)?;
+    let mut desk = Desk::open(api, options, messages);
+    let mut keys = EventStream::new();
+    let mut ticks = tokio::time::interval(TICK);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
+    let mut interrupts = signal(SignalKind::interrupt()).context("cannot wait for signals")?;
+    let mut ends = signal(SignalKind::terminate()).context("cannot wait for signals")?;
+    let mut hangs_up = signal(SignalKind::hangup()).context("cannot wait for signals")?;
+    loop {
+        let message = tokio::select! {
+            key = keys.next() => match key {
+                Some(Ok(input)) => read(input),
+                // The terminal is gone.
+                Some(Err(_)) | None => Some(Message::Leave),
+            },
+            message = inbox.recv() => message,
+            _ = ticks.tick() => Some(Message::Tick(Millis::now())),
+            _ = interrupts.recv() => Some(Message::Leave),
+            _ = ends.recv() => Some(Message::Leave),
+            _ = hangs_up.recv() => Some(Message::Leave),
+        };
+        let (mut redraw, mut next) = (false, Next::GoOn);
+        // All that has come is taken before one frame is drawn.
+        let mut waiting = message;
+        while let Some(message) = waiting {
+            let outcome = update(&mut state, message);
+            redraw |= outcome.redraw;
+            for effect in outcome.effects {
+                match desk.perform(effect) {
+                    Next::GoOn => {}
+                    other => next = other,
+                }
+            }
+            waiting = if matches!(next, Next::GoOn) { inbox.try_recv().ok() } else { None };
+        }
+        match next {
+            Next::Quit => break,
+            Next::Attach(attach) => {
+                // Whoever reads the keyboard besides the command would take its keys.
+                drop(keys);
+                let result = screen.lend(&desk.options.program, &attach).await?;
+                keys = EventStream::new();
+                // Ctrl-C was meant for the command.
+                interrupts = signal(SignalKind::interrupt()).context("cannot wait for signals")?;
+                let outcome = update(&mut state, Message::Returned(result));
+                outcome.effects.into_iter().for_each(|effect| {
+                    desk.perform(effect);
+                });
+                state.size = screen.size();
+                screen.repaint(&state)?;
+            }
+            Next::Repaint => screen.repaint(&state)?,
+            Next::GoOn if redraw => screen.draw(&state)?,
+            Next::GoOn => {}
+        }
+    }
+    desk.tasks.shutdown().await;
+    Ok(())
+}
+
+fn read(input: Input) -> Option<Message> {
+    match input {
+        Input::Key(event) if event.kind != KeyEventKind::Release => Some(Message::Key(event)),
+        Input::Paste(text) => Some(Message::Paste(text)),
+        Input::Resize(columns, rows) => Some(Message::Resize(columns, rows)),
+        _ => None,
+    }
+}
+
+impl Desk {
+    fn open(api: Api, options: Options, messages: mpsc::Sender<Message>) -> Self {
+        let mut tasks = JoinSet::new();
+        let (followed, wanted) = watch::channel(follow::Wanted::default());
+        let (peeked, screen) = watch::channel(None);
+        tasks.spawn(feed::listen(api.clone(), messages.clone()));
+        tasks.spawn(follow::follow(api.clone(), wanted, messages.clone()));
+        tasks.spawn(peek(api.clone(), screen, messages.clone()));
+        let loader = Loader::start(&api, &messages, &mut tasks);
+        Self { api, options, messages, loader, followed, peeked, tasks }
+    }
+
+    fn perform(&mut self, effect: Effect) -> Next {
+        match effect {
+            Effect::Load(topic) => self.loader.load(topic),
+            Effect::Follow(attempt) => self.followed.send_modify(|wanted| wanted.turn_to(attempt)),
+            Effect::Peek(worker) => {
+                self.peeked.send_if_modified(|known| std::mem::replace(known, worker.clone()) != worker);
+            }
+            Effect::Call(call) => {
+                // Those that have ended are let go.
+                while self.tasks.try_join_next().is_some() {}
+                self.tasks.spawn(perform(self.api.clone(), call, self.messages.clone()));
+            }
+            Effect::Browse(url) => (self.options.browse)(&url),
+            Effect::Attach(attach) => return Next::Attach(attach),
+            Effect::Repaint => return Next::Repaint,
+            Effect::Quit => return Next::Quit,
+        }
+        Next::GoOn
+    }
+}
+
+async fn perform(api: Api, call: Call, messages: mpsc::Sender<Message>) {
+    let result = api.post(&call.path, &call.body).await;
+    if let Err(fault) = &result {
+        tracing::warn!(path = %call.path, %fault, "a request was refused");
+    }
+    // The loop that would hear it has ended.
+    let _ = messages.send(Message::Done(call, result)).await;
+}
+
+/// Reads the screen of the worker that is looked at, again and again.
+async fn peek(api: Api, mut wanted: watch::Receiver<Option<String>>, messages: mpsc::Sender<Message>) {
+    loop {
+        let Some(worker) = wanted.borrow_and_update().clone() else {
+            if wanted.changed().await.is_err() {
+                return;
+            }
+            continue;
+        };
+        let screen = api.get::<serde_json::Value>(&format!("/api/workers/{worker}/peek")).await;
+        let screen = screen.and_then(|answer| screen_of(&answer));
+        if messages.send(Message::Peeked { worker, screen }).await.is_err() {
+            return;
+        }
+        // Another worker is looked at without a pause.
+        let _ = tokio::time::timeout(PEEK_PAUSE, wanted.changed()).await;
+    }
+}
+
+/// A text, or an object that has it.
+fn screen_of(answer: &serde_json::Value) -> Result<String, Fault> {
+    let text = answer.as_str().or(answer["text"].as_str()).or(answer["screen"].as_str());
+    text.map(str::to_owned).ok_or_else(|| Fault::Refused("unexpected answer: no screen".to_owned()))
+}

@@ -1,0 +1,113 @@
+//! Reading lists, one task for each.
+//!
+//! Invariant: a list is read at most once at a time and not more often than [`PACE`]; what asks for it meanwhile is
+//! answered by one more reading.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::future::try_join_all;
+use serde::Deserialize;
+use serde_json::Value;
+use tokio::sync::{Notify, mpsc};
+use tokio::task::JoinSet;
+
+use crate::api::{Api, Fault};
+use crate::message::{Loaded, Message, Topic};
+use crate::model::{Question, Spent, Usage};
+
+const PACE: Duration = Duration::from_millis(200);
+
+pub struct Loader {
+    bells: HashMap<Topic, Arc<Notify>>,
+}
+
+impl Loader {
+    pub fn start(api: &Api, messages: &mpsc::Sender<Message>, tasks: &mut JoinSet<()>) -> Self {
+        let bells = Topic::ALL.map(|topic| {
+            let bell = Arc::new(Notify::new());
+            tasks.spawn(keep_reading(api.clone(), topic, bell.clone(), messages.clone()));
+            (topic, bell)
+        });
+        Self { bells: bells.into() }
+    }
+
+    pub fn load(&self, topic: Topic) {
+        if let Some(bell) = self.bells.get(&topic) {
+            bell.notify_one();
+        }
+    }
+}
+
+async fn keep_reading(api: Api, topic: Topic, bell: Arc<Notify>, messages: mpsc::Sender<Message>) {
+    loop {
+        bell.notified().await;
+        let message = match read(&api, topic).await {
+            Ok(loaded) => Message::Loaded(Box::new(loaded)),
+            Err(fault) => Message::Failed(topic, fault),
+        };
+        if messages.send(message).await.is_err() {
+            return;
+        }
+        tokio::time::sleep(PACE).await;
+    }
+}
+
+async fn read(api: &Api, topic: Topic) -> Result<Loaded, Fault> {
+    Ok(match topic {
+        Topic::Projects => Loaded::Projects(api.get("/api/projects").await?),
+        Topic::Attempts => Loaded::Attempts(api.get("/api/task-attempts").await?),
+        Topic::Tasks => Loaded::Tasks(tasks(api).await?),
+        Topic::Questions => Loaded::Questions(questions(api).await?),
+        Topic::Beads => Loaded::Beads(api.get("/api/beads").await?),
+        Topic::Workers => Loaded::Workers(api.get("/api/workers").await?),
+        Topic::Alerts => Loaded::Alerts(api.get("/api/alerts").await?),
+        Topic::Routing => Loaded::Routing(api.get("/api/routing").await?),
+        Topic::Usage => Loaded::Usage(usage(api).await?),
+    })
+}
+
+#[derive(Deserialize)]
+struct Named {
+    id: String,
+}
+
+/// Those of all projects, the newest first.
+async fn tasks(api: &Api) -> Result<Vec<forge_types::TaskSummary>, Fault> {
+    let projects: Vec<Named> = api.get("/api/projects").await?;
+    let lists = projects.iter().map(|project| {
+        let path = format!("/api/tasks?project_id={}", project.id);
+        async move { api.get::<Vec<forge_types::TaskSummary>>(&path).await }
+    });
+    let mut tasks: Vec<_> = try_join_all(lists).await?.into_iter().flatten().collect();
+    tasks.sort_by_key(|task| std::cmp::Reverse(task.task.created_at));
+    Ok(tasks)
+}
+
+/// Each with the attempt of its run.
+async fn questions(api: &Api) -> Result<Vec<Question>, Fault> {
+    let mut questions: Vec<Question> = api.get("/api/approvals/pending").await?;
+    for question in &mut questions {
+        let Some(run) = &question.execution_process_id else { continue };
+        let run: Value = api.get(&format!("/api/execution-processes/{run}")).await?;
+        question.attempt = run["task_attempt_id"].as_str().map(str::to_owned);
+    }
+    Ok(questions)
+}
+
+#[derive(Deserialize)]
+struct Report {
+    groups: Vec<Spent>,
+    total: Spent,
+}
+
+async fn usage(api: &Api) -> Result<Usage, Fault> {
+    let (days, models) = tokio::try_join!(
+        api.get::<Report>("/api/usage?group_by=day"),
+        api.get::<Report>("/api/usage?group_by=model"),
+    )?;
+    let mut groups = days.groups;
+    groups.sort_by(|a, b| b.day.cmp(&a.day));
+    Ok(Usage { days: groups, models: models.groups, total: days.total })
+}

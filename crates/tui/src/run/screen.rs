@@ -1,0 +1,91 @@
+//! The terminal: taken, lent to a command, and given back.
+//!
+//! Invariant: it is given back on every way out, a panic included.
+
+use std::io::stdout;
+use std::path::Path;
+use std::process::Stdio;
+
+use anyhow::{Context, Result};
+use crossterm::event::{DisableBracketedPaste, EnableBracketedPaste};
+use crossterm::execute;
+use ratatui::DefaultTerminal;
+
+use crate::draw::draw;
+use crate::message::Attach;
+use crate::state::State;
+
+pub struct Screen {
+    terminal: DefaultTerminal,
+}
+
+impl Screen {
+    pub fn enter() -> Result<Self> {
+        let terminal = take()?;
+        Ok(Self { terminal })
+    }
+
+    pub fn size(&self) -> (u16, u16) {
+        self.terminal.size().map_or((80, 24), |size| (size.width, size.height))
+    }
+
+    pub fn draw(&mut self, state: &State) -> Result<()> {
+        self.terminal.draw(|frame| draw(state, frame)).context("cannot write to the terminal")?;
+        Ok(())
+    }
+
+    /// Draws everything, whatever stands there.
+    pub fn repaint(&mut self, state: &State) -> Result<()> {
+        self.terminal.clear().context("cannot write to the terminal")?;
+        self.draw(state)
+    }
+
+    /// Gives the terminal to a command until it ends; what went wrong with the command is told inside.
+    pub async fn lend(&mut self, program: &Path, attach: &Attach) -> Result<Result<(), String>> {
+        give_back();
+        let mut command = tokio::process::Command::new(program);
+        command.args(&attach.args).stdin(Stdio::inherit()).stdout(Stdio::inherit()).stderr(Stdio::piped());
+        let ended = command.kill_on_drop(true).spawn();
+        let ended = match ended {
+            Ok(child) => child.wait_with_output().await,
+            Err(error) => Err(error),
+        };
+        if attach.is_read && ended.is_ok() {
+            wait_for_enter().await;
+        }
+        self.terminal = take()?;
+        Ok(match ended {
+            Ok(output) => {
+                let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+                if output.status.success() || said.is_empty() { Ok(()) } else { Err(said) }
+            }
+            Err(error) => Err(format!("cannot start {}: {error}", program.display())),
+        })
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        give_back();
+    }
+}
+
+/// Until the person has read what stands there.
+async fn wait_for_enter() {
+    println!("\n-- Enter goes back to the dashboard");
+    let mut line = String::new();
+    let _ = tokio::task::spawn_blocking(move || std::io::stdin().read_line(&mut line)).await;
+}
+
+fn take() -> Result<DefaultTerminal> {
+    let terminal = ratatui::try_init().context("cannot take the terminal")?;
+    // Only terminals that know it paste as one; the others type.
+    let _ = execute!(stdout(), EnableBracketedPaste);
+    Ok(terminal)
+}
+
+/// A terminal that is gone cannot be restored, and need not be.
+fn give_back() {
+    let _ = execute!(stdout(), DisableBracketedPaste);
+    let _ = ratatui::try_restore();
+}

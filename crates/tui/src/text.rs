@@ -1,0 +1,10 @@
+//! Text for terminals: what strangers wrote made harmless, lines of pieces with ink, and what agents do with tools.
+//!
+//! The commands print these lines; the dashboard draws them.
+
+mod clean;
+pub mod deed;
+mod line;
+
+pub use clean::clean;
+pub use line::{Colours, Ink, Line, Page, beginning};

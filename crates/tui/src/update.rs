@@ -1,0 +1,162 @@
+//! What a message makes of the state, and what is to be done outside. Pure.
+
+mod action;
+mod key;
+mod news;
+
+use crate::message::{Call, Effect, LogNews, Message, Outcome, Topic};
+use crate::model::List;
+use crate::rows::table;
+use crate::state::{Link, Overlay, State, Subject, View};
+use crate::{api::Fault, figures, text::clean};
+
+pub fn update(state: &mut State, message: Message) -> Outcome {
+    let mut outcome = match message {
+        Message::Key(event) => key::press(state, &event),
+        Message::Paste(text) => key::paste(state, &text),
+        Message::Resize(columns, rows) => {
+            state.size = (columns, rows);
+            Outcome::redraw()
+        }
+        Message::Tick(now) => tick(state, now),
+        Message::Up => {
+            if matches!(state.link, Link::Away { .. }) {
+                state.say("the server is back");
+            }
+            state.link = Link::Up;
+            let effects = Topic::ALL.map(Effect::Load).into();
+            // What was shown of the log may have gone on meanwhile.
+            let outcome = Outcome { effects, redraw: true };
+            match state.log.attempt.clone() {
+                Some(attempt) => outcome.with(Effect::Follow(Some(attempt))),
+                None => outcome,
+            }
+        }
+        Message::Away(why) => {
+            if !matches!(state.link, Link::Away { .. }) {
+                state.link = Link::Away { since: state.now, why };
+            }
+            Outcome::redraw()
+        }
+        Message::Event(event) => news::take(state, event),
+        Message::Loaded(loaded) => news::put(state, *loaded),
+        Message::Failed(topic, fault) => failed(state, topic, fault),
+        Message::Log(news) => take_log(state, news),
+        Message::Done(call, result) => done(state, call, result),
+        Message::Peeked { worker, screen } => peeked(state, &worker, screen),
+        Message::Returned(result) => {
+            if let Err(why) = result {
+                state.complain(why);
+            }
+            Outcome::redraw().with(Effect::Repaint)
+        }
+        Message::Leave => Outcome::nothing().with(Effect::Quit),
+    };
+    if let Some(effect) = follow_selection(state) {
+        outcome = outcome.with(effect);
+    }
+    outcome
+}
+
+/// Draws again only when an age that is shown reads differently now.
+fn tick(state: &mut State, now: forge_types::Millis) -> Outcome {
+    let before = std::mem::replace(&mut state.now, now);
+    let differs = |at| figures::age(at, before) != figures::age(at, now);
+    let away = match state.link {
+        Link::Away { since, .. } => differs(since),
+        Link::Connecting | Link::Up => false,
+    };
+    if away || table(state).rows.iter().filter_map(|row| row.at).any(differs) {
+        return Outcome::redraw();
+    }
+    Outcome::nothing()
+}
+
+/// The log is that of the attempt which is selected.
+fn follow_selection(state: &mut State) -> Option<Effect> {
+    if state.view != View::Attempts {
+        return None;
+    }
+    let wanted = match table(state).subject() {
+        Some(Subject::Attempt(id)) => Some(id.clone()),
+        _ => None,
+    };
+    if state.log.attempt == wanted {
+        return None;
+    }
+    state.log.turn_to(wanted.clone());
+    Some(Effect::Follow(wanted))
+}
+
+fn failed(state: &mut State, topic: Topic, fault: Fault) -> Outcome {
+    match (topic, fault) {
+        // The link says so already.
+        (_, Fault::Away(_)) => return Outcome::nothing(),
+        (Topic::Beads, Fault::NotServed) => state.data.beads = List::NotServed,
+        (Topic::Workers, Fault::NotServed) => state.data.workers = List::NotServed,
+        (Topic::Alerts, Fault::NotServed) => state.data.alerts = List::NotServed,
+        (Topic::Routing, Fault::NotServed) => state.data.routing = List::NotServed,
+        (topic, fault) => state.complain(format!("{topic:?} cannot be read: {fault}")),
+    }
+    Outcome::redraw()
+}
+
+fn take_log(state: &mut State, news: LogNews) -> Outcome {
+    let of = match &news {
+        LogNews::Begun { attempt, .. }
+        | LogNews::Entries { attempt, .. }
+        | LogNews::Ended { attempt }
+        | LogNews::Changes { attempt, .. }
+        | LogNews::Failed { attempt, .. } => attempt,
+    };
+    // It was on its way when another attempt was selected.
+    if state.log.attempt.as_ref() != Some(of) {
+        return Outcome::nothing();
+    }
+    let log = &mut state.log;
+    match news {
+        LogNews::Begun { run, .. } => log.begin(run),
+        LogNews::Entries { entries, .. } => {
+            entries.into_iter().for_each(|(index, entry)| log.put(index, entry));
+        }
+        LogNews::Ended { .. } => log.ended = true,
+        LogNews::Changes { files, .. } => {
+            for (path, change) in files {
+                match change {
+                    Some(change) => log.changes.insert(path, change),
+                    None => log.changes.remove(&path),
+                };
+            }
+        }
+        LogNews::Failed { why, .. } => log.failure = Some(why),
+    }
+    if state.view == View::Attempts { Outcome::redraw() } else { Outcome::nothing() }
+}
+
+fn done(state: &mut State, call: Call, result: Result<serde_json::Value, Fault>) -> Outcome {
+    state.pending = state.pending.saturating_sub(1);
+    match result {
+        Ok(_) => state.say(call.done),
+        Err(fault) => state.complain(fault.to_string()),
+    }
+    Outcome { effects: call.reload.into_iter().map(Effect::Load).collect(), redraw: true }
+}
+
+fn peeked(state: &mut State, of: &str, screen: Result<String, Fault>) -> Outcome {
+    let Some(Overlay::Peek { worker, text }) = &mut state.overlay else { return Outcome::nothing() };
+    if worker != of {
+        return Outcome::nothing();
+    }
+    let new = match screen {
+        Ok(screen) => clean(&screen),
+        Err(fault) => fault.to_string(),
+    };
+    if text.as_ref() == Some(&new) {
+        return Outcome::nothing();
+    }
+    *text = Some(new);
+    Outcome::redraw()
+}
+
+#[cfg(test)]
+mod tests;

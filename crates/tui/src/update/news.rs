@@ -1,0 +1,89 @@
+//! What the server tells, put in its place.
+
+use forge_types::AttemptStatus;
+
+use crate::message::{Effect, Event, Loaded, Outcome, RunNews, Topic};
+use crate::model::List;
+use crate::state::{State, View};
+
+pub fn put(state: &mut State, loaded: Loaded) -> Outcome {
+    let data = &mut state.data;
+    match loaded {
+        Loaded::Projects(rows) => data.projects = List::Read(rows),
+        Loaded::Attempts(rows) => data.attempts = List::Read(rows),
+        Loaded::Tasks(rows) => data.tasks = List::Read(rows),
+        Loaded::Questions(rows) => data.questions = List::Read(rows),
+        Loaded::Beads(rows) => data.beads = List::Read(rows),
+        Loaded::Workers(rows) => data.workers = List::Read(rows),
+        Loaded::Alerts(rows) => data.alerts = List::Read(rows),
+        Loaded::Routing(rows) => data.routing = List::Read(rows),
+        Loaded::Usage(usage) => data.usage = usage,
+    }
+    Outcome::redraw()
+}
+
+/// An event that carries its thing is applied at once; of others the list is read again.
+pub fn take(state: &mut State, event: Event) -> Outcome {
+    let data = &mut state.data;
+    match event {
+        Event::Task(task) => {
+            let id = task.task.id;
+            let is_new = data.tasks.rows().iter().all(|known| known.task.id != id);
+            data.tasks.put(*task, |known| known.task.id == id);
+            let outcome = Outcome::redraw().with(Effect::Load(Topic::Attempts));
+            // A new one may be of a project that was not heard of.
+            return if is_new { outcome.with(Effect::Load(Topic::Projects)) } else { outcome };
+        }
+        Event::TaskGone(id) => data.tasks.remove(|task| task.task.id.to_string() == id),
+        Event::AttemptGone(id) => data.attempts.remove(|attempt| attempt.attempt.id.to_string() == id),
+        Event::Run(run) => return take_run(state, &run),
+        Event::Approval => return Outcome::nothing().with(Effect::Load(Topic::Questions)),
+        Event::Worker(worker) => {
+            let id = worker.id.clone();
+            data.workers.put(*worker, |known| known.id == id);
+        }
+        Event::WorkerGone(id) => data.workers.remove(|worker| worker.id.as_str() == id),
+        Event::Alert(alert) => {
+            let id = alert.id;
+            data.alerts.put(*alert, |known| known.id == id);
+        }
+        Event::Routing(routing) => {
+            let id = routing.id;
+            data.routing.put(*routing, |known| known.id == id);
+        }
+    }
+    Outcome::redraw()
+}
+
+fn take_run(state: &mut State, run: &RunNews) -> Outcome {
+    let mut outcome = Outcome::nothing().with(Effect::Load(Topic::Attempts));
+    let Some(attempt) = &run.task_attempt_id else { return outcome };
+    let status = match run.status.as_str() {
+        "running" => AttemptStatus::Running,
+        "completed" => AttemptStatus::Completed,
+        "failed" => AttemptStatus::Failed,
+        "killed" => AttemptStatus::Stopped,
+        _ => return outcome,
+    };
+    if run.is_agent() {
+        if let List::Read(rows) = &mut state.data.attempts
+            && let Some(known) = rows.iter_mut().find(|known| known.attempt.id.to_string() == *attempt)
+        {
+            known.attempt.status = status;
+            outcome.redraw = true;
+        }
+        if status != AttemptStatus::Running {
+            outcome = outcome.with(Effect::Load(Topic::Usage));
+        }
+    }
+    // Another run of the attempt whose log is open: it goes on there.
+    let shown = state.log.run.as_ref().map(|run| run.id.as_str());
+    if state.view == View::Attempts
+        && run.is_agent()
+        && state.log.attempt.as_ref() == Some(attempt)
+        && shown != Some(run.id.as_str())
+    {
+        outcome = outcome.with(Effect::Follow(Some(attempt.clone())));
+    }
+    outcome
+}
