@@ -139,22 +139,22 @@ use Place::Everywhere;
 
 pub static TABLE: &[Binding] = table! {
     Command::Approve, [letter('a')], "approve", "Let the agent do what it asks for", ATTEMPTS;
-    Command::Deny, [letter('d')], "deny", "Refuse what the agent asks for, with a reason", ATTEMPTS;
+    Command::Deny, [letter('d')], "deny", "Refuse what it asks for, with a reason", ATTEMPTS;
     Command::FollowUp, [letter('f')], "follow up", "Say more to the agent of the attempt", ATTEMPTS;
-    Command::Stop, [letter('s')], "stop", "Stop the attempt or the worker; its work is kept", RUNNING;
+    Command::Stop, [letter('s')], "stop", "Stop the agent; what it did is kept", RUNNING;
     Command::Merge, [letter('m')], "merge", "Land the attempt on its target branch", ATTEMPTS;
     Command::Peek, [letter('p')], "peek", "Look at the worker's screen", WORKERS;
     Command::Send, [letter('i')], "send", "Type a line into the worker's session", WORKERS;
     Command::Restart, [letter('r')], "restart", "Start the worker again as it was", WORKERS;
-    Command::Pause, [letter('z')], "pause", "Let the worker take nothing new, or go on", WORKERS;
-    Command::Attach, [letter('t')], "attach", "Go to it in this terminal and come back at its end", RUNNING;
-    Command::New, [letter('n')], "new", "Give an agent a task; among workers, start one",
+    Command::Pause, [letter('z')], "pause", "Let it take nothing new, or go on", WORKERS;
+    Command::Attach, [letter('t')], "attach", "Go to it in this terminal, and come back", RUNNING;
+    Command::New, [letter('n')], "new", "Give an agent a task, or start a worker",
         Place::In(&[View::Overview, View::Attempts, View::Tasks, View::Workers]);
     Command::Open, [letter('o')], "open", "Open it in the browser", WORK;
     Command::Acknowledge, [letter('x')], "acknowledge", "Say that the alert was seen", ALERTS;
     Command::AcknowledgeAll, [letter('X')], "acknowledge all", "Say that every alert was seen", ALERTS;
     Command::Group, [letter('b')], "by day/model", "Sum up by day or by model", Place::In(&[View::Costs]);
-    Command::Zoom, [key(KeyCode::Enter)], "zoom", "Give the log the whole screen, or the list again",
+    Command::Zoom, [key(KeyCode::Enter)], "zoom", "Give the log the whole screen, or not",
         Place::In(&[View::Attempts]);
     Command::LogDown, [letter('J'), key(KeyCode::Right)], "log down", "Scroll the log towards its end",
         Place::In(&[View::Attempts]);
@@ -170,7 +170,7 @@ pub static TABLE: &[Binding] = table! {
     Command::PageUp, [ctrl('u'), key(KeyCode::PageUp)], "page up", "Ten rows back", Everywhere;
     Command::First, [letter('g'), key(KeyCode::Home)], "first", "The first row", Everywhere;
     Command::Last, [letter('G'), key(KeyCode::End)], "last", "The last row", Everywhere;
-    Command::Sort, [letter('S')], "sort", "Sort by the next column, in the end by none", Everywhere;
+    Command::Sort, [letter('S')], "sort", "Sort by the next column, then by none", Everywhere;
     Command::Reverse, [letter('R')], "reverse", "Turn the order around", Everywhere;
     Command::Back, [key(KeyCode::Esc)], "back", "Leave the log, take the filter away", Everywhere;
     Command::NextView, [key(KeyCode::Tab), letter('l')], "next view", "The view to the right", Everywhere;
@@ -221,9 +221,17 @@ mod tests {
     }
 
     #[test]
+    fn the_help_fits_on_the_smallest_screen() {
+        for binding in TABLE {
+            assert!(binding.keys().len() < 13 && binding.name.len() < 16, "{}", binding.name);
+            assert!(binding.help.len() <= 43, "{}", binding.help);
+        }
+    }
+
+    #[test]
     fn the_palette_finds_by_name_and_only_what_can_be_done_here() {
         let names = |view, words| search(view, words).iter().map(|found| found.name).collect::<Vec<_>>();
-        assert_eq!(names(View::Workers, "re"), ["restart", "reverse", "reload", "repaint"]);
+        assert_eq!(names(View::Workers, "re"), ["restart", "reverse", "reload", "repaint", "view before"]);
         assert!(names(View::Costs, "merge").is_empty());
         assert_eq!(names(View::Costs, " Wor"), ["workers"]);
     }

@@ -9,6 +9,8 @@ mod api;
 mod draw;
 mod field;
 pub mod figures;
+#[cfg(test)]
+mod fixture;
 mod keys;
 mod log;
 mod message;

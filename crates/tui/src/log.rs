@@ -17,7 +17,10 @@ const REMEMBERED: usize = 1000;
 pub struct Log {
     pub attempt: Option<String>,
     pub run: Option<RunNews>,
-    entries: BTreeMap<usize, NormalizedEntry>,
+    /// The server has told which runs there are.
+    pub begun: bool,
+    /// By run and place.
+    entries: BTreeMap<(usize, usize), NormalizedEntry>,
     pub changes: Changes,
     /// Everything there is has come.
     pub ended: bool,
@@ -36,13 +39,13 @@ impl Log {
         self.run = run;
         self.entries.clear();
         self.changes.clear();
-        (self.ended, self.failure) = (false, None);
+        (self.begun, self.ended, self.failure) = (true, false, None);
     }
 
-    pub fn put(&mut self, index: usize, entry: Option<NormalizedEntry>) {
+    pub fn put(&mut self, place: (usize, usize), entry: Option<NormalizedEntry>) {
         match entry {
-            Some(entry) => self.entries.insert(index, entry),
-            None => self.entries.remove(&index),
+            Some(entry) => self.entries.insert(place, entry),
+            None => self.entries.remove(&place),
         };
         while self.entries.len() > REMEMBERED {
             self.entries.pop_first();

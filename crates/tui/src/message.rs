@@ -111,7 +111,8 @@ pub enum LogNews {
     },
     Entries {
         attempt: String,
-        entries: Vec<(usize, Option<NormalizedEntry>)>,
+        /// By run and place.
+        entries: Vec<((usize, usize), Option<NormalizedEntry>)>,
     },
     Ended {
         attempt: String,
@@ -130,7 +131,7 @@ pub enum LogNews {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
     Load(Topic),
-    /// Shows the log of this attempt, of the newest run, from its beginning; none stops that.
+    /// Shows the log of this attempt from its beginning; none stops that.
     Follow(Option<String>),
     Call(Call),
     /// Reads the screen of this worker again and again; none stops that.

@@ -22,18 +22,26 @@ pub struct Column {
     pub is_right: bool,
     /// Gives way when there is little room.
     pub bends: bool,
+    /// Is left out before what bends cannot be read any more.
+    pub yields: bool,
+}
+
+impl Column {
+    const fn yielding(self) -> Column {
+        Column { yields: true, ..self }
+    }
 }
 
 const fn column(head: &'static str) -> Column {
-    Column { head, is_right: false, bends: false }
+    Column { head, is_right: false, bends: false, yields: false }
 }
 
 const fn right(head: &'static str) -> Column {
-    Column { head, is_right: true, bends: false }
+    Column { head, is_right: true, bends: false, yields: false }
 }
 
 const fn bending(head: &'static str) -> Column {
-    Column { head, is_right: false, bends: true }
+    Column { head, is_right: false, bends: true, yields: false }
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -67,11 +75,11 @@ const ATTEMPTS: &[Column] = &[
     column(""),
     column("ID"),
     column("STATUS"),
-    bending("AGENT"),
+    bending("AGENT").yielding(),
     right("AGE"),
     right("COST"),
     bending("TITLE"),
-    bending("BRANCH"),
+    bending("BRANCH").yielding(),
 ];
 const TASKS: &[Column] = &[
     column(""),
@@ -89,8 +97,8 @@ const WORKERS: &[Column] = &[
     column("PHASE"),
     column("HEALTH"),
     bending("MODEL"),
-    column("TIER"),
-    right("MB"),
+    column("TIER").yielding(),
+    right("MB").yielding(),
     right("AGE"),
     bending("WORK"),
 ];
@@ -99,10 +107,10 @@ const COSTS: &[Column] =
 const ROUTING: &[Column] = &[
     column(""),
     column("WORK"),
-    right("SCORE"),
+    right("SCORE").yielding(),
     column("TIER"),
     bending("MODEL"),
-    column("REASON"),
+    column("REASON").yielding(),
     column("OUTCOME"),
     right("COST"),
     right("AGE"),

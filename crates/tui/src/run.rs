@@ -49,7 +49,7 @@ struct Desk {
     options: Options,
     messages: mpsc::Sender<Message>,
     loader: Loader,
-    followed: watch::Sender<follow::Wanted>,
+    followed: watch::Sender<Option<String>>,
     peeked: watch::Sender<Option<String>>,
     tasks: JoinSet<()>,
 }
@@ -140,7 +140,7 @@ fn read(input: Input) -> Option<Message> {
 impl Desk {
     fn open(api: Api, options: Options, messages: mpsc::Sender<Message>) -> Self {
         let mut tasks = JoinSet::new();
-        let (followed, wanted) = watch::channel(follow::Wanted::default());
+        let (followed, wanted) = watch::channel(None);
         let (peeked, screen) = watch::channel(None);
         tasks.spawn(feed::listen(api.clone(), messages.clone()));
         tasks.spawn(follow::follow(api.clone(), wanted, messages.clone()));
@@ -152,7 +152,10 @@ impl Desk {
     fn perform(&mut self, effect: Effect) -> Next {
         match effect {
             Effect::Load(topic) => self.loader.load(topic),
-            Effect::Follow(attempt) => self.followed.send_modify(|wanted| wanted.turn_to(attempt)),
+            Effect::Follow(attempt) => {
+                // Also the same again: its log has gone on.
+                self.followed.send_replace(attempt);
+            }
             Effect::Peek(worker) => {
                 self.peeked.send_if_modified(|known| std::mem::replace(known, worker.clone()) != worker);
             }

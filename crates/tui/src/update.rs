@@ -117,7 +117,7 @@ fn take_log(state: &mut State, news: LogNews) -> Outcome {
     match news {
         LogNews::Begun { run, .. } => log.begin(run),
         LogNews::Entries { entries, .. } => {
-            entries.into_iter().for_each(|(index, entry)| log.put(index, entry));
+            entries.into_iter().for_each(|(place, entry)| log.put(place, entry));
         }
         LogNews::Ended { .. } => log.ended = true,
         LogNews::Changes { files, .. } => {

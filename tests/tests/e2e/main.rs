@@ -51,6 +51,7 @@ mod shutdown;
 mod stop;
 mod tools;
 mod torture;
+mod tui;
 mod usage;
 mod view;
 mod workers;

@@ -18,6 +18,8 @@ const GAP: usize = 2;
 /// No column takes more than that from the others.
 const WIDEST: usize = 28;
 const LEAST: usize = 6;
+/// Text of this width says something.
+const READABLE: usize = 20;
 
 pub fn draw(state: &State, table: &Table, frame: &mut Frame, area: Rect) {
     let theme = state.theme;
@@ -68,12 +70,25 @@ fn widths(table: &Table, room: usize, seen: std::ops::Range<usize>) -> Vec<usize
     for (at, column) in table.columns.iter().enumerate() {
         let cells = rows.iter().filter_map(|row| row.cells.get(at)).map(|cell| cell.text.width());
         // The mark of the order has room beside the head.
-        let head = if column.head.is_empty() { 0 } else { column.head.width() + 1 };
+        let head = if column.head.is_empty() { 1 } else { column.head.width() + 1 };
         let widest = cells.max().unwrap_or(0).max(head);
         widths.push(if column.bends { widest } else { widest.min(WIDEST) });
     }
-    let gaps = GAP * table.columns.len().saturating_sub(1);
-    let mut over = (widths.iter().sum::<usize>() + gaps).saturating_sub(room);
+    let over = |widths: &[usize]| {
+        let shown = widths.iter().filter(|width| **width > 0);
+        (shown.clone().sum::<usize>() + GAP * shown.count().saturating_sub(1)).saturating_sub(room)
+    };
+    let can_bend = |widths: &[usize]| -> usize {
+        let bending = table.columns.iter().zip(widths).filter(|(column, _)| column.bends);
+        bending.map(|(_, width)| width.saturating_sub(READABLE)).sum()
+    };
+    // The last that yields goes first, until those that bend can be read.
+    while over(&widths) > can_bend(&widths) {
+        let yields = |at: &usize| table.columns[*at].yields && widths[*at] > 0;
+        let Some(at) = (0..widths.len()).rev().find(yields) else { break };
+        widths[at] = 0;
+    }
+    let mut over = over(&widths);
     // The widest bending column gives first; when none has more to give, the others do.
     while over > 0 {
         let gives = |bends: bool, least: usize| {
@@ -110,6 +125,9 @@ fn put(
     buffer.set_style(Rect { y, height: 1, ..area }, paint(Tone::Plain));
     let mut x = usize::from(area.x) + 1;
     for ((column, width), cell) in columns.iter().zip(widths).zip(cells) {
+        if *width == 0 {
+            continue;
+        }
         let text = fit(&cell.text, *width);
         let pad = if column.is_right { width.saturating_sub(text.width()) } else { 0 };
         let room = usize::from(area.right()).saturating_sub(x + pad);

@@ -36,9 +36,12 @@ pub fn draw(state: &State, frame: &mut Frame, area: Rect) {
 
 fn title(state: &State, frame: &mut Frame, area: Rect) {
     let (log, theme) = (&state.log, state.theme);
+    if log.attempt.is_none() {
+        return;
+    }
     let id = log.attempt.as_deref().map_or("", |id| id.get(..8).unwrap_or(id));
     let stands = match (&log.run, log.ended) {
-        _ if log.attempt.is_none() => String::new(),
+        _ if !log.begun => String::new(),
         (None, _) => "no agent has run yet".to_owned(),
         (Some(_), false) => "live".to_owned(),
         (Some(_), true) => "ended".to_owned(),

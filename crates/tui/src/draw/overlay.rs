@@ -24,7 +24,7 @@ pub fn draw(state: &State, frame: &mut Frame, area: Rect, bottom: Rect) {
         Some(Overlay::Help { scroll }) => {
             let lines = TABLE.iter().filter(|binding| binding.holds_in(state.view)).map(|binding| {
                 Line::from(vec![
-                    Span::styled(format!("{:<16}", binding.keys()), theme.style(Tone::Accent)),
+                    Span::styled(format!("{:<13}", binding.keys()), theme.style(Tone::Accent)),
                     Span::styled(format!("{:<16}", binding.name), theme.style(Tone::Strong)),
                     Span::styled(binding.help, theme.style(Tone::Plain)),
                 ])

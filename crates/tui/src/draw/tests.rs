@@ -1,1 +1,112 @@
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+use ratatui::style::Color;
 
+use super::*;
+use crate::fixture::{RUNNING, busy, empty, tell_log};
+use crate::message::Message;
+use crate::theme::Theme;
+use crate::update::update;
+
+fn screen(state: &State, (columns, rows): (u16, u16)) -> TestBackend {
+    let mut terminal = Terminal::new(TestBackend::new(columns, rows)).expect("a terminal");
+    terminal.draw(|frame| draw(state, frame)).expect("a frame");
+    terminal.backend().clone()
+}
+
+fn press(state: &mut State, keys: &str) {
+    for c in keys.chars() {
+        update(state, Message::Key(KeyEvent::new(KeyCode::Char(c), KeyModifiers::NONE)));
+    }
+}
+
+/// All views, one below the other.
+fn views(size: (u16, u16)) -> String {
+    let mut state = busy();
+    let mut out = String::new();
+    for view in View::ALL {
+        press(&mut state, &(view as usize + 1).to_string());
+        if view == View::Attempts {
+            tell_log(&mut state, RUNNING);
+        }
+        out += &screen(&state, size).to_string();
+        out.push('\n');
+    }
+    out
+}
+
+#[test]
+fn every_view_at_80x24() {
+    insta::assert_snapshot!(views((80, 24)));
+}
+
+#[test]
+fn every_view_at_120x40() {
+    insta::assert_snapshot!(views((120, 40)));
+}
+
+#[test]
+fn every_view_at_200x50() {
+    insta::assert_snapshot!(views((200, 50)));
+}
+
+#[test]
+fn what_stands_before_a_view() {
+    let mut out = String::new();
+    for keys in ["2?", "2:st", "2ffix", "2s", "3n", "4n", "4p"] {
+        let mut state = busy();
+        press(&mut state, keys);
+        out += &format!("{keys}\n{}\n", screen(&state, (80, 24)));
+    }
+    insta::assert_snapshot!(out);
+}
+
+#[test]
+fn a_server_without_anything_is_shown_with_what_helps() {
+    let mut state = empty();
+    update(&mut state, Message::Away("connection refused".to_owned()));
+    insta::assert_snapshot!(screen(&state, (80, 24)));
+}
+
+#[test]
+fn any_size_can_be_drawn() {
+    for keys in ["1", "2", "4", "5", "2?", "2:", "2f", "2s", "3n", "4p"] {
+        let mut state = busy();
+        press(&mut state, keys);
+        tell_log(&mut state, RUNNING);
+        state.log.scroll = 1000;
+        for columns in [1, 2, 10, 39, 40, 41, 79, 110, 300] {
+            for rows in [1, 2, 9, 10, 11, 24, 60] {
+                screen(&state, (columns, rows));
+            }
+        }
+    }
+}
+
+#[test]
+fn without_colours_nothing_is_coloured_and_the_selection_is_still_seen() {
+    let mut state = State { theme: Theme::Plain, ..busy() };
+    press(&mut state, "4");
+    let screen = screen(&state, (80, 24));
+    let cells = &screen.buffer().content;
+    assert!(cells.iter().all(|cell| cell.fg == Color::Reset && cell.bg == Color::Reset));
+    assert!(cells.iter().any(|cell| cell.modifier.contains(ratatui::style::Modifier::REVERSED)));
+}
+
+#[test]
+fn the_selected_row_is_in_sight_however_long_the_list_is() {
+    let mut state = busy();
+    let one = state.data.workers.rows()[0].clone();
+    let many = (0..500).map(|at| {
+        let id = format!("w-{at:03}").parse().expect("an id");
+        forge_types::Worker { id, ..one.clone() }
+    });
+    state.data.workers = crate::model::List::Read(many.collect());
+    press(&mut state, "4");
+    for (keys, id) in [("", "w-000"), ("G", "w-499"), ("k", "w-498"), ("g", "w-000")] {
+        press(&mut state, keys);
+        let screen = screen(&state, (80, 24)).to_string();
+        assert!(screen.contains(id), "{id} after {keys:?}:\n{screen}");
+    }
+}

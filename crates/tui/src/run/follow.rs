@@ -15,32 +15,17 @@ use crate::model::Changed;
 
 /// A selection that stays this long is looked at.
 const GLANCE: Duration = Duration::from_millis(100);
+/// Runs whose logs are read; the dashboard is for the present, `forge view` tells everything.
+const RECENT: usize = 8;
 const PAUSE: Duration = Duration::from_secs(1);
 
-#[derive(Debug, Default)]
-pub struct Wanted {
-    attempt: Option<String>,
-}
-
-impl Wanted {
-    pub fn turn_to(&mut self, attempt: Option<String>) {
-        self.attempt = attempt;
-    }
-}
-
-pub async fn follow(api: Api, mut wanted: watch::Receiver<Wanted>, messages: mpsc::Sender<Message>) {
+pub async fn follow(api: Api, mut wanted: watch::Receiver<Option<String>>, messages: mpsc::Sender<Message>) {
     loop {
-        let attempt = wanted.borrow_and_update().attempt.clone();
+        let attempt = wanted.borrow_and_update().clone();
         let shown = async {
-            match attempt {
-                Some(attempt) => {
-                    tokio::time::sleep(GLANCE).await;
-                    tokio::join!(
-                        tell_log(&api, &attempt, &messages),
-                        tell_changes(&api, &attempt, &messages)
-                    );
-                }
-                None => {}
+            if let Some(attempt) = attempt {
+                tokio::time::sleep(GLANCE).await;
+                tokio::join!(tell_log(&api, &attempt, &messages), tell_changes(&api, &attempt, &messages));
             }
             // Nothing more comes; what is wanted next decides.
             std::future::pending::<()>().await;
@@ -74,33 +59,45 @@ async fn tell_log(api: &Api, attempt: &str, messages: &mpsc::Sender<Message>) {
 }
 
 async fn log(api: &Api, attempt: &str, messages: &mpsc::Sender<Message>) -> Result<(), Fault> {
-    let runs: Vec<RunNews> = api.get(&format!("/api/execution-processes?task_attempt_id={attempt}")).await?;
-    let run = runs.into_iter().rfind(RunNews::is_agent);
-    let path = run.as_ref().map(|run| format!("/api/execution-processes/{}/normalized-logs/sse", run.id));
-    say(messages, LogNews::Begun { attempt: attempt.to_owned(), run }).await;
-    let Some(path) = path else { return Ok(()) };
-    let mut stream = api.listen(&path).await?;
-    loop {
+    let mut runs: Vec<RunNews> =
+        api.get(&format!("/api/execution-processes?task_attempt_id={attempt}")).await?;
+    runs.retain(RunNews::is_agent);
+    let recent = runs.split_off(runs.len().saturating_sub(RECENT));
+    say(messages, LogNews::Begun { attempt: attempt.to_owned(), run: recent.last().cloned() }).await;
+    for (turn, run) in recent.iter().enumerate() {
+        read(api, attempt, turn, &run.id, messages).await?;
+    }
+    Ok(())
+}
+
+/// One run, to its end.
+async fn read(
+    api: &Api,
+    attempt: &str,
+    turn: usize,
+    run: &str,
+    messages: &mpsc::Sender<Message>,
+) -> Result<(), Fault> {
+    let mut stream = api.listen(&format!("/api/execution-processes/{run}/normalized-logs/sse")).await?;
+    let mut finished = false;
+    while !finished {
         let first = stream.next().await?;
-        let ended = || Fault::Away("the log was cut off".to_owned());
-        let mut frame = Some(first.ok_or_else(ended)?);
+        let mut message = Some(first.ok_or_else(|| Fault::Away("the log was cut off".to_owned()))?);
         let mut entries = Vec::new();
         // What came together is told together.
-        while let Some(message) = frame {
-            let mut frame_value: Value = serde_json::from_str(&message.data).unwrap_or_default();
-            if frame_value["finished"] == true {
-                say(messages, LogNews::Entries { attempt: attempt.to_owned(), entries }).await;
-                return Ok(());
-            }
-            entries.extend(patches(&mut frame_value).filter_map(|(path, value)| {
+        while let Some(told) = message {
+            let mut frame: Value = serde_json::from_str(&told.data).unwrap_or_default();
+            finished |= frame["finished"] == true;
+            entries.extend(patches(&mut frame).filter_map(|(path, value)| {
                 let index = path.parse().ok()?;
                 let entry = value.and_then(|value| serde_json::from_value::<NormalizedEntry>(value).ok());
-                Some((index, entry))
+                Some(((turn, index), entry))
             }));
-            frame = stream.ready();
+            message = stream.ready();
         }
         say(messages, LogNews::Entries { attempt: attempt.to_owned(), entries }).await;
     }
+    Ok(())
 }
 
 /// Attempts without a worktree have no changes to tell.

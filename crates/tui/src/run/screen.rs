@@ -9,7 +9,9 @@ use std::process::Stdio;
 use anyhow::{Context, Result};
 use crossterm::event::{DisableBracketedPaste, EnableBracketedPaste};
 use crossterm::execute;
+use crossterm::terminal::{EnterAlternateScreen, enable_raw_mode};
 use ratatui::DefaultTerminal;
+use ratatui::layout::Rect;
 
 use crate::draw::draw;
 use crate::message::Attach;
@@ -21,7 +23,9 @@ pub struct Screen {
 
 impl Screen {
     pub fn enter() -> Result<Self> {
-        let terminal = take()?;
+        // This also sees to it that a panic gives the terminal back.
+        let terminal = ratatui::try_init().context("cannot take the terminal")?;
+        accept_pastes();
         Ok(Self { terminal })
     }
 
@@ -36,7 +40,10 @@ impl Screen {
 
     /// Draws everything, whatever stands there.
     pub fn repaint(&mut self, state: &State) -> Result<()> {
-        self.terminal.clear().context("cannot write to the terminal")?;
+        // `clear` would ask the terminal where its cursor is, and the answer would come as keys.
+        let (width, height) = self.size();
+        let whole = Rect { width, height, ..Rect::default() };
+        self.terminal.resize(whole).context("cannot write to the terminal")?;
         self.draw(state)
     }
 
@@ -53,7 +60,10 @@ impl Screen {
         if attach.is_read && ended.is_ok() {
             wait_for_enter().await;
         }
-        self.terminal = take()?;
+        enable_raw_mode()
+            .and_then(|()| execute!(stdout(), EnterAlternateScreen))
+            .context("cannot take the terminal")?;
+        accept_pastes();
         Ok(match ended {
             Ok(output) => {
                 let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
@@ -77,11 +87,9 @@ async fn wait_for_enter() {
     let _ = tokio::task::spawn_blocking(move || std::io::stdin().read_line(&mut line)).await;
 }
 
-fn take() -> Result<DefaultTerminal> {
-    let terminal = ratatui::try_init().context("cannot take the terminal")?;
-    // Only terminals that know it paste as one; the others type.
+/// Only terminals that know it paste as one; the others type.
+fn accept_pastes() {
     let _ = execute!(stdout(), EnableBracketedPaste);
-    Ok(terminal)
 }
 
 /// A terminal that is gone cannot be restored, and need not be.

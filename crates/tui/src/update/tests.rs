@@ -1,1 +1,289 @@
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use forge_types::{AttemptStatus, Millis, WorkerPhase};
+use pretty_assertions::assert_eq;
+use serde_json::json;
 
+use super::*;
+use crate::fixture::{self, ASKING, FAILED, NOW, RUNNING, busy, empty, worker, worker_event};
+use crate::message::{Attach, Event, Loaded};
+use crate::state::{Grouping, Purpose};
+
+fn press(state: &mut State, keys: &str) -> Vec<Effect> {
+    let press = |c| match c {
+        '\n' => KeyCode::Enter,
+        '\u{1b}' => KeyCode::Esc,
+        '\t' => KeyCode::Tab,
+        c => KeyCode::Char(c),
+    };
+    let keys: Vec<_> = keys.chars().map(press).map(|code| KeyEvent::new(code, KeyModifiers::NONE)).collect();
+    keys.into_iter().flat_map(|key| update(state, Message::Key(key)).effects).collect()
+}
+
+fn calls(effects: &[Effect]) -> Vec<(&str, &serde_json::Value)> {
+    let call = |effect| match effect {
+        &Effect::Call(ref call) => Some((call.path.as_str(), &call.body)),
+        _ => None,
+    };
+    effects.iter().filter_map(call).collect()
+}
+
+fn selected(state: &State) -> Option<Subject> {
+    table(state).subject().cloned()
+}
+
+fn attempt(id: &str) -> Option<Subject> {
+    Some(Subject::Attempt(id.to_owned()))
+}
+
+#[test]
+fn work_is_stopped_only_after_a_yes() {
+    let mut state = busy();
+    assert_eq!(calls(&press(&mut state, "2s")), []);
+    assert!(matches!(state.overlay, Some(Overlay::Confirm { .. })));
+    assert_eq!(calls(&press(&mut state, "xn")), [], "any key but y sends nothing");
+    assert_eq!(state.overlay, None);
+    let effects = press(&mut state, "sy");
+    assert_eq!(calls(&effects), [(format!("/api/task-attempts/{RUNNING}/stop").as_str(), &json!({}))]);
+}
+
+#[test]
+fn what_has_ended_is_not_stopped() {
+    let mut state = busy();
+    assert_eq!(calls(&press(&mut state, "2Gsy")), []);
+    assert!(state.notice.as_ref().is_some_and(|notice| notice.is_bad), "{:?}", state.notice);
+}
+
+#[test]
+fn merging_names_the_branch_and_waits_for_a_yes() {
+    let mut state = busy();
+    press(&mut state, "2m");
+    let Some(Overlay::Confirm { question, .. }) = &state.overlay else { panic!("{:?}", state.overlay) };
+    assert!(question.contains("into main"), "{question}");
+    assert_eq!(calls(&press(&mut state, "\u{1b}")), []);
+    let effects = press(&mut state, "my");
+    assert_eq!(calls(&effects)[0].0, format!("/api/task-attempts/{RUNNING}/merge"));
+}
+
+#[test]
+fn a_question_is_answered_on_its_own_row_and_on_its_attempts() {
+    let path = "/api/approvals/d1111111-0000-4000-8000-000000000001/respond";
+    let mut state = busy();
+    assert_eq!(calls(&press(&mut state, "1a")), [(path, &json!({"approved": true}))]);
+    let mut state = busy();
+    assert_eq!(calls(&press(&mut state, "2ja")), [(path, &json!({"approved": true}))]);
+    let mut state = busy();
+    let effects = press(&mut state, "2jdnot here\n");
+    assert_eq!(calls(&effects), [(path, &json!({"approved": false, "comment": "not here"}))]);
+    let mut state = busy();
+    assert_eq!(calls(&press(&mut state, "2a")), [], "that agent asks for nothing");
+}
+
+#[test]
+fn a_follow_up_is_typed_and_an_empty_one_is_none() {
+    let mut state = busy();
+    assert_eq!(calls(&press(&mut state, "2f \n")), []);
+    let effects = press(&mut state, "fadd a test: q\n");
+    let path = format!("/api/task-attempts/{RUNNING}/follow-up");
+    assert_eq!(calls(&effects), [(path.as_str(), &json!({"prompt": "add a test: q"}))]);
+    assert_eq!(state.view, View::Attempts, "no typed letter was a command");
+}
+
+#[test]
+fn workers_are_paused_resumed_and_typed_to_at_once_and_restarted_after_a_yes() {
+    let mut state = busy();
+    assert_eq!(calls(&press(&mut state, "4z"))[0].0, "/api/workers/opus-1/pause");
+    assert_eq!(calls(&press(&mut state, "jjz"))[0].0, "/api/workers/haiku-1/resume");
+    assert_eq!(
+        calls(&press(&mut state, "igo on\n")),
+        [("/api/workers/haiku-1/send", &json!({"line": "go on"}))]
+    );
+    assert_eq!(calls(&press(&mut state, "r")), []);
+    assert_eq!(calls(&press(&mut state, "y"))[0].0, "/api/workers/haiku-1/restart");
+}
+
+#[test]
+fn attaching_gives_the_terminal_away() {
+    let mut state = busy();
+    let args = ["worker", "attach", "opus-1"].map(str::to_owned).into();
+    assert_eq!(press(&mut state, "4t"), [Effect::Attach(Attach { args, is_read: false })]);
+}
+
+#[test]
+fn peeking_reads_until_it_is_left() {
+    let mut state = busy();
+    assert_eq!(press(&mut state, "4p"), [Effect::Peek(Some("opus-1".to_owned()))]);
+    let peeked =
+        |worker: &str, text: &str| Message::Peeked { worker: worker.into(), screen: Ok(text.into()) };
+    assert!(update(&mut state, peeked("opus-1", "$ \u{1b}[31mls")).redraw);
+    assert!(!update(&mut state, peeked("opus-1", "$ \u{1b}[31mls")).redraw, "the same screen");
+    assert!(!update(&mut state, peeked("other", "late")).redraw);
+    let Some(Overlay::Peek { text: Some(text), .. }) = &state.overlay else { panic!("{:?}", state.overlay) };
+    assert_eq!(text, "$ ls");
+    assert_eq!(press(&mut state, "q"), [Effect::Peek(None)]);
+    assert_eq!(state.overlay, None);
+}
+
+#[test]
+fn a_form_says_what_is_missing_and_asks_before_it_costs() {
+    let mut state = busy();
+    press(&mut state, "3n\n\n\n");
+    let Some(Overlay::Form(form)) = &state.overlay else { panic!("{:?}", state.overlay) };
+    assert_eq!(form.complaint.as_deref(), Some("Title is missing"));
+    press(&mut state, "Fix it\nplease\n");
+    assert_eq!(calls(&press(&mut state, "\n")), []);
+    let effects = press(&mut state, "y");
+    let task = json!({
+        "task": {"project_id": "b1111111-0000-4000-8000-000000000001", "title": "Fix it", "description": "please"},
+        "executor_profile_id": {"executor": "CLAUDE_CODE", "variant": null},
+    });
+    assert_eq!(calls(&effects), [("/api/tasks/create-and-start", &task)]);
+}
+
+#[test]
+fn without_a_project_no_task_can_be_given() {
+    let mut state = empty();
+    press(&mut state, "n");
+    assert_eq!(state.overlay, None);
+    assert!(state.notice.as_ref().is_some_and(|notice| notice.text.contains("forge project add")));
+}
+
+#[test]
+fn the_selection_stays_with_its_row_wherever_it_moves() {
+    let mut state = busy();
+    press(&mut state, "2j");
+    assert_eq!(selected(&state), attempt(ASKING));
+    press(&mut state, "R");
+    assert_eq!(selected(&state), attempt(ASKING));
+    let mut rows = state.data.attempts.rows().to_vec();
+    rows.retain(|row| row.attempt.id.to_string() != ASKING);
+    update(&mut state, Message::Loaded(Box::new(Loaded::Attempts(rows))));
+    assert_eq!(selected(&state), attempt(RUNNING), "the row in its place");
+}
+
+#[test]
+fn a_filter_works_while_it_is_typed_and_esc_takes_it_away() {
+    let mut state = busy();
+    press(&mut state, "2/tests");
+    assert_eq!(table(&state).rows.len(), 1);
+    assert_eq!(selected(&state), attempt(FAILED));
+    press(&mut state, "\n");
+    assert_eq!((state.overlay.clone(), table(&state).whole), (None, 3));
+    press(&mut state, "\u{1b}");
+    assert_eq!(table(&state).rows.len(), 3);
+}
+
+#[test]
+fn columns_are_sorted_by_their_numbers_not_by_their_text() {
+    let mut state = busy();
+    press(&mut state, "2SSSSS");
+    assert_eq!(state.look().sort.map(|at| table(&state).columns[at].head), Some("COST"));
+    let ids: Vec<Subject> = table(&state).rows.into_iter().map(|row| row.subject).collect();
+    let want = [RUNNING, FAILED, ASKING].map(|id| Subject::Attempt(id.to_owned()));
+    assert_eq!(ids, want, "what has no cost comes last");
+}
+
+#[test]
+fn the_palette_runs_what_it_finds() {
+    let mut state = busy();
+    press(&mut state, ":cost\n");
+    assert_eq!((state.view, state.overlay.clone()), (View::Costs, None));
+    press(&mut state, "b");
+    assert_eq!(state.grouping, Grouping::Model);
+    assert_eq!(press(&mut state, ":quit\n"), [Effect::Quit]);
+}
+
+#[test]
+fn the_selected_attempt_is_followed_and_late_news_of_another_is_not_shown() {
+    let mut state = busy();
+    assert_eq!(press(&mut state, "2"), [Effect::Follow(Some(RUNNING.to_owned()))]);
+    assert_eq!(press(&mut state, "j"), [Effect::Follow(Some(ASKING.to_owned()))]);
+    fixture::tell_log(&mut state, RUNNING);
+    assert_eq!(state.log.blocks().count(), 0);
+    fixture::tell_log(&mut state, ASKING);
+    assert_eq!(state.log.blocks().count(), 3);
+}
+
+#[test]
+fn another_run_of_the_attempt_in_sight_is_followed_and_its_state_shown_at_once() {
+    let mut state = busy();
+    press(&mut state, "2");
+    fixture::tell_log(&mut state, RUNNING);
+    let outcome = update(&mut state, Message::Event(Event::Run(fixture::run(RUNNING, "r1", "completed"))));
+    assert!(outcome.redraw && !outcome.effects.iter().any(|effect| matches!(effect, Effect::Follow(_))));
+    assert_eq!(state.data.attempts.rows()[0].attempt.status, AttemptStatus::Completed);
+    let outcome = update(&mut state, Message::Event(Event::Run(fixture::run(RUNNING, "r2", "running"))));
+    assert!(outcome.effects.contains(&Effect::Follow(Some(RUNNING.to_owned()))));
+}
+
+#[test]
+fn a_worker_that_changes_is_shown_without_asking_again() {
+    let mut state = busy();
+    let outcome = update(&mut state, worker_event(worker("sonnet-1", "paused", "healthy", &[], 45)));
+    assert_eq!((outcome.redraw, outcome.effects), (true, vec![]));
+    assert_eq!(state.data.workers.rows()[1].phase, WorkerPhase::Paused);
+    update(&mut state, worker_event(worker("new", "starting", "healthy", &[], 0)));
+    assert_eq!(state.data.workers.rows().len(), 5);
+    update(&mut state, Message::Event(Event::WorkerGone("new".to_owned())));
+    assert_eq!(state.data.workers.rows().len(), 4);
+}
+
+#[test]
+fn the_clock_draws_only_when_an_age_reads_differently() {
+    let mut state = busy();
+    press(&mut state, "4");
+    assert!(!update(&mut state, Message::Tick(Millis(NOW.0 + 1000))).redraw);
+    assert!(update(&mut state, Message::Tick(Millis(NOW.0 + 61_000))).redraw);
+    press(&mut state, "5");
+    assert!(!update(&mut state, Message::Tick(Millis(NOW.0 + 190_000))).redraw, "costs have no age");
+}
+
+#[test]
+fn a_server_that_comes_back_is_asked_for_everything() {
+    let mut state = busy();
+    update(&mut state, Message::Away("refused".to_owned()));
+    update(&mut state, Message::Tick(Millis(NOW.0 + 5000)));
+    update(&mut state, Message::Away("still refused".to_owned()));
+    assert_eq!(state.link, Link::Away { since: NOW, why: "refused".to_owned() }, "since the first time");
+    assert!(!state.data.attempts.rows().is_empty(), "what was known is still shown");
+    let outcome = update(&mut state, Message::Up);
+    for topic in Topic::ALL {
+        assert!(outcome.effects.contains(&Effect::Load(topic)), "{topic:?}");
+    }
+    assert_eq!(state.link, Link::Up);
+}
+
+#[test]
+fn a_list_that_is_not_served_is_told_from_an_empty_one() {
+    let mut state = empty();
+    update(&mut state, Message::Failed(Topic::Workers, Fault::NotServed));
+    press(&mut state, "4");
+    assert!(table(&state).empty.contains("does not serve"));
+    update(&mut state, Message::Loaded(Box::new(Loaded::Workers(vec![]))));
+    assert!(table(&state).empty.contains("No worker"));
+    assert_eq!(state.notice, None);
+}
+
+#[test]
+fn a_refusal_is_told_in_the_servers_words() {
+    let mut state = busy();
+    let effects = press(&mut state, "2my");
+    assert_eq!(state.pending, 1);
+    let call = effects.into_iter().find_map(|effect| match effect {
+        Effect::Call(call) => Some(call),
+        _ => None,
+    });
+    let refusal = Err(Fault::Refused("there are conflicts in a.rs".to_owned()));
+    update(&mut state, Message::Done(call.expect("a call"), refusal));
+    let notice = state.notice.clone().expect("a notice");
+    assert_eq!((notice.is_bad, notice.text.as_str()), (true, "there are conflicts in a.rs"));
+    assert_eq!(state.pending, 0);
+}
+
+#[test]
+fn keys_in_a_line_are_text_and_a_paste_is_typed() {
+    let mut state = busy();
+    press(&mut state, "/q");
+    update(&mut state, Message::Paste("uit\n".to_owned()));
+    let Some(Overlay::Ask { field, purpose, .. }) = &state.overlay else { panic!("{:?}", state.overlay) };
+    assert_eq!((field.text(), purpose), ("quit", &Purpose::Filter));
+}

@@ -1,0 +1,195 @@
+//! Fixed states for tests.
+
+use forge_types::{Millis, NormalizedEntry};
+use serde_json::{Value, json};
+
+use crate::message::{Event, Loaded, LogNews, Message, RunNews};
+use crate::model::{Changed, Spent, Usage};
+use crate::state::State;
+use crate::theme::Theme;
+use crate::update::update;
+
+/// 2026-11-16T12:00:00Z.
+pub const NOW: Millis = Millis(1_794_830_400_000);
+pub const RUNNING: &str = "a1111111-0000-4000-8000-000000000001";
+pub const ASKING: &str = "a2222222-0000-4000-8000-000000000002";
+pub const FAILED: &str = "a3333333-0000-4000-8000-000000000003";
+const PROJECT: &str = "b1111111-0000-4000-8000-000000000001";
+
+fn read<T: serde::de::DeserializeOwned>(value: Value) -> T {
+    serde_json::from_value(value).expect("a fixture that fits")
+}
+
+fn ago(minutes: i64) -> Millis {
+    Millis(NOW.0 - minutes * 60_000)
+}
+
+pub fn empty() -> State {
+    let mut state = State::new("http://127.0.0.1:8887", Theme::Dark, NOW);
+    update(&mut state, Message::Up);
+    state
+}
+
+fn attempt(id: &str, status: &str, title: &str, minutes: i64, cost: Option<f64>) -> Value {
+    json!({
+        "id": id, "task_id": id.replacen('a', "c", 1), "container_ref": null,
+        "branch": format!("forge/{}-{}", &id[..4], title.to_lowercase().replace(' ', "-")),
+        "target_branch": "main", "executor": "CLAUDE_CODE:DEFAULT", "worktree_deleted": false,
+        "setup_completed_at": null, "input_tokens": null, "output_tokens": null, "cache_creation_tokens": null,
+        "cache_read_tokens": null, "created_at": ago(minutes), "updated_at": ago(minutes), "status": status,
+        "project_id": PROJECT, "executor_profile_id": {"executor": "CLAUDE_CODE", "variant": null},
+        "worktree_path": null, "cost_usd": cost, "task_title": title,
+    })
+}
+
+fn task(id: &str, status: &str, title: &str, minutes: i64, tries: u32) -> Value {
+    json!({
+        "id": id, "project_id": PROJECT, "title": title, "description": null, "status": status,
+        "parent_task_attempt": null, "dev_server_id": null, "created_at": ago(minutes), "updated_at": ago(minutes),
+        "has_in_progress_attempt": status == "inprogress", "has_merged_attempt": false,
+        "last_attempt_failed": false, "executor": "CLAUDE_CODE", "attempt_count": tries,
+    })
+}
+
+pub fn worker(id: &str, phase: &str, level: &str, findings: &[&str], minutes: i64) -> Value {
+    json!({
+        "id": id, "session": format!("forge-{id}"), "model": "sonnet", "tier": "standard", "workspace": "/work/shop",
+        "phase": phase, "config": {}, "process": null,
+        "bead": {"workspace": "/work/shop", "id": "shop-12", "title": "Round prices to cents", "actor": "forge/x"},
+        "health": {"level": level, "findings": findings, "memory_mb": 412}, "status": null, "restarts": [],
+        "parked_until": null, "note": null, "created_at": ago(minutes), "updated_at": ago(minutes),
+    })
+}
+
+fn alert(id: &str, severity: &str, kind: &str, message: &str, resolved: bool) -> Value {
+    json!({
+        "id": id, "kind": kind, "severity": severity, "subject": "opus-1", "message": message, "count": 3,
+        "first_at": ago(90), "last_at": ago(4), "acknowledged_at": null,
+        "resolved_at": resolved.then(|| ago(2)),
+    })
+}
+
+fn routing(id: &str, work: &str, outcome: Option<&str>) -> Value {
+    json!({
+        "id": id, "workspace": "/work/shop", "work": work, "title": "Round prices to cents",
+        "score": {"priority": 30, "type": 20, "complexity": 8, "availability": 15}, "complexity": 40,
+        "decision": {"chosen_worker": null, "model": "opus", "tier": "premium", "reason": "priority_match",
+            "estimated_cost": 0.4},
+        "worker": null, "outcome": outcome, "actual_cost": outcome.map(|_| 0.37), "decided_at": ago(30),
+        "ended_at": null,
+    })
+}
+
+fn spent(name: &str, value: &str, cost: f64) -> Spent {
+    let mut spent = json!({
+        "runs": 4, "input_tokens": 12_400, "output_tokens": 3_100, "cache_read_tokens": 220_000,
+        "cache_write_tokens": 9_000, "cost_usd": cost,
+    });
+    spent[name] = json!(value);
+    read(spent)
+}
+
+/// A server with something of everything.
+pub fn busy() -> State {
+    let mut state = empty();
+    let project = json!([{
+        "id": PROJECT, "name": "shop", "git_repo_path": "/work/shop", "setup_script": null, "dev_script": null,
+        "cleanup_script": null, "copy_files": null, "commit_prompt": null, "default_base_branch": null,
+        "created_at": ago(9000), "updated_at": ago(9000),
+    }]);
+    let usage = Usage {
+        days: vec![spent("day", "2026-11-16", 1.25), spent("day", "2026-11-15", 0.004)],
+        models: vec![spent("model", "claude-opus-4", 1.254)],
+        total: spent("model", "", 1.254),
+    };
+    let lists = [
+        Loaded::Projects(read(project)),
+        Loaded::Attempts(read(json!([
+            attempt(RUNNING, "running", "Fix the login", 3, Some(0.42)),
+            attempt(ASKING, "running", "Clean up 日本語 names", 12, None),
+            attempt(FAILED, "failed", "Write tests", 200, Some(1.5)),
+        ]))),
+        Loaded::Tasks(read(json!([
+            task("c1111111-0000-4000-8000-000000000001", "inprogress", "Fix the login", 3, 1),
+            task("c3333333-0000-4000-8000-000000000003", "todo", "Write tests", 200, 2),
+        ]))),
+        Loaded::Questions(read(json!([{
+            "id": "d1111111-0000-4000-8000-000000000001", "execution_process_id": "e1", "tool_name": "Bash",
+            "tool_input": {"command": "rm -rf build"}, "created_at": ago(1), "attempt": ASKING,
+        }]))),
+        Loaded::Beads(read(json!([{
+            "id": "shop-12", "title": "Round prices to cents", "status": "in_progress", "priority": 1,
+            "assignee": "forge/x", "updated_at": ago(20),
+        }]))),
+        Loaded::Workers(read(json!([
+            worker("opus-1", "running", "critical", &["rate_limited"], 45),
+            worker("sonnet-1", "running", "healthy", &[], 45),
+            worker("haiku-1", "paused", "healthy", &[], 45),
+            worker("haiku-2", "failed", "failed", &["process_gone"], 300),
+        ]))),
+        Loaded::Alerts(read(json!([
+            alert(
+                "f1111111-0000-4000-8000-000000000001",
+                "critical",
+                "quota",
+                "opus is out of quota until 14:00",
+                false
+            ),
+            alert("f2222222-0000-4000-8000-000000000002", "warning", "disk_low", "2 GB are free", true),
+        ]))),
+        Loaded::Routing(read(json!([
+            routing("91111111-0000-4000-8000-000000000001", "shop-12", None),
+            routing("92222222-0000-4000-8000-000000000002", "shop-11", Some("closed")),
+        ]))),
+        Loaded::Usage(usage),
+    ];
+    for loaded in lists {
+        update(&mut state, Message::Loaded(Box::new(loaded)));
+    }
+    state
+}
+
+fn entry(kind: Value, content: &str) -> Option<NormalizedEntry> {
+    read(json!({"timestamp": null, "entry_type": kind, "content": content, "metadata": null}))
+}
+
+/// The log of the attempt that is followed.
+pub fn tell_log(state: &mut State, attempt: &str) {
+    let run = run(attempt, "r1", "running");
+    let command = json!({"type": "tool_use", "tool_name": "Bash", "status": {"status": "success"},
+        "action_type": {"action": "command_run", "command": "cargo test",
+            "result": {"exit_status": {"type": "exit_code", "code": 101}, "output": "1 failed\u{1b}[2J"}}});
+    let entries = vec![
+        ((0, 0), entry(json!({"type": "user_message"}), "Fix the login")),
+        (
+            (0, 1),
+            entry(json!({"type": "assistant_message"}), "I look at the tests first.\nThen at the code."),
+        ),
+        ((0, 2), entry(command, "cargo test")),
+    ];
+    let files = vec![
+        ("src/login.rs".to_owned(), Some(Changed { added: 12, removed: 3 })),
+        ("tests/login.rs".to_owned(), Some(Changed { added: 40, removed: 0 })),
+    ];
+    let attempt = attempt.to_owned();
+    for news in [
+        LogNews::Begun { attempt: attempt.clone(), run: Some(run) },
+        LogNews::Entries { attempt: attempt.clone(), entries },
+        LogNews::Changes { attempt, files },
+    ] {
+        update(state, Message::Log(news));
+    }
+}
+
+pub fn run(attempt: &str, id: &str, status: &str) -> RunNews {
+    RunNews {
+        id: id.to_owned(),
+        task_attempt_id: Some(attempt.to_owned()),
+        run_reason: "codingagent".to_owned(),
+        status: status.to_owned(),
+    }
+}
+
+pub fn worker_event(worker: Value) -> Message {
+    Message::Event(Event::Worker(Box::new(read(worker))))
+}

@@ -1,0 +1,213 @@
+//! `forge tui`, driven through a real terminal: tmux on a socket of its own.
+
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use forge_tests::{PATIENCE, Proxy, TestForge, Treatment, git, output, text};
+use serde_json::json;
+
+/// A terminal with the dashboard in it. When it goes, so does its tmux server, and no other.
+struct Dashboard {
+    socket: String,
+}
+
+impl Dashboard {
+    /// After the dashboard the terminal stays and says how it ended.
+    fn open(forge: &TestForge, env: &[(&str, &str)]) -> Self {
+        let dashboard = Self { socket: format!("forge-test-{}", uuid::Uuid::new_v4().simple()) };
+        let program = forge.command();
+        let mut tmux = dashboard.tmux();
+        tmux.args(["-f", "/dev/null", "new-session", "-d", "-x", "110", "-y", "30"]);
+        let own = program
+            .get_envs()
+            .filter_map(|(key, value)| Some((key.to_str()?.to_owned(), value?.to_str()?.to_owned())));
+        let more = env.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
+        for (key, value) in own.chain(more) {
+            tmux.args(["-e", &format!("{key}={value}")]);
+        }
+        let exe = program.get_program().to_str().expect("a plain path");
+        tmux.arg(format!("'{exe}' tui; echo left with $?; exec cat"));
+        let made = tmux.output().expect("tmux");
+        assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+        dashboard
+    }
+
+    fn tmux(&self) -> Command {
+        let mut command = Command::new("tmux");
+        command.args(["-L", &self.socket]).env_remove("TMUX");
+        command
+    }
+
+    fn press(&self, keys: &[&str]) {
+        let sent = self.tmux().arg("send-keys").args(keys).status().expect("tmux");
+        assert!(sent.success());
+    }
+
+    fn write(&self, line: &str) {
+        self.press(&["-l", line]);
+    }
+
+    fn screen(&self) -> String {
+        let shown = self.tmux().args(["capture-pane", "-p"]).output().expect("tmux");
+        String::from_utf8_lossy(&shown.stdout).into_owned()
+    }
+
+    async fn until(&self, what: &str, holds: impl Fn(&str) -> bool) -> String {
+        let begun = Instant::now();
+        loop {
+            let screen = self.screen();
+            if holds(&screen) {
+                return screen;
+            }
+            assert!(begun.elapsed() < PATIENCE, "waited in vain for {what}:\n{screen}");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+
+    async fn until_shown(&self, text: &str) -> String {
+        self.until(text, |screen| screen.contains(text)).await
+    }
+}
+
+impl Drop for Dashboard {
+    fn drop(&mut self) {
+        let _ = self.tmux().arg("kill-server").output();
+    }
+}
+
+/// An agent that says something and waits for a file of that name.
+fn waits_for(name: &str) -> String {
+    format!("echo here I am; echo x > made.txt; while [ ! -e {name} ]; do sleep 0.02; done; echo all done")
+}
+
+#[tokio::test]
+async fn the_dashboard_shows_what_happens_and_acts_on_it() {
+    let forge = TestForge::start().await;
+    let (project, repo) = forge.project("shop").await;
+    let dashboard = Dashboard::open(&forge, &[]);
+    dashboard.until_shown("Nothing is at work").await;
+    // What begins elsewhere comes into sight by itself, and so does what an agent asks.
+    let started = forge.start_with(&project, "SHELL", "Mend the door", &waits_for("go")).await;
+    let attempt = text(&started["task_attempt"]["id"]);
+    dashboard
+        .until("the attempt at work", |screen| {
+            screen.contains("1 running") && screen.contains("shop: Mend the door")
+        })
+        .await;
+    let run = text(&forge.runs(&attempt).await[0]["id"]);
+    let question = json!({"tool_name": "Bash", "tool_input": {"command": "make"}, "session_id": run});
+    let asked = forge.post("/api/approvals/create", &question).await.data();
+    dashboard.until_shown("Bash: make").await;
+    dashboard.press(&["a"]);
+    let path = format!("/api/approvals/{}/status", text(&asked["id"]));
+    forge.until(&path, "it is approved", |status| status["status"] == "approved").await;
+    dashboard.until("the question gone", |screen| !screen.contains("Bash: make")).await;
+    // Its log and its changes, live.
+    dashboard.press(&["2"]);
+    dashboard.until("the log", |screen| screen.contains("here I am") && screen.contains("made.txt")).await;
+    assert!(!dashboard.screen().contains("all done"));
+    let worktree = std::path::PathBuf::from(text(&started["task_attempt"]["worktree_path"]));
+    std::fs::write(worktree.join("go"), "").unwrap();
+    dashboard.until("its end", |screen| screen.contains("all done") && screen.contains("completed")).await;
+    // A follow-up is typed; letters that are commands elsewhere are text here.
+    forge.settled(&attempt).await;
+    dashboard.press(&["f"]);
+    dashboard.until_shown("say to").await;
+    dashboard.write("echo quit q; echo more > more.txt");
+    dashboard.press(&["Enter"]);
+    dashboard
+        .until("the second turn", |screen| {
+            screen.lines().any(|line| line.trim() == "quit q") && screen.contains("more.txt")
+        })
+        .await;
+    forge.settled(&attempt).await;
+    // Nothing lands before the yes.
+    dashboard.press(&["m"]);
+    dashboard.until_shown("into main?").await;
+    assert_eq!(git(&repo, &["rev-list", "--count", "main"]), "1");
+    dashboard.press(&["y"]);
+    dashboard.until_shown("merged").await;
+    assert_eq!(git(&repo, &["show", "main:made.txt"]), "x");
+    // The terminal is lent to a command and comes back.
+    dashboard.press(&["t"]);
+    let lent = dashboard.until_shown("Enter goes back to the dashboard").await;
+    assert!(lent.contains("all done") && !lent.contains("1 Overview"), "{lent}");
+    dashboard.press(&["Enter"]);
+    dashboard
+        .until("the dashboard again", |screen| screen.contains("2 Attempts") && screen.contains("? help"))
+        .await;
+    dashboard.press(&["q"]);
+    let left = dashboard.until_shown("left with 0").await;
+    assert!(!left.contains("1 Overview"), "the terminal is as it was:\n{left}");
+}
+
+#[tokio::test]
+async fn a_task_is_given_by_a_form_and_stopped_after_a_yes() {
+    let forge = TestForge::start().await;
+    let (project, _) = forge.project("shop").await;
+    let dashboard = Dashboard::open(&forge, &[("NO_COLOR", "1")]);
+    dashboard.until_shown("Nothing is at work").await;
+    // The project may come a moment after the rest.
+    dashboard.press(&["3", "n"]);
+    dashboard.until_shown("Give an agent a task").await;
+    dashboard.write("sleep 1000");
+    dashboard.press(&["Enter", "Enter", "C-u"]);
+    dashboard.write("SHELL");
+    dashboard.press(&["Enter"]);
+    dashboard.until_shown("Start SHELL on this task?").await;
+    let path = format!("/api/task-attempts?project_id={project}");
+    assert_eq!(forge.get(&path).await.data(), json!([]), "nothing starts before the yes");
+    dashboard.press(&["y"]);
+    dashboard.until_shown("inprogress").await;
+    let attempts = forge.until(&path, "it runs", |rows| rows[0]["status"] == "running").await;
+    dashboard.press(&["2"]);
+    dashboard.until_shown("running").await;
+    dashboard.press(&["s"]);
+    dashboard.until_shown("What it did is kept").await;
+    dashboard.press(&["y"]);
+    forge.settled(&text(&attempts[0]["id"])).await;
+    dashboard
+        .until("that it was stopped", |screen| screen.contains("x  ") && screen.contains("stopped"))
+        .await;
+}
+
+#[tokio::test]
+async fn it_says_that_the_server_is_away_and_goes_on_when_it_is_back() {
+    let mut forge = TestForge::start().await;
+    let (project, _) = forge.project("shop").await;
+    let proxy = Proxy::start(forge.base(), Treatment::Passes, Treatment::Passes).await;
+    let dashboard = Dashboard::open(&forge, &[("FORGE_BACKEND_URL", proxy.base())]);
+    dashboard.until_shown("Nothing is at work").await;
+    forge.crash();
+    dashboard.until_shown("is away for").await;
+    forge.up().await;
+    proxy.aim(forge.base());
+    dashboard.until_shown("the server is back").await;
+    forge.start_with(&project, "SHELL", "Later work", &waits_for("never")).await;
+    dashboard.until_shown("shop: Later work").await;
+}
+
+#[tokio::test]
+async fn without_a_server_it_starts_and_says_so_and_what_is_not_served_is_named() {
+    let mut forge = TestForge::start().await;
+    let base = forge.base().to_owned();
+    forge.crash();
+    let dashboard = Dashboard::open(&forge, &[("FORGE_BACKEND_URL", &base)]);
+    dashboard.until_shown("is away for").await;
+    dashboard.press(&["?"]);
+    dashboard.until_shown("Leave; agents and workers go on").await;
+    dashboard.press(&["Escape", "q"]);
+    dashboard.until_shown("left with 0").await;
+}
+
+#[tokio::test]
+async fn without_a_terminal_it_refuses() {
+    let forge = TestForge::start().await;
+    let mut command = forge.command();
+    command.arg("tui").stdin(Stdio::null());
+    let refused = output(command).await;
+    assert_eq!(refused.status.code(), Some(2));
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(said.contains("needs a terminal") && said.contains("forge list"), "{said}");
+    assert!(refused.stdout.is_empty());
+}
