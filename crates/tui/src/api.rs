@@ -24,6 +24,9 @@ pub enum Fault {
     /// The server is older than this dashboard, or has that part switched off.
     #[error("this server does not serve it")]
     NotServed,
+    /// What was asked for is not there.
+    #[error("{0}")]
+    Missing(String),
     #[error("{0}")]
     Refused(String),
 }
@@ -83,8 +86,9 @@ impl Api {
         if envelope["success"] != true {
             let said = envelope["message"].as_str().or(envelope["error_data"]["message"].as_str());
             return Err(match said {
-                // How the server answers a path that it does not know; a thing that is gone is told otherwise.
+                // How the server answers a path that it does not know.
                 Some(message) if status == 404 && message.contains("is not served here") => Fault::NotServed,
+                Some(message) if status == 404 => Fault::Missing(message.to_owned()),
                 Some(message) => Fault::Refused(message.to_owned()),
                 None => Fault::Refused(format!("the server answered {status}")),
             });

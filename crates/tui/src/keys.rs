@@ -134,7 +134,7 @@ const ATTEMPTS: Place = Place::In(&[View::Overview, View::Attempts]);
 const WORK: Place = Place::In(&[View::Overview, View::Attempts, View::Tasks]);
 const RUNNING: Place = Place::In(&[View::Overview, View::Attempts, View::Workers]);
 const WORKERS: Place = Place::In(&[View::Workers]);
-const ALERTS: Place = Place::In(&[View::Alerts]);
+const ALERTS: Place = Place::In(&[View::Overview, View::Alerts]);
 use Place::Everywhere;
 
 pub static TABLE: &[Binding] = table! {

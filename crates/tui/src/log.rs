@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use forge_types::{EntryType, NormalizedEntry, ToolStatus};
+use unicode_width::UnicodeWidthStr;
 
 use crate::message::RunNews;
 use crate::model::Changes;
@@ -50,6 +51,15 @@ impl Log {
         while self.entries.len() > REMEMBERED {
             self.entries.pop_first();
         }
+    }
+
+    /// How many rows it has at most on a screen of that width.
+    pub fn height(&self, width: usize) -> usize {
+        let rows = |line: &Line| {
+            let columns: usize = line.pieces().iter().map(|(_, text)| text.width()).sum();
+            columns / width.max(1) + 1
+        };
+        self.blocks().flatten().map(|line| rows(&line)).sum()
     }
 
     /// The entries as lines, the last entry first, so that a reader at the end need not see them all.

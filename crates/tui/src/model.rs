@@ -4,8 +4,8 @@
 
 use std::collections::BTreeMap;
 
-use forge_types::{Alert, AttemptStatus, MicroUsd, Millis, Project, Routing, TaskSummary, Worker};
-use serde::Deserialize;
+use forge_types::{Alert, AttemptStatus, MicroUsd, Millis, Project, ProjectId, Routing, TaskSummary, Worker};
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 /// An attempt under the name of its task.
@@ -58,13 +58,46 @@ pub struct Bead {
     #[serde(default)]
     pub title: String,
     #[serde(default)]
-    pub status: String,
+    pub status: Option<String>,
+    #[serde(default)]
+    pub standing: Standing,
     #[serde(default)]
     pub priority: Option<i64>,
     #[serde(default)]
     pub assignee: Option<String>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "moment")]
     pub updated_at: Option<Millis>,
+}
+
+/// What Forge knows of a bead besides its tracker.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct Standing {
+    pub ready: bool,
+    pub blocked_by: Vec<String>,
+    /// Why it waits for a person, if it does.
+    pub parked: Option<String>,
+}
+
+impl Bead {
+    pub fn is_closed(&self) -> bool {
+        self.status.as_deref() == Some("closed")
+    }
+
+    /// How it stands, in a word.
+    pub fn word(&self) -> &str {
+        match self.status.as_deref().unwrap_or("open") {
+            _ if self.standing.parked.is_some() => "parked",
+            "open" if self.standing.ready => "ready",
+            "open" if !self.standing.blocked_by.is_empty() => "blocked",
+            status => status,
+        }
+    }
+}
+
+/// Trackers write times in many ways; one that cannot be read is none.
+fn moment<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Millis>, D::Error> {
+    Ok(serde_json::from_value(Value::deserialize(from)?).ok())
 }
 
 /// What was used on a day, or with a model.
@@ -154,8 +187,8 @@ pub struct Data {
 }
 
 impl Data {
-    pub fn project_name(&self, id: &str) -> &str {
-        let found = self.projects.rows().iter().find(|project| project.id.to_string() == id);
+    pub fn project_name(&self, id: ProjectId) -> &str {
+        let found = self.projects.rows().iter().find(|project| project.id == id);
         found.map_or("", |project| project.name.as_str())
     }
 }

@@ -1,4 +1,5 @@
-//! The dependency rule: `types ← {store, git, run, remote, fleet} ← core ← server ← forge`, and who may name what.
+//! The dependency rule: `types ← {store, git, run, remote, fleet} ← core ← server ← forge`, `types ← tui ← forge`, and who
+//! may name what.
 
 use std::collections::BTreeSet;
 use std::process::Command;

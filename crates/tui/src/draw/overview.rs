@@ -52,11 +52,7 @@ fn tasks(state: &State) -> Figures {
         some(Tone::Good, count(TaskStatus::Done), "done"),
     ];
     if let List::Read(beads) = &state.data.beads {
-        parts.push(some(
-            Tone::Plain,
-            beads.iter().filter(|bead| bead.status != "closed").count(),
-            "open beads",
-        ));
+        parts.push(some(Tone::Plain, beads.iter().filter(|bead| !bead.is_closed()).count(), "open beads"));
     }
     ("Tasks", parts)
 }

@@ -100,7 +100,7 @@ pub fn question_row(question: &Question, now: Millis) -> Row {
 pub fn attempt_line(attempt: &Attempt, data: &Data, now: Millis) -> Row {
     let (tone, mark, word) = standing(attempt, data);
     let id = attempt.attempt.id.to_string();
-    let project = data.project_name(&attempt.attempt.project_id.to_string());
+    let project = data.project_name(attempt.attempt.project_id);
     let title = match project {
         "" => attempt.task_title.clone(),
         name => format!("{name}: {}", attempt.task_title),
@@ -155,7 +155,7 @@ pub fn task_row(summary: &TaskSummary, data: &Data, now: Millis) -> Row {
             cell(Tone::Strong, short(&id)),
             cell(tone, task.status.as_str()),
             number(Tone::Plain, summary.attempt_count.to_string(), summary.attempt_count as f64),
-            cell(Tone::Plain, data.project_name(&task.project_id.to_string())),
+            cell(Tone::Plain, data.project_name(task.project_id)),
             age(task.created_at, now),
             cell(Tone::Plain, &task.title),
         ],
@@ -165,10 +165,11 @@ pub fn task_row(summary: &TaskSummary, data: &Data, now: Millis) -> Row {
 }
 
 pub fn bead_row(bead: &Bead, now: Millis) -> Row {
-    let (tone, mark) = match bead.status.as_str() {
+    let (tone, mark) = match bead.word() {
         "in_progress" => (Tone::Busy, ">"),
+        "parked" => (Tone::Bad, "!"),
         "closed" => (Tone::Good, "+"),
-        "blocked" => (Tone::Warn, "!"),
+        "blocked" => (Tone::Warn, "="),
         _ => (Tone::Plain, "."),
     };
     let priority = bead.priority.map(|priority| format!("P{priority} ")).unwrap_or_default();
@@ -177,7 +178,7 @@ pub fn bead_row(bead: &Bead, now: Millis) -> Row {
             cell(tone, mark),
             cell(Tone::Dim, "bead"),
             cell(Tone::Strong, &bead.id),
-            cell(tone, &bead.status),
+            cell(tone, bead.word().replace('_', "")),
             cell(Tone::Dim, "-"),
             cell(Tone::Plain, bead.assignee.as_deref().unwrap_or_default()),
             bead.updated_at.map_or_else(|| cell(Tone::Dim, "-"), |at| age(at, now)),

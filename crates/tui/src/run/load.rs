@@ -15,7 +15,7 @@ use tokio::task::JoinSet;
 
 use crate::api::{Api, Fault};
 use crate::message::{Loaded, Message, Topic};
-use crate::model::{Question, Spent, Usage};
+use crate::model::{Bead, Question, Spent, Usage};
 
 const PACE: Duration = Duration::from_millis(200);
 
@@ -60,7 +60,7 @@ async fn read(api: &Api, topic: Topic) -> Result<Loaded, Fault> {
         Topic::Attempts => Loaded::Attempts(api.get("/api/task-attempts").await?),
         Topic::Tasks => Loaded::Tasks(tasks(api).await?),
         Topic::Questions => Loaded::Questions(questions(api).await?),
-        Topic::Beads => Loaded::Beads(api.get("/api/beads").await?),
+        Topic::Beads => Loaded::Beads(beads(api).await?),
         Topic::Workers => Loaded::Workers(api.get("/api/workers").await?),
         Topic::Alerts => Loaded::Alerts(api.get("/api/alerts").await?),
         Topic::Routing => Loaded::Routing(api.get("/api/routing").await?),
@@ -85,13 +85,30 @@ async fn tasks(api: &Api) -> Result<Vec<forge_types::TaskSummary>, Fault> {
     Ok(tasks)
 }
 
+/// Those of all projects that have some, in the order of their trackers.
+async fn beads(api: &Api) -> Result<Vec<Bead>, Fault> {
+    let projects: Vec<Named> = api.get("/api/projects").await?;
+    let lists = projects.iter().map(|project| {
+        let path = format!("/api/beads?project_id={}", project.id);
+        async move {
+            match api.get::<Vec<Bead>>(&path).await {
+                Err(Fault::Missing(_)) => Ok(Vec::new()),
+                other => other,
+            }
+        }
+    });
+    Ok(try_join_all(lists).await?.into_iter().flatten().collect())
+}
+
 /// Each with the attempt of its run.
 async fn questions(api: &Api) -> Result<Vec<Question>, Fault> {
     let mut questions: Vec<Question> = api.get("/api/approvals/pending").await?;
     for question in &mut questions {
         let Some(run) = &question.execution_process_id else { continue };
-        let run: Value = api.get(&format!("/api/execution-processes/{run}")).await?;
-        question.attempt = run["task_attempt_id"].as_str().map(str::to_owned);
+        // A run that is gone meanwhile takes its question with it, which the next reading tells.
+        if let Ok(run) = api.get::<Value>(&format!("/api/execution-processes/{run}")).await {
+            question.attempt = run["task_attempt_id"].as_str().map(str::to_owned);
+        }
     }
     Ok(questions)
 }

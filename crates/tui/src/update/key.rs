@@ -51,12 +51,15 @@ pub fn run(state: &mut State, command: Command) -> Outcome {
         Command::First => step(state, isize::MIN),
         Command::Last => step(state, isize::MAX),
         Command::LogDown => state.log.scroll = state.log.scroll.saturating_sub(LOG_STEP),
-        Command::LogUp => state.log.scroll = state.log.scroll.saturating_add(LOG_STEP),
+        Command::LogUp => {
+            let most = state.log.height(usize::from(state.size.0));
+            state.log.scroll = (state.log.scroll + LOG_STEP).min(most);
+        }
         Command::Zoom => state.zoomed = !state.zoomed,
         Command::Back => back(state),
-        Command::Show(view) => show(state, view),
-        Command::NextView => show(state, state.view.step(1)),
-        Command::LastView => show(state, state.view.step(View::ALL.len() - 1)),
+        Command::Show(view) => return show(state, view),
+        Command::NextView => return show(state, state.view.step(1)),
+        Command::LastView => return show(state, state.view.step(View::ALL.len() - 1)),
         Command::Filter => {
             let field = Field::new(&state.look().filter);
             state.overlay =
@@ -91,9 +94,14 @@ pub fn run(state: &mut State, command: Command) -> Outcome {
     Outcome::redraw()
 }
 
-fn show(state: &mut State, view: View) {
+fn show(state: &mut State, view: View) -> Outcome {
     state.view = view;
     state.zoomed = false;
+    match view {
+        // Other programs change beads without a word to the server.
+        View::Tasks => Outcome::redraw().with(Effect::Load(Topic::Beads)),
+        _ => Outcome::redraw(),
+    }
 }
 
 fn back(state: &mut State) {
@@ -117,6 +125,10 @@ fn step(state: &mut State, by: isize) {
 fn press_in(state: &mut State, overlay: Overlay, event: &KeyEvent) -> Outcome {
     let escapes = event.code == KeyCode::Esc;
     match overlay {
+        Overlay::Ask { purpose: Purpose::Filter, .. } if escapes => {
+            state.look_mut().filter.clear();
+            return closed();
+        }
         _ if escapes => return closed(),
         Overlay::Help { scroll } => {
             let scroll = match event.code {

@@ -50,6 +50,8 @@ pub fn take(state: &mut State, event: Event) -> Outcome {
         Event::Routing(routing) => {
             let id = routing.id;
             data.routing.put(*routing, |known| known.id == id);
+            // Trackers tell nothing by themselves; work that was given out or came back is a bead that changed.
+            return Outcome::redraw().with(Effect::Load(Topic::Beads));
         }
     }
     Outcome::redraw()

@@ -287,3 +287,20 @@ fn keys_in_a_line_are_text_and_a_paste_is_typed() {
     let Some(Overlay::Ask { field, purpose, .. }) = &state.overlay else { panic!("{:?}", state.overlay) };
     assert_eq!((field.text(), purpose), ("quit", &Purpose::Filter));
 }
+
+#[test]
+fn a_log_is_scrolled_no_further_than_it_is_long_and_comes_back_at_once() {
+    let mut state = busy();
+    press(&mut state, "2");
+    fixture::tell_log(&mut state, RUNNING);
+    press(&mut state, "KKKKKKKKKK");
+    assert_eq!(state.log.scroll, 6);
+    press(&mut state, "JJ");
+    assert_eq!(state.log.scroll, 0);
+}
+
+#[test]
+fn beads_are_read_again_when_work_is_looked_at() {
+    let mut state = busy();
+    assert_eq!(press(&mut state, "3"), [Effect::Load(Topic::Beads)]);
+}
