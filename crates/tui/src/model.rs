@@ -132,17 +132,12 @@ pub struct Changed {
 }
 
 /// A list of the server.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub enum List<T> {
+    #[default]
     Unread,
     NotServed,
     Read(Vec<T>),
-}
-
-impl<T> Default for List<T> {
-    fn default() -> Self {
-        List::Unread
-    }
 }
 
 impl<T> List<T> {
