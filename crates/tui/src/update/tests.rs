@@ -20,11 +20,11 @@ fn press(state: &mut State, keys: &str) -> Vec<Effect> {
 }
 
 fn calls(effects: &[Effect]) -> Vec<(&str, &serde_json::Value)> {
-    let call = |effect| match effect {
-        &Effect::Call(ref call) => Some((call.path.as_str(), &call.body)),
+    let calls = effects.iter().filter_map(|effect| match effect {
+        Effect::Call(call) => Some((call.path.as_str(), &call.body)),
         _ => None,
-    };
-    effects.iter().filter_map(call).collect()
+    });
+    calls.collect()
 }
 
 fn selected(state: &State) -> Option<Subject> {
