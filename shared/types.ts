@@ -638,6 +638,11 @@ export interface FileReadAction {
 export interface FleetSettings {
   socket: string;
   max_workers: number;
+  caps: TierCaps;
+  models: TierModels;
+  max_failures: number;
+  min_free_memory_mb: number;
+  min_free_disk_mb: number;
   launcher_dir: string | null;
   health: HealthMonitorConfig;
   recovery: RecoveryRules;

@@ -75,8 +75,4 @@ pub(super) const SCHEMAS: &[(&str, &str)] = &[
         "TierModels",
         "premium:ExecutorProfileId[] standard:ExecutorProfileId[] budget:ExecutorProfileId[] free:ExecutorProfileId[]",
     ),
-    (
-        "FleetSettings",
-        "max_workers:int caps:TierCaps models:TierModels max_failures:int min_free_memory_mb:int min_free_disk_mb:int",
-    ),
 ];

@@ -33,7 +33,8 @@ pub(super) const SCHEMAS: &[(&str, &str)] = &[
     ),
     (
         "FleetSettings",
-        "socket:string max_workers:int launcher_dir:string|null health:HealthMonitorConfig recovery:RecoveryRules",
+        "socket:string max_workers:int caps:TierCaps models:TierModels max_failures:int min_free_memory_mb:int \
+         min_free_disk_mb:int launcher_dir:string|null health:HealthMonitorConfig recovery:RecoveryRules",
     ),
     (
         "HealthMonitorConfig",
