@@ -49,6 +49,7 @@ export interface AssignedBead {
   id: string;
   title: string;
   actor: string;
+  attempt_id: Uuid | null;
 }
 
 export interface AttachPullRequest {

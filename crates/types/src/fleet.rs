@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::request::word;
-use crate::{AlertId, MicroUsd, Millis, RoutingId, SECRET_MASK};
+use crate::{AlertId, AttemptId, MicroUsd, Millis, RoutingId, SECRET_MASK};
 
 /// Names a worker and its status file, so it is a plain word: letters, digits, `-`, `_` and `.`, not first `.` or `-`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -146,6 +146,9 @@ pub struct AssignedBead {
     pub title: String,
     /// The name under which the tracker knows the worker.
     pub actor: String,
+    /// Whose worktree it works in, where a worktree was made for the bead.
+    #[serde(default)]
+    pub attempt_id: Option<AttemptId>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -4,7 +4,7 @@ pub(super) const SCHEMAS: &[(&str, &str)] = &[
     ("WorkerTier", "= free budget standard premium"),
     ("WorkerPhase", "= starting running paused parked recovering stopped finished failed"),
     ("ProcessMark", "pid:int start_time:int boot_id:string -- A process that is mistaken for no other."),
-    ("AssignedBead", "workspace:string id:string title:string actor:string"),
+    ("AssignedBead", "workspace:string id:string title:string actor:string attempt_id:uuid|null"),
     ("HealthLevel", "= healthy degraded critical failed"),
     (
         "HealthFinding",
