@@ -422,6 +422,7 @@ export interface DispatchChange {
   landing?: DispatchLanding;
   max_workers?: number | null;
   mode?: DispatchMode;
+  worker?: string | null;
 }
 
 export type DispatchLanding = "review" | "merge" | "pr";
@@ -449,6 +450,7 @@ export interface DispatchRule {
   close_on: CloseOn;
   max_workers: number | null;
   executor_profile_id: ExecutorProfileId | null;
+  worker: string | null;
 }
 
 export interface DispatchedBead {
@@ -459,6 +461,7 @@ export interface DispatchedBead {
   decision: RoutingDecision;
   attempt_id?: Uuid;
   task_id?: Uuid;
+  worker?: string;
 }
 
 /** A prompt that was written but not sent. */
@@ -1210,6 +1213,10 @@ export interface Routing {
   complexity: number;
   decision: RoutingDecision;
   worker: string | null;
+  attempt_id: Uuid | null;
+  by: string | null;
+  landing: DispatchLanding;
+  close_on: CloseOn;
   outcome: RoutingOutcome | null;
   actual_cost: number | null;
   decided_at: Timestamp;
@@ -1621,6 +1628,7 @@ export interface Worker {
   phase: WorkerPhase;
   config: unknown;
   process: ProcessMark | null;
+  pane: ProcessMark | null;
   bead: AssignedBead | null;
   health: Health;
   status: unknown;

@@ -241,7 +241,23 @@ impl Forge {
                 "bead {} cannot be {what}: attempt {attempt} works on it; stop that first (`forge stop {attempt}`)",
                 lease.bead
             ))),
-            _ => Ok(()),
+            Some(_) => Ok(()),
+            None => self.refuse_held(lease, what).await,
+        }
+    }
+
+    /// A worker that lives and has the bead goes first.
+    async fn refuse_held(&self, lease: &Lease, what: &str) -> Result<()> {
+        let worker = self.0.store.worker(&lease.worker).await?.filter(|worker| {
+            crate::fleet::is_kept(worker.phase)
+                && worker.bead.as_ref().is_some_and(|bead| bead.actor == lease.actor)
+        });
+        match worker {
+            Some(worker) => Err(Error::conflict(format!(
+                "bead {} cannot be {what}: worker {} works on it; stop that first (`forge worker stop {}`)",
+                lease.bead, worker.id, worker.id
+            ))),
+            None => Ok(()),
         }
     }
 
@@ -273,6 +289,22 @@ impl Forge {
         let bead = tracker.one(id).await?;
         let lines = self.lines(tracker, vec![bead]).await?;
         lines.into_iter().next().ok_or_else(|| BeadsError::NoSuchBead { id: id.to_owned() }.into())
+    }
+
+    /// What must be closed before a leased bead, or was written down as such since it was taken.
+    pub(crate) async fn blockers_of(&self, tracker: &Tracker, lease: &Lease) -> Result<Vec<String>> {
+        let snapshot = tracker.store.snapshot().await?;
+        let mut found = tracker.workspace.flavour.policy().blockers(&snapshot, &lease.bead);
+        let bead = snapshot.beads().iter().find(|bead| bead.id == lease.bead);
+        for dependency in bead.iter().flat_map(|bead| &bead.dependencies) {
+            let made = dependency.rest.get("created_at").and_then(|at| at.as_str()?.parse().ok());
+            let made = made.map(|at: jiff::Timestamp| at.as_millisecond());
+            if made.is_some_and(|made| made >= lease.taken_at.0) && !found.contains(&dependency.depends_on_id)
+            {
+                found.push(dependency.depends_on_id.clone());
+            }
+        }
+        Ok(found)
     }
 
     async fn lines(&self, tracker: &Tracker, found: Vec<Bead>) -> Result<Vec<BeadLine>> {

@@ -305,7 +305,7 @@ impl Forge {
     }
 
     /// An agent that succeeded, and any cleanup script, has its changes committed.
-    async fn commit_work(&self, run: &Run, site: &Site) -> Option<Committed> {
+    pub(crate) async fn commit_work(&self, run: &Run, site: &Site) -> Option<Committed> {
         let wanted = match run.reason {
             RunReason::CodingAgent => run.status == RunStatus::Completed,
             RunReason::CleanupScript => true,

@@ -6,10 +6,13 @@
 //! writes the outcome.
 
 mod catalogue;
+mod ending;
+mod life;
 mod machine;
 mod prompt;
 mod round;
 mod settle;
+mod worker;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -104,10 +107,15 @@ impl Forge {
     }
 
     async fn check_rule(&self, project: &Project, rule: &DispatchRule) -> Result<()> {
-        if rule.mode == DispatchMode::Worker {
-            return Err(Error::invalid(
-                "mode: 'worker' is not possible: this server gives beads to attempts only; allowed: attempt",
-            ));
+        if rule.mode == DispatchMode::Worker
+            && let Some(profile) = &rule.executor_profile_id
+            && catalogue::launcher_of(profile.executor).is_none()
+        {
+            return Err(Error::invalid(format!(
+                "executor_profile_id: no launcher starts {} in a terminal; allowed: CLAUDE_CODE, CODEX, OPENCODE, or \
+                 name a definition with worker",
+                profile.executor
+            )));
         }
         if rule.max_workers == Some(0) {
             return Err(Error::invalid(
@@ -215,6 +223,7 @@ fn concerns(record: &EventRecord) -> bool {
     match &record.event {
         Event::Run { run, .. } => run.phase == RunPhase::Ended,
         // A merge moves its task.
+        Event::Worker { worker, .. } => worker.bead.is_some() && !worker.phase.is_live(),
         Event::Task { .. } | Event::TaskRemoved { .. } | Event::AttemptRemoved { .. } => true,
         _ => false,
     }

@@ -6,6 +6,7 @@
 //! is started twice, because only one caller moves its row to `Starting`.
 
 mod alerts;
+mod assignment;
 mod check;
 mod list;
 mod monitor;
@@ -29,9 +30,11 @@ use tokio::sync::Notify;
 use crate::{Error, Forge, Kind, Result};
 
 pub use list::{ListedWorker, WorkerHealth, WorkersHealth};
+pub(crate) use order::Defined;
 pub use session::attach_command;
 pub use shipped::{LauncherFile, list_launchers};
 pub use workers::WorkerEnd;
+pub(crate) use workers::is_kept;
 
 /// What the engine holds of its workers beside their rows.
 pub(crate) struct Fleet {
@@ -74,6 +77,11 @@ impl Fleet {
 impl Forge {
     fn fleet(&self) -> &Fleet {
         &self.0.fleet
+    }
+
+    /// Where the output of a worker is that works without a person.
+    pub(crate) fn worker_log(&self, id: &WorkerId) -> PathBuf {
+        self.fleet().log_of(id)
     }
 
     pub async fn worker(&self, id: &WorkerId) -> Result<Worker> {

@@ -44,6 +44,7 @@ impl Forge {
     }
 
     async fn refuse_agent_at_work(&self, id: AttemptId) -> Result<()> {
+        self.refuse_worker_in(id).await?;
         let runs = self.0.store.runs(id, Dropped::Hidden).await?;
         match runs.iter().find(|run| run.status == RunStatus::Running && run.reason != RunReason::DevServer) {
             Some(run) => Err(Error::conflict(format!(

@@ -274,6 +274,7 @@ impl Forge {
             tasks: TaskTracker::new(),
             stop: CancellationToken::new(),
         }));
+        forge.take_worker_places().await?;
         forge.recover().await?;
         let cut_off = forge.find_cut_off_starts().await?;
         forge.tidy_up_later(cut_off);

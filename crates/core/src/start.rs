@@ -12,7 +12,8 @@ use forge_store::BeadTask;
 use forge_types::{
     Action, Attempt, AttemptId, AttemptStatus, AutoPr, Budget, CHAT_AGENT, CreateAttempt,
     CreateAttemptOptions, CreateErrand, Errand, ErrandId, Executor, ImageId, Lease, Millis, ProfileId,
-    Project, ProjectId, Run, RunOwner, ScriptContext, StartTask, Task, TaskStatus, TaskSummary, Tokens,
+    Project, ProjectId, Run, RunOwner, RunReason, ScriptContext, StartTask, Task, TaskStatus, TaskSummary,
+    Tokens,
 };
 
 use crate::agent::agent_of;
@@ -49,6 +50,15 @@ enum TaskRow {
     Known,
 }
 
+/// What an attempt begins with.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Begin {
+    /// Setup script, agent, cleanup script.
+    Agent,
+    /// Only the setup script, if there is one: a worker in a terminal does the rest.
+    Setup,
+}
+
 /// A request that passed every check.
 struct Checked {
     project: Project,
@@ -62,7 +72,7 @@ struct Checked {
 
 impl Forge {
     pub async fn start_task(&self, request: StartTask) -> Result<Started> {
-        let started = self.start_new(request, AttemptId::random(), None).await?;
+        let started = self.start_new(request, AttemptId::random(), None, Begin::Agent).await?;
         let task = started.attempt.task_id;
         let summary = self.0.store.task_summary(task).await?;
         let summary = summary.ok_or_else(|| Error::not_found(format!("Task not found: {task}")))?;
@@ -77,13 +87,14 @@ impl Forge {
         id: AttemptId,
         lease: &Lease,
         known: Option<Task>,
+        begin: Begin,
     ) -> Result<StartedAttempt> {
         match known {
             Some(task) => {
                 let checked = self.check(task.project_id, "task_id", &request.start).await?;
-                self.start(id, checked, task, TaskRow::Known, true).await
+                self.start(id, checked, task, TaskRow::Known, true, begin).await
             }
-            None => self.start_new(request, id, Some(lease)).await,
+            None => self.start_new(request, id, Some(lease), begin).await,
         }
     }
 
@@ -92,6 +103,7 @@ impl Forge {
         request: StartTask,
         id: AttemptId,
         lease: Option<&Lease>,
+        begin: Begin,
     ) -> Result<StartedAttempt> {
         let project_id = request.task.project_id;
         let in_worktree = request.start.use_worktree.unwrap_or(true);
@@ -105,7 +117,7 @@ impl Forge {
             bead: lease.bead.clone(),
             task_id: task.id,
         });
-        self.start(id, checked, task, TaskRow::New { images, bead }, in_worktree).await
+        self.start(id, checked, task, TaskRow::New { images, bead }, in_worktree, begin).await
     }
 
     pub async fn create_attempt(&self, request: CreateAttempt) -> Result<StartedAttempt> {
@@ -114,7 +126,7 @@ impl Forge {
             found.ok_or_else(|| Error::not_found(format!("task_id: Task not found: {}", request.task_id)))?;
         let in_worktree = request.start.use_worktree.unwrap_or(task.status != TaskStatus::Agent);
         let checked = self.check(task.project_id, "task_id", &request.start).await?;
-        self.start(AttemptId::random(), checked, task, TaskRow::Known, in_worktree).await
+        self.start(AttemptId::random(), checked, task, TaskRow::Known, in_worktree, Begin::Agent).await
     }
 
     /// Whether such a start would be refused.
@@ -185,6 +197,7 @@ impl Forge {
         mut task: Task,
         row: TaskRow,
         in_worktree: bool,
+        begin: Begin,
     ) -> Result<StartedAttempt> {
         let _turn = self.0.turns.acquire().await.map_err(|cause| Error::internal("closing", cause))?;
         let begun = Instant::now();
@@ -196,17 +209,24 @@ impl Forge {
         };
         let claimed = begun.elapsed();
         let attempt = new_attempt(id, &task, &checked, worktree.as_ref(), &prefix);
-        let run_id = forge_types::RunId::random();
         let place = place_of(&attempt);
-        let entry = self.0.lanes.enter(&place, run_id);
-        let action = first_action(&checked, &task, &self.image_folder_in(&place, in_worktree));
-        let run = new_run(run_id, RunOwner::Attempt(id), action, Some(checked.tip.commit.clone()), entry);
+        let action = match begin {
+            Begin::Agent => Some(first_action(&checked, &task, &self.image_folder_in(&place, in_worktree))),
+            Begin::Setup => setup_action(&checked.project),
+        };
+        let run = action.map(|action| {
+            let run_id = forge_types::RunId::random();
+            let entry = self.0.lanes.enter(&place, run_id);
+            new_run(run_id, RunOwner::Attempt(id), action, Some(checked.tip.commit.clone()), entry)
+        });
         if task.status != TaskStatus::Agent {
             task.status = TaskStatus::InProgress;
             task.updated_at = Millis::now();
         }
-        if let Err(error) = self.write_start(&task, row, &attempt, &run).await {
-            self.0.lanes.leave(&place, run_id);
+        if let Err(error) = self.write_start(&task, row, &attempt, run.as_ref()).await {
+            if let Some(run) = &run {
+                self.0.lanes.leave(&place, run.id);
+            }
             self.undo_claim(&checked, Owner::Attempt(id), worktree.as_ref()).await;
             return Err(error);
         }
@@ -214,15 +234,21 @@ impl Forge {
         self.warm_up(&checked.project);
         let site = Site::attempt(checked.project, task, attempt);
         self.copy_project_files(&site).await;
-        let warning = match entry {
-            Entry::Now => self.go(run, &site).await.err().map(|error| error.to_string()),
-            Entry::Later => None,
+        let warning = match run.filter(|run| run.phase != forge_types::RunPhase::Queued) {
+            Some(run) => self.go(run, &site).await.err().map(|error| error.to_string()),
+            None => None,
         };
         tracing::debug!(attempt = %id, ?claimed, ?written, started = ?begun.elapsed(), "attempt started");
         Ok(StartedAttempt { attempt: self.attempt(id).await?, warning })
     }
 
-    async fn write_start(&self, task: &Task, row: TaskRow, attempt: &Attempt, run: &Run) -> Result<()> {
+    async fn write_start(
+        &self,
+        task: &Task,
+        row: TaskRow,
+        attempt: &Attempt,
+        run: Option<&Run>,
+    ) -> Result<()> {
         let mut tx = self.0.store.begin().await?;
         match row {
             TaskRow::New { images, bead } => {
@@ -240,13 +266,15 @@ impl Forge {
                 let now = tx.task(task.id).await?;
                 let now =
                     now.ok_or_else(|| Error::not_found(format!("task_id: Task not found: {}", task.id)))?;
-                if let Some(moved) = moved(&now, TaskStatus::InProgress, run.reason) {
+                if let Some(moved) = moved(&now, TaskStatus::InProgress, RunReason::CodingAgent) {
                     tx.update_task(&moved).await?;
                 }
             }
         }
         tx.insert_attempt(attempt).await?;
-        tx.insert_run(run).await?;
+        if let Some(run) = run {
+            tx.insert_run(run).await?;
+        }
         tx.commit().await?;
         Ok(())
     }
@@ -436,10 +464,15 @@ fn first_action(checked: &Checked, task: &Task, images: &Path) -> Action {
     };
     let prompt = show_images(&prompt, images);
     let agent = Action::agent(prompt, checked.profile.clone(), None).then(cleanup);
-    match checked.project.setup_script.as_deref().filter(|script| !script.trim().is_empty()) {
-        Some(script) => Action::script(script, ScriptContext::SetupScript).then(Some(agent)),
+    match setup_action(&checked.project) {
+        Some(setup) => setup.then(Some(agent)),
         None => agent,
     }
+}
+
+fn setup_action(project: &Project) -> Option<Action> {
+    let script = project.setup_script.as_deref().filter(|script| !script.trim().is_empty())?;
+    Some(Action::script(script, ScriptContext::SetupScript))
 }
 
 pub(crate) fn cleanup_action(project: &Project) -> Option<Action> {

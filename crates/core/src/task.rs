@@ -104,6 +104,7 @@ impl Forge {
     }
 
     pub(crate) async fn refuse_while_running(&self, attempt: AttemptId) -> Result<()> {
+        self.refuse_worker_in(attempt).await?;
         let runs = self.0.store.runs(attempt, forge_store::Dropped::Shown).await?;
         match runs.iter().find(|run| run.status == RunStatus::Running) {
             Some(run) => Err(Error::conflict(format!(

@@ -112,6 +112,11 @@ impl WorkerLauncher {
         stop::stop(self, worker_id, grace).await
     }
 
+    /// Ends what is left of a session that is gone, whose first process was `pane`. Answers who does not end.
+    pub async fn end_remains(&self, pane: Identity) -> Vec<Identity> {
+        stop::end_remains(pane).await
+    }
+
     /// What the worker's file says, unless its process shows otherwise.
     pub async fn check_status(&self, worker_id: &WorkerId) -> Result<WorkerStatus, LauncherError> {
         let session = self.session_of(worker_id).await?;

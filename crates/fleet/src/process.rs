@@ -147,6 +147,11 @@ pub(crate) fn with_variable(name: &str, value: &str) -> Vec<Identity> {
     platform::with_variable(name, value)
 }
 
+/// Whether nobody lives who was started with this variable. Not known where variables of others cannot be read.
+pub fn is_without_variable(name: &str, value: &str) -> bool {
+    cfg!(target_os = "linux") && with_variable(name, value).is_empty()
+}
+
 #[cfg(test)]
 mod tests {
     use std::process::{Child, Command};

@@ -125,6 +125,8 @@ pub struct DispatchRule {
     pub max_workers: Option<u32>,
     /// The agent for every tier, in the place of those of the settings.
     pub executor_profile_id: Option<ProfileId>,
+    /// In the mode `worker`: the only definition of workers to use, in the place of all that fit a tier.
+    pub worker: Option<String>,
 }
 
 /// What is absent stays; null takes a limit or an agent away.
@@ -139,6 +141,8 @@ pub struct DispatchChange {
     pub max_workers: Option<Option<u32>>,
     #[serde(deserialize_with = "crate::request::present")]
     pub executor_profile_id: Option<Option<ProfileId>>,
+    #[serde(deserialize_with = "crate::request::present")]
+    pub worker: Option<Option<String>>,
 }
 
 impl DispatchChange {
@@ -152,6 +156,9 @@ impl DispatchChange {
         }
         if let Some(profile) = self.executor_profile_id {
             rule.executor_profile_id = profile;
+        }
+        if let Some(worker) = self.worker {
+            rule.worker = worker;
         }
     }
 }
@@ -186,6 +193,9 @@ pub struct DispatchedBead {
     pub score: ScoreComponents,
     pub complexity: u8,
     pub decision: RoutingDecision,
+    /// Who is started for it, in the mode `worker`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub worker: Option<WorkerId>,
     /// Absent in a dry run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub task_id: Option<TaskId>,

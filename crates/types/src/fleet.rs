@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::request::word;
-use crate::{AlertId, AttemptId, MicroUsd, Millis, RoutingId, SECRET_MASK};
+use crate::{AlertId, AttemptId, CloseOn, DispatchLanding, MicroUsd, Millis, RoutingId, SECRET_MASK};
 
 /// Names a worker and its status file, so it is a plain word: letters, digits, `-`, `_` and `.`, not first `.` or `-`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -162,6 +162,9 @@ pub struct Worker {
     /// All that is needed to start it again.
     pub config: Value,
     pub process: Option<ProcessMark>,
+    /// The first process of its session, whose number names all that belongs to it.
+    #[serde(default)]
+    pub pane: Option<ProcessMark>,
     pub bead: Option<AssignedBead>,
     pub health: Health,
     /// What its status file says, as it is written there.
@@ -313,6 +316,16 @@ pub struct Routing {
     pub decision: RoutingDecision,
     /// The worker that got it, also when it was started for it.
     pub worker: Option<WorkerId>,
+    /// The attempt whose worktree it is done in.
+    #[serde(default)]
+    pub attempt_id: Option<AttemptId>,
+    /// The definition or the launcher by which a worker is started for it.
+    #[serde(default)]
+    pub by: Option<String>,
+    #[serde(default)]
+    pub landing: DispatchLanding,
+    #[serde(default)]
+    pub close_on: CloseOn,
     pub outcome: Option<Outcome>,
     pub actual_cost: Option<MicroUsd>,
     pub decided_at: Millis,

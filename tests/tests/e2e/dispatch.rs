@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::beads::{BARE, project};
 
 /// Writes a bead down and answers its id.
-async fn bead(forge: &TestForge, project: &str, title: &str, script: &str, after: &[&str]) -> String {
+pub async fn bead(forge: &TestForge, project: &str, title: &str, script: &str, after: &[&str]) -> String {
     let body = json!({"project_id": project, "title": title, "description": script, "depends_on": after});
     text(&forge.post("/api/beads", &body).await.data()["id"])
 }
@@ -44,10 +44,11 @@ async fn all_closed(forge: &TestForge, project: &str, count: usize) -> HashMap<S
 
 /// Every bead was worked on by one attempt that succeeded, and not before what it waits for was closed.
 async fn assert_done_once(forge: &TestForge, project: &str, made: &[(String, Vec<String>)]) {
-    let closed = all_closed(forge, project, made.len()).await;
+    all_closed(forge, project, made.len()).await;
     let routings = format!("/api/routing?limit={}", 1000);
     let ended = |all: &Value| all.as_array().unwrap().iter().all(|one| !one["outcome"].is_null());
     let routings = forge.until(&routings, "every decision has its outcome", ended).await;
+    let closed = all_closed(forge, project, made.len()).await;
     for (id, after) in made {
         let of_bead: Vec<&Value> =
             routings.as_array().unwrap().iter().filter(|one| one["work"] == **id).collect();
@@ -68,7 +69,7 @@ async fn assert_done_once(forge: &TestForge, project: &str, made: &[(String, Vec
 }
 
 /// Milliseconds and microseconds are written with different lengths.
-fn instant(time: &str) -> String {
+pub fn instant(time: &str) -> String {
     let digits = time.trim_end_matches('Z');
     let (second, part) = digits.split_once('.').unwrap_or((digits, ""));
     format!("{second}.{:0<3}", part.chars().take(3).collect::<String>())

@@ -20,6 +20,7 @@ mod doctor;
 mod door;
 mod drafts;
 mod environment;
+mod fleet;
 mod flow;
 mod genie;
 mod hook;

@@ -8,13 +8,13 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 
 /// A server whose workers have a tmux server of their own, which ends with it.
-struct Stage {
-    forge: TestForge,
+pub struct Stage {
+    pub forge: TestForge,
     socket: String,
 }
 
 impl Stage {
-    async fn set(fleet: Value) -> Stage {
+    pub async fn set(fleet: Value) -> Stage {
         let socket = format!("forge-test-{}", uuid::Uuid::new_v4().simple());
         let mut fleet = fleet;
         fleet["socket"] = json!(socket);
@@ -28,16 +28,16 @@ impl Stage {
         Self::set(json!({ "recovery": rules })).await
     }
 
-    fn tmux(&self, args: &[&str]) -> String {
+    pub fn tmux(&self, args: &[&str]) -> String {
         let done = Command::new("tmux").args(["-L", &self.socket]).args(args).output().expect("tmux");
         String::from_utf8_lossy(&done.stdout).trim_end().to_owned()
     }
 
-    fn sessions(&self) -> Vec<String> {
+    pub fn sessions(&self) -> Vec<String> {
         self.tmux(&["list-sessions", "-F", "#{session_name}"]).lines().map(str::to_owned).collect()
     }
 
-    fn script(&self, body: &str) -> PathBuf {
+    pub fn script(&self, body: &str) -> PathBuf {
         let path = self.forge.dir().join(format!("script-{}", uuid::Uuid::new_v4().simple()));
         std::fs::write(&path, body).expect("a script");
         path
@@ -54,7 +54,7 @@ impl Stage {
         self.forge.post("/api/workers", &self.order(id, body)).await.data()
     }
 
-    async fn until(&self, id: &str, what: &str, holds: impl Fn(&Value) -> bool) -> Value {
+    pub async fn until(&self, id: &str, what: &str, holds: impl Fn(&Value) -> bool) -> Value {
         self.forge.until(&format!("/api/workers/{id}"), what, holds).await
     }
 
@@ -71,18 +71,18 @@ impl Stage {
         }
     }
 
-    async fn alerts(&self) -> Vec<(String, String)> {
+    pub async fn alerts(&self) -> Vec<(String, String)> {
         let alerts = self.forge.get("/api/alerts").await.data();
         let open = alerts.as_array().unwrap().iter().filter(|alert| alert["resolved_at"].is_null());
         open.map(|alert| (text(&alert["kind"]), text(&alert["subject"]))).collect()
     }
 
-    async fn act(&self, id: &str, verb: &str) -> Value {
+    pub async fn act(&self, id: &str, verb: &str) -> Value {
         self.forge.post(&format!("/api/workers/{id}/{verb}"), &json!({})).await.data()
     }
 
     /// What a command prints, and the number it ends with.
-    async fn run(&self, args: &[&str]) -> (String, String, i32) {
+    pub async fn run(&self, args: &[&str]) -> (String, String, i32) {
         let mut command = self.forge.command();
         command.args(args);
         let done = output(command).await;

@@ -47,6 +47,9 @@ pub struct Flags {
     /// The agent for all of them, e.g. CODEX:HIGH [default: those of the settings, by tier]
     #[arg(short = 'x', long, value_name = "EXECUTOR[:VARIANT]")]
     executor: Option<String>,
+    /// With --mode worker: the only definition (workers/<name>.yaml, workers.yaml) or launcher to use
+    #[arg(long, value_name = "NAME")]
+    worker: Option<String>,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -118,6 +121,7 @@ impl Flags {
             ("landing", word(self.landing)),
             ("close_on", word(self.close_on)),
             ("executor_profile_id", executor.map(|profile| json!(profile))),
+            ("worker", self.worker.clone().map(Value::from)),
         ];
         let said = said.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
         Ok(Value::Object(said.collect::<Map<_, _>>()))
@@ -136,6 +140,9 @@ fn tell_rule(project: &str, rule: &Value) {
     if let Some(executor) = rule["executor_profile_id"]["executor"].as_str() {
         say_fact("agent", executor);
     }
+    if let Some(worker) = rule["worker"].as_str() {
+        say_fact("worker", worker);
+    }
 }
 
 fn tell(report: &Value) {
@@ -145,7 +152,8 @@ fn tell(report: &Value) {
         say(&Line::new(Ink::Plain, "nothing is ready"));
         return;
     }
-    let mut table = Table::new(&["BEAD", "SCORE", "TIER", "MODEL", "ATTEMPT", "TITLE"]).bending(&["TITLE"]);
+    let mut table =
+        Table::new(&["BEAD", "SCORE", "TIER", "MODEL", "ATTEMPT", "WORKER", "TITLE"]).bending(&["TITLE"]);
     for bead in &started {
         let points = ["priority", "type", "complexity", "availability"];
         let score: u64 = points.iter().filter_map(|part| bead["score"][part].as_u64()).sum();
@@ -155,6 +163,7 @@ fn tell(report: &Value) {
             (Ink::Plain, text(&bead["decision"]["tier"]).to_owned()),
             (Ink::Plain, text(&bead["decision"]["model"]).to_owned()),
             (Ink::Plain, bead["attempt_id"].as_str().map_or("-", short).to_owned()),
+            (Ink::Plain, bead["worker"].as_str().unwrap_or("-").to_owned()),
             (Ink::Plain, text(&bead["title"]).to_owned()),
         ]);
     }

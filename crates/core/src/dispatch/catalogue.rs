@@ -6,8 +6,12 @@
 use std::path::Path;
 
 use forge_fleet::route::{Model, Standing};
-use forge_types::{DispatchRule, MicroUsd, Millis, ProfileId, Project, Routing, WorkerTier};
+use forge_types::{
+    DispatchMode, DispatchRule, Executor, FleetSettings, MicroUsd, Millis, ProfileId, Project, Routing,
+    WorkerTier,
+};
 
+use crate::fleet::Defined;
 use crate::{Forge, Result};
 
 /// How many decisions a mean cost is taken of, at most.
@@ -15,14 +19,23 @@ const REMEMBERED: u32 = 500;
 
 pub(super) struct Catalogue {
     pub models: Vec<Model>,
-    profiles: Vec<(WorkerTier, String, ProfileId)>,
+    choices: Vec<Choice>,
+}
+
+/// An agent that a decision can name by its tier and model.
+#[derive(Clone)]
+pub(super) struct Choice {
+    tier: WorkerTier,
+    name: String,
+    pub profile: ProfileId,
+    /// The definition or launcher by which it works in a terminal.
+    pub by: Option<String>,
 }
 
 impl Catalogue {
     /// The agent that a decision names.
-    pub fn profile(&self, tier: WorkerTier, model: &str) -> Option<&ProfileId> {
-        let found = self.profiles.iter().find(|(of, name, _)| *of == tier && name == model);
-        found.map(|(_, _, profile)| profile)
+    pub fn choice(&self, tier: WorkerTier, model: &str) -> Option<&Choice> {
+        self.choices.iter().find(|choice| choice.tier == tier && choice.name == model)
     }
 }
 
@@ -32,31 +45,94 @@ impl Forge {
         let past = self.0.store.routings(REMEMBERED).await?;
         let now = Millis::now();
         let parked = self.0.store.parked_runs().await?;
-        let mut catalogue = Catalogue { models: Vec::new(), profiles: Vec::new() };
+        let mut catalogue = Catalogue { models: Vec::new(), choices: Vec::new() };
+        for choice in self.choices(&settings.fleet, rule).await? {
+            let Choice { tier, name, profile, .. } = &choice;
+            let is_refused = parked.iter().any(|run| {
+                run.parked_until.is_some_and(|until| until > now) && run.action.profile() == Some(profile)
+            });
+            let place = Path::new(&project.git_repo_path);
+            let is_here = !is_refused && self.check_profile(profile, project, place).await.is_ok();
+            let standing = match is_here {
+                true => Standing::Usable { resets_soon: false },
+                false => Standing::Unusable,
+            };
+            let of_model = past.iter().filter(|routing| routing.decision.model == *name);
+            let chosen = u32::try_from(of_model.clone().count()).unwrap_or(u32::MAX);
+            let mean_cost = mean_cost(of_model);
+            catalogue.models.push(Model { name: name.clone(), tier: *tier, standing, mean_cost, chosen });
+            catalogue.choices.push(choice);
+        }
+        Ok(catalogue)
+    }
+
+    async fn choices(&self, fleet: &FleetSettings, rule: &DispatchRule) -> Result<Vec<Choice>> {
+        let for_all = |name: &str, profile: &ProfileId, by: Option<&str>| {
+            WorkerTier::ALL.map(|tier| Choice {
+                tier,
+                name: name.to_owned(),
+                profile: profile.clone(),
+                by: by.map(str::to_owned),
+            })
+        };
+        let worker = match rule.mode {
+            DispatchMode::Attempt => None,
+            DispatchMode::Worker => Some(self.worker_definitions().await?),
+        };
+        if let (Some(defined), Some(named)) = (&worker, &rule.worker) {
+            let known = defined.iter().find(|one| one.name == *named);
+            let (model, launcher) = known
+                .map_or((named.as_str(), named.as_str()), |one| (one.model.as_str(), one.launcher.as_str()));
+            return Ok(for_all(model, &ProfileId::new(executor_of(launcher)), Some(named)).into());
+        }
+        let is_worker = worker.is_some();
+        if rule.executor_profile_id.is_none()
+            && let Some(defined) = worker.filter(|defined| !defined.is_empty())
+        {
+            let choice = |one: Defined| Choice {
+                tier: one.tier,
+                profile: ProfileId::new(executor_of(&one.launcher)),
+                name: one.model,
+                by: Some(one.name),
+            };
+            return Ok(defined.into_iter().map(choice).collect());
+        }
+        let mut choices = Vec::new();
         for tier in WorkerTier::ALL {
             let of_tier = match &rule.executor_profile_id {
                 Some(profile) => std::slice::from_ref(profile),
-                None => settings.fleet.models.of(tier),
+                None => fleet.models.of(tier),
             };
             for profile in of_tier {
-                let name = name(profile);
-                let is_refused = parked.iter().any(|run| {
-                    run.parked_until.is_some_and(|until| until > now) && run.action.profile() == Some(profile)
-                });
-                let place = Path::new(&project.git_repo_path);
-                let is_here = !is_refused && self.check_profile(profile, project, place).await.is_ok();
-                let standing = match is_here {
-                    true => Standing::Usable { resets_soon: false },
-                    false => Standing::Unusable,
-                };
-                let of_model = past.iter().filter(|routing| routing.decision.model == name);
-                let chosen = u32::try_from(of_model.clone().count()).unwrap_or(u32::MAX);
-                let mean_cost = mean_cost(of_model);
-                catalogue.models.push(Model { name: name.clone(), tier, standing, mean_cost, chosen });
-                catalogue.profiles.push((tier, name, profile.clone()));
+                let by = is_worker.then(|| launcher_of(profile.executor)).flatten();
+                // Who cannot work in a terminal is no choice there.
+                if by.is_some() || !is_worker {
+                    let by = by.map(str::to_owned);
+                    choices.push(Choice { tier, name: name(profile), profile: profile.clone(), by });
+                }
             }
         }
-        Ok(catalogue)
+        Ok(choices)
+    }
+}
+
+/// The shipped launcher of an agent.
+pub(super) fn launcher_of(executor: Executor) -> Option<&'static str> {
+    match executor {
+        Executor::ClaudeCode => Some("claude-code"),
+        Executor::Codex => Some("codex"),
+        Executor::Opencode => Some("opencode"),
+        _ => None,
+    }
+}
+
+/// The agent that a launcher starts. Nobody knows what runs in one that is not shipped.
+fn executor_of(launcher: &str) -> Executor {
+    match launcher {
+        "claude-code" | "glm" => Executor::ClaudeCode,
+        "codex" => Executor::Codex,
+        "opencode" => Executor::Opencode,
+        _ => Executor::Shell,
     }
 }
 

@@ -18,6 +18,17 @@ pub(super) fn description(bead: &Bead) -> Option<String> {
     (!told.is_empty()).then(|| told.join("\n\n"))
 }
 
+/// All that a worker is told, which nobody asks back.
+pub(super) fn whole(bead: &Bead) -> String {
+    let text = description(bead).map(|text| format!("\n\n{text}")).unwrap_or_default();
+    format!(
+        "{}{text}\n\nThis is bead {}. Work on it here until it is done, and commit what you change.\n\
+         If something else must be done first, write that down as a bead that this one depends on, and end with exit \
+         code 1. If you need a person, say why and end with exit code 1.\n",
+        bead.title, bead.id
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -10,14 +10,16 @@ use forge_fleet::route::{Rules, route};
 use forge_fleet::score::{Wait, order, score};
 use forge_fleet::work::{Priority, Work};
 use forge_types::{
-    AttemptId, BeadsOf, CreateAttemptOptions, CreateTask, DispatchLanding, DispatchReport, DispatchRule,
-    DispatchedBead, FleetSettings, Lease, Millis, ProfileId, Project, Routing, RoutingId, ScoreComponents,
-    StartTask, TaskId, UpdateTask, WaitingBead, WorkerTier,
+    Attempt, AttemptId, BeadsOf, CreateAttemptOptions, CreateTask, DispatchLanding, DispatchMode,
+    DispatchReport, DispatchRule, DispatchedBead, FleetSettings, Lease, Millis, ProfileId, Project, Routing,
+    RoutingId, ScoreComponents, StartTask, UpdateTask, WaitingBead, WorkerTier,
 };
 
 use super::catalogue::Catalogue;
 use super::prompt;
 use crate::beads::{Tracker, attempt_of, new_lease, worker_of};
+use crate::fleet::is_kept;
+use crate::start::Begin;
 use crate::{Error, Forge, Result};
 
 /// Whether a round only says what it would do.
@@ -158,6 +160,11 @@ impl Forge {
         };
         let of_tier =
             |tier: WorkerTier| (tier, left(*fleet.caps.of(tier), tiers.get(&tier).copied().unwrap_or(0)));
+        if rule.mode == DispatchMode::Worker {
+            // Workers that people started count too.
+            let kept = self.0.store.workers().await?;
+            all = all.max(kept.iter().filter(|worker| is_kept(worker.phase)).count());
+        }
         Ok(Room {
             all: left(Some(fleet.max_workers), all).min(left(rule.max_workers, here)),
             tiers: WorkerTier::ALL.map(of_tier).to_vec(),
@@ -174,9 +181,9 @@ impl Round<'_> {
         }
         let decision = route(&work, &complexity, &self.catalogue.models, &[], &room.rules());
         let decision = decision.map_err(|why| Error::conflict(why.to_string()))?;
-        let profile = self.catalogue.profile(decision.tier, &decision.model);
-        let profile = profile.ok_or_else(|| Error::conflict("no model of an allowed tier can be used"))?;
-        let options = self.options(profile);
+        let choice = self.catalogue.choice(decision.tier, &decision.model);
+        let choice = choice.ok_or_else(|| Error::conflict("no model of an allowed tier can be used"))?;
+        let options = self.options(&choice.profile);
         self.forge.check_start(self.project.id, &options).await?;
         room.take(decision.tier);
         // At most 100, so nothing is lost.
@@ -187,18 +194,32 @@ impl Round<'_> {
             score,
             complexity,
             decision,
+            worker: None,
             task_id: None,
             attempt_id: None,
         };
         if self.effort == Effort::Start {
-            self.start(&mut given, options).await?;
+            self.start(&mut given, options, choice.by.clone()).await?;
         }
         Ok(given)
     }
 
-    async fn start(&self, given: &mut DispatchedBead, options: CreateAttemptOptions) -> Result<()> {
+    async fn start(
+        &self,
+        given: &mut DispatchedBead,
+        options: CreateAttemptOptions,
+        by: Option<String>,
+    ) -> Result<()> {
         let id = AttemptId::random();
-        let worker = worker_of(id)?;
+        let (worker, actor) = match self.rule.mode {
+            DispatchMode::Attempt => (worker_of(id)?, beads::actor("attempt", id.0)),
+            DispatchMode::Worker => {
+                let worker = self.forge.free_worker(self.project).await?;
+                given.worker = Some(worker.clone());
+                let actor = beads::actor(worker.as_str(), id.0);
+                (worker, actor)
+            }
+        };
         let routing = Routing {
             id: RoutingId::random(),
             workspace: self.tracker.root().to_owned(),
@@ -208,19 +229,28 @@ impl Round<'_> {
             complexity: given.complexity,
             decision: given.decision.clone(),
             worker: Some(worker.clone()),
+            attempt_id: Some(id),
+            by,
+            landing: self.rule.landing,
+            close_on: self.rule.close_on,
             outcome: None,
             actual_cost: None,
             decided_at: Millis::now(),
             ended_at: None,
         };
-        let lease = new_lease(self.tracker, &given.bead, worker, beads::actor("attempt", id.0));
+        let lease = new_lease(self.tracker, &given.bead, worker, actor);
         // What the tracker says now counts, not what the list said.
         let bead = self.forge.take_bead(self.tracker, &lease, Some(&routing)).await?;
         match self.begin(&bead, options, id, &lease).await {
-            Ok(task) => {
+            Ok(attempt) => {
                 tracing::info!(bead = %given.bead, attempt = %id, model = %given.decision.model, "bead given out");
-                (given.task_id, given.attempt_id) = (Some(task), Some(id));
-                Ok(())
+                (given.task_id, given.attempt_id) = (Some(attempt.task_id), Some(id));
+                match self.rule.mode {
+                    DispatchMode::Attempt => Ok(()),
+                    DispatchMode::Worker => {
+                        self.forge.start_worker_of(self.tracker, &lease, &routing, &attempt).await
+                    }
+                }
             }
             Err(error) => {
                 let why = format!("it could not be started: {}", error.message());
@@ -237,7 +267,7 @@ impl Round<'_> {
         start: CreateAttemptOptions,
         id: AttemptId,
         lease: &Lease,
-    ) -> Result<TaskId> {
+    ) -> Result<Attempt> {
         let (title, description) = (bead.title.clone(), prompt::description(bead));
         let links = self.forge.0.store.bead_tasks(self.tracker.root()).await?;
         let known = match links.into_iter().find(|link| link.bead == bead.id) {
@@ -259,11 +289,15 @@ impl Round<'_> {
             parent_task_attempt: None,
             image_ids: None,
         };
-        let started = self.forge.start_bead(StartTask { task, start }, id, lease, known).await?;
+        let begin = match self.rule.mode {
+            DispatchMode::Attempt => Begin::Agent,
+            DispatchMode::Worker => Begin::Setup,
+        };
+        let started = self.forge.start_bead(StartTask { task, start }, id, lease, known, begin).await?;
         if let Some(warning) = started.warning {
             tracing::warn!(bead = %bead.id, attempt = %id, "the agent did not live: {warning}");
         }
-        Ok(started.attempt.task_id)
+        Ok(started.attempt)
     }
 
     fn options(&self, profile: &ProfileId) -> CreateAttemptOptions {

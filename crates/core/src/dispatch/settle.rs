@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use forge_fleet::beads::{Close, Release};
 use forge_types::{
-    Alert, AlertId, AlertKind, Attempt, AttemptId, CloseOn, DispatchLanding, DispatchRule, Lease, Merge,
-    Millis, Outcome, PrStatus, Run, RunReason, RunStatus,
+    Alert, AlertId, AlertKind, Attempt, AttemptId, CloseOn, DispatchLanding, Lease, Merge, Millis, Outcome,
+    PrStatus, Routing, Run, RunReason, RunStatus,
 };
 
 use crate::beads::{Tracker, alert_subject, attempt_of};
@@ -32,10 +32,15 @@ enum Verdict {
 impl Forge {
     /// Settles every bead whose attempt is over. The caller has the dispatcher's turn.
     pub(super) async fn settle_leases(&self) -> Result<()> {
+        let decided = self.0.store.open_routings().await?;
         for lease in self.0.store.leases().await? {
-            let Some(id) = attempt_of(&lease.worker) else { continue };
-            if let Err(error) = self.settle_lease(&lease, id).await {
-                tracing::warn!(bead = %lease.bead, attempt = %id, %error, "a bead is not settled; trying again");
+            let settled = match attempt_of(&lease.worker) {
+                Some(id) => self.settle_lease(&lease, id).await,
+                None => self.settle_worker(&lease, decided.iter().find(|one| is_about(one, &lease))).await,
+            };
+            if let Err(error) = settled {
+                let (bead, by) = (&lease.bead, &lease.worker);
+                tracing::warn!(%bead, %by, %error, "a bead is not settled; trying again");
             }
         }
         Ok(())
@@ -56,10 +61,7 @@ impl Forge {
         };
         match (attempt, verdict) {
             // No fault of its own.
-            (None, _) => {
-                self.tell_tracker(&tracker, lease, "The start of this work was cut off.").await?;
-                self.end_lease(lease, Outcome::Released, None).await
-            }
+            (None, _) => self.hand_back(&tracker, lease, "The start of this work was cut off.").await,
             (Some(attempt), Verdict::Succeeded) => self.succeed(&tracker, lease, &attempt).await,
             (Some(attempt), Verdict::Failed(why)) => self.blame(&tracker, lease, &why, Some(&attempt)).await,
             (Some(attempt), _) => {
@@ -87,7 +89,7 @@ impl Forge {
     }
 
     /// The last line of what was said or printed; nothing where that cannot be read.
-    async fn last_words(&self, run: &Run) -> String {
+    pub(super) async fn last_words(&self, run: &Run) -> String {
         let read = async { self.entries(run.id).await?.transcript_now().await };
         let told = tokio::time::timeout(READ_LIMIT, read).await;
         let told = told.ok().and_then(Result::ok).flatten().unwrap_or_default();
@@ -95,11 +97,12 @@ impl Forge {
         last.chars().take(LAST_WORDS).collect()
     }
 
-    async fn succeed(&self, tracker: &Tracker, lease: &Lease, attempt: &Attempt) -> Result<()> {
-        let rule = self.0.store.dispatch_rule(attempt.project_id).await?.unwrap_or_default();
+    pub(super) async fn succeed(&self, tracker: &Tracker, lease: &Lease, attempt: &Attempt) -> Result<()> {
+        let decided = self.0.store.open_routings().await?.into_iter().find(|one| is_about(one, lease));
+        let (landing, close_on) = decided.map(|one| (one.landing, one.close_on)).unwrap_or_default();
         let has_landed = self.has_landed(attempt).await?;
         if !has_landed && !self.attempt_report(attempt.id).await?.commits.is_empty() {
-            if rule.landing == DispatchLanding::Merge
+            if landing == DispatchLanding::Merge
                 && let Err(error) = self.merge_attempt(attempt.id, None).await
             {
                 let why = format!(
@@ -109,7 +112,7 @@ impl Forge {
                 );
                 return self.set_aside(tracker, lease, &why, Some(attempt)).await;
             }
-            if waits_for_merge(&rule) {
+            if waits_for_merge(landing, close_on) {
                 return Ok(());
             }
         }
@@ -155,7 +158,7 @@ impl Forge {
     }
 
     /// Gives a bead back for a person to look at.
-    async fn set_aside(
+    pub(super) async fn set_aside(
         &self,
         tracker: &Tracker,
         lease: &Lease,
@@ -193,7 +196,7 @@ impl Forge {
     }
 
     /// Releases the bead in its tracker. Whoever else has it by now keeps it.
-    async fn tell_tracker(&self, tracker: &Tracker, lease: &Lease, why: &str) -> Result<()> {
+    pub(super) async fn tell_tracker(&self, tracker: &Tracker, lease: &Lease, why: &str) -> Result<()> {
         match tracker.store.release(&lease.bead, &lease.actor, why).await {
             Ok(Release::Released(_) | Release::NotHeld { by: None }) => Ok(()),
             Ok(Release::NotHeld { by: Some(by) }) => {
@@ -228,11 +231,7 @@ impl Forge {
     ) -> Result<()> {
         tx.drop_lease(&lease.workspace, &lease.bead, &lease.actor).await?;
         let open = self.0.store.open_routings().await?;
-        let decided = open.into_iter().find(|routing| {
-            routing.worker.as_ref() == Some(&lease.worker)
-                && routing.workspace == lease.workspace
-                && routing.work == lease.bead
-        });
+        let decided = open.into_iter().find(|routing| is_about(routing, lease));
         if let Some(mut routing) = decided {
             routing.outcome = Some(outcome);
             routing.actual_cost = attempt.and_then(|attempt| attempt.cost_usd);
@@ -243,12 +242,19 @@ impl Forge {
     }
 }
 
-fn waits_for_merge(rule: &DispatchRule) -> bool {
-    rule.close_on == CloseOn::Merge && rule.landing != DispatchLanding::Merge
+/// Whether a decision is the one that a lease was taken by.
+fn is_about(routing: &Routing, lease: &Lease) -> bool {
+    routing.worker.as_ref() == Some(&lease.worker)
+        && routing.workspace == lease.workspace
+        && routing.work == lease.bead
+}
+
+fn waits_for_merge(landing: DispatchLanding, close_on: CloseOn) -> bool {
+    close_on == CloseOn::Merge && landing != DispatchLanding::Merge
 }
 
 /// What a run that failed is remembered by.
-fn tell_failure(run: &Run, words: &str) -> String {
+pub(super) fn tell_failure(run: &Run, words: &str) -> String {
     let what = match run.reason {
         RunReason::SetupScript => "the setup script failed",
         RunReason::CleanupScript => "the cleanup script failed",
@@ -286,10 +292,9 @@ mod tests {
 
     #[test]
     fn a_bead_waits_for_a_merge_only_where_somebody_else_merges() {
-        let rule = |landing, close_on| DispatchRule { landing, close_on, ..DispatchRule::default() };
-        assert!(waits_for_merge(&rule(DispatchLanding::Review, CloseOn::Merge)));
-        assert!(waits_for_merge(&rule(DispatchLanding::Pr, CloseOn::Merge)));
-        assert!(!waits_for_merge(&rule(DispatchLanding::Merge, CloseOn::Merge)));
-        assert!(!waits_for_merge(&DispatchRule::default()));
+        assert!(waits_for_merge(DispatchLanding::Review, CloseOn::Merge));
+        assert!(waits_for_merge(DispatchLanding::Pr, CloseOn::Merge));
+        assert!(!waits_for_merge(DispatchLanding::Merge, CloseOn::Merge));
+        assert!(!waits_for_merge(DispatchLanding::default(), CloseOn::default()));
     }
 }

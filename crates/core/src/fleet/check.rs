@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use forge_fleet::health::{Liveness, Screen, Vitals, examine};
 use forge_fleet::pane::{self, Sign};
-use forge_fleet::process::{Identity, Life, Table, Work};
+use forge_fleet::process::{self, Identity, Life, Table, Work};
 use forge_fleet::status_file::{self, StatusFile};
 use forge_fleet::tmux::Session;
 use forge_types::{Health, Millis, Worker, WorkerId, WorkerPhase};
@@ -75,7 +75,7 @@ impl Forge {
 
     async fn check_worker(&self, worker: Worker, sight: &Sight) -> Result<Vec<Identity>> {
         let session = sight.sessions.iter().flatten().find(|session| is_of(session, &worker.id));
-        if worker.phase == WorkerPhase::Starting && session.is_none() && self.may_come(&worker, sight) {
+        if worker.phase == WorkerPhase::Starting && session.is_none() && self.may_come(&worker, sight).await {
             return Ok(Vec::new());
         }
         let seen = self.examine_worker(&worker, session, sight).await;
@@ -94,6 +94,7 @@ impl Forge {
         let known = worker.process.as_ref().and_then(identity);
         let process = known.filter(|process| sight.table.life(*process) == Life::Alive).or(seen.agent);
         let begun = session.map(|session| session.created_at);
+        let pane = session.and_then(|session| Identity::of(session.pane_pid)).map(mark);
         let checked = worker.clone();
         self.settle_check(&worker.id, move |stored| {
             if stored.phase != checked.phase || stored.process != checked.process {
@@ -103,7 +104,7 @@ impl Forge {
                 Worker { health, process: process.map(mark).or(stored.process.clone()), ..stored.clone() };
             if stored.phase == WorkerPhase::Starting {
                 after.phase = WorkerPhase::Running;
-                after.started_at = begun;
+                (after.started_at, after.pane) = (begun, pane);
             }
             if let Some((until, message)) = parked {
                 (after.phase, after.parked_until, after.note) =
@@ -116,10 +117,12 @@ impl Forge {
     }
 
     /// A launcher that outlived the server which called it may still make its session.
-    fn may_come(&self, worker: &Worker, sight: &Sight) -> bool {
+    async fn may_come(&self, worker: &Worker, sight: &Sight) -> bool {
         let patience = request(self.fleet(), worker).map_or(0, |request| request.config.timeout_secs);
         let until = worker.updated_at.0.saturating_add(i64::try_from(patience * 1000).unwrap_or(i64::MAX));
-        sight.now.0 < until
+        let id = worker.id.to_string();
+        let is_gone = move || process::is_without_variable("FORGE_WORKER_ID", &id);
+        sight.now.0 < until && !tokio::task::spawn_blocking(is_gone).await.unwrap_or(false)
     }
 
     async fn examine_worker(&self, worker: &Worker, session: Option<&Session>, sight: &Sight) -> Seen {

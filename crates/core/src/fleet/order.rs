@@ -12,11 +12,11 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::shipped;
-use crate::{Error, Forge, Result};
+use crate::{Error, Forge, Kind, Result};
 
 /// What a definition says.
 #[derive(Default)]
-struct Defined {
+struct Said {
     id: Option<WorkerId>,
     launcher: Option<String>,
     model: Option<String>,
@@ -26,7 +26,43 @@ struct Defined {
     kind: Option<WorkerKind>,
 }
 
+/// A definition as somebody who chooses among them sees it.
+pub(crate) struct Defined {
+    pub name: String,
+    pub launcher: String,
+    pub model: String,
+    pub tier: WorkerTier,
+}
+
 impl Forge {
+    /// The types of `workers/` that can be read.
+    pub(crate) async fn worker_definitions(&self) -> Result<Vec<Defined>> {
+        let dir = self.0.config.home.join("workers");
+        let read = tokio::task::spawn_blocking(move || with_surroundings(|around| read_kinds(&dir, around)));
+        let read = read.await.map_err(|cause| Error::internal("definitions cannot be read", cause))?;
+        for error in &read.errors {
+            tracing::warn!(%error, "a definition of workers is not used");
+        }
+        let defined = |kind: WorkerKind| Defined {
+            name: kind.name,
+            launcher: kind.launcher,
+            model: kind.model,
+            tier: kind.tier,
+        };
+        Ok(read.kinds.into_iter().map(defined).collect())
+    }
+
+    /// Whether a worker or a type of workers has this name.
+    pub(crate) async fn is_worker_defined(&self, name: &str) -> Result<bool> {
+        let (home, name) = (self.0.config.home.clone(), name.to_owned());
+        let found = tokio::task::spawn_blocking(move || find_definition(&home, &name)).await;
+        match found.map_err(|cause| Error::internal("definitions cannot be read", cause))? {
+            Ok(_) => Ok(true),
+            Err(error) if error.kind() == Kind::NotFound => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
     /// The row of a worker that is about to be started.
     pub(super) async fn read_order(&self, wanted: SpawnWorker) -> Result<Worker> {
         let forge = self.clone();
@@ -40,7 +76,7 @@ impl Forge {
 fn draft(home: &Path, fleet: &FleetSettings, wanted: SpawnWorker) -> Result<Worker> {
     let defined = match &wanted.definition {
         Some(name) => find_definition(home, name)?,
-        None => Defined::default(),
+        None => Said::default(),
     };
     let launcher = wanted.launcher.or(defined.launcher).ok_or_else(|| missing("launcher"))?;
     let model = wanted.model.or(defined.model).unwrap_or_default();
@@ -83,6 +119,7 @@ fn draft(home: &Path, fleet: &FleetSettings, wanted: SpawnWorker) -> Result<Work
         config: serde_json::to_value(config)
             .map_err(|cause| Error::internal("a launch cannot be stored", cause))?,
         process: None,
+        pane: None,
         bead: None,
         health: Health::default(),
         status: None,
@@ -100,12 +137,12 @@ fn missing(field: &str) -> Error {
 }
 
 /// A worker of `workers.yaml`, else a type of `workers/`.
-fn find_definition(home: &Path, name: &str) -> Result<Defined> {
+fn find_definition(home: &Path, name: &str) -> Result<Said> {
     let file = home.join("workers.yaml");
     let read = with_surroundings(|around| read_workers(&file, around));
     let workers = read.map_err(|error| Error::invalid(format!("definition: {error}")))?.workers;
     if let Some(found) = workers.iter().find(|worker| worker.id.as_str() == name) {
-        return Ok(Defined {
+        return Ok(Said {
             id: Some(found.id.clone()),
             launcher: Some(found.launcher.display().to_string()),
             model: Some(found.model.clone()),
@@ -123,7 +160,7 @@ fn find_definition(home: &Path, name: &str) -> Result<Defined> {
             "definition: neither {file} nor {dir} has a worker '{name}'{broken}"
         )));
     };
-    Ok(Defined {
+    Ok(Said {
         id: None,
         launcher: Some(kind.launcher.clone()),
         model: Some(kind.model.clone()),

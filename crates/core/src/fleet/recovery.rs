@@ -135,6 +135,8 @@ impl Forge {
         let rules = self.settings().fleet.recovery;
         let restarts: Vec<i64> = worker.restarts.iter().map(|at| at.0).collect();
         let step = match decide(&rules, &restarts, now.0, now.0, 0) {
+            // It was started for one bead, which goes back to the queue: what follows is told there.
+            _ if worker.bead.as_ref().is_some_and(|bead| bead.attempt_id.is_some()) => Step::Leave,
             // It was not started by Forge, so nobody knows how.
             Step::WaitUntil { .. } | Step::Restart { .. } if worker.config.is_null() => Step::Notify,
             Step::WaitUntil { .. } | Step::Restart { .. } if health.level == HealthLevel::Failed => {
@@ -247,6 +249,7 @@ impl Forge {
             phase: WorkerPhase::Starting,
             parked_until: None,
             process: None,
+            pane: None,
             updated_at: now,
             ..stored.clone()
         };

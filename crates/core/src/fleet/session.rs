@@ -111,6 +111,7 @@ pub(super) fn describe(found: &DiscoveredWorker) -> Worker {
         workspace,
         phase: WorkerPhase::Running,
         config: Value::Null,
+        pane: process.clone(),
         process,
         bead: None,
         health: Health::default(),

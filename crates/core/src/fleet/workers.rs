@@ -5,12 +5,12 @@
 use std::time::Duration;
 
 use forge_fleet::launcher::{Grace, LauncherError, SpawnRequest, WorkerHandle};
-use forge_fleet::process::Signal;
+use forge_fleet::process::{Identity, Signal};
 use forge_fleet::status_file::{self, StatusFile, StatusFileError};
-use forge_types::{Health, Millis, SpawnWorker, Worker, WorkerId, WorkerPhase};
+use forge_types::{AssignedBead, Health, Millis, SpawnWorker, Worker, WorkerId, WorkerPhase};
 use serde::Deserialize;
 
-use super::{Fleet, alerts, mark, read_table};
+use super::{Fleet, alerts, identity, mark, read_table};
 use crate::{Error, Forge, Result};
 
 /// How a worker is ended.
@@ -61,10 +61,29 @@ impl Drop for Turn {
 impl Forge {
     /// Starts a worker and returns when its session stands.
     pub async fn spawn_worker(&self, wanted: SpawnWorker) -> Result<Worker> {
-        let worker = self.read_order(wanted).await?;
+        let bead = wanted.bead.clone();
+        let mut worker = self.read_order(wanted).await?;
+        if let Some(bead) = bead {
+            self.assign_bead(&mut worker, &bead).await?;
+        }
         let turn = Turn::take(self, &worker.id).ok_or_else(|| being_started(&worker.id))?;
         let worker = self.enter_worker(worker).await?;
         self.launch_worker(&turn, &worker).await
+    }
+
+    /// Starts a worker in the background that has a bead already. Its row stands when this returns.
+    pub(crate) async fn spawn_assigned(&self, wanted: SpawnWorker, bead: AssignedBead) -> Result<()> {
+        let worker = self.read_order(wanted).await?;
+        let worker = Worker { bead: Some(bead), ..worker };
+        let turn = Turn::take(self, &worker.id).ok_or_else(|| being_started(&worker.id))?;
+        let worker = self.enter_worker(worker).await?;
+        let forge = self.clone();
+        self.0.tasks.spawn(async move {
+            if let Err(error) = forge.launch_worker(&turn, &worker).await {
+                tracing::warn!(worker = %worker.id, %error, "a worker did not start");
+            }
+        });
+        Ok(())
     }
 
     /// Writes the row of a worker that is about to be started. One of the same name that has ended makes room.
@@ -105,6 +124,14 @@ impl Forge {
     async fn launch_worker(&self, turn: &Turn, worker: &Worker) -> Result<Worker> {
         match self.try_launch(worker).await {
             Ok(handle) => self.note_launched(&turn.id, handle).await,
+            // It had ended before anybody could look; the next check reads how.
+            Err(_) if self.has_ended(worker).await => {
+                self.change_worker(&turn.id, |stored| {
+                    let running = Worker { phase: WorkerPhase::Running, ..stored.clone() };
+                    Ok((stored.phase == WorkerPhase::Starting).then_some(running))
+                })
+                .await
+            }
             Err(error) => {
                 let note = error.to_string();
                 self.change_worker(&turn.id, |stored| {
@@ -117,8 +144,30 @@ impl Forge {
         }
     }
 
+    /// Whether the worker's file tells the end of the life that was just begun.
+    async fn has_ended(&self, worker: &Worker) -> bool {
+        let (dir, id) = (self.fleet().status_dir.clone(), worker.id.clone());
+        let file = tokio::task::spawn_blocking(move || status_file::find(&dir, &id)).await.ok().flatten();
+        file.is_some_and(|file| {
+            // Writers know the time to the second.
+            file.updated_at.0 / 1000 >= worker.updated_at.0 / 1000 && file.fields.contains_key("exit_code")
+        })
+    }
+
+    /// Ends everything that is left of a worker's life, also where its session is gone.
+    pub(crate) async fn end_remains(&self, worker: &Worker) -> Result<()> {
+        self.end_session(&worker.id, WorkerEnd::Kill).await?;
+        let Some(pane) = worker.pane.as_ref().and_then(identity) else { return Ok(()) };
+        let left = self.fleet().launcher.end_remains(pane).await;
+        match left.is_empty() {
+            true => Ok(()),
+            false => Err(refuse_to_end(&worker.id, &left)),
+        }
+    }
+
     /// Ends what is left of the worker's former life and runs its launcher.
     pub(super) async fn try_launch(&self, worker: &Worker) -> Result<WorkerHandle> {
+        self.claim_assigned(worker).await?;
         let how = if worker.process.is_some() { WorkerEnd::default() } else { WorkerEnd::Kill };
         self.end_session(&worker.id, how).await?;
         // The agent may report before its launcher has ended.
@@ -134,6 +183,7 @@ impl Forge {
                     phase: WorkerPhase::Running,
                     session: handle.session.name.clone(),
                     process: Some(mark(handle.process)),
+                    pane: Identity::of(handle.session.pane_pid).map(mark),
                     started_at: Some(handle.started_at),
                     note: None,
                     ..stored.clone()
@@ -185,10 +235,7 @@ impl Forge {
             Err(LauncherError::NoWorker { .. }) => Ok(()),
             Err(error) => Err(error.into()),
             Ok(stopped) if stopped.left.is_empty() => Ok(()),
-            Ok(stopped) => {
-                let pids: Vec<String> = stopped.left.iter().map(|process| process.pid.to_string()).collect();
-                Err(Error::conflict(format!("processes of '{id}' do not end: {}", pids.join(", "))))
-            }
+            Ok(stopped) => Err(refuse_to_end(id, &stopped.left)),
         }
     }
 
@@ -256,6 +303,13 @@ impl Forge {
         if is_kept(worker.phase) {
             return Err(Error::conflict(format!("worker '{id}' has not ended; stop it first")));
         }
+        let leases = self.0.store.leases().await?;
+        if leases.iter().any(|lease| worker.bead.as_ref().is_some_and(|bead| bead.actor == lease.actor)) {
+            self.0.dispatcher.ring();
+            return Err(Error::conflict(format!(
+                "the bead of worker '{id}' is not given back yet; try again in a moment"
+            )));
+        }
         alerts::resolve_all(&mut tx, id).await?;
         tx.remove_worker(id).await?;
         tx.commit().await?;
@@ -287,7 +341,7 @@ impl Forge {
 }
 
 /// Whether Forge has or is about to have a session of it.
-pub(super) fn is_kept(phase: WorkerPhase) -> bool {
+pub(crate) fn is_kept(phase: WorkerPhase) -> bool {
     phase.is_live() || matches!(phase, WorkerPhase::Parked | WorkerPhase::Recovering)
 }
 
@@ -300,6 +354,11 @@ pub(super) fn request(fleet: &Fleet, worker: &Worker) -> Result<SpawnRequest> {
     let mut config = config;
     config.env.entry("FORGE_LOGS_DIR".to_owned()).or_insert_with(|| fleet.logs_dir.display().to_string());
     Ok(SpawnRequest { worker_id: id.clone(), config })
+}
+
+fn refuse_to_end(id: &WorkerId, left: &[Identity]) -> Error {
+    let pids: Vec<String> = left.iter().map(|process| process.pid.to_string()).collect();
+    Error::conflict(format!("processes of '{id}' do not end: {}", pids.join(", ")))
 }
 
 fn being_started(id: &WorkerId) -> Error {

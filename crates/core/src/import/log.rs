@@ -16,7 +16,7 @@ const READ_BYTES: usize = 256 << 10;
 
 impl Forge {
     /// Writes the journal of an old run, and into its row what only the log tells. Answers why some of it is missing.
-    pub(super) async fn adopt_log(
+    pub(crate) async fn adopt_log(
         &self,
         run: &mut Run,
         worktree: PathBuf,

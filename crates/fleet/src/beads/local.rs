@@ -41,6 +41,9 @@ impl LocalStore {
         let refusal = self.edit(move |draft| {
             let mut bead = draft.get(&id)?;
             match (bead.status(), bead.assignee()) {
+                (Status::Closed | Status::Tombstone, _) => {
+                    return Ok(Some(Claim::NotClaimable { status: bead.status().clone() }));
+                }
                 (_, Some(by)) if by != actor => return Ok(Some(Claim::AlreadyClaimed { by: by.to_owned() })),
                 (Status::Open | Status::InProgress, _) if !bead.is_deferred(Timestamp::now()) => {}
                 (Status::Open | Status::InProgress, _) => {

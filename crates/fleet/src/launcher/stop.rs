@@ -118,6 +118,22 @@ async fn latecomers(session: &Session, members: &[Identity]) -> Vec<Identity> {
     found.filter(|process| !members.contains(process)).collect()
 }
 
+/// Ends what belongs to a session whose first process was `pane`, after tmux or that process has gone. Answers who
+/// does not end.
+pub(super) async fn end_remains(pane: Identity) -> Vec<Identity> {
+    let table = read_table().await;
+    // As above: another process under that pid means that nothing of the session is alive.
+    let now = table.get(pane.pid).map(|entry| entry.identity);
+    if pane.pid <= 1 || now.is_some_and(|now| now != pane) {
+        return Vec::new();
+    }
+    let remains: Vec<Identity> = table.pane(pane.pid).iter().map(|entry| entry.identity).collect();
+    for process in &remains {
+        process.signal(Signal::KILL);
+    }
+    await_exits(&remains, AFTER_KILL).await
+}
+
 /// A worker that was stopped has not crashed; its own last words count if it had any.
 fn record(dir: &std::path::Path, worker_id: &WorkerId) {
     let Some(file) = status_file::find(dir, worker_id) else { return };

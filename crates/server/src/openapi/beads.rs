@@ -43,7 +43,7 @@ pub(super) const SCHEMAS: &[(&str, &str)] = &[
     (
         "Routing",
         "id:uuid workspace:string work:string title:string score:ScoreComponents complexity:int \
-         decision:RoutingDecision worker:string|null outcome:RoutingOutcome|null actual_cost:number|null \
+         decision:RoutingDecision worker:string|null attempt_id:uuid|null by:string|null landing:DispatchLanding close_on:CloseOn outcome:RoutingOutcome|null actual_cost:number|null \
          decided_at:time ended_at:time|null -- Which agent got a piece of work, why, and what came of it.",
     ),
     ("DispatchMode", "= attempt worker"),
@@ -52,17 +52,17 @@ pub(super) const SCHEMAS: &[(&str, &str)] = &[
     (
         "DispatchRule",
         "enabled:bool mode:DispatchMode landing:DispatchLanding close_on:CloseOn max_workers:int|null \
-         executor_profile_id:ExecutorProfileId|null -- How the beads of a project are given to agents.",
+         executor_profile_id:ExecutorProfileId|null worker:string|null -- How the beads of a project are given to agents.",
     ),
     (
         "DispatchChange",
         "enabled?:bool|null mode?:DispatchMode landing?:DispatchLanding close_on?:CloseOn max_workers?:int|null \
-         executor_profile_id?:ProfileChoice|null -- Absent keeps; null takes a limit or an agent away.",
+         executor_profile_id?:ProfileChoice|null worker?:string|null -- Absent keeps; null takes a limit or an agent away.",
     ),
     ("DispatchRequest", "+DispatchChange project_id:uuid dry_run?:bool"),
     (
         "DispatchedBead",
-        "bead:string title:string score:ScoreComponents complexity:int decision:RoutingDecision task_id?:uuid \
+        "bead:string title:string score:ScoreComponents complexity:int decision:RoutingDecision worker?:string task_id?:uuid \
          attempt_id?:uuid",
     ),
     ("WaitingBead", "bead:string title:string reason:string"),

@@ -15,7 +15,7 @@ pub(super) const SCHEMAS: &[(&str, &str)] = &[
     (
         "Worker",
         "id:string session:string model:string tier:WorkerTier workspace:string phase:WorkerPhase config:any \
-         process:ProcessMark|null bead:AssignedBead|null health:Health status:any restarts:time[] \
+         process:ProcessMark|null pane:ProcessMark|null bead:AssignedBead|null health:Health status:any restarts:time[] \
          parked_until:time|null started_at:time|null note:string|null created_at:time updated_at:time \
          -- An agent that lives on in a tmux session. `config` is what it is started with, without the values of its \
          variables; `status` is what its status file says.",

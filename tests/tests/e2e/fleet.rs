@@ -1,0 +1,356 @@
+//! Beads that are given to workers in tmux: each is done once, whoever dies meanwhile, and nothing is left behind.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use forge_tests::{PATIENCE, git, signal, text};
+use rustix::process::Signal;
+use serde_json::{Value, json};
+
+use crate::beads::project;
+use crate::dispatch::bead;
+use crate::workers::Stage;
+
+/// A project whose beads are done by workers that run a script.
+struct Field {
+    stage: Stage,
+    project: String,
+    repo: PathBuf,
+}
+
+impl Field {
+    async fn plough(fleet: Value, script: &str) -> Field {
+        let stage = Stage::set(fleet).await;
+        let (project, repo) = project(&stage.forge).await;
+        let field = Field { stage, project, repo };
+        field.teach(script);
+        field
+    }
+
+    /// What a worker does from now on.
+    fn teach(&self, script: &str) {
+        let (home, dir) = (self.stage.forge.home(), self.stage.forge.dir().canonicalize().expect("a folder"));
+        let path = dir.join("hand.sh");
+        std::fs::write(&path, script).expect("a script");
+        std::fs::create_dir_all(home.join("workers")).expect("a folder");
+        let kind = format!(
+            "name: hand\nlauncher: scripted\nmodel: none\ntier: standard\nenvironment:\n  FORGE_SCRIPT: {}\n  FIELD: {}\n",
+            path.display(),
+            dir.display()
+        );
+        std::fs::write(home.join("workers/hand.yaml"), kind).expect("a definition");
+    }
+
+    async fn bead(&self, title: &str, after: &[&str]) -> String {
+        bead(&self.stage.forge, &self.project, title, "", after).await
+    }
+
+    async fn switch(&self, rule: Value) {
+        let path = format!("/api/projects/{}/dispatch", self.project);
+        let mut rule = rule;
+        rule["mode"] = "worker".into();
+        self.stage.forge.put(&path, &rule).await.data();
+    }
+
+    async fn until(&self, bead: &str, what: &str, holds: impl Fn(&Value) -> bool) -> Value {
+        self.stage.forge.until(&format!("/api/beads/{bead}?project_id={}", self.project), what, holds).await
+    }
+
+    async fn closed(&self, bead: &str) -> Value {
+        self.until(bead, "it is closed", |bead| bead["status"] == "closed").await
+    }
+
+    async fn parked(&self, bead: &str) -> Value {
+        self.until(bead, "it waits for a person", |bead| bead["standing"]["parked"].is_string()).await
+    }
+
+    async fn beads(&self) -> Vec<Value> {
+        let listed = self.stage.forge.get(&format!("/api/beads?project_id={}", self.project)).await.data();
+        listed.as_array().expect("beads").clone()
+    }
+
+    async fn attempts(&self, bead: &Value) -> Vec<Value> {
+        let path = format!("/api/task-attempts?task_id={}", text(&bead["standing"]["task_id"]));
+        self.stage.forge.get(&path).await.data().as_array().expect("attempts").clone()
+    }
+
+    /// Processes that a worker of this server started, and their children.
+    fn remains(&self) -> Vec<String> {
+        let mark = format!("FORGE_STATUS_DIR={}", self.stage.forge.home().join("status").display());
+        let mut found = Vec::new();
+        for entry in std::fs::read_dir("/proc").expect("processes").flatten() {
+            let environ = std::fs::read(entry.path().join("environ")).unwrap_or_default();
+            if environ.split(|byte| *byte == 0).any(|variable| variable == mark.as_bytes()) {
+                let words = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
+                found.push(String::from_utf8_lossy(&words).replace('\0', " "));
+            }
+        }
+        found
+    }
+
+    async fn until_nothing_is_left(&self) {
+        let begun = std::time::Instant::now();
+        loop {
+            let left = (self.remains(), self.stage.sessions());
+            if left.0.is_empty() && left.1.is_empty() {
+                return;
+            }
+            assert!(begun.elapsed() < PATIENCE, "left behind: {left:?}");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+}
+
+fn read(path: &Path) -> String {
+    std::fs::read_to_string(path).unwrap_or_default()
+}
+
+#[tokio::test]
+async fn a_bead_is_done_by_a_worker_in_a_worktree_of_its_own() {
+    let script =
+        "echo I work on $FORGE_ASSIGNED_BEAD\ncp \"$FORGE_PROMPT_FILE\" prompt.txt\npwd >\"$FIELD/place\"";
+    let field = Field::plough(json!({}), script).await;
+    let id = field.bead("Paint the fence", &[]).await;
+    field.switch(json!({"enabled": true})).await;
+    let bead = field.closed(&id).await;
+    let attempt = &field.attempts(&bead).await[0];
+    assert_eq!(attempt["status"], "completed");
+    let place = text(&attempt["container_ref"]);
+    assert_eq!(
+        read(&field.stage.forge.dir().join("place")).trim(),
+        place,
+        "it worked in the attempt's worktree"
+    );
+    let prompt = git(&field.repo, &["show", &format!("{}:prompt.txt", text(&attempt["branch"]))]);
+    assert!(prompt.starts_with("Paint the fence") && prompt.contains(&id), "its work is committed: {prompt}");
+    let runs = field.stage.forge.runs(&text(&attempt["id"])).await;
+    assert_eq!((runs.len(), &runs[0]["status"], &runs[0]["exit_code"]), (1, &json!("completed"), &json!(0)));
+    let log = field.stage.forge.raw_log(&text(&runs[0]["id"])).await;
+    assert!(log.contains(&format!("I work on {id}")), "what it said is kept: {log}");
+    let path = format!("/api/routing/explain?bead={id}&project_id={}", field.project);
+    let routing = field.stage.forge.get(&path).await.data();
+    assert_eq!((&routing[0]["worker"], &routing[0]["outcome"]), (&json!("repo-1"), &json!("closed")));
+    let task =
+        field.stage.forge.get(&format!("/api/tasks/{}", text(&bead["standing"]["task_id"]))).await.data();
+    assert_eq!(task["status"], "inreview");
+    field.until_nothing_is_left().await;
+}
+
+#[tokio::test]
+async fn a_worker_that_ends_with_1_waits_for_what_it_found_or_for_a_person() {
+    // The first time it writes down what must come first.
+    let script = r#"
+        case $(head -n 1 "$FORGE_PROMPT_FILE") in
+        Roof*)
+            [ -e "$FIELD/wall" ] || exit 1 ;;
+        Wall*) echo done >"$FIELD/wall" ;;
+        *) echo which colour?; exit 1 ;;
+        esac"#;
+    let field = Field::plough(json!({"max_workers": 1}), script).await;
+    let roof = field.bead("Roof", &[]).await;
+    // As the agent would do before it ends: the wall comes first.
+    let wall = field.bead("Wall", &[&roof]).await;
+    let paint = field.bead("Paint", &[]).await;
+    let bead = {
+        field.switch(json!({"enabled": true})).await;
+        field.parked(&paint).await
+    };
+    assert!(text(&bead["standing"]["parked"]).contains("exit code 1"), "{bead:#}");
+    assert_eq!((&bead["status"], &bead["standing"]["failures"]), (&json!("open"), &json!(1)));
+    let roof_bead = field.parked(&roof).await;
+    assert!(field.beads().await.iter().any(|bead| bead["id"] == *wall && bead["status"] == "open"));
+    assert_eq!(field.attempts(&roof_bead).await[0]["status"], "failed");
+    field.until_nothing_is_left().await;
+}
+
+#[tokio::test]
+async fn what_a_worker_finds_to_come_first_is_done_first() {
+    let script = r#"
+        case $(head -n 1 "$FORGE_PROMPT_FILE") in
+        Roof*)
+            [ ! -e "$FIELD/wall" ] || exit 0
+            "$FORGE" beads create Wall --json >"$FIELD/made" && wall=$(sed -n 's/.*"id": "\([^"]*\)".*/\1/p' "$FIELD/made" | head -n 1)
+            "$FORGE" beads dep "$FORGE_ASSIGNED_BEAD" "$wall"
+            exit 1 ;;
+        *) echo done >"$FIELD/wall" ;;
+        esac"#;
+    let field = Field::plough(json!({}), "").await;
+    let forge = field.stage.forge.command().get_program().to_owned();
+    let home = field.stage.forge.home();
+    let script = format!(
+        "export FORGE='{}' FORGE_HOME='{}'\ncd '{}'\n{script}",
+        forge.to_string_lossy(),
+        home.display(),
+        field.repo.display()
+    );
+    field.teach(&script);
+    let roof = field.bead("Roof", &[]).await;
+    field.switch(json!({"enabled": true})).await;
+    let roof = field.closed(&roof).await;
+    assert_eq!(roof["standing"]["failures"], 0, "to be blocked is no failure");
+    let beads = field.beads().await;
+    let wall = beads.iter().find(|bead| bead["title"] == "Wall").expect("the wall");
+    assert!(text(&wall["closed_at"]) <= text(&roof["closed_at"]));
+    field.until_nothing_is_left().await;
+}
+
+#[tokio::test]
+async fn a_worker_that_is_stopped_or_dies_gives_its_bead_back() {
+    let field = Field::plough(json!({"max_failures": 2}), "echo $$ >\"$FIELD/pid\"; exec sleep 600").await;
+    let id = field.bead("Dig", &[]).await;
+    field.switch(json!({"enabled": true})).await;
+    let mut last = 0;
+    for _ in 0..2 {
+        let pid = loop {
+            match read(&field.stage.forge.dir().join("pid")).trim().parse() {
+                Ok(pid) if pid != last => break pid,
+                _ => tokio::time::sleep(Duration::from_millis(10)).await,
+            }
+        };
+        last = pid;
+        signal(pid, Signal::KILL);
+    }
+    let bead = field.parked(&id).await;
+    assert_eq!(bead["standing"]["failures"], 2);
+    assert_eq!(bead["comments"].as_array().unwrap().len(), 2, "each end left a word: {bead:#}");
+    field.until_nothing_is_left().await;
+
+    let path = format!("/api/beads/{id}/release");
+    field.stage.forge.post(&path, &json!({"project_id": field.project})).await.data();
+    field.stage.until("repo-1", "it works again", |worker| worker["phase"] == "running").await;
+    let held = field.stage.forge.post(&path, &json!({"project_id": field.project})).await;
+    assert!(held.message().contains("worker repo-1 works on it"), "{}", held.message());
+    field.stage.act("repo-1", "stop").await;
+    let bead = field.parked(&id).await;
+    assert!(text(&bead["standing"]["parked"]).contains("stopped by a person"), "{bead:#}");
+    field.until_nothing_is_left().await;
+}
+
+#[tokio::test]
+async fn a_worker_that_a_person_gave_a_bead_closes_it_or_gives_it_back() {
+    let field = Field::plough(json!({}), "echo done >made.txt").await;
+    let (first, second) = (field.bead("First", &[]).await, field.bead("Second", &[]).await);
+    let order =
+        |id: &str, bead: &str| json!({"definition": "hand", "id": id, "workspace": field.repo, "bead": bead});
+    field.stage.forge.post("/api/workers", &order("alpha", &first)).await.data();
+    let bead = field.closed(&first).await;
+    assert!(text(&bead["close_reason"]).contains("alpha"), "{bead:#}");
+    let again = field.stage.forge.post("/api/workers", &order("bravo", &first)).await;
+    assert!(again.message().contains("closed"), "{}", again.message());
+
+    field.teach("exec sleep 600");
+    field.stage.forge.post("/api/workers", &order("alpha", &second)).await.data();
+    let taken = field.until(&second, "it is taken", |bead| bead["status"] == "in_progress").await;
+    assert!(text(&taken["assignee"]).contains("/alpha/"), "{taken:#}");
+    let refused = field.stage.forge.post("/api/workers", &order("charlie", &second)).await;
+    assert!(refused.message().contains("alpha has it"), "{}", refused.message());
+    field.stage.act("alpha", "stop").await;
+    let free = field.until(&second, "it is given back", |bead| bead["status"] == "open").await;
+    assert_eq!((&free["standing"]["lease"], &free["standing"]["failures"]), (&Value::Null, &json!(0)));
+    field.until_nothing_is_left().await;
+}
+
+/// The same in every run of the test.
+struct Chance(u64);
+
+impl Chance {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % limit
+    }
+}
+
+/// Whether the bead is through, or waits for a person, or for a bead that does.
+fn is_settled(bead: &Value) -> bool {
+    let standing = &bead["standing"];
+    bead["status"] == "closed"
+        || (standing["lease"].is_null()
+            && (standing["parked"].is_string() || standing["blocked_by"] != json!([])))
+}
+
+#[tokio::test]
+async fn thirty_beads_are_done_once_each_whoever_dies_meanwhile() {
+    let script = r#"
+        echo $$ >"$FIELD/agent-$FORGE_WORKER_ID"
+        sleep 0.2
+        echo "$FORGE_ASSIGNED_BEAD" >"$FORGE_ASSIGNED_BEAD.txt"
+        sleep 0.1"#;
+    let mut field = Field::plough(json!({"max_workers": 10}), script).await;
+    let mut made: Vec<String> = Vec::new();
+    for number in 0..30_usize {
+        // Ten to begin with; each of the others waits for two that were there before it.
+        let before: Vec<&str> = match number {
+            0..10 => Vec::new(),
+            _ => vec![&made[number - 10], &made[number - 7]].into_iter().map(String::as_str).collect(),
+        };
+        let id = field.bead(&format!("Bead {number}"), &before).await;
+        made.push(id);
+    }
+    field.switch(json!({"enabled": true})).await;
+    let mut chance = Chance(0x2545_F491_4F6C_DD1D);
+    for _ in 0..24 {
+        tokio::time::sleep(Duration::from_millis(50 + chance.below(250))).await;
+        match chance.below(8) {
+            0 => {
+                field.stage.forge.crash();
+                field.stage.forge.up().await;
+            }
+            1 => {
+                if let Ok(pid) = field.stage.tmux(&["display-message", "-p", "#{pid}"]).parse() {
+                    signal(pid, Signal::KILL);
+                }
+            }
+            2 | 3 => {
+                // The shell in a pane.
+                let panes = field.stage.tmux(&["list-panes", "-a", "-F", "#{pane_pid}"]);
+                let panes: Vec<u32> = panes.lines().filter_map(|pid| pid.parse().ok()).collect();
+                if !panes.is_empty() {
+                    signal(panes[chance.below(panes.len() as u64) as usize], Signal::KILL);
+                }
+            }
+            _ => {
+                // An agent, if it is still there under its number.
+                let name = format!("repo-{}", 1 + chance.below(10));
+                let pid =
+                    read(&field.stage.forge.dir().join(format!("agent-{name}"))).trim().parse().unwrap_or(0);
+                let environ = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+                if String::from_utf8_lossy(&environ).contains(&format!("FORGE_WORKER_ID={name}\0")) {
+                    signal(pid, Signal::KILL);
+                }
+            }
+        }
+    }
+    // Whatever was given up too often is let be tried again, now that nobody dies.
+    loop {
+        let path = format!("/api/beads?project_id={}", field.project);
+        let settled = |beads: &Value| beads.as_array().unwrap().iter().all(is_settled);
+        let beads = field.stage.forge.until(&path, "every bead is settled", settled).await;
+        let beads = beads.as_array().unwrap();
+        assert_eq!(beads.len(), 30);
+        let parked: Vec<&Value> =
+            beads.iter().filter(|bead| bead["standing"]["parked"].is_string()).collect();
+        if parked.is_empty() {
+            break;
+        }
+        for bead in parked {
+            assert!(!text(&bead["standing"]["parked"]).is_empty(), "it has a reason: {bead:#}");
+            let path = format!("/api/beads/{}/release", text(&bead["id"]));
+            field.stage.forge.post(&path, &json!({"project_id": field.project})).await.data();
+        }
+    }
+    let routings = field.stage.forge.get("/api/routing?limit=1000").await.data();
+    for bead in field.beads().await {
+        assert_eq!(bead["status"], "closed", "{bead:#}");
+        let of_bead = routings.as_array().unwrap().iter().filter(|one| one["work"] == bead["id"]);
+        let closed = of_bead.filter(|one| one["outcome"] == "closed").count();
+        assert_eq!(closed, 1, "{} is closed once", bead["id"]);
+        let attempts = field.attempts(&bead).await;
+        let done: Vec<&Value> = attempts.iter().filter(|one| one["status"] == "completed").collect();
+        assert_eq!(done.len(), 1, "{}: {attempts:#?}", bead["id"]);
+        let file = format!("{}:{}.txt", text(&done[0]["branch"]), text(&bead["id"]));
+        assert_eq!(git(&field.repo, &["show", &file]).trim(), text(&bead["id"]), "its work is on its branch");
+    }
+    field.until_nothing_is_left().await;
+}
