@@ -1,7 +1,7 @@
 //! Landing an attempt: one squash commit on the target branch.
 //!
 //! Invariant: the commit is made in the object store and both branches move in one transaction with their expected old
-//! values; no checkout is touched unless it is clean, and nothing untracked is ever overwritten. When a checkout cannot
+//! values; no checkout is touched unless it is clean (beads do not count), and nothing untracked is ever overwritten. When a checkout cannot
 //! follow, the branches move back. A merge is answered as done only after the target was seen to hold it.
 
 use std::path::{Path, PathBuf};
@@ -14,6 +14,9 @@ use crate::{GitError, Repo, admin};
 
 /// How a branch's reflog tells that a merge moved it.
 const REFLOG_MESSAGE: &str = "forge: squash merge";
+
+/// The folder of a tracker.
+const BEADS: &str = ".beads/";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Merged {
@@ -37,13 +40,13 @@ pub async fn squash_merge(
     let previous = target_tip(repo, target).await?;
     if worktree.exists() {
         refuse_unready(worktree, branch, &status(worktree).await?)?;
-        refuse_dirty(worktree, Untracked::Count).await?;
+        refuse_dirty(worktree).await?;
     }
     refuse_rebased(repo, target)?;
     check_ancestry(repo, branch, target, &tip, &previous).await?;
     let checkouts = checkouts_of(repo, target).await?;
     for checkout in &checkouts {
-        refuse_dirty(checkout, Untracked::Ignore).await?;
+        refuse_changes(checkout).await?;
         Git::write(checkout).args(["update-index", "-q", "--refresh"]).answer().await?;
         let dry = ["read-tree", "-m", "-u", "--dry-run", &previous, &tip];
         let answer = Git::write(checkout).args(dry).answer().await?;
@@ -117,9 +120,17 @@ async fn prove(repo: &Repo, target: &str, commit: &str, tip: &str) -> Result<(),
     )))
 }
 
-async fn refuse_dirty(path: &Path, untracked: Untracked) -> Result<(), GitError> {
-    let files = changed_files(path, untracked).await?;
+async fn refuse_dirty(worktree: &Path) -> Result<(), GitError> {
+    let (path, files) = (worktree, changed_files(worktree, Untracked::Count).await?);
     if files.is_empty() { Ok(()) } else { Err(GitError::Dirty { path: path.to_owned(), files }) }
+}
+
+/// A tracker writes its beads down whenever one is taken or closed. That is nobody's unfinished work, and git itself
+/// refuses a merge that would overwrite it.
+async fn refuse_changes(checkout: &Path) -> Result<(), GitError> {
+    let mut files = changed_files(checkout, Untracked::Ignore).await?;
+    files.retain(|file| !file.starts_with(BEADS));
+    if files.is_empty() { Ok(()) } else { Err(GitError::Dirty { path: checkout.to_owned(), files }) }
 }
 
 async fn check_ancestry(

@@ -354,3 +354,25 @@ async fn thirty_beads_are_done_once_each_whoever_dies_meanwhile() {
     }
     field.until_nothing_is_left().await;
 }
+
+#[tokio::test]
+async fn beads_that_are_kept_in_git_do_not_stand_in_the_way_of_a_merge() {
+    let field = Field::plough(json!({}), "echo new >\"$FORGE_ASSIGNED_BEAD.txt\"").await;
+    let (first, second) = (field.bead("First", &[]).await, field.bead("Second", &[]).await);
+    git(&field.repo, &["add", ".beads"]);
+    git(&field.repo, &["commit", "-qm", "Write the beads down"]);
+    // Taking a bead changes the file that git knows.
+    field.switch(json!({"enabled": true, "landing": "merge"})).await;
+    for bead in [&first, &second] {
+        field.closed(bead).await;
+        let merged = git(&field.repo, &["show", &format!("HEAD:{bead}.txt")]);
+        assert_eq!(merged.trim(), "new", "its work is merged");
+    }
+    let closed = std::fs::read_to_string(field.repo.join(".beads/issues.jsonl")).unwrap();
+    assert_eq!(
+        closed.matches("\"status\":\"closed\"").count(),
+        2,
+        "and what the tracker says is not lost: {closed}"
+    );
+    field.until_nothing_is_left().await;
+}

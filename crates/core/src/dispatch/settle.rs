@@ -9,11 +9,12 @@ use std::time::Duration;
 use forge_fleet::beads::{Close, Release};
 use forge_types::{
     Alert, AlertId, AlertKind, Attempt, AttemptId, CloseOn, DispatchLanding, Lease, Merge, Millis, Outcome,
-    PrStatus, Routing, Run, RunReason, RunStatus,
+    PrStatus, RebaseAttempt, Routing, Run, RunReason, RunStatus,
 };
 
 use crate::beads::{Tracker, alert_subject, attempt_of};
-use crate::{Forge, Result};
+use crate::land::RebaseOutcome;
+use crate::{Error, Forge, Result};
 
 /// How many characters of an agent's last words are repeated.
 const LAST_WORDS: usize = 300;
@@ -103,7 +104,7 @@ impl Forge {
         let has_landed = self.has_landed(attempt).await?;
         if !has_landed && !self.attempt_report(attempt.id).await?.commits.is_empty() {
             if landing == DispatchLanding::Merge
-                && let Err(error) = self.merge_attempt(attempt.id, None).await
+                && let Err(error) = self.merge_upon(attempt.id).await
             {
                 let why = format!(
                     "its work is on branch {} and cannot be merged: {}",
@@ -135,6 +136,16 @@ impl Forge {
                 self.tell_tracker(tracker, lease, &said).await?;
                 self.end_lease(lease, Outcome::Released, Some(attempt)).await
             }
+        }
+    }
+
+    /// Merges an attempt; others may have been merged since it began.
+    async fn merge_upon(&self, id: AttemptId) -> Result<()> {
+        let Err(error) = self.merge_attempt(id, None).await else { return Ok(()) };
+        match self.rebase_attempt(id, RebaseAttempt::default()).await? {
+            RebaseOutcome::Done => self.merge_attempt(id, None).await,
+            RebaseOutcome::Conflicts { message } => Err(Error::conflict(message)),
+            RebaseOutcome::InProgress => Err(error),
         }
     }
 
