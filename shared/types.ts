@@ -422,6 +422,7 @@ export interface DispatchChange {
   landing?: DispatchLanding;
   max_workers?: number | null;
   mode?: DispatchMode;
+  tasks?: boolean | null;
   worker?: string | null;
 }
 
@@ -451,6 +452,7 @@ export interface DispatchRule {
   max_workers: number | null;
   executor_profile_id: ExecutorProfileId | null;
   worker: string | null;
+  tasks: boolean;
 }
 
 export interface DispatchedBead {

@@ -10,6 +10,7 @@ mod ending;
 mod life;
 mod machine;
 mod prompt;
+mod queue;
 mod round;
 mod settle;
 mod worker;
@@ -70,7 +71,7 @@ impl Forge {
         let mut rule = self.0.store.dispatch_rule(id).await?.unwrap_or_default();
         change.apply(&mut rule);
         self.check_rule(&project, &rule).await?;
-        if rule.enabled {
+        if rule.enabled && !rule.tasks {
             self.tracker(&BeadsOf { project_id: Some(id), workspace: None }).await?;
         }
         let mut tx = self.0.store.begin().await?;
@@ -161,6 +162,7 @@ impl Forge {
                     let watch = || self.watch_beads(tracker);
                     watched.entry(served[served.len() - 1].clone()).or_insert_with(watch);
                 }
+                Ok(None) if rule.tasks => {}
                 Ok(None) => continue,
                 Err(error) => {
                     tracing::warn!(project = %project.name, %error, "cannot look for beads");

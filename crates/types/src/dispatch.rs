@@ -127,6 +127,8 @@ pub struct DispatchRule {
     pub executor_profile_id: Option<ProfileId>,
     /// In the mode `worker`: the only definition of workers to use, in the place of all that fit a tier.
     pub worker: Option<String>,
+    /// Whether tasks that are to be done are given out too.
+    pub tasks: bool,
 }
 
 /// What is absent stays; null takes a limit or an agent away.
@@ -143,6 +145,7 @@ pub struct DispatchChange {
     pub executor_profile_id: Option<Option<ProfileId>>,
     #[serde(deserialize_with = "crate::request::present")]
     pub worker: Option<Option<String>>,
+    pub tasks: Option<bool>,
 }
 
 impl DispatchChange {
@@ -157,6 +160,7 @@ impl DispatchChange {
         if let Some(profile) = self.executor_profile_id {
             rule.executor_profile_id = profile;
         }
+        rule.tasks = self.tasks.unwrap_or(rule.tasks);
         if let Some(worker) = self.worker {
             rule.worker = worker;
         }

@@ -376,3 +376,43 @@ async fn beads_that_are_kept_in_git_do_not_stand_in_the_way_of_a_merge() {
     );
     field.until_nothing_is_left().await;
 }
+
+#[tokio::test]
+async fn tasks_that_wait_on_the_board_are_given_out_where_that_is_wanted() {
+    let script = r#"case $(head -n 1 "$FORGE_PROMPT_FILE") in Bad*) exit 3 ;; esac; echo x >"done.txt""#;
+    let field = Field::plough(json!({"max_failures": 2}), script).await;
+    std::fs::remove_dir(field.repo.join(".beads")).unwrap();
+    let create = async |title: &str| {
+        let body = json!({"project_id": field.project, "title": title});
+        text(&field.stage.forge.post("/api/tasks", &body).await.data()["id"])
+    };
+    let (good, bad) = (create("Good").await, create("Bad").await);
+    let path = format!("/api/projects/{}/dispatch", field.project);
+    let refused = field.stage.forge.put(&path, &json!({"enabled": true})).await;
+    assert!(refused.message().contains(".beads"), "without beads only tasks are left");
+    field.switch(json!({"enabled": true, "tasks": true})).await;
+    let reviewed = |task: &Value| task["status"] == "inreview";
+    field.stage.forge.until(&format!("/api/tasks/{good}"), "it is done", reviewed).await;
+    let routed = "/api/routing?limit=100";
+    let outcomes = |all: &Value, work: &str| {
+        let of_work = all.as_array().unwrap().iter().filter(|one| one["work"] == *work);
+        of_work.map(|one| text(&one["outcome"])).collect::<Vec<_>>()
+    };
+    let all = field
+        .stage
+        .forge
+        .until(routed, "the bad one is given up", |all| outcomes(all, &bad) == ["parked", "released"])
+        .await;
+    assert_eq!(outcomes(&all, &good), ["closed"]);
+    let task = field.stage.forge.get(&format!("/api/tasks/{bad}")).await.data();
+    assert_eq!(task["status"], "inreview", "it waits for a person");
+    // Who puts it back wants it to be tried again.
+    field.teach("echo better >done.txt");
+    field.stage.forge.put(&format!("/api/tasks/{bad}"), &json!({"status": "todo"})).await.data();
+    field
+        .stage
+        .forge
+        .until(routed, "it is done", |all| outcomes(all, &bad) == ["closed", "parked", "released"])
+        .await;
+    field.until_nothing_is_left().await;
+}

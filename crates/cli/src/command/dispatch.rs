@@ -50,6 +50,9 @@ pub struct Flags {
     /// With --mode worker: the only definition (workers/<name>.yaml, workers.yaml) or launcher to use
     #[arg(long, value_name = "NAME")]
     worker: Option<String>,
+    /// Whether tasks that are to be done are given out beside beads
+    #[arg(long, value_name = "BOOL")]
+    tasks: Option<bool>,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -122,6 +125,7 @@ impl Flags {
             ("close_on", word(self.close_on)),
             ("executor_profile_id", executor.map(|profile| json!(profile))),
             ("worker", self.worker.clone().map(Value::from)),
+            ("tasks", self.tasks.map(Value::from)),
         ];
         let said = said.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
         Ok(Value::Object(said.collect::<Map<_, _>>()))
@@ -139,6 +143,9 @@ fn tell_rule(project: &str, rule: &Value) {
     }
     if let Some(executor) = rule["executor_profile_id"]["executor"].as_str() {
         say_fact("agent", executor);
+    }
+    if rule["tasks"] == true {
+        say_fact("tasks", "given out too");
     }
     if let Some(worker) = rule["worker"].as_str() {
         say_fact("worker", worker);

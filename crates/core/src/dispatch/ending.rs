@@ -4,14 +4,13 @@
 //! where the next one begins; its work is committed and its life written down as a run of the attempt before its bead is
 //! settled; everything can be said twice.
 
-use forge_fleet::beads::Close;
 use forge_types::{
     Action, Attempt, Lease, Millis, Outcome, Routing, Run, RunOwner, RunPhase, RunReason, RunStatus,
     TaskStatus, Worker, WorkerPhase,
 };
 
+use super::queue::Queue;
 use super::worker::run_of;
-use crate::beads::Tracker;
 use crate::fleet::is_kept;
 use crate::task::moved;
 use crate::{Forge, Result};
@@ -41,7 +40,7 @@ impl Forge {
             (None, None) => return Ok(()),
             _ => {}
         }
-        let Some(tracker) = self.tracker_at(&lease.workspace).await? else {
+        let Some(queue) = self.queue_of(lease).await? else {
             tracing::warn!(bead = %lease.bead, workspace = %lease.workspace.display(), "its beads are gone");
             return self.end_lease(lease, Outcome::Released, None).await;
         };
@@ -50,24 +49,24 @@ impl Forge {
             None => None,
         };
         match (row, routing, attempt) {
-            (Some(worker), _, attempt) => self.settle_end(&tracker, lease, &worker, attempt).await,
+            (Some(worker), _, attempt) => self.settle_end(&queue, lease, &worker, attempt).await,
             (None, Some(routing), Some(attempt)) => {
-                self.start_worker_of(&tracker, lease, routing, &attempt).await
+                self.start_worker_of(&queue, lease, routing, &attempt).await
             }
-            (None, ..) => self.hand_back(&tracker, lease, "The start of this work was cut off.").await,
+            (None, ..) => self.hand_back(&queue, lease, "The start of this work was cut off.").await,
         }
     }
 
     async fn settle_end(
         &self,
-        tracker: &Tracker,
+        queue: &Queue,
         lease: &Lease,
         worker: &Worker,
         attempt: Option<Attempt>,
     ) -> Result<()> {
         self.end_remains(worker).await?;
         let end = end_of(worker);
-        let Some(attempt) = attempt else { return self.settle_own(tracker, lease, worker, end).await };
+        let Some(attempt) = attempt else { return self.settle_own(queue, lease, worker, end).await };
         if self.is_at_work(attempt.id).await? {
             // The cleanup script; its end is the next occasion.
             return Ok(());
@@ -77,49 +76,50 @@ impl Forge {
             return Ok(());
         }
         match end {
-            End::Done => self.succeed(tracker, lease, &attempt).await,
-            End::NeedsHelp(why) => self.ask_for_help(tracker, lease, &why, Some(&attempt)).await,
-            End::Died(why) => self.blame(tracker, lease, &why, Some(&attempt)).await,
+            End::Done => self.succeed(queue, lease, &attempt).await,
+            End::NeedsHelp(why) => self.ask_for_help(queue, lease, &why, Some(&attempt)).await,
+            End::Died(why) => self.blame(queue, lease, &why, Some(&attempt)).await,
             End::Stopped => {
                 let why = format!("worker {} was stopped by a person", worker.id);
-                self.set_aside(tracker, lease, &why, Some(&attempt)).await
+                self.set_aside(queue, lease, &why, Some(&attempt)).await
             }
         }
     }
 
     /// A worker that a person gave the bead to.
-    async fn settle_own(&self, tracker: &Tracker, lease: &Lease, worker: &Worker, end: End) -> Result<()> {
+    async fn settle_own(&self, queue: &Queue, lease: &Lease, worker: &Worker, end: End) -> Result<()> {
         let id = &worker.id;
         match end {
             End::Done => {
                 let reason = format!("Done by Forge worker {id}");
-                match tracker.store.close(&lease.bead, &lease.actor, &reason).await? {
-                    Close::Closed(_) | Close::AlreadyClosed => {
-                        self.end_lease(lease, Outcome::Closed, None).await
-                    }
-                    Close::Refused(why) => self.hand_back(tracker, lease, &why).await,
+                match queue.close(lease, &reason).await? {
+                    Ok(()) => self.end_lease(lease, Outcome::Closed, None).await,
+                    Err(why) => self.hand_back(queue, lease, &why).await,
                 }
             }
-            End::NeedsHelp(why) => self.ask_for_help(tracker, lease, &why, None).await,
-            End::Died(why) => self.blame(tracker, lease, &format!("worker {id}: {why}"), None).await,
-            End::Stopped => self.hand_back(tracker, lease, &format!("Worker {id} was stopped.")).await,
+            End::NeedsHelp(why) => self.ask_for_help(queue, lease, &why, None).await,
+            End::Died(why) => self.blame(queue, lease, &format!("worker {id}: {why}"), None).await,
+            End::Stopped => self.hand_back(queue, lease, &format!("Worker {id} was stopped.")).await,
         }
     }
 
     /// What the worker found to come first is waited for; anything else is for a person.
     async fn ask_for_help(
         &self,
-        tracker: &Tracker,
+        queue: &Queue,
         lease: &Lease,
         why: &str,
         attempt: Option<&Attempt>,
     ) -> Result<()> {
-        let blockers = self.blockers_of(tracker, lease).await?;
+        let blockers = match queue {
+            Queue::Beads(tracker) => self.blockers_of(tracker, lease).await?,
+            Queue::Board(_) => Vec::new(),
+        };
         if blockers.is_empty() {
-            return self.set_aside(tracker, lease, why, attempt).await;
+            return self.set_aside(queue, lease, why, attempt).await;
         }
         let said = format!("It waits for {}: {why}", blockers.join(", "));
-        self.tell_tracker(tracker, lease, &said).await?;
+        queue.release(lease, &said).await?;
         self.end_lease(lease, Outcome::Released, attempt).await
     }
 

@@ -1,6 +1,7 @@
 //! What an agent is told about a bead.
 
 use forge_fleet::beads::Bead;
+use forge_types::Task;
 
 /// The text below the title: every part that the bead has.
 pub(super) fn description(bead: &Bead) -> Option<String> {
@@ -26,6 +27,15 @@ pub(super) fn whole(bead: &Bead) -> String {
          If something else must be done first, write that down as a bead that this one depends on, and end with exit \
          code 1. If you need a person, say why and end with exit code 1.\n",
         bead.title, bead.id
+    )
+}
+
+/// The same for a task of the board, which no tracker knows.
+pub(super) fn of_task(task: &Task) -> String {
+    format!(
+        "{}\n\nWork on this here until it is done, and commit what you change. If you need a person, say why and end \
+         with exit code 1.\n",
+        task.prompt()
     )
 }
 

@@ -3,12 +3,13 @@
 //! Invariant: whatever would refuse a start is asked before a bead is taken, so that a bead is taken only to be worked on.
 
 use std::collections::HashMap;
+use std::path::PathBuf;
 
-use forge_fleet::beads::{self, Bead, Filter, Time};
+use forge_fleet::beads;
 use forge_fleet::complexity::Complexity;
 use forge_fleet::route::{Rules, route};
 use forge_fleet::score::{Wait, order, score};
-use forge_fleet::work::{Priority, Work};
+use forge_fleet::work::Work;
 use forge_types::{
     Attempt, AttemptId, BeadsOf, CreateAttemptOptions, CreateTask, DispatchLanding, DispatchMode,
     DispatchReport, DispatchRule, DispatchedBead, FleetSettings, Lease, Millis, ProfileId, Project, Routing,
@@ -16,11 +17,11 @@ use forge_types::{
 };
 
 use super::catalogue::Catalogue;
-use super::prompt;
-use crate::beads::{Tracker, attempt_of, new_lease, worker_of};
+use super::queue::{Job, Queue};
+use crate::beads::{attempt_of, worker_of};
 use crate::fleet::is_kept;
 use crate::start::Begin;
-use crate::{Error, Forge, Result};
+use crate::{Error, Forge, Kind, Result};
 
 /// Whether a round only says what it would do.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -49,9 +50,9 @@ impl Room {
     }
 }
 
-/// A bead with what is thought of it.
+/// A piece of work with what is thought of it.
 struct Candidate {
-    bead: Bead,
+    queue: Queue,
     work: Work,
     complexity: Complexity,
     score: ScoreComponents,
@@ -62,7 +63,6 @@ struct Round<'a> {
     forge: &'a Forge,
     project: &'a Project,
     rule: &'a DispatchRule,
-    tracker: &'a Tracker,
     catalogue: Catalogue,
     fleet: FleetSettings,
     effort: Effort,
@@ -76,16 +76,16 @@ impl Forge {
         rule: &DispatchRule,
         effort: Effort,
     ) -> Result<DispatchReport> {
-        let tracker = self.tracker(&BeadsOf { project_id: Some(project.id), workspace: None }).await?;
+        let queues = self.queues(project, rule).await?;
         let (mut started, mut waiting) = (Vec::new(), Vec::new());
-        let candidates = self.candidates(&tracker, &mut waiting).await?;
+        let candidates = self.candidates(project, &queues, &mut waiting).await?;
         if !candidates.is_empty() {
             let catalogue = self.catalogue(project, rule).await?;
             let fleet = self.settings().fleet.clone();
-            let mut room = self.room(&tracker, rule, &fleet).await?;
-            let round = Round { forge: self, project, rule, tracker: &tracker, catalogue, fleet, effort };
+            let mut room = self.room(&queues, rule, &fleet).await?;
+            let round = Round { forge: self, project, rule, catalogue, fleet, effort };
             for candidate in candidates.into_iter().take_while(|_| !self.0.stop.is_cancelled()) {
-                let (bead, title) = (candidate.bead.id.clone(), candidate.bead.title.clone());
+                let (bead, title) = (candidate.work.id.clone(), candidate.work.title.clone());
                 match round.give(candidate, &mut room).await {
                     Ok(given) => started.push(given),
                     Err(error) => {
@@ -97,52 +97,52 @@ impl Forge {
         }
         Ok(DispatchReport {
             project_id: project.id,
-            workspace: tracker.root().to_owned(),
+            workspace: queues.first().map(|queue| queue.root().to_owned()).unwrap_or_default(),
             dry_run: effort == Effort::Tell,
             started,
             waiting,
         })
     }
 
-    /// Beads that nobody has and that may be given out, the most valuable first.
-    async fn candidates(&self, tracker: &Tracker, waiting: &mut Vec<WaitingBead>) -> Result<Vec<Candidate>> {
-        let ready = tracker.store.ready(&Filter { unassigned: true, ..Filter::default() }).await?;
-        if ready.is_empty() {
-            return Ok(Vec::new());
-        }
-        let snapshot = tracker.store.snapshot().await?;
-        let mut blocks: HashMap<&str, usize> = HashMap::new();
-        for dependency in snapshot.beads().iter().flat_map(|bead| &bead.dependencies) {
-            *blocks.entry(dependency.depends_on_id.as_str()).or_default() += 1;
-        }
-        let leases = self.0.store.leases().await?;
-        let failures = self.0.store.bead_failures(tracker.root()).await?;
+    /// Where a project's work comes from.
+    async fn queues(&self, project: &Project, rule: &DispatchRule) -> Result<Vec<Queue>> {
+        let repo = PathBuf::from(&project.git_repo_path);
+        let board = rule.tasks.then(|| Queue::Board(repo.clone()));
+        let of = BeadsOf { project_id: Some(project.id), workspace: None };
+        let beads = match self.tracker(&of).await {
+            Ok(tracker) => Some(Queue::Beads(tracker)),
+            Err(error) if error.kind() == Kind::NotFound && rule.tasks => None,
+            Err(error) => return Err(error),
+        };
+        Ok(beads.into_iter().chain(board).collect())
+    }
+
+    /// What nobody has and may be given out, the most valuable first.
+    async fn candidates(
+        &self,
+        project: &Project,
+        queues: &[Queue],
+        waiting: &mut Vec<WaitingBead>,
+    ) -> Result<Vec<Candidate>> {
         let (mut ranked, mut known) = (Vec::new(), HashMap::new());
-        for bead in ready {
-            if leases.iter().any(|lease| lease.workspace == tracker.root() && lease.bead == bead.id) {
-                continue;
+        for queue in queues {
+            for work in self.open_work(project, queue, waiting).await? {
+                let complexity = Complexity::of(&work);
+                let points = score(&work, &complexity, Wait::None);
+                known.insert(work.id.clone(), (queue.clone(), complexity));
+                ranked.push((work, points));
             }
-            if let Some(failure) = failures.iter().find(|failure| failure.parked && failure.bead == bead.id) {
-                let reason = format!("it waits for a person: {}", failure.reason);
-                waiting.push(WaitingBead { bead: bead.id, title: bead.title, reason });
-                continue;
-            }
-            let work = work_of(&bead, blocks.get(bead.id.as_str()).copied().unwrap_or(0));
-            let complexity = Complexity::of(&work);
-            let points = score(&work, &complexity, Wait::None);
-            ranked.push((work, points));
-            known.insert(bead.id.clone(), (bead, complexity));
         }
         order(&mut ranked);
         let candidate = |(work, score): (Work, ScoreComponents)| {
-            let (bead, complexity) = known.remove(&work.id)?;
-            Some(Candidate { bead, work, complexity, score })
+            let (queue, complexity) = known.remove(&work.id)?;
+            Some(Candidate { queue, work, complexity, score })
         };
         Ok(ranked.into_iter().filter_map(candidate).collect())
     }
 
     /// What the limits leave, after everything that is at work.
-    async fn room(&self, tracker: &Tracker, rule: &DispatchRule, fleet: &FleetSettings) -> Result<Room> {
+    async fn room(&self, queues: &[Queue], rule: &DispatchRule, fleet: &FleetSettings) -> Result<Room> {
         let (mut all, mut here, mut tiers) = (0, 0, HashMap::<WorkerTier, usize>::new());
         for routing in self.0.store.open_routings().await? {
             let at_work = match routing.worker.as_ref().and_then(attempt_of) {
@@ -151,7 +151,7 @@ impl Forge {
             };
             if at_work {
                 all += 1;
-                here += usize::from(routing.workspace == tracker.root());
+                here += usize::from(queues.iter().any(|queue| queue.root() == routing.workspace));
                 *tiers.entry(routing.decision.tier).or_default() += 1;
             }
         }
@@ -175,7 +175,7 @@ impl Forge {
 impl Round<'_> {
     /// Gives a bead to an agent; an error says why it waits.
     async fn give(&self, candidate: Candidate, room: &mut Room) -> Result<DispatchedBead> {
-        let Candidate { bead, work, complexity, score } = candidate;
+        let Candidate { queue, work, complexity, score } = candidate;
         if let Some(shortage) = self.forge.shortage(&self.fleet) {
             return Err(Error::conflict(shortage));
         }
@@ -189,8 +189,8 @@ impl Round<'_> {
         // At most 100, so nothing is lost.
         let complexity = complexity.total().round() as u8;
         let mut given = DispatchedBead {
-            bead: bead.id.clone(),
-            title: bead.title.clone(),
+            bead: work.id,
+            title: work.title,
             score,
             complexity,
             decision,
@@ -199,13 +199,14 @@ impl Round<'_> {
             attempt_id: None,
         };
         if self.effort == Effort::Start {
-            self.start(&mut given, options, choice.by.clone()).await?;
+            self.start(&queue, &mut given, options, choice.by.clone()).await?;
         }
         Ok(given)
     }
 
     async fn start(
         &self,
+        queue: &Queue,
         given: &mut DispatchedBead,
         options: CreateAttemptOptions,
         by: Option<String>,
@@ -222,7 +223,7 @@ impl Round<'_> {
         };
         let routing = Routing {
             id: RoutingId::random(),
-            workspace: self.tracker.root().to_owned(),
+            workspace: queue.root().to_owned(),
             work: given.bead.clone(),
             title: given.title.clone(),
             score: given.score,
@@ -238,23 +239,22 @@ impl Round<'_> {
             decided_at: Millis::now(),
             ended_at: None,
         };
-        let lease = new_lease(self.tracker, &given.bead, worker, actor);
-        // What the tracker says now counts, not what the list said.
-        let bead = self.forge.take_bead(self.tracker, &lease, Some(&routing)).await?;
-        match self.begin(&bead, options, id, &lease).await {
+        let lease = queue.lease(&given.bead, worker, actor);
+        let job = self.forge.take_work(queue, &lease, &routing).await?;
+        match self.begin(job, options, id, &lease).await {
             Ok(attempt) => {
                 tracing::info!(bead = %given.bead, attempt = %id, model = %given.decision.model, "bead given out");
                 (given.task_id, given.attempt_id) = (Some(attempt.task_id), Some(id));
                 match self.rule.mode {
                     DispatchMode::Attempt => Ok(()),
                     DispatchMode::Worker => {
-                        self.forge.start_worker_of(self.tracker, &lease, &routing, &attempt).await
+                        self.forge.start_worker_of(queue, &lease, &routing, &attempt).await
                     }
                 }
             }
             Err(error) => {
                 let why = format!("it could not be started: {}", error.message());
-                self.forge.blame(self.tracker, &lease, &why, None).await?;
+                self.forge.blame(queue, &lease, &why, None).await?;
                 Err(error)
             }
         }
@@ -263,22 +263,21 @@ impl Round<'_> {
     /// A bead is one task, however often it is tried.
     async fn begin(
         &self,
-        bead: &Bead,
+        job: Job,
         start: CreateAttemptOptions,
         id: AttemptId,
         lease: &Lease,
     ) -> Result<Attempt> {
-        let (title, description) = (bead.title.clone(), prompt::description(bead));
-        let links = self.forge.0.store.bead_tasks(self.tracker.root()).await?;
-        let known = match links.into_iter().find(|link| link.bead == bead.id) {
-            Some(link) => {
-                // The bead may have been rewritten since it was tried.
+        let Job { title, description, task: known, .. } = job;
+        let known = match known {
+            Some(task) => {
+                // A bead may have been rewritten since it was tried.
                 let now = UpdateTask {
                     title: Some(title.clone()),
                     description: description.clone(),
                     ..UpdateTask::default()
                 };
-                Some(self.forge.update_task(link.task_id, now).await?)
+                Some(self.forge.update_task(task.id, now).await?)
             }
             None => None,
         };
@@ -295,7 +294,7 @@ impl Round<'_> {
         };
         let started = self.forge.start_bead(StartTask { task, start }, id, lease, known, begin).await?;
         if let Some(warning) = started.warning {
-            tracing::warn!(bead = %bead.id, attempt = %id, "the agent did not live: {warning}");
+            tracing::warn!(bead = %lease.bead, attempt = %id, "the agent did not live: {warning}");
         }
         Ok(started.attempt)
     }
@@ -308,20 +307,5 @@ impl Round<'_> {
             auto_pr: (self.rule.landing == DispatchLanding::Pr).then_some(true),
             max_cost_usd: None,
         }
-    }
-}
-
-fn work_of(bead: &Bead, blocks: usize) -> Work {
-    let created = bead.created_at.as_ref().and_then(Time::at);
-    Work {
-        id: bead.id.clone(),
-        title: bead.title.clone(),
-        description: prompt::description(bead).unwrap_or_default(),
-        priority: Priority::new(u8::try_from(bead.priority().max(0)).unwrap_or(u8::MAX)),
-        kind: bead.issue_type().to_owned(),
-        labels: bead.labels.clone(),
-        created_at_ms: created.map_or(0, |at| at.as_millisecond()),
-        blocks,
-        files: None,
     }
 }

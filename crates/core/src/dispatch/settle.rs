@@ -6,13 +6,13 @@
 
 use std::time::Duration;
 
-use forge_fleet::beads::{Close, Release};
 use forge_types::{
     Alert, AlertId, AlertKind, Attempt, AttemptId, CloseOn, DispatchLanding, Lease, Merge, Millis, Outcome,
     PrStatus, RebaseAttempt, Routing, Run, RunReason, RunStatus,
 };
 
-use crate::beads::{Tracker, alert_subject, attempt_of};
+use super::queue::Queue;
+use crate::beads::{alert_subject, attempt_of};
 use crate::land::RebaseOutcome;
 use crate::{Error, Forge, Result};
 
@@ -56,18 +56,18 @@ impl Forge {
         if matches!(verdict, Verdict::AtWork) {
             return Ok(());
         }
-        let Some(tracker) = self.tracker_at(&lease.workspace).await? else {
+        let Some(queue) = self.queue_of(lease).await? else {
             tracing::warn!(bead = %lease.bead, workspace = %lease.workspace.display(), "its beads are gone");
             return self.end_lease(lease, Outcome::Released, None).await;
         };
         match (attempt, verdict) {
             // No fault of its own.
-            (None, _) => self.hand_back(&tracker, lease, "The start of this work was cut off.").await,
-            (Some(attempt), Verdict::Succeeded) => self.succeed(&tracker, lease, &attempt).await,
-            (Some(attempt), Verdict::Failed(why)) => self.blame(&tracker, lease, &why, Some(&attempt)).await,
+            (None, _) => self.hand_back(&queue, lease, "The start of this work was cut off.").await,
+            (Some(attempt), Verdict::Succeeded) => self.succeed(&queue, lease, &attempt).await,
+            (Some(attempt), Verdict::Failed(why)) => self.blame(&queue, lease, &why, Some(&attempt)).await,
             (Some(attempt), _) => {
                 let why = format!("attempt {id} was stopped by a person");
-                self.set_aside(&tracker, lease, &why, Some(&attempt)).await
+                self.set_aside(&queue, lease, &why, Some(&attempt)).await
             }
         }
     }
@@ -98,7 +98,7 @@ impl Forge {
         last.chars().take(LAST_WORDS).collect()
     }
 
-    pub(super) async fn succeed(&self, tracker: &Tracker, lease: &Lease, attempt: &Attempt) -> Result<()> {
+    pub(super) async fn succeed(&self, queue: &Queue, lease: &Lease, attempt: &Attempt) -> Result<()> {
         let decided = self.0.store.open_routings().await?.into_iter().find(|one| is_about(one, lease));
         let (landing, close_on) = decided.map(|one| (one.landing, one.close_on)).unwrap_or_default();
         let has_landed = self.has_landed(attempt).await?;
@@ -111,7 +111,7 @@ impl Forge {
                     attempt.branch,
                     error.message()
                 );
-                return self.set_aside(tracker, lease, &why, Some(attempt)).await;
+                return self.set_aside(queue, lease, &why, Some(attempt)).await;
             }
             if waits_for_merge(landing, close_on) {
                 return Ok(());
@@ -119,8 +119,8 @@ impl Forge {
         }
         // bd reads a failure out of words like "failed" in a reason, so no words of others stand in it.
         let reason = format!("Done in Forge attempt {}", attempt.id);
-        match tracker.store.close(&lease.bead, &lease.actor, &reason).await? {
-            Close::Closed(_) | Close::AlreadyClosed => {
+        match queue.close(lease, &reason).await? {
+            Ok(()) => {
                 tracing::info!(bead = %lease.bead, attempt = %attempt.id, "bead closed");
                 let mut tx = self.0.store.begin().await?;
                 tx.forgive_bead(&lease.workspace, &lease.bead).await?;
@@ -131,9 +131,9 @@ impl Forge {
                 Ok(())
             }
             // The agent found that something else comes first and said so in the tracker.
-            Close::Refused(why) => {
+            Err(why) => {
                 let said = format!("Attempt {} ended, and the bead is not done: {why}", attempt.id);
-                self.tell_tracker(tracker, lease, &said).await?;
+                queue.release(lease, &said).await?;
                 self.end_lease(lease, Outcome::Released, Some(attempt)).await
             }
         }
@@ -160,28 +160,28 @@ impl Forge {
     /// Gives a bead back and counts that against it; the last time it is set aside.
     pub(super) async fn blame(
         &self,
-        tracker: &Tracker,
+        queue: &Queue,
         lease: &Lease,
         why: &str,
         attempt: Option<&Attempt>,
     ) -> Result<()> {
-        self.fail(tracker, lease, why, attempt, self.settings().fleet.max_failures).await
+        self.fail(queue, lease, why, attempt, self.settings().fleet.max_failures).await
     }
 
     /// Gives a bead back for a person to look at.
     pub(super) async fn set_aside(
         &self,
-        tracker: &Tracker,
+        queue: &Queue,
         lease: &Lease,
         why: &str,
         attempt: Option<&Attempt>,
     ) -> Result<()> {
-        self.fail(tracker, lease, why, attempt, 1).await
+        self.fail(queue, lease, why, attempt, 1).await
     }
 
     async fn fail(
         &self,
-        tracker: &Tracker,
+        queue: &Queue,
         lease: &Lease,
         why: &str,
         attempt: Option<&Attempt>,
@@ -191,33 +191,22 @@ impl Forge {
             Some(attempt) => format!("Attempt {} on branch {}: {why}", attempt.id, attempt.branch),
             None => why.to_owned(),
         };
-        self.tell_tracker(tracker, lease, &said).await?;
+        queue.release(lease, &said).await?;
         let now = Millis::now();
         let mut tx = self.0.store.begin().await?;
         let count = tx.count_bead_failure(&lease.workspace, &lease.bead, why, now).await?;
         let outcome = if count >= most { Outcome::Parked } else { Outcome::Released };
+        if outcome == Outcome::Released {
+            queue.requeue(&mut tx, lease).await?;
+        }
         if outcome == Outcome::Parked {
             tx.park_bead(&lease.workspace, &lease.bead).await?;
-            tx.raise_alert(parked(lease, why, count, now)).await?;
+            tx.raise_alert(parked(queue, lease, why, count, now)).await?;
         }
         self.write_end_of_lease(&mut tx, lease, outcome, attempt).await?;
         tx.commit().await?;
         tracing::warn!(bead = %lease.bead, count, parked = outcome == Outcome::Parked, "bead given back: {why}");
         Ok(())
-    }
-
-    /// Releases the bead in its tracker. Whoever else has it by now keeps it.
-    pub(super) async fn tell_tracker(&self, tracker: &Tracker, lease: &Lease, why: &str) -> Result<()> {
-        match tracker.store.release(&lease.bead, &lease.actor, why).await {
-            Ok(Release::Released(_) | Release::NotHeld { by: None }) => Ok(()),
-            Ok(Release::NotHeld { by: Some(by) }) => {
-                tracing::info!(bead = %lease.bead, %by, "the bead is somebody else's by now");
-                Ok(())
-            }
-            // A bead that was deleted has nobody any more.
-            Err(forge_fleet::beads::BeadsError::NoSuchBead { .. }) => Ok(()),
-            Err(error) => Err(error.into()),
-        }
     }
 
     /// Ends a lease with what became of the bead.
@@ -233,7 +222,7 @@ impl Forge {
         Ok(())
     }
 
-    async fn write_end_of_lease(
+    pub(super) async fn write_end_of_lease(
         &self,
         tx: &mut forge_store::Tx,
         lease: &Lease,
@@ -278,17 +267,25 @@ pub(super) fn tell_failure(run: &Run, words: &str) -> String {
     }
 }
 
-fn parked(lease: &Lease, why: &str, count: u32, now: Millis) -> Alert {
+fn parked(queue: &Queue, lease: &Lease, why: &str, count: u32, now: Millis) -> Alert {
     let times = if count == 1 { "once".to_owned() } else { format!("{count} times") };
+    let work = &lease.bead;
+    let message = match queue {
+        Queue::Beads(_) => format!(
+            "bead {work} was given up {times} and waits for a person: {why}; `forge beads release {work}` lets it be \
+             tried again"
+        ),
+        Queue::Board(_) => format!(
+            "task {work} was given up {times} and waits for a person: {why}; move it back to To do to let it be tried \
+             again"
+        ),
+    };
     Alert {
         id: AlertId::random(),
         kind: AlertKind::BeadParked,
         severity: AlertKind::BeadParked.severity(),
         subject: alert_subject(&lease.workspace, &lease.bead),
-        message: format!(
-            "bead {} was given up {times} and waits for a person: {why}; `forge beads release {}` lets it be tried again",
-            lease.bead, lease.bead
-        ),
+        message,
         count: 1,
         first_at: now,
         last_at: now,

@@ -12,8 +12,7 @@ use forge_types::{
     RunStatus, SpawnWorker, Worker, WorkerId,
 };
 
-use super::prompt;
-use crate::beads::Tracker;
+use super::queue::Queue;
 use crate::fleet::is_kept;
 use crate::lane::Entry;
 use crate::{Error, Forge, Result};
@@ -75,7 +74,7 @@ impl Forge {
     /// Starts the worker of a bead that is taken and has its worktree, as soon as the setup script has ended.
     pub(super) async fn start_worker_of(
         &self,
-        tracker: &Tracker,
+        queue: &Queue,
         lease: &Lease,
         routing: &Routing,
         attempt: &Attempt,
@@ -86,14 +85,14 @@ impl Forge {
         }
         if let Some(run) = runs.last().filter(|run| run.status != RunStatus::Completed) {
             let why = super::settle::tell_failure(run, &self.last_words(run).await);
-            return self.blame(tracker, lease, &why, Some(attempt)).await;
+            return self.blame(queue, lease, &why, Some(attempt)).await;
         }
         if self.0.lanes.enter(&place_of(attempt), run_of(attempt.id)) == Entry::Later {
             // A person's run came first; its end is the next occasion.
             self.leave_worker_place(attempt);
             return Ok(());
         }
-        match self.enter_worker_of(tracker, lease, routing, attempt).await {
+        match self.enter_worker_of(queue, lease, routing, attempt).await {
             Ok(()) => {
                 tracing::info!(bead = %lease.bead, worker = %lease.worker, "worker started for a bead");
                 Ok(())
@@ -101,21 +100,21 @@ impl Forge {
             Err(error) => {
                 self.leave_worker_place(attempt);
                 let why = format!("no worker could be started: {}", error.message());
-                self.blame(tracker, lease, &why, Some(attempt)).await
+                self.blame(queue, lease, &why, Some(attempt)).await
             }
         }
     }
 
     async fn enter_worker_of(
         &self,
-        tracker: &Tracker,
+        queue: &Queue,
         lease: &Lease,
         routing: &Routing,
         attempt: &Attempt,
     ) -> Result<()> {
         self.set_log_aside(&lease.worker).await;
-        let bead = tracker.one(&lease.bead).await?;
-        let prompt_file = self.write_prompt(&lease.worker, &prompt::whole(&bead)).await?;
+        let job = self.job_of(queue, lease).await?;
+        let prompt_file = self.write_prompt(&lease.worker, &job.prompt).await?;
         let mut env = BTreeMap::from([
             ("FORGE_PROMPT_FILE".to_owned(), prompt_file.display().to_string()),
             // Forge takes and closes it.
@@ -137,8 +136,8 @@ impl Forge {
         };
         let assigned = AssignedBead {
             workspace: lease.workspace.clone(),
-            id: bead.id,
-            title: bead.title,
+            id: lease.bead.clone(),
+            title: job.title,
             actor: lease.actor.clone(),
             attempt_id: Some(attempt.id),
         };
@@ -160,9 +159,13 @@ impl Forge {
     }
 
     /// A start that was cut off before there was a worktree: no fault of the bead.
-    pub(super) async fn hand_back(&self, tracker: &Tracker, lease: &Lease, why: &str) -> Result<()> {
-        self.tell_tracker(tracker, lease, why).await?;
-        self.end_lease(lease, Outcome::Released, None).await
+    pub(super) async fn hand_back(&self, queue: &Queue, lease: &Lease, why: &str) -> Result<()> {
+        queue.release(lease, why).await?;
+        let mut tx = self.0.store.begin().await?;
+        queue.requeue(&mut tx, lease).await?;
+        self.write_end_of_lease(&mut tx, lease, Outcome::Released, None).await?;
+        tx.commit().await?;
+        Ok(())
     }
 }
 

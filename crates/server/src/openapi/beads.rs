@@ -52,12 +52,12 @@ pub(super) const SCHEMAS: &[(&str, &str)] = &[
     (
         "DispatchRule",
         "enabled:bool mode:DispatchMode landing:DispatchLanding close_on:CloseOn max_workers:int|null \
-         executor_profile_id:ExecutorProfileId|null worker:string|null -- How the beads of a project are given to agents.",
+         executor_profile_id:ExecutorProfileId|null worker:string|null tasks:bool -- How the beads of a project are given to agents.",
     ),
     (
         "DispatchChange",
         "enabled?:bool|null mode?:DispatchMode landing?:DispatchLanding close_on?:CloseOn max_workers?:int|null \
-         executor_profile_id?:ProfileChoice|null worker?:string|null -- Absent keeps; null takes a limit or an agent away.",
+         executor_profile_id?:ProfileChoice|null worker?:string|null tasks?:bool|null -- Absent keeps; null takes a limit or an agent away.",
     ),
     ("DispatchRequest", "+DispatchChange project_id:uuid dry_run?:bool"),
     (
