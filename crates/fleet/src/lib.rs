@@ -9,6 +9,7 @@ pub mod definition;
 pub mod discovery;
 pub mod health;
 pub mod launcher;
+pub mod ledger;
 pub mod pane;
 pub mod process;
 pub mod recovery;

@@ -1,0 +1,123 @@
+//! What agents used, read from what they write: the log of a worker, and the transcripts that agent programs keep.
+//!
+//! Owns the dialects, and the reading of files from where it was left. Invariants: a line is told under the same key
+//! whenever it is read, so that a file that is read anew counts nothing twice; half a line is left for the next time;
+//! what a line does not say is not guessed.
+
+mod claude;
+mod codex;
+mod event;
+mod opencode;
+pub mod tail;
+pub mod transcript;
+
+use forge_types::{Executor, Millis, ModelUsage, Usage};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+/// What an agent used at one time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Call {
+    /// What makes it this call and no other.
+    pub key: String,
+    /// The conversation that it is part of.
+    pub session: String,
+    /// Empty when the line does not name it.
+    pub model: String,
+    pub usage: Usage,
+    pub at: Option<Millis>,
+    pub latency_ms: Option<i64>,
+    pub bead: Option<String>,
+    /// Whose dialect it is.
+    pub program: Option<Executor>,
+}
+
+/// What a line says of use.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Told {
+    /// One call. Told again under its key, the last time counts.
+    Call(Call),
+    /// The sum of a session since its last sum, by model. It takes the place of the calls that it sums up.
+    Sum(Vec<Call>),
+    /// What the session used from its beginning.
+    Total(Call),
+}
+
+/// A reader of one file, line by line. It is kept with the place up to which the file was read.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Reader {
+    /// The newest time that a line told.
+    clock: Option<Millis>,
+    /// Of whom lines speak that name nobody.
+    session: String,
+    model: String,
+    /// The last sum of the session.
+    summed: ModelUsage,
+    /// How long the call took whose cost is told next.
+    latency_ms: Option<i64>,
+}
+
+impl Reader {
+    pub fn read(&mut self, line: &str) -> Option<Told> {
+        let line = line.trim();
+        let fields = match line.starts_with('{') {
+            true => serde_json::from_str(line).ok()?,
+            false => event::fields(line)?,
+        };
+        let at = moment(&fields["timestamp"]);
+        self.clock = at.or(self.clock);
+        let told = match fields["type"].as_str() {
+            Some("system" | "assistant" | "result") => claude::read(self, &fields, line),
+            Some("thread.started" | "turn.completed" | "session_meta" | "turn_context" | "event_msg") => {
+                codex::read(self, &fields)
+            }
+            Some("step_finish") => opencode::read(&fields),
+            _ => event::read(self, &fields, line),
+        };
+        let clock = self.clock;
+        let date = |call: Call| Call { at: call.at.or(clock), ..call };
+        told.map(|told| match told {
+            Told::Call(call) => Told::Call(date(call)),
+            Told::Total(call) => Told::Total(date(call)),
+            Told::Sum(calls) => Told::Sum(calls.into_iter().map(date).collect()),
+        })
+    }
+
+    /// Lines from here on are about this session.
+    fn enter(&mut self, session: &str) {
+        if self.session != session {
+            self.session = session.to_owned();
+            self.summed.clear();
+        }
+    }
+}
+
+/// A time as programs write it: RFC 3339, or milliseconds.
+fn moment(told: &Value) -> Option<Millis> {
+    match told {
+        Value::String(text) => text.parse::<jiff::Timestamp>().ok().map(|at| Millis(at.as_millisecond())),
+        Value::Number(ms) => ms.as_i64().map(Millis),
+        _ => None,
+    }
+}
+
+/// Dollars, as agents tell them, in millionths.
+fn microusd(dollars: &Value) -> Option<i64> {
+    let dollars = dollars.as_f64().filter(|dollars| dollars.is_finite() && *dollars >= 0.0)?;
+    Some((dollars * 1e6).round() as i64)
+}
+
+fn count(told: &Value, key: &str) -> i64 {
+    told[key].as_i64().unwrap_or(0).max(0)
+}
+
+/// Names a line that has no name of its own.
+fn digest(line: &str) -> String {
+    let digest = Sha256::digest(line.as_bytes());
+    digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests;
