@@ -11,6 +11,7 @@
 mod agent;
 mod alert;
 mod approval;
+mod calls;
 mod crowd;
 mod dispatch;
 mod document;
@@ -36,6 +37,7 @@ mod usage;
 mod worker;
 mod write;
 
+pub use calls::{CallRow, CallSource, Caller, LogPlace};
 pub use dispatch::BeadTask;
 pub use document::TaskBlock;
 pub use error::StoreError;

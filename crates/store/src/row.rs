@@ -170,7 +170,9 @@ macro_rules! attempt_columns {
          attempts.input_tokens, attempts.output_tokens, attempts.cache_creation_tokens, \
          attempts.cache_read_tokens, attempts.created_ms, attempts.updated_ms, attempts.use_worktree, \
          attempts.auto_pr, attempts.auto_pr_note, attempts.max_cost_microusd, \
-         (SELECT SUM(usage.cost_microusd) FROM usage WHERE usage.attempt_id = attempts.id), \
+         (SELECT SUM(cost) FROM (SELECT cost_microusd AS cost FROM usage WHERE usage.attempt_id = attempts.id \
+          UNION ALL SELECT cost_microusd FROM calls WHERE calls.attempt_id = attempts.id \
+          AND calls.standing <> 'superseded') AS spent), \
          (SELECT tasks.project_id FROM tasks WHERE tasks.id = attempts.task_id), \
          (SELECT runs.status FROM runs WHERE runs.attempt_id = attempts.id AND runs.reason = 'codingagent' \
           AND runs.dropped = FALSE ORDER BY runs.created_ms DESC, runs.id DESC LIMIT 1)"

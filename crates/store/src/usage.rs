@@ -1,7 +1,8 @@
-//! What runs used: written as totals, read as sums.
+//! What runs used, written as totals; and what runs and workers used, read as sums.
 //!
 //! Invariant: the rows of a run add up to the newest total that was noted for it, however often it was noted. What earlier
-//! days hold stays with them, so the part that a day holds is what was added on that day.
+//! days hold stays with them, so the part that a day holds is what was added on that day. Sums are of the view `spending`,
+//! which has the use of workers too (see `calls`).
 
 use std::collections::HashMap;
 
@@ -32,64 +33,77 @@ pub struct Spender<'a> {
     pub executor: Executor,
 }
 
-/// What an attempt, a project and a day cost so far.
+/// What an attempt, a project, a day and the month of that day cost so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spent {
     pub attempt: MicroUsd,
     pub project: MicroUsd,
     pub day: MicroUsd,
+    pub month: MicroUsd,
 }
 
 const EARLIER: &str = "SELECT model, SUM(input_tokens), SUM(output_tokens), SUM(cache_read_tokens), \
      SUM(cache_write_tokens), SUM(reasoning_tokens), SUM(cost_microusd) FROM usage \
      WHERE run_id = $1 AND day < $2 GROUP BY model";
-const SPENT: &str = "SELECT \
-     (SELECT COALESCE(SUM(cost_microusd), 0) FROM usage WHERE attempt_id = $1), \
-     (SELECT COALESCE(SUM(cost_microusd), 0) FROM usage WHERE project_id = $2), \
-     (SELECT COALESCE(SUM(cost_microusd), 0) FROM usage WHERE day = $3)";
+/// What was spent where a column has a value, by runs and by workers.
+macro_rules! spent {
+    ($rows:literal) => {
+        concat!(
+            "(SELECT COALESCE(SUM(cost_microusd), 0) FROM usage WHERE ",
+            $rows,
+            ") + (SELECT COALESCE(SUM(cost_microusd), 0) FROM calls WHERE standing <> 'superseded' AND ",
+            $rows,
+            ")"
+        )
+    };
+}
+const SPENT: &str = concat!(
+    "SELECT ",
+    spent!("attempt_id = $1"),
+    ", ",
+    spent!("project_id = $2"),
+    ", ",
+    spent!("day = $3"),
+    ", ",
+    spent!("day BETWEEN $4 AND $5")
+);
 const TOKENS: &str = "SELECT SUM(input_tokens), SUM(output_tokens), SUM(cache_write_tokens), SUM(cache_read_tokens) \
-     FROM usage WHERE attempt_id = $1";
+     FROM spending WHERE attempt_id = $1";
 /// The sums of a set of rows, in the order of [`sum`].
 const SUMS: &str = "COALESCE(SUM(input_tokens), 0), COALESCE(SUM(output_tokens), 0), \
      COALESCE(SUM(cache_read_tokens), 0), COALESCE(SUM(cache_write_tokens), 0), COALESCE(SUM(reasoning_tokens), 0), \
      SUM(cost_microusd), COALESCE(SUM(CASE WHEN cost_microusd IS NULL THEN input_tokens + output_tokens \
-     + cache_read_tokens + cache_write_tokens ELSE 0 END), 0), COUNT(DISTINCT run_id)";
+     + cache_read_tokens + cache_write_tokens ELSE 0 END), 0), COUNT(DISTINCT session)";
 
-fn column(key: UsageKey) -> &'static str {
+/// The columns that make a group.
+fn columns(key: UsageKey) -> &'static [&'static str] {
     match key {
-        UsageKey::Project => "project_id",
-        UsageKey::Executor => "executor",
-        UsageKey::Model => "model",
-        UsageKey::Day => "day",
-        UsageKey::Task => "(SELECT attempts.task_id FROM attempts WHERE attempts.id = picked.attempt_id)",
+        UsageKey::Project => &["project_id"],
+        UsageKey::Executor => &["executor"],
+        UsageKey::Model => &["model"],
+        UsageKey::Day => &["day"],
+        UsageKey::Task => &["(SELECT attempts.task_id FROM attempts WHERE attempts.id = picked.attempt_id)"],
+        UsageKey::Worker => &["worker_id"],
+        // Two workspaces may have beads of the same name.
+        UsageKey::Bead => &["bead", "CASE WHEN bead IS NULL THEN NULL ELSE workspace END"],
     }
 }
 
 /// The groups in order of their keys, and the sum of all. One statement, so that they agree.
 async fn sums(conn: &mut SqliteConnection, query: &UsageQuery) -> Result<(Vec<UsageGroup>, UsageSum)> {
-    let mut sql = QueryBuilder::<Sqlite>::new("WITH picked AS (SELECT * FROM usage WHERE TRUE");
-    if let Some(project) = query.project_id {
-        sql.push(" AND project_id = ").push_bind(project.to_string());
-    }
-    if let Some(attempt) = query.attempt_id {
-        sql.push(" AND attempt_id = ").push_bind(attempt.to_string());
-    }
-    if let Some(from) = query.from {
-        sql.push(" AND day >= ").push_bind(from.to_string());
-    }
-    if let Some(to) = query.to {
-        sql.push(" AND day <= ").push_bind(to.to_string());
-    }
+    let mut sql = QueryBuilder::<Sqlite>::new("WITH picked AS (SELECT * FROM spending WHERE TRUE");
+    pick(&mut sql, query);
     sql.push(") SELECT 1 AS is_total");
-    for _ in UsageKey::ALL {
+    let all = UsageKey::ALL.into_iter().flat_map(|key| columns(key).iter().map(move |column| (key, *column)));
+    for _ in all.clone() {
         sql.push(", NULL");
     }
     sql.push(", ").push(SUMS).push(" FROM picked UNION ALL SELECT * FROM (SELECT 0");
     let mut keys = Vec::new();
-    for key in UsageKey::ALL {
+    for (key, column) in all {
         let grouped = query.group_by.contains(&key);
-        sql.push(", ").push(if grouped { column(key) } else { "NULL" });
-        keys.extend(grouped.then_some(column(key)));
+        sql.push(", ").push(if grouped { column } else { "NULL" });
+        keys.extend(grouped.then_some(column));
     }
     sql.push(", ").push(SUMS).push(" FROM picked GROUP BY ").push(keys.join(", "));
     sql.push(" ORDER BY ").push(keys.join(", ")).push(") AS grouped");
@@ -103,6 +117,9 @@ async fn sums(conn: &mut SqliteConnection, query: &UsageQuery) -> Result<(Vec<Us
             model: cells.take()?,
             day: cells.parse_opt()?,
             task_id: cells.parse_opt()?,
+            worker_id: cells.parse_opt()?,
+            bead: cells.take()?,
+            workspace: cells.take()?,
             sum: sum(&mut cells)?,
         };
         match is_total {
@@ -111,6 +128,33 @@ async fn sums(conn: &mut SqliteConnection, query: &UsageQuery) -> Result<(Vec<Us
         }
     }
     Ok((groups, total))
+}
+
+/// Narrows a statement to what the query is about.
+pub(crate) fn pick(sql: &mut QueryBuilder<Sqlite>, query: &UsageQuery) {
+    if let Some(project) = query.project_id {
+        sql.push(" AND project_id = ").push_bind(project.to_string());
+    }
+    if let Some(attempt) = query.attempt_id {
+        sql.push(" AND attempt_id = ").push_bind(attempt.to_string());
+    }
+    if let Some(from) = query.from {
+        sql.push(" AND day >= ").push_bind(from.to_string());
+    }
+    if let Some(to) = query.to {
+        sql.push(" AND day <= ").push_bind(to.to_string());
+    }
+}
+
+pub(crate) fn tokens(cells: &mut Cells<'_>) -> Read<Usage> {
+    Ok(Usage {
+        input_tokens: cells.take()?,
+        output_tokens: cells.take()?,
+        cache_read_tokens: cells.take()?,
+        cache_write_tokens: cells.take()?,
+        reasoning_tokens: cells.take()?,
+        cost_microusd: cells.take()?,
+    })
 }
 
 fn sum(cells: &mut Cells<'_>) -> Read<UsageSum> {
@@ -132,12 +176,20 @@ impl Store {
         sums(&mut *self.reader().await?, query).await
     }
 
-    pub async fn spent(&self, attempt: Option<AttemptId>, project: ProjectId, day: Day) -> Result<Spent> {
-        let query = bind!(SPENT, attempt.map(|id| id.to_string()), project.to_string(), day.to_string());
+    /// Without an attempt or a project nothing is told of one.
+    pub async fn spent(
+        &self,
+        attempt: Option<AttemptId>,
+        project: Option<ProjectId>,
+        day: Day,
+    ) -> Result<Spent> {
+        let (attempt, project) = (attempt.map(|id| id.to_string()), project.map(|id| id.to_string()));
+        let (first, last) = day.month();
+        let query = bind!(SPENT, attempt, project, day.to_string(), first.to_string(), last.to_string());
         let row = query.fetch_one(&mut *self.reader().await?).await?;
         let mut cells = Cells::of(&row);
         let mut money = || -> Read<MicroUsd> { cells.take().map(MicroUsd) };
-        Ok(Spent { attempt: money()?, project: money()?, day: money()? })
+        Ok(Spent { attempt: money()?, project: money()?, day: money()?, month: money()? })
     }
 }
 
@@ -180,26 +232,13 @@ impl Tx {
         let rows = bind!(EARLIER, run.to_string(), day.to_string()).fetch_all(self.conn()?).await?;
         let read = |row| -> Read<(String, Usage)> {
             let mut cells = Cells::of(row);
-            let model = cells.take()?;
-            let usage = Usage {
-                input_tokens: cells.take()?,
-                output_tokens: cells.take()?,
-                cache_read_tokens: cells.take()?,
-                cache_write_tokens: cells.take()?,
-                reasoning_tokens: cells.take()?,
-                cost_microusd: cells.take()?,
-            };
-            Ok((model, usage))
+            Ok((cells.take()?, tokens(&mut cells)?))
         };
         Ok(rows.iter().map(read).collect::<Read<_>>()?)
     }
 
     async fn insert_usage(&mut self, spender: Spender<'_>, day: Day, line: &UsageLine) -> Result<()> {
         let Spender { run, project, executor } = spender;
-        let source = line.source.map(|source| match source {
-            CostSource::Told => "told",
-            CostSource::Computed => "computed",
-        });
         bind!(
             "INSERT INTO usage (run_id, model, day, attempt_id, project_id, executor, input_tokens, output_tokens, \
              cache_read_tokens, cache_write_tokens, reasoning_tokens, cost_microusd, cost_source) \
@@ -216,7 +255,7 @@ impl Tx {
             line.usage.cache_write_tokens,
             line.usage.reasoning_tokens,
             line.usage.cost_microusd,
-            source,
+            line.source.map(CostSource::as_str),
         )
         .execute(self.conn()?)
         .await?;
@@ -236,7 +275,14 @@ mod tests {
         let sql = AssertSqlSafe(format!("EXPLAIN QUERY PLAN {SPENT}"));
         let rows = sqlx::query(sql).fetch_all(&mut conn).await.unwrap();
         let plan: Vec<String> = rows.iter().map(|row| row.get("detail")).collect();
-        for index in ["usage_of_attempt", "usage_of_project", "usage_by_day"] {
+        for index in [
+            "usage_of_attempt",
+            "usage_of_project",
+            "usage_by_day",
+            "calls_of_attempt",
+            "calls_of_project",
+            "calls_by_day",
+        ] {
             assert!(
                 plan.iter().any(|step| step.contains("COVERING INDEX") && step.contains(index)),
                 "{plan:?}"

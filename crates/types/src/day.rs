@@ -20,6 +20,16 @@ impl Day {
         let at = Timestamp::from_millisecond(at.0).unwrap_or_default();
         Self(at.to_zoned(TimeZone::UTC).date())
     }
+
+    /// The first and the last day of its month.
+    pub fn month(self) -> (Self, Self) {
+        (Self(self.0.first_of_month()), Self(self.0.last_of_month()))
+    }
+
+    /// Which day of its month it is, from 1.
+    pub fn of_month(self) -> i8 {
+        self.0.day()
+    }
 }
 
 impl fmt::Display for Day {
@@ -54,6 +64,12 @@ mod tests {
         assert_eq!(Day::of(Millis(0)).to_string(), "1970-01-01");
         assert_eq!(Day::of(Millis(86_399_999)).to_string(), "1970-01-01");
         assert_eq!(Day::of(Millis(86_400_000)).to_string(), "1970-01-02");
+    }
+
+    #[test]
+    fn a_month_has_as_many_days_as_it_has() {
+        let (first, last) = "2028-02-10".parse::<Day>().unwrap().month();
+        assert_eq!((first.to_string().as_str(), last.of_month()), ("2028-02-01", 29));
     }
 
     #[test]

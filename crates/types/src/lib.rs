@@ -102,4 +102,7 @@ pub use slug::{branch_name, name_for, slug};
 pub use tag::{CreateTag, CreateTemplate, Tag, Template, UpdateTag, UpdateTemplate};
 pub use task::{Task, TaskStatus, TaskSummary};
 pub use time::Millis;
-pub use usage::{CostSource, ModelUsage, Usage, UsageGroup, UsageKey, UsageQuery, UsageReport, UsageSum};
+pub use usage::{
+    CostSource, ModelPerformance, ModelUsage, MonthSpending, Usage, UsageGroup, UsageKey, UsageQuery,
+    UsageReport, UsageSum, WorkerEfficiency,
+};

@@ -21,7 +21,7 @@ impl MicroUsd {
         Self((usd * 1e6).round() as i64)
     }
 
-    fn usd(self) -> f64 {
+    pub fn usd(self) -> f64 {
         self.0 as f64 / 1e6
     }
 }

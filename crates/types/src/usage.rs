@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{AttemptId, Day, MicroUsd, ProjectId, TaskId};
+use crate::{AttemptId, Budget, Day, MicroUsd, Millis, ProjectId, TaskId, WorkerId, WorkerTier};
 
 /// What one model was used for. Input that came from a cache, or was written to one, is not in `input_tokens`; reasoning
 /// is part of `output_tokens`.
@@ -67,7 +67,16 @@ pub enum CostSource {
     Computed,
 }
 
-/// What is asked of the use of all runs.
+impl CostSource {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            CostSource::Told => "told",
+            CostSource::Computed => "computed",
+        }
+    }
+}
+
+/// What is asked of the use of all runs and workers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UsageQuery {
     pub group_by: Vec<UsageKey>,
@@ -87,11 +96,20 @@ pub enum UsageKey {
     Model,
     Day,
     Task,
+    Worker,
+    Bead,
 }
 
 impl UsageKey {
-    pub const ALL: [UsageKey; 5] =
-        [UsageKey::Project, UsageKey::Executor, UsageKey::Model, UsageKey::Day, UsageKey::Task];
+    pub const ALL: [UsageKey; 7] = [
+        UsageKey::Project,
+        UsageKey::Executor,
+        UsageKey::Model,
+        UsageKey::Day,
+        UsageKey::Task,
+        UsageKey::Worker,
+        UsageKey::Bead,
+    ];
 
     pub fn as_str(self) -> &'static str {
         match self {
@@ -100,6 +118,8 @@ impl UsageKey {
             UsageKey::Model => "model",
             UsageKey::Day => "day",
             UsageKey::Task => "task",
+            UsageKey::Worker => "worker",
+            UsageKey::Bead => "bead",
         }
     }
 }
@@ -116,7 +136,7 @@ impl std::str::FromStr for UsageKey {
     }
 }
 
-/// The use of a group of runs; only what was grouped by is named.
+/// The use of a group of runs and workers; only what was grouped by is named.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct UsageGroup {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -130,6 +150,14 @@ pub struct UsageGroup {
     /// None for what was used outside of any task.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub task_id: Option<TaskId>,
+    /// None for what was not used by a worker.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub worker_id: Option<WorkerId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bead: Option<String>,
+    /// Where the bead is from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub workspace: Option<String>,
     #[serde(flatten)]
     pub sum: UsageSum,
 }
@@ -145,6 +173,7 @@ pub struct UsageSum {
     pub cost_usd: Option<MicroUsd>,
     /// Tokens whose cost is not known and not in `cost_usd`.
     pub unpriced_tokens: i64,
+    /// Runs, and conversations of workers.
     pub runs: i64,
 }
 
@@ -154,4 +183,50 @@ pub struct UsageReport {
     pub total: UsageSum,
     /// When the prices behind computed costs were looked up.
     pub prices_as_of: String,
+    pub month: MonthSpending,
+}
+
+/// What the present month (UTC) has cost, of everything.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct MonthSpending {
+    /// Such as `2026-11`.
+    pub month: String,
+    pub spent_usd: MicroUsd,
+    /// What it will have cost at its end if it goes on like this.
+    pub projected_usd: MicroUsd,
+    pub limit_usd: Option<Budget>,
+    /// Of so many days the spending is.
+    pub days_passed: i8,
+    pub days: i8,
+}
+
+/// What a worker gets done for its money.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct WorkerEfficiency {
+    pub worker_id: WorkerId,
+    pub call_count: i64,
+    /// What is known of the cost.
+    pub total_cost_usd: MicroUsd,
+    pub total_tokens: i64,
+    pub avg_cost_per_call: f64,
+    pub avg_tokens_per_call: f64,
+    /// Tokens per dollar; nothing when nothing was paid.
+    pub efficiency_score: Option<f64>,
+    pub last_active: Millis,
+    /// Nothing for a worker that was deleted.
+    pub tier: Option<WorkerTier>,
+}
+
+/// What a model costs and how it serves.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ModelPerformance {
+    pub model: String,
+    /// Calls of workers; runs do not tell theirs.
+    pub call_count: i64,
+    pub total_tokens: i64,
+    pub total_cost_usd: MicroUsd,
+    pub avg_cost_per_1k_tokens: f64,
+    pub avg_latency_ms: Option<f64>,
+    /// The part of the input that came from a cache.
+    pub cache_hit_rate: Option<f64>,
 }

@@ -19,9 +19,10 @@ async fn connect(path: &Path) -> SqliteConnection {
 
 /// Rows as the given version wrote them. A new migration that changes tables adds its own rows here.
 async fn sample_rows(conn: &mut SqliteConnection, version: i64) {
-    if version > 1 {
+    let older = MIGRATIONS.iter().map(|migration| migration.version).filter(|older| *older < version);
+    if let Some(older) = older.max() {
         // What an older version wrote is still there.
-        Box::pin(sample_rows(conn, version - 1)).await;
+        Box::pin(sample_rows(conn, older)).await;
     }
     let rows = match version {
         1 => {
@@ -84,6 +85,12 @@ async fn sample_rows(conn: &mut SqliteConnection, version: i64) {
         10 => {
             "INSERT INTO dispatch_rules VALUES ('00000000-0000-4000-8000-000000000001', '{}');
              INSERT INTO bead_tasks VALUES ('/w', 'fg-1', '00000000-0000-4000-8000-000000000002');"
+        }
+        12 => {
+            "INSERT INTO calls (key, standing, session, source, worker_id, model, day, at_ms, call_count, input_tokens,
+               output_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens)
+               VALUES ('s:m', 'open', 's', 'log', 'alpha', 'model', '2026-01-01', 1, 1, 1, 2, 3, 4, 0);
+             INSERT INTO log_offsets VALUES (1, 2, 'alpha', '/logs/alpha.log', '{}');"
         }
         other => panic!("migration {other} has no sample rows"),
     };

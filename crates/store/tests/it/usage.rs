@@ -71,7 +71,7 @@ async fn a_run_over_midnight_costs_each_day_its_part() {
     assert_eq!(days, [(100, Some(MicroUsd(5))), (207, Some(MicroUsd(15)))]);
     assert_eq!((total.input_tokens, total.cost_usd, total.runs), (307, Some(MicroUsd(20)), 1));
     assert_eq!(total.unpriced_tokens, 7, "what has no price is told apart");
-    let spent = store.spent(run.owner.attempt(), project, day("2026-01-02")).await.unwrap();
+    let spent = store.spent(run.owner.attempt(), Some(project), day("2026-01-02")).await.unwrap();
     assert_eq!((spent.attempt, spent.project, spent.day), (MicroUsd(20), MicroUsd(20), MicroUsd(15)));
 }
 
@@ -103,7 +103,7 @@ async fn groups_and_filters_agree_with_their_sum() {
         assert_eq!(total.input_tokens, tokens, "{query:?}");
         assert_eq!(groups.iter().map(|group| group.sum.input_tokens).sum::<i64>(), tokens, "{query:?}");
     }
-    assert_eq!(store.spent(None, there, day("2026-01-02")).await.unwrap().day, MicroUsd(3));
+    assert_eq!(store.spent(None, Some(there), day("2026-01-02")).await.unwrap().day, MicroUsd(3));
 }
 
 #[tokio::test]
