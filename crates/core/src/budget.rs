@@ -1,7 +1,9 @@
-//! Budgets: the most that an attempt, a project and a day may cost.
+//! Budgets: the most that an attempt, a project, a day and a month may cost.
 //!
 //! Invariant: no agent is started while a budget that concerns it is used up. Limits are read anew for every check, so a
 //! limit that was raised counts at once. Use that has no price counts as nothing and is told (see `meter`).
+
+mod warning;
 
 use forge_store::Spent;
 use forge_types::{Attempt, AttemptId, Budget, Day, MicroUsd, Millis, ProjectId, SetBudget};
@@ -14,6 +16,7 @@ pub(crate) struct Limits {
     attempt: Option<Budget>,
     project: Option<Budget>,
     day: Option<Budget>,
+    month: Option<Budget>,
 }
 
 /// What a budget is of.
@@ -22,6 +25,7 @@ enum Scope {
     Attempt,
     Project,
     Day,
+    Month,
 }
 
 /// A budget that is used up.
@@ -43,6 +47,7 @@ impl Limits {
             (Scope::Attempt, self.attempt, spent.attempt),
             (Scope::Project, self.project, spent.project),
             (Scope::Day, self.day, spent.day),
+            (Scope::Month, self.month, spent.month),
         ];
         budgets.into_iter().find_map(|(scope, limit, spent)| {
             let Budget(limit) = limit?;
@@ -57,6 +62,7 @@ impl std::fmt::Display for Reached {
             Scope::Attempt => "this attempt",
             Scope::Project => "this project",
             Scope::Day => "this day (UTC)",
+            Scope::Month => "this month (UTC)",
         };
         write!(f, "the budget of {} of {whose} is reached ({} spent)", self.limit, self.spent)
     }
@@ -72,12 +78,23 @@ impl Reached {
             (Scope::Attempt | Scope::Project, _) => {
                 ("max_cost_usd", format!("raise or remove it with PUT /api/projects/{project}"))
             }
-            (Scope::Day, _) => (
-                "max_cost_usd_per_day",
-                "raise or remove it with PUT /api/config, or wait for tomorrow".to_owned(),
-            ),
+            (Scope::Day | Scope::Month, _) => {
+                let (field, remedy) = self.of_all();
+                (field, remedy.to_owned())
+            }
         };
         Error::conflict(format!("{field}: {self}, so no agent was started; {remedy}"))
+    }
+
+    /// The setting of a budget that concerns everybody, and what to do.
+    fn of_all(&self) -> (&'static str, &'static str) {
+        match self.scope {
+            Scope::Month => (
+                "max_cost_usd_per_month",
+                "raise or remove it with PUT /api/config, or wait for the next month",
+            ),
+            _ => ("max_cost_usd_per_day", "raise or remove it with PUT /api/config, or wait for tomorrow"),
+        }
     }
 }
 
@@ -89,7 +106,28 @@ impl Forge {
             None => None,
         };
         let project = store.project(project).await?.and_then(|project| project.max_cost_usd);
-        Ok(Limits { attempt, project, day: self.settings().max_cost_usd_per_day })
+        Ok(Limits { attempt, project, ..self.limits_of_all() })
+    }
+
+    /// The budgets that concern everybody.
+    fn limits_of_all(&self) -> Limits {
+        let settings = self.settings();
+        let (day, month) = (settings.max_cost_usd_per_day, settings.max_cost_usd_per_month);
+        Limits { day, month, ..Limits::default() }
+    }
+
+    /// Refuses a worker, or a bead for one, while the day or the month has no money left.
+    pub(crate) async fn check_fleet_budget(&self) -> Result<()> {
+        let limits = self.limits_of_all();
+        if limits.is_none() || !self.settings().fleet.stop_at_budget {
+            return Ok(());
+        }
+        let spent = self.0.store.spent(None, None, Day::of(Millis::now())).await?;
+        let Some(reached) = limits.reached(&spent) else { return Ok(()) };
+        let (field, remedy) = reached.of_all();
+        Err(Error::conflict(format!(
+            "{field}: {reached}, so no worker was started; {remedy}, or let workers go on with fleet.stop_at_budget"
+        )))
     }
 
     /// Refuses an agent for which no money is left.
@@ -98,7 +136,7 @@ impl Forge {
         if limits.is_none() {
             return Ok(());
         }
-        let spent = self.0.store.spent(attempt, project, Day::of(Millis::now())).await?;
+        let spent = self.0.store.spent(attempt, Some(project), Day::of(Millis::now())).await?;
         match limits.reached(&spent) {
             Some(reached) => Err(reached.refuse(attempt, project)),
             None => Ok(()),
@@ -129,7 +167,8 @@ mod tests {
     #[test]
     fn a_budget_is_reached_when_all_of_it_is_spent() {
         let limits = Limits { attempt: Some(Budget(dollars(5))), ..Limits::default() };
-        let spent = |attempt| Spent { attempt, project: dollars(100), day: dollars(100) };
+        let spent =
+            |attempt| Spent { attempt, project: dollars(100), day: dollars(100), month: dollars(100) };
         assert_eq!(limits.reached(&spent(MicroUsd(4_999_999))), None);
         assert!(limits.reached(&spent(dollars(5))).is_some());
         let reached = limits.reached(&spent(MicroUsd(5_030_000))).unwrap();
@@ -141,11 +180,12 @@ mod tests {
     fn a_refusal_names_the_setting_and_says_what_to_do() {
         let (attempt, project) = (AttemptId::random(), ProjectId::random());
         let budget = Some(Budget(dollars(1)));
-        let spent = Spent { attempt: dollars(1), project: dollars(1), day: dollars(1) };
+        let spent = Spent { attempt: dollars(1), project: dollars(1), day: dollars(1), month: dollars(1) };
         for (limits, words) in [
             (Limits { attempt: budget, ..Limits::default() }, format!("/api/task-attempts/{attempt}/budget")),
             (Limits { project: budget, ..Limits::default() }, format!("/api/projects/{project}")),
             (Limits { day: budget, ..Limits::default() }, "max_cost_usd_per_day".to_owned()),
+            (Limits { month: budget, ..Limits::default() }, "max_cost_usd_per_month".to_owned()),
         ] {
             let error = limits.reached(&spent).unwrap().refuse(Some(attempt), project);
             assert_eq!(error.kind(), crate::Kind::Conflict);

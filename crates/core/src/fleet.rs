@@ -8,6 +8,7 @@
 mod alerts;
 mod assignment;
 mod check;
+mod ledger;
 mod list;
 mod monitor;
 mod order;
@@ -45,6 +46,7 @@ pub(crate) struct Fleet {
     starting: Mutex<HashSet<WorkerId>>,
     /// Rings when a worker begins or ceases to be one that is watched.
     changed: Notify,
+    ledger: ledger::Ledger,
 }
 
 impl Fleet {
@@ -58,7 +60,8 @@ impl Fleet {
         let launcher = WorkerLauncher::new().on(tmux).with_status_dir(&status_dir);
         let logs_dir = home.join("logs");
         let (starting, changed) = (Mutex::default(), Notify::new());
-        Fleet { launcher, status_dir, logs_dir, starting, changed }
+        let ledger = ledger::Ledger::default();
+        Fleet { launcher, status_dir, logs_dir, starting, changed, ledger }
     }
 
     fn tmux(&self) -> &Tmux {
@@ -105,6 +108,7 @@ impl Forge {
         tx.commit().await?;
         if stored.phase != changed.phase || stored.process != changed.process {
             self.fleet().changed.notify_one();
+            self.meter_soon(id);
         }
         Ok(changed)
     }

@@ -285,6 +285,7 @@ impl Forge {
         forge.start_notifier();
         forge.watch_pull_requests();
         forge.watch_workers();
+        forge.keep_ledger();
         forge.start_dispatcher();
         Ok(forge)
     }

@@ -110,13 +110,14 @@ impl Forge {
         let mut tx = self.0.store.begin().await?;
         self.put_usage(&mut tx, run, site, meter.at.unwrap_or_else(Millis::now), &outcome.usage).await?;
         tx.commit().await?;
+        self.spending_changed();
         meter.noted = outcome.usage.clone();
         meter.noted_at = Some(now);
         if limits.is_none() {
             return Ok(());
         }
         self.warn_of_unpriced(run, meter, &limits).await;
-        let spent = self.0.store.spent(attempt, project, meter.day()).await?;
+        let spent = self.0.store.spent(attempt, Some(project), meter.day()).await?;
         match (limits.reached(&spent), &meter.state) {
             (None, _) => meter.state = State::Running,
             (Some(reached), State::Running) if outcome.verdict.is_some() => {

@@ -66,17 +66,19 @@ impl Prices {
 
     /// What a run used, with its costs.
     pub(crate) fn settle(&self, usage: &ModelUsage) -> Vec<UsageLine> {
-        let line = |(model, usage): (&String, &Usage)| {
-            let (cost_microusd, source) = match usage.cost_microusd {
-                Some(told) => (Some(told), Some(CostSource::Told)),
-                None => {
-                    let computed = self.cost_microusd(model, usage);
-                    (computed, computed.map(|_| CostSource::Computed))
-                }
-            };
-            UsageLine { model: model.clone(), usage: Usage { cost_microusd, ..*usage }, source }
+        usage.iter().map(|(model, usage)| self.price(model, *usage)).collect()
+    }
+
+    /// What was used of a model, with its cost.
+    pub(crate) fn price(&self, model: &str, usage: Usage) -> UsageLine {
+        let (cost_microusd, source) = match usage.cost_microusd {
+            Some(told) => (Some(told), Some(CostSource::Told)),
+            None => {
+                let computed = self.cost_microusd(model, &usage);
+                (computed, computed.map(|_| CostSource::Computed))
+            }
         };
-        usage.iter().map(line).collect()
+        UsageLine { model: model.to_owned(), usage: Usage { cost_microusd, ..usage }, source }
     }
 
     fn cost_microusd(&self, model: &str, usage: &Usage) -> Option<i64> {

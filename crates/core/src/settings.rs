@@ -46,10 +46,21 @@ impl Forge {
                 )));
             }
         }
+        let percents = [
+            ("budget_warning_percent", change.budget_warning_percent),
+            ("budget_critical_percent", change.budget_critical_percent),
+        ];
+        if let Some((field, Some(percent))) = percents
+            .into_iter()
+            .find(|(_, percent)| percent.is_some_and(|percent| !(1..=100).contains(&percent)))
+        {
+            return Err(Error::invalid(format!("{field}: {percent} is not allowed; allowed: 1 to 100")));
+        }
         let (before, after) = self.swap_settings(move |settings| change.apply(settings)).await?;
         if after.disclaimer_acknowledged && !before.disclaimer_acknowledged {
             self.add_first_projects();
         }
+        self.spending_changed();
         if after.auto_resume && !before.auto_resume {
             self.0.parked.notify_one();
         }

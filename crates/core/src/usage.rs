@@ -1,7 +1,10 @@
-//! What was used, by whom, of which model, on which day.
+//! What was used, by whom, of which model, on which day: by runs and by workers.
 
 use forge_store::{Spender, Tx};
-use forge_types::{Day, Millis, ModelUsage, Run, UsageKey, UsageQuery, UsageReport};
+use forge_types::{
+    Day, MicroUsd, Millis, ModelPerformance, ModelUsage, MonthSpending, Run, UsageKey, UsageQuery,
+    UsageReport, WorkerEfficiency,
+};
 
 use crate::site::Site;
 use crate::{Error, Forge, Result};
@@ -9,18 +12,41 @@ use crate::{Error, Forge, Result};
 impl Forge {
     /// Without keys use is told by model.
     pub async fn usage(&self, mut query: UsageQuery) -> Result<UsageReport> {
-        if let (Some(from), Some(to)) = (query.from, query.to)
-            && from > to
-        {
-            return Err(Error::invalid(format!(
-                "from: {from} is after to, which is {to}; give the earlier day first"
-            )));
-        }
+        check_days(&query)?;
         if query.group_by.is_empty() {
             query.group_by.push(UsageKey::Model);
         }
         let (groups, total) = self.0.store.usage(&query).await?;
-        Ok(UsageReport { groups, total, prices_as_of: self.0.prices.as_of().to_owned() })
+        let (prices_as_of, month) = (self.0.prices.as_of().to_owned(), self.month_spending().await?);
+        Ok(UsageReport { groups, total, prices_as_of, month })
+    }
+
+    /// What workers got done for their money, the dearest first.
+    pub async fn worker_efficiency(&self, query: UsageQuery) -> Result<Vec<WorkerEfficiency>> {
+        check_days(&query)?;
+        Ok(self.0.store.worker_efficiency(&query).await?)
+    }
+
+    /// What models cost and how they serve, the dearest first.
+    pub async fn model_performance(&self, query: UsageQuery) -> Result<Vec<ModelPerformance>> {
+        check_days(&query)?;
+        Ok(self.0.store.model_performance(&query).await?)
+    }
+
+    async fn month_spending(&self) -> Result<MonthSpending> {
+        let today = Day::of(Millis::now());
+        let spent = self.0.store.spent(None, None, today).await?.month;
+        let (first, last) = today.month();
+        let (days_passed, days) = (today.of_month(), last.of_month());
+        Ok(MonthSpending {
+            // Without the day.
+            month: first.to_string().chars().take(7).collect(),
+            spent_usd: spent,
+            projected_usd: MicroUsd(spent.0.saturating_mul(days.into()) / i64::from(days_passed)),
+            limit_usd: self.settings().max_cost_usd_per_month,
+            days_passed,
+            days,
+        })
     }
 
     /// Notes what a run used up to the moment `at`, in the place of what was noted before.
@@ -36,5 +62,14 @@ impl Forge {
         let spender = Spender { run, project: site.project.id, executor: profile.executor };
         tx.put_usage(spender, Day::of(at), &self.0.prices.settle(usage)).await?;
         Ok(())
+    }
+}
+
+fn check_days(query: &UsageQuery) -> Result<()> {
+    match (query.from, query.to) {
+        (Some(from), Some(to)) if from > to => Err(Error::invalid(format!(
+            "from: {from} is after to, which is {to}; give the earlier day first"
+        ))),
+        _ => Ok(()),
     }
 }

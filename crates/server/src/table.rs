@@ -255,6 +255,8 @@ static ROUTES: &[Route] = table! {
     }
     usage {
         GET "/api/usage" Json usage::show ["group_by? project_id? task_attempt_id? from? to?"];
+        GET "/api/usage/workers" Json usage::workers ["project_id? task_attempt_id? from? to?"];
+        GET "/api/usage/models" Json usage::models ["project_id? task_attempt_id? from? to?"];
     }
     workers {
         GET "/api/workers" Json workers::list;

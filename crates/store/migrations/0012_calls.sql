@@ -58,3 +58,6 @@ UNION ALL
 SELECT session, worker_id, workspace, bead, attempt_id, project_id, executor, model, day, input_tokens, output_tokens,
     cache_read_tokens, cache_write_tokens, reasoning_tokens, cost_microusd, call_count, latency_ms, at_ms
 FROM calls WHERE standing <> 'superseded';
+
+-- Whether a conversation was that of a run.
+CREATE INDEX runs_by_session ON runs (session_id) WHERE session_id IS NOT NULL;

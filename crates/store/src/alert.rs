@@ -34,6 +34,12 @@ impl Store {
         Ok(rows.iter().map(alert).collect::<Read<_>>()?)
     }
 
+    /// What is open of that kind and subject.
+    pub async fn open_alert(&self, kind: AlertKind, subject: &str) -> Result<Option<Alert>> {
+        let open = bind!(OPEN, json(&kind)?, subject).fetch_optional(&mut *self.reader().await?).await?;
+        Ok(open.as_ref().map(alert).transpose()?)
+    }
+
     /// Newest first.
     pub async fn routings(&self, limit: u32) -> Result<Vec<Routing>> {
         let sql = "SELECT body FROM routings ORDER BY decided_ms DESC, id LIMIT $1";

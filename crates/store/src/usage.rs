@@ -89,24 +89,30 @@ fn columns(key: UsageKey) -> &'static [&'static str] {
     }
 }
 
-/// The groups in order of their keys, and the sum of all. One statement, so that they agree.
-async fn sums(conn: &mut SqliteConnection, query: &UsageQuery) -> Result<(Vec<UsageGroup>, UsageSum)> {
+/// Every group in order of its keys, and the sum of all. One statement, so that they agree.
+fn statement(query: &UsageQuery) -> QueryBuilder<Sqlite> {
     let mut sql = QueryBuilder::<Sqlite>::new("WITH picked AS (SELECT * FROM spending WHERE TRUE");
     pick(&mut sql, query);
     sql.push(") SELECT 1 AS is_total");
-    let all = UsageKey::ALL.into_iter().flat_map(|key| columns(key).iter().map(move |column| (key, *column)));
-    for _ in all.clone() {
+    for _ in UsageKey::ALL.into_iter().flat_map(columns) {
         sql.push(", NULL");
     }
     sql.push(", ").push(SUMS).push(" FROM picked UNION ALL SELECT * FROM (SELECT 0");
     let mut keys = Vec::new();
-    for (key, column) in all {
+    for key in UsageKey::ALL {
         let grouped = query.group_by.contains(&key);
-        sql.push(", ").push(if grouped { column } else { "NULL" });
-        keys.extend(grouped.then_some(column));
+        for column in columns(key) {
+            sql.push(", ").push(if grouped { column } else { "NULL" });
+            keys.extend(grouped.then_some(*column));
+        }
     }
     sql.push(", ").push(SUMS).push(" FROM picked GROUP BY ").push(keys.join(", "));
     sql.push(" ORDER BY ").push(keys.join(", ")).push(") AS grouped");
+    sql
+}
+
+async fn sums(conn: &mut SqliteConnection, query: &UsageQuery) -> Result<(Vec<UsageGroup>, UsageSum)> {
+    let mut sql = statement(query);
     let (mut groups, mut total) = (Vec::new(), UsageSum::default());
     for row in &sql.build().fetch_all(conn).await? {
         let mut cells = Cells::of(row);

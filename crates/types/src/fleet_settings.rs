@@ -29,6 +29,8 @@ pub struct FleetSettings {
     pub min_free_memory_mb: u64,
     /// Nothing is started while less space is free where worktrees are made.
     pub min_free_disk_mb: u64,
+    /// Whether no worker is started while the budget of the day or the month is used up.
+    pub stop_at_budget: bool,
     /// Where launchers are looked for by name; in Forge's home if nothing is said.
     pub launcher_dir: Option<PathBuf>,
     pub health: HealthMonitorConfig,
@@ -77,6 +79,7 @@ impl Default for FleetSettings {
             max_failures: 3,
             min_free_memory_mb: 512,
             min_free_disk_mb: 1024,
+            stop_at_budget: true,
             launcher_dir: None,
             health: HealthMonitorConfig::default(),
             recovery: RecoveryRules::default(),
@@ -156,6 +159,7 @@ pub struct FleetChange {
     pub max_failures: Option<u32>,
     pub min_free_memory_mb: Option<u64>,
     pub min_free_disk_mb: Option<u64>,
+    pub stop_at_budget: Option<bool>,
     #[serde(deserialize_with = "present")]
     pub launcher_dir: Option<Option<PathBuf>>,
     pub health: Option<HealthChange>,
@@ -192,6 +196,7 @@ impl FleetChange {
         put(&mut to.max_failures, self.max_failures);
         put(&mut to.min_free_memory_mb, self.min_free_memory_mb);
         put(&mut to.min_free_disk_mb, self.min_free_disk_mb);
+        put(&mut to.stop_at_budget, self.stop_at_budget);
         put(&mut to.launcher_dir, self.launcher_dir);
         if let Some(sent) = self.health {
             put(&mut to.health.check_interval_secs, sent.check_interval_secs);

@@ -36,6 +36,13 @@ pub struct Settings {
     /// The most that all runs together may cost on one day (UTC).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_cost_usd_per_day: Option<Budget>,
+    /// The most that everything may cost in one month (UTC).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_cost_usd_per_month: Option<Budget>,
+    /// From this part of a day's or a month's budget on people are warned.
+    pub budget_warning_percent: u8,
+    /// From this part on the warning is urgent.
+    pub budget_critical_percent: u8,
     #[serde(flatten)]
     pub other: Map<String, Value>,
 }
@@ -65,6 +72,9 @@ impl Default for Settings {
             showcases: Showcases::default(),
             fleet: FleetSettings::default(),
             max_cost_usd_per_day: None,
+            max_cost_usd_per_month: None,
+            budget_warning_percent: 70,
+            budget_critical_percent: 90,
             other: Map::new(),
         }
     }

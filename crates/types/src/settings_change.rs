@@ -41,6 +41,10 @@ pub struct SettingsChange {
     pub fleet: Option<FleetChange>,
     #[serde(deserialize_with = "present")]
     pub max_cost_usd_per_day: Option<Option<Budget>>,
+    #[serde(deserialize_with = "present")]
+    pub max_cost_usd_per_month: Option<Option<Budget>>,
+    pub budget_warning_percent: Option<u8>,
+    pub budget_critical_percent: Option<u8>,
 }
 
 #[derive(Clone, Default, Deserialize)]
@@ -177,6 +181,9 @@ impl SettingsChange {
             sent.apply(&mut to.fleet);
         }
         put(&mut to.max_cost_usd_per_day, self.max_cost_usd_per_day);
+        put(&mut to.max_cost_usd_per_month, self.max_cost_usd_per_month);
+        put(&mut to.budget_warning_percent, self.budget_warning_percent);
+        put(&mut to.budget_critical_percent, self.budget_critical_percent);
     }
 }
 

@@ -21,7 +21,7 @@ use crate::transcript::Ink;
 /// These have fields of their own but are one value.
 const WHOLE: [&str; 1] = ["executor_profile"];
 /// Left out of the file when they are not set, so that the server does not tell their names.
-const UNSET: [&str; 1] = ["max_cost_usd_per_day"];
+const UNSET: [&str; 2] = ["max_cost_usd_per_day", "max_cost_usd_per_month"];
 
 #[derive(Subcommand)]
 #[command(after_help = "Examples:\n  forge config get\n  forge config set editor.editor_type ZED\n  \

@@ -1,4 +1,6 @@
-//! `forge usage`: what agents used and what it cost.
+//! `forge usage`: what agents and workers used and what it cost.
+
+mod efficiency;
 
 use std::collections::HashMap;
 
@@ -16,12 +18,35 @@ use crate::transcript::Ink;
 
 #[derive(clap::Args)]
 #[command(
-    after_help = "Examples:\n  forge usage\n  forge usage --by day --since 2026-11-01\n  forge usage --by task --json"
+    args_conflicts_with_subcommands = true,
+    after_help = "Examples:\n  forge usage\n  forge usage --by day --since 2026-11-01\n  forge usage --by bead --json\n  \
+                  forge usage workers"
 )]
 pub struct Flags {
+    #[command(subcommand)]
+    report: Option<Report>,
     /// What is summed up together
     #[arg(long, value_enum, value_name = "KEY", default_value_t = Key::Model)]
     by: Key,
+    #[command(flatten)]
+    about: About,
+}
+
+#[derive(clap::Subcommand)]
+enum Report {
+    /// What each worker used and got done for its money
+    #[command(
+        after_help = "Examples:\n  forge usage workers\n  forge usage workers --since 2026-11-01 --json"
+    )]
+    Workers(About),
+    /// What each model costs and how it serves
+    #[command(after_help = "Examples:\n  forge usage models\n  forge usage models --project api --json")]
+    Models(About),
+}
+
+/// Whose use is told, and how.
+#[derive(clap::Args)]
+struct About {
     /// The first day that counts, e.g. 2026-11-01
     #[arg(long, value_name = "DATE")]
     since: Option<forge_types::Day>,
@@ -33,6 +58,20 @@ pub struct Flags {
     json: bool,
 }
 
+impl About {
+    /// The answer to a question about this use.
+    async fn ask(&self, client: &Client, path: &str) -> Result<Value> {
+        let mut path = path.to_owned();
+        if let Some(day) = self.since {
+            path += &format!("&from={day}");
+        }
+        if let Some(named) = &self.project {
+            path += &format!("&project_id={}", reference::project(client, named).await?.id);
+        }
+        client.get(&path).await
+    }
+}
+
 #[derive(Clone, Copy, PartialEq, clap::ValueEnum)]
 enum Key {
     Project,
@@ -40,6 +79,8 @@ enum Key {
     Model,
     Day,
     Task,
+    Worker,
+    Bead,
 }
 
 impl Key {
@@ -51,6 +92,8 @@ impl Key {
             Key::Model => ("model", "model", "MODEL"),
             Key::Day => ("day", "day", "DAY"),
             Key::Task => ("task", "task_id", "TASK"),
+            Key::Worker => ("worker", "worker_id", "WORKER"),
+            Key::Bead => ("bead", "bead", "BEAD"),
         }
     }
 }
@@ -58,16 +101,14 @@ impl Key {
 pub fn run(flags: Flags) -> Result<()> {
     block_on(async {
         let client = Client::find()?;
+        match &flags.report {
+            Some(Report::Workers(about)) => return efficiency::workers(&client, about).await,
+            Some(Report::Models(about)) => return efficiency::models(&client, about).await,
+            None => {}
+        }
         let (key, field, head) = flags.by.names();
-        let mut path = format!("/api/usage?group_by={key}");
-        if let Some(day) = flags.since {
-            path += &format!("&from={day}");
-        }
-        if let Some(named) = &flags.project {
-            path += &format!("&project_id={}", reference::project(&client, named).await?.id);
-        }
-        let report: Value = client.get(&path).await?;
-        if flags.json {
+        let report = flags.about.ask(&client, &format!("/api/usage?group_by={key}")).await?;
+        if flags.about.json {
             terminal::print_json(&report);
             return Ok(());
         }
@@ -88,6 +129,7 @@ pub fn run(flags: Flags) -> Result<()> {
         }
         table.row(cells(Ink::Bold, "total".to_owned(), &report["total"]));
         table.print();
+        eprintln!("{}", month(&report["month"]));
         let unpriced = report["total"]["unpriced_tokens"].as_u64().unwrap_or(0);
         if unpriced > 0 {
             let tokens = figures::tokens(unpriced);
@@ -97,6 +139,18 @@ pub fn run(flags: Flags) -> Result<()> {
         }
         Ok(())
     })
+}
+
+/// What the month has cost, and will have if it goes on like this.
+fn month(told: &Value) -> String {
+    let money = |key: &str| told[key].as_f64().map(figures::money);
+    let (spent, projected) = (money("spent_usd"), money("projected_usd"));
+    let limit = money("limit_usd").map(|limit| format!(" of {limit}")).unwrap_or_default();
+    format!(
+        "this month: {}{limit}, about {} by its end",
+        spent.unwrap_or_default(),
+        projected.unwrap_or_default()
+    )
 }
 
 fn cells(ink: Ink, name: String, sum: &Value) -> Vec<(Ink, String)> {

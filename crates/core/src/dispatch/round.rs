@@ -179,6 +179,7 @@ impl Round<'_> {
         if let Some(shortage) = self.forge.shortage(&self.fleet) {
             return Err(Error::conflict(shortage));
         }
+        self.forge.check_fleet_budget().await?;
         let decision = route(&work, &complexity, &self.catalogue.models, &[], &room.rules());
         let decision = decision.map_err(|why| Error::conflict(why.to_string()))?;
         let choice = self.catalogue.choice(decision.tier, &decision.model);

@@ -97,6 +97,9 @@ impl Forge {
                 () = tokio::time::sleep_until(check_at) => {
                     let interval = self.settings().fleet.health.check_interval_secs.max(1);
                     check_at = Instant::now() + Duration::from_secs(interval);
+                    if let Err(error) = self.meter_workers_soon().await {
+                        tracing::warn!(%error, "what workers used is not read");
+                    }
                     self.check_workers(None).await
                 }
             };
@@ -117,6 +120,7 @@ impl Forge {
         let Change::Written(file) = change else { return Ok(()) };
         let Ok(id) = WorkerId::new(file.worker_id.clone()) else { return Ok(()) };
         let Some(known) = self.0.store.worker(&id).await? else { return Ok(()) };
+        self.meter_soon(&id);
         let status = words(&file);
         if known.status.as_ref() == Some(&status) {
             return Ok(());

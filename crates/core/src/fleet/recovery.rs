@@ -79,6 +79,7 @@ impl Forge {
         tx.update_worker(&after).await?;
         tx.commit().await?;
         self.fleet().changed.notify_one();
+        self.meter_soon(&after.id);
         Ok(())
     }
 

@@ -63,6 +63,7 @@ impl Forge {
     pub async fn spawn_worker(&self, wanted: SpawnWorker) -> Result<Worker> {
         let bead = wanted.bead.clone();
         let mut worker = self.read_order(wanted).await?;
+        self.check_fleet_budget().await?;
         if let Some(bead) = bead {
             self.assign_bead(&mut worker, &bead).await?;
         }
@@ -219,7 +220,11 @@ impl Forge {
             self.signal_session(id, Signal::CONT).await?;
         }
         match self.end_session(id, how).await {
-            Ok(()) => Ok(stopped),
+            Ok(()) => {
+                // It may have said more since its row was written.
+                self.meter_soon(id);
+                Ok(stopped)
+            }
             Err(error) => {
                 let note = format!("its session could not be ended: {error}");
                 self.change_worker(id, |stored| Ok(Some(Worker { note: Some(note), ..stored.clone() })))
@@ -298,6 +303,7 @@ impl Forge {
 
     /// Forgets a worker that has ended.
     pub async fn delete_worker(&self, id: &WorkerId) -> Result<()> {
+        self.meter_worker(id).await?;
         let mut tx = self.0.store.begin().await?;
         let worker = tx.worker(id).await?.ok_or_else(|| super::unknown(id))?;
         if is_kept(worker.phase) {

@@ -34,6 +34,8 @@ pub fn find(workspace: &Path, env: &BTreeMap<String, String>, since: Millis) -> 
         paths.extend(files_in(&codex_dir(env).join(folder)));
         day += DAY_MS;
     }
+    // Most are older, and need not be opened to know it.
+    paths.retain(|path| written_at(path).is_none_or(|at| at >= since));
     let opened = paths.into_iter().filter_map(|path| open(path, workspace));
     opened.filter(|transcript| transcript.began_at >= since).collect()
 }
@@ -65,6 +67,11 @@ fn files_in(dir: &Path) -> Vec<PathBuf> {
     paths.retain(|path| path.extension().is_some_and(|ending| ending == "jsonl"));
     paths.sort();
     paths
+}
+
+fn written_at(path: &Path) -> Option<Millis> {
+    let at = jiff::Timestamp::try_from(path.metadata().ok()?.modified().ok()?).ok()?;
+    Some(Millis(at.as_millisecond()))
 }
 
 /// Which conversation a file has; `None` for one of another folder, or that does not say yet.

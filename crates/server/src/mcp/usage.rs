@@ -1,4 +1,4 @@
-//! The tool that tells what agents used and what it cost.
+//! The tools that tell what agents used and what it cost.
 //!
 //! Invariant: a value that cannot be read is refused with its parameter's name and what is allowed.
 
@@ -16,7 +16,11 @@ use crate::mcp::tool::{Call, Outcome, tools};
 
 tools! {
     Reads get_usage(UsageArguments)
-        "Tells how many tokens agents used and what is known of their cost in dollars: of everything, one project or one attempt.";
+        "Tells how many tokens agents and workers used and what is known of their cost in dollars: of everything, one project or one attempt.";
+    Reads get_worker_efficiency(DaysArguments)
+        "Tells for each worker how many calls it made, what they cost, and how many tokens it got for a dollar.";
+    Reads get_model_performance(DaysArguments)
+        "Tells for each model what its tokens cost, how long its calls take, and how much of the input came from a cache.";
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -26,12 +30,45 @@ struct UsageArguments {
     project_id: Option<Id<ProjectId>>,
     /// Only use by this attempt.
     attempt_id: Option<Id<AttemptId>>,
-    /// How it is summed up: project, executor, model, day, or several of them with commas; by model when left out.
+    /// How it is summed up: project, executor, model, day, task, worker, bead, or several of them with commas; by model when left out.
     group_by: Option<String>,
     /// The first day that counts, such as 2026-01-31.
     from: Option<String>,
     /// The last day that counts, such as 2026-01-31.
     to: Option<String>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[schemars(crate = "rmcp::schemars")]
+struct DaysArguments {
+    /// Only use in this project.
+    project_id: Option<Id<ProjectId>>,
+    /// The first day that counts, such as 2026-01-31.
+    from: Option<String>,
+    /// The last day that counts, such as 2026-01-31.
+    to: Option<String>,
+}
+
+impl DaysArguments {
+    async fn query(self, call: &Call) -> Result<UsageQuery, Fault> {
+        let project_id = self.project_id.map(|id| id.0);
+        if let Some(id) = project_id {
+            call.forge.project(id).await?;
+        }
+        let from = self.from.map(|day| read("from", &day)).transpose()?;
+        let to = self.to.map(|day| read("to", &day)).transpose()?;
+        Ok(UsageQuery { project_id, from, to, ..UsageQuery::default() })
+    }
+}
+
+async fn get_worker_efficiency(call: Call, arguments: DaysArguments) -> Outcome {
+    let query = arguments.query(&call).await?;
+    Ok(json!({"workers": call.forge.worker_efficiency(query).await?}).into())
+}
+
+async fn get_model_performance(call: Call, arguments: DaysArguments) -> Outcome {
+    let query = arguments.query(&call).await?;
+    Ok(json!({"models": call.forge.model_performance(query).await?}).into())
 }
 
 async fn get_usage(call: Call, arguments: UsageArguments) -> Outcome {

@@ -174,8 +174,28 @@ const SCHEMAS: &[(&str, &str)] = &[
         "input_tokens:int output_tokens:int cache_read_tokens:int cache_write_tokens:int reasoning_tokens:int \
          cost_usd:number|null unpriced_tokens:int runs:int",
     ),
-    ("UsageGroup", "+UsageSum project_id?:uuid executor?:string model?:string day?:string task_id?:uuid"),
-    ("UsageReport", "groups:UsageGroup[] total:UsageSum prices_as_of:string"),
+    (
+        "UsageGroup",
+        "+UsageSum project_id?:uuid executor?:string model?:string day?:string task_id?:uuid worker_id?:string \
+         bead?:string workspace?:string",
+    ),
+    ("UsageReport", "groups:UsageGroup[] total:UsageSum prices_as_of:string month:MonthSpending"),
+    (
+        "MonthSpending",
+        "month:string spent_usd:number projected_usd:number limit_usd:number|null days_passed:int days:int \
+         -- What the present month (UTC) has cost.",
+    ),
+    (
+        "WorkerEfficiency",
+        "worker_id:string call_count:int total_cost_usd:number total_tokens:int avg_cost_per_call:number \
+         avg_tokens_per_call:number efficiency_score:number|null last_active:time tier:WorkerTier|null \
+         -- What a worker gets done for its money; the score is tokens per dollar.",
+    ),
+    (
+        "ModelPerformance",
+        "model:string call_count:int total_tokens:int total_cost_usd:number avg_cost_per_1k_tokens:number \
+         avg_latency_ms:number|null cache_hit_rate:number|null -- What a model costs and how it serves.",
+    ),
     ("ImportRequest", "kind:string path?:string|null dry_run?:bool project?:string|null"),
     ("ImportTally", "new:int known:int skipped:int"),
     ("ImportStanding", "= new merged known"),

@@ -167,6 +167,8 @@ const ROWS: &[Row] = &[
     ("POST /api/dispatch", "DispatchRequest", "DispatchReport"),
     ("POST /api/import", "ImportRequest", "ImportReport"),
     ("GET /api/usage", "", "UsageReport"),
+    ("GET /api/usage/workers", "", "WorkerEfficiency[]"),
+    ("GET /api/usage/models", "", "ModelPerformance[]"),
     ("GET /api/workers", "", "ListedWorker[]"),
     ("POST /api/workers", "SpawnWorker", "Worker"),
     ("GET /api/workers/{worker_id}", "", "ListedWorker"),

@@ -124,7 +124,8 @@ pub(super) const SCHEMAS: &[(&str, &str)] = &[
          notifications:NotificationSettings editor:EditorSettings github:GithubSettings analytics_enabled:bool|null \
          contact_email_opt_in:bool|null contact_username_opt_in:bool|null workspace_dir:string|null \
          last_app_version:string|null show_release_notes:bool auto_resume:bool language:Language \
-         git_branch_prefix:string showcases:Showcases fleet:FleetSettings max_cost_usd_per_day?:number -- The user's settings; secrets are masked.",
+         git_branch_prefix:string showcases:Showcases fleet:FleetSettings max_cost_usd_per_day?:number \
+         max_cost_usd_per_month?:number budget_warning_percent:int budget_critical_percent:int -- The user's settings; secrets are masked.",
     ),
     ("NotificationSettings", "sound_enabled:bool push_enabled:bool sound_file:SoundFile"),
     (

@@ -34,7 +34,7 @@ pub(super) const SCHEMAS: &[(&str, &str)] = &[
     (
         "FleetSettings",
         "socket:string max_workers:int caps:TierCaps models:TierModels max_failures:int min_free_memory_mb:int \
-         min_free_disk_mb:int launcher_dir:string|null health:HealthMonitorConfig recovery:RecoveryRules",
+         min_free_disk_mb:int stop_at_budget:bool launcher_dir:string|null health:HealthMonitorConfig recovery:RecoveryRules",
     ),
     (
         "HealthMonitorConfig",
