@@ -32,6 +32,7 @@ mod issues;
 mod landing;
 mod landing_cli;
 mod layers;
+mod ledger;
 mod login;
 mod mcp;
 mod notice;

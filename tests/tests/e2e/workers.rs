@@ -43,14 +43,14 @@ impl Stage {
         path
     }
 
-    fn order(&self, id: &str, body: &str) -> Value {
+    pub fn order(&self, id: &str, body: &str) -> Value {
         let workspace = self.forge.dir().canonicalize().expect("a folder");
         let script = self.script(body);
         json!({"id": id, "launcher": "scripted", "model": "none", "workspace": workspace,
             "env": {"FORGE_SCRIPT": script, "SECRET": "s3cret"}})
     }
 
-    async fn spawn(&self, id: &str, body: &str) -> Value {
+    pub async fn spawn(&self, id: &str, body: &str) -> Value {
         self.forge.post("/api/workers", &self.order(id, body)).await.data()
     }
 
