@@ -3,19 +3,17 @@
 //! Owns the one task that reads. Invariants: files are read in turns, and what a block of a file tells is written together
 //! with the place behind it, so whoever is cut off goes on from there; a conversation is counted from one source.
 
-use std::collections::{BTreeMap, HashSet};
-use std::io;
-use std::path::{Path, PathBuf};
+mod sources;
+
+use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use forge_fleet::ledger::tail::{self, Identity, Place};
-use forge_fleet::ledger::transcript::{self, Transcript};
-use forge_fleet::ledger::{Call, Told};
-use forge_store::{CallRow, CallSource, Caller, LogPlace, Tx};
+use forge_fleet::ledger::{Call, Told, tail};
+use forge_store::{CallRow, CallSource, Caller, Tx};
 use forge_types::{AssignedBead, Lease, MicroUsd, Millis, Worker, WorkerId};
-use serde::Deserialize;
 use tokio::sync::{Notify, Semaphore};
 
+use self::sources::{Source, blocking};
 use super::workers::is_kept;
 use crate::{Error, Forge, Result};
 
@@ -39,14 +37,6 @@ impl Ledger {
     fn due(&self) -> MutexGuard<'_, HashSet<WorkerId>> {
         self.due.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// A file that tells what a worker used.
-struct Source {
-    path: PathBuf,
-    identity: Identity,
-    kind: CallSource,
-    place: Place,
 }
 
 impl Forge {
@@ -131,62 +121,6 @@ impl Forge {
         Ok(self.0.store.cost_of_lease(lease).await?)
     }
 
-    /// The worker's log, and those that it was before it was moved aside.
-    async fn logs_of(&self, worker: &Worker) -> Result<Vec<Source>> {
-        let (dir, log) = (self.fleet().logs_dir.clone(), self.fleet().log_of(&worker.id));
-        let older = format!("{}.log.", worker.id);
-        let found = blocking(move || {
-            let mut found = Vec::new();
-            for entry in list(&dir)? {
-                let is_older =
-                    entry.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&older));
-                if (is_older || entry == log)
-                    && let Some(identity) = tail::identify(&entry)?
-                {
-                    found.push((entry == log, entry, identity));
-                }
-            }
-            // Older ones first.
-            found.sort_by_key(|(is_log, ..)| *is_log);
-            Ok(found)
-        });
-        let found = found.await?;
-        let places = self.0.store.log_places(&worker.id).await?;
-        let known = |identity| places.iter().find(|place| is_of(place, identity));
-        let sources = found.into_iter().filter(|(is_log, _, identity)| *is_log || known(*identity).is_some());
-        Ok(sources
-            .map(|(_, path, identity)| Source {
-                path,
-                identity,
-                kind: CallSource::Log,
-                place: known(identity).map(place).unwrap_or_default(),
-            })
-            .collect())
-    }
-
-    /// Conversations of the worker's agent that nobody else has told of.
-    async fn transcripts_of(&self, worker: &Worker) -> Result<Vec<Source>> {
-        let Some(since) = worker.started_at else { return Ok(Vec::new()) };
-        let until = if is_kept(worker.phase) { Millis::now() } else { worker.updated_at };
-        let env = worker.config.get("env").and_then(|env| BTreeMap::deserialize(env).ok());
-        let (workspace, env) = (worker.workspace.clone(), env.unwrap_or_default());
-        let found = blocking(move || Ok(transcript::find(&workspace, &env, since))).await?;
-        let places = self.0.store.log_places(&worker.id).await?;
-        let mut sources = Vec::new();
-        for Transcript { path, session, began_at } in found {
-            let Some(identity) = tail::identify(&path).map_err(unreadable)? else { continue };
-            let owner = self.0.store.log_owner(identity.device, identity.inode).await?;
-            let is_ours = owner.as_ref().map_or(began_at <= until, |owner| *owner == worker.id);
-            if !is_ours || self.0.store.is_told_elsewhere(&session).await? {
-                continue;
-            }
-            let known = places.iter().find(|place| is_of(place, identity));
-            let (kind, place) = (CallSource::Transcript, known.map(place).unwrap_or_default());
-            sources.push(Source { path, identity, kind, place });
-        }
-        Ok(sources)
-    }
-
     /// Reads a file to its end; answers whether it told anything.
     async fn meter_source(&self, worker: &Worker, mut source: Source) -> Result<bool> {
         let reading =
@@ -199,10 +133,10 @@ impl Forge {
             for told in &block.told {
                 reading.note(&mut tx, told, block.written_at).await?;
             }
-            tx.put_log_place(&stored(worker, &source, &block.place)?).await?;
+            source.place = block.place;
+            tx.put_log_place(&source.stored(worker)?).await?;
             tx.commit().await?;
             is_news |= !block.told.is_empty();
-            source.place = block.place;
             if !block.more {
                 break;
             }
@@ -289,39 +223,6 @@ fn for_bead(caller: &Caller, named: Option<&str>) -> Caller {
         }
         _ => caller.clone(),
     }
-}
-
-fn is_of(place: &LogPlace, identity: Identity) -> bool {
-    (place.device, place.inode) == (identity.device, identity.inode)
-}
-
-/// A place that cannot be read is none: the file is read anew, and nothing counts twice.
-fn place(stored: &LogPlace) -> Place {
-    serde_json::from_str(&stored.body).unwrap_or_default()
-}
-
-fn stored(worker: &Worker, source: &Source, place: &Place) -> Result<LogPlace> {
-    let body = serde_json::to_string(place).map_err(|cause| Error::internal("a place in a log", cause))?;
-    let Identity { device, inode } = source.identity;
-    Ok(LogPlace { device, inode, worker: worker.id.clone(), path: source.path.clone(), body })
-}
-
-fn list(dir: &Path) -> io::Result<Vec<PathBuf>> {
-    match std::fs::read_dir(dir) {
-        Ok(entries) => entries.map(|entry| Ok(entry?.path())).collect(),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
-        Err(error) => Err(error),
-    }
-}
-
-fn unreadable(cause: io::Error) -> Error {
-    Error::internal("what a worker wrote cannot be read", cause)
-}
-
-async fn blocking<T: Send + 'static>(read: impl FnOnce() -> io::Result<T> + Send + 'static) -> Result<T> {
-    let read = tokio::task::spawn_blocking(read).await;
-    let read = read.map_err(|cause| Error::internal("what a worker wrote cannot be read", cause))?;
-    read.map_err(unreadable)
 }
 
 #[cfg(test)]

@@ -25,8 +25,13 @@ pub struct Transcript {
     pub began_at: Millis,
 }
 
-/// Conversations in a folder that began at a time or later, with the surroundings of the agent.
-pub fn find(workspace: &Path, env: &BTreeMap<String, String>, since: Millis) -> Vec<Transcript> {
+/// Conversations in a folder that began at a time or later, or are known, with the surroundings of the agent.
+pub fn find(
+    workspace: &Path,
+    env: &BTreeMap<String, String>,
+    since: Millis,
+    known: &[PathBuf],
+) -> Vec<Transcript> {
     let mut paths = files_in(&claude_dir(workspace, env));
     let mut day = since.0 - DAY_MS;
     while day <= Millis::now().0 + DAY_MS {
@@ -37,7 +42,7 @@ pub fn find(workspace: &Path, env: &BTreeMap<String, String>, since: Millis) -> 
     // Most are older, and need not be opened to know it.
     paths.retain(|path| written_at(path).is_none_or(|at| at >= since));
     let opened = paths.into_iter().filter_map(|path| open(path, workspace));
-    opened.filter(|transcript| transcript.began_at >= since).collect()
+    opened.filter(|found| found.began_at >= since || known.contains(&found.path)).collect()
 }
 
 fn claude_dir(workspace: &Path, env: &BTreeMap<String, String>) -> PathBuf {
@@ -125,8 +130,12 @@ mod tests {
         write(".codex/sessions/2026/11/16/rollout-1.jsonl", codex("c1", "/w/a.b"));
         write(".codex/sessions/2026/11/16/rollout-2.jsonl", codex("c2", "/w"));
         let since = moment(&"2026-11-16T09:00:00Z".into()).unwrap();
-        let found = find(Path::new("/w/a.b"), &env, since);
-        let sessions: Vec<_> = found.iter().map(|transcript| transcript.session.as_str()).collect();
-        assert_eq!(sessions, ["new", "c1"]);
+        let sessions = |known: &[PathBuf]| {
+            let found = find(Path::new("/w/a.b"), &env, since, known);
+            found.into_iter().map(|transcript| transcript.session).collect::<Vec<_>>()
+        };
+        assert_eq!(sessions(&[]), ["new", "c1"]);
+        let known = home.path().join(".claude/projects/-w-a-b/old.jsonl");
+        assert_eq!(sessions(&[known]), ["new", "old", "c1"]);
     }
 }
