@@ -250,7 +250,10 @@ export interface Config {
   git_branch_prefix: string;
   showcases: Showcases;
   fleet: FleetSettings;
+  budget_warning_percent: number;
+  budget_critical_percent: number;
   max_cost_usd_per_day?: number;
+  max_cost_usd_per_month?: number;
 }
 
 export type ConflictOp = "rebase" | "merge" | "cherry_pick" | "revert";
@@ -649,6 +652,7 @@ export interface FleetSettings {
   max_failures: number;
   min_free_memory_mb: number;
   min_free_disk_mb: number;
+  stop_at_budget: boolean;
   launcher_dir: string | null;
   health: HealthMonitorConfig;
   recovery: RecoveryRules;
@@ -881,6 +885,27 @@ export interface McpConfig {
 
 /** That an attempt's work landed, or is on its way as a pull request. */
 export type Merge = DirectMerge | PrMerge;
+
+/** What a model costs and how it serves. */
+export interface ModelPerformance {
+  model: string;
+  call_count: number;
+  total_tokens: number;
+  total_cost_usd: number;
+  avg_cost_per_1k_tokens: number;
+  avg_latency_ms: number | null;
+  cache_hit_rate: number | null;
+}
+
+/** What the present month (UTC) has cost. */
+export interface MonthSpending {
+  month: string;
+  spent_usd: number;
+  projected_usd: number;
+  limit_usd: number | null;
+  days_passed: number;
+  days: number;
+}
 
 export interface NativeAnswer {
   execution_process_id: Uuid;
@@ -1580,17 +1605,21 @@ export interface Upload {
 }
 
 export interface UsageGroup extends UsageSum {
+  bead?: string;
   day?: string;
   executor?: string;
   model?: string;
   project_id?: Uuid;
   task_id?: Uuid;
+  worker_id?: string;
+  workspace?: string;
 }
 
 export interface UsageReport {
   groups: UsageGroup[];
   total: UsageSum;
   prices_as_of: string;
+  month: MonthSpending;
 }
 
 export interface UsageSum {
@@ -1640,6 +1669,19 @@ export interface Worker {
   note: string | null;
   created_at: Timestamp;
   updated_at: Timestamp;
+}
+
+/** What a worker gets done for its money; the score is tokens per dollar. */
+export interface WorkerEfficiency {
+  worker_id: string;
+  call_count: number;
+  total_cost_usd: number;
+  total_tokens: number;
+  avg_cost_per_call: number;
+  avg_tokens_per_call: number;
+  efficiency_score: number | null;
+  last_active: Timestamp;
+  tier: WorkerTier | null;
 }
 
 export interface WorkerHealth extends Health {
@@ -1834,6 +1876,8 @@ export interface Routes {
   "GET /api/templates/{template_id}": { path: { template_id: Uuid }; answer: TaskTemplate };
   "PUT /api/templates/{template_id}": { path: { template_id: Uuid }; body: UpdateTaskTemplate; answer: TaskTemplate };
   "GET /api/usage": { query?: { group_by?: string; project_id?: Uuid; task_attempt_id?: Uuid; from?: string; to?: string }; answer: UsageReport };
+  "GET /api/usage/models": { query?: { project_id?: Uuid; task_attempt_id?: Uuid; from?: string; to?: string }; answer: ModelPerformance[] };
+  "GET /api/usage/workers": { query?: { project_id?: Uuid; task_attempt_id?: Uuid; from?: string; to?: string }; answer: WorkerEfficiency[] };
   "GET /api/workers": { answer: ListedWorker[] };
   "POST /api/workers": { body: SpawnWorker; answer: Worker };
   "DELETE /api/workers/{worker_id}": { path: { worker_id: string }; answer: null };
