@@ -65,6 +65,8 @@ impl Forge {
         attempt: Option<Attempt>,
     ) -> Result<()> {
         self.end_remains(worker).await?;
+        // It writes no more: what it used is known before its bead is settled.
+        self.meter_worker(&worker.id).await?;
         let end = end_of(worker);
         let Some(attempt) = attempt else { return self.settle_own(queue, lease, worker, end).await };
         if self.is_at_work(attempt.id).await? {

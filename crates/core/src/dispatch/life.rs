@@ -31,7 +31,7 @@ impl Forge {
     /// Sets the log of a former life aside, so that the next one begins with a log of its own.
     pub(super) async fn set_log_aside(&self, id: &WorkerId) {
         let log = self.worker_log(id);
-        let aside = log.with_extension(format!("{}.log", Millis::now().0));
+        let aside = log.with_extension(format!("log.{}", Millis::now().0));
         if let Err(error) = tokio::fs::rename(&log, &aside).await
             && error.kind() != std::io::ErrorKind::NotFound
         {

@@ -234,8 +234,8 @@ impl Forge {
         let decided = open.into_iter().find(|routing| is_about(routing, lease));
         if let Some(mut routing) = decided {
             routing.outcome = Some(outcome);
-            routing.actual_cost = match attempt {
-                Some(attempt) => attempt.cost_usd,
+            routing.actual_cost = match attempt_of(&lease.worker) {
+                Some(_) => attempt.and_then(|attempt| attempt.cost_usd),
                 None => self.cost_of_lease(lease).await?,
             };
             routing.ended_at = Some(Millis::now());
