@@ -4,6 +4,7 @@
 //! bead is taken by one; what is held under a name that Forge did not give out is never taken from its holder; a bead
 //! that an attempt works on is neither released nor closed from outside.
 
+mod survey;
 mod tracker;
 
 use forge_fleet::beads::{
@@ -18,6 +19,7 @@ use serde::Serialize;
 
 use crate::{Error, Forge, Kind, Result};
 
+pub use survey::{BeadsSurvey, survey_beads};
 pub(crate) use tracker::{Tracker, Trackers};
 
 /// Who has what the command line and people take without a name.
@@ -169,7 +171,11 @@ impl Forge {
 
     pub async fn update_bead(&self, id: &str, request: UpdateBead) -> Result<BeadLine> {
         let tracker = self.tracker(&request.of).await?;
-        let change = Change { priority: request.priority, status: request.status.map(Status::from) };
+        let change = Change {
+            priority: request.priority,
+            status: request.status.map(Status::from),
+            ..Change::default()
+        };
         tracker.store.update(id, &person(), &change).await?;
         self.0.dispatcher.ring();
         self.line(&tracker, id).await
@@ -267,7 +273,7 @@ impl Forge {
     }
 
     /// A person decided about the bead: whoever had it lost it, and what was counted against it is forgotten.
-    async fn forgive(
+    pub(crate) async fn forgive(
         &self,
         tracker: &Tracker,
         id: &str,

@@ -166,6 +166,9 @@ impl Forge {
                         meter.see(record, &patches);
                         patches.clear();
                     }
+                    if let Some(executor) = executor {
+                        self.0.quotas.note(executor, &fold.outcome().windows);
+                    }
                     if tail.has_caught_up() {
                         self.read_meter(run, site, &mut meter, fold.outcome()).await;
                     }

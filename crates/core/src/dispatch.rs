@@ -9,7 +9,8 @@ mod catalogue;
 mod ending;
 mod life;
 mod machine;
-mod prompt;
+mod notice;
+pub(crate) mod prompt;
 mod queue;
 mod round;
 mod settle;
@@ -31,6 +32,8 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use crate::beads::Tracker;
 use crate::feed::EventFeed;
 use crate::{Error, Forge, Result};
+
+pub(crate) use settle::DONE_IN;
 
 use round::Effort;
 
@@ -71,7 +74,7 @@ impl Forge {
         let mut rule = self.0.store.dispatch_rule(id).await?.unwrap_or_default();
         change.apply(&mut rule);
         self.check_rule(&project, &rule).await?;
-        if rule.enabled && !rule.tasks {
+        if rule.mirror || (rule.enabled && !rule.tasks) {
             self.tracker(&BeadsOf { project_id: Some(id), workspace: None }).await?;
         }
         let mut tx = self.0.store.begin().await?;
@@ -89,6 +92,10 @@ impl Forge {
         self.check_rule(&project, &rule).await?;
         let effort = if request.dry_run { Effort::Tell } else { Effort::Start };
         let _turn = self.0.dispatcher.turn().await?;
+        if rule.mirror && effort == Effort::Start {
+            let of = BeadsOf { project_id: Some(project.id), workspace: None };
+            self.mirror(&project, &*self.tracker(&of).await?).await?;
+        }
         self.round(&project, &rule, effort).await
     }
 
@@ -154,27 +161,37 @@ impl Forge {
         self.settle_leases().await?;
         let rules = self.0.store.dispatch_rules().await?;
         let mut served = Vec::new();
-        for (id, rule) in rules.into_iter().filter(|(_, rule)| rule.enabled) {
-            let project = self.project(id).await?;
-            match self.tracker_at(project.git_repo_path.as_ref()).await {
+        for (id, rule) in rules.iter().filter(|(_, rule)| rule.enabled || rule.mirror) {
+            let project = self.project(*id).await?;
+            let tracker = match self.tracker_at(project.git_repo_path.as_ref()).await {
                 Ok(Some(tracker)) => {
                     served.push(tracker.root().to_owned());
-                    let watch = || self.watch_beads(tracker);
+                    let watch = || self.watch_beads(Arc::clone(&tracker));
                     watched.entry(served[served.len() - 1].clone()).or_insert_with(watch);
+                    Some(tracker)
                 }
-                Ok(None) if rule.tasks => {}
+                Ok(None) if rule.tasks => None,
                 Ok(None) => continue,
                 Err(error) => {
                     tracing::warn!(project = %project.name, %error, "cannot look for beads");
                     continue;
                 }
+            };
+            if rule.mirror
+                && let Some(tracker) = &tracker
+                && let Err(error) = self.mirror(&project, tracker).await
+            {
+                tracing::warn!(project = %project.name, %error, "board and beads differ for now");
             }
-            if let Err(error) = self.round(&project, &rule, Effort::Start).await {
+            if !rule.enabled {
+                continue;
+            }
+            if let Err(error) = self.round(&project, rule, Effort::Start).await {
                 tracing::warn!(project = %project.name, %error, "no bead was given out");
             }
         }
         watched.retain(|root, _| served.contains(root));
-        Ok(())
+        self.tell_conditions(&rules).await
     }
 
     /// Rings when beads change, until what is answered is dropped.

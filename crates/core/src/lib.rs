@@ -44,6 +44,7 @@ mod login;
 mod mcp;
 mod message;
 mod meter;
+mod mirror;
 mod notifier;
 mod omni;
 mod park;
@@ -55,6 +56,7 @@ mod profile;
 mod project;
 mod pull_request;
 mod pull_watch;
+mod quota;
 mod radar;
 mod recover;
 mod report;
@@ -88,9 +90,10 @@ use dispatch::Dispatcher;
 use fleet::Fleet;
 use lane::Lanes;
 use price::Prices;
+use quota::Quotas;
 use radar::Radar;
 
-pub use beads::{BeadFilter, BeadLine};
+pub use beads::{BeadFilter, BeadLine, BeadsSurvey, survey_beads};
 pub use checkout::Pulled;
 pub use code_host::{Online, Pages};
 pub use diff::{DiffDetail, DiffFeed, DiffStep};
@@ -205,6 +208,7 @@ pub(crate) struct Inner {
     asked: Notify,
     /// A run was parked, or the user changed whether parked runs go on by themselves.
     parked: Notify,
+    quotas: Quotas,
     trackers: Trackers,
     dispatcher: Dispatcher,
     tasks: TaskTracker,
@@ -269,6 +273,7 @@ impl Forge {
             changed: Notify::new(),
             asked: Notify::new(),
             parked: Notify::new(),
+            quotas: Quotas::default(),
             trackers: Trackers::default(),
             dispatcher: Dispatcher::default(),
             tasks: TaskTracker::new(),

@@ -35,6 +35,6 @@ pub use place::{FoundBy, Layout, Place, Tool};
 pub use program::{Capabilities, Program, Rejected, Version};
 pub use ready::{Filter, ReadyPolicy, Standing};
 pub use snapshot::{Hash, Problem, ProblemKind, Snapshot};
-pub use store::{Change, Claim, Close, Linked, NewBead, Release, Store};
+pub use store::{Change, Claim, Close, Linked, NewBead, Release, Store, TITLE_MAX};
 pub use watch::{News, Watch};
 pub use workspace::{Flavour, Surroundings, Workspace};

@@ -16,6 +16,7 @@ pub mod recovery;
 pub mod route;
 pub mod score;
 pub mod status_file;
+pub mod subscription;
 pub mod tmux;
 pub mod work;
 pub mod worker;

@@ -3,10 +3,10 @@
 //! Invariants: pure; a decision names a model that can be used now and either a worker that is free or the one to be
 //! started; difficulty may raise the tier that the priority asks for and never lowers it.
 
-use forge_types::{MicroUsd, RoutingDecision, RoutingReason, WorkerId, WorkerTier};
+use forge_types::{Fallback, MicroUsd, PriorityTiers, RoutingDecision, RoutingReason, WorkerId, WorkerTier};
 
 use crate::complexity::{Complexity, Cuts};
-use crate::work::{Work, tier_for};
+use crate::work::Work;
 
 /// A model that may be used, and how it stands.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,28 +38,15 @@ pub struct Candidate {
     pub knows: Vec<String>,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Rules {
     pub cuts: Cuts,
-    /// Where to look when no model of a tier can be used; tiers that are not named are never fallen back to.
-    pub fallback: Vec<(WorkerTier, Vec<WorkerTier>)>,
+    /// What the priority asks for.
+    pub tiers: PriorityTiers,
+    /// Where to look when no model of a tier can be used. What is free is never fallen back to.
+    pub fallback: Fallback,
     /// New workers that may still be started, by tier.
     pub room: Vec<(WorkerTier, usize)>,
-}
-
-impl Default for Rules {
-    fn default() -> Self {
-        use WorkerTier::{Budget, Premium, Standard};
-        Self {
-            cuts: Cuts::default(),
-            fallback: vec![
-                (Premium, vec![Standard]),
-                (Standard, vec![Premium, Budget]),
-                (Budget, vec![Standard]),
-            ],
-            room: Vec::new(),
-        }
-    }
 }
 
 impl Rules {
@@ -68,8 +55,20 @@ impl Rules {
     }
 
     fn tiers_from(&self, tier: WorkerTier) -> Vec<WorkerTier> {
-        let further = self.fallback.iter().find(|(of, _)| *of == tier).map_or(&[][..], |(_, tiers)| tiers);
-        std::iter::once(tier).chain(further.iter().copied()).collect()
+        use WorkerTier::{Budget, Free, Premium, Standard};
+        let (up, down) = match tier {
+            Premium => (None, Some(Standard)),
+            Standard => (Some(Premium), Some(Budget)),
+            Budget => (Some(Standard), None),
+            Free => (Some(Budget), None),
+        };
+        let further = match self.fallback {
+            Fallback::Up => [up, None],
+            Fallback::Down => [down, None],
+            Fallback::Both => [up, down],
+            Fallback::None => [None, None],
+        };
+        std::iter::once(tier).chain(further.into_iter().flatten()).collect()
     }
 }
 
@@ -83,14 +82,14 @@ pub enum NoRoute {
 }
 
 /// The tier that a piece of work belongs to.
-pub fn tier_of(work: &Work, complexity: &Complexity, cuts: Cuts) -> WorkerTier {
-    let asked = tier_for(work.priority);
+pub fn tier_of(work: &Work, complexity: &Complexity, rules: &Rules) -> WorkerTier {
+    let asked = rules.tiers.of(work.priority.get());
     let labelled = work.labels.iter().any(|label| {
         let label = label.to_lowercase();
         label == "architecture" || label == "critical"
     });
     let total = complexity.total();
-    let needed = match complexity.tier(cuts) {
+    let needed = match complexity.tier(rules.cuts) {
         _ if labelled || total >= 80.0 => WorkerTier::Premium,
         WorkerTier::Premium if complexity.reasoning => WorkerTier::Premium,
         _ if total >= 50.0 => WorkerTier::Standard,
@@ -106,7 +105,7 @@ pub fn route(
     workers: &[Candidate],
     rules: &Rules,
 ) -> Result<RoutingDecision, NoRoute> {
-    let wanted = tier_of(work, complexity, rules.cuts);
+    let wanted = tier_of(work, complexity, rules);
     let mut found_model = false;
     for tier in rules.tiers_from(wanted) {
         let usable = usable_of(models, tier);

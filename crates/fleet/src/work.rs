@@ -1,7 +1,5 @@
 //! A piece of work as the scorer and the router see it, whether it is a bead or a task.
 
-use forge_types::WorkerTier;
-
 /// 0 is the most urgent. Anything beyond 4 counts as 4.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Priority(u8);
@@ -33,13 +31,4 @@ pub struct Work {
     pub blocks: usize,
     /// How many files it is expected to touch, when somebody said so.
     pub files: Option<usize>,
-}
-
-/// P0 and P1 are premium, P2 is standard, P3 and P4 are budget.
-pub fn tier_for(priority: Priority) -> WorkerTier {
-    match priority.get() {
-        0 | 1 => WorkerTier::Premium,
-        2 => WorkerTier::Standard,
-        _ => WorkerTier::Budget,
-    }
 }

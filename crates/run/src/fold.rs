@@ -99,6 +99,17 @@ pub struct Limit {
     pub message: String,
 }
 
+/// A span of time for which a provider grants so much, as it told last.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// As the agent calls it.
+    pub name: String,
+    pub resets_at: Millis,
+    pub is_used_up: bool,
+    /// Longer than a day, so that it does not begin anew by itself all the time.
+    pub is_long: bool,
+}
+
 /// What a run amounted to, as far as its log tells.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
@@ -112,6 +123,8 @@ pub struct Outcome {
     pub usage: ModelUsage,
     /// Why the run could not go on, when that will pass by itself.
     pub limit: Option<Limit>,
+    /// What the agent told of its quota, each window once.
+    pub windows: Vec<Window>,
     /// The agent does not know the conversation that it was to continue.
     pub session_lost: bool,
     /// Messages that the agent did not take while it worked.
@@ -124,6 +137,11 @@ impl Outcome {
     /// Adds what one call of a model used.
     fn spend(&mut self, model: &str, usage: Usage) {
         self.usage.entry(model.to_owned()).or_default().add(usage);
+    }
+
+    fn note_window(&mut self, window: Window) {
+        self.windows.retain(|known| known.name != window.name);
+        self.windows.push(window);
     }
 
     /// Takes the agent's word for what it used of a model since its start.

@@ -40,6 +40,12 @@ impl Store {
         Ok(open.as_ref().map(alert).transpose()?)
     }
 
+    /// Those of a kind that are not resolved.
+    pub async fn open_alerts(&self, kind: AlertKind) -> Result<Vec<Alert>> {
+        let sql = "SELECT body FROM alerts WHERE kind = $1 AND resolved_ms IS NULL ORDER BY subject";
+        query::many(&mut *self.reader().await?, sql, json(&kind)?, alert).await
+    }
+
     /// Newest first.
     pub async fn routings(&self, limit: u32) -> Result<Vec<Routing>> {
         let sql = "SELECT body FROM routings ORDER BY decided_ms DESC, id LIMIT $1";

@@ -129,6 +129,8 @@ pub struct DispatchRule {
     pub worker: Option<String>,
     /// Whether tasks that are to be done are given out too.
     pub tasks: bool,
+    /// Whether the beads are tasks of the board and its tasks are beads, also while nothing is given out.
+    pub mirror: bool,
 }
 
 /// What is absent stays; null takes a limit or an agent away.
@@ -146,6 +148,7 @@ pub struct DispatchChange {
     #[serde(deserialize_with = "crate::request::present")]
     pub worker: Option<Option<String>>,
     pub tasks: Option<bool>,
+    pub mirror: Option<bool>,
 }
 
 impl DispatchChange {
@@ -164,6 +167,7 @@ impl DispatchChange {
         if let Some(worker) = self.worker {
             rule.worker = worker;
         }
+        rule.mirror = self.mirror.unwrap_or(rule.mirror);
     }
 }
 

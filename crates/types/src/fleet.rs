@@ -314,6 +314,12 @@ pub struct Routing {
     /// How hard it looked, 0 to 100.
     pub complexity: u8,
     pub decision: RoutingDecision,
+    /// The tier that it belongs to, which may not be the one that it got.
+    #[serde(default)]
+    pub wanted: Option<WorkerTier>,
+    /// Models that could not be used.
+    #[serde(default)]
+    pub passed_over: Vec<PassedOver>,
     /// The worker that got it, also when it was started for it.
     pub worker: Option<WorkerId>,
     /// The attempt whose worktree it is done in.
@@ -330,6 +336,14 @@ pub struct Routing {
     pub actual_cost: Option<MicroUsd>,
     pub decided_at: Millis,
     pub ended_at: Option<Millis>,
+}
+
+/// A model that could not be used, and why.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PassedOver {
+    pub model: String,
+    pub tier: WorkerTier,
+    pub why: String,
 }
 
 /// What became of work that was given to a worker.

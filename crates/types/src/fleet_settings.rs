@@ -31,6 +31,14 @@ pub struct FleetSettings {
     pub min_free_disk_mb: u64,
     /// Whether no worker is started while the budget of the day or the month is used up.
     pub stop_at_budget: bool,
+    /// Nothing is started while the load per core is higher; null does not look at it.
+    pub max_load_per_core: Option<f64>,
+    /// The tier that each priority asks for.
+    pub priority_tiers: PriorityTiers,
+    /// Where to look when no model of that tier can be used.
+    pub fallback: Fallback,
+    /// Further folders whose beads may be looked at.
+    pub workspaces: Vec<PathBuf>,
     /// Where launchers are looked for by name; in Forge's home if nothing is said.
     pub launcher_dir: Option<PathBuf>,
     pub health: HealthMonitorConfig,
@@ -80,12 +88,59 @@ impl Default for FleetSettings {
             min_free_memory_mb: 512,
             min_free_disk_mb: 1024,
             stop_at_budget: true,
+            max_load_per_core: None,
+            priority_tiers: PriorityTiers::default(),
+            fallback: Fallback::default(),
+            workspaces: Vec::new(),
             launcher_dir: None,
             health: HealthMonitorConfig::default(),
             recovery: RecoveryRules::default(),
             other: Map::new(),
         }
     }
+}
+
+/// P0, the most urgent, to P4.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, rename_all = "UPPERCASE")]
+pub struct PriorityTiers {
+    pub p0: WorkerTier,
+    pub p1: WorkerTier,
+    pub p2: WorkerTier,
+    pub p3: WorkerTier,
+    pub p4: WorkerTier,
+}
+
+impl Default for PriorityTiers {
+    fn default() -> Self {
+        use WorkerTier::{Budget, Premium, Standard};
+        Self { p0: Premium, p1: Premium, p2: Standard, p3: Budget, p4: Budget }
+    }
+}
+
+impl PriorityTiers {
+    /// Anything beyond 4 counts as 4.
+    pub fn of(&self, priority: u8) -> WorkerTier {
+        match priority {
+            0 => self.p0,
+            1 => self.p1,
+            2 => self.p2,
+            3 => self.p3,
+            _ => self.p4,
+        }
+    }
+}
+
+/// Which way work goes when its tier cannot be had, always by one step.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Fallback {
+    Up,
+    Down,
+    /// Up first.
+    #[default]
+    Both,
+    None,
 }
 
 /// When a worker counts as unwell; the defaults are those of the documentation.
@@ -161,6 +216,12 @@ pub struct FleetChange {
     pub min_free_disk_mb: Option<u64>,
     pub stop_at_budget: Option<bool>,
     #[serde(deserialize_with = "present")]
+    pub max_load_per_core: Option<Option<f64>>,
+    pub priority_tiers: Option<PriorityTiers>,
+    #[serde(deserialize_with = "word")]
+    pub fallback: Option<Fallback>,
+    pub workspaces: Option<Vec<PathBuf>>,
+    #[serde(deserialize_with = "present")]
     pub launcher_dir: Option<Option<PathBuf>>,
     pub health: Option<HealthChange>,
     pub recovery: Option<RecoveryChange>,
@@ -197,6 +258,10 @@ impl FleetChange {
         put(&mut to.min_free_memory_mb, self.min_free_memory_mb);
         put(&mut to.min_free_disk_mb, self.min_free_disk_mb);
         put(&mut to.stop_at_budget, self.stop_at_budget);
+        put(&mut to.max_load_per_core, self.max_load_per_core);
+        put(&mut to.priority_tiers, self.priority_tiers);
+        put(&mut to.fallback, self.fallback);
+        put(&mut to.workspaces, self.workspaces);
         put(&mut to.launcher_dir, self.launcher_dir);
         if let Some(sent) = self.health {
             put(&mut to.health.check_interval_secs, sent.check_interval_secs);

@@ -59,11 +59,12 @@ pub use event::{Change, Event, EventRecord};
 pub use executor::{DEFAULT_VARIANT, Executor, ProfileId, UnknownExecutor, canonical_variant};
 pub use fleet::{
     Alert, AlertKind, AssignedBead, Finding, Health, HealthLevel, InvalidWorkerId, Lease, Outcome,
-    ProcessMark, Routing, RoutingDecision, RoutingReason, ScoreComponents, Severity, SpawnWorker, Worker,
-    WorkerId, WorkerPhase, WorkerTier,
+    PassedOver, ProcessMark, Routing, RoutingDecision, RoutingReason, ScoreComponents, Severity, SpawnWorker,
+    Worker, WorkerId, WorkerPhase, WorkerTier,
 };
 pub use fleet_settings::{
-    FleetChange, FleetSettings, HealthMonitorConfig, PerTier, RecoveryPolicy, RecoveryRules,
+    Fallback, FleetChange, FleetSettings, HealthMonitorConfig, PerTier, PriorityTiers, RecoveryPolicy,
+    RecoveryRules,
 };
 pub use id::{
     AgentId, AlertId, ApprovalId, AttemptId, DraftId, ErrandId, ImageId, MergeId, NotificationId, ProjectId,

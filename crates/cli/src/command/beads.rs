@@ -1,13 +1,13 @@
 //! `forge beads`: the work that a project has written down, who has it, and what waits for what.
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use clap::Subcommand;
 use serde_json::{Value, json};
 
 use crate::client::Client;
 use crate::command::serve::block_on;
 use crate::exit::Misused;
-use crate::reference::{self, Project, short};
+use crate::reference::{self, short};
 use crate::table::Table;
 use crate::terminal::{self, say, say_fact};
 use crate::transcript::{Ink, Line};
@@ -100,7 +100,7 @@ pub enum Command {
 
 #[derive(clap::Args)]
 pub struct Common {
-    /// The project: name, id or path [default: the repository of the present directory]
+    /// The project: name, id or path [default: that of the present directory, else the only one with beads]
     #[arg(long)]
     project: Option<String>,
     /// Print JSON
@@ -151,8 +151,8 @@ pub fn run(command: Command) -> Result<()> {
                 show_list(beads, common.json, "no beads");
             }
             Command::Show { bead, common } => {
-                let project = common.find(&client).await?;
-                let path = format!("/api/beads/{}?project_id={}", checked(&bead)?, project.id);
+                let whose = common.whose(&client).await?;
+                let path = format!("/api/beads/{}?{}", checked(&bead)?, whose.query());
                 let bead: Value = client.get(&path).await?;
                 if common.json {
                     terminal::print_json(&bead);
@@ -187,17 +187,46 @@ pub fn run(command: Command) -> Result<()> {
     })
 }
 
-impl Common {
-    async fn find(&self, client: &Client) -> Result<Project> {
-        match &self.project {
-            Some(named) => reference::project(client, named).await,
-            None => reference::here_or_refuse(client).await,
+/// The name and the value of what tells whose beads are meant; nothing where the server is to find the only ones.
+struct Whose(Option<(&'static str, String)>);
+
+impl Whose {
+    fn put(self, body: &mut Value) {
+        if let Some((name, value)) = self.0 {
+            body[name] = value.into();
         }
+    }
+
+    fn query(&self) -> String {
+        let pairs = self.0.iter().map(|(name, value)| (*name, value.as_str()));
+        let url = reqwest::Url::parse_with_params("http://localhost", pairs).ok();
+        url.and_then(|url| url.query().map(str::to_owned)).unwrap_or_default()
+    }
+}
+
+/// The present directory, or the nearest above it, that has a folder `.beads`.
+fn folder_with_beads() -> Result<Option<String>> {
+    let here = std::env::current_dir().context("cannot tell the present directory")?;
+    let found = here.ancestors().find(|folder| folder.join(".beads").is_dir());
+    Ok(found.map(|folder| folder.display().to_string()))
+}
+
+impl Common {
+    /// Whose beads are meant, as the server is told.
+    async fn whose(&self, client: &Client) -> Result<Whose> {
+        let project = match &self.project {
+            Some(named) => Some(reference::project(client, named).await?),
+            None => reference::project_here(client).await?,
+        };
+        Ok(match project {
+            Some(project) => Whose(Some(("project_id", project.id))),
+            None => Whose(folder_with_beads()?.map(|folder| ("workspace", folder))),
+        })
     }
 
     /// Does something to a bead.
     async fn act(&self, client: &Client, bead: &str, what: &str, mut body: Value) -> Result<Value> {
-        body["project_id"] = self.find(client).await?.id.into();
+        self.whose(client).await?.put(&mut body);
         client.post(&format!("/api/beads/{}/{what}", checked(bead)?), &body).await
     }
 
@@ -210,13 +239,12 @@ impl Common {
 }
 
 async fn list(client: &Client, common: &Common, filter: &str) -> Result<Vec<Value>> {
-    let project = common.find(client).await?;
-    client.get(&format!("/api/beads?project_id={}{filter}", project.id)).await
+    let whose = common.whose(client).await?;
+    client.get(&format!("/api/beads?{}{filter}", whose.query())).await
 }
 
 async fn create(client: &Client, new: NewBead) -> Result<()> {
-    let body = json!({
-        "project_id": new.common.find(client).await?.id,
+    let mut body = json!({
         "title": new.title,
         "description": new.description,
         "priority": new.priority,
@@ -225,6 +253,7 @@ async fn create(client: &Client, new: NewBead) -> Result<()> {
         "parent": new.parent,
         "depends_on": new.depends_on,
     });
+    new.common.whose(client).await?.put(&mut body);
     let bead: Value = client.post("/api/beads", &body).await?;
     new.common.say(&bead, text(&bead["id"]));
     Ok(())

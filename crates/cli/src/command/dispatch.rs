@@ -15,7 +15,7 @@ use crate::transcript::{Ink, Line};
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  forge dispatch --max-workers 4\n  forge dispatch --dry-run\n  forge dispatch --once -x CLAUDE_CODE\n  \
-                  forge dispatch --off"
+                  forge dispatch --mirror on\n  forge dispatch --off"
 )]
 pub struct Flags {
     /// The project: name, id or path [default: the repository of the present directory]
@@ -53,9 +53,18 @@ pub struct Flags {
     /// Whether tasks that are to be done are given out beside beads
     #[arg(long, value_name = "BOOL")]
     tasks: Option<bool>,
+    /// Whether beads are tasks of the board and back; leaves the switch as it is
+    #[arg(long, value_enum)]
+    mirror: Option<Switch>,
     /// Print JSON
     #[arg(long)]
     json: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Switch {
+    On,
+    Off,
 }
 
 #[derive(Clone, Copy, clap::ValueEnum)]
@@ -99,7 +108,9 @@ pub fn run(flags: Flags) -> Result<()> {
         let rule: Value = match flags.status {
             true => client.get(&path).await?,
             false => {
-                body["enabled"] = (!flags.off).into();
+                if flags.off || flags.mirror.is_none() {
+                    body["enabled"] = (!flags.off).into();
+                }
                 client.put(&path, &body).await?
             }
         };
@@ -123,6 +134,7 @@ impl Flags {
             ("mode", word(self.mode)),
             ("landing", word(self.landing)),
             ("close_on", word(self.close_on)),
+            ("mirror", self.mirror.map(|mirror| (mirror == Switch::On).into())),
             ("executor_profile_id", executor.map(|profile| json!(profile))),
             ("worker", self.worker.clone().map(Value::from)),
             ("tasks", self.tasks.map(Value::from)),
@@ -138,6 +150,7 @@ fn tell_rule(project: &str, rule: &Value) {
     for name in ["mode", "landing", "close_on"] {
         say_fact(name, text(&rule[name]));
     }
+    say_fact("mirror", if rule["mirror"] == true { "on" } else { "off" });
     if let Some(most) = rule["max_workers"].as_u64() {
         say_fact("at once", &most.to_string());
     }

@@ -4,6 +4,7 @@
 //! It fails only when Forge itself could not work; an agent that is missing is worth a warning.
 
 mod agent;
+mod beads;
 mod check;
 mod host;
 
@@ -38,11 +39,12 @@ pub fn run(flags: Flags) -> Result<ExitCode> {
         let home = settings::home(&env)?;
         let config = settings::config(&serve::Flags::default(), &env, home)?;
         let survey = tokio::task::spawn_blocking(forge_run::agents::survey);
-        let (git, server, port) = tokio::join!(host::git(), host::server(), host::port(&env));
+        let (git, server, port, beads) =
+            tokio::join!(host::git(), host::server(), host::port(&env), beads::checks(&config.workspaces));
         let survey = survey.await.context("cannot look for programs")?;
         let mut programs = vec![git.or_install("git", survey.packager)];
         programs.extend(survey.tools.iter().filter_map(|tool| host::tool(tool, survey.packager)));
-        let sections = [
+        let mut sections = vec![
             Section {
                 name: "Forge",
                 checks: vec![
@@ -65,6 +67,9 @@ pub fn run(flags: Flags) -> Result<ExitCode> {
                 ],
             },
         ];
+        if !beads.is_empty() {
+            sections.push(Section { name: "Beads", checks: beads });
+        }
         let able = sections.iter().flat_map(|section| &section.checks).all(|check| !check.is_fatal());
         match flags.json {
             true => print_json(&sections, able),

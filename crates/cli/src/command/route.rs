@@ -64,6 +64,13 @@ fn tell(routing: &Value) {
     say(&Line::new(Ink::Bold, text(&routing["work"])).and(Ink::Plain, &head));
     say_fact("when", text(&routing["decided_at"]));
     say_fact("why", &text(&decision["reason"]).replace('_', " "));
+    if let Some(wanted) = routing["wanted"].as_str().filter(|wanted| *wanted != text(&decision["tier"])) {
+        say_fact("wanted", &format!("a model of the tier {wanted}"));
+    }
+    for out in routing["passed_over"].as_array().into_iter().flatten() {
+        let words = format!("{} ({}): {}", text(&out["model"]), text(&out["tier"]), text(&out["why"]));
+        say_fact("out", &words);
+    }
     say_fact("score", &format!("{total} of 100: {}", sum.join(", ")));
     say_fact("difficulty", &format!("{} of 100", routing["complexity"].as_u64().unwrap_or(0)));
     say_fact("worker", text(&routing["worker"]));

@@ -1,7 +1,7 @@
 //! Which workspaces have beads, and the one store for each.
 //!
 //! Invariant: only folders that are known beforehand are looked at (projects, and what the server was told at its
-//! start), and a workspace has one store, so that its changes take turns. What was found is kept while it holds.
+//! start or in its settings), and a workspace has one store, so that its changes take turns. What was found is kept while it holds.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -83,14 +83,15 @@ impl Forge {
 
     async fn workspaces(&self) -> Result<BTreeSet<PathBuf>> {
         let projects = self.projects().await?.into_iter().map(|project| PathBuf::from(project.git_repo_path));
-        Ok(projects.chain(self.0.config.workspaces.iter().cloned()).collect())
+        let (named, settings) = (self.0.config.workspaces.iter().cloned(), self.settings());
+        Ok(projects.chain(named).chain(settings.fleet.workspaces.iter().cloned()).collect())
     }
 
     async fn known_workspace(&self, asked: &Path) -> Result<PathBuf> {
         let found = self.workspaces().await?.into_iter().find(|known| same_folder(known, asked));
         found.ok_or_else(|| {
             Error::not_found(format!(
-                "workspace: '{}' is neither a project nor in FORGE_WORKSPACES; add it with `forge project add`",
+                "workspace: '{}' is neither a project nor in FORGE_WORKSPACES or fleet.workspaces; add it with `forge project add`",
                 asked.display()
             ))
         })

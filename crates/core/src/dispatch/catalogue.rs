@@ -7,11 +7,12 @@ use std::path::Path;
 
 use forge_fleet::route::{Model, Standing};
 use forge_types::{
-    DispatchMode, DispatchRule, Executor, FleetSettings, MicroUsd, Millis, ProfileId, Project, Routing,
+    DispatchMode, DispatchRule, Executor, FleetSettings, MicroUsd, PassedOver, ProfileId, Project, Routing,
     WorkerTier,
 };
 
 use crate::fleet::Defined;
+use crate::quota::Service;
 use crate::{Forge, Result};
 
 /// How many decisions a mean cost is taken of, at most.
@@ -19,6 +20,8 @@ const REMEMBERED: u32 = 500;
 
 pub(super) struct Catalogue {
     pub models: Vec<Model>,
+    /// Those of them that cannot be used.
+    pub passed_over: Vec<PassedOver>,
     choices: Vec<Choice>,
 }
 
@@ -37,26 +40,33 @@ impl Catalogue {
     pub fn choice(&self, tier: WorkerTier, model: &str) -> Option<&Choice> {
         self.choices.iter().find(|choice| choice.tier == tier && choice.name == model)
     }
+
+    /// Why those models cannot be used that work of a tier may go to; empty where all can.
+    pub fn tell_passed_over(&self) -> String {
+        let told = self.passed_over.iter().map(|out| format!("{} ({}): {}", out.model, out.tier, out.why));
+        told.collect::<Vec<_>>().join("; ")
+    }
 }
 
 impl Forge {
     pub(super) async fn catalogue(&self, project: &Project, rule: &DispatchRule) -> Result<Catalogue> {
         let settings = self.settings();
         let past = self.0.store.routings(REMEMBERED).await?;
-        let now = Millis::now();
-        let parked = self.0.store.parked_runs().await?;
-        let mut catalogue = Catalogue { models: Vec::new(), choices: Vec::new() };
+        let supply = self.supply().await?;
+        let mut catalogue = Catalogue { models: Vec::new(), passed_over: Vec::new(), choices: Vec::new() };
         for choice in self.choices(&settings.fleet, rule).await? {
             let Choice { tier, name, profile, .. } = &choice;
-            let is_refused = parked.iter().any(|run| {
-                run.parked_until.is_some_and(|until| until > now) && run.action.profile() == Some(profile)
-            });
             let place = Path::new(&project.git_repo_path);
-            let is_here = !is_refused && self.check_profile(profile, project, place).await.is_ok();
-            let standing = match is_here {
-                true => Standing::Usable { resets_soon: false },
-                false => Standing::Unusable,
+            let standing = match (supply.of(profile, name), self.check_profile(profile, project, place).await)
+            {
+                (Service::Served { resets_soon }, Ok(_)) => Ok(Standing::Usable { resets_soon }),
+                (Service::Out(why), _) => Err(why),
+                (_, Err(error)) => Err(error.message().to_owned()),
             };
+            let standing = standing.unwrap_or_else(|why| {
+                catalogue.passed_over.push(PassedOver { model: name.clone(), tier: *tier, why });
+                Standing::Unusable
+            });
             let of_model = past.iter().filter(|routing| routing.decision.model == *name);
             let chosen = u32::try_from(of_model.clone().count()).unwrap_or(u32::MAX);
             let mean_cost = mean_cost(of_model);
@@ -137,7 +147,7 @@ fn executor_of(launcher: &str) -> Executor {
 }
 
 /// The model where one is named, else the agent.
-fn name(profile: &ProfileId) -> String {
+pub(super) fn name(profile: &ProfileId) -> String {
     profile.model.clone().unwrap_or_else(|| profile.to_string())
 }
 

@@ -4,19 +4,24 @@ use forge_fleet::beads::Bead;
 use forge_types::Task;
 
 /// The text below the title: every part that the bead has.
-pub(super) fn description(bead: &Bead) -> Option<String> {
+pub(crate) fn description(bead: &Bead) -> Option<String> {
+    let text = bead.description.as_deref().map(str::trim).filter(|text| !text.is_empty());
+    let told: Vec<String> = text.map(str::to_owned).into_iter().chain(sections(bead)).collect();
+    (!told.is_empty()).then(|| told.join("\n\n"))
+}
+
+/// The parts that stand in fields of their own, each with its heading.
+pub(crate) fn sections(bead: &Bead) -> Vec<String> {
     let parts = [
-        (None, &bead.description),
-        (Some("Design"), &bead.design),
-        (Some("Acceptance criteria"), &bead.acceptance_criteria),
-        (Some("Notes"), &bead.notes),
+        ("Design", &bead.design),
+        ("Acceptance criteria", &bead.acceptance_criteria),
+        ("Notes", &bead.notes),
     ];
     let told = parts.into_iter().filter_map(|(heading, text)| {
         let text = text.as_deref().map(str::trim).filter(|text| !text.is_empty())?;
-        Some(heading.map_or_else(|| text.to_owned(), |heading| format!("{heading}:\n{text}")))
+        Some(format!("{heading}:\n{text}"))
     });
-    let told: Vec<String> = told.collect();
-    (!told.is_empty()).then(|| told.join("\n\n"))
+    told.collect()
 }
 
 /// All that a worker is told, which nobody asks back.

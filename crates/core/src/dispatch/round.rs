@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use forge_fleet::beads;
 use forge_fleet::complexity::Complexity;
-use forge_fleet::route::{Rules, route};
+use forge_fleet::route::{NoRoute, Rules, route, tier_of};
 use forge_fleet::score::{Wait, order, score};
 use forge_fleet::work::Work;
 use forge_types::{
@@ -37,9 +37,14 @@ struct Room {
 }
 
 impl Room {
-    fn rules(&self) -> Rules {
+    fn rules(&self, fleet: &FleetSettings) -> Rules {
         let left = |(tier, room): &(WorkerTier, usize)| (*tier, (*room).min(self.all));
-        Rules { room: self.tiers.iter().map(left).collect(), ..Rules::default() }
+        Rules {
+            room: self.tiers.iter().map(left).collect(),
+            tiers: fleet.priority_tiers,
+            fallback: fleet.fallback,
+            ..Rules::default()
+        }
     }
 
     fn take(&mut self, tier: WorkerTier) {
@@ -177,11 +182,16 @@ impl Round<'_> {
     async fn give(&self, candidate: Candidate, room: &mut Room) -> Result<DispatchedBead> {
         let Candidate { queue, work, complexity, score } = candidate;
         if let Some(shortage) = self.forge.shortage(&self.fleet) {
-            return Err(Error::conflict(shortage));
+            return Err(Error::conflict(shortage.words()));
         }
         self.forge.check_fleet_budget().await?;
-        let decision = route(&work, &complexity, &self.catalogue.models, &[], &room.rules());
-        let decision = decision.map_err(|why| Error::conflict(why.to_string()))?;
+        let rules = room.rules(&self.fleet);
+        let wanted = tier_of(&work, &complexity, &rules);
+        let decision = route(&work, &complexity, &self.catalogue.models, &[], &rules);
+        let decision = decision.map_err(|why| match why {
+            NoRoute::NoModel => Error::conflict(format!("{why}: {}", self.catalogue.tell_passed_over())),
+            NoRoute::NoRoom => Error::conflict(why.to_string()),
+        })?;
         let choice = self.catalogue.choice(decision.tier, &decision.model);
         let choice = choice.ok_or_else(|| Error::conflict("no model of an allowed tier can be used"))?;
         let options = self.options(&choice.profile);
@@ -200,7 +210,7 @@ impl Round<'_> {
             attempt_id: None,
         };
         if self.effort == Effort::Start {
-            self.start(&queue, &mut given, options, choice.by.clone()).await?;
+            self.start(&queue, &mut given, wanted, options, choice.by.clone()).await?;
         }
         Ok(given)
     }
@@ -209,6 +219,7 @@ impl Round<'_> {
         &self,
         queue: &Queue,
         given: &mut DispatchedBead,
+        wanted: WorkerTier,
         options: CreateAttemptOptions,
         by: Option<String>,
     ) -> Result<()> {
@@ -230,6 +241,8 @@ impl Round<'_> {
             score: given.score,
             complexity: given.complexity,
             decision: given.decision.clone(),
+            wanted: Some(wanted),
+            passed_over: self.catalogue.passed_over.clone(),
             worker: Some(worker.clone()),
             attempt_id: Some(id),
             by,

@@ -16,6 +16,8 @@ use crate::beads::{alert_subject, attempt_of};
 use crate::land::RebaseOutcome;
 use crate::{Error, Forge, Result};
 
+/// How the reason begins with which the bead of an attempt is closed.
+pub(crate) const DONE_IN: &str = "Done in Forge attempt";
 /// How many characters of an agent's last words are repeated.
 const LAST_WORDS: usize = 300;
 /// A journal that is there is read in less.
@@ -118,7 +120,7 @@ impl Forge {
             }
         }
         // bd reads a failure out of words like "failed" in a reason, so no words of others stand in it.
-        let reason = format!("Done in Forge attempt {}", attempt.id);
+        let reason = format!("{DONE_IN} {}", attempt.id);
         match queue.close(lease, &reason).await? {
             Ok(()) => {
                 tracing::info!(bead = %lease.bead, attempt = %attempt.id, "bead closed");

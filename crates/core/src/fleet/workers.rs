@@ -64,6 +64,7 @@ impl Forge {
         let bead = wanted.bead.clone();
         let mut worker = self.read_order(wanted).await?;
         self.check_fleet_budget().await?;
+        self.admit().await?;
         if let Some(bead) = bead {
             self.assign_bead(&mut worker, &bead).await?;
         }

@@ -223,6 +223,9 @@ impl CliStore {
         if !new.labels.is_empty() {
             call = call.arg(format!("--labels={}", new.labels.join(",")));
         }
+        if let Some(elsewhere) = &new.external_ref {
+            call = call.arg(format!("--external-ref={elsewhere}"));
+        }
         if let Some(parent) = &new.parent {
             name::check(parent)?;
             call = call.arg(format!("--parent={parent}"));
@@ -267,6 +270,15 @@ impl CliStore {
         name::check(id)?;
         let _writing = self.inner.writing.lock().await;
         let mut call = self.write(&["update", id], actor);
+        if let Some(title) = &change.title {
+            call = call.arg(format!("--title={title}"));
+        }
+        if let Some(description) = &change.description {
+            call = call.arg(format!("--description={description}"));
+        }
+        if change.unassigned {
+            call = call.arg("--assignee").arg("");
+        }
         if let Some(priority) = change.priority {
             call = call.arg(format!("--priority={priority}"));
         }

@@ -145,6 +145,7 @@ impl LocalStore {
             bead.priority = Some(new.priority);
             bead.issue_type = Some(new.issue_type);
             bead.labels = new.labels;
+            bead.external_ref = new.external_ref;
             bead.created_at = Some(Time::from(now.to_string()));
             bead.created_by = Some(actor);
             draft.put(bead)
@@ -190,6 +191,15 @@ impl LocalStore {
             let mut bead = draft.get(&id)?;
             if change == Change::default() {
                 return Ok(bead);
+            }
+            if let Some(title) = change.title {
+                bead.title = title;
+            }
+            if let Some(description) = change.description {
+                bead.description = Some(description).filter(|text| !text.is_empty());
+            }
+            if change.unassigned {
+                bead.assignee = None;
             }
             if let Some(priority) = change.priority {
                 bead.priority = Some(priority);

@@ -16,6 +16,9 @@ use super::ready::Filter;
 use super::snapshot::Snapshot;
 use super::watch::Watch;
 
+/// How many characters a title may have.
+pub const TITLE_MAX: usize = 500;
+
 #[derive(Debug)]
 pub enum Store {
     /// The file alone, for reading.
@@ -76,13 +79,20 @@ pub struct NewBead {
     pub parent: Option<String>,
     /// Kind and target of each edge; the new bead is the one that depends.
     pub dependencies: Vec<(String, String)>,
+    /// What it is called elsewhere; no two beads have the same.
+    pub external_ref: Option<String>,
 }
 
 /// What to change; what is `None` stays.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Change {
+    pub title: Option<String>,
+    /// An empty one takes it away.
+    pub description: Option<String>,
     pub priority: Option<i64>,
     pub status: Option<Status>,
+    /// Whoever has it has it no longer.
+    pub unassigned: bool,
 }
 
 impl NewBead {
@@ -96,16 +106,12 @@ impl NewBead {
             labels: Vec::new(),
             parent: None,
             dependencies: Vec::new(),
+            external_ref: None,
         }
     }
 
     pub(super) fn check(&self) -> Result<(), BeadsError> {
-        let length = self.title.chars().count();
-        if !(1..=500).contains(&length) || self.title.trim().is_empty() {
-            let value: String = self.title.chars().take(60).collect();
-            let allowed = format!("a title has 1 to 500 characters, this one has {length}");
-            return Err(BeadsError::Invalid { name: "title", value, allowed });
-        }
+        check_title(&self.title)?;
         check_word("issue_type", &self.issue_type)?;
         self.labels.iter().try_for_each(|label| check_word("label", label))?;
         self.dependencies.iter().try_for_each(|(kind, _)| check_word("dependency type", kind))?;
@@ -119,8 +125,19 @@ impl Change {
             let allowed = "a bead is closed with a reason, and never deleted by Forge".to_owned();
             return Err(BeadsError::Invalid { name: "status", value: status.to_string(), allowed });
         }
+        self.title.as_deref().map_or(Ok(()), check_title)?;
         self.priority.map_or(Ok(()), check_priority)
     }
+}
+
+fn check_title(title: &str) -> Result<(), BeadsError> {
+    let length = title.chars().count();
+    if (1..=TITLE_MAX).contains(&length) && !title.trim().is_empty() {
+        return Ok(());
+    }
+    let value: String = title.chars().take(60).collect();
+    let allowed = format!("a title has 1 to {TITLE_MAX} characters, this one has {length}");
+    Err(BeadsError::Invalid { name: "title", value, allowed })
 }
 
 fn check_priority(priority: i64) -> Result<(), BeadsError> {

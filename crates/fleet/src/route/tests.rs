@@ -65,10 +65,10 @@ fn priorities_lead_to_their_models() {
 fn difficulty_raises_a_tier_and_nothing_lowers_it() {
     let mut critical = work(4);
     critical.labels.push("critical".to_owned());
-    assert_eq!(tier_of(&critical, &Complexity::of(&critical), Cuts::default()), WorkerTier::Premium);
+    assert_eq!(tier_of(&critical, &Complexity::of(&critical), &Rules::default()), WorkerTier::Premium);
     let mut easy = work(0);
     easy.title = "Fix typo".to_owned();
-    assert_eq!(tier_of(&easy, &Complexity::of(&easy), Cuts::default()), WorkerTier::Premium);
+    assert_eq!(tier_of(&easy, &Complexity::of(&easy), &Rules::default()), WorkerTier::Premium);
 }
 
 #[test]
@@ -105,4 +105,23 @@ fn quota_that_would_be_lost_is_used_first_and_load_is_spread() {
 fn without_room_the_work_waits() {
     let busy = [worker("a", "sonnet", false)];
     assert_eq!(routed(&work(2), &models(), &busy, &Rules::default()), Err(NoRoute::NoRoom));
+}
+
+#[test]
+fn what_a_priority_asks_for_and_where_it_falls_back_to_are_settings() {
+    let tiers = PriorityTiers { p0: WorkerTier::Budget, ..PriorityTiers::default() };
+    let rules = Rules { tiers, ..roomy() };
+    assert_eq!(routed(&work(0), &models(), &[], &rules).unwrap().model, "haiku");
+    let is_other = |model: &Model| model.tier != WorkerTier::Standard;
+    let others: Vec<Model> = models().into_iter().filter(is_other).collect();
+    for (fallback, model) in [
+        (Fallback::Up, Some("opus")),
+        (Fallback::Down, Some("haiku")),
+        (Fallback::Both, Some("opus")),
+        (Fallback::None, None),
+    ] {
+        let rules = Rules { fallback, ..roomy() };
+        let found = routed(&work(2), &others, &[], &rules).ok().map(|decision| decision.model);
+        assert_eq!(found.as_deref(), model, "{fallback:?}");
+    }
 }

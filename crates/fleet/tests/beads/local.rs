@@ -231,7 +231,7 @@ async fn edges_that_would_wait_for_ever_are_refused() {
 async fn priority_status_and_comments_change() {
     let project = Project::new(&[with(open("f-a"), "comments", json!([]))]);
     let store = project.open().await;
-    let change = Change { priority: Some(0), status: Some(Status::Deferred) };
+    let change = Change { priority: Some(0), status: Some(Status::Deferred), ..Change::default() };
     let bead = store.update("f-a", ME, &change).await.unwrap();
     assert_eq!((bead.priority(), bead.status()), (0, &Status::Deferred));
     store.comment("f-a", ME, "one").await.unwrap();

@@ -259,3 +259,20 @@ async fn several_beads_are_shown_with_one_call() {
     assert_eq!(stub.calls("show").len(), 1);
     assert!(matches!(store.show(&["fg-nope"]).await, Err(BeadsError::NoSuchBead { .. })));
 }
+
+#[tokio::test]
+async fn a_change_says_what_changes_and_nothing_else() {
+    let (project, stub) = br();
+    let stub = stub.on("update", "[]", "", 0).on("show", &shown("open", ""), "", 0);
+    let store = project.open().await;
+    let change = Change {
+        title: Some("--new".to_owned()),
+        description: Some(String::new()),
+        status: Some(Status::Open),
+        unassigned: true,
+        ..Change::default()
+    };
+    store.update("fg-1", ME, &change).await.unwrap();
+    let expected = ["--title=--new", "--description=", "--assignee", "", "--status=open"];
+    assert_eq!(stub.calls("update")[0].args[4..], expected);
+}

@@ -14,7 +14,7 @@ use super::dialogue::{Story, unrecognised};
 use super::entries::{Page, plain, sourced};
 use super::spend::Spend;
 use super::stream::{Speech, Streams};
-use super::{Lens, Limit, Verdict, cut, tool};
+use super::{Lens, Limit, Verdict, Window, cut, tool};
 use crate::talk::{NO_REASON, TIMED_OUT};
 
 /// How it says that the conversation to be resumed does not exist.
@@ -71,7 +71,7 @@ impl Story for Claude {
                 self.streams.push(parent, &message["event"], page);
             }
             Some("result") => self.read_result(&message, page),
-            Some("rate_limit_event") => self.note_limit(&message["rate_limit_info"]),
+            Some("rate_limit_event") => self.note_limit(&message["rate_limit_info"], page),
             Some("control_request") => self.read_request(&mut message, line.len(), at_ms, page),
             Some("approval_response") => {
                 let status = &message["approval_status"];
@@ -268,9 +268,16 @@ impl Claude {
         }
     }
 
-    fn note_limit(&mut self, info: &Value) {
-        if info["status"] == "rejected" {
-            self.reset_at = info["resetsAt"].as_i64().map(|seconds| Millis(seconds.saturating_mul(1000)));
+    fn note_limit(&mut self, info: &Value, page: &mut Page<'_>) {
+        let resets_at = info["resetsAt"].as_i64().map(|seconds| Millis(seconds.saturating_mul(1000)));
+        let is_used_up = info["status"] == "rejected";
+        if is_used_up {
+            self.reset_at = resets_at;
+        }
+        let name = info["rateLimitType"].as_str().unwrap_or("limit").to_owned();
+        if let Some(resets_at) = resets_at {
+            let is_long = name.starts_with("seven_day");
+            page.outcome.note_window(Window { name, resets_at, is_used_up, is_long });
         }
     }
 

@@ -191,7 +191,7 @@ impl Codex {
             "thread/tokenUsage/updated" => {
                 self.meter.read(text("threadId"), &params["tokenUsage"], page.outcome);
             }
-            "account/rateLimits/updated" => self.trouble.note_limits(&params["rateLimits"]),
+            "account/rateLimits/updated" => self.trouble.note_limits(&params["rateLimits"], page.outcome),
             "error" => self.trouble.read(params, page),
             "warning" | "guardianWarning" => self.remark(text("message"), page),
             "configWarning" => self.remark(text("summary"), page),

@@ -298,7 +298,7 @@ fn a_continued_thread_counts_only_what_this_run_used() {
 #[test]
 fn a_used_up_plan_is_a_limit_with_its_end() {
     let limits = json!({"primary": {"usedPercent": 100, "resetsAt": 1_800_000_000},
-        "secondary": {"usedPercent": 40, "resetsAt": 1_900_000_000}});
+        "secondary": {"usedPercent": 40, "resetsAt": 1_900_000_000, "windowDurationMins": 10_080}});
     let failed = |info: Value| {
         let error = json!({"message": "You've hit your usage limit.", "codexErrorInfo": info});
         let turn = json!({"id": "u", "status": "failed", "error": error});
@@ -315,6 +315,9 @@ fn a_used_up_plan_is_a_limit_with_its_end() {
         let limit = outcome.limit.unwrap();
         assert_eq!(limit.reset_at, Some(Millis(1_800_000_000_000)));
         assert_eq!(entries.len(), 1, "the failure is shown once");
+        let windows: Vec<_> =
+            outcome.windows.iter().map(|window| (window.is_used_up, window.is_long)).collect();
+        assert_eq!(windows, [(true, false), (false, true)]);
     }
     let (_, outcome) = folded(Dialect::Codex, &failed(json!("unauthorized")));
     assert_eq!(outcome.limit, None);

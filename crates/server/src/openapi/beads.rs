@@ -40,10 +40,12 @@ pub(super) const SCHEMAS: &[(&str, &str)] = &[
         "chosen_worker:string|null model:string tier:WorkerTier reason:RoutingReason estimated_cost:number|null",
     ),
     ("RoutingOutcome", "= closed released parked"),
+    ("PassedOver", "model:string tier:WorkerTier why:string -- A model that could not be used."),
     (
         "Routing",
         "id:uuid workspace:string work:string title:string score:ScoreComponents complexity:int \
-         decision:RoutingDecision worker:string|null attempt_id:uuid|null by:string|null landing:DispatchLanding close_on:CloseOn outcome:RoutingOutcome|null actual_cost:number|null \
+         decision:RoutingDecision wanted:WorkerTier|null passed_over:PassedOver[] worker:string|null attempt_id:uuid|null \
+         by:string|null landing:DispatchLanding close_on:CloseOn outcome:RoutingOutcome|null actual_cost:number|null \
          decided_at:time ended_at:time|null -- Which agent got a piece of work, why, and what came of it.",
     ),
     ("DispatchMode", "= attempt worker"),
@@ -52,12 +54,14 @@ pub(super) const SCHEMAS: &[(&str, &str)] = &[
     (
         "DispatchRule",
         "enabled:bool mode:DispatchMode landing:DispatchLanding close_on:CloseOn max_workers:int|null \
-         executor_profile_id:ExecutorProfileId|null worker:string|null tasks:bool -- How the beads of a project are given to agents.",
+         executor_profile_id:ExecutorProfileId|null worker:string|null tasks:bool mirror:bool \
+         -- How the beads of a project are given to agents.",
     ),
     (
         "DispatchChange",
         "enabled?:bool|null mode?:DispatchMode landing?:DispatchLanding close_on?:CloseOn max_workers?:int|null \
-         executor_profile_id?:ProfileChoice|null worker?:string|null tasks?:bool|null -- Absent keeps; null takes a limit or an agent away.",
+         executor_profile_id?:ProfileChoice|null worker?:string|null tasks?:bool|null mirror?:bool|null \
+         -- Absent keeps; null takes a limit or an agent away.",
     ),
     ("DispatchRequest", "+DispatchChange project_id:uuid dry_run?:bool"),
     (

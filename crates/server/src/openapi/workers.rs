@@ -34,8 +34,11 @@ pub(super) const SCHEMAS: &[(&str, &str)] = &[
     (
         "FleetSettings",
         "socket:string max_workers:int caps:TierCaps models:TierModels max_failures:int min_free_memory_mb:int \
-         min_free_disk_mb:int stop_at_budget:bool launcher_dir:string|null health:HealthMonitorConfig recovery:RecoveryRules",
+         min_free_disk_mb:int stop_at_budget:bool max_load_per_core:number|null priority_tiers:PriorityTiers fallback:Fallback \
+         workspaces:string[] launcher_dir:string|null health:HealthMonitorConfig recovery:RecoveryRules",
     ),
+    ("PriorityTiers", "P0:WorkerTier P1:WorkerTier P2:WorkerTier P3:WorkerTier P4:WorkerTier"),
+    ("Fallback", "= up down both none"),
     (
         "HealthMonitorConfig",
         "check_interval_secs:int stale_threshold_secs:int max_recovery_attempts:int memory_limit_mb:int",

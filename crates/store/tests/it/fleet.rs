@@ -141,6 +141,8 @@ async fn a_decision_is_kept_with_what_came_of_it() {
             reason: RoutingReason::PriorityMatch,
             estimated_cost: Some(MicroUsd(1_000)),
         },
+        wanted: None,
+        passed_over: Vec::new(),
         worker: None,
         outcome: None,
         actual_cost: None,

@@ -92,6 +92,10 @@ async fn sample_rows(conn: &mut SqliteConnection, version: i64) {
                VALUES ('s:m', 'open', 's', 'log', 'alpha', 'model', '2026-01-01', 1, 1, 1, 2, 3, 4, 0);
              INSERT INTO log_offsets VALUES (1, 2, 'alpha', '/logs/alpha.log', '{}');"
         }
+        13 => {
+            "INSERT INTO mirrors VALUES ('/w', 'fg-1', '00000000-0000-4000-8000-000000000001',
+               '00000000-0000-4000-8000-000000000002', 'a', 'b', 'open', 'todo');"
+        }
         other => panic!("migration {other} has no sample rows"),
     };
     sqlx::raw_sql(rows).execute(conn).await.unwrap();

@@ -7,7 +7,7 @@ use forge_types::{EntryType, Millis};
 use serde_json::Value;
 
 use super::super::entries::{Page, plain};
-use super::super::{Limit, SUMMARY_BYTES, Verdict, cut};
+use super::super::{Limit, Outcome, SUMMARY_BYTES, Verdict, Window, cut};
 use super::error;
 
 /// How it says that the thread to be continued does not exist.
@@ -79,7 +79,18 @@ impl Trouble {
         }
     }
 
-    pub fn note_limits(&mut self, limits: &Value) {
+    pub fn note_limits(&mut self, limits: &Value, outcome: &mut Outcome) {
+        for name in ["primary", "secondary"] {
+            let window = &limits[name];
+            if let Some(seconds) = window["resetsAt"].as_i64() {
+                outcome.note_window(Window {
+                    name: name.to_owned(),
+                    resets_at: Millis(seconds.saturating_mul(1000)),
+                    is_used_up: window["usedPercent"].as_f64().is_some_and(|used| used >= 100.0),
+                    is_long: window["windowDurationMins"].as_i64().is_some_and(|minutes| minutes > 24 * 60),
+                });
+            }
+        }
         let used_up = ["primary", "secondary"].iter().map(|window| &limits[*window]);
         let used_up =
             used_up.filter(|window| window["usedPercent"].as_f64().is_some_and(|used| used >= 100.0));
