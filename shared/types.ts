@@ -22,7 +22,19 @@ export interface Alert {
   resolved_at: Timestamp | null;
 }
 
-export type AlertKind = "worker_crashed" | "recovery_exhausted" | "worker_stale" | "task_stuck" | "waits_for_permission" | "context_full" | "memory_high" | "budget" | "quota" | "queue_empty" | "bead_blocked" | "bead_parked" | "disk_low" | "auto_restart" | "worker_parked" | "worker_recovered";
+export type AlertKind = "worker_crashed" | "recovery_exhausted" | "worker_stale" | "task_stuck" | "waits_for_permission" | "context_full" | "memory_high" | "budget" | "quota" | "queue_empty" | "bead_blocked" | "bead_parked" | "stale_assignee" | "disk_low" | "auto_restart" | "worker_parked" | "worker_recovered";
+
+/** How alerts reach people. */
+export interface AlertSettings {
+  min_severity: AlertSeverity;
+  bell_on_critical: boolean;
+  bell_on_warning: boolean;
+  bell_interval_secs: number;
+  desktop: boolean;
+  webhook: string | null;
+  command: string[];
+  escalate_after_mins: number;
+}
 
 export type AlertSeverity = "info" | "warning" | "critical";
 
@@ -645,7 +657,7 @@ export interface FileReadAction {
 }
 
 export interface FleetSettings {
-  socket: string;
+  socket: string | null;
   max_workers: number;
   caps: TierCaps;
   models: TierModels;
@@ -656,6 +668,8 @@ export interface FleetSettings {
   launcher_dir: string | null;
   health: HealthMonitorConfig;
   recovery: RecoveryRules;
+  alerts: AlertSettings;
+  status_keep_days: number;
 }
 
 /** An absent variant keeps the last one, null asks for the default. `fresh` begins a new conversation. */
@@ -1177,6 +1191,12 @@ export interface RecoveryRules {
   pause_secs: number;
   max_pause_secs: number;
   at_once: number;
+  memory_policy: RecoveryPolicy;
+  memory_kill_mb: number | null;
+  stuck_task_policy: RecoveryPolicy;
+  stuck_after_mins: number;
+  stale_assignee_policy: RecoveryPolicy;
+  stale_assignee_mins: number;
 }
 
 export interface Release {

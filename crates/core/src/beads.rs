@@ -4,6 +4,7 @@
 //! bead is taken by one; what is held under a name that Forge did not give out is never taken from its holder; a bead
 //! that an attempt works on is neither released nor closed from outside.
 
+mod stale;
 mod survey;
 mod tracker;
 

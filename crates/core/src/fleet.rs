@@ -8,16 +8,19 @@
 mod alerts;
 mod assignment;
 mod check;
+mod delivery;
+mod housekeeping;
 mod ledger;
 mod list;
 mod monitor;
 mod order;
 mod recovery;
+mod remedy;
 mod session;
 mod shipped;
 mod workers;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -26,10 +29,12 @@ use forge_fleet::process::{Identity, Table};
 use forge_fleet::status_file::StatusFileError;
 use forge_fleet::tmux::{Socket, Tmux, TmuxError};
 use forge_types::{Millis, ProcessMark, Settings, Worker, WorkerId, WorkerPhase};
+use sha2::{Digest, Sha256};
 use tokio::sync::Notify;
 
 use crate::{Error, Forge, Kind, Result};
 
+pub(crate) use alerts::raise_as;
 pub use list::{ListedWorker, WorkerHealth, WorkersHealth};
 pub(crate) use order::Defined;
 pub use session::attach_command;
@@ -44,6 +49,9 @@ pub(crate) struct Fleet {
     logs_dir: PathBuf,
     /// Workers whose launcher this server runs right now.
     starting: Mutex<HashSet<WorkerId>>,
+    heartbeat_dir: PathBuf,
+    /// Workers that Forge interrupted because they were silent, and when.
+    interrupted: Mutex<HashMap<WorkerId, Millis>>,
     /// Rings when a worker begins or ceases to be one that is watched.
     changed: Notify,
     ledger: ledger::Ledger,
@@ -52,16 +60,22 @@ pub(crate) struct Fleet {
 impl Fleet {
     pub(crate) fn new(home: &Path, settings: &Settings) -> Fleet {
         let status_dir = home.join("status");
-        let socket = &settings.fleet.socket;
+        let socket = settings.fleet.socket.clone().unwrap_or_else(|| socket_name(home));
         let tmux = Tmux::new(match socket.contains('/') {
             true => Socket::Path(PathBuf::from(socket)),
-            false => Socket::Name(socket.clone()),
+            false => Socket::Name(socket),
         });
         let launcher = WorkerLauncher::new().on(tmux).with_status_dir(&status_dir);
-        let logs_dir = home.join("logs");
-        let (starting, changed) = (Mutex::default(), Notify::new());
-        let ledger = ledger::Ledger::default();
-        Fleet { launcher, status_dir, logs_dir, starting, changed, ledger }
+        Fleet {
+            launcher,
+            status_dir,
+            logs_dir: home.join("logs"),
+            heartbeat_dir: home.join("heartbeat"),
+            starting: Mutex::default(),
+            interrupted: Mutex::default(),
+            changed: Notify::new(),
+            ledger: ledger::Ledger::default(),
+        }
     }
 
     fn tmux(&self) -> &Tmux {
@@ -70,6 +84,10 @@ impl Fleet {
 
     fn starting(&self) -> MutexGuard<'_, HashSet<WorkerId>> {
         self.starting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn interrupted(&self) -> MutexGuard<'_, HashMap<WorkerId, Millis>> {
+        self.interrupted.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn log_of(&self, id: &WorkerId) -> PathBuf {
@@ -112,6 +130,18 @@ impl Forge {
         }
         Ok(changed)
     }
+}
+
+/// The tmux server of a home: two installations of one user share none, so that neither sees the other's sessions.
+fn socket_name(home: &Path) -> String {
+    let real = |path: PathBuf| std::fs::canonicalize(&path).unwrap_or(path);
+    let home = real(home.to_owned());
+    if std::env::home_dir().is_some_and(|user| real(user.join(".forge")) == home) {
+        return "forge".to_owned();
+    }
+    let digest = Sha256::digest(home.as_os_str().as_encoded_bytes());
+    let digits: String = digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
+    format!("forge-{digits}")
 }
 
 fn unknown(id: &WorkerId) -> Error {

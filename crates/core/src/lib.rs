@@ -291,6 +291,8 @@ impl Forge {
         forge.watch_pull_requests();
         forge.watch_workers();
         forge.keep_ledger();
+        forge.deliver_alerts();
+        forge.keep_house();
         forge.start_dispatcher();
         Ok(forge)
     }

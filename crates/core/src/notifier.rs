@@ -182,14 +182,8 @@ impl Forge {
     }
 }
 
-/// Whether a failure may pass by itself. The gateway's refusal of this very request does not.
 fn judge(error: &RemoteError, words: String, tries: u32) -> Outcome {
-    let passes = match error {
-        RemoteError::Unreachable { .. } => true,
-        RemoteError::Refused { status, .. } => *status >= 500 || matches!(status, 408 | 425 | 429),
-        RemoteError::Unusable { .. } => false,
-    };
-    if passes && tries < MAX_TRIES { Outcome::Later(words) } else { Outcome::Failed(words) }
+    if error.may_pass() && tries < MAX_TRIES { Outcome::Later(words) } else { Outcome::Failed(words) }
 }
 
 fn pause_ms(tries: u32) -> i64 {

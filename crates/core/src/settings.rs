@@ -8,7 +8,7 @@ mod stored;
 use std::sync::{Arc, PoisonError};
 
 use forge_git::Repo;
-use forge_types::{Settings, SettingsChange};
+use forge_types::{SECRET_MASK, Settings, SettingsChange};
 
 use crate::{Error, Forge, Result, file};
 
@@ -55,6 +55,14 @@ impl Forge {
             .find(|(_, percent)| percent.is_some_and(|percent| !(1..=100).contains(&percent)))
         {
             return Err(Error::invalid(format!("{field}: {percent} is not allowed; allowed: 1 to 100")));
+        }
+        let alerts = change.fleet.as_ref().and_then(|fleet| fleet.alerts.as_ref());
+        if let Some(Some(url)) = alerts.and_then(|alerts| alerts.webhook.as_ref())
+            && !url.is_empty()
+            && url != SECRET_MASK
+        {
+            forge_remote::check_webhook(url)
+                .map_err(|problem| Error::invalid(format!("fleet.alerts.webhook: {problem}")))?;
         }
         let (before, after) = self.swap_settings(move |settings| change.apply(settings)).await?;
         if after.disclaimer_acknowledged && !before.disclaimer_acknowledged {

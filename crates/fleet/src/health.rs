@@ -4,7 +4,7 @@
 //! waits for its provider is not looked at for a crash.
 
 pub use forge_types::HealthMonitorConfig;
-use forge_types::{Finding, Health, HealthLevel, WorkerPhase};
+use forge_types::{Finding, Health, HealthLevel, RecoveryRules, WorkerPhase};
 use serde::{Deserialize, Serialize};
 
 /// What was seen of a worker at one moment.
@@ -44,21 +44,24 @@ pub enum Screen {
     ContextFull,
 }
 
-pub fn examine(vitals: &Vitals, config: &HealthMonitorConfig) -> Health {
+/// `rules` may call a worker stuck or too large earlier than `config` does.
+pub fn examine(vitals: &Vitals, config: &HealthMonitorConfig, rules: &RecoveryRules) -> Health {
     let memory_mb = vitals.memory_mb;
     if !vitals.phase.is_live() {
         return Health { memory_mb, ..Health::default() };
     }
     let stale = vitals.silent_secs.is_some_and(|silent| silent > config.stale_threshold_secs);
-    let stuck =
-        vitals.silent_secs.is_some_and(|silent| silent > STUCK_THRESHOLDS * config.stale_threshold_secs);
+    let stuck_secs = config.stale_threshold_secs.saturating_mul(STUCK_THRESHOLDS);
+    let stuck_secs = stuck_secs.min(rules.stuck_after_mins.saturating_mul(60));
+    let stuck = vitals.silent_secs.is_some_and(|silent| silent >= stuck_secs);
+    let memory_mb_max = rules.memory_kill_mb.unwrap_or(u64::MAX).min(config.memory_limit_mb);
     let told = [
         (vitals.process == Liveness::Gone, Finding::ProcessGone),
         (vitals.agent == Liveness::Gone, Finding::AgentGone),
         (vitals.session == Liveness::Gone, Finding::SessionGone),
         (stale, Finding::Stale),
         (stuck && vitals.has_task, Finding::TaskStuck),
-        (vitals.memory_mb.is_some_and(|used| used > config.memory_limit_mb), Finding::MemoryHigh),
+        (vitals.memory_mb.is_some_and(|used| used > memory_mb_max), Finding::MemoryHigh),
         (vitals.screen == Screen::WaitsForPermission, Finding::WaitsForPermission),
         (vitals.screen == Screen::RateLimited, Finding::RateLimited),
         (vitals.screen == Screen::ContextFull, Finding::ContextFull),
@@ -102,7 +105,7 @@ mod tests {
     fn examined(change: impl Fn(&mut Vitals)) -> (HealthLevel, Vec<Finding>) {
         let mut vitals = well();
         change(&mut vitals);
-        let health = examine(&vitals, &HealthMonitorConfig::default());
+        let health = examine(&vitals, &HealthMonitorConfig::default(), &RecoveryRules::default());
         (health.level, health.findings)
     }
 

@@ -51,6 +51,45 @@ pub fn decide(
     }
 }
 
+/// What is done about a worker that lives and does not get on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Remedy {
+    Leave,
+    /// Say that it got worse; a person decides.
+    Tell,
+    /// As a person would with Ctrl-C.
+    Interrupt,
+    Restart,
+}
+
+pub fn remedy_memory(rules: &RecoveryRules, used_mb: u64) -> Remedy {
+    match (rules.memory_kill_mb, rules.memory_policy) {
+        (Some(limit), RecoveryPolicy::Notify) if used_mb > limit => Remedy::Tell,
+        (Some(limit), RecoveryPolicy::Auto) if used_mb > limit => Remedy::Restart,
+        _ => Remedy::Leave,
+    }
+}
+
+/// `silent_secs`: over its task, where it has one. `interrupted_secs`: since it was interrupted for that.
+pub fn remedy_stuck(
+    rules: &RecoveryRules,
+    silent_secs: Option<u64>,
+    interrupted_secs: Option<u64>,
+) -> Remedy {
+    let limit = rules.stuck_after_mins.saturating_mul(60);
+    if silent_secs.is_none_or(|silent| silent < limit) {
+        return Remedy::Leave;
+    }
+    match (rules.stuck_task_policy, interrupted_secs) {
+        (RecoveryPolicy::Disabled, _) => Remedy::Leave,
+        (RecoveryPolicy::Notify, _) => Remedy::Tell,
+        (RecoveryPolicy::Auto, None) => Remedy::Interrupt,
+        // It gets the time of a first pause to come to itself.
+        (RecoveryPolicy::Auto, Some(since)) if since < rules.pause_secs => Remedy::Leave,
+        (RecoveryPolicy::Auto, Some(_)) => Remedy::Restart,
+    }
+}
+
 fn millis(seconds: u64) -> i64 {
     i64::try_from(seconds.saturating_mul(1000)).unwrap_or(i64::MAX)
 }
@@ -61,6 +100,33 @@ mod tests {
 
     fn auto() -> RecoveryRules {
         RecoveryRules { dead_worker_policy: RecoveryPolicy::Auto, ..RecoveryRules::default() }
+    }
+
+    #[test]
+    fn a_silent_worker_is_interrupted_before_it_is_restarted() {
+        let with = |policy| RecoveryRules { stuck_task_policy: policy, ..RecoveryRules::default() };
+        let auto = with(RecoveryPolicy::Auto);
+        assert_eq!(remedy_stuck(&auto, Some(1799), None), Remedy::Leave);
+        assert_eq!(remedy_stuck(&auto, None, None), Remedy::Leave, "who has no task may be silent");
+        assert_eq!(remedy_stuck(&auto, Some(1800), None), Remedy::Interrupt);
+        assert_eq!(remedy_stuck(&auto, Some(1800), Some(4)), Remedy::Leave);
+        assert_eq!(remedy_stuck(&auto, Some(1800), Some(5)), Remedy::Restart);
+        assert_eq!(remedy_stuck(&with(RecoveryPolicy::Notify), Some(1800), None), Remedy::Tell);
+        assert_eq!(remedy_stuck(&with(RecoveryPolicy::Disabled), Some(9999), None), Remedy::Leave);
+    }
+
+    #[test]
+    fn memory_restarts_nobody_unless_a_limit_and_the_policy_say_so() {
+        let with = |limit, policy| RecoveryRules {
+            memory_kill_mb: limit,
+            memory_policy: policy,
+            ..RecoveryRules::default()
+        };
+        assert_eq!(remedy_memory(&with(None, RecoveryPolicy::Auto), 1 << 20), Remedy::Leave);
+        assert_eq!(remedy_memory(&with(Some(8192), RecoveryPolicy::Auto), 8192), Remedy::Leave);
+        assert_eq!(remedy_memory(&with(Some(8192), RecoveryPolicy::Auto), 8193), Remedy::Restart);
+        assert_eq!(remedy_memory(&with(Some(8192), RecoveryPolicy::Notify), 8193), Remedy::Tell);
+        assert_eq!(remedy_memory(&with(Some(8192), RecoveryPolicy::Disabled), 8193), Remedy::Leave);
     }
 
     #[test]

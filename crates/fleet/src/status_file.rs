@@ -98,7 +98,7 @@ fn is_status_file(path: &Path) -> bool {
     !hidden && path.extension().is_some_and(|end| end == "json")
 }
 
-fn millis(time: std::time::SystemTime) -> Millis {
+pub(crate) fn millis(time: std::time::SystemTime) -> Millis {
     let since = time.duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
     Millis(i64::try_from(since.as_millis()).unwrap_or_default())
 }

@@ -29,6 +29,17 @@ pub enum RemoteError {
     Unusable { host: String, reason: String },
 }
 
+impl RemoteError {
+    /// Whether it may pass by itself. A refusal of this very request does not.
+    pub fn may_pass(&self) -> bool {
+        match self {
+            RemoteError::Unreachable { .. } => true,
+            RemoteError::Refused { status, .. } => *status >= 500 || matches!(status, 408 | 425 | 429),
+            RemoteError::Unusable { .. } => false,
+        }
+    }
+}
+
 /// An answer, success or not.
 #[derive(Debug)]
 pub(crate) struct Reply {

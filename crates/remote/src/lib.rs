@@ -11,6 +11,7 @@ mod omni;
 mod pull;
 mod releases;
 mod token;
+mod webhook;
 
 pub use address::Address;
 pub use device::{DeviceAnswer, DeviceCode, GithubUser, LoginSite};
@@ -20,3 +21,4 @@ pub use omni::check_host;
 pub use pull::{Issue, Listing, NewPullRequest, PullRequest};
 pub use releases::{RELEASES_REPOSITORY, Release, releases};
 pub use token::{Token, find_token, stored_token};
+pub use webhook::check_webhook;

@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use forge_types::{Alert, AlertId, AlertKind, Change, Millis, Routing, RoutingId};
+use forge_types::{Alert, AlertId, AlertKind, Change, Millis, Routing, RoutingId, Severity};
 use sqlx::sqlite::SqliteRow;
 
 use crate::error::{Result, StoreError};
@@ -15,6 +15,7 @@ use crate::tx::Tx;
 use crate::write::{bind, changed, json};
 
 const OPEN: &str = "SELECT body FROM alerts WHERE kind = $1 AND subject = $2 AND resolved_ms IS NULL";
+const UNRESOLVED: &str = "SELECT body FROM alerts WHERE resolved_ms IS NULL ORDER BY last_ms, id";
 const ALERT: &str = "SELECT body FROM alerts WHERE id = $1";
 const ROUTING: &str = "SELECT body FROM routings WHERE id = $1";
 
@@ -41,9 +42,14 @@ impl Store {
     }
 
     /// Those of a kind that are not resolved.
-    pub async fn open_alerts(&self, kind: AlertKind) -> Result<Vec<Alert>> {
+    pub async fn open_alerts_of(&self, kind: AlertKind) -> Result<Vec<Alert>> {
         let sql = "SELECT body FROM alerts WHERE kind = $1 AND resolved_ms IS NULL ORDER BY subject";
         query::many(&mut *self.reader().await?, sql, json(&kind)?, alert).await
+    }
+
+    /// Those that are not resolved, oldest first.
+    pub async fn open_alerts(&self) -> Result<Vec<Alert>> {
+        query::all(&mut *self.reader().await?, UNRESOLVED, alert).await
     }
 
     /// Newest first.
@@ -71,6 +77,7 @@ impl Tx {
             let (kind, body) = (json(&new.kind)?, json(&new)?);
             let insert = bind!(sql, new.id.to_string(), kind, &new.subject, body, new.last_at.0);
             insert.execute(self.conn()?).await?;
+            self.queue_delivery(&new).await?;
             self.touched.alert(Change::Created, new.clone());
             return Ok(new);
         };
@@ -84,7 +91,18 @@ impl Tx {
             ..old
         };
         self.write_alert(&raised).await?;
+        self.queue_delivery(&raised).await?;
         Ok(raised)
+    }
+
+    /// Makes a warning critical that is open and that nobody acknowledged; `None` when it is no such.
+    pub async fn escalate_alert(&mut self, id: AlertId, at: Millis) -> Result<Option<Alert>> {
+        let found = query::one(self.conn()?, ALERT, id.to_string(), alert).await?;
+        let Some(old) = found.filter(Alert::can_escalate) else { return Ok(None) };
+        let graver = Alert { severity: Severity::Critical, last_at: at, ..old };
+        self.write_alert(&graver).await?;
+        self.queue_delivery(&graver).await?;
+        Ok(Some(graver))
     }
 
     /// Ends what is open of that kind and subject; `None` when nothing is.

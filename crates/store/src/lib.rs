@@ -13,6 +13,7 @@ mod alert;
 mod approval;
 mod calls;
 mod crowd;
+mod delivery;
 mod dispatch;
 mod document;
 mod draft;
@@ -39,6 +40,7 @@ mod worker;
 mod write;
 
 pub use calls::{CallRow, CallSource, Caller, LogPlace};
+pub use delivery::Delivery;
 pub use dispatch::BeadTask;
 pub use document::TaskBlock;
 pub use error::StoreError;

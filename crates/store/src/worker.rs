@@ -77,6 +77,13 @@ impl Store {
         query::many(&mut *self.reader().await?, LEASES_OF, worker.to_string(), lease).await
     }
 
+    /// Whether anybody ever took a bead from here under this name.
+    pub async fn gave_actor(&self, actor: &str) -> Result<bool> {
+        let sql = "SELECT EXISTS (SELECT 1 FROM lease_actors WHERE actor = $1)";
+        let row = bind!(sql, actor).fetch_one(&mut *self.reader().await?).await?;
+        Ok(Cells::of(&row).take()?)
+    }
+
     /// The beads of a workspace that were given up before.
     pub async fn bead_failures(&self, workspace: &Path) -> Result<Vec<BeadFailure>> {
         let sql = "SELECT bead, count, reason, parked FROM bead_failures WHERE workspace = $1 ORDER BY bead";
@@ -124,7 +131,12 @@ impl Tx {
         let workspace = text(&lease.workspace);
         let insert =
             bind!(sql, workspace, &lease.bead, lease.worker.as_str(), &lease.actor, lease.taken_at.0);
-        Ok(insert.execute(self.conn()?).await?.rows_affected() > 0)
+        let taken = insert.execute(self.conn()?).await?.rows_affected() > 0;
+        if taken {
+            let sql = "INSERT OR IGNORE INTO lease_actors (actor, taken_ms) VALUES ($1, $2)";
+            bind!(sql, &lease.actor, lease.taken_at.0).execute(self.conn()?).await?;
+        }
+        Ok(taken)
     }
 
     /// Gives the bead back; `false` when this actor does not have it.

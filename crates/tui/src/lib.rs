@@ -6,6 +6,7 @@
 //! nothing but frames reaches the terminal.
 
 mod api;
+mod bell;
 mod draw;
 mod field;
 pub mod figures;

@@ -1,7 +1,7 @@
 //! What comes in from outside, and what is to be done there.
 
 use crossterm::event::KeyEvent;
-use forge_types::{Alert, Millis, NormalizedEntry, Project, Routing, TaskSummary, Worker};
+use forge_types::{Alert, AlertSettings, Millis, NormalizedEntry, Project, Routing, TaskSummary, Worker};
 use serde_json::Value;
 
 use crate::api::Fault;
@@ -72,10 +72,11 @@ pub enum Topic {
     Alerts,
     Routing,
     Usage,
+    Settings,
 }
 
 impl Topic {
-    pub const ALL: [Topic; 9] = [
+    pub const ALL: [Topic; 10] = [
         Topic::Projects,
         Topic::Attempts,
         Topic::Tasks,
@@ -85,6 +86,7 @@ impl Topic {
         Topic::Alerts,
         Topic::Routing,
         Topic::Usage,
+        Topic::Settings,
     ];
 }
 
@@ -99,6 +101,7 @@ pub enum Loaded {
     Alerts(Vec<Alert>),
     Routing(Vec<Routing>),
     Usage(Usage),
+    Settings(AlertSettings),
 }
 
 /// What is told of the attempt whose log is shown.
@@ -139,6 +142,8 @@ pub enum Effect {
     Attach(Attach),
     Browse(String),
     Repaint,
+    /// The terminal's bell.
+    Ring,
     Quit,
 }
 

@@ -167,6 +167,7 @@ impl Desk {
             Effect::Browse(url) => (self.options.browse)(&url),
             Effect::Attach(attach) => return Next::Attach(attach),
             Effect::Repaint => return Next::Repaint,
+            Effect::Ring => screen::ring(),
             Effect::Quit => return Next::Quit,
         }
         Next::GoOn

@@ -5,6 +5,7 @@
 use forge_types::Millis;
 use serde_json::Value;
 
+use crate::bell::Bell;
 use crate::field::Field;
 use crate::log::Log;
 use crate::message::Call;
@@ -179,6 +180,7 @@ pub struct State {
     pub looks: [Look; View::ALL.len()],
     pub overlay: Option<Overlay>,
     pub notice: Option<Notice>,
+    pub bell: Bell,
     /// The log of the selected attempt.
     pub log: Log,
     /// The log has the whole screen.
@@ -201,6 +203,7 @@ impl State {
             looks: Default::default(),
             overlay: None,
             notice: None,
+            bell: Bell::default(),
             log: Log::default(),
             zoomed: false,
             grouping: Grouping::default(),

@@ -384,6 +384,13 @@ pub struct Alert {
     pub resolved_at: Option<Millis>,
 }
 
+impl Alert {
+    /// A warning that is open and that nobody has seen. What is only told, not asked for, never gets graver.
+    pub fn can_escalate(&self) -> bool {
+        self.severity == Severity::Warning && self.acknowledged_at.is_none() && self.resolved_at.is_none()
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
@@ -407,6 +414,7 @@ pub enum AlertKind {
     QueueEmpty,
     BeadBlocked,
     BeadParked,
+    StaleAssignee,
     DiskLow,
     AutoRestart,
     WorkerParked,

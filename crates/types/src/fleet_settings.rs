@@ -10,13 +10,14 @@ use serde_json::{Map, Value};
 
 use crate::request::{present, word};
 use crate::settings_change::put;
-use crate::{Executor, ProfileId, WorkerTier};
+use crate::{AlertSettings, AlertSettingsChange, Executor, ProfileId, WorkerTier};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct FleetSettings {
-    /// The tmux server of workers: the name of its socket, or a path. Read when the server starts.
-    pub socket: String,
+    /// The tmux server of workers: the name of its socket, or a path; one of this home's own if nothing is said. Read
+    /// when the server starts.
+    pub socket: Option<String>,
     /// The most workers, and the most beads, that are at work at once.
     pub max_workers: u32,
     /// The most at once in each tier; null leaves it to `max_workers`.
@@ -43,6 +44,9 @@ pub struct FleetSettings {
     pub launcher_dir: Option<PathBuf>,
     pub health: HealthMonitorConfig,
     pub recovery: RecoveryRules,
+    pub alerts: AlertSettings,
+    /// How long files, logs and rows of workers are kept after their end.
+    pub status_keep_days: u32,
     #[serde(flatten)]
     pub other: Map<String, Value>,
 }
@@ -80,7 +84,7 @@ impl Default for FleetSettings {
             free: Vec::new(),
         };
         Self {
-            socket: "forge".to_owned(),
+            socket: None,
             max_workers: 10,
             caps: PerTier::default(),
             models,
@@ -95,6 +99,8 @@ impl Default for FleetSettings {
             launcher_dir: None,
             health: HealthMonitorConfig::default(),
             recovery: RecoveryRules::default(),
+            alerts: AlertSettings::default(),
+            status_keep_days: 7,
             other: Map::new(),
         }
     }
@@ -175,7 +181,7 @@ pub enum RecoveryPolicy {
     Auto,
 }
 
-/// What becomes of a worker that died.
+/// What becomes of a worker that died or does not get on, and of beads that nobody works on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RecoveryRules {
@@ -188,6 +194,15 @@ pub struct RecoveryRules {
     pub max_pause_secs: u64,
     /// Restarts at the same time.
     pub at_once: usize,
+    /// `Auto` restarts a worker that uses more than `memory_kill_mb`.
+    pub memory_policy: RecoveryPolicy,
+    pub memory_kill_mb: Option<u64>,
+    /// `Auto` interrupts a worker that is silent over its task, and then restarts it.
+    pub stuck_task_policy: RecoveryPolicy,
+    pub stuck_after_mins: u64,
+    /// `Auto` releases a bead that its tracker gives to a worker of ours, which does not have it.
+    pub stale_assignee_policy: RecoveryPolicy,
+    pub stale_assignee_mins: u64,
 }
 
 impl Default for RecoveryRules {
@@ -199,6 +214,12 @@ impl Default for RecoveryRules {
             pause_secs: 5,
             max_pause_secs: 120,
             at_once: 2,
+            memory_policy: RecoveryPolicy::Notify,
+            memory_kill_mb: None,
+            stuck_task_policy: RecoveryPolicy::Notify,
+            stuck_after_mins: 30,
+            stale_assignee_policy: RecoveryPolicy::Auto,
+            stale_assignee_mins: 60,
         }
     }
 }
@@ -207,7 +228,8 @@ impl Default for RecoveryRules {
 #[derive(Clone, Default, Deserialize)]
 #[serde(default)]
 pub struct FleetChange {
-    pub socket: Option<String>,
+    #[serde(deserialize_with = "present")]
+    pub socket: Option<Option<String>>,
     pub max_workers: Option<u32>,
     pub caps: Option<PerTier<Option<u32>>>,
     pub models: Option<PerTier<Vec<ProfileId>>>,
@@ -225,6 +247,8 @@ pub struct FleetChange {
     pub launcher_dir: Option<Option<PathBuf>>,
     pub health: Option<HealthChange>,
     pub recovery: Option<RecoveryChange>,
+    pub alerts: Option<AlertSettingsChange>,
+    pub status_keep_days: Option<u32>,
 }
 
 #[derive(Clone, Default, Deserialize)]
@@ -246,6 +270,16 @@ pub struct RecoveryChange {
     pub pause_secs: Option<u64>,
     pub max_pause_secs: Option<u64>,
     pub at_once: Option<usize>,
+    #[serde(deserialize_with = "word")]
+    pub memory_policy: Option<RecoveryPolicy>,
+    #[serde(deserialize_with = "present")]
+    pub memory_kill_mb: Option<Option<u64>>,
+    #[serde(deserialize_with = "word")]
+    pub stuck_task_policy: Option<RecoveryPolicy>,
+    pub stuck_after_mins: Option<u64>,
+    #[serde(deserialize_with = "word")]
+    pub stale_assignee_policy: Option<RecoveryPolicy>,
+    pub stale_assignee_mins: Option<u64>,
 }
 
 impl FleetChange {
@@ -276,7 +310,17 @@ impl FleetChange {
             put(&mut to.recovery.pause_secs, sent.pause_secs);
             put(&mut to.recovery.max_pause_secs, sent.max_pause_secs);
             put(&mut to.recovery.at_once, sent.at_once);
+            put(&mut to.recovery.memory_policy, sent.memory_policy);
+            put(&mut to.recovery.memory_kill_mb, sent.memory_kill_mb);
+            put(&mut to.recovery.stuck_task_policy, sent.stuck_task_policy);
+            put(&mut to.recovery.stuck_after_mins, sent.stuck_after_mins);
+            put(&mut to.recovery.stale_assignee_policy, sent.stale_assignee_policy);
+            put(&mut to.recovery.stale_assignee_mins, sent.stale_assignee_mins);
         }
+        if let Some(sent) = self.alerts {
+            sent.apply(&mut to.alerts);
+        }
+        put(&mut to.status_keep_days, self.status_keep_days);
     }
 }
 

@@ -6,6 +6,7 @@
 
 mod action;
 mod agent;
+mod alert_settings;
 mod approval;
 mod attempt;
 mod branch;
@@ -40,6 +41,7 @@ mod usage;
 
 pub use action::{Action, ActionKind, ScriptContext, ScriptLanguage};
 pub use agent::{CHAT_AGENT, CreateAgent, ForgeAgent, Neuron};
+pub use alert_settings::{AlertSettings, AlertSettingsChange};
 pub use approval::{Answer, Approval, ApprovalStatus, AskApproval};
 pub use attempt::{Attempt, AttemptStatus, AutoPr, ListedAttempt, Tokens};
 pub use branch::{

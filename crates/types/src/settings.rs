@@ -87,6 +87,7 @@ impl Settings {
         let mut shown = self.clone();
         shown.github.pat = mask(&self.github.pat);
         shown.github.oauth_token = mask(&self.github.oauth_token);
+        shown.fleet.alerts.mask();
         for other in [
             &mut shown.other,
             &mut shown.notifications.other,

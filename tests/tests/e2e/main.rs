@@ -4,6 +4,7 @@
 
 mod acp;
 mod agents;
+mod alerts;
 mod approvals;
 mod atomic;
 mod background;
@@ -23,6 +24,7 @@ mod environment;
 mod fleet;
 mod flow;
 mod genie;
+mod health;
 mod hook;
 mod housekeeping;
 mod images;
@@ -33,6 +35,7 @@ mod landing;
 mod landing_cli;
 mod layers;
 mod ledger;
+mod leftovers;
 mod login;
 mod mcp;
 mod mirror;

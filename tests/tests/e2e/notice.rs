@@ -12,13 +12,13 @@ const KEY: &str = "omni-key-never-shown";
 
 /// A gateway that refuses so many texts before it takes one, and remembers what it was sent.
 #[derive(Clone)]
-struct Gateway {
-    address: String,
+pub(super) struct Gateway {
+    pub(super) address: String,
     requests: Arc<Mutex<Vec<String>>>,
 }
 
 impl Gateway {
-    async fn start(port: u16, refusals: usize) -> Gateway {
+    pub(super) async fn start(port: u16, refusals: usize) -> Gateway {
         let listener = TcpListener::bind(("127.0.0.1", port)).await.unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
         let gateway = Gateway { address, requests: Arc::default() };
@@ -63,7 +63,7 @@ impl Gateway {
         let _ = stream.write_all(format!("{head}{body}").as_bytes()).await;
     }
 
-    fn texts(&self) -> Vec<String> {
+    pub(super) fn texts(&self) -> Vec<String> {
         self.requests.lock().unwrap().clone()
     }
 }

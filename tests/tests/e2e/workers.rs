@@ -10,20 +10,25 @@ use serde_json::{Value, json};
 /// A server whose workers have a tmux server of their own, which ends with it.
 pub struct Stage {
     pub forge: TestForge,
-    socket: String,
+    pub socket: String,
 }
 
 impl Stage {
     pub async fn set(fleet: Value) -> Stage {
+        Self::with(&[], fleet).await
+    }
+
+    /// With variables for the server.
+    pub async fn with(env: &[(&str, &str)], fleet: Value) -> Stage {
         let socket = format!("forge-test-{}", uuid::Uuid::new_v4().simple());
         let mut fleet = fleet;
         fleet["socket"] = json!(socket);
-        let forge = TestForge::with_settings(&[], &[], &json!({ "fleet": fleet })).await;
+        let forge = TestForge::with_settings(&[], env, &json!({ "fleet": fleet })).await;
         Stage { forge, socket }
     }
 
     /// With restarts that do not wait.
-    async fn recovering(most: u32) -> Stage {
+    pub async fn recovering(most: u32) -> Stage {
         let rules = json!({"dead_worker_policy": "auto", "pause_secs": 0, "max_restart_attempts": most});
         Self::set(json!({ "recovery": rules })).await
     }
@@ -59,7 +64,7 @@ impl Stage {
     }
 
     /// The pid that the script wrote to `<name>` in the workspace.
-    async fn pid(&self, name: &str) -> u32 {
+    pub async fn pid(&self, name: &str) -> u32 {
         let path = self.forge.dir().join(name);
         let begun = std::time::Instant::now();
         loop {
@@ -98,11 +103,11 @@ impl Drop for Stage {
 }
 
 /// An agent that says who it is and waits.
-fn waiting(name: &str) -> String {
+pub fn waiting(name: &str) -> String {
     format!("echo $$ >{name}; exec sleep 600")
 }
 
-fn words(worker: &Value) -> (&str, &str) {
+pub fn words(worker: &Value) -> (&str, &str) {
     (worker["phase"].as_str().unwrap_or_default(), worker["health"]["level"].as_str().unwrap_or_default())
 }
 
@@ -303,6 +308,12 @@ async fn definitions_launchers_and_mistakes_are_told() {
         );
     }
     stage.act(&text(&worker["id"]), "kill").await;
+    let kind =
+        "name: odd\nlauncher: scripted\nmodel: none\ntier: free\nspawn_args: ['--session=${session_name}']\n";
+    std::fs::write(stage.forge.home().join("workers/odd.yaml"), kind).unwrap();
+    let odd = json!({"id": "o", "definition": "odd", "workspace": dir});
+    let refused = stage.forge.post("/api/workers", &odd).await;
+    assert!(refused.message().contains("unknown option --session=forge-worker-o"), "{}", refused.text);
     let failed =
         json!({"id": "x", "launcher": "scripted", "workspace": dir, "env": {"FORGE_SCRIPT": "/nowhere"}});
     let refused = stage.forge.post("/api/workers", &failed).await;

@@ -97,14 +97,19 @@ impl Forge {
         })
     }
 
-    async fn only_tracker(&self) -> Result<Arc<Tracker>> {
+    /// One for each workspace that has beads.
+    pub(super) async fn trackers(&self) -> Result<Vec<Arc<Tracker>>> {
         let mut found: Vec<Arc<Tracker>> = Vec::new();
         for folder in self.workspaces().await? {
             // A folder that is gone or cannot be read is no candidate.
             let tracker = self.tracker_at(&folder).await.ok().flatten();
             found.extend(tracker.filter(|new| found.iter().all(|known| known.root() != new.root())));
         }
-        match found.as_slice() {
+        Ok(found)
+    }
+
+    async fn only_tracker(&self) -> Result<Arc<Tracker>> {
+        match self.trackers().await?.as_slice() {
             [one] => Ok(Arc::clone(one)),
             [] => Err(Error::not_found("no project has beads: none has a .beads folder")),
             many => {

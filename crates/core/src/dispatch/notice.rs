@@ -26,7 +26,7 @@ impl Forge {
         let enabled: Vec<_> = rules.iter().filter(|(_, rule)| rule.enabled).collect();
         let mut told = Told::new();
         if let Some(Shortage::Disk(why)) = self.shortage(&self.settings().fleet) {
-            let is_open = !self.0.store.open_alerts(AlertKind::DiskLow).await?.is_empty();
+            let is_open = !self.0.store.open_alerts_of(AlertKind::DiskLow).await?.is_empty();
             if is_open || !enabled.is_empty() {
                 told.insert((AlertKind::DiskLow, String::new()), why);
             }
@@ -115,7 +115,7 @@ impl Forge {
     async fn raise_and_resolve(&self, mut told: Told) -> Result<()> {
         let mut over = Vec::new();
         for kind in KINDS {
-            for open in self.0.store.open_alerts(kind).await? {
+            for open in self.0.store.open_alerts_of(kind).await? {
                 match told.remove(&(kind, open.subject.clone())) {
                     Some(_) => {}
                     None => over.push((kind, open.subject)),

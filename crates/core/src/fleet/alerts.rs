@@ -3,7 +3,9 @@
 //! Invariant: an alert is written in the transaction that writes what it is about.
 
 use forge_store::Tx;
-use forge_types::{Alert, AlertId, AlertKind, Finding, Health, Millis, WorkerId};
+use forge_types::{
+    Alert, AlertId, AlertKind, Finding, Health, Millis, RecoveryPolicy, RecoveryRules, Severity, WorkerId,
+};
 
 use crate::{Error, Forge, Result};
 
@@ -44,12 +46,23 @@ impl Forge {
 }
 
 pub(super) async fn raise(tx: &mut Tx, kind: AlertKind, id: &WorkerId, message: String) -> Result<()> {
+    raise_as(tx, kind, kind.severity(), id.as_str(), message).await
+}
+
+/// With a severity other than the usual one.
+pub(crate) async fn raise_as(
+    tx: &mut Tx,
+    kind: AlertKind,
+    severity: Severity,
+    subject: &str,
+    message: String,
+) -> Result<()> {
     let now = Millis::now();
     let alert = Alert {
         id: AlertId::random(),
         kind,
-        severity: kind.severity(),
-        subject: id.to_string(),
+        severity,
+        subject: subject.to_owned(),
         message,
         count: 1,
         first_at: now,
@@ -75,8 +88,20 @@ pub(super) async fn resolve_all(tx: &mut Tx, id: &WorkerId) -> Result<()> {
 }
 
 /// Raises what is new in a worker's health and resolves what has gone. Deaths are told by whoever handles them.
-pub(super) async fn follow(tx: &mut Tx, id: &WorkerId, before: &Health, after: &Health) -> Result<()> {
-    for finding in after.findings.iter().filter(|finding| !before.findings.contains(finding)) {
+pub(super) async fn follow(
+    tx: &mut Tx,
+    id: &WorkerId,
+    before: &Health,
+    after: &Health,
+    rules: &RecoveryRules,
+) -> Result<()> {
+    let is_muted = |finding: &Finding| match finding {
+        Finding::MemoryHigh => rules.memory_policy == RecoveryPolicy::Disabled,
+        Finding::TaskStuck => rules.stuck_task_policy == RecoveryPolicy::Disabled,
+        _ => false,
+    };
+    let is_new = |finding: &&Finding| !before.findings.contains(finding) && !is_muted(finding);
+    for finding in after.findings.iter().filter(is_new) {
         if let Some((kind, words)) = told(*finding) {
             raise(tx, kind, id, format!("{id} {words}")).await?;
         }

@@ -3,9 +3,10 @@
 //! Invariants: sessions, processes and files are read once for all workers of a look; a row is written only when
 //! something about it changed; what cannot be found out is unknown, which is no proof of anything.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use forge_fleet::health::{Liveness, Screen, Vitals, examine};
+use forge_fleet::heartbeat;
 use forge_fleet::pane::{self, Sign};
 use forge_fleet::process::{self, Identity, Life, Table, Work};
 use forge_fleet::status_file::{self, StatusFile};
@@ -29,6 +30,7 @@ struct Sight {
     sessions: Option<Vec<Session>>,
     table: Table,
     files: Vec<StatusFile>,
+    heartbeats: HashMap<String, Millis>,
     now: Millis,
 }
 
@@ -66,11 +68,14 @@ impl Forge {
     async fn look(&self) -> Result<Sight> {
         let sessions = self.fleet().tmux().list().await;
         let sessions = sessions.inspect_err(|error| tracing::warn!(%error, "sessions cannot be listed")).ok();
-        let dir = self.fleet().status_dir.clone();
-        let read = move || (Table::read(), status_file::read_all(&dir).unwrap_or_default());
+        let (dir, beats) = (self.fleet().status_dir.clone(), self.fleet().heartbeat_dir.clone());
+        let read = move || {
+            (Table::read(), status_file::read_all(&dir).unwrap_or_default(), heartbeat::read_all(&beats))
+        };
         let read = tokio::task::spawn_blocking(read).await;
-        let (table, files) = read.map_err(|cause| Error::internal("processes cannot be read", cause))?;
-        Ok(Sight { sessions, table, files, now: Millis::now() })
+        let (table, files, heartbeats) =
+            read.map_err(|cause| Error::internal("processes cannot be read", cause))?;
+        Ok(Sight { sessions, table, files, heartbeats, now: Millis::now() })
     }
 
     async fn check_worker(&self, worker: Worker, sight: &Sight) -> Result<Vec<Identity>> {
@@ -79,7 +84,8 @@ impl Forge {
             return Ok(Vec::new());
         }
         let seen = self.examine_worker(&worker, session, sight).await;
-        let health = examine(&seen.vitals, &self.settings().fleet.health);
+        let settings = self.settings();
+        let health = examine(&seen.vitals, &settings.fleet.health, &settings.fleet.recovery);
         let file = status_of(&sight.files, &worker);
         if health.findings.iter().any(|finding| finding.is_death()) {
             self.bury(&worker, health, file, sight.now).await?;
@@ -91,6 +97,7 @@ impl Forge {
             }
             _ => None,
         };
+        let is_parked = parked.is_some();
         let known = worker.process.as_ref().and_then(identity);
         let process = known.filter(|process| sight.table.life(*process) == Life::Alive).or(seen.agent);
         let begun = session.map(|session| session.created_at);
@@ -113,6 +120,9 @@ impl Forge {
             Some(after)
         })
         .await?;
+        if !is_parked {
+            self.help_worker(&worker, &seen.vitals, sight.now).await?;
+        }
         Ok(process.into_iter().chain(seen.agent.filter(|agent| Some(*agent) != process)).collect())
     }
 
@@ -138,7 +148,8 @@ impl Forge {
             _ => None,
         };
         let file = status_of(&sight.files, worker);
-        let silent = file.map(|file| (sight.now.0 - file.updated_at.0).max(0) as u64 / 1000);
+        let beat = sight.heartbeats.get(worker.id.as_str()).copied();
+        let silent = heartbeat::silence(file.map(|file| file.updated_at), beat, sight.now);
         let vitals = Vitals {
             phase: worker.phase,
             process: match known {
@@ -160,7 +171,9 @@ impl Forge {
                 (_, None) => Liveness::Gone,
             },
             // Whoever is told to wait may be silent.
-            silent_secs: silent.filter(|_| worker.phase != WorkerPhase::Paused),
+            silent_secs: silent
+                .filter(|_| worker.phase != WorkerPhase::Paused)
+                .map(|silent| silent.as_secs()),
             has_task: worker.bead.is_some() || file.is_some_and(|file| file.current_task.is_some()),
             memory_mb: session.map(|session| sight.table.resident_bytes(session.pane_pid) / MIB),
             screen: screen(sign.as_ref()),
@@ -190,7 +203,8 @@ impl Forge {
             return Ok(());
         }
         after.updated_at = Millis::now();
-        alerts::follow(&mut tx, id, &stored.health, &after.health).await?;
+        let rules = self.settings().fleet.recovery;
+        alerts::follow(&mut tx, id, &stored.health, &after.health, &rules).await?;
         tx.update_worker(&after).await?;
         tx.commit().await?;
         if after.phase != stored.phase {

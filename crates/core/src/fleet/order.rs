@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use forge_fleet::definition::{Surroundings, WorkerKind, read_kinds, read_workers};
+use forge_fleet::definition::{Resolved, Surroundings, WorkerKind, read_kinds, read_workers};
 use forge_fleet::launcher::{CallStyle, LaunchConfig};
 use forge_types::{FleetSettings, Health, Millis, SpawnWorker, Worker, WorkerId, WorkerPhase, WorkerTier};
 use serde::Deserialize;
@@ -97,7 +97,8 @@ fn draft(home: &Path, fleet: &FleetSettings, wanted: SpawnWorker) -> Result<Work
     let launcher = find_launcher(home, fleet, &launcher)?;
     let mut config = LaunchConfig::new(launcher, &session, &workspace, &model).with_tier(tier);
     if let Some(kind) = &defined.kind {
-        config.env = variables(kind, &id, &config)?;
+        let resolved = resolve(kind, &id, &config)?;
+        (config.env, config.arguments) = (resolved.environment, resolved.spawn_args);
     }
     config.env.extend(wanted.env);
     config.bead_id = wanted.bead;
@@ -170,8 +171,8 @@ fn find_definition(home: &Path, name: &str) -> Result<Said> {
     })
 }
 
-/// The variables of a type, for one worker of it.
-fn variables(kind: &WorkerKind, id: &WorkerId, config: &LaunchConfig) -> Result<BTreeMap<String, String>> {
+/// The variables and arguments of a type, for one worker of it.
+fn resolve(kind: &WorkerKind, id: &WorkerId, config: &LaunchConfig) -> Result<Resolved> {
     let worker = BTreeMap::from([
         ("worker_id", id.to_string()),
         ("session_name", config.session_name.clone()),
@@ -179,7 +180,7 @@ fn variables(kind: &WorkerKind, id: &WorkerId, config: &LaunchConfig) -> Result<
         ("model", config.model.clone()),
     ]);
     let resolved = with_surroundings(|around| kind.resolve(&worker, around));
-    Ok(resolved.map_err(|error| Error::invalid(format!("definition: {error}")))?.environment)
+    resolved.map_err(|error| Error::invalid(format!("definition: {error}")))
 }
 
 /// What `~` and `${NAME}` mean to this server.

@@ -15,6 +15,7 @@ use forge_store::Tx;
 use forge_types::{AlertKind, Finding, Health, HealthLevel, Millis, Worker, WorkerId, WorkerPhase};
 
 use super::alerts;
+use super::remedy::automatic;
 use super::workers::Turn;
 use crate::{Error, Forge, Result};
 
@@ -97,6 +98,10 @@ impl Forge {
             (Some(WorkerStatus::Stopped), None) => {
                 return Ending::Stopped("it says that it was stopped".to_owned());
             }
+            (Some(_), Some(INTERRUPTED)) if self.fleet().interrupted().contains_key(&worker.id) => {
+                let why = "it was interrupted, because it was silent over its task";
+                return Ending::Crashed(why.to_owned());
+            }
             (Some(_), Some(INTERRUPTED)) => {
                 return Ending::Stopped("somebody interrupted it in its session".to_owned());
             }
@@ -133,7 +138,10 @@ impl Forge {
         now: Millis,
     ) -> Result<Worker> {
         let id = worker.id.clone();
-        let rules = self.settings().fleet.recovery;
+        let mut rules = self.settings().fleet.recovery;
+        if self.fleet().interrupted().remove(&id).is_some() {
+            rules = automatic(&rules);
+        }
         let restarts: Vec<i64> = worker.restarts.iter().map(|at| at.0).collect();
         let step = match decide(&rules, &restarts, now.0, now.0, 0) {
             // It was started for one bead, which goes back to the queue: what follows is told there.

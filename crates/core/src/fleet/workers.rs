@@ -340,7 +340,11 @@ impl Forge {
         let Some(session) = self.worker_session(id).await?.filter(|session| !session.pane_dead) else {
             return Ok(());
         };
-        for entry in read_table().await?.pane(session.pane_pid) {
+        let table = read_table().await?;
+        let members = table.pane(session.pane_pid);
+        // tmux wakes the whole group when it sees the first process of a pane stop; the others are those who work.
+        let spared = (signal == Signal::STOP && members.len() > 1).then_some(session.pane_pid);
+        for entry in members.into_iter().filter(|entry| Some(entry.identity.pid) != spared) {
             entry.identity.signal(signal);
         }
         Ok(())

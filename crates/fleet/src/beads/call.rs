@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::Command;
 
 use super::error::BeadsError;
+use crate::group::Group;
 
 const READ_LIMIT: Duration = Duration::from_secs(10);
 const WRITE_LIMIT: Duration = Duration::from_secs(30);
@@ -136,20 +136,6 @@ async fn drain(pipe: Option<impl AsyncRead + Unpin>, max: u64, into: &mut Vec<u8
     if let Some(pipe) = pipe {
         // One byte more than allowed tells that there was more. A broken pipe ends like a finished one.
         let _ = pipe.take(max + 1).read_to_end(into).await;
-    }
-}
-
-/// Ends the group of a run that timed out or was given up. Once the leader is waited for, its number may become a
-/// stranger's, so the number is forgotten then.
-struct Group(Option<u32>);
-
-impl Drop for Group {
-    fn drop(&mut self) {
-        let leader = self.0.and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
-        if let Some(leader) = leader {
-            // It may have ended this moment, which is what was wanted.
-            let _ = kill_process_group(leader, Signal::KILL);
-        }
     }
 }
 

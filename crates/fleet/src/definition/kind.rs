@@ -22,9 +22,8 @@ pub struct WorkerKind {
     pub subscription: Option<Subscription>,
     /// With variables, see [`WorkerKind::resolve`].
     pub environment: BTreeMap<String, String>,
+    /// What the launcher is called with in place of the usual arguments.
     pub spawn_args: Vec<String>,
-    pub log_path: Option<String>,
-    pub status_path: Option<String>,
     pub health_check: Option<Probe>,
     pub capabilities: Vec<String>,
     pub max_context_tokens: Option<u64>,
@@ -73,8 +72,6 @@ pub struct Kinds {
 pub struct Resolved {
     pub environment: BTreeMap<String, String>,
     pub spawn_args: Vec<String>,
-    pub log_path: Option<PathBuf>,
-    pub status_path: Option<PathBuf>,
 }
 
 pub fn read_kinds(dir: &Path, around: Surroundings<'_>) -> Kinds {
@@ -157,8 +154,6 @@ fn read_kind(
         subscription,
         environment,
         spawn_args: top.list("spawn_args")?,
-        log_path: top.raw("log_path")?,
-        status_path: top.raw("status_path")?,
         health_check,
         capabilities: top.list("capabilities")?,
         max_context_tokens: top.count("max_context_tokens")?,
@@ -201,9 +196,6 @@ impl WorkerKind {
         for (key, value) in &self.environment {
             environment.insert(key.clone(), resolve(&format!("environment.{key}"), value)?);
         }
-        let path = |key: &str, text: &Option<String>| {
-            text.as_ref().map(|text| resolve(key, text).map(PathBuf::from)).transpose()
-        };
         Ok(Resolved {
             environment,
             spawn_args: self
@@ -211,8 +203,6 @@ impl WorkerKind {
                 .iter()
                 .map(|arg| resolve("spawn_args", arg))
                 .collect::<Result<_, _>>()?,
-            log_path: path("log_path", &self.log_path)?,
-            status_path: path("status_path", &self.status_path)?,
         })
     }
 }

@@ -42,6 +42,9 @@ pub struct LaunchConfig {
     /// For `--config`.
     #[serde(default)]
     pub config_file: Option<PathBuf>,
+    /// In place of what the style says, if there are any.
+    #[serde(default)]
+    pub arguments: Vec<String>,
 }
 
 impl LaunchConfig {
@@ -62,6 +65,7 @@ impl LaunchConfig {
             style: CallStyle::default(),
             env: BTreeMap::new(),
             config_file: None,
+            arguments: Vec::new(),
         }
     }
 
@@ -100,6 +104,9 @@ impl LaunchConfig {
     }
 
     pub(super) fn arguments(&self) -> Vec<String> {
+        if !self.arguments.is_empty() {
+            return self.arguments.clone();
+        }
         let workspace = self.workspace.display().to_string();
         match self.style {
             CallStyle::Positional => vec![self.session_name.clone()],
@@ -180,6 +187,12 @@ mod tests {
                 "--config=/c.yaml"
             ]
         );
+    }
+
+    #[test]
+    fn arguments_of_ones_own_take_the_place_of_a_style() {
+        let own = LaunchConfig { arguments: vec!["--only".to_owned()], ..config() };
+        assert_eq!(own.with_style(CallStyle::Flags).arguments(), ["--only"]);
     }
 
     #[test]

@@ -74,7 +74,6 @@ fn a_type_is_read_whole_and_a_bad_one_hinders_no_other() {
                 subscription: {enabled: true, monthly_cost: 3, quota_type: tokens, quota_limit: 500}\n\
                 environment: {KEY: '${SECRET}', N: 5}\n\
                 spawn_args: ['--session=${session_name}', '${model}']\n\
-                log_path: ~/logs/${worker_id}.log\n\
                 health_check: {enabled: false, interval_seconds: 30, command: 'pgrep x', extra: 1}\n\
                 capabilities: [rust, docs]\nmax_context_tokens: 200000\nsupports_tools: true\nnew_key: {a: 1}\n";
     fs::write(dir.path().join("glm.yaml"), text).unwrap();
@@ -98,5 +97,4 @@ fn a_type_is_read_whole_and_a_bad_one_hinders_no_other() {
     let resolved = kind.resolve(&worker, Surroundings { variable: &secret, ..around() }).unwrap();
     assert_eq!((resolved.environment["KEY"].as_str(), resolved.environment["N"].as_str()), ("s3cret", "5"));
     assert_eq!(resolved.spawn_args, ["--session=s-1", "glm-4.7"]);
-    assert_eq!(resolved.log_path, Some(PathBuf::from("/home/me/logs/w.log")));
 }

@@ -33,9 +33,10 @@ pub(super) const SCHEMAS: &[(&str, &str)] = &[
     ),
     (
         "FleetSettings",
-        "socket:string max_workers:int caps:TierCaps models:TierModels max_failures:int min_free_memory_mb:int \
+        "socket:string|null max_workers:int caps:TierCaps models:TierModels max_failures:int min_free_memory_mb:int \
          min_free_disk_mb:int stop_at_budget:bool max_load_per_core:number|null priority_tiers:PriorityTiers fallback:Fallback \
-         workspaces:string[] launcher_dir:string|null health:HealthMonitorConfig recovery:RecoveryRules",
+         workspaces:string[] launcher_dir:string|null health:HealthMonitorConfig recovery:RecoveryRules \
+         alerts:AlertSettings status_keep_days:int",
     ),
     ("PriorityTiers", "P0:WorkerTier P1:WorkerTier P2:WorkerTier P3:WorkerTier P4:WorkerTier"),
     ("Fallback", "= up down both none"),
@@ -47,7 +48,14 @@ pub(super) const SCHEMAS: &[(&str, &str)] = &[
     (
         "RecoveryRules",
         "dead_worker_policy:RecoveryPolicy max_restart_attempts:int window_secs:int pause_secs:int \
-         max_pause_secs:int at_once:int",
+         max_pause_secs:int at_once:int memory_policy:RecoveryPolicy memory_kill_mb:int|null \
+         stuck_task_policy:RecoveryPolicy stuck_after_mins:int stale_assignee_policy:RecoveryPolicy \
+         stale_assignee_mins:int",
+    ),
+    (
+        "AlertSettings",
+        "min_severity:AlertSeverity bell_on_critical:bool bell_on_warning:bool bell_interval_secs:int desktop:bool \
+         webhook:string|null command:string[] escalate_after_mins:int -- How alerts reach people.",
     ),
     ("CallStyle", "= positional flags model-workspace-session"),
     ("StopWorker", "timeout_secs?:int|null -- How long the worker may take to leave before it is killed."),
@@ -60,7 +68,7 @@ pub(super) const SCHEMAS: &[(&str, &str)] = &[
     (
         "AlertKind",
         "= worker_crashed recovery_exhausted worker_stale task_stuck waits_for_permission context_full memory_high \
-         budget quota queue_empty bead_blocked bead_parked disk_low auto_restart worker_parked worker_recovered",
+         budget quota queue_empty bead_blocked bead_parked stale_assignee disk_low auto_restart worker_parked worker_recovered",
     ),
     (
         "Alert",

@@ -163,3 +163,38 @@ async fn a_decision_is_kept_with_what_came_of_it() {
     assert_eq!(store.routings_of(Path::new("/w"), "fg-1").await.unwrap(), std::slice::from_ref(&ended));
     assert_eq!(store.routings(5).await.unwrap(), [ended]);
 }
+
+#[tokio::test]
+async fn an_alert_is_queued_once_for_each_severity_and_taken_once() {
+    let (store, _dir) = store().await;
+    let mut tx = store.begin().await.unwrap();
+    let warned = tx.raise_alert(alert(Severity::Warning, 1)).await.unwrap();
+    tx.raise_alert(alert(Severity::Warning, 2)).await.unwrap();
+    tx.commit().await.unwrap();
+    assert_eq!(store.next_delivery_due().await.unwrap(), Some(Millis(1)));
+
+    let mut tx = store.begin().await.unwrap();
+    let taken = tx.claim_deliveries(Millis(5), 4).await.unwrap();
+    assert_eq!(taken.iter().map(|one| (one.alert.id, one.tries)).collect::<Vec<_>>(), [(warned.id, 1)]);
+    assert_eq!(tx.claim_deliveries(Millis(5), 4).await.unwrap(), []);
+    tx.fail_delivery(warned.id, Severity::Warning, "no answer", Some(Millis(9))).await.unwrap();
+    assert_eq!(tx.claim_deliveries(Millis(8), 4).await.unwrap(), [], "not before its time");
+    assert_eq!(tx.claim_deliveries(Millis(9), 4).await.unwrap()[0].tries, 2);
+
+    // Somebody who has seen it is not bothered; else it gets graver, once.
+    assert!(tx.escalate_alert(warned.id, Millis(10)).await.unwrap().is_some());
+    assert!(tx.escalate_alert(warned.id, Millis(11)).await.unwrap().is_none());
+    tx.raise_alert(alert(Severity::Warning, 12)).await.unwrap();
+    let told = tx.claim_deliveries(Millis(20), 4).await.unwrap();
+    assert_eq!(told.iter().map(|one| one.alert.severity).collect::<Vec<_>>(), [Severity::Critical]);
+
+    tx.resolve_alert(AlertKind::WorkerStale, "alpha", Millis(21)).await.unwrap();
+    for at in 30..33 {
+        tx.raise_alert(Alert { subject: format!("worker {at}"), ..alert(Severity::Warning, at) })
+            .await
+            .unwrap();
+    }
+    assert_eq!(tx.drop_deliveries(2, "too many").await.unwrap(), 1);
+    let left = tx.claim_deliveries(Millis(40), 4).await.unwrap();
+    assert_eq!(left.iter().map(|one| one.alert.first_at.0).collect::<Vec<_>>(), [31, 32], "the newest stay");
+}

@@ -96,6 +96,11 @@ async fn sample_rows(conn: &mut SqliteConnection, version: i64) {
             "INSERT INTO mirrors VALUES ('/w', 'fg-1', '00000000-0000-4000-8000-000000000001',
                '00000000-0000-4000-8000-000000000002', 'a', 'b', 'open', 'todo');"
         }
+        14 => {
+            "INSERT INTO alerts VALUES ('00000000-0000-4000-8000-000000000009', '\"disk_low\"', '', '{}', 1, NULL);
+             INSERT INTO alert_deliveries VALUES ('00000000-0000-4000-8000-000000000009', '\"warning\"', 1, NULL, NULL);
+             INSERT INTO lease_actors VALUES ('forge/h/bravo/2', 1);"
+        }
         other => panic!("migration {other} has no sample rows"),
     };
     sqlx::raw_sql(rows).execute(conn).await.unwrap();

@@ -65,7 +65,17 @@ async fn read(api: &Api, topic: Topic) -> Result<Loaded, Fault> {
         Topic::Alerts => Loaded::Alerts(api.get("/api/alerts").await?),
         Topic::Routing => Loaded::Routing(api.get("/api/routing").await?),
         Topic::Usage => Loaded::Usage(usage(api).await?),
+        Topic::Settings => {
+            let config: Config = api.get("/api/config").await?;
+            Loaded::Settings(config.fleet.alerts)
+        }
     })
+}
+
+/// As much of the settings as the dashboard follows.
+#[derive(Deserialize)]
+struct Config {
+    fleet: forge_types::FleetSettings,
 }
 
 #[derive(Deserialize)]

@@ -9,6 +9,7 @@ use std::process::Stdio;
 use anyhow::{Context, Result};
 use crossterm::event::{DisableBracketedPaste, EnableBracketedPaste};
 use crossterm::execute;
+use crossterm::style::Print;
 use crossterm::terminal::{EnterAlternateScreen, enable_raw_mode};
 use ratatui::DefaultTerminal;
 use ratatui::layout::Rect;
@@ -78,6 +79,11 @@ impl Drop for Screen {
     fn drop(&mut self) {
         give_back();
     }
+}
+
+/// A terminal that cannot ring is silent.
+pub fn ring() {
+    let _ = execute!(stdout(), Print('\u{7}'));
 }
 
 /// Until the person has read what stands there.

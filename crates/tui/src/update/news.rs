@@ -18,6 +18,10 @@ pub fn put(state: &mut State, loaded: Loaded) -> Outcome {
         Loaded::Alerts(rows) => data.alerts = List::Read(rows),
         Loaded::Routing(rows) => data.routing = List::Read(rows),
         Loaded::Usage(usage) => data.usage = usage,
+        Loaded::Settings(settings) => {
+            state.bell.settings = settings;
+            return Outcome::nothing();
+        }
     }
     Outcome::redraw()
 }
@@ -45,7 +49,12 @@ pub fn take(state: &mut State, event: Event) -> Outcome {
         Event::WorkerGone(id) => data.workers.remove(|worker| worker.id.as_str() == id),
         Event::Alert(alert) => {
             let id = alert.id;
+            let known = data.alerts.rows().iter().find(|known| known.id == id);
+            let rings = state.bell.hear(known, &alert, state.now);
             data.alerts.put(*alert, |known| known.id == id);
+            // A setting that was changed counts from the next alert on.
+            let outcome = Outcome::redraw().with(Effect::Load(Topic::Settings));
+            return if rings { outcome.with(Effect::Ring) } else { outcome };
         }
         Event::Routing(routing) => {
             let id = routing.id;

@@ -1,5 +1,5 @@
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-use forge_types::{AttemptStatus, Millis, WorkerPhase};
+use forge_types::{Alert, AttemptStatus, Millis, Severity, WorkerPhase};
 use pretty_assertions::assert_eq;
 use serde_json::json;
 
@@ -303,4 +303,18 @@ fn a_log_is_scrolled_no_further_than_it_is_long_and_comes_back_at_once() {
 fn beads_are_read_again_when_work_is_looked_at() {
     let mut state = busy();
     assert_eq!(press(&mut state, "3"), [Effect::Load(Topic::Beads)]);
+}
+
+#[test]
+fn the_bell_rings_when_an_alert_got_graver() {
+    let mut state = busy();
+    let warned = state.data.alerts.rows().iter().find(|alert| alert.severity == Severity::Warning).unwrap();
+    let mut news = Alert { resolved_at: None, ..warned.clone() };
+    let mut rings = |news: &Alert| {
+        let outcome = update(&mut state, Message::Event(Event::Alert(Box::new(news.clone()))));
+        outcome.effects.contains(&Effect::Ring)
+    };
+    assert!(!rings(&news));
+    news.severity = Severity::Critical;
+    assert!(rings(&news) && !rings(&news), "once");
 }
