@@ -7,6 +7,7 @@
 
 mod alerts;
 mod assignment;
+mod catalogue;
 mod check;
 mod delivery;
 mod housekeeping;
@@ -14,6 +15,7 @@ mod ledger;
 mod list;
 mod monitor;
 mod order;
+mod reassign;
 mod recovery;
 mod remedy;
 mod session;
@@ -35,6 +37,7 @@ use tokio::sync::Notify;
 use crate::{Error, Forge, Kind, Result};
 
 pub(crate) use alerts::raise_as;
+pub use catalogue::{WorkerDefinition, WorkerDefinitions};
 pub use list::{ListedWorker, WorkerHealth, WorkersHealth};
 pub(crate) use order::Defined;
 pub use session::attach_command;

@@ -100,7 +100,8 @@ pub use diff::{DiffDetail, DiffFeed, DiffStep};
 pub use error::{Error, Kind, Result};
 pub use feed::EventFeed;
 pub use fleet::{
-    LauncherFile, ListedWorker, WorkerEnd, WorkerHealth, WorkersHealth, attach_command, list_launchers,
+    LauncherFile, ListedWorker, WorkerDefinition, WorkerDefinitions, WorkerEnd, WorkerHealth, WorkersHealth,
+    attach_command, list_launchers,
 };
 pub use folder::{FolderEntry, FolderListing};
 pub use follow_up::Replaced;

@@ -271,8 +271,11 @@ static ROUTES: &[Route] = table! {
         POST "/api/workers/{worker_id}/send" Json workers::send;
         POST "/api/workers/{worker_id}/interrupt" Json workers::interrupt;
         POST "/api/workers/{worker_id}/adopt" Json workers::adopt;
+        POST "/api/workers/{worker_id}/reassign" Json workers::reassign;
         GET "/api/workers/{worker_id}/peek" Json workers::peek ["lines?"];
         GET "/api/health/workers" Json workers::health;
+        GET "/api/launchers" Json workers::launchers;
+        GET "/api/worker-definitions" Json workers::definitions;
     }
     alerts {
         GET "/api/alerts" Json alerts::list ["limit?"];

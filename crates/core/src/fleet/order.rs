@@ -184,7 +184,7 @@ fn resolve(kind: &WorkerKind, id: &WorkerId, config: &LaunchConfig) -> Result<Re
 }
 
 /// What `~` and `${NAME}` mean to this server.
-fn with_surroundings<T>(read: impl FnOnce(Surroundings<'_>) -> T) -> T {
+pub(super) fn with_surroundings<T>(read: impl FnOnce(Surroundings<'_>) -> T) -> T {
     let home = std::env::home_dir().unwrap_or_default();
     read(Surroundings { home: &home, variable: &|name| std::env::var(name).ok() })
 }

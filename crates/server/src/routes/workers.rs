@@ -37,6 +37,11 @@ pub(crate) struct SendToWorker {
     line: String,
 }
 
+#[derive(Deserialize)]
+pub(crate) struct ReassignWorker {
+    bead: String,
+}
+
 pub(crate) async fn list(State(forge): State<Forge>) -> Answer {
     Ok(ok(forge.workers().await?))
 }
@@ -99,6 +104,22 @@ pub(crate) async fn interrupt(State(forge): State<Forge>, Path(id): Path<String>
 
 pub(crate) async fn adopt(State(forge): State<Forge>, Path(id): Path<String>) -> Answer {
     Ok(ok(forge.adopt_worker(&parse(&id)?).await?.shown()))
+}
+
+pub(crate) async fn reassign(
+    State(forge): State<Forge>,
+    Path(id): Path<String>,
+    Payload(wanted): Payload<ReassignWorker>,
+) -> Answer {
+    Ok(ok(forge.reassign_worker(&parse(&id)?, wanted.bead.trim()).await?.shown()))
+}
+
+pub(crate) async fn launchers(State(forge): State<Forge>) -> Answer {
+    Ok(ok(forge.launchers().await?))
+}
+
+pub(crate) async fn definitions(State(forge): State<Forge>) -> Answer {
+    Ok(ok(forge.worker_definitions().await?))
 }
 
 pub(crate) async fn peek(State(forge): State<Forge>, Path(id): Path<String>, params: Params) -> Answer {

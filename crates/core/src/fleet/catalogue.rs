@@ -1,0 +1,94 @@
+//! What workers can be started with: launchers, and the definitions that people wrote.
+//!
+//! Invariant: a definition that cannot be read hides no other one, and is told.
+
+use std::path::{Path, PathBuf};
+
+use forge_fleet::definition::{read_kinds, read_workers};
+use forge_types::WorkerTier;
+use serde::Serialize;
+
+use super::order::with_surroundings;
+use super::shipped::{self, LauncherFile};
+use crate::{Error, Forge, Result};
+
+/// A worker of `workers.yaml`, or a type of `workers/`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct WorkerDefinition {
+    pub name: String,
+    pub launcher: String,
+    pub model: String,
+    pub tier: WorkerTier,
+    /// Where it works, if the definition says so.
+    pub workspace: Option<PathBuf>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct WorkerDefinitions {
+    pub definitions: Vec<WorkerDefinition>,
+    /// What could not be read, and why.
+    pub problems: Vec<String>,
+}
+
+impl Forge {
+    pub async fn launchers(&self) -> Result<Vec<LauncherFile>> {
+        let home = self.0.config.home.clone();
+        let read = tokio::task::spawn_blocking(move || shipped::list_launchers(&home)).await;
+        read.map_err(|cause| Error::internal("the launchers cannot be read", cause))?
+    }
+
+    pub async fn worker_definitions(&self) -> Result<WorkerDefinitions> {
+        let home = self.0.config.home.clone();
+        let read = tokio::task::spawn_blocking(move || read_definitions(&home)).await;
+        read.map_err(|cause| Error::internal("the definitions of workers cannot be read", cause))
+    }
+}
+
+fn read_definitions(home: &Path) -> WorkerDefinitions {
+    let mut found = WorkerDefinitions::default();
+    match with_surroundings(|around| read_workers(&home.join("workers.yaml"), around)) {
+        Err(error) => found.problems.push(error.to_string()),
+        Ok(read) => {
+            found.problems.extend(read.notes);
+            found.definitions.extend(read.workers.into_iter().map(|worker| WorkerDefinition {
+                name: worker.id.to_string(),
+                launcher: worker.launcher.display().to_string(),
+                model: worker.model,
+                tier: worker.tier,
+                workspace: worker.workspace,
+            }));
+        }
+    }
+    let kinds = with_surroundings(|around| read_kinds(&home.join("workers"), around));
+    found.problems.extend(kinds.errors.iter().map(ToString::to_string));
+    found.definitions.extend(kinds.kinds.into_iter().map(|kind| WorkerDefinition {
+        name: kind.name,
+        launcher: kind.launcher,
+        model: kind.model,
+        tier: kind.tier,
+        workspace: None,
+    }));
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn definitions_of_both_kinds_are_listed_and_a_broken_one_is_told() {
+        let home = tempfile::tempdir().unwrap();
+        assert_eq!(read_definitions(home.path()), WorkerDefinitions::default(), "nobody needs one");
+        let yaml =
+            "workers:\n  alpha: {model: opus, tier: premium, workspace: /work, launcher: claude-code}\n";
+        std::fs::write(home.path().join("workers.yaml"), yaml).unwrap();
+        std::fs::create_dir(home.path().join("workers")).unwrap();
+        let kind = "name: door\nlauncher: scripted\nmodel: none\ntier: budget\n";
+        std::fs::write(home.path().join("workers/door.yaml"), kind).unwrap();
+        std::fs::write(home.path().join("workers/broken.yaml"), "name: [").unwrap();
+        let found = read_definitions(home.path());
+        let names: Vec<_> = found.definitions.iter().map(|one| (one.name.as_str(), one.tier)).collect();
+        assert_eq!(names, [("alpha", WorkerTier::Premium), ("door", WorkerTier::Budget)]);
+        assert!(found.problems.len() == 1 && found.problems[0].contains("broken.yaml"), "{found:?}");
+    }
+}
