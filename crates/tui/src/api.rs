@@ -11,6 +11,8 @@ use serde_json::Value;
 
 pub use sse::{Message, Sse};
 
+use crate::message::{Call, Method};
+
 /// A server that is there answers this fast, even when it is busy; a merge may take longer.
 const READ_LIMIT: Duration = Duration::from_secs(15);
 const WRITE_LIMIT: Duration = Duration::from_secs(120);
@@ -51,8 +53,14 @@ impl Api {
         self.send(self.http.get(self.url(path)).timeout(READ_LIMIT)).await
     }
 
-    pub async fn post(&self, path: &str, body: &Value) -> Result<Value, Fault> {
-        self.send(self.http.post(self.url(path)).timeout(WRITE_LIMIT).json(body)).await
+    pub async fn call(&self, call: &Call) -> Result<Value, Fault> {
+        let url = self.url(&call.path);
+        let request = match call.method {
+            Method::Post => self.http.post(url).json(&call.body),
+            Method::Put => self.http.put(url).json(&call.body),
+            Method::Delete => self.http.delete(url),
+        };
+        self.send(request.timeout(WRITE_LIMIT)).await
     }
 
     /// Opens a stream of server-sent events.

@@ -3,6 +3,7 @@
 //! Invariant: nothing here reads or waits for anything; a screen that is too small says so instead of breaking.
 
 mod chrome;
+mod detail;
 mod grid;
 mod log;
 mod overlay;
@@ -11,19 +12,20 @@ mod overview;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::Line;
+use unicode_width::UnicodeWidthStr;
 
 use crate::rows::table;
 use crate::state::{State, View};
 use crate::theme::Tone;
 
-const LEAST: (u16, u16) = (40, 10);
+const LEAST: (u16, u16) = (80, 24);
 /// The overview's figures and the blank line below them.
-const FIGURES: u16 = 6;
+const FIGURES: u16 = 7;
 
 pub fn draw(state: &State, frame: &mut Frame) {
     let area = frame.area();
     if area.width < LEAST.0 || area.height < LEAST.1 {
-        let text = format!("{}x{} is too small; 80x24 is enough", area.width, area.height);
+        let text = format!("{}x{} is too small for the dashboard; it needs 80x24", area.width, area.height);
         frame.render_widget(Line::styled(text, state.theme.style(Tone::Warn)), area);
         return;
     }
@@ -56,10 +58,25 @@ fn view(state: &State, frame: &mut Frame, area: Rect) {
             grid::draw(state, &table(state), frame, list);
             overview::total(state, frame, sum);
         }
-        View::Tasks | View::Workers | View::Routing | View::Alerts => {
-            grid::draw(state, &table(state), frame, area);
+        View::Tasks | View::Beads | View::Workers | View::Routing | View::Alerts => {
+            detail::draw(state, frame, area);
         }
     }
+}
+
+/// Words in rows of so many columns.
+fn fold(text: &str, width: usize) -> Vec<String> {
+    let mut rows: Vec<String> = Vec::new();
+    for word in crate::text::clean(text).split_whitespace() {
+        match rows.last_mut() {
+            Some(row) if row.width() + 1 + word.width() <= width => {
+                row.push(' ');
+                row.push_str(word);
+            }
+            _ => rows.push(grid::fit(word, width)),
+        }
+    }
+    rows
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use forge_types::{Millis, NormalizedEntry};
 use serde_json::{Value, json};
 
 use crate::message::{Event, Loaded, LogNews, Message, RunNews};
-use crate::model::{Changed, Spent, Usage};
+use crate::model::{Bead, Changed, List, Means, Spent, Usage};
 use crate::state::State;
 use crate::theme::Theme;
 use crate::update::update;
@@ -58,7 +58,45 @@ pub fn worker(id: &str, phase: &str, level: &str, findings: &[&str], minutes: i6
         "bead": {"workspace": "/work/shop", "id": "shop-12", "title": "Round prices to cents", "actor": "forge/x"},
         "health": {"level": level, "findings": findings, "memory_mb": 412}, "status": null, "restarts": [],
         "parked_until": null, "note": null, "created_at": ago(minutes), "updated_at": ago(minutes),
+        "managed": true, "has_session": true, "attached": false,
     })
+}
+
+/// A session of somebody else.
+fn stranger(id: &str) -> Value {
+    let mut worker = worker(id, "running", "healthy", &[], 90);
+    worker["bead"] = Value::Null;
+    worker["session"] = json!(id);
+    worker["managed"] = json!(false);
+    worker
+}
+
+fn bead(id: &str, status: &str, priority: i64, title: &str, standing: Value) -> Bead {
+    let bead = json!({
+        "id": id, "title": title, "status": status, "priority": priority, "issue_type": "bug",
+        "updated_at": ago(20), "standing": standing,
+    });
+    Bead { project: Some(read(json!(PROJECT))), ..read(bead) }
+}
+
+/// One of each section, and one that the others wait for.
+fn beads() -> Vec<Bead> {
+    let described = json!({
+        "id": "shop-14", "title": "Show prices with tax", "status": "open", "priority": 1, "updated_at": ago(90),
+        "issue_type": "feature", "labels": ["prices"], "standing": {"ready": false, "blocked_by": ["shop-12"]},
+        "description": "Customers ask for it.\nSee the law of 2024.",
+        "dependencies": [{"depends_on_id": "shop-12", "type": "blocks"}],
+        "comments": [{"author": "ann", "text": "in all countries"}],
+    });
+    let held = json!({"lease": {"worker": "opus-1"}});
+    vec![
+        bead("shop-13", "open", 0, "Mend the till", json!({"ready": true})),
+        bead("shop-15", "open", 3, "Sort the shelf", json!({"ready": true})),
+        bead("shop-12", "in_progress", 1, "Round prices to cents", held),
+        Bead { project: Some(read(json!(PROJECT))), ..read(described) },
+        bead("shop-9", "open", 2, "Count the stock", json!({"failures": 3, "parked": "no key to the store"})),
+        bead("shop-11", "closed", 2, "Paint the door", json!({})),
+    ]
 }
 
 fn alert(id: &str, severity: &str, kind: &str, message: &str, resolved: bool) -> Value {
@@ -101,6 +139,13 @@ pub fn busy() -> State {
         days: vec![spent("day", "2026-11-16", 1.25), spent("day", "2026-11-15", 0.004)],
         models: vec![spent("model", "claude-opus-4", 1.254)],
         total: spent("model", "", 1.254),
+        workers: List::Read(read(json!([{
+            "worker_id": "opus-1", "call_count": 31, "total_tokens": 92_000, "total_cost_usd": 1.2,
+            "efficiency_score": 76_666.7, "tier": "premium",
+        }]))),
+        served: List::Read(read(json!([
+            {"model": "claude-opus-4", "avg_latency_ms": 2300.0, "cache_hit_rate": 0.94},
+        ]))),
     };
     let lists = [
         Loaded::Projects(read(project)),
@@ -117,16 +162,20 @@ pub fn busy() -> State {
             "id": "d1111111-0000-4000-8000-000000000001", "execution_process_id": "e1", "tool_name": "Bash",
             "tool_input": {"command": "rm -rf build"}, "created_at": ago(1), "attempt": ASKING,
         }]))),
-        Loaded::Beads(read(json!([{
-            "id": "shop-12", "title": "Round prices to cents", "status": "in_progress", "priority": 1,
-            "assignee": "forge/x", "updated_at": ago(20),
-        }]))),
+        Loaded::Beads(beads()),
         Loaded::Workers(read(json!([
             worker("opus-1", "running", "critical", &["rate_limited"], 45),
             worker("sonnet-1", "running", "healthy", &[], 45),
             worker("haiku-1", "paused", "healthy", &[], 45),
             worker("haiku-2", "failed", "failed", &["process_gone"], 300),
+            stranger("claude-code-sonnet-bravo"),
         ]))),
+        Loaded::Means(Means {
+            launchers: read(json!([{"name": "claude-code"}, {"name": "scripted"}])),
+            definitions: read(json!([{
+                "name": "door", "launcher": "scripted", "model": "none", "tier": "budget", "workspace": null,
+            }])),
+        }),
         Loaded::Alerts(read(json!([
             alert(
                 "f1111111-0000-4000-8000-000000000001",

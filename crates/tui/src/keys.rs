@@ -42,6 +42,16 @@ pub enum Command {
     Send,
     Restart,
     Pause,
+    Kill,
+    Interrupt,
+    Adopt,
+    Reassign,
+    Forget,
+    Claim,
+    Release,
+    Close,
+    Raise,
+    Lower,
     New,
     Acknowledge,
     AcknowledgeAll,
@@ -132,6 +142,10 @@ macro_rules! table {
 
 const ATTEMPTS: Place = Place::In(&[View::Overview, View::Attempts]);
 const WORK: Place = Place::In(&[View::Overview, View::Attempts, View::Tasks]);
+const BEADS: Place = Place::In(&[View::Beads]);
+/// Where the selected row is told in full below the list.
+const TOLD: Place =
+    Place::In(&[View::Attempts, View::Tasks, View::Beads, View::Workers, View::Routing, View::Alerts]);
 const RUNNING: Place = Place::In(&[View::Overview, View::Attempts, View::Workers]);
 const WORKERS: Place = Place::In(&[View::Workers]);
 const ALERTS: Place = Place::In(&[View::Overview, View::Alerts]);
@@ -147,19 +161,26 @@ pub static TABLE: &[Binding] = table! {
     Command::Send, [letter('i')], "send", "Type a line into the worker's session", WORKERS;
     Command::Restart, [letter('r')], "restart", "Start the worker again as it was", WORKERS;
     Command::Pause, [letter('z')], "pause", "Let it take nothing new, or go on", WORKERS;
+    Command::Reassign, [letter('b')], "reassign", "Give the worker another bead", WORKERS;
+    Command::Adopt, [letter('a')], "adopt", "Make a foreign session one of Forge's", WORKERS;
+    Command::Interrupt, [letter('c')], "interrupt", "Press Ctrl-C in the worker's session", WORKERS;
+    Command::Kill, [letter('X')], "kill", "End the worker at once", WORKERS;
+    Command::Forget, [letter('d')], "forget", "Take an ended worker from the list", WORKERS;
+    Command::Claim, [letter('c')], "claim", "Take the bead, so that nobody else does", BEADS;
+    Command::Release, [letter('r')], "release", "Give it back, or let it be tried again", BEADS;
+    Command::Close, [letter('x')], "close", "Close the bead, with what was done", BEADS;
+    Command::Raise, [letter('+'), letter('=')], "more urgent", "Raise its priority", BEADS;
+    Command::Lower, [letter('-')], "less urgent", "Lower its priority", BEADS;
     Command::Attach, [letter('t')], "attach", "Go to it in this terminal, and come back", RUNNING;
-    Command::New, [letter('n')], "new", "Give an agent a task, or start a worker",
-        Place::In(&[View::Overview, View::Attempts, View::Tasks, View::Workers]);
+    Command::New, [letter('n')], "new", "A task for an agent, a bead, or a worker",
+        Place::In(&[View::Overview, View::Attempts, View::Tasks, View::Beads, View::Workers]);
     Command::Open, [letter('o')], "open", "Open it in the browser", WORK;
     Command::Acknowledge, [letter('x')], "acknowledge", "Say that the alert was seen", ALERTS;
     Command::AcknowledgeAll, [letter('X')], "acknowledge all", "Say that every alert was seen", ALERTS;
-    Command::Group, [letter('b')], "by day/model", "Sum up by day or by model", Place::In(&[View::Costs]);
-    Command::Zoom, [key(KeyCode::Enter)], "zoom", "Give the log the whole screen, or not",
-        Place::In(&[View::Attempts]);
-    Command::LogDown, [letter('J'), key(KeyCode::Right)], "log down", "Scroll the log towards its end",
-        Place::In(&[View::Attempts]);
-    Command::LogUp, [letter('K'), key(KeyCode::Left)], "log up", "Scroll the log towards its beginning",
-        Place::In(&[View::Attempts]);
+    Command::Group, [letter('b')], "sum up by", "By day, by model or by worker", Place::In(&[View::Costs]);
+    Command::Zoom, [key(KeyCode::Enter)], "zoom", "Give log or detail the whole screen, or not", TOLD;
+    Command::LogDown, [letter('J'), key(KeyCode::Right)], "scroll down", "Towards the end of log or detail", TOLD;
+    Command::LogUp, [letter('K'), key(KeyCode::Left)], "scroll up", "Towards the beginning of log or detail", TOLD;
     Command::Help, [letter('?')], "help", "This list", Everywhere;
     Command::Palette, [letter(':')], "commands", "Find a command by its name", Everywhere;
     Command::Filter, [letter('/')], "filter", "Show only rows with these words", Everywhere;
@@ -172,16 +193,17 @@ pub static TABLE: &[Binding] = table! {
     Command::Last, [letter('G'), key(KeyCode::End)], "last", "The last row", Everywhere;
     Command::Sort, [letter('S')], "sort", "Sort by the next column, then by none", Everywhere;
     Command::Reverse, [letter('R')], "reverse", "Turn the order around", Everywhere;
-    Command::Back, [key(KeyCode::Esc)], "back", "Leave the log, take the filter away", Everywhere;
+    Command::Back, [key(KeyCode::Esc)], "back", "Leave log or detail, drop the filter", Everywhere;
     Command::NextView, [key(KeyCode::Tab), letter('l')], "next view", "The view to the right", Everywhere;
     Command::LastView, [key(KeyCode::BackTab), letter('h')], "view before", "The view to the left", Everywhere;
     Command::Show(View::Overview), [letter('1')], "overview", "What is at work and what waits", Everywhere;
     Command::Show(View::Attempts), [letter('2')], "attempts", "Every attempt, its log and its changes", Everywhere;
-    Command::Show(View::Tasks), [letter('3')], "tasks", "Tasks of the board, and beads", Everywhere;
-    Command::Show(View::Workers), [letter('4')], "workers", "Long-lived workers and how they are", Everywhere;
-    Command::Show(View::Costs), [letter('5')], "costs", "What was used, by day or by model", Everywhere;
-    Command::Show(View::Routing), [letter('6')], "routing", "Which work went to which model, and why", Everywhere;
-    Command::Show(View::Alerts), [letter('7')], "alerts", "What a person should know", Everywhere;
+    Command::Show(View::Tasks), [letter('3')], "tasks", "Tasks of the board", Everywhere;
+    Command::Show(View::Beads), [letter('4')], "beads", "What projects have written down to do", Everywhere;
+    Command::Show(View::Workers), [letter('5')], "workers", "Long-lived workers and how they are", Everywhere;
+    Command::Show(View::Costs), [letter('6')], "costs", "What was used, and what it cost", Everywhere;
+    Command::Show(View::Routing), [letter('7')], "routing", "Which work went to which model, and why", Everywhere;
+    Command::Show(View::Alerts), [letter('8')], "alerts", "What a person should know", Everywhere;
     Command::Reload, [ctrl('r')], "reload", "Ask the server for everything again", Everywhere;
     Command::Repaint, [ctrl('l')], "repaint", "Draw the whole screen again", Everywhere;
 };
@@ -231,7 +253,10 @@ mod tests {
     #[test]
     fn the_palette_finds_by_name_and_only_what_can_be_done_here() {
         let names = |view, words| search(view, words).iter().map(|found| found.name).collect::<Vec<_>>();
-        assert_eq!(names(View::Workers, "re"), ["restart", "reverse", "reload", "repaint", "view before"]);
+        assert_eq!(
+            names(View::Workers, "re"),
+            ["restart", "reassign", "reverse", "reload", "repaint", "view before"]
+        );
         assert!(names(View::Costs, "merge").is_empty());
         assert_eq!(names(View::Costs, " Wor"), ["workers"]);
     }

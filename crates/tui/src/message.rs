@@ -1,11 +1,11 @@
 //! What comes in from outside, and what is to be done there.
 
 use crossterm::event::KeyEvent;
-use forge_types::{Alert, AlertSettings, Millis, NormalizedEntry, Project, Routing, TaskSummary, Worker};
+use forge_types::{Alert, AlertSettings, Millis, NormalizedEntry, Project, Routing, TaskSummary};
 use serde_json::Value;
 
 use crate::api::Fault;
-use crate::model::{Attempt, Bead, Changed, Question, Usage};
+use crate::model::{Attempt, Bead, Changed, Means, Question, Usage, Worker};
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Message {
@@ -39,7 +39,7 @@ pub enum Event {
     Run(RunNews),
     AttemptGone(String),
     Approval,
-    Worker(Box<Worker>),
+    Worker(Box<forge_types::Worker>),
     WorkerGone(String),
     Alert(Box<Alert>),
     Routing(Box<Routing>),
@@ -73,6 +73,7 @@ pub enum Topic {
     Routing,
     Usage,
     Settings,
+    Means,
 }
 
 impl Topic {
@@ -87,6 +88,7 @@ impl Topic {
         Topic::Routing,
         Topic::Usage,
         Topic::Settings,
+        Topic::Means,
     ];
 }
 
@@ -102,6 +104,7 @@ pub enum Loaded {
     Routing(Vec<Routing>),
     Usage(Usage),
     Settings(AlertSettings),
+    Means(Means),
 }
 
 /// What is told of the attempt whose log is shown.
@@ -158,11 +161,19 @@ pub struct Attach {
 /// A request that changes something.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Call {
+    pub method: Method,
     pub path: String,
     pub body: Value,
     /// What is said when it went well.
     pub done: String,
     pub reload: Vec<Topic>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    Post,
+    Put,
+    Delete,
 }
 
 /// What an update comes to.

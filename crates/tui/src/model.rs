@@ -2,11 +2,17 @@
 //!
 //! Invariant: a list that the server does not serve is told from one that is empty and from one that was not read yet.
 
+mod bead;
+mod worker;
+
 use std::collections::BTreeMap;
 
-use forge_types::{Alert, AttemptStatus, MicroUsd, Millis, Project, ProjectId, Routing, TaskSummary, Worker};
-use serde::{Deserialize, Deserializer};
+use forge_types::{Alert, AttemptStatus, MicroUsd, Millis, Project, ProjectId, Routing, TaskSummary};
+use serde::Deserialize;
 use serde_json::Value;
+
+pub use bead::{Bead, Section};
+pub use worker::{Definition, Means, Worker};
 
 /// An attempt under the name of its task.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -51,55 +57,6 @@ impl Question {
     }
 }
 
-/// A bead, as far as it is shown; trackers differ in the rest.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-pub struct Bead {
-    pub id: String,
-    #[serde(default)]
-    pub title: String,
-    #[serde(default)]
-    pub status: Option<String>,
-    #[serde(default)]
-    pub standing: Standing,
-    #[serde(default)]
-    pub priority: Option<i64>,
-    #[serde(default)]
-    pub assignee: Option<String>,
-    #[serde(default, deserialize_with = "moment")]
-    pub updated_at: Option<Millis>,
-}
-
-/// What Forge knows of a bead besides its tracker.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-#[serde(default)]
-pub struct Standing {
-    pub ready: bool,
-    pub blocked_by: Vec<String>,
-    /// Why it waits for a person, if it does.
-    pub parked: Option<String>,
-}
-
-impl Bead {
-    pub fn is_closed(&self) -> bool {
-        self.status.as_deref() == Some("closed")
-    }
-
-    /// How it stands, in a word.
-    pub fn word(&self) -> &str {
-        match self.status.as_deref().unwrap_or("open") {
-            _ if self.standing.parked.is_some() => "parked",
-            "open" if self.standing.ready => "ready",
-            "open" if !self.standing.blocked_by.is_empty() => "blocked",
-            status => status,
-        }
-    }
-}
-
-/// Trackers write times in many ways; one that cannot be read is none.
-fn moment<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Millis>, D::Error> {
-    Ok(serde_json::from_value(Value::deserialize(from)?).ok())
-}
-
 /// What was used on a day, or with a model.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 pub struct Spent {
@@ -117,11 +74,36 @@ pub struct Spent {
     pub unpriced_tokens: u64,
 }
 
+/// What a worker used, and how much it got for it.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct WorkerSpent {
+    pub worker_id: String,
+    pub call_count: u64,
+    pub total_tokens: u64,
+    pub total_cost_usd: Option<MicroUsd>,
+    #[serde(default)]
+    pub efficiency_score: Option<f64>,
+    #[serde(default)]
+    pub tier: Option<String>,
+}
+
+/// How a model served.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct ModelServed {
+    pub model: String,
+    #[serde(default)]
+    pub avg_latency_ms: Option<f64>,
+    #[serde(default)]
+    pub cache_hit_rate: Option<f64>,
+}
+
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Usage {
     pub days: Vec<Spent>,
     pub models: Vec<Spent>,
     pub total: Spent,
+    pub workers: List<WorkerSpent>,
+    pub served: List<ModelServed>,
 }
 
 /// A file that an attempt changed.
@@ -179,12 +161,22 @@ pub struct Data {
     pub alerts: List<Alert>,
     pub routing: List<Routing>,
     pub usage: Usage,
+    pub means: Means,
 }
 
 impl Data {
     pub fn project_name(&self, id: ProjectId) -> &str {
         let found = self.projects.rows().iter().find(|project| project.id == id);
         found.map_or("", |project| project.name.as_str())
+    }
+
+    pub fn worker(&self, id: &str) -> Option<&Worker> {
+        self.workers.rows().iter().find(|worker| worker.id() == id)
+    }
+
+    /// Ids of beads are told apart by their project.
+    pub fn bead(&self, id: &str, project: Option<ProjectId>) -> Option<&Bead> {
+        self.beads.rows().iter().find(|bead| bead.id == id && bead.project == project)
     }
 }
 

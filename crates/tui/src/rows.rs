@@ -3,6 +3,8 @@
 //! Invariant: a view's rows follow from the state alone, so what is drawn and what a key acts on are the same.
 
 mod cells;
+mod detail;
+mod fleet;
 
 use std::cmp::Ordering;
 
@@ -12,9 +14,11 @@ use crate::model::{Data, List};
 use crate::state::{Grouping, Look, State, Subject, View};
 pub use cells::Cell;
 use cells::{
-    alert_line, alert_row, attempt_line, attempt_row, bead_row, is_open, question_row, routing_row,
-    spent_row, task_row, worker_row,
+    attempt_line, attempt_row, model_spent_row, question_row, spent_row, task_row, worker_spent_row,
 };
+pub use detail::{Fact, detail};
+pub use fleet::is_open;
+use fleet::{alert_line, alert_row, bead_row, routing_row, worker_row};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Column {
@@ -50,6 +54,8 @@ pub struct Row {
     pub cells: Vec<Cell>,
     /// The moment whose age the row shows.
     pub at: Option<Millis>,
+    /// The heading under which it stands while nothing else was sorted by.
+    pub section: Option<&'static str>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -83,27 +89,56 @@ const ATTEMPTS: &[Column] = &[
 ];
 const TASKS: &[Column] = &[
     column(""),
-    column("KIND"),
     column("ID"),
     column("STATUS"),
     right("TRIES"),
-    bending("FOR"),
+    bending("PROJECT"),
     right("AGE"),
+    bending("TITLE"),
+];
+const BEADS: &[Column] = &[
+    column(""),
+    column("ID"),
+    column("P"),
+    column("STATUS"),
+    column("TYPE").yielding(),
+    bending("WHO"),
+    right("AGE"),
+    bending("PROJECT").yielding(),
     bending("TITLE"),
 ];
 const WORKERS: &[Column] = &[
     column(""),
     column("ID"),
     column("PHASE"),
-    column("HEALTH"),
+    bending("HEALTH"),
     bending("MODEL"),
     column("TIER").yielding(),
     right("MB").yielding(),
     right("AGE"),
     bending("WORK"),
+    bending("LAST WORD").yielding(),
 ];
-const COSTS: &[Column] =
-    &[bending("DAY / MODEL"), right("RUNS"), right("INPUT"), right("CACHED"), right("OUTPUT"), right("COST")];
+const DAY_COSTS: &[Column] =
+    &[bending("DAY"), right("RUNS"), right("INPUT"), right("CACHED"), right("OUTPUT"), right("COST")];
+const MODEL_COSTS: &[Column] = &[
+    bending("MODEL"),
+    right("RUNS"),
+    right("INPUT"),
+    right("CACHED"),
+    right("OUTPUT"),
+    right("COST"),
+    right("CACHE HITS").yielding(),
+    right("LATENCY").yielding(),
+];
+const WORKER_COSTS: &[Column] = &[
+    bending("WORKER"),
+    column("TIER"),
+    right("CALLS"),
+    right("TOKENS"),
+    right("COST"),
+    right("TOKENS PER $"),
+];
 const ROUTING: &[Column] = &[
     column(""),
     column("WORK"),
@@ -113,6 +148,7 @@ const ROUTING: &[Column] = &[
     column("REASON").yielding(),
     column("OUTCOME"),
     right("COST"),
+    right("EXPECTED").yielding(),
     right("AGE"),
     bending("TITLE"),
 ];
@@ -126,6 +162,7 @@ const ALERTS: &[Column] = &[
     bending("MESSAGE"),
 ];
 
+const NO_BEADS: &str = "No project has beads. `br init` or `bd init` in a repository begins a list.";
 const UNREAD: &str = "reading …";
 const NO_FLEET: &str = "This server does not serve this list; a newer Forge does.";
 
@@ -143,21 +180,18 @@ pub fn table(state: &State) -> Table {
             (ATTEMPTS, rows.collect(), or_else(&data.attempts, "No attempt yet. n gives an agent a task."))
         }
         View::Tasks => {
-            let tasks = data.tasks.rows().iter().map(|task| task_row(task, data, now));
-            let beads = data.beads.rows().iter().map(|bead| bead_row(bead, now));
-            (TASKS, tasks.chain(beads).collect(), or_else(&data.tasks, "No task yet. n makes one."))
+            let rows = data.tasks.rows().iter().map(|task| task_row(task, data, now));
+            (TASKS, rows.collect(), or_else(&data.tasks, "No task yet. n makes one."))
+        }
+        View::Beads => {
+            let rows = data.beads.rows().iter().map(|bead| bead_row(bead, data, now));
+            (BEADS, rows.collect(), or_else(&data.beads, NO_BEADS))
         }
         View::Workers => {
             let rows = data.workers.rows().iter().map(|worker| worker_row(worker, now));
             (WORKERS, rows.collect(), or_else(&data.workers, "No worker. n starts one."))
         }
-        View::Costs => {
-            let spent = match state.grouping {
-                Grouping::Day => &data.usage.days,
-                Grouping::Model => &data.usage.models,
-            };
-            (COSTS, spent.iter().map(spent_row).collect(), "Nothing was used yet.")
-        }
+        View::Costs => costs(data, state.grouping),
         View::Routing => {
             let rows = data.routing.rows().iter().map(|routing| routing_row(routing, now));
             (ROUTING, rows.collect(), or_else(&data.routing, "No work was routed yet."))
@@ -168,6 +202,22 @@ pub fn table(state: &State) -> Table {
         }
     };
     arrange(columns, rows, empty, state.look())
+}
+
+fn costs(data: &Data, grouping: Grouping) -> (&'static [Column], Vec<Row>, &'static str) {
+    let (usage, empty) = (&data.usage, "Nothing was used yet.");
+    let served = usage.served.rows();
+    match grouping {
+        Grouping::Day => (DAY_COSTS, usage.days.iter().map(spent_row).collect(), empty),
+        Grouping::Model => {
+            let rows = usage.models.iter().map(|spent| model_spent_row(spent, served));
+            (MODEL_COSTS, rows.collect(), empty)
+        }
+        Grouping::Worker => {
+            let rows = usage.workers.rows().iter().map(worker_spent_row);
+            (WORKER_COSTS, rows.collect(), or_else(&usage.workers, "No worker has used anything yet."))
+        }
+    }
 }
 
 fn or_else<T>(list: &List<T>, empty: &'static str) -> &'static str {
@@ -195,6 +245,9 @@ fn arrange(columns: &'static [Column], mut rows: Vec<Row>, empty: &'static str, 
             let text = row.cells.iter().map(|cell| cell.text.to_lowercase()).collect::<Vec<_>>().join(" ");
             words.iter().all(|word| text.contains(word.as_str()))
         });
+    }
+    if look.sort.is_some() || look.reversed {
+        rows.iter_mut().for_each(|row| row.section = None);
     }
     if let Some(column) = look.sort {
         // Stable, so that equal ones stay in the order of the server.

@@ -175,7 +175,7 @@ impl Desk {
 }
 
 async fn perform(api: Api, call: Call, messages: mpsc::Sender<Message>) {
-    let result = api.post(&call.path, &call.body).await;
+    let result = api.call(&call).await;
     if let Err(fault) = &result {
         tracing::warn!(path = %call.path, %fault, "a request was refused");
     }

@@ -2,7 +2,7 @@
 //!
 //! Invariant: the state changes only in `update`; drawing reads it.
 
-use forge_types::Millis;
+use forge_types::{Millis, ProjectId};
 use serde_json::Value;
 
 use crate::bell::Bell;
@@ -18,6 +18,7 @@ pub enum View {
     Overview,
     Attempts,
     Tasks,
+    Beads,
     Workers,
     Costs,
     Routing,
@@ -25,10 +26,11 @@ pub enum View {
 }
 
 impl View {
-    pub const ALL: [View; 7] = [
+    pub const ALL: [View; 8] = [
         View::Overview,
         View::Attempts,
         View::Tasks,
+        View::Beads,
         View::Workers,
         View::Costs,
         View::Routing,
@@ -40,6 +42,7 @@ impl View {
             View::Overview => "Overview",
             View::Attempts => "Attempts",
             View::Tasks => "Tasks",
+            View::Beads => "Beads",
             View::Workers => "Workers",
             View::Costs => "Costs",
             View::Routing => "Routing",
@@ -58,7 +61,7 @@ pub enum Subject {
     Question(String),
     Attempt(String),
     Task(String),
-    Bead(String),
+    Bead { project: Option<ProjectId>, id: String },
     Worker(String),
     Spent(String),
     Routing(String),
@@ -76,6 +79,8 @@ pub struct Look {
     /// A column's number.
     pub sort: Option<usize>,
     pub reversed: bool,
+    /// Rows of the detail that are above the screen.
+    pub scroll: usize,
 }
 
 /// How the server stands.
@@ -127,6 +132,7 @@ pub enum Purpose {
     FollowUp { attempt: String },
     Deny { question: String },
     Send { worker: String },
+    Close { project: Option<ProjectId>, bead: String },
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -148,15 +154,36 @@ pub struct Input {
     pub hint: &'static str,
     pub required: bool,
     pub field: Field,
-    /// What Left and Right choose from; empty where anything may be typed.
+    /// What can be chosen, by the name that is shown.
     pub choices: Vec<(String, Value)>,
+    /// Anything may be typed; the choices are suggestions.
+    pub is_free: bool,
+}
+
+impl Input {
+    /// The next or the previous choice; from typed text the first that has it.
+    pub fn choose(&mut self, is_next: bool) {
+        let (count, text) = (self.choices.len(), self.field.text());
+        if count == 0 {
+            return;
+        }
+        let at = match self.choices.iter().position(|(name, _)| name == text) {
+            Some(at) if is_next => (at + 1) % count,
+            Some(at) => (at + count - 1) % count,
+            None => self.choices.iter().position(|(name, _)| name.contains(text)).unwrap_or(0),
+        };
+        self.field = Field::new(&self.choices[at].0);
+    }
 }
 
 /// What a form is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Makes {
     Task,
     Worker,
+    Bead,
+    /// Another bead for this worker.
+    Reassign(String),
 }
 
 /// What costs are summed up by.
@@ -165,6 +192,7 @@ pub enum Grouping {
     #[default]
     Day,
     Model,
+    Worker,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -183,7 +211,7 @@ pub struct State {
     pub bell: Bell,
     /// The log of the selected attempt.
     pub log: Log,
-    /// The log has the whole screen.
+    /// The log or the detail has the whole screen.
     pub zoomed: bool,
     pub grouping: Grouping,
     /// Requests that change something and are under way.

@@ -96,6 +96,8 @@ fn failed(state: &mut State, topic: Topic, fault: Fault) -> Outcome {
         (Topic::Workers, Fault::NotServed) => state.data.workers = List::NotServed,
         (Topic::Alerts, Fault::NotServed) => state.data.alerts = List::NotServed,
         (Topic::Routing, Fault::NotServed) => state.data.routing = List::NotServed,
+        // Everything can be typed.
+        (Topic::Means, Fault::NotServed) => return Outcome::nothing(),
         (topic, fault) => state.complain(format!("{topic:?} cannot be read: {fault}")),
     }
     Outcome::redraw()

@@ -7,6 +7,7 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::figures;
 use crate::keys::{Command, Place, TABLE};
+use crate::rows::is_open;
 use crate::state::{Link, State, View};
 use crate::text::{beginning, clean};
 use crate::theme::Tone;
@@ -22,7 +23,12 @@ pub fn header(state: &State, frame: &mut Frame, area: Rect) {
             true => theme.selected(theme.style(Tone::Accent)),
             false => theme.style(Tone::Plain),
         };
-        views.push(Span::styled(format!(" {} {} ", at + 1, view.title()), style));
+        let waiting = match view {
+            View::Alerts => state.data.alerts.rows().iter().filter(|alert| is_open(alert)).count(),
+            _ => 0,
+        };
+        let badge = if waiting == 0 { String::new() } else { format!("({waiting})") };
+        views.push(Span::styled(format!(" {} {}{badge}", at + 1, view.title()), style));
     }
     frame.render_widget(Line::from(views), Rect { height: 1, ..area });
     let below = Rect { y: area.y + 1, height: 1, ..area };

@@ -30,10 +30,17 @@ pub fn draw(state: &State, table: &Table, frame: &mut Frame, area: Rect) {
     }
     let height = usize::from(area.height.saturating_sub(1));
     let selected = table.selected.unwrap_or(0);
+    let lines = lines(table);
+    let middle = lines.iter().position(|line| *line == Shown::Row(selected)).unwrap_or(0);
     // The selected row is in the middle where there is enough above and below.
-    let first = selected.saturating_sub(height / 2).min(table.rows.len().saturating_sub(height));
-    let seen = table.rows.iter().enumerate().skip(first).take(height);
-    let widths = widths(table, usize::from(area.width).saturating_sub(2), first..first + height);
+    let first = middle.saturating_sub(height / 2).min(lines.len().saturating_sub(height));
+    let seen: Vec<Shown> = lines.iter().copied().skip(first).take(height).collect();
+    let rows = seen.iter().filter_map(|line| match line {
+        Shown::Row(at) => Some(*at),
+        Shown::Head { .. } => None,
+    });
+    let span = rows.clone().min().unwrap_or(0)..rows.max().map_or(0, |last| last + 1);
+    let widths = widths(table, usize::from(area.width).saturating_sub(2), span);
     let sort = state.look().sort;
     let heads = table.columns.iter().enumerate().map(|(at, column)| {
         let mark = match (sort == Some(at), state.look().reversed) {
@@ -45,14 +52,23 @@ pub fn draw(state: &State, table: &Table, frame: &mut Frame, area: Rect) {
     });
     let heads: Vec<Cell> = heads.collect();
     put(frame, area, 0, (table.columns, &widths, &heads), &|tone| theme.style(tone));
-    for (line, (at, row)) in seen.enumerate() {
-        let paint = |tone| match at == selected {
-            true => theme.selected(theme.style(tone)),
-            false => theme.style(tone),
-        };
-        put(frame, area, line as u16 + 1, (table.columns, &widths, &row.cells), &paint);
+    for (line, shown) in seen.into_iter().enumerate() {
+        let line = line as u16 + 1;
+        match shown {
+            Shown::Head { title, count } => {
+                let head = Line::styled(format!(" {title} ({count})"), theme.style(Tone::Accent));
+                frame.render_widget(head, Rect { y: area.y + line, height: 1, ..area });
+            }
+            Shown::Row(at) => {
+                let paint = |tone| match at == selected {
+                    true => theme.selected(theme.style(tone)),
+                    false => theme.style(tone),
+                };
+                put(frame, area, line, (table.columns, &widths, &table.rows[at].cells), &paint);
+            }
+        }
     }
-    let more = table.rows.len().saturating_sub(height);
+    let more = lines.len().saturating_sub(height);
     if more > 0 || table.rows.len() != table.whole {
         let text = match table.rows.len() == table.whole {
             true => format!(" {} of {} ", selected + 1, table.whole),
@@ -61,6 +77,28 @@ pub fn draw(state: &State, table: &Table, frame: &mut Frame, area: Rect) {
         let line = Line::styled(text, theme.style(Tone::Dim)).right_aligned();
         frame.render_widget(line, Rect { height: 1, ..area });
     }
+}
+
+/// A line of the list.
+#[derive(Clone, Copy, PartialEq)]
+enum Shown {
+    Head { title: &'static str, count: usize },
+    Row(usize),
+}
+
+/// Rows by their numbers, each section with its heading.
+fn lines(table: &Table) -> Vec<Shown> {
+    let mut lines = Vec::with_capacity(table.rows.len());
+    let mut before = None;
+    for (at, row) in table.rows.iter().enumerate() {
+        if let Some(title) = row.section.filter(|_| row.section != before) {
+            let count = table.rows.iter().filter(|other| other.section == row.section).count();
+            lines.push(Shown::Head { title, count });
+        }
+        before = row.section;
+        lines.push(Shown::Row(at));
+    }
+    lines
 }
 
 /// As wide as what is seen needs; the bending ones share what is left.

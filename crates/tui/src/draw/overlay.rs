@@ -6,6 +6,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Clear};
 use unicode_width::UnicodeWidthStr;
 
+use super::fold;
 use super::grid::fit;
 use crate::field::Field;
 use crate::keys::{self, TABLE};
@@ -128,8 +129,8 @@ fn draw_form(state: &State, frame: &mut Frame, area: Rect, form: &Form) {
         let tone = if focused { Tone::Accent } else { Tone::Plain };
         let text = match (input.field.text(), focused) {
             ("", _) => Span::styled(input.hint, theme.style(Tone::Dim)),
-            (text, true) => Span::styled(text, theme.style(Tone::Strong)),
-            (text, false) => Span::styled(text, theme.style(Tone::Plain)),
+            (text, true) => Span::styled(text.to_owned(), theme.style(Tone::Strong)),
+            (text, false) => Span::styled(text.to_owned(), theme.style(Tone::Plain)),
         };
         lines.push(Line::from(vec![Span::styled(label, theme.style(tone)), text]));
     }
@@ -137,22 +138,13 @@ fn draw_form(state: &State, frame: &mut Frame, area: Rect, form: &Form) {
         Some(why) => Line::styled(format!("! {why}"), theme.style(Tone::Bad)),
         None => Line::default(),
     });
+    let focused = &form.fields[form.focus];
+    let names: Vec<&str> = focused.choices.iter().map(|(name, _)| name.as_str()).collect();
+    let names = names.into_iter().filter(|name| !name.is_empty()).collect::<Vec<_>>().join(", ");
+    let choices = if names.is_empty() { String::new() } else { format!("Ctrl-N: {names}") };
+    let width = 74;
+    lines.push(Line::styled(fit(&choices, width - 4), theme.style(Tone::Dim)));
     lines.push(Line::styled("Tab next   Enter next, at the end done   Esc leave", theme.style(Tone::Dim)));
-    let inner = window(state, frame, area, form.title, lines, 74);
+    let inner = window(state, frame, area, form.title, lines, width as u16);
     cursor(frame, inner, form.focus as u16, LABEL + form.fields[form.focus].field.column());
-}
-
-/// Words in rows of so many columns.
-fn fold(text: &str, width: usize) -> Vec<String> {
-    let mut rows: Vec<String> = Vec::new();
-    for word in crate::text::clean(text).split_whitespace() {
-        match rows.last_mut() {
-            Some(row) if row.width() + 1 + word.width() <= width => {
-                row.push(' ');
-                row.push_str(word);
-            }
-            _ => rows.push(fit(word, width)),
-        }
-    }
-    rows
 }

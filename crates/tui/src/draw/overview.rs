@@ -6,14 +6,14 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
 use crate::figures;
-use crate::model::List;
+use crate::model::{List, Section};
 use crate::state::State;
 use crate::theme::Tone;
 
 pub fn draw(state: &State, frame: &mut Frame, area: Rect) {
     let theme = state.theme;
     for (at, (head, parts)) in
-        [attempts(state), tasks(state), workers(state), money(state)].iter().enumerate()
+        [attempts(state), tasks(state), beads(state), workers(state), money(state)].iter().enumerate()
     {
         let mut spans = vec![Span::styled(format!(" {head:<10}"), theme.style(Tone::Strong))];
         for (tone, text) in parts {
@@ -45,32 +45,45 @@ fn attempts(state: &State) -> Figures {
 
 fn tasks(state: &State) -> Figures {
     let count = |status| state.data.tasks.rows().iter().filter(|row| row.task.status == status).count();
-    let mut parts = vec![
+    let parts = vec![
         some(Tone::Plain, count(TaskStatus::Todo), "todo"),
         some(Tone::Busy, count(TaskStatus::InProgress), "in progress"),
         some(Tone::Warn, count(TaskStatus::InReview), "in review"),
         some(Tone::Good, count(TaskStatus::Done), "done"),
     ];
-    if let List::Read(beads) = &state.data.beads {
-        parts.push(some(Tone::Plain, beads.iter().filter(|bead| !bead.is_closed()).count(), "open beads"));
-    }
     ("Tasks", parts)
 }
 
+fn beads(state: &State) -> Figures {
+    let List::Read(beads) = &state.data.beads else { return unread("Beads", &state.data.beads) };
+    let count = |section| beads.iter().filter(|bead| bead.section() == section).count();
+    let parts = vec![
+        some(Tone::Good, count(Section::Ready), "ready"),
+        some(Tone::Busy, count(Section::InProgress), "in progress"),
+        some(Tone::Warn, count(Section::Blocked), "blocked"),
+        some(Tone::Bad, count(Section::Parked), "parked"),
+        some(Tone::Dim, count(Section::Closed), "closed"),
+    ];
+    ("Beads", parts)
+}
+
+fn unread<T: PartialEq>(head: &'static str, list: &List<T>) -> Figures {
+    let text = if *list == List::NotServed { "not served by this server" } else { "reading …" };
+    (head, vec![(Tone::Dim, text.to_owned())])
+}
+
 fn workers(state: &State) -> Figures {
-    let List::Read(workers) = &state.data.workers else {
-        let text =
-            if state.data.workers == List::NotServed { "not served by this server" } else { "reading …" };
-        return ("Workers", vec![(Tone::Dim, text.to_owned())]);
-    };
-    let live = workers.iter().filter(|worker| worker.phase.is_live());
-    let count = |level| live.clone().filter(|worker| worker.health.level == level).count();
+    let List::Read(workers) = &state.data.workers else { return unread("Workers", &state.data.workers) };
+    let ours = workers.iter().filter(|worker| worker.managed);
+    let live = ours.clone().filter(|worker| worker.facts.phase.is_live());
+    let count = |level| live.clone().filter(|worker| worker.facts.health.level == level).count();
     let bad = count(HealthLevel::Critical) + count(HealthLevel::Failed);
     let parts = vec![
         some(Tone::Good, count(HealthLevel::Healthy), "healthy"),
         some(Tone::Warn, count(HealthLevel::Degraded), "degraded"),
         some(Tone::Bad, bad, "critical"),
-        some(Tone::Dim, workers.len() - live.clone().count(), "not at work"),
+        some(Tone::Dim, ours.clone().count() - live.clone().count(), "not at work"),
+        some(Tone::Dim, workers.len() - ours.count(), "foreign"),
     ];
     ("Workers", parts)
 }

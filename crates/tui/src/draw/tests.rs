@@ -54,7 +54,7 @@ fn every_view_at_200x50() {
 #[test]
 fn what_stands_before_a_view() {
     let mut out = String::new();
-    for keys in ["2?", "2:st", "2ffix", "2s", "3n", "4n", "4p"] {
+    for keys in ["2?", "2:st", "2ffix", "2s", "3n", "4n", "4x", "5n", "5p", "5b", "5X"] {
         let mut state = busy();
         press(&mut state, keys);
         out += &format!("{keys}\n{}\n", screen(&state, (80, 24)));
@@ -71,13 +71,13 @@ fn a_server_without_anything_is_shown_with_what_helps() {
 
 #[test]
 fn any_size_can_be_drawn() {
-    for keys in ["1", "2", "4", "5", "2?", "2:", "2f", "2s", "3n", "4p"] {
+    for keys in ["1", "2", "4", "5", "6", "2?", "2:", "2f", "2s", "3n", "4n", "5n", "5p"] {
         let mut state = busy();
         press(&mut state, keys);
         tell_log(&mut state, RUNNING);
         state.log.scroll = 1000;
-        for columns in [1, 2, 10, 39, 40, 41, 79, 110, 300] {
-            for rows in [1, 2, 9, 10, 11, 24, 60] {
+        for columns in [1, 2, 10, 40, 79, 80, 81, 110, 300] {
+            for rows in [1, 2, 10, 23, 24, 25, 60] {
                 screen(&state, (columns, rows));
             }
         }
@@ -85,9 +85,51 @@ fn any_size_can_be_drawn() {
 }
 
 #[test]
+fn a_screen_that_is_too_small_says_so_and_nothing_else() {
+    let shown = screen(&busy(), (79, 24)).to_string();
+    assert!(shown.contains("79x24 is too small") && !shown.contains("Overview"), "{shown}");
+    assert!(!screen(&busy(), (80, 24)).to_string().contains("too small"));
+}
+
+#[test]
+fn a_row_is_told_in_full_on_the_whole_screen() {
+    let mut state = busy();
+    press(&mut state, "4jjj");
+    update(&mut state, Message::Key(KeyEvent::new(KeyCode::Enter, KeyModifiers::NONE)));
+    let mut out = screen(&state, (80, 24)).to_string();
+    press(&mut state, "5G");
+    out += &screen(&state, (80, 24)).to_string();
+    press(&mut state, "7j");
+    out += &screen(&state, (80, 24)).to_string();
+    insta::assert_snapshot!(out);
+}
+
+#[test]
+fn costs_are_summed_up_by_day_by_model_and_by_worker() {
+    let mut state = busy();
+    press(&mut state, "6b");
+    let mut out = screen(&state, (80, 24)).to_string();
+    press(&mut state, "b");
+    out += &screen(&state, (80, 24)).to_string();
+    insta::assert_snapshot!(out);
+}
+
+#[test]
+fn every_mark_has_the_width_of_one_column() {
+    let mut state = busy();
+    for view in View::ALL {
+        press(&mut state, &(view as usize + 1).to_string());
+        for row in table(&state).rows {
+            let mark = row.cells.first().filter(|_| view != View::Costs).map_or(".", |cell| &cell.text);
+            assert!(mark.is_ascii() && mark.len() == 1, "{mark}");
+        }
+    }
+}
+
+#[test]
 fn without_colours_nothing_is_coloured_and_the_selection_is_still_seen() {
     let mut state = State { theme: Theme::Plain, ..busy() };
-    press(&mut state, "4");
+    press(&mut state, "5");
     let screen = screen(&state, (80, 24));
     let cells = &screen.buffer().content;
     assert!(cells.iter().all(|cell| cell.fg == Color::Reset && cell.bg == Color::Reset));
@@ -99,11 +141,12 @@ fn the_selected_row_is_in_sight_however_long_the_list_is() {
     let mut state = busy();
     let one = state.data.workers.rows()[0].clone();
     let many = (0..500).map(|at| {
-        let id = format!("w-{at:03}").parse().expect("an id");
-        forge_types::Worker { id, ..one.clone() }
+        let mut worker = one.clone();
+        worker.facts.id = format!("w-{at:03}").parse().expect("an id");
+        worker
     });
     state.data.workers = crate::model::List::Read(many.collect());
-    press(&mut state, "4");
+    press(&mut state, "5");
     for (keys, id) in [("", "w-000"), ("G", "w-499"), ("k", "w-498"), ("g", "w-000")] {
         press(&mut state, keys);
         let screen = screen(&state, (80, 24)).to_string();

@@ -1,17 +1,14 @@
-//! One row of each kind.
+//! Cells, and the rows of what the board and the ledger have.
 //!
 //! Invariant: every state has a mark and a word besides its tone, and text of strangers is cleaned.
 
-use forge_types::{
-    Alert, AttemptStatus, HealthLevel, MicroUsd, Millis, Outcome, Routing, Severity, TaskStatus, TaskSummary,
-    Worker, WorkerPhase,
-};
+use forge_types::{AttemptStatus, MicroUsd, Millis, TaskStatus, TaskSummary};
 use serde::Serialize;
 use serde_json::Value;
 
 use super::Row;
 use crate::figures;
-use crate::model::{Attempt, Bead, Data, Question, Spent};
+use crate::model::{Attempt, Data, ModelServed, Question, Spent, WorkerSpent};
 use crate::state::Subject;
 use crate::text::clean;
 use crate::theme::Tone;
@@ -24,22 +21,27 @@ pub struct Cell {
     pub number: Option<f64>,
 }
 
-fn cell(tone: Tone, text: impl AsRef<str>) -> Cell {
+pub fn cell(tone: Tone, text: impl AsRef<str>) -> Cell {
     Cell { text: clean(text.as_ref()).replace('\n', " "), tone, number: None }
 }
 
-fn number(tone: Tone, text: impl AsRef<str>, number: f64) -> Cell {
+pub fn number(tone: Tone, text: impl AsRef<str>, number: f64) -> Cell {
     Cell { number: Some(number), ..cell(tone, text) }
 }
 
-fn age(at: Millis, now: Millis) -> Cell {
+pub fn age(at: Millis, now: Millis) -> Cell {
     number(Tone::Dim, figures::age(at, now), (now.0 - at.0) as f64)
 }
 
-fn money(cost: Option<MicroUsd>) -> Cell {
+/// Where there is nothing to tell.
+pub fn nothing() -> Cell {
+    cell(Tone::Dim, "-")
+}
+
+pub fn money(cost: Option<MicroUsd>) -> Cell {
     match cost {
         Some(cost) => number(Tone::Plain, figures::money(cost.0 as f64 / 1e6), cost.0 as f64),
-        None => cell(Tone::Dim, "-"),
+        None => nothing(),
     }
 }
 
@@ -52,7 +54,7 @@ fn short(id: &str) -> &str {
 }
 
 /// The word of a fieldless variant, as the wire has it.
-fn word(value: impl Serialize) -> String {
+pub fn word(value: impl Serialize) -> String {
     match serde_json::to_value(value) {
         Ok(Value::String(word)) => word.replace('_', " "),
         _ => String::new(),
@@ -94,6 +96,7 @@ pub fn question_row(question: &Question, now: Millis) -> Row {
             cell(Tone::Strong, question.wish()),
         ],
         at: Some(question.created_at),
+        section: None,
     }
 }
 
@@ -115,6 +118,7 @@ pub fn attempt_line(attempt: &Attempt, data: &Data, now: Millis) -> Row {
         ],
         subject: Subject::Attempt(id),
         at: Some(attempt.attempt.created_at),
+        section: None,
     }
 }
 
@@ -135,6 +139,7 @@ pub fn attempt_row(attempt: &Attempt, data: &Data, now: Millis) -> Row {
         ],
         subject: Subject::Attempt(id),
         at: Some(attempt.created_at),
+        section: None,
     }
 }
 
@@ -151,7 +156,6 @@ pub fn task_row(summary: &TaskSummary, data: &Data, now: Millis) -> Row {
     Row {
         cells: vec![
             cell(tone, mark),
-            cell(Tone::Dim, "task"),
             cell(Tone::Strong, short(&id)),
             cell(tone, task.status.as_str()),
             number(Tone::Plain, summary.attempt_count.to_string(), summary.attempt_count as f64),
@@ -161,76 +165,7 @@ pub fn task_row(summary: &TaskSummary, data: &Data, now: Millis) -> Row {
         ],
         subject: Subject::Task(id),
         at: Some(task.created_at),
-    }
-}
-
-pub fn bead_row(bead: &Bead, now: Millis) -> Row {
-    let (tone, mark) = match bead.word() {
-        "in_progress" => (Tone::Busy, ">"),
-        "parked" => (Tone::Bad, "!"),
-        "closed" => (Tone::Good, "+"),
-        "blocked" => (Tone::Warn, "="),
-        _ => (Tone::Plain, "."),
-    };
-    let priority = bead.priority.map(|priority| format!("P{priority} ")).unwrap_or_default();
-    Row {
-        cells: vec![
-            cell(tone, mark),
-            cell(Tone::Dim, "bead"),
-            cell(Tone::Strong, &bead.id),
-            cell(tone, bead.word().replace('_', "")),
-            cell(Tone::Dim, "-"),
-            cell(Tone::Plain, bead.assignee.as_deref().unwrap_or_default()),
-            bead.updated_at.map_or_else(|| cell(Tone::Dim, "-"), |at| age(at, now)),
-            cell(Tone::Plain, format!("{priority}{}", bead.title)),
-        ],
-        subject: Subject::Bead(bead.id.clone()),
-        at: bead.updated_at,
-    }
-}
-
-fn phase_tone(phase: WorkerPhase) -> (Tone, &'static str) {
-    match phase {
-        WorkerPhase::Starting | WorkerPhase::Recovering => (Tone::Busy, "~"),
-        WorkerPhase::Running => (Tone::Good, ">"),
-        WorkerPhase::Paused | WorkerPhase::Parked => (Tone::Warn, "="),
-        WorkerPhase::Stopped | WorkerPhase::Finished => (Tone::Dim, "."),
-        WorkerPhase::Failed => (Tone::Bad, "!"),
-    }
-}
-
-pub fn health_tone(level: HealthLevel) -> Tone {
-    match level {
-        HealthLevel::Healthy => Tone::Good,
-        HealthLevel::Degraded => Tone::Warn,
-        HealthLevel::Critical | HealthLevel::Failed => Tone::Bad,
-    }
-}
-
-pub fn worker_row(worker: &Worker, now: Millis) -> Row {
-    let (tone, mark) = phase_tone(worker.phase);
-    let findings: Vec<String> = worker.health.findings.iter().map(word).collect();
-    let health = match (worker.phase.is_live(), findings.is_empty()) {
-        (false, _) => cell(Tone::Dim, "-"),
-        (true, true) => cell(health_tone(worker.health.level), word(worker.health.level)),
-        (true, false) => cell(health_tone(worker.health.level), findings.join(", ")),
-    };
-    let bead = worker.bead.as_ref().map(|bead| format!("{} {}", bead.id, bead.title));
-    let memory = worker.health.memory_mb;
-    Row {
-        subject: Subject::Worker(worker.id.to_string()),
-        cells: vec![
-            cell(tone, mark),
-            cell(Tone::Strong, worker.id.as_str()),
-            cell(tone, word(worker.phase)),
-            health,
-            cell(Tone::Plain, &worker.model),
-            cell(Tone::Plain, worker.tier.as_str()),
-            memory.map_or_else(|| cell(Tone::Dim, "-"), |mb| number(Tone::Plain, mb.to_string(), mb as f64)),
-            age(worker.created_at, now),
-            cell(Tone::Plain, bead.or_else(|| worker.note.clone()).unwrap_or_default()),
-        ],
-        at: Some(worker.created_at),
+        section: None,
     }
 }
 
@@ -247,85 +182,36 @@ pub fn spent_row(spent: &Spent) -> Row {
             money(spent.cost_usd),
         ],
         at: None,
+        section: None,
     }
 }
 
-pub fn routing_row(routing: &Routing, now: Millis) -> Row {
-    let (tone, mark, outcome) = match routing.outcome {
-        None => (Tone::Busy, ">", "at work".to_owned()),
-        Some(outcome @ Outcome::Closed) => (Tone::Good, "+", word(outcome)),
-        Some(outcome @ Outcome::Released) => (Tone::Warn, "x", word(outcome)),
-        Some(outcome @ Outcome::Parked) => (Tone::Bad, "!", word(outcome)),
-    };
-    let score = routing.score.total();
+/// With how the model served, where the server tells it.
+pub fn model_spent_row(spent: &Spent, served: &[ModelServed]) -> Row {
+    let served = served.iter().find(|one| Some(one.model.as_str()) == spent.model.as_deref());
+    let share = served.and_then(|one| one.cache_hit_rate);
+    let latency = served.and_then(|one| one.avg_latency_ms);
+    let mut row = spent_row(spent);
+    row.cells.extend([
+        share.map_or_else(nothing, |share| number(Tone::Plain, format!("{:.0} %", share * 100.0), share)),
+        latency.map_or_else(nothing, |ms| number(Tone::Plain, format!("{:.1} s", ms / 1000.0), ms)),
+    ]);
+    row
+}
+
+pub fn worker_spent_row(spent: &WorkerSpent) -> Row {
+    let gain = spent.efficiency_score;
     Row {
-        subject: Subject::Routing(routing.id.to_string()),
+        subject: Subject::Spent(spent.worker_id.clone()),
         cells: vec![
-            cell(tone, mark),
-            cell(Tone::Strong, &routing.work),
-            number(Tone::Plain, score.to_string(), f64::from(score)),
-            cell(Tone::Plain, routing.decision.tier.as_str()),
-            cell(Tone::Plain, &routing.decision.model),
-            cell(Tone::Plain, word(routing.decision.reason)),
-            cell(tone, outcome),
-            money(routing.actual_cost.or(routing.decision.estimated_cost)),
-            age(routing.decided_at, now),
-            cell(Tone::Plain, &routing.title),
+            cell(Tone::Strong, &spent.worker_id),
+            cell(Tone::Plain, spent.tier.as_deref().unwrap_or_default()),
+            count(spent.call_count),
+            count(spent.total_tokens),
+            money(spent.total_cost_usd),
+            gain.map_or_else(nothing, |gain| number(Tone::Plain, figures::tokens(gain as u64), gain)),
         ],
-        at: Some(routing.decided_at),
-    }
-}
-
-/// Nobody has seen or solved it.
-pub fn is_open(alert: &Alert) -> bool {
-    alert.acknowledged_at.is_none() && alert.resolved_at.is_none()
-}
-
-fn alert_tone(alert: &Alert) -> (Tone, &'static str) {
-    match alert.severity {
-        _ if !is_open(alert) => (Tone::Dim, "."),
-        Severity::Critical => (Tone::Bad, "!"),
-        Severity::Warning => (Tone::Warn, "?"),
-        Severity::Info => (Tone::Plain, "-"),
-    }
-}
-
-fn alert_word(alert: &Alert) -> String {
-    match (alert.resolved_at, alert.acknowledged_at) {
-        (Some(_), _) => "resolved".to_owned(),
-        (None, Some(_)) => "seen".to_owned(),
-        (None, None) => word(alert.severity),
-    }
-}
-
-pub fn alert_line(alert: &Alert, now: Millis) -> Row {
-    let (tone, mark) = alert_tone(alert);
-    Row {
-        subject: Subject::Alert(alert.id.to_string()),
-        cells: vec![
-            cell(tone, mark),
-            cell(tone, "alert"),
-            cell(Tone::Plain, &alert.subject),
-            age(alert.last_at, now),
-            cell(Tone::Plain, &alert.message),
-        ],
-        at: Some(alert.last_at),
-    }
-}
-
-pub fn alert_row(alert: &Alert, now: Millis) -> Row {
-    let (tone, mark) = alert_tone(alert);
-    Row {
-        subject: Subject::Alert(alert.id.to_string()),
-        cells: vec![
-            cell(tone, mark),
-            cell(tone, alert_word(alert)),
-            cell(Tone::Plain, word(alert.kind)),
-            cell(Tone::Plain, &alert.subject),
-            number(Tone::Plain, alert.count.to_string(), f64::from(alert.count)),
-            age(alert.last_at, now),
-            cell(Tone::Plain, &alert.message),
-        ],
-        at: Some(alert.last_at),
+        at: None,
+        section: None,
     }
 }

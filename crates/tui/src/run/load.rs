@@ -9,13 +9,14 @@ use std::time::Duration;
 
 use futures_util::future::try_join_all;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio::sync::{Notify, mpsc};
 use tokio::task::JoinSet;
 
 use crate::api::{Api, Fault};
 use crate::message::{Loaded, Message, Topic};
-use crate::model::{Bead, Question, Spent, Usage};
+use crate::model::{Bead, Definition, List, Means, Question, Spent, Usage};
 
 const PACE: Duration = Duration::from_millis(200);
 
@@ -69,6 +70,7 @@ async fn read(api: &Api, topic: Topic) -> Result<Loaded, Fault> {
             let config: Config = api.get("/api/config").await?;
             Loaded::Settings(config.fleet.alerts)
         }
+        Topic::Means => Loaded::Means(means(api).await?),
     })
 }
 
@@ -80,7 +82,7 @@ struct Config {
 
 #[derive(Deserialize)]
 struct Named {
-    id: String,
+    id: forge_types::ProjectId,
 }
 
 /// Those of all projects, the newest first.
@@ -95,19 +97,26 @@ async fn tasks(api: &Api) -> Result<Vec<forge_types::TaskSummary>, Fault> {
     Ok(tasks)
 }
 
-/// Those of all projects that have some, in the order of their trackers.
+/// Those of all projects that have some: by section, the most urgent first, else in the order of their trackers.
 async fn beads(api: &Api) -> Result<Vec<Bead>, Fault> {
     let projects: Vec<Named> = api.get("/api/projects").await?;
     let lists = projects.iter().map(|project| {
         let path = format!("/api/beads?project_id={}", project.id);
         async move {
             match api.get::<Vec<Bead>>(&path).await {
+                Ok(beads) => {
+                    let of = |bead| Bead { project: Some(project.id), ..bead };
+                    Ok(beads.into_iter().map(of).collect())
+                }
+                // Most projects have none.
                 Err(Fault::Missing(_)) => Ok(Vec::new()),
-                other => other,
+                Err(fault) => Err(fault),
             }
         }
     });
-    Ok(try_join_all(lists).await?.into_iter().flatten().collect())
+    let mut beads: Vec<Bead> = try_join_all(lists).await?.into_iter().flatten().collect();
+    beads.sort_by_key(|bead| (bead.section(), bead.urgency()));
+    Ok(beads)
 }
 
 /// Each with the attempt of its run.
@@ -134,7 +143,29 @@ async fn usage(api: &Api) -> Result<Usage, Fault> {
         api.get::<Report>("/api/usage?group_by=day"),
         api.get::<Report>("/api/usage?group_by=model"),
     )?;
+    let (workers, served) =
+        tokio::try_join!(if_served(api, "/api/usage/workers"), if_served(api, "/api/usage/models"))?;
     let mut groups = days.groups;
     groups.sort_by(|a, b| b.day.cmp(&a.day));
-    Ok(Usage { days: groups, models: models.groups, total: days.total })
+    Ok(Usage { days: groups, models: models.groups, total: days.total, workers, served })
+}
+
+/// What an older server does not tell is no fault.
+async fn if_served<T: DeserializeOwned>(api: &Api, path: &str) -> Result<List<T>, Fault> {
+    match api.get(path).await {
+        Ok(rows) => Ok(List::Read(rows)),
+        Err(Fault::NotServed) => Ok(List::NotServed),
+        Err(fault) => Err(fault),
+    }
+}
+
+#[derive(Deserialize)]
+struct Definitions {
+    definitions: Vec<Definition>,
+}
+
+async fn means(api: &Api) -> Result<Means, Fault> {
+    let (launchers, defined) =
+        tokio::try_join!(api.get("/api/launchers"), api.get::<Definitions>("/api/worker-definitions"),)?;
+    Ok(Means { launchers, definitions: defined.definitions })
 }

@@ -6,11 +6,11 @@ use super::action;
 use crate::field::Field;
 use crate::keys::{self, Command};
 use crate::message::{Effect, Outcome, Topic};
-use crate::rows::table;
+use crate::rows::{detail, table};
 use crate::state::{Form, Grouping, Overlay, Purpose, State, View};
 
 const PAGE: isize = 10;
-const LOG_STEP: usize = 5;
+const SCROLL_STEP: usize = 5;
 
 pub fn press(state: &mut State, event: &KeyEvent) -> Outcome {
     let leaves = event.code == KeyCode::Char('c') && event.modifiers.contains(KeyModifiers::CONTROL);
@@ -27,7 +27,9 @@ pub fn press(state: &mut State, event: &KeyEvent) -> Outcome {
 pub fn paste(state: &mut State, text: &str) -> Outcome {
     let field = match &mut state.overlay {
         Some(Overlay::Palette { field, .. } | Overlay::Ask { field, .. }) => field,
-        Some(Overlay::Form(Form { fields, focus, .. })) if fields[*focus].choices.is_empty() => {
+        Some(Overlay::Form(Form { fields, focus, .. }))
+            if fields[*focus].is_free || fields[*focus].choices.is_empty() =>
+        {
             &mut fields[*focus].field
         }
         _ => return Outcome::nothing(),
@@ -50,11 +52,8 @@ pub fn run(state: &mut State, command: Command) -> Outcome {
         Command::PageUp => step(state, -PAGE),
         Command::First => step(state, isize::MIN),
         Command::Last => step(state, isize::MAX),
-        Command::LogDown => state.log.scroll = state.log.scroll.saturating_sub(LOG_STEP),
-        Command::LogUp => {
-            let most = state.log.height(usize::from(state.size.0));
-            state.log.scroll = (state.log.scroll + LOG_STEP).min(most);
-        }
+        Command::LogDown => scroll(state, true),
+        Command::LogUp => scroll(state, false),
         Command::Zoom => state.zoomed = !state.zoomed,
         Command::Back => back(state),
         Command::Show(view) => return show(state, view),
@@ -80,7 +79,8 @@ pub fn run(state: &mut State, command: Command) -> Outcome {
         Command::Group => {
             state.grouping = match state.grouping {
                 Grouping::Day => Grouping::Model,
-                Grouping::Model => Grouping::Day,
+                Grouping::Model => Grouping::Worker,
+                Grouping::Worker => Grouping::Day,
             };
         }
         Command::Reload => {
@@ -99,8 +99,28 @@ fn show(state: &mut State, view: View) -> Outcome {
     state.zoomed = false;
     match view {
         // Other programs change beads without a word to the server.
-        View::Tasks => Outcome::redraw().with(Effect::Load(Topic::Beads)),
+        View::Beads => Outcome::redraw().with(Effect::Load(Topic::Beads)),
+        // Nobody tells of sessions of others, nor of files that people write.
+        View::Workers => {
+            Outcome::redraw().with(Effect::Load(Topic::Workers)).with(Effect::Load(Topic::Means))
+        }
         _ => Outcome::redraw(),
+    }
+}
+
+/// A log is read from its end, a detail from its beginning.
+fn scroll(state: &mut State, is_down: bool) {
+    let (at, most) = match state.view {
+        View::Attempts => (state.log.scroll, state.log.height(usize::from(state.size.0))),
+        _ => (state.look().scroll, detail(state).len()),
+    };
+    let to = match is_down == (state.view == View::Attempts) {
+        true => at.saturating_sub(SCROLL_STEP),
+        false => (at + SCROLL_STEP).min(most),
+    };
+    match state.view {
+        View::Attempts => state.log.scroll = to,
+        _ => state.look_mut().scroll = to,
     }
 }
 
@@ -118,7 +138,7 @@ fn step(state: &mut State, by: isize) {
     let to = at.saturating_add_signed(by).min(last);
     let subject = table.rows.into_iter().nth(to).map(|row| row.subject);
     let look = state.look_mut();
-    (look.index, look.selected) = (to, subject);
+    (look.index, look.selected, look.scroll) = (to, subject, 0);
 }
 
 /// The overlay was taken away and is put back where it stays.
@@ -183,19 +203,19 @@ fn press_in(state: &mut State, overlay: Overlay, event: &KeyEvent) -> Outcome {
 
 fn press_form(state: &mut State, mut form: Form, event: &KeyEvent) -> Outcome {
     let last = form.fields.len() - 1;
+    let ctrl = event.modifiers.contains(KeyModifiers::CONTROL);
     let input = &mut form.fields[form.focus];
     match event.code {
         KeyCode::Tab | KeyCode::Down => form.focus = if form.focus == last { 0 } else { form.focus + 1 },
         KeyCode::BackTab | KeyCode::Up => form.focus = form.focus.checked_sub(1).unwrap_or(last),
         KeyCode::Enter if form.focus < last => form.focus += 1,
         KeyCode::Enter => return action::submit(state, form),
-        KeyCode::Left | KeyCode::Right if !input.choices.is_empty() => {
-            let count = input.choices.len();
-            let by = if event.code == KeyCode::Right { 1 } else { count - 1 };
-            let at = input.choices.iter().position(|(name, _)| name == input.field.text()).unwrap_or(0);
-            input.field = Field::new(&input.choices[(at + by) % count].0);
+        KeyCode::Char('n') if ctrl => input.choose(true),
+        KeyCode::Char('p') if ctrl => input.choose(false),
+        KeyCode::Left | KeyCode::Right if !input.is_free && !input.choices.is_empty() => {
+            input.choose(event.code == KeyCode::Right);
         }
-        _ if input.choices.is_empty() => {
+        _ if input.is_free || input.choices.is_empty() => {
             input.field.press(event);
         }
         _ => {}

@@ -3,7 +3,7 @@
 use forge_types::AttemptStatus;
 
 use crate::message::{Effect, Event, Loaded, Outcome, RunNews, Topic};
-use crate::model::List;
+use crate::model::{List, Worker};
 use crate::state::{State, View};
 
 pub fn put(state: &mut State, loaded: Loaded) -> Outcome {
@@ -22,6 +22,7 @@ pub fn put(state: &mut State, loaded: Loaded) -> Outcome {
             state.bell.settings = settings;
             return Outcome::nothing();
         }
+        Loaded::Means(means) => data.means = means,
     }
     Outcome::redraw()
 }
@@ -43,10 +44,17 @@ pub fn take(state: &mut State, event: Event) -> Outcome {
         Event::Run(run) => return take_run(state, &run),
         Event::Approval => return Outcome::nothing().with(Effect::Load(Topic::Questions)),
         Event::Worker(worker) => {
-            let id = worker.id.clone();
-            data.workers.put(*worker, |known| known.id == id);
+            let known = data.worker(worker.id.as_str());
+            let changes_hands = known.is_some_and(|known| known.facts.bead != worker.bead);
+            let worker = Worker::told(*worker, known);
+            let id = worker.facts.id.clone();
+            data.workers.put(worker, |known| known.facts.id == id);
+            if changes_hands {
+                // A bead changed hands, and trackers tell nothing by themselves.
+                return Outcome::redraw().with(Effect::Load(Topic::Beads));
+            }
         }
-        Event::WorkerGone(id) => data.workers.remove(|worker| worker.id.as_str() == id),
+        Event::WorkerGone(id) => data.workers.remove(|worker| worker.id() == id),
         Event::Alert(alert) => {
             let id = alert.id;
             let known = data.alerts.rows().iter().find(|known| known.id == id);

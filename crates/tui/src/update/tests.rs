@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::*;
 use crate::fixture::{self, ASKING, FAILED, NOW, RUNNING, busy, empty, worker, worker_event};
-use crate::message::{Attach, Event, Loaded};
+use crate::message::{Attach, Event, Loaded, Method};
 use crate::state::{Grouping, Purpose};
 
 fn press(state: &mut State, keys: &str) -> Vec<Effect> {
@@ -91,7 +91,7 @@ fn a_follow_up_is_typed_and_an_empty_one_is_none() {
 #[test]
 fn workers_are_paused_resumed_and_typed_to_at_once_and_restarted_after_a_yes() {
     let mut state = busy();
-    assert_eq!(calls(&press(&mut state, "4z"))[0].0, "/api/workers/opus-1/pause");
+    assert_eq!(calls(&press(&mut state, "5z"))[0].0, "/api/workers/opus-1/pause");
     assert_eq!(calls(&press(&mut state, "jjz"))[0].0, "/api/workers/haiku-1/resume");
     assert_eq!(
         calls(&press(&mut state, "igo on\n")),
@@ -104,14 +104,16 @@ fn workers_are_paused_resumed_and_typed_to_at_once_and_restarted_after_a_yes() {
 #[test]
 fn attaching_gives_the_terminal_away() {
     let mut state = busy();
+    press(&mut state, "5");
     let args = ["worker", "attach", "opus-1"].map(str::to_owned).into();
-    assert_eq!(press(&mut state, "4t"), [Effect::Attach(Attach { args, is_read: false })]);
+    assert_eq!(press(&mut state, "t"), [Effect::Attach(Attach { args, is_read: false })]);
 }
 
 #[test]
 fn peeking_reads_until_it_is_left() {
     let mut state = busy();
-    assert_eq!(press(&mut state, "4p"), [Effect::Peek(Some("opus-1".to_owned()))]);
+    press(&mut state, "5");
+    assert_eq!(press(&mut state, "p"), [Effect::Peek(Some("opus-1".to_owned()))]);
     let peeked =
         |worker: &str, text: &str| Message::Peeked { worker: worker.into(), screen: Ok(text.into()) };
     assert!(update(&mut state, peeked("opus-1", "$ \u{1b}[31mls")).redraw);
@@ -220,20 +222,20 @@ fn a_worker_that_changes_is_shown_without_asking_again() {
     let mut state = busy();
     let outcome = update(&mut state, worker_event(worker("sonnet-1", "paused", "healthy", &[], 45)));
     assert_eq!((outcome.redraw, outcome.effects), (true, vec![]));
-    assert_eq!(state.data.workers.rows()[1].phase, WorkerPhase::Paused);
+    assert_eq!(state.data.workers.rows()[1].facts.phase, WorkerPhase::Paused);
     update(&mut state, worker_event(worker("new", "starting", "healthy", &[], 0)));
-    assert_eq!(state.data.workers.rows().len(), 5);
+    assert_eq!(state.data.workers.rows().len(), 6);
     update(&mut state, Message::Event(Event::WorkerGone("new".to_owned())));
-    assert_eq!(state.data.workers.rows().len(), 4);
+    assert_eq!(state.data.workers.rows().len(), 5);
 }
 
 #[test]
 fn the_clock_draws_only_when_an_age_reads_differently() {
     let mut state = busy();
-    press(&mut state, "4");
+    press(&mut state, "5");
     assert!(!update(&mut state, Message::Tick(Millis(NOW.0 + 1000))).redraw);
     assert!(update(&mut state, Message::Tick(Millis(NOW.0 + 61_000))).redraw);
-    press(&mut state, "5");
+    press(&mut state, "6");
     assert!(!update(&mut state, Message::Tick(Millis(NOW.0 + 190_000))).redraw, "costs have no age");
 }
 
@@ -256,7 +258,7 @@ fn a_server_that_comes_back_is_asked_for_everything() {
 fn a_list_that_is_not_served_is_told_from_an_empty_one() {
     let mut state = empty();
     update(&mut state, Message::Failed(Topic::Workers, Fault::NotServed));
-    press(&mut state, "4");
+    press(&mut state, "5");
     assert!(table(&state).empty.contains("does not serve"));
     update(&mut state, Message::Loaded(Box::new(Loaded::Workers(vec![]))));
     assert!(table(&state).empty.contains("No worker"));
@@ -300,9 +302,117 @@ fn a_log_is_scrolled_no_further_than_it_is_long_and_comes_back_at_once() {
 }
 
 #[test]
-fn beads_are_read_again_when_work_is_looked_at() {
+fn what_nobody_tells_of_is_read_again_when_it_is_looked_at() {
     let mut state = busy();
-    assert_eq!(press(&mut state, "3"), [Effect::Load(Topic::Beads)]);
+    assert_eq!(press(&mut state, "4"), [Effect::Load(Topic::Beads)]);
+    assert_eq!(press(&mut state, "5"), [Effect::Load(Topic::Workers), Effect::Load(Topic::Means)]);
+}
+
+#[test]
+fn a_foreign_worker_is_looked_at_and_adopted_and_nothing_else() {
+    let mut state = busy();
+    assert_eq!(calls(&press(&mut state, "5GsyXyryzb")), []);
+    assert!(
+        state.notice.as_ref().is_some_and(|notice| notice.text.contains("a adopts it")),
+        "{:?}",
+        state.notice
+    );
+    assert_eq!(state.overlay, None);
+    assert_eq!(calls(&press(&mut state, "a")), [], "not before the yes");
+    assert_eq!(calls(&press(&mut state, "y"))[0].0, "/api/workers/claude-code-sonnet-bravo/adopt");
+}
+
+#[test]
+fn workers_end_only_after_a_yes_and_what_has_ended_is_not_ended_again() {
+    let mut state = busy();
+    for (keys, verb) in [("5X", "kill"), ("s", "stop")] {
+        assert_eq!(calls(&press(&mut state, keys)), []);
+        assert_eq!(calls(&press(&mut state, "y"))[0].0, format!("/api/workers/opus-1/{verb}"));
+    }
+    assert_eq!(calls(&press(&mut state, "dy")), [], "it runs");
+    assert_eq!(calls(&press(&mut state, "jjjsyXyzi")), [], "haiku-2 has ended");
+    let effects = press(&mut state, "dy");
+    let forgets = effects.iter().any(|effect| {
+        matches!(effect, Effect::Call(call)
+        if call.method == Method::Delete && call.path == "/api/workers/haiku-2")
+    });
+    assert!(forgets, "{effects:?}");
+}
+
+#[test]
+fn a_worker_gets_another_bead_of_its_folder_after_a_yes() {
+    let mut state = busy();
+    press(&mut state, "5b");
+    let Some(Overlay::Form(form)) = &state.overlay else { panic!("{:?}", state.overlay) };
+    let names: Vec<_> = form.fields[0].choices.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["shop-13", "shop-15"], "only what is ready");
+    update(&mut state, Message::Key(KeyEvent::new(KeyCode::Right, KeyModifiers::NONE)));
+    assert_eq!(calls(&press(&mut state, "\n")), []);
+    let effects = press(&mut state, "y");
+    assert_eq!(calls(&effects), [("/api/workers/opus-1/reassign", &json!({"bead": "shop-15"}))]);
+}
+
+#[test]
+fn a_worker_is_started_by_a_form_that_knows_what_there_is() {
+    let mut state = busy();
+    press(&mut state, "5ndo");
+    update(&mut state, Message::Key(KeyEvent::new(KeyCode::Char('n'), KeyModifiers::CONTROL)));
+    assert_eq!(calls(&press(&mut state, "\nw-1\n\n\n\n\n\n")), []);
+    let Some(Overlay::Form(form)) = &state.overlay else { panic!("{:?}", state.overlay) };
+    assert_eq!(form.complaint.as_deref(), Some("name the folder that it works in"));
+    assert_eq!(form.fields[form.focus].key, "workspace");
+    press(&mut state, "/work/shop\n\n");
+    let Some(Overlay::Confirm { question, .. }) = &state.overlay else { panic!("{:?}", state.overlay) };
+    let said = "Start worker w-1 as door with scripted model none in /work/shop? An agent runs from then on, and that \
+        costs money.";
+    assert_eq!(question, said);
+    let effects = press(&mut state, "y");
+    let body = json!({"definition": "door", "id": "w-1", "workspace": "/work/shop"});
+    assert_eq!(calls(&effects), [("/api/workers", &body)]);
+}
+
+#[test]
+fn beads_are_taken_given_back_closed_with_a_reason_and_made_more_urgent() {
+    let project = state_project();
+    let mut state = busy();
+    assert_eq!(
+        calls(&press(&mut state, "4c")),
+        [("/api/beads/shop-13/claim", &json!({"project_id": project}))]
+    );
+    assert_eq!(calls(&press(&mut state, "+")), [], "nothing is more urgent than P0");
+    let lowered = press(&mut state, "-");
+    assert_eq!(calls(&lowered), [("/api/beads/shop-13", &json!({"project_id": project, "priority": 1}))]);
+    assert_eq!(calls(&press(&mut state, "x\n")), [], "without a reason it stays open");
+    let closed = json!({"project_id": project, "reason": "no longer sold"});
+    assert_eq!(calls(&press(&mut state, "xno longer sold\n")), [("/api/beads/shop-13/close", &closed)]);
+    assert_eq!(calls(&press(&mut state, "jjr")), [], "somebody has it");
+    assert_eq!(calls(&press(&mut state, "y"))[0].0, "/api/beads/shop-12/release");
+    assert_eq!(calls(&press(&mut state, "Gcx")), [], "what is closed stays so");
+}
+
+fn state_project() -> String {
+    busy().data.projects.rows()[0].id.to_string()
+}
+
+#[test]
+fn a_bead_is_written_down_by_a_form() {
+    let mut state = busy();
+    press(&mut state, "4nMend the roof\n\n");
+    update(&mut state, Message::Key(KeyEvent::new(KeyCode::Right, KeyModifiers::NONE)));
+    let effects = press(&mut state, "\n\nshop-13\n");
+    let body = json!({
+        "project_id": state_project(), "title": "Mend the roof", "issue_type": "bug", "priority": 2,
+        "depends_on": ["shop-13"],
+    });
+    assert_eq!(calls(&effects), [("/api/beads", &body)]);
+}
+
+#[test]
+fn a_bead_that_changes_hands_is_read_again() {
+    let mut state = busy();
+    let mut done = worker("opus-1", "running", "healthy", &[], 45);
+    done["bead"] = serde_json::Value::Null;
+    assert_eq!(update(&mut state, worker_event(done)).effects, [Effect::Load(Topic::Beads)]);
 }
 
 #[test]

@@ -1,0 +1,101 @@
+//! A worker, and what is seen of its session.
+
+use forge_types::{Millis, WorkerPhase};
+use serde::Deserialize;
+use serde_json::Value;
+
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct Worker {
+    #[serde(flatten)]
+    pub facts: forge_types::Worker,
+    /// Forge started or adopted it. Others are shown and left alone.
+    #[serde(default)]
+    pub managed: bool,
+    #[serde(default)]
+    pub has_session: bool,
+    /// Somebody looks at it.
+    #[serde(default)]
+    pub attached: bool,
+}
+
+impl Worker {
+    /// As an event tells it: only rows of Forge have events, and what nobody tells is as it was.
+    pub fn told(facts: forge_types::Worker, known: Option<&Worker>) -> Worker {
+        let has_session = facts.phase.is_live();
+        Worker {
+            attached: has_session && known.is_some_and(|known| known.attached),
+            facts,
+            managed: true,
+            has_session,
+        }
+    }
+
+    pub fn id(&self) -> &str {
+        self.facts.id.as_str()
+    }
+
+    /// Whether Forge has or is about to have a session of it.
+    pub fn is_kept(&self) -> bool {
+        self.managed
+            && (self.facts.phase.is_live()
+                || matches!(self.facts.phase, WorkerPhase::Parked | WorkerPhase::Recovering))
+    }
+
+    /// When its present or last session was made.
+    pub fn since(&self) -> Millis {
+        self.facts.started_at.unwrap_or(self.facts.created_at)
+    }
+
+    /// The bead that it has, else the task that it says it has.
+    pub fn work(&self) -> String {
+        if let Some(bead) = &self.facts.bead {
+            return format!("{} {}", bead.id, bead.title).trim_end().to_owned();
+        }
+        match self.facts.status.as_ref().map(|status| &status["current_task"]) {
+            Some(Value::String(task)) => task.clone(),
+            Some(Value::Object(task)) => {
+                let words =
+                    ["bead_id", "bead_title", "description"].map(|key| task.get(key).and_then(Value::as_str));
+                words.into_iter().flatten().collect::<Vec<_>>().join(" ")
+            }
+            _ => String::new(),
+        }
+    }
+
+    /// Why it is as it is, else what its status file says of itself.
+    pub fn last_word(&self) -> String {
+        let status = self.facts.status.as_ref();
+        let said = |key: &str| status.and_then(|status| status[key].as_str()).map(str::to_owned);
+        self.facts.note.clone().or_else(|| said("message")).or_else(|| said("status")).unwrap_or_default()
+    }
+
+    /// When it last wrote its status file.
+    pub fn last_sign(&self) -> Option<Millis> {
+        let status = self.facts.status.as_ref()?;
+        let times =
+            ["last_update", "last_activity"].map(|key| serde_json::from_value(status[key].clone()).ok());
+        times.into_iter().flatten().max_by_key(|at: &Millis| at.0)
+    }
+}
+
+/// What workers can be started with.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Means {
+    pub launchers: Vec<Launcher>,
+    pub definitions: Vec<Definition>,
+}
+
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct Launcher {
+    pub name: String,
+}
+
+/// A worker of `workers.yaml`, or a type of `workers/`.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct Definition {
+    pub name: String,
+    pub launcher: String,
+    pub model: String,
+    pub tier: String,
+    pub workspace: Option<String>,
+}

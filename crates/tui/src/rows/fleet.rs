@@ -1,0 +1,194 @@
+//! Rows of what the fleet has: beads, workers, decisions, alerts.
+
+use forge_types::{Alert, HealthLevel, Millis, Outcome, Routing, Severity, WorkerPhase};
+
+use super::Row;
+use super::cells::{age, cell, money, nothing, number, word};
+use crate::model::{Bead, Data, Section, Worker};
+use crate::state::Subject;
+use crate::theme::Tone;
+
+pub fn bead_tone(bead: &Bead) -> (Tone, &'static str) {
+    match bead.section() {
+        Section::Ready => (Tone::Plain, "."),
+        Section::InProgress => (Tone::Busy, ">"),
+        Section::Blocked => (Tone::Warn, "="),
+        Section::Parked => (Tone::Bad, "!"),
+        Section::Closed => (Tone::Good, "+"),
+    }
+}
+
+pub fn bead_row(bead: &Bead, data: &Data, now: Millis) -> Row {
+    let (tone, mark) = bead_tone(bead);
+    let project = bead.project.map_or("", |id| data.project_name(id));
+    let urgency = bead.urgency();
+    Row {
+        subject: Subject::Bead { project: bead.project, id: bead.id.clone() },
+        cells: vec![
+            cell(tone, mark),
+            cell(Tone::Strong, &bead.id),
+            number(if urgency < 2 { Tone::Warn } else { Tone::Plain }, format!("P{urgency}"), urgency as f64),
+            cell(tone, bead.word()),
+            cell(Tone::Plain, bead.issue_type.as_deref().unwrap_or("task")),
+            cell(Tone::Plain, bead.holder().unwrap_or_default()),
+            bead.updated_at.map_or_else(nothing, |at| age(at, now)),
+            cell(Tone::Dim, project),
+            cell(Tone::Plain, &bead.title),
+        ],
+        at: bead.updated_at,
+        section: Some(bead.section().title()),
+    }
+}
+
+pub fn phase_tone(phase: WorkerPhase) -> (Tone, &'static str) {
+    match phase {
+        WorkerPhase::Starting | WorkerPhase::Recovering => (Tone::Busy, "~"),
+        WorkerPhase::Running => (Tone::Good, ">"),
+        WorkerPhase::Paused | WorkerPhase::Parked => (Tone::Warn, "="),
+        WorkerPhase::Stopped | WorkerPhase::Finished => (Tone::Dim, "."),
+        WorkerPhase::Failed => (Tone::Bad, "!"),
+    }
+}
+
+pub fn health_tone(level: HealthLevel) -> Tone {
+    match level {
+        HealthLevel::Healthy => Tone::Good,
+        HealthLevel::Degraded => Tone::Warn,
+        HealthLevel::Critical | HealthLevel::Failed => Tone::Bad,
+    }
+}
+
+/// The level, and what was found.
+pub fn health_words(worker: &Worker) -> String {
+    let health = &worker.facts.health;
+    let findings: Vec<String> = health.findings.iter().map(word).collect();
+    match findings.is_empty() {
+        true => word(health.level),
+        false => format!("{}: {}", word(health.level), findings.join(", ")),
+    }
+}
+
+/// Ours by their phase; what is not Forge's is told apart by a mark and a word.
+pub fn standing(worker: &Worker) -> (Tone, &'static str, String) {
+    if !worker.managed {
+        return (Tone::Dim, "o", "foreign".to_owned());
+    }
+    let (tone, mark) = phase_tone(worker.facts.phase);
+    (tone, mark, word(worker.facts.phase))
+}
+
+pub fn worker_row(worker: &Worker, now: Millis) -> Row {
+    let (tone, mark, stands) = standing(worker);
+    let facts = &worker.facts;
+    let health = match worker.managed && !matches!(facts.phase, WorkerPhase::Stopped | WorkerPhase::Finished)
+    {
+        true => cell(health_tone(facts.health.level), health_words(worker)),
+        false => nothing(),
+    };
+    let memory = facts.health.memory_mb;
+    Row {
+        subject: Subject::Worker(worker.id().to_owned()),
+        cells: vec![
+            cell(tone, mark),
+            cell(Tone::Strong, worker.id()),
+            cell(tone, stands),
+            health,
+            cell(Tone::Plain, &facts.model),
+            cell(Tone::Plain, facts.tier.as_str()),
+            memory.map_or_else(nothing, |mb| number(Tone::Plain, mb.to_string(), mb as f64)),
+            age(worker.since(), now),
+            cell(Tone::Plain, worker.work()),
+            cell(Tone::Dim, worker.last_word()),
+        ],
+        at: Some(worker.since()),
+        section: None,
+    }
+}
+
+pub fn outcome_words(routing: &Routing) -> (Tone, &'static str, String) {
+    match routing.outcome {
+        None => (Tone::Busy, ">", "at work".to_owned()),
+        Some(outcome @ Outcome::Closed) => (Tone::Good, "+", word(outcome)),
+        Some(outcome @ Outcome::Released) => (Tone::Warn, "x", word(outcome)),
+        Some(outcome @ Outcome::Parked) => (Tone::Bad, "!", word(outcome)),
+    }
+}
+
+pub fn routing_row(routing: &Routing, now: Millis) -> Row {
+    let (tone, mark, outcome) = outcome_words(routing);
+    let score = routing.score.total();
+    Row {
+        subject: Subject::Routing(routing.id.to_string()),
+        cells: vec![
+            cell(tone, mark),
+            cell(Tone::Strong, &routing.work),
+            number(Tone::Plain, score.to_string(), f64::from(score)),
+            cell(Tone::Plain, routing.decision.tier.as_str()),
+            cell(Tone::Plain, &routing.decision.model),
+            cell(Tone::Plain, word(routing.decision.reason)),
+            cell(tone, outcome),
+            money(routing.actual_cost),
+            money(routing.decision.estimated_cost),
+            age(routing.decided_at, now),
+            cell(Tone::Plain, &routing.title),
+        ],
+        at: Some(routing.decided_at),
+        section: None,
+    }
+}
+
+/// Nobody has seen or solved it.
+pub fn is_open(alert: &Alert) -> bool {
+    alert.acknowledged_at.is_none() && alert.resolved_at.is_none()
+}
+
+pub fn alert_tone(alert: &Alert) -> (Tone, &'static str) {
+    match alert.severity {
+        _ if !is_open(alert) => (Tone::Dim, "."),
+        Severity::Critical => (Tone::Bad, "!"),
+        Severity::Warning => (Tone::Warn, "?"),
+        Severity::Info => (Tone::Plain, "-"),
+    }
+}
+
+fn alert_word(alert: &Alert) -> String {
+    match (alert.resolved_at, alert.acknowledged_at) {
+        (Some(_), _) => "resolved".to_owned(),
+        (None, Some(_)) => "seen".to_owned(),
+        (None, None) => word(alert.severity),
+    }
+}
+
+pub fn alert_line(alert: &Alert, now: Millis) -> Row {
+    let (tone, mark) = alert_tone(alert);
+    Row {
+        subject: Subject::Alert(alert.id.to_string()),
+        cells: vec![
+            cell(tone, mark),
+            cell(tone, "alert"),
+            cell(Tone::Plain, &alert.subject),
+            age(alert.last_at, now),
+            cell(Tone::Plain, &alert.message),
+        ],
+        at: Some(alert.last_at),
+        section: None,
+    }
+}
+
+pub fn alert_row(alert: &Alert, now: Millis) -> Row {
+    let (tone, mark) = alert_tone(alert);
+    Row {
+        subject: Subject::Alert(alert.id.to_string()),
+        cells: vec![
+            cell(tone, mark),
+            cell(tone, alert_word(alert)),
+            cell(Tone::Plain, word(alert.kind)),
+            cell(Tone::Plain, &alert.subject),
+            number(Tone::Plain, alert.count.to_string(), f64::from(alert.count)),
+            age(alert.last_at, now),
+            cell(Tone::Plain, &alert.message),
+        ],
+        at: Some(alert.last_at),
+        section: None,
+    }
+}

@@ -1,0 +1,58 @@
+//! What is done to a bead.
+
+use forge_types::ProjectId;
+use serde_json::json;
+
+use super::{ask, call, confirm, post, put, refuse};
+use crate::keys::Command;
+use crate::message::{Outcome, Topic};
+use crate::model::Section;
+use crate::state::{Purpose, State};
+
+pub const CHANGED: &[Topic] = &[Topic::Beads];
+/// From the most to the least urgent.
+const URGENCIES: std::ops::RangeInclusive<i64> = 0..=4;
+
+pub fn act(state: &mut State, command: Command, project: Option<ProjectId>, id: &str) -> Outcome {
+    let Some(bead) = state.data.bead(id, project).cloned() else { return refuse(state, "the bead is gone") };
+    let path = format!("/api/beads/{id}");
+    match command {
+        _ if bead.is_closed() => refuse(state, "it is closed"),
+        Command::Claim => {
+            let done = format!("{id} is yours");
+            call(state, post(&format!("{path}/claim"), json!({"project_id": project}), &done, CHANGED))
+        }
+        Command::Release => {
+            let release = post(
+                &format!("{path}/release"),
+                json!({"project_id": project}),
+                &format!("{id} can be taken again"),
+                CHANGED,
+            );
+            match bead.holder() {
+                Some(holder) => confirm(state, format!("Take {id} away from {holder}?"), release),
+                None => call(state, release),
+            }
+        }
+        Command::Close => {
+            let label = format!("close {id}, because");
+            ask(state, label, Purpose::Close { project, bead: id.to_owned() })
+        }
+        Command::Raise | Command::Lower => {
+            let by = if command == Command::Raise { -1 } else { 1 };
+            let priority = bead.urgency() + by;
+            if !URGENCIES.contains(&priority) {
+                return refuse(state, "priorities go from P0, the most urgent, to P4");
+            }
+            let body = json!({"project_id": project, "priority": priority});
+            call(state, put(&path, body, &format!("{id} is P{priority} now"), CHANGED))
+        }
+        _ => refuse(state, "that cannot be done to a bead"),
+    }
+}
+
+/// Beads of a workspace that somebody could begin with.
+pub fn ready(state: &State) -> Vec<(String, serde_json::Value)> {
+    let ready = state.data.beads.rows().iter().filter(|bead| bead.section() == Section::Ready);
+    ready.map(|bead| (bead.id.clone(), json!(bead.id))).collect()
+}

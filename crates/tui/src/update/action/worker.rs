@@ -1,0 +1,109 @@
+//! What is done to a worker. A foreign one is only looked at, until it is adopted.
+
+use serde_json::json;
+
+use super::{ask, call, confirm, delete, open, post, refuse};
+use crate::field::Field;
+use crate::keys::Command;
+use crate::message::{Attach, Effect, Outcome, Topic};
+use crate::model::{Section, Worker};
+use crate::state::{Form, Input, Makes, Overlay, Purpose, State};
+use forge_types::WorkerPhase;
+
+const CHANGED: &[Topic] = &[Topic::Workers, Topic::Beads];
+
+pub fn act(state: &mut State, command: Command, id: &str) -> Outcome {
+    let Some(worker) = state.data.worker(id).cloned() else { return refuse(state, "the worker is gone") };
+    match command {
+        Command::Peek => peek(state, id),
+        Command::Attach if !worker.has_session => refuse(state, "it has no session any more"),
+        Command::Attach => {
+            let args = ["worker", "attach", id].map(str::to_owned).into();
+            Outcome::nothing().with(Effect::Attach(Attach { args, is_read: false }))
+        }
+        Command::Adopt if worker.managed => refuse(state, "it is one of Forge's already"),
+        Command::Adopt => {
+            let question = format!(
+                "Adopt the session {}? Forge watches it from then on, and can stop it.",
+                worker.facts.session
+            );
+            confirm(state, question, verb(id, "adopt", "adopted"))
+        }
+        _ if !worker.managed => refuse(state, "it is not one of Forge's; a adopts it"),
+        command => act_on_ours(state, command, &worker),
+    }
+}
+
+fn verb(id: &str, verb: &str, done: &str) -> crate::message::Call {
+    post(&format!("/api/workers/{id}/{verb}"), json!({}), &format!("{done} {id}"), CHANGED)
+}
+
+fn act_on_ours(state: &mut State, command: Command, worker: &Worker) -> Outcome {
+    let id = worker.id();
+    let bead = worker.facts.bead.as_ref().map(|bead| format!(" Its bead {} goes back.", bead.id));
+    let bead = bead.unwrap_or_default();
+    match command {
+        Command::Stop | Command::Kill | Command::Pause | Command::Send | Command::Interrupt
+            if !worker.is_kept() =>
+        {
+            refuse(state, "it has ended; r starts it again")
+        }
+        Command::Stop => {
+            let question = format!("Stop worker {id}? It is asked to end, and killed if it does not.{bead}");
+            confirm(state, question, verb(id, "stop", "stopped"))
+        }
+        Command::Kill => {
+            let question = format!("Kill worker {id} at once? What it has not written down is lost.{bead}");
+            confirm(state, question, verb(id, "kill", "killed"))
+        }
+        Command::Restart => {
+            let lost = if worker.is_kept() { " What it has not written down is lost." } else { "" };
+            let question = format!("Start worker {id} again as it was?{lost} It costs what its agent costs.");
+            confirm(state, question, verb(id, "restart", "restarted"))
+        }
+        Command::Pause if worker.facts.phase == WorkerPhase::Running => {
+            call(state, verb(id, "pause", "paused"))
+        }
+        Command::Pause => call(state, verb(id, "resume", "resumed")),
+        Command::Interrupt => call(state, verb(id, "interrupt", "interrupted")),
+        Command::Send => ask(state, format!("type to {id}"), Purpose::Send { worker: id.to_owned() }),
+        Command::Forget if worker.is_kept() => refuse(state, "it has not ended; s stops it"),
+        Command::Forget => {
+            let question = format!("Take {id} from the list? It cannot be started again as it was then.");
+            confirm(state, question, delete(&format!("/api/workers/{id}"), &format!("forgot {id}"), CHANGED))
+        }
+        Command::Reassign => match reassign_form(state, worker) {
+            Some(form) => open(state, form),
+            None => refuse(state, "no bead is ready in its workspace"),
+        },
+        _ => refuse(state, "that cannot be done to a worker"),
+    }
+}
+
+fn peek(state: &mut State, id: &str) -> Outcome {
+    state.overlay = Some(Overlay::Peek { worker: id.to_owned(), text: None });
+    Outcome::redraw().with(Effect::Peek(Some(id.to_owned())))
+}
+
+/// Only beads of its workspace can be its own.
+fn reassign_form(state: &State, worker: &Worker) -> Option<Form> {
+    let projects = state.data.projects.rows().iter();
+    let workspace = worker.facts.workspace.to_str()?;
+    let project = projects.into_iter().find(|project| project.git_repo_path == workspace)?.id;
+    let ready = state.data.beads.rows().iter();
+    let ready = ready.filter(|bead| bead.project == Some(project) && bead.section() == Section::Ready);
+    let choices: Vec<_> = ready.map(|bead| (bead.id.clone(), json!(bead.id))).collect();
+    let first = Field::new(&choices.first()?.0);
+    let bead = Input {
+        field: first,
+        choices,
+        ..super::form::input("bead", "Bead", "Left and Right choose among the ready ones", true)
+    };
+    Some(Form {
+        title: "Give the worker another bead",
+        fields: vec![bead],
+        focus: 0,
+        makes: Makes::Reassign(worker.id().to_owned()),
+        complaint: None,
+    })
+}
