@@ -59,6 +59,7 @@ mod stop;
 mod tools;
 mod torture;
 mod tui;
+mod tui_fleet;
 mod usage;
 mod view;
 mod workers;

@@ -7,13 +7,13 @@ use forge_tests::{PATIENCE, Proxy, TestForge, Treatment, git, output, text};
 use serde_json::json;
 
 /// A terminal with the dashboard in it. When it goes, so does its tmux server, and no other.
-struct Dashboard {
+pub struct Dashboard {
     socket: String,
 }
 
 impl Dashboard {
     /// After the dashboard the terminal stays and says how it ended.
-    fn open(forge: &TestForge, env: &[(&str, &str)]) -> Self {
+    pub fn open(forge: &TestForge, env: &[(&str, &str)]) -> Self {
         let dashboard = Self { socket: format!("forge-test-{}", uuid::Uuid::new_v4().simple()) };
         let program = forge.command();
         let mut tmux = dashboard.tmux();
@@ -38,21 +38,21 @@ impl Dashboard {
         command
     }
 
-    fn press(&self, keys: &[&str]) {
+    pub fn press(&self, keys: &[&str]) {
         let sent = self.tmux().arg("send-keys").args(keys).status().expect("tmux");
         assert!(sent.success());
     }
 
-    fn write(&self, line: &str) {
+    pub fn write(&self, line: &str) {
         self.press(&["-l", line]);
     }
 
-    fn screen(&self) -> String {
+    pub fn screen(&self) -> String {
         let shown = self.tmux().args(["capture-pane", "-p"]).output().expect("tmux");
         String::from_utf8_lossy(&shown.stdout).into_owned()
     }
 
-    async fn until(&self, what: &str, holds: impl Fn(&str) -> bool) -> String {
+    pub async fn until(&self, what: &str, holds: impl Fn(&str) -> bool) -> String {
         let begun = Instant::now();
         loop {
             let screen = self.screen();
@@ -64,7 +64,7 @@ impl Dashboard {
         }
     }
 
-    async fn until_shown(&self, text: &str) -> String {
+    pub async fn until_shown(&self, text: &str) -> String {
         self.until(text, |screen| screen.contains(text)).await
     }
 }
