@@ -10,11 +10,11 @@ import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
+import { Terminal } from './lib/terminal.mjs';
 import { ROOT } from './version.mjs';
 
 const COLUMNS = 96;
 const ROWS = 70;
-const PATIENCE_MS = 60_000;
 const BUILT = path.join(ROOT, 'target/debug');
 const PAGE = path.join(ROOT, 'docs/guide/tour.md');
 
@@ -63,43 +63,6 @@ What a terminal of ${COLUMNS} columns showed when \`npm run tour\` typed these c
 does what its prompt says word for word, so the tour needs no account; with \`-x CLAUDE_CODE\` or any other it looks the same.
 `;
 
-class Terminal {
-  constructor(dir, env) {
-    this.socket = `forge-tour-${process.pid}`;
-    // Told by `env`, because tmux has a PATH of its own for the first pane.
-    const set = Object.entries(env).map(([key, value]) => `${key}=${value}`);
-    this.tmux('new-session', '-d', '-x', COLUMNS, '-y', ROWS, '-c', dir, 'env', ...set, 'bash', '--norc', '--noprofile');
-  }
-
-  tmux(...args) {
-    return execFileSync('tmux', ['-L', this.socket, '-f', '/dev/null', ...args.map(String)], { encoding: 'utf8' });
-  }
-
-  type(line) {
-    this.tmux('send-keys', '-l', line);
-    this.tmux('send-keys', 'Enter');
-  }
-
-  rows() {
-    const rows = this.tmux('capture-pane', '-p').split('\n').map((row) => row.trimEnd());
-    while (rows.at(-1) === '') rows.pop();
-    return rows;
-  }
-
-  /** Until the prompt is back, alone on the last row. */
-  async idle() {
-    const begun = Date.now();
-    while (this.rows().at(-1) !== '$') {
-      if (Date.now() - begun > PATIENCE_MS) throw new Error(`the terminal is still busy:\n${this.rows().join('\n')}`);
-      await pause(100);
-    }
-  }
-
-  end() {
-    this.tmux('kill-server');
-  }
-}
-
 async function shoot(terminal, step) {
   terminal.type('clear');
   await terminal.idle();
@@ -138,7 +101,7 @@ async function main() {
     HISTFILE: '/dev/null',
     LANG: 'C.UTF-8',
   };
-  const terminal = new Terminal(repo, env);
+  const terminal = new Terminal('tour', { dir: repo, env, columns: COLUMNS, rows: ROWS });
   try {
     await terminal.idle();
     const shots = [];

@@ -226,6 +226,8 @@ pub fn search(view: View, words: &str) -> Vec<&'static Binding> {
 
 #[cfg(test)]
 mod tests {
+    use pretty_assertions::assert_eq;
+
     use super::*;
 
     #[test]
@@ -240,6 +242,36 @@ mod tests {
                 }
             }
         }
+    }
+
+    const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/guide/dashboard.md");
+    const BEGIN: &str = "<!-- keys: made by a test, see below -->\n";
+    const END: &str = "<!-- keys end -->";
+
+    fn where_it_holds(place: Place) -> String {
+        match place {
+            Place::Everywhere => "everywhere".to_owned(),
+            Place::In(views) => views.iter().map(|view| view.title()).collect::<Vec<_>>().join(", "),
+        }
+    }
+
+    #[test]
+    fn the_page_has_every_key() {
+        let rows = TABLE.iter().map(|binding| {
+            let keys: Vec<String> = binding.keys.iter().map(|press| format!("`{}`", press.name())).collect();
+            let (keys, place) = (keys.join(" "), where_it_holds(binding.place));
+            format!("| {keys} | {} | {} | {place} |\n", binding.name, binding.help)
+        });
+        let table: String = rows.collect();
+        let table = format!("| key | name | what it does | where |\n| --- | --- | --- | --- |\n{table}");
+        let page = std::fs::read_to_string(PAGE).expect("the page");
+        let (head, rest) = page.split_once(BEGIN).expect("where the keys begin");
+        let (shown, tail) = rest.split_once(END).expect("where the keys end");
+        if std::env::var_os("UPDATE").is_some() {
+            std::fs::write(PAGE, format!("{head}{BEGIN}{table}{END}{tail}")).expect("the page");
+            return;
+        }
+        assert_eq!(shown, table, "UPDATE=1 cargo test -p forge-tui the_page_has_every_key writes it");
     }
 
     #[test]

@@ -174,6 +174,15 @@ impl Data {
         self.workers.rows().iter().find(|worker| worker.id() == id)
     }
 
+    /// What a worker has to do, with its title where it is a bead that was read.
+    pub fn work_of(&self, worker: &Worker) -> String {
+        let work = worker.work();
+        match self.beads.rows().iter().find(|bead| bead.id == work) {
+            Some(bead) => format!("{work} {}", bead.title),
+            None => work,
+        }
+    }
+
     /// Ids of beads are told apart by their project.
     pub fn bead(&self, id: &str, project: Option<ProjectId>) -> Option<&Bead> {
         self.beads.rows().iter().find(|bead| bead.id == id && bead.project == project)

@@ -188,7 +188,7 @@ pub fn table(state: &State) -> Table {
             (BEADS, rows.collect(), or_else(&data.beads, NO_BEADS))
         }
         View::Workers => {
-            let rows = data.workers.rows().iter().map(|worker| worker_row(worker, now));
+            let rows = data.workers.rows().iter().map(|worker| worker_row(worker, data, now));
             (WORKERS, rows.collect(), or_else(&data.workers, "No worker. n starts one."))
         }
         View::Costs => costs(data, state.grouping),

@@ -47,7 +47,7 @@ impl Worker {
     }
 
     /// The bead that it has, else the task that it says it has.
-    pub fn work(&self) -> String {
+    pub(super) fn work(&self) -> String {
         if let Some(bead) = &self.facts.bead {
             return format!("{} {}", bead.id, bead.title).trim_end().to_owned();
         }

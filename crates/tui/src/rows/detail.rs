@@ -44,7 +44,7 @@ pub fn detail(state: &State) -> Vec<Fact> {
     let mut facts = Facts::default();
     match table(state).subject() {
         Some(Subject::Worker(id)) => {
-            data.worker(id).into_iter().for_each(|worker| tell_worker(&mut facts, worker, now));
+            data.worker(id).into_iter().for_each(|worker| tell_worker(&mut facts, worker, data, now));
         }
         Some(Subject::Bead { project, id }) => {
             data.bead(id, *project).into_iter().for_each(|bead| tell_bead(&mut facts, bead, data));
@@ -70,7 +70,7 @@ fn ago(at: Millis, now: Millis) -> String {
     format!("{} ago", figures::age(at, now))
 }
 
-fn tell_worker(facts: &mut Facts, worker: &Worker, now: Millis) {
+fn tell_worker(facts: &mut Facts, worker: &Worker, data: &Data, now: Millis) {
     let (tone, _, stands) = standing(worker);
     let row = &worker.facts;
     let looked_at = if worker.attached { ", somebody looks at it" } else { "" };
@@ -84,7 +84,7 @@ fn tell_worker(facts: &mut Facts, worker: &Worker, now: Millis) {
     if let Some(until) = row.parked_until {
         facts.say("until", format!("in {}", figures::age(now, until)));
     }
-    facts.say("work", worker.work());
+    facts.say("work", data.work_of(worker));
     if let Some(attempt) = row.bead.as_ref().and_then(|bead| bead.attempt_id) {
         facts.say("attempt", attempt.to_string());
     }

@@ -77,7 +77,7 @@ pub fn standing(worker: &Worker) -> (Tone, &'static str, String) {
     (tone, mark, word(worker.facts.phase))
 }
 
-pub fn worker_row(worker: &Worker, now: Millis) -> Row {
+pub fn worker_row(worker: &Worker, data: &Data, now: Millis) -> Row {
     let (tone, mark, stands) = standing(worker);
     let facts = &worker.facts;
     let health = match worker.managed && !matches!(facts.phase, WorkerPhase::Stopped | WorkerPhase::Finished)
@@ -97,7 +97,7 @@ pub fn worker_row(worker: &Worker, now: Millis) -> Row {
             cell(Tone::Plain, facts.tier.as_str()),
             memory.map_or_else(nothing, |mb| number(Tone::Plain, mb.to_string(), mb as f64)),
             age(worker.since(), now),
-            cell(Tone::Plain, worker.work()),
+            cell(Tone::Plain, data.work_of(worker)),
             cell(Tone::Dim, worker.last_word()),
         ],
         at: Some(worker.since()),
