@@ -32,11 +32,17 @@ pub fn between(from: Millis, to: Millis) -> Duration {
 
 /// How long ago a moment was, in one unit.
 pub fn age(at: Millis, now: Millis) -> String {
+    let (count, unit) = elapsed(at, now);
+    format!("{count}{unit}")
+}
+
+/// An age as a number and its unit.
+pub fn elapsed(at: Millis, now: Millis) -> (u64, char) {
     match between(at, now).as_secs() {
-        seconds if seconds < 60 => format!("{seconds}s"),
-        seconds if seconds < 3600 => format!("{}m", seconds / 60),
-        seconds if seconds < 86_400 => format!("{}h", seconds / 3600),
-        seconds => format!("{}d", seconds / 86_400),
+        seconds if seconds < 60 => (seconds, 's'),
+        seconds if seconds < 3600 => (seconds / 60, 'm'),
+        seconds if seconds < 86_400 => (seconds / 3600, 'h'),
+        seconds => (seconds / 86_400, 'd'),
     }
 }
 

@@ -74,6 +74,13 @@ pub struct Spent {
     pub unpriced_tokens: u64,
 }
 
+impl Spent {
+    pub fn name(&self) -> &str {
+        let name = self.day.as_deref().or(self.model.as_deref());
+        name.filter(|name| !name.is_empty()).unwrap_or("-")
+    }
+}
+
 /// What a worker used, and how much it got for it.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct WorkerSpent {

@@ -50,6 +50,11 @@ impl View {
         }
     }
 
+    /// Whether the selected row is told in full below the list.
+    pub fn has_detail(self) -> bool {
+        matches!(self, View::Tasks | View::Beads | View::Workers | View::Routing | View::Alerts)
+    }
+
     pub fn step(self, by: usize) -> View {
         View::ALL[(self as usize + by) % View::ALL.len()]
     }

@@ -6,7 +6,7 @@ mod news;
 
 use crate::message::{Call, Effect, LogNews, Message, Outcome, Topic};
 use crate::model::List;
-use crate::rows::table;
+use crate::rows::{Thing, detail, table};
 use crate::state::{Link, Overlay, State, Subject, View};
 use crate::{api::Fault, figures, text::clean};
 
@@ -61,15 +61,18 @@ pub fn update(state: &mut State, message: Message) -> Outcome {
 /// Draws again only when an age that is shown reads differently now.
 fn tick(state: &mut State, now: forge_types::Millis) -> Outcome {
     let before = std::mem::replace(&mut state.now, now);
-    let differs = |at| figures::age(at, before) != figures::age(at, now);
+    let differs = |at| figures::elapsed(at, before) != figures::elapsed(at, now);
     let away = match state.link {
         Link::Away { since, .. } => differs(since),
         Link::Connecting | Link::Up => false,
     };
-    if away || table(state).rows.iter().filter_map(|row| row.at).any(differs) {
-        return Outcome::redraw();
+    let table = table(state);
+    let told = |now| table.thing().map(|thing| detail(thing, &state.data, now));
+    let tells_differently = || state.view.has_detail() && told(before) != told(now);
+    match away || table.rows.iter().filter_map(Thing::at).any(differs) || tells_differently() {
+        true => Outcome::redraw(),
+        false => Outcome::nothing(),
     }
-    Outcome::nothing()
 }
 
 /// The log is that of the attempt which is selected.
@@ -78,7 +81,7 @@ fn follow_selection(state: &mut State) -> Option<Effect> {
         return None;
     }
     let wanted = match table(state).subject() {
-        Some(Subject::Attempt(id)) => Some(id.clone()),
+        Some(Subject::Attempt(id)) => Some(id),
         _ => None,
     };
     if state.log.attempt == wanted {

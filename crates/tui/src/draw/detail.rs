@@ -14,7 +14,8 @@ const LABEL: usize = 11;
 
 /// The list above, and below it what its selected row has to tell, or only that.
 pub fn draw(state: &State, frame: &mut Frame, area: Rect) {
-    let facts = detail(state);
+    let table = table(state);
+    let facts = table.thing().map(|thing| detail(thing, &state.data, state.now)).unwrap_or_default();
     if state.zoomed && !facts.is_empty() {
         tell(state, frame, area, &facts);
         return;
@@ -23,7 +24,7 @@ pub fn draw(state: &State, frame: &mut Frame, area: Rect) {
     let rows = facts.len().saturating_add(1).min(usize::from(area.height) * 2 / 5) as u16;
     let rows = if facts.is_empty() { 0 } else { rows };
     let [list, below] = Layout::vertical([Constraint::Min(1), Constraint::Length(rows)]).areas(area);
-    grid::draw(state, &table(state), frame, list);
+    grid::draw(state, &table, frame, list);
     if rows > 0 {
         tell(state, frame, below, &facts);
     }

@@ -3,6 +3,8 @@
 //! Invariant: no cell is wider than its column, in columns of the terminal and not in characters; only the rows that
 //! are seen are drawn.
 
+use std::collections::HashMap;
+
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -21,7 +23,7 @@ const LEAST: usize = 6;
 /// Text of this width says something.
 const READABLE: usize = 20;
 
-pub fn draw(state: &State, table: &Table, frame: &mut Frame, area: Rect) {
+pub fn draw(state: &State, table: &Table<'_>, frame: &mut Frame, area: Rect) {
     let theme = state.theme;
     if table.rows.is_empty() {
         let line = Line::styled(format!(" {}", table.empty), theme.style(Tone::Dim));
@@ -39,8 +41,9 @@ pub fn draw(state: &State, table: &Table, frame: &mut Frame, area: Rect) {
         Shown::Row(at) => Some(*at),
         Shown::Head { .. } => None,
     });
-    let span = rows.clone().min().unwrap_or(0)..rows.max().map_or(0, |last| last + 1);
-    let widths = widths(table, usize::from(area.width).saturating_sub(2), span);
+    // Only these are made into cells, however long the list is.
+    let cells: HashMap<usize, Vec<Cell>> = rows.map(|at| (at, table.rows[at].cells(state))).collect();
+    let widths = widths(table.columns, usize::from(area.width).saturating_sub(2), &cells);
     let sort = state.look().sort;
     let heads = table.columns.iter().enumerate().map(|(at, column)| {
         let mark = match (sort == Some(at), state.look().reversed) {
@@ -64,7 +67,7 @@ pub fn draw(state: &State, table: &Table, frame: &mut Frame, area: Rect) {
                     true => theme.selected(theme.style(tone)),
                     false => theme.style(tone),
                 };
-                put(frame, area, line, (table.columns, &widths, &table.rows[at].cells), &paint);
+                put(frame, area, line, (table.columns, &widths, &cells[&at]), &paint);
             }
         }
     }
@@ -87,26 +90,26 @@ enum Shown {
 }
 
 /// Rows by their numbers, each section with its heading.
-fn lines(table: &Table) -> Vec<Shown> {
+fn lines(table: &Table<'_>) -> Vec<Shown> {
     let mut lines = Vec::with_capacity(table.rows.len());
     let mut before = None;
     for (at, row) in table.rows.iter().enumerate() {
-        if let Some(title) = row.section.filter(|_| row.section != before) {
-            let count = table.rows.iter().filter(|other| other.section == row.section).count();
+        let section = row.section().filter(|_| table.has_sections);
+        if let Some(title) = section.filter(|_| section != before) {
+            let count = table.rows.iter().filter(|other| other.section() == section).count();
             lines.push(Shown::Head { title, count });
         }
-        before = row.section;
+        before = section;
         lines.push(Shown::Row(at));
     }
     lines
 }
 
 /// As wide as what is seen needs; the bending ones share what is left.
-fn widths(table: &Table, room: usize, seen: std::ops::Range<usize>) -> Vec<usize> {
-    let rows = &table.rows[seen.start..seen.end.min(table.rows.len())];
+fn widths(columns: &[Column], room: usize, rows: &HashMap<usize, Vec<Cell>>) -> Vec<usize> {
     let mut widths: Vec<usize> = Vec::new();
-    for (at, column) in table.columns.iter().enumerate() {
-        let cells = rows.iter().filter_map(|row| row.cells.get(at)).map(|cell| cell.text.width());
+    for (at, column) in columns.iter().enumerate() {
+        let cells = rows.values().filter_map(|cells| cells.get(at)).map(|cell| cell.text.width());
         // The mark of the order has room beside the head.
         let head = if column.head.is_empty() { 1 } else { column.head.width() + 1 };
         let widest = cells.max().unwrap_or(0).max(head);
@@ -117,12 +120,12 @@ fn widths(table: &Table, room: usize, seen: std::ops::Range<usize>) -> Vec<usize
         (shown.clone().sum::<usize>() + GAP * shown.count().saturating_sub(1)).saturating_sub(room)
     };
     let can_bend = |widths: &[usize]| -> usize {
-        let bending = table.columns.iter().zip(widths).filter(|(column, _)| column.bends);
+        let bending = columns.iter().zip(widths).filter(|(column, _)| column.bends);
         bending.map(|(_, width)| width.saturating_sub(READABLE)).sum()
     };
     // The last that yields goes first, until those that bend can be read.
     while over(&widths) > can_bend(&widths) {
-        let yields = |at: &usize| table.columns[*at].yields && widths[*at] > 0;
+        let yields = |at: &usize| columns[*at].yields && widths[*at] > 0;
         let Some(at) = (0..widths.len()).rev().find(yields) else { break };
         widths[at] = 0;
     }
@@ -130,8 +133,7 @@ fn widths(table: &Table, room: usize, seen: std::ops::Range<usize>) -> Vec<usize
     // The widest bending column gives first; when none has more to give, the others do.
     while over > 0 {
         let gives = |bends: bool, least: usize| {
-            let found = table
-                .columns
+            let found = columns
                 .iter()
                 .enumerate()
                 .filter(|(at, column)| column.bends == bends && widths[*at] > least);

@@ -6,10 +6,8 @@ use forge_types::{AttemptStatus, MicroUsd, Millis, TaskStatus, TaskSummary};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::Row;
 use crate::figures;
 use crate::model::{Attempt, Data, ModelServed, Question, Spent, WorkerSpent};
-use crate::state::Subject;
 use crate::text::clean;
 use crate::theme::Tone;
 
@@ -84,23 +82,18 @@ fn standing(attempt: &Attempt, data: &Data) -> (Tone, &'static str, String) {
     (tone, mark, word(attempt.attempt.status))
 }
 
-pub fn question_row(question: &Question, now: Millis) -> Row {
+pub fn question_row(question: &Question, now: Millis) -> Vec<Cell> {
     let of = question.attempt.as_deref().map_or("", short);
-    Row {
-        subject: Subject::Question(question.id.clone()),
-        cells: vec![
-            cell(Tone::Warn, "?"),
-            cell(Tone::Warn, "asks"),
-            cell(Tone::Plain, of),
-            age(question.created_at, now),
-            cell(Tone::Strong, question.wish()),
-        ],
-        at: Some(question.created_at),
-        section: None,
-    }
+    vec![
+        cell(Tone::Warn, "?"),
+        cell(Tone::Warn, "asks"),
+        cell(Tone::Plain, of),
+        age(question.created_at, now),
+        cell(Tone::Strong, question.wish()),
+    ]
 }
 
-pub fn attempt_line(attempt: &Attempt, data: &Data, now: Millis) -> Row {
+pub fn attempt_line(attempt: &Attempt, data: &Data, now: Millis) -> Vec<Cell> {
     let (tone, mark, word) = standing(attempt, data);
     let id = attempt.attempt.id.to_string();
     let project = data.project_name(attempt.attempt.project_id);
@@ -108,42 +101,32 @@ pub fn attempt_line(attempt: &Attempt, data: &Data, now: Millis) -> Row {
         "" => attempt.task_title.clone(),
         name => format!("{name}: {}", attempt.task_title),
     };
-    Row {
-        cells: vec![
-            cell(tone, mark),
-            cell(tone, word),
-            cell(Tone::Plain, short(&id)),
-            age(attempt.attempt.created_at, now),
-            cell(Tone::Plain, title),
-        ],
-        subject: Subject::Attempt(id),
-        at: Some(attempt.attempt.created_at),
-        section: None,
-    }
+    vec![
+        cell(tone, mark),
+        cell(tone, word),
+        cell(Tone::Plain, short(&id)),
+        age(attempt.attempt.created_at, now),
+        cell(Tone::Plain, title),
+    ]
 }
 
-pub fn attempt_row(attempt: &Attempt, data: &Data, now: Millis) -> Row {
+pub fn attempt_row(attempt: &Attempt, data: &Data, now: Millis) -> Vec<Cell> {
     let (tone, mark, word) = standing(attempt, data);
     let Attempt { attempt, task_title } = attempt;
     let id = attempt.id.to_string();
-    Row {
-        cells: vec![
-            cell(tone, mark),
-            cell(Tone::Strong, short(&id)),
-            cell(tone, word),
-            cell(Tone::Plain, &attempt.executor),
-            age(attempt.created_at, now),
-            money(attempt.cost_usd),
-            cell(Tone::Plain, task_title),
-            cell(Tone::Dim, &attempt.branch),
-        ],
-        subject: Subject::Attempt(id),
-        at: Some(attempt.created_at),
-        section: None,
-    }
+    vec![
+        cell(tone, mark),
+        cell(Tone::Strong, short(&id)),
+        cell(tone, word),
+        cell(Tone::Plain, &attempt.executor),
+        age(attempt.created_at, now),
+        money(attempt.cost_usd),
+        cell(Tone::Plain, task_title),
+        cell(Tone::Dim, &attempt.branch),
+    ]
 }
 
-pub fn task_row(summary: &TaskSummary, data: &Data, now: Millis) -> Row {
+pub fn task_row(summary: &TaskSummary, data: &Data, now: Millis) -> Vec<Cell> {
     let task = &summary.task;
     let (tone, mark) = match task.status {
         TaskStatus::Todo | TaskStatus::Agent => (Tone::Plain, "."),
@@ -153,65 +136,49 @@ pub fn task_row(summary: &TaskSummary, data: &Data, now: Millis) -> Row {
         TaskStatus::Cancelled | TaskStatus::Archived => (Tone::Dim, "x"),
     };
     let id = task.id.to_string();
-    Row {
-        cells: vec![
-            cell(tone, mark),
-            cell(Tone::Strong, short(&id)),
-            cell(tone, task.status.as_str()),
-            number(Tone::Plain, summary.attempt_count.to_string(), summary.attempt_count as f64),
-            cell(Tone::Plain, data.project_name(task.project_id)),
-            age(task.created_at, now),
-            cell(Tone::Plain, &task.title),
-        ],
-        subject: Subject::Task(id),
-        at: Some(task.created_at),
-        section: None,
-    }
+    vec![
+        cell(tone, mark),
+        cell(Tone::Strong, short(&id)),
+        cell(tone, task.status.as_str()),
+        number(Tone::Plain, summary.attempt_count.to_string(), summary.attempt_count as f64),
+        cell(Tone::Plain, data.project_name(task.project_id)),
+        age(task.created_at, now),
+        cell(Tone::Plain, &task.title),
+    ]
 }
 
-pub fn spent_row(spent: &Spent) -> Row {
-    let name = spent.day.as_deref().or(spent.model.as_deref()).filter(|name| !name.is_empty()).unwrap_or("-");
-    Row {
-        subject: Subject::Spent(name.to_owned()),
-        cells: vec![
-            cell(Tone::Strong, name),
-            count(spent.runs),
-            count(spent.input_tokens),
-            count(spent.cache_read_tokens + spent.cache_write_tokens),
-            count(spent.output_tokens),
-            money(spent.cost_usd),
-        ],
-        at: None,
-        section: None,
-    }
+pub fn spent_row(spent: &Spent) -> Vec<Cell> {
+    vec![
+        cell(Tone::Strong, spent.name()),
+        count(spent.runs),
+        count(spent.input_tokens),
+        count(spent.cache_read_tokens + spent.cache_write_tokens),
+        count(spent.output_tokens),
+        money(spent.cost_usd),
+    ]
 }
 
 /// With how the model served, where the server tells it.
-pub fn model_spent_row(spent: &Spent, served: &[ModelServed]) -> Row {
+pub fn model_spent_row(spent: &Spent, served: &[ModelServed]) -> Vec<Cell> {
     let served = served.iter().find(|one| Some(one.model.as_str()) == spent.model.as_deref());
     let share = served.and_then(|one| one.cache_hit_rate);
     let latency = served.and_then(|one| one.avg_latency_ms);
     let mut row = spent_row(spent);
-    row.cells.extend([
+    row.extend([
         share.map_or_else(nothing, |share| number(Tone::Plain, format!("{:.0} %", share * 100.0), share)),
         latency.map_or_else(nothing, |ms| number(Tone::Plain, format!("{:.1} s", ms / 1000.0), ms)),
     ]);
     row
 }
 
-pub fn worker_spent_row(spent: &WorkerSpent) -> Row {
+pub fn worker_spent_row(spent: &WorkerSpent) -> Vec<Cell> {
     let gain = spent.efficiency_score;
-    Row {
-        subject: Subject::Spent(spent.worker_id.clone()),
-        cells: vec![
-            cell(Tone::Strong, &spent.worker_id),
-            cell(Tone::Plain, spent.tier.as_deref().unwrap_or_default()),
-            count(spent.call_count),
-            count(spent.total_tokens),
-            money(spent.total_cost_usd),
-            gain.map_or_else(nothing, |gain| number(Tone::Plain, figures::tokens(gain as u64), gain)),
-        ],
-        at: None,
-        section: None,
-    }
+    vec![
+        cell(Tone::Strong, &spent.worker_id),
+        cell(Tone::Plain, spent.tier.as_deref().unwrap_or_default()),
+        count(spent.call_count),
+        count(spent.total_tokens),
+        money(spent.total_cost_usd),
+        gain.map_or_else(nothing, |gain| number(Tone::Plain, figures::tokens(gain as u64), gain)),
+    ]
 }

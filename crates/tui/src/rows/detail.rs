@@ -6,10 +6,9 @@ use forge_types::{Alert, Millis, ProjectId, Routing, TaskSummary};
 
 use super::cells::word;
 use super::fleet::{alert_tone, bead_tone, health_tone, health_words, outcome_words, standing};
-use super::table;
+use super::thing::Thing;
 use crate::figures;
 use crate::model::{Bead, Data, Section, Worker};
-use crate::state::{State, Subject};
 use crate::text::clean;
 use crate::theme::Tone;
 
@@ -38,30 +37,16 @@ impl Facts {
     }
 }
 
-/// Of the row that is selected; nothing where rows have no more to tell.
-pub fn detail(state: &State) -> Vec<Fact> {
-    let (data, now) = (&state.data, state.now);
+/// What the row has to tell besides its cells; nothing where it has no more.
+pub fn detail(thing: &Thing<'_>, data: &Data, now: Millis) -> Vec<Fact> {
     let mut facts = Facts::default();
-    match table(state).subject() {
-        Some(Subject::Worker(id)) => {
-            data.worker(id).into_iter().for_each(|worker| tell_worker(&mut facts, worker, data, now));
-        }
-        Some(Subject::Bead { project, id }) => {
-            data.bead(id, *project).into_iter().for_each(|bead| tell_bead(&mut facts, bead, data));
-        }
-        Some(Subject::Task(id)) => {
-            let found = data.tasks.rows().iter().find(|task| task.task.id.to_string() == *id);
-            found.into_iter().for_each(|task| tell_task(&mut facts, task, data));
-        }
-        Some(Subject::Routing(id)) => {
-            let found = data.routing.rows().iter().find(|routing| routing.id.to_string() == *id);
-            found.into_iter().for_each(|routing| tell_routing(&mut facts, routing));
-        }
-        Some(Subject::Alert(id)) => {
-            let found = data.alerts.rows().iter().find(|alert| alert.id.to_string() == *id);
-            found.into_iter().for_each(|alert| tell_alert(&mut facts, alert, now));
-        }
-        Some(Subject::Attempt(_) | Subject::Question(_) | Subject::Spent(_)) | None => {}
+    match thing {
+        Thing::Worker(worker) => tell_worker(&mut facts, worker, data, now),
+        Thing::Bead(bead) => tell_bead(&mut facts, bead, data),
+        Thing::Task(task) => tell_task(&mut facts, task, data),
+        Thing::Routing(routing) => tell_routing(&mut facts, routing),
+        Thing::Alert(alert) => tell_alert(&mut facts, alert, now),
+        Thing::Attempt(_) | Thing::Question(_) | Thing::Spent(_) | Thing::WorkerSpent(_) => {}
     }
     facts.0
 }
@@ -74,7 +59,7 @@ fn tell_worker(facts: &mut Facts, worker: &Worker, data: &Data, now: Millis) {
     let (tone, _, stands) = standing(worker);
     let row = &worker.facts;
     let looked_at = if worker.attached { ", somebody looks at it" } else { "" };
-    facts.toned(tone, "phase", format!("{stands} since {}{looked_at}", figures::age(worker.since(), now)));
+    facts.toned(tone, "phase", format!("{stands}, started {}{looked_at}", ago(worker.since(), now)));
     if worker.managed {
         facts.toned(health_tone(row.health.level), "health", health_words(worker));
     } else {

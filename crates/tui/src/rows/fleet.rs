@@ -2,10 +2,8 @@
 
 use forge_types::{Alert, HealthLevel, Millis, Outcome, Routing, Severity, WorkerPhase};
 
-use super::Row;
-use super::cells::{age, cell, money, nothing, number, word};
+use super::cells::{Cell, age, cell, money, nothing, number, word};
 use crate::model::{Bead, Data, Section, Worker};
-use crate::state::Subject;
 use crate::theme::Tone;
 
 pub fn bead_tone(bead: &Bead) -> (Tone, &'static str) {
@@ -18,26 +16,21 @@ pub fn bead_tone(bead: &Bead) -> (Tone, &'static str) {
     }
 }
 
-pub fn bead_row(bead: &Bead, data: &Data, now: Millis) -> Row {
+pub fn bead_row(bead: &Bead, data: &Data, now: Millis) -> Vec<Cell> {
     let (tone, mark) = bead_tone(bead);
     let project = bead.project.map_or("", |id| data.project_name(id));
     let urgency = bead.urgency();
-    Row {
-        subject: Subject::Bead { project: bead.project, id: bead.id.clone() },
-        cells: vec![
-            cell(tone, mark),
-            cell(Tone::Strong, &bead.id),
-            number(if urgency < 2 { Tone::Warn } else { Tone::Plain }, format!("P{urgency}"), urgency as f64),
-            cell(tone, bead.word()),
-            cell(Tone::Plain, bead.issue_type.as_deref().unwrap_or("task")),
-            cell(Tone::Plain, bead.holder().unwrap_or_default()),
-            bead.updated_at.map_or_else(nothing, |at| age(at, now)),
-            cell(Tone::Dim, project),
-            cell(Tone::Plain, &bead.title),
-        ],
-        at: bead.updated_at,
-        section: Some(bead.section().title()),
-    }
+    vec![
+        cell(tone, mark),
+        cell(Tone::Strong, &bead.id),
+        number(if urgency < 2 { Tone::Warn } else { Tone::Plain }, format!("P{urgency}"), urgency as f64),
+        cell(tone, bead.word()),
+        cell(Tone::Plain, bead.issue_type.as_deref().unwrap_or("task")),
+        cell(Tone::Plain, bead.holder().unwrap_or_default()),
+        bead.updated_at.map_or_else(nothing, |at| age(at, now)),
+        cell(Tone::Dim, project),
+        cell(Tone::Plain, &bead.title),
+    ]
 }
 
 pub fn phase_tone(phase: WorkerPhase) -> (Tone, &'static str) {
@@ -77,7 +70,7 @@ pub fn standing(worker: &Worker) -> (Tone, &'static str, String) {
     (tone, mark, word(worker.facts.phase))
 }
 
-pub fn worker_row(worker: &Worker, data: &Data, now: Millis) -> Row {
+pub fn worker_row(worker: &Worker, data: &Data, now: Millis) -> Vec<Cell> {
     let (tone, mark, stands) = standing(worker);
     let facts = &worker.facts;
     let health = match worker.managed && !matches!(facts.phase, WorkerPhase::Stopped | WorkerPhase::Finished)
@@ -86,23 +79,18 @@ pub fn worker_row(worker: &Worker, data: &Data, now: Millis) -> Row {
         false => nothing(),
     };
     let memory = facts.health.memory_mb;
-    Row {
-        subject: Subject::Worker(worker.id().to_owned()),
-        cells: vec![
-            cell(tone, mark),
-            cell(Tone::Strong, worker.id()),
-            cell(tone, stands),
-            health,
-            cell(Tone::Plain, &facts.model),
-            cell(Tone::Plain, facts.tier.as_str()),
-            memory.map_or_else(nothing, |mb| number(Tone::Plain, mb.to_string(), mb as f64)),
-            age(worker.since(), now),
-            cell(Tone::Plain, data.work_of(worker)),
-            cell(Tone::Dim, worker.last_word()),
-        ],
-        at: Some(worker.since()),
-        section: None,
-    }
+    vec![
+        cell(tone, mark),
+        cell(Tone::Strong, worker.id()),
+        cell(tone, stands),
+        health,
+        cell(Tone::Plain, &facts.model),
+        cell(Tone::Plain, facts.tier.as_str()),
+        memory.map_or_else(nothing, |mb| number(Tone::Plain, mb.to_string(), mb as f64)),
+        age(worker.since(), now),
+        cell(Tone::Plain, data.work_of(worker)),
+        cell(Tone::Dim, worker.last_word()),
+    ]
 }
 
 pub fn outcome_words(routing: &Routing) -> (Tone, &'static str, String) {
@@ -114,27 +102,22 @@ pub fn outcome_words(routing: &Routing) -> (Tone, &'static str, String) {
     }
 }
 
-pub fn routing_row(routing: &Routing, now: Millis) -> Row {
+pub fn routing_row(routing: &Routing, now: Millis) -> Vec<Cell> {
     let (tone, mark, outcome) = outcome_words(routing);
     let score = routing.score.total();
-    Row {
-        subject: Subject::Routing(routing.id.to_string()),
-        cells: vec![
-            cell(tone, mark),
-            cell(Tone::Strong, &routing.work),
-            number(Tone::Plain, score.to_string(), f64::from(score)),
-            cell(Tone::Plain, routing.decision.tier.as_str()),
-            cell(Tone::Plain, &routing.decision.model),
-            cell(Tone::Plain, word(routing.decision.reason)),
-            cell(tone, outcome),
-            money(routing.actual_cost),
-            money(routing.decision.estimated_cost),
-            age(routing.decided_at, now),
-            cell(Tone::Plain, &routing.title),
-        ],
-        at: Some(routing.decided_at),
-        section: None,
-    }
+    vec![
+        cell(tone, mark),
+        cell(Tone::Strong, &routing.work),
+        number(Tone::Plain, score.to_string(), f64::from(score)),
+        cell(Tone::Plain, routing.decision.tier.as_str()),
+        cell(Tone::Plain, &routing.decision.model),
+        cell(Tone::Plain, word(routing.decision.reason)),
+        cell(tone, outcome),
+        money(routing.actual_cost),
+        money(routing.decision.estimated_cost),
+        age(routing.decided_at, now),
+        cell(Tone::Plain, &routing.title),
+    ]
 }
 
 /// Nobody has seen or solved it.
@@ -159,36 +142,26 @@ fn alert_word(alert: &Alert) -> String {
     }
 }
 
-pub fn alert_line(alert: &Alert, now: Millis) -> Row {
+pub fn alert_line(alert: &Alert, now: Millis) -> Vec<Cell> {
     let (tone, mark) = alert_tone(alert);
-    Row {
-        subject: Subject::Alert(alert.id.to_string()),
-        cells: vec![
-            cell(tone, mark),
-            cell(tone, "alert"),
-            cell(Tone::Plain, &alert.subject),
-            age(alert.last_at, now),
-            cell(Tone::Plain, &alert.message),
-        ],
-        at: Some(alert.last_at),
-        section: None,
-    }
+    vec![
+        cell(tone, mark),
+        cell(tone, "alert"),
+        cell(Tone::Plain, &alert.subject),
+        age(alert.last_at, now),
+        cell(Tone::Plain, &alert.message),
+    ]
 }
 
-pub fn alert_row(alert: &Alert, now: Millis) -> Row {
+pub fn alert_row(alert: &Alert, now: Millis) -> Vec<Cell> {
     let (tone, mark) = alert_tone(alert);
-    Row {
-        subject: Subject::Alert(alert.id.to_string()),
-        cells: vec![
-            cell(tone, mark),
-            cell(tone, alert_word(alert)),
-            cell(Tone::Plain, word(alert.kind)),
-            cell(Tone::Plain, &alert.subject),
-            number(Tone::Plain, alert.count.to_string(), f64::from(alert.count)),
-            age(alert.last_at, now),
-            cell(Tone::Plain, &alert.message),
-        ],
-        at: Some(alert.last_at),
-        section: None,
-    }
+    vec![
+        cell(tone, mark),
+        cell(tone, alert_word(alert)),
+        cell(Tone::Plain, word(alert.kind)),
+        cell(Tone::Plain, &alert.subject),
+        number(Tone::Plain, alert.count.to_string(), f64::from(alert.count)),
+        age(alert.last_at, now),
+        cell(Tone::Plain, &alert.message),
+    ]
 }

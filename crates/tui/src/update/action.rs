@@ -19,7 +19,7 @@ pub use form::submit;
 const NO_PROJECT: &str = "there is no project yet; `forge project add` in a repository makes one";
 
 pub fn act(state: &mut State, command: Command) -> Outcome {
-    let subject = table(state).subject().cloned();
+    let subject = table(state).subject();
     match (command, subject) {
         (Command::New, _) => {
             let form = match state.view {

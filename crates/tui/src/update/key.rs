@@ -6,7 +6,7 @@ use super::action;
 use crate::field::Field;
 use crate::keys::{self, Command};
 use crate::message::{Effect, Outcome, Topic};
-use crate::rows::{detail, table};
+use crate::rows::{Thing, detail, table};
 use crate::state::{Form, Grouping, Overlay, Purpose, State, View};
 
 const PAGE: isize = 10;
@@ -112,7 +112,10 @@ fn show(state: &mut State, view: View) -> Outcome {
 fn scroll(state: &mut State, is_down: bool) {
     let (at, most) = match state.view {
         View::Attempts => (state.log.scroll, state.log.height(usize::from(state.size.0))),
-        _ => (state.look().scroll, detail(state).len()),
+        _ => {
+            let told = table(state).thing().map_or(0, |thing| detail(thing, &state.data, state.now).len());
+            (state.look().scroll, told)
+        }
     };
     let to = match is_down == (state.view == View::Attempts) {
         true => at.saturating_sub(SCROLL_STEP),
@@ -136,7 +139,7 @@ fn step(state: &mut State, by: isize) {
     let table = table(state);
     let (Some(at), Some(last)) = (table.selected, table.rows.len().checked_sub(1)) else { return };
     let to = at.saturating_add_signed(by).min(last);
-    let subject = table.rows.into_iter().nth(to).map(|row| row.subject);
+    let subject = table.rows.get(to).map(Thing::subject);
     let look = state.look_mut();
     (look.index, look.selected, look.scroll) = (to, subject, 0);
 }

@@ -28,7 +28,7 @@ fn calls(effects: &[Effect]) -> Vec<(&str, &serde_json::Value)> {
 }
 
 fn selected(state: &State) -> Option<Subject> {
-    table(state).subject().cloned()
+    table(state).subject()
 }
 
 fn attempt(id: &str) -> Option<Subject> {
@@ -179,7 +179,7 @@ fn columns_are_sorted_by_their_numbers_not_by_their_text() {
     let mut state = busy();
     press(&mut state, "2SSSSS");
     assert_eq!(state.look().sort.map(|at| table(&state).columns[at].head), Some("COST"));
-    let ids: Vec<Subject> = table(&state).rows.into_iter().map(|row| row.subject).collect();
+    let ids: Vec<Subject> = table(&state).rows.into_iter().map(|row| row.subject()).collect();
     let want = [RUNNING, FAILED, ASKING].map(|id| Subject::Attempt(id.to_owned()));
     assert_eq!(ids, want, "what has no cost comes last");
 }
@@ -237,6 +237,18 @@ fn the_clock_draws_only_when_an_age_reads_differently() {
     assert!(update(&mut state, Message::Tick(Millis(NOW.0 + 61_000))).redraw);
     press(&mut state, "6");
     assert!(!update(&mut state, Message::Tick(Millis(NOW.0 + 190_000))).redraw, "costs have no age");
+}
+
+#[test]
+fn the_clock_also_draws_when_the_detail_reads_differently() {
+    let mut state = busy();
+    let mut told = worker("opus-1", "running", "healthy", &[], 45);
+    told["status"] = json!({"status": "active", "last_update": Millis(NOW.0 - 10_000)});
+    update(&mut state, worker_event(told));
+    press(&mut state, "5");
+    assert!(update(&mut state, Message::Tick(Millis(NOW.0 + 1000))).redraw);
+    press(&mut state, "j");
+    assert!(!update(&mut state, Message::Tick(Millis(NOW.0 + 2000))).redraw, "another one is told");
 }
 
 #[test]
@@ -311,7 +323,7 @@ fn what_nobody_tells_of_is_read_again_when_it_is_looked_at() {
 #[test]
 fn a_foreign_worker_is_looked_at_and_adopted_and_nothing_else() {
     let mut state = busy();
-    assert_eq!(calls(&press(&mut state, "5GsyXyryzb")), []);
+    assert_eq!(calls(&press(&mut state, "5jjjsyXyryzb")), []);
     assert!(
         state.notice.as_ref().is_some_and(|notice| notice.text.contains("a adopts it")),
         "{:?}",
@@ -330,7 +342,7 @@ fn workers_end_only_after_a_yes_and_what_has_ended_is_not_ended_again() {
         assert_eq!(calls(&press(&mut state, "y"))[0].0, format!("/api/workers/opus-1/{verb}"));
     }
     assert_eq!(calls(&press(&mut state, "dy")), [], "it runs");
-    assert_eq!(calls(&press(&mut state, "jjjsyXyzi")), [], "haiku-2 has ended");
+    assert_eq!(calls(&press(&mut state, "GsyXyzi")), [], "haiku-2 has ended");
     let effects = press(&mut state, "dy");
     let forgets = effects.iter().any(|effect| {
         matches!(effect, Effect::Call(call)
