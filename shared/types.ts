@@ -436,6 +436,7 @@ export interface DispatchChange {
   executor_profile_id?: ProfileChoice | null;
   landing?: DispatchLanding;
   max_workers?: number | null;
+  mirror?: boolean | null;
   mode?: DispatchMode;
   tasks?: boolean | null;
   worker?: string | null;
@@ -468,6 +469,7 @@ export interface DispatchRule {
   executor_profile_id: ExecutorProfileId | null;
   worker: string | null;
   tasks: boolean;
+  mirror: boolean;
 }
 
 export interface DispatchedBead {
@@ -643,6 +645,8 @@ export interface Failure {
   message: string | null;
 }
 
+export type Fallback = "up" | "down" | "both" | "none";
+
 export type FileChange = WriteChange | DeleteChange | RenameChange | EditChange;
 
 export interface FileEditAction {
@@ -665,6 +669,10 @@ export interface FleetSettings {
   min_free_memory_mb: number;
   min_free_disk_mb: number;
   stop_at_budget: boolean;
+  max_load_per_core: number | null;
+  priority_tiers: PriorityTiers;
+  fallback: Fallback;
+  workspaces: string[];
   launcher_dir: string | null;
   health: HealthMonitorConfig;
   recovery: RecoveryRules;
@@ -853,6 +861,13 @@ export interface KeptWorktree {
 
 export type Language = "BROWSER" | "EN" | "JA" | "ES" | "KO";
 
+/** `shipped`: it is as it came with Forge. */
+export interface LauncherFile {
+  name: string;
+  path: string;
+  shipped: boolean;
+}
+
 export interface Lease {
   workspace: string;
   bead: string;
@@ -1024,6 +1039,13 @@ export interface PairConflict {
   files: string[];
 }
 
+/** A model that could not be used. */
+export interface PassedOver {
+  model: string;
+  tier: WorkerTier;
+  why: string;
+}
+
 /** `seq` is there when the stream was asked for with `after`. */
 export interface PatchFrame {
   JsonPatch: PatchOp[];
@@ -1105,6 +1127,14 @@ export interface PrMerge {
 
 export type PrStatus = "open" | "merged" | "closed" | "unknown";
 
+export interface PriorityTiers {
+  P0: WorkerTier;
+  P1: WorkerTier;
+  P2: WorkerTier;
+  P3: WorkerTier;
+  P4: WorkerTier;
+}
+
 /** What an attempt shows of a process; its status is in capitals here. */
 export interface ProcessDigest {
   id: Uuid;
@@ -1175,6 +1205,11 @@ export interface Ready {
   service: string;
   version: string;
   message: string;
+}
+
+/** A bead of the worker's workspace that is ready. */
+export interface ReassignWorker {
+  bead: string;
 }
 
 export interface RebaseAttempt {
@@ -1259,6 +1294,8 @@ export interface Routing {
   score: ScoreComponents;
   complexity: number;
   decision: RoutingDecision;
+  wanted: WorkerTier | null;
+  passed_over: PassedOver[];
   worker: string | null;
   attempt_id: Uuid | null;
   by: string | null;
@@ -1691,6 +1728,19 @@ export interface Worker {
   updated_at: Timestamp;
 }
 
+export interface WorkerDefinition {
+  name: string;
+  launcher: string;
+  model: string;
+  tier: WorkerTier;
+  workspace: string | null;
+}
+
+export interface WorkerDefinitions {
+  definitions: WorkerDefinition[];
+  problems: string[];
+}
+
 /** What a worker gets done for its money; the score is tokens per dollar. */
 export interface WorkerEfficiency {
   worker_id: string;
@@ -1819,6 +1869,7 @@ export interface Routes {
   "GET /api/images/{image_id}/file": { path: { image_id: Uuid }; answer: Blob };
   "POST /api/import": { body: ImportRequest; answer: ImportReport };
   "GET /api/info": { query?: { project_id?: Uuid }; answer: SystemInfo };
+  "GET /api/launchers": { answer: LauncherFile[] };
   "GET /api/mcp-config": { query: { executor: string }; answer: McpAnswer };
   "POST /api/mcp-config": { query: { executor: string }; body: Record<string, unknown>; answer: string };
   "GET /api/openapi.json": { answer: Record<string, unknown> };
@@ -1898,6 +1949,7 @@ export interface Routes {
   "GET /api/usage": { query?: { group_by?: string; project_id?: Uuid; task_attempt_id?: Uuid; from?: string; to?: string }; answer: UsageReport };
   "GET /api/usage/models": { query?: { project_id?: Uuid; task_attempt_id?: Uuid; from?: string; to?: string }; answer: ModelPerformance[] };
   "GET /api/usage/workers": { query?: { project_id?: Uuid; task_attempt_id?: Uuid; from?: string; to?: string }; answer: WorkerEfficiency[] };
+  "GET /api/worker-definitions": { answer: WorkerDefinitions };
   "GET /api/workers": { answer: ListedWorker[] };
   "POST /api/workers": { body: SpawnWorker; answer: Worker };
   "DELETE /api/workers/{worker_id}": { path: { worker_id: string }; answer: null };
@@ -1907,6 +1959,7 @@ export interface Routes {
   "POST /api/workers/{worker_id}/kill": { path: { worker_id: string }; body?: unknown; answer: Worker };
   "POST /api/workers/{worker_id}/pause": { path: { worker_id: string }; body?: PauseWorker; answer: Worker };
   "GET /api/workers/{worker_id}/peek": { path: { worker_id: string }; query?: { lines?: number }; answer: WorkerPane };
+  "POST /api/workers/{worker_id}/reassign": { path: { worker_id: string }; body: ReassignWorker; answer: Worker };
   "POST /api/workers/{worker_id}/restart": { path: { worker_id: string }; body?: unknown; answer: Worker };
   "POST /api/workers/{worker_id}/resume": { path: { worker_id: string }; body?: unknown; answer: Worker };
   "POST /api/workers/{worker_id}/send": { path: { worker_id: string }; body: SendToWorker; answer: null };

@@ -99,6 +99,12 @@ impl Forge {
         self.round(&project, &rule, effort).await
     }
 
+    /// Settles what has ended, now.
+    pub(crate) async fn settle_beads(&self) -> Result<()> {
+        let _turn = self.0.dispatcher.turn().await?;
+        self.settle_leases().await
+    }
+
     /// Decisions, newest first.
     pub async fn routings(&self, limit: u32) -> Result<Vec<Routing>> {
         Ok(self.0.store.routings(limit).await?)

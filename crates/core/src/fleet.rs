@@ -39,7 +39,6 @@ use crate::{Error, Forge, Kind, Result};
 pub(crate) use alerts::raise_as;
 pub use catalogue::{WorkerDefinition, WorkerDefinitions};
 pub use list::{ListedWorker, WorkerHealth, WorkersHealth};
-pub(crate) use order::Defined;
 pub use session::attach_command;
 pub use shipped::{LauncherFile, list_launchers};
 pub use workers::WorkerEnd;

@@ -77,7 +77,7 @@ pub enum Topic {
 }
 
 impl Topic {
-    pub const ALL: [Topic; 10] = [
+    pub const ALL: [Topic; 11] = [
         Topic::Projects,
         Topic::Attempts,
         Topic::Tasks,

@@ -32,7 +32,7 @@ async fn spawn(stage: &Stage, id: &str, workspace: &std::path::Path) -> Value {
 
 #[tokio::test]
 async fn a_worker_is_started_by_a_form_looked_at_typed_to_paused_stopped_and_started_again() {
-    let stage = Stage::with(json!({}), &[]).await;
+    let stage = Stage::set(json!({})).await;
     let (_, repo) = stage.forge.project("shop").await;
     define(&stage, PARROT);
     let dashboard = Dashboard::open(&stage.forge, &[]);
@@ -109,7 +109,7 @@ fn row<'a>(screen: &'a str, id: &str) -> &'a str {
 
 #[tokio::test]
 async fn a_foreign_session_is_left_alone_until_it_is_adopted() {
-    let stage = Stage::with(json!({}), &[]).await;
+    let stage = Stage::set(json!({})).await;
     stage.tmux(&["new-session", "-d", "-s", "claude-code-sonnet-bravo", "sleep 600"]);
     let dashboard = Dashboard::open(&stage.forge, &[]);
     dashboard.press(&["5"]);
@@ -131,7 +131,7 @@ async fn a_foreign_session_is_left_alone_until_it_is_adopted() {
 
 #[tokio::test]
 async fn beads_are_listed_by_section_written_taken_and_closed_and_one_goes_to_a_worker() {
-    let stage = Stage::with(json!({}), &[BARE]).await;
+    let stage = Stage::with(&[BARE], json!({})).await;
     let (project, repo) = stage.forge.project("shop").await;
     std::fs::create_dir(repo.join(".beads")).unwrap();
     define(&stage, PARROT);
@@ -204,7 +204,7 @@ async fn beads_are_listed_by_section_written_taken_and_closed_and_one_goes_to_a_
 
 #[tokio::test]
 async fn a_crash_is_told_and_seen_and_a_killed_server_comes_back_with_its_workers() {
-    let mut stage = Stage::with(json!({}), &[]).await;
+    let mut stage = Stage::set(json!({})).await;
     define(&stage, PARROT);
     let dir = stage.forge.dir().canonicalize().unwrap();
     spawn(&stage, "lives", &dir).await;

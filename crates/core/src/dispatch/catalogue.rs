@@ -11,7 +11,7 @@ use forge_types::{
     WorkerTier,
 };
 
-use crate::fleet::Defined;
+use crate::WorkerDefinition;
 use crate::quota::Service;
 use crate::{Forge, Result};
 
@@ -87,7 +87,7 @@ impl Forge {
         };
         let worker = match rule.mode {
             DispatchMode::Attempt => None,
-            DispatchMode::Worker => Some(self.worker_definitions().await?),
+            DispatchMode::Worker => Some(self.worker_definitions().await?.definitions),
         };
         if let (Some(defined), Some(named)) = (&worker, &rule.worker) {
             let known = defined.iter().find(|one| one.name == *named);
@@ -96,10 +96,15 @@ impl Forge {
             return Ok(for_all(model, &ProfileId::new(executor_of(launcher)), Some(named)).into());
         }
         let is_worker = worker.is_some();
+        // One that has its own place does not work in a worktree.
+        let worker = worker.map(|mut defined| {
+            defined.retain(|one| one.workspace.is_none());
+            defined
+        });
         if rule.executor_profile_id.is_none()
             && let Some(defined) = worker.filter(|defined| !defined.is_empty())
         {
-            let choice = |one: Defined| Choice {
+            let choice = |one: WorkerDefinition| Choice {
                 tier: one.tier,
                 profile: ProfileId::new(executor_of(&one.launcher)),
                 name: one.model,

@@ -26,32 +26,7 @@ struct Said {
     kind: Option<WorkerKind>,
 }
 
-/// A definition as somebody who chooses among them sees it.
-pub(crate) struct Defined {
-    pub name: String,
-    pub launcher: String,
-    pub model: String,
-    pub tier: WorkerTier,
-}
-
 impl Forge {
-    /// The types of `workers/` that can be read.
-    pub(crate) async fn worker_definitions(&self) -> Result<Vec<Defined>> {
-        let dir = self.0.config.home.join("workers");
-        let read = tokio::task::spawn_blocking(move || with_surroundings(|around| read_kinds(&dir, around)));
-        let read = read.await.map_err(|cause| Error::internal("definitions cannot be read", cause))?;
-        for error in &read.errors {
-            tracing::warn!(%error, "a definition of workers is not used");
-        }
-        let defined = |kind: WorkerKind| Defined {
-            name: kind.name,
-            launcher: kind.launcher,
-            model: kind.model,
-            tier: kind.tier,
-        };
-        Ok(read.kinds.into_iter().map(defined).collect())
-    }
-
     /// Whether a worker or a type of workers has this name.
     pub(crate) async fn is_worker_defined(&self, name: &str) -> Result<bool> {
         let (home, name) = (self.0.config.home.clone(), name.to_owned());

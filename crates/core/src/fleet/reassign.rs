@@ -4,7 +4,7 @@
 //! queue before it gets another one.
 
 use forge_fleet::beads::Filter;
-use forge_types::{BeadsOf, ReleaseBead, Worker, WorkerId};
+use forge_types::{BeadsOf, Worker, WorkerId};
 
 use super::WorkerEnd;
 use crate::{Error, Forge, Result};
@@ -32,16 +32,15 @@ impl Forge {
                 worker.workspace.display()
             )));
         }
-        let stopped = self.stop_worker(id, WorkerEnd::default()).await?;
-        if let Some(had) = &stopped.bead {
-            let of = BeadsOf { project_id: None, workspace: Some(had.workspace.clone()) };
-            let comment = Some(format!("worker {id} got {bead} instead"));
-            self.release_bead(&had.id, ReleaseBead { of, comment }).await?;
-        }
+        self.stop_worker(id, WorkerEnd::default()).await?;
+        // What it had goes back to the queue before it gets the other one.
+        self.settle_beads().await?;
+        let mut changed = self.worker(id).await?;
+        self.assign_bead(&mut changed, bead).await?;
+        changed.config["bead_id"] = bead.into();
         self.change_worker(id, |stored| {
-            let mut config = stored.config.clone();
-            config["bead_id"] = bead.into();
-            Ok(Some(Worker { config, bead: None, ..stored.clone() }))
+            let Worker { config, bead, .. } = changed;
+            Ok(Some(Worker { config, bead, ..stored.clone() }))
         })
         .await?;
         self.restart_worker(id).await
