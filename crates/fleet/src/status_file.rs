@@ -20,7 +20,7 @@ use crate::worker::{WorkerId, WorkerStatus, WorkerTier};
 
 pub use age::{Aged, aged, remove};
 pub use watch::{Change, Watch, watch};
-pub use write::{StatusFileError, pause, resume, set_status, update};
+pub use write::{StatusFileError, begin, pause, resume, set_status, update};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct StatusFile {

@@ -98,10 +98,12 @@ async fn events_and_pages_tell_the_same_frames_as_a_socket() {
             .map(|data| serde_json::from_str(data).unwrap())
             .collect();
         assert_eq!(told, frames, "{log}");
-        let rest = server.get(&format!("{path}?after=2")).await.data();
-        assert_eq!(rest["frames"].as_array().map(Vec::as_slice), Some(&frames[2..]), "{log}");
-        let header = [("last-event-id", "2")];
+        // A frame may tell of several lines at once.
+        let after: Vec<_> = frames.iter().filter(|frame| frame["seq"].as_i64() > Some(1)).cloned().collect();
+        let rest = server.get(&format!("{path}?after=1")).await.data();
+        assert_eq!(rest["frames"].as_array(), Some(&after), "{log}");
+        let header = [("last-event-id", "1")];
         let rest = server.send_with(reqwest::Method::GET, &format!("{path}/sse"), None, &header).await;
-        assert_eq!(rest.text.matches("data: ").count(), frames.len() - 2, "{log}: {}", rest.text);
+        assert_eq!(rest.text.matches("data: ").count(), after.len(), "{log}: {}", rest.text);
     }
 }

@@ -274,6 +274,8 @@ fn is_settled(bead: &Value) -> bool {
 async fn thirty_beads_are_done_once_each_whoever_dies_meanwhile() {
     let script = r#"
         echo $$ >"$FIELD/agent-$FORGE_WORKER_ID"
+        printf '{"type":"assistant","session_id":"s%s","message":{"id":"m%s","model":"claude-haiku-4-5","usage":%s}}\n' \
+            $$ $$ '{"input_tokens":7,"output_tokens":3}'
         sleep 0.2
         echo "$FORGE_ASSIGNED_BEAD" >"$FORGE_ASSIGNED_BEAD.txt"
         sleep 0.1"#;
@@ -353,6 +355,20 @@ async fn thirty_beads_are_done_once_each_whoever_dies_meanwhile() {
         assert_eq!(git(&field.repo, &["show", &file]).trim(), text(&bead["id"]), "its work is on its branch");
     }
     field.until_nothing_is_left().await;
+    // Every life that came to say so has used 7 tokens in and 3 out, and no other has.
+    let mut lives = std::collections::BTreeSet::new();
+    for log in std::fs::read_dir(field.stage.forge.home().join("logs")).unwrap().flatten() {
+        let log = std::fs::read_to_string(log.path()).unwrap();
+        lives.extend(
+            log.split("\"id\":\"").skip(1).filter_map(|rest| Some(rest.split_once('"')?.0.to_owned())),
+        );
+    }
+    assert!(lives.len() >= 30, "{lives:?}");
+    let expected = json!([7 * lives.len(), 3 * lives.len()]);
+    let used = |report: &Value| json!([report["total"]["input_tokens"], report["total"]["output_tokens"]]);
+    let by_bead = "/api/usage?group_by=bead";
+    let report = field.stage.forge.until(by_bead, "the use is told", |report| used(report) == expected).await;
+    assert_eq!(report["groups"].as_array().unwrap().len(), 30, "each bead has cost something: {report:#}");
 }
 
 #[tokio::test]

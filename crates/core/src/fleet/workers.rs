@@ -172,6 +172,10 @@ impl Forge {
         self.claim_assigned(worker).await?;
         let how = if worker.process.is_some() { WorkerEnd::default() } else { WorkerEnd::Kill };
         self.end_session(&worker.id, how).await?;
+        // A file that cannot be understood says nothing about an end either.
+        if let Err(error) = self.write_status(&worker.id, status_file::begin).await {
+            tracing::debug!(worker = %worker.id, %error, "the words of a former life stay");
+        }
         // The agent may report before its launcher has ended.
         let started_at = Millis::now();
         let handle = self.fleet().launcher.spawn(request(self.fleet(), worker)?).await?;

@@ -58,6 +58,14 @@ pub fn set_status(
     update(dir, worker_id, |fields| put_status(fields, status))
 }
 
+/// A new life begins: what the last one said about its end is no longer true.
+pub fn begin(dir: &Path, worker_id: &WorkerId) -> Result<Option<StatusFile>, StatusFileError> {
+    update(dir, worker_id, |fields| {
+        put_status(fields, WorkerStatus::Starting);
+        fields.remove("exit_code");
+    })
+}
+
 /// The worker takes no new task from now on, if it cooperates.
 pub fn pause(dir: &Path, worker_id: &WorkerId, reason: &str) -> Result<Option<StatusFile>, StatusFileError> {
     update(dir, worker_id, |fields| {

@@ -55,6 +55,15 @@ fn pausing_keeps_what_it_does_not_know_and_makes_no_file() {
 }
 
 #[test]
+fn a_new_life_takes_back_what_the_last_one_said_about_its_end() {
+    let dir = tempfile::tempdir().expect("a folder");
+    put(dir.path(), "a.json", json!({"worker_id": "a", "status": "stopped", "exit_code": 0, "mine": 1}));
+    let file = status_file::begin(dir.path(), &id("a")).expect("written").expect("there");
+    assert_eq!((file.status, file.fields.get("exit_code")), (WorkerStatus::Starting, None));
+    assert_eq!(file.fields["mine"], 1);
+}
+
+#[test]
 fn a_corrupt_file_is_shown_but_not_written_over() {
     let dir = TempDir::new().unwrap();
     fs::write(dir.path().join("a.json"), "{\"status\": ").unwrap();

@@ -63,12 +63,14 @@ impl DaysArguments {
 
 async fn get_worker_efficiency(call: Call, arguments: DaysArguments) -> Outcome {
     let query = arguments.query(&call).await?;
-    Ok(json!({"workers": call.forge.worker_efficiency(query).await?}).into())
+    let url = projects::url_of(&call.forge, query.project_id);
+    Ok(json!({"workers": call.forge.worker_efficiency(query).await?, "url": url}).into())
 }
 
 async fn get_model_performance(call: Call, arguments: DaysArguments) -> Outcome {
     let query = arguments.query(&call).await?;
-    Ok(json!({"models": call.forge.model_performance(query).await?}).into())
+    let url = projects::url_of(&call.forge, query.project_id);
+    Ok(json!({"models": call.forge.model_performance(query).await?, "url": url}).into())
 }
 
 async fn get_usage(call: Call, arguments: UsageArguments) -> Outcome {

@@ -196,6 +196,8 @@ async fn every_tool_answers() {
     assert_eq!(tools.call("delete_draft", this.clone()).await["deleted"], true);
     assert_eq!(tools.call("get_children", this.clone()).await["count"], 0);
     assert_eq!(tools.call("get_usage", this.clone()).await["total"]["runs"], 0);
+    assert_eq!(tools.call("get_worker_efficiency", json!({})).await["workers"], json!([]));
+    assert_eq!(tools.call("get_model_performance", json!({})).await["models"], json!([]));
     assert_eq!(tools.call("list_agents", json!({"project_id": project})).await["count"], 0);
     assert_ne!(tools.call("list_profiles", json!({})).await["count"], 0);
     std::fs::create_dir(std::path::Path::new(path.as_str().unwrap()).join(".beads")).unwrap();
