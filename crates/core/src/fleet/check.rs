@@ -218,9 +218,13 @@ fn is_of(session: &Session, id: &WorkerId) -> bool {
     session.worker_id.as_deref() == Some(id.as_str())
 }
 
-/// The worker's file, unless it tells of a former life. Writers know the time to the second.
+/// The worker's file, unless it tells of a former life. Writers know the time to the second, so that of a life which
+/// was cut off at its very beginning only what is later for sure counts.
 pub(super) fn status_of<'a>(files: &'a [StatusFile], worker: &Worker) -> Option<&'a StatusFile> {
-    let begun = worker.started_at.map_or(0, |at| at.0 / 1000);
+    let begun = match worker.started_at {
+        Some(at) => at.0 / 1000,
+        None => worker.updated_at.0 / 1000 + 1,
+    };
     files.iter().find(|file| file.worker_id == worker.id.as_str() && file.updated_at.0 / 1000 >= begun)
 }
 

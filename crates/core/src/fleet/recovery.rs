@@ -259,6 +259,7 @@ impl Forge {
             parked_until: None,
             process: None,
             pane: None,
+            started_at: None,
             updated_at: now,
             ..stored.clone()
         };

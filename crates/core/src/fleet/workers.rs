@@ -129,7 +129,8 @@ impl Forge {
             // It had ended before anybody could look; the next check reads how.
             Err(_) if self.has_ended(worker).await => {
                 self.change_worker(&turn.id, |stored| {
-                    let running = Worker { phase: WorkerPhase::Running, ..stored.clone() };
+                    let started_at = Some(worker.updated_at);
+                    let running = Worker { phase: WorkerPhase::Running, started_at, ..stored.clone() };
                     Ok((stored.phase == WorkerPhase::Starting).then_some(running))
                 })
                 .await
@@ -257,7 +258,15 @@ impl Forge {
                 request(self.fleet(), stored)?;
                 let starting = WorkerPhase::Starting;
                 let (restarts, note) = (Vec::new(), None);
-                Ok(Some(Worker { phase: starting, restarts, note, parked_until: None, ..stored.clone() }))
+                let (parked_until, started_at) = (None, None);
+                Ok(Some(Worker {
+                    phase: starting,
+                    restarts,
+                    note,
+                    parked_until,
+                    started_at,
+                    ..stored.clone()
+                }))
             })
             .await?;
         self.launch_worker(&turn, &worker).await
