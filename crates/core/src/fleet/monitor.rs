@@ -125,16 +125,23 @@ impl Forge {
         if known.status.as_ref() == Some(&status) {
             return Ok(());
         }
+        // Other tools pause a worker by its file. Word of a pause that is over comes too late.
+        let is_paused = file.status == WorkerStatus::Paused && self.is_paused_by_file(&id).await;
         self.change_worker(&id, |stored| {
             let mut after = Worker { status: Some(status), ..stored.clone() };
-            // Other tools pause a worker by its file.
-            if file.status == WorkerStatus::Paused && stored.phase == WorkerPhase::Running {
+            if is_paused && stored.phase == WorkerPhase::Running {
                 (after.phase, after.note) = (WorkerPhase::Paused, file.pause_reason);
             }
             Ok(Some(after))
         })
         .await?;
         Ok(())
+    }
+
+    async fn is_paused_by_file(&self, id: &WorkerId) -> bool {
+        let (dir, id) = (self.fleet().status_dir.clone(), id.clone());
+        let file = tokio::task::spawn_blocking(move || status_file::find(&dir, &id)).await;
+        file.ok().flatten().is_some_and(|file| file.status == WorkerStatus::Paused)
     }
 
     /// A server that was killed in the middle of a stop has written what was wanted. The process tells that it is

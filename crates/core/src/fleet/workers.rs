@@ -294,6 +294,10 @@ impl Forge {
 
     /// The worker goes on, also one that waits for its provider or for its next start.
     pub async fn resume_worker(&self, id: &WorkerId) -> Result<Worker> {
+        if self.worker(id).await?.phase == WorkerPhase::Paused {
+            // First, for a file that says paused would pause it again.
+            self.write_status(id, status_file::resume).await?;
+        }
         let resumed = self
             .change_worker(id, |stored| match stored.phase {
                 WorkerPhase::Running => Ok(None),
@@ -311,7 +315,6 @@ impl Forge {
             return Ok(resumed);
         }
         self.signal_session(id, Signal::CONT).await?;
-        self.write_status(id, status_file::resume).await?;
         Ok(resumed)
     }
 

@@ -14,7 +14,7 @@ use crate::message::{Attach, Call, Effect, Method, Outcome, Topic};
 use crate::model::{Attempt, Question};
 use crate::rows::table;
 use crate::state::{Form, Overlay, Purpose, State, Subject, View};
-pub use form::submit;
+pub use form::{renew, submit};
 
 const NO_PROJECT: &str = "there is no project yet; `forge project add` in a repository makes one";
 

@@ -5,6 +5,7 @@ use forge_types::AttemptStatus;
 use crate::message::{Effect, Event, Loaded, Outcome, RunNews, Topic};
 use crate::model::{List, Worker};
 use crate::state::{State, View};
+use crate::update::action::renew;
 
 pub fn put(state: &mut State, loaded: Loaded) -> Outcome {
     let data = &mut state.data;
@@ -24,6 +25,7 @@ pub fn put(state: &mut State, loaded: Loaded) -> Outcome {
         }
         Loaded::Means(means) => data.means = means,
     }
+    renew(state);
     Outcome::redraw()
 }
 

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::{bead, call, confirm, open, post};
 use crate::field::Field;
 use crate::message::{Outcome, Topic};
-use crate::state::{Form, Input, Makes, State};
+use crate::state::{Form, Input, Makes, Overlay, State};
 
 /// What agents are started with where nothing else is typed.
 const USUAL_AGENT: &str = "CLAUDE_CODE";
@@ -100,6 +100,20 @@ pub fn worker_form(state: &State) -> Form {
         suggesting(input("bead", "Bead", "what it begins with", false), ready.collect()),
     ];
     Form { title: "Start a worker", fields, focus: 0, makes: Makes::Worker, complaint: None }
+}
+
+/// What came in after the form was opened is offered too.
+pub fn renew(state: &mut State) {
+    let is_open = |overlay: &Overlay| matches!(overlay, Overlay::Form(form) if form.makes == Makes::Worker);
+    if !state.overlay.as_ref().is_some_and(is_open) {
+        return;
+    }
+    let fresh = worker_form(state);
+    if let Some(Overlay::Form(form)) = &mut state.overlay {
+        for (input, new) in form.fields.iter_mut().zip(fresh.fields) {
+            input.choices = new.choices;
+        }
+    }
 }
 
 /// What was given, by key.
