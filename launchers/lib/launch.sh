@@ -39,16 +39,23 @@ read_call() {
     [ -z "$prompted" ] || [ "${FORGE_INTERACTIVE:-0}" != 1 ] || prompted=talk
 }
 
-# Variables that the agent gets: a session has the tmux server's environment, not this one.
+# Variables that the agent gets: a session has the tmux server's environment, not this one. What is about a terminal is
+# that of the session, and the server's token is nobody's business.
 passed_names() {
-    awk -v more="PATH HOME LANG LC_ALL ${FORGE_ENV_NAMES:-}" 'BEGIN {
-        count = split(more, names, " ")
-        for (i = 1; i <= count; i++) wanted[names[i]] = 1
-        for (name in ENVIRON) {
-            if (name !~ /^[A-Za-z_][A-Za-z0-9_]*$/) continue
-            if (name in wanted || name ~ /^(FORGE|ANTHROPIC|CLAUDE|OPENAI|CODEX|OPENCODE|BEADS)_/) print name
-        }
+    awk 'BEGIN {
+        count = split("TMUX TMUX_PANE TERM COLUMNS LINES PWD OLDPWD SHLVL _ FORGE_TOKEN", names, " ")
+        for (i = 1; i <= count; i++) kept[names[i]] = 1
+        for (name in ENVIRON) if (name ~ /^[A-Za-z_][A-Za-z0-9_]*$/ && !(name in kept)) print name
     }'
+}
+
+# They go through a file that only this user can read: what stands in a command line can be read by all.
+write_variables() {
+    variables=$(umask 077 && mktemp "${TMPDIR:-/tmp}/forge-env.XXXXXX") || fail 'no file can be made for the variables'
+    for name in $(passed_names); do
+        eval "value=\${$name}"
+        printf "export %s='%s'\n" "$name" "$(printf '%s' "$value" | sed "s/'/'\\\\''/g")"
+    done >"$variables"
 }
 
 # launch MODE PROGRAM ARGUMENT...: modes are those of work.sh. FORGE_AGENT_ARGS has further arguments, one per line.
@@ -71,19 +78,17 @@ launch() {
     export FORGE_SESSION FORGE_WORKER_ID FORGE_WORKSPACE
     [ -z "${FORGE_MODEL:-}" ] || export FORGE_MODEL
     [ -z "${FORGE_ASSIGNED_BEAD:-}" ] || export FORGE_ASSIGNED_BEAD
+    write_variables
     # Only the first process of a session is told when its terminal goes away. This one waits and dies of it, and that
     # tells the others, of which work.sh has the last word.
     # shellcheck disable=SC2016 # expanded in the session
-    set -- -- sh -c 'trap : INT; sh "$0" "$@"; exit "$?"' "$lib/work.sh" "$mode" "$found" "$@"
-    for name in $(passed_names); do
-        eval "value=\${$name}"
-        # A `;` at the end of a word would end tmux's command.
-        case $value in *\;) value=${value%;}\\\; ;; esac
-        set -- -e "$name=$value" "$@"
-    done
+    set -- -- sh -c 'trap : INT; . "$1"; rm -f "$1"; shift; sh "$0" "$@"; exit "$?"' \
+        "$lib/work.sh" "$variables" "$mode" "$found" "$@"
     # The mark is set by the same call, so that the session is nobody's at no time.
-    pid=$(tmux new-session -d -P -F '#{pane_pid}' -s "$FORGE_SESSION" -x 200 -y 50 -c "$FORGE_WORKSPACE" "$@" \; \
+    pid=$(tmux new-session -d -P -F '#{pane_pid}' -s "$FORGE_SESSION" -x 200 -y 50 -c "$FORGE_WORKSPACE" \
+        -e "FORGE_WORKER_ID=$FORGE_WORKER_ID" "$@" \; \
         set-option @forge_worker_id "$FORGE_WORKER_ID") || {
+        rm -f "$variables"
         [ -z "$pid" ] || fail "$program ended at once in $FORGE_WORKSPACE; start it there by hand to see why"
         fail "tmux could not make the session $FORGE_SESSION"
     }

@@ -32,6 +32,7 @@ pub const CASES: &[Case] = &[
     Case { name: "ask-crash", key: KEY, play: |stage| Box::pin(ask_and_crash(stage)) },
     Case { name: "usage", key: KEY, play: |stage| Box::pin(count_usage(stage)) },
     Case { name: "mcp", key: KEY, play: |stage| Box::pin(direct(stage)) },
+    Case { name: "worker", key: KEY, play: |stage| Box::pin(work_in_terminal(stage)) },
 ];
 
 /// A file is written and committed; the log shows how, and the same to whoever comes late.
@@ -276,6 +277,45 @@ async fn direct(stage: &mut Stage) -> Result<()> {
     let tools = entries.tools("");
     let closed = tools.len() == 1 && tools[0]["status"]["status"] == "success";
     ensure!(closed, "the tool use is shown as {tools:?}");
+    Ok(())
+}
+
+/// The agent does a bead in a tmux session that its shipped launcher makes; what it used is counted from its log. An agent
+/// without a launcher is refused beforehand.
+async fn work_in_terminal(stage: &mut Stage) -> Result<()> {
+    std::fs::create_dir(stage.repo.join(".beads"))?;
+    let wish = "Write the file. [[write:hello.txt:from a worker]]";
+    let body = json!({"project_id": stage.project, "title": "A bead", "description": wish});
+    let bead = text(&stage.forge.post("/api/beads", &body).await.data()["id"]);
+    let rule = json!({"enabled": true, "mode": "worker", "executor_profile_id": stage.agent.executor});
+    let ruled = stage.forge.put(&format!("/api/projects/{}/dispatch", stage.project), &rule).await;
+    if !["CLAUDE_CODE", "CODEX", "OPENCODE"].contains(&stage.agent.executor) {
+        ensure!(ruled.message().contains("no launcher starts"), "it is not refused: {}", ruled.text);
+        return Ok(());
+    }
+    ruled.data();
+    let path = format!("/api/beads/{bead}?project_id={}", stage.project);
+    let settled = |bead: &Value| bead["status"] == "closed" || bead["standing"]["parked"].is_string();
+    let bead = stage.forge.until(&path, "the bead is settled", settled).await;
+    ensure!(bead["status"] == "closed", "the bead was given up: {bead:#}");
+    let task = text(&bead["standing"]["task_id"]);
+    let attempt = stage.forge.get(&format!("/api/task-attempts?task_id={task}")).await.data()[0].clone();
+    let written = git(&stage.repo, &["show", &format!("{}:hello.txt", text(&attempt["branch"]))]);
+    ensure!(written.trim_end() == "from a worker", "hello.txt on the branch holds {written:?}");
+    let runs = stage.forge.runs(&text(&attempt["id"])).await;
+    let run = text(&runs[0]["id"]);
+    let log = stage.forge.raw_log(&run).await;
+    ensure!(log.contains("Done. Tool said:"), "what it said is not kept: {log}");
+    if stage.agent.executor == "CLAUDE_CODE" {
+        let said = last_words(&stage.entries(&run).await)?;
+        ensure!(said.starts_with("Done. Tool said:"), "it said {said:?}");
+    }
+    let used = stage.forge.get("/api/usage?group_by=worker").await.data();
+    let (calls, total) = (stage.model.told(), &used["total"]);
+    let told = [&total["input_tokens"], &total["cache_read_tokens"], &total["output_tokens"]];
+    let expected =
+        [usage::INPUT - usage::CACHED, usage::CACHED, usage::OUTPUT].map(|each| json!(each * calls));
+    ensure!(told == expected.each_ref(), "{calls} calls are told as {used}");
     Ok(())
 }
 

@@ -3,7 +3,8 @@
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
-use forge_types::{LogSource, Millis, OldLine, Run, Voice, Worker, WorkerId};
+use forge_run::fold::Dialect;
+use forge_types::{Executor, LogSource, Millis, OldLine, Run, Voice, Worker, WorkerId};
 
 use crate::Forge;
 
@@ -21,7 +22,11 @@ impl Forge {
                 LogSource::lines(Vec::new())
             }
         };
-        match self.adopt_log(run, place.to_owned(), source).await {
+        // Only Claude Code prints in a terminal what it writes to Forge.
+        let executor = run.action.profile().map(|profile| profile.executor);
+        let known = executor.filter(|executor| *executor == Executor::ClaudeCode);
+        let dialect = Dialect::of(known.or(Some(Executor::Shell)), run.reason);
+        match self.adopt_log_in(run, place.to_owned(), source, dialect).await {
             Ok(None) => {}
             Ok(Some(missing)) => tracing::warn!(worker = %worker.id, missing, "a worker's log is not whole"),
             Err(error) => tracing::warn!(worker = %worker.id, %error, "a worker's log is not kept"),

@@ -16,15 +16,25 @@ const READ_BYTES: usize = 256 << 10;
 
 impl Forge {
     /// Writes the journal of an old run, and into its row what only the log tells. Answers why some of it is missing.
-    pub(crate) async fn adopt_log(
+    pub(super) async fn adopt_log(
+        &self,
+        run: &mut Run,
+        worktree: PathBuf,
+        log: LogSource,
+    ) -> Result<Option<String>> {
+        let executor = run.action.profile().map(|profile| profile.executor);
+        self.adopt_log_in(run, worktree, log, Dialect::of(executor, run.reason)).await
+    }
+
+    /// The same for a log that is not what the agent writes to Forge.
+    pub(crate) async fn adopt_log_in(
         &self,
         run: &mut Run,
         worktree: PathBuf,
         mut log: LogSource,
+        dialect: Dialect,
     ) -> Result<Option<String>> {
         let dir = self.run_dir(run.id);
-        let executor = run.action.profile().map(|profile| profile.executor);
-        let dialect = Dialect::of(executor, run.reason);
         let lens = Lens { run: run.id, worktree, answer_ms: 0 };
         let (started_at, exit) = (run.started_at, exit_of(run));
         let adopted = tokio::task::spawn_blocking(move || {

@@ -55,6 +55,8 @@ impl Call<'_> {
 
     fn start(&self) -> Result<Child, LauncherError> {
         let mut command = Command::new(self.launcher);
+        // Whoever has it may do everything; a worker is an agent like others.
+        command.env_remove("FORGE_TOKEN");
         command.args(&self.arguments).current_dir(self.workspace);
         // Forge may itself run in a worker's session: what that was told is not for this one.
         for inherited in ["TMUX", "TMUX_PANE", "FORGE_ASSIGNED_BEAD", "FORGE_PROMPT_FILE", "FORGE_MANAGED"] {

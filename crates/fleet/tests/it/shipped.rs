@@ -165,17 +165,23 @@ async fn every_agent_is_called_in_its_own_words() {
             "claude",
             "claude-haiku",
             "--model haiku",
-            "--model haiku --print --verbose --output-format stream-json",
+            "--model haiku --print --verbose --output-format stream-json --dangerously-skip-permissions",
         ),
         (
             "glm",
             "claude",
             "glm-4.7",
             "--model glm-4.7",
-            "--model glm-4.7 --print --verbose --output-format stream-json",
+            "--model glm-4.7 --print --verbose --output-format stream-json --dangerously-skip-permissions",
         ),
-        ("codex", "codex", "gpt-5", "--model gpt-5", "exec --json --model gpt-5"),
-        ("codex", "codex", "", "", "exec --json"),
+        (
+            "codex",
+            "codex",
+            "gpt-5",
+            "--model gpt-5",
+            "exec --json --dangerously-bypass-approvals-and-sandbox --model gpt-5",
+        ),
+        ("codex", "codex", "", "", "exec --json --dangerously-bypass-approvals-and-sandbox"),
         ("opencode", "opencode", "zai/glm", "--model zai/glm", "run --format json --model zai/glm"),
     ] {
         for (prompted, expected) in [(false, waiting), (true, working)] {
