@@ -75,7 +75,7 @@ pub fn print_json(value: &Value) {
 
 /// A fact under its name.
 pub fn say_fact(name: &str, value: &str) {
-    say(&Line::new(Ink::Dim, &format!("{name:<10}")).and(Ink::Plain, value).whole());
+    say(&Line::new(Ink::Dim, &format!("{name:<9} ")).and(Ink::Plain, value).whole());
 }
 
 /// Asks the person at the terminal. Where there is none, nobody can be asked and the flag `--yes` has to say it.

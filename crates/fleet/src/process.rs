@@ -147,9 +147,13 @@ pub(crate) fn with_variable(name: &str, value: &str) -> Vec<Identity> {
     platform::with_variable(name, value)
 }
 
-/// Whether nobody lives who was started with this variable. Not known where variables of others cannot be read.
+/// Whether nobody lives who was started with this variable, but for tmux: its server keeps what the one who happened to
+/// start it had. Not known where variables of others cannot be read.
 pub fn is_without_variable(name: &str, value: &str) -> bool {
-    cfg!(target_os = "linux") && with_variable(name, value).is_empty()
+    let is_other = |process: &Identity| {
+        platform::look_up(process.pid).is_some_and(|entry| !entry.name.starts_with("tmux"))
+    };
+    cfg!(target_os = "linux") && !with_variable(name, value).iter().any(is_other)
 }
 
 #[cfg(test)]

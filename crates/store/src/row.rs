@@ -174,8 +174,10 @@ macro_rules! attempt_columns {
           UNION ALL SELECT cost_microusd FROM calls WHERE calls.attempt_id = attempts.id \
           AND calls.standing <> 'superseded') AS spent), \
          (SELECT tasks.project_id FROM tasks WHERE tasks.id = attempts.task_id), \
-         (SELECT runs.status FROM runs WHERE runs.attempt_id = attempts.id AND runs.reason = 'codingagent' \
-          AND runs.dropped = FALSE ORDER BY runs.created_ms DESC, runs.id DESC LIMIT 1)"
+         COALESCE((SELECT runs.status FROM runs WHERE runs.attempt_id = attempts.id AND runs.reason = 'codingagent' \
+          AND runs.dropped = FALSE ORDER BY runs.created_ms DESC, runs.id DESC LIMIT 1), \
+          (SELECT 'running' FROM routings WHERE routings.ended_ms IS NULL \
+          AND json_extract(routings.body, '$.attempt_id') = attempts.id LIMIT 1))"
     };
 }
 pub(crate) use attempt_columns;

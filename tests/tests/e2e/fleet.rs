@@ -69,6 +69,21 @@ impl Field {
         listed.as_array().expect("beads").clone()
     }
 
+    /// All beads, once each is settled; that is a lot of work for a busy machine.
+    async fn settled(&self) -> Vec<Value> {
+        let begun = std::time::Instant::now();
+        loop {
+            let beads = self.beads().await;
+            if beads.iter().all(is_settled) {
+                return beads;
+            }
+            let open = || beads.iter().filter(|bead| !is_settled(bead)).collect::<Vec<_>>();
+            let log = || self.stage.forge.log();
+            assert!(begun.elapsed() < 4 * PATIENCE, "these are not settled: {:#?}\n{}", open(), log());
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    }
+
     async fn attempts(&self, bead: &Value) -> Vec<Value> {
         let path = format!("/api/task-attempts?task_id={}", text(&bead["standing"]["task_id"]));
         self.stage.forge.get(&path).await.data().as_array().expect("attempts").clone()
@@ -218,6 +233,8 @@ async fn a_worker_that_is_stopped_or_dies_gives_its_bead_back() {
     let path = format!("/api/beads/{id}/release");
     field.stage.forge.post(&path, &json!({"project_id": field.project})).await.data();
     field.stage.until("repo-1", "it works again", |worker| worker["phase"] == "running").await;
+    let attempts = field.attempts(&bead).await;
+    assert_eq!(attempts.iter().filter(|one| one["status"] == "running").count(), 1, "{attempts:#?}");
     let held = field.stage.forge.post(&path, &json!({"project_id": field.project})).await;
     assert!(held.message().contains("worker repo-1 works on it"), "{}", held.message());
     field.stage.act("repo-1", "stop").await;
@@ -265,9 +282,9 @@ impl Chance {
 /// Whether the bead is through, or waits for a person, or for a bead that does.
 fn is_settled(bead: &Value) -> bool {
     let standing = &bead["standing"];
-    bead["status"] == "closed"
-        || (standing["lease"].is_null()
-            && (standing["parked"].is_string() || standing["blocked_by"] != json!([])))
+    let is_over =
+        bead["status"] == "closed" || standing["parked"].is_string() || standing["blocked_by"] != json!([]);
+    is_over && standing["lease"].is_null()
 }
 
 #[tokio::test]
@@ -326,10 +343,7 @@ async fn thirty_beads_are_done_once_each_whoever_dies_meanwhile() {
     }
     // Whatever was given up too often is let be tried again, now that nobody dies.
     loop {
-        let path = format!("/api/beads?project_id={}", field.project);
-        let settled = |beads: &Value| beads.as_array().unwrap().iter().all(is_settled);
-        let beads = field.stage.forge.until(&path, "every bead is settled", settled).await;
-        let beads = beads.as_array().unwrap();
+        let beads = field.settled().await;
         assert_eq!(beads.len(), 30);
         let parked: Vec<&Value> =
             beads.iter().filter(|bead| bead["standing"]["parked"].is_string()).collect();

@@ -277,7 +277,7 @@ fn show_list(beads: Vec<Value>, json: bool, none: &str) {
             (Ink::Plain, bead["issue_type"].as_str().unwrap_or("task").to_owned()),
             (ink, status),
             (Ink::Plain, text(&bead["title"]).to_owned()),
-            (Ink::Dim, text(&bead["assignee"]).to_owned()),
+            (Ink::Dim, holder(text(&bead["assignee"]))),
         ]);
     }
     table.print();
@@ -330,6 +330,15 @@ fn show(bead: &Value) {
 
 fn status_of(bead: &Value) -> &str {
     bead["status"].as_str().unwrap_or("open")
+}
+
+/// Who has it, of Forge's `forge/<machine>/<who>/<claim>` only what people know them by.
+fn holder(actor: &str) -> String {
+    match actor.split('/').collect::<Vec<_>>()[..] {
+        ["forge", _, "attempt", claim] => format!("attempt {}", short(claim)),
+        ["forge", _, who, _] => who.to_owned(),
+        _ => actor.to_owned(),
+    }
 }
 
 fn text(value: &Value) -> &str {
