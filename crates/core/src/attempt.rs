@@ -17,7 +17,7 @@ use crate::lane::Entry;
 use crate::site::Site;
 use crate::start::new_run;
 use crate::task::moved;
-use crate::{Error, Forge, Result};
+use crate::{Error, Forge, Result, WorkerEnd};
 
 /// Longer than the whole stop ladder of the keeper.
 const STOP_LIMIT: Duration = Duration::from_secs(15);
@@ -44,6 +44,9 @@ impl Forge {
     /// Stops everything an attempt runs; failures of single processes do not fail the stop.
     pub async fn stop_attempt(&self, id: AttemptId) -> Result<()> {
         self.attempt(id).await?;
+        if let Some(worker) = self.worker_in(id).await? {
+            self.stop_worker(&worker.id, WorkerEnd::default()).await?;
+        }
         let runs = self.0.store.runs(id, Dropped::Hidden).await?;
         let running = runs.into_iter().filter(|run| run.status == RunStatus::Running);
         // Waiting runs first, so that none of them starts when its predecessor is stopped.

@@ -38,6 +38,7 @@ pub enum Command {
     Merge,
     Open,
     Attach,
+    Diff,
     Peek,
     Send,
     Restart,
@@ -172,6 +173,7 @@ pub static TABLE: &[Binding] = table! {
     Command::Raise, [letter('+'), letter('=')], "more urgent", "Raise its priority", BEADS;
     Command::Lower, [letter('-')], "less urgent", "Lower its priority", BEADS;
     Command::Attach, [letter('t')], "attach", "Go to it in this terminal, and come back", RUNNING;
+    Command::Diff, [letter('v')], "diff", "Read what the attempt changed", ATTEMPTS;
     Command::New, [letter('n')], "new", "A task for an agent, a bead, or a worker",
         Place::In(&[View::Overview, View::Attempts, View::Tasks, View::Beads, View::Workers]);
     Command::Open, [letter('o')], "open", "Open it in the browser", WORK;

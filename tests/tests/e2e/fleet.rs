@@ -237,7 +237,14 @@ async fn a_worker_that_is_stopped_or_dies_gives_its_bead_back() {
     assert_eq!(attempts.iter().filter(|one| one["status"] == "running").count(), 1, "{attempts:#?}");
     let held = field.stage.forge.post(&path, &json!({"project_id": field.project})).await;
     assert!(held.message().contains("worker repo-1 works on it"), "{}", held.message());
-    field.stage.act("repo-1", "stop").await;
+    // The attempt that it works in can be stopped like any other.
+    let running = attempts.iter().find(|one| one["status"] == "running").unwrap();
+    field
+        .stage
+        .forge
+        .post(&format!("/api/task-attempts/{}/stop", text(&running["id"])), &json!({}))
+        .await
+        .data();
     let bead = field.parked(&id).await;
     assert!(text(&bead["standing"]["parked"]).contains("stopped by a person"), "{bead:#}");
     field.until_nothing_is_left().await;

@@ -19,7 +19,7 @@ use crate::{Error, Forge, Result};
 
 impl Forge {
     /// The worker that works in an attempt's directory, if one does.
-    async fn worker_in(&self, attempt: AttemptId) -> Result<Option<Worker>> {
+    pub(crate) async fn worker_in(&self, attempt: AttemptId) -> Result<Option<Worker>> {
         let works = |worker: &Worker| {
             is_kept(worker.phase) && worker.bead.as_ref().and_then(|bead| bead.attempt_id) == Some(attempt)
         };

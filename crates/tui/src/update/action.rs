@@ -154,12 +154,16 @@ fn act_on_attempt(state: &mut State, command: Command, attempt: &Attempt) -> Out
             let page = format!("/projects/{}/tasks/{}/attempts/{id}", facts.project_id, facts.task_id);
             browse(state, &page)
         }
-        Command::Attach => {
-            let args = ["view", &id, "--follow"].map(str::to_owned).into();
-            Outcome::nothing().with(Effect::Attach(Attach { args, is_read: true }))
-        }
+        Command::Attach => lend(&["view", &id, "--follow"]),
+        Command::Diff => lend(&["diff", &id]),
         _ => refuse(state, "that cannot be done to an attempt"),
     }
+}
+
+/// Gives the terminal to a command whose words are to be read.
+fn lend(args: &[&str]) -> Outcome {
+    let args = args.iter().map(|&arg| arg.to_owned()).collect();
+    Outcome::nothing().with(Effect::Attach(Attach { args, is_read: true }))
 }
 
 fn open_task(state: &mut State, id: &str) -> Outcome {
