@@ -53,8 +53,13 @@ impl Forge {
             self.0.store.workers().await?.into_iter().partition(|worker| is_kept(worker.phase));
         let kept: HashSet<String> = kept.into_iter().map(|worker| worker.id.to_string()).collect();
         let dir = self.fleet().status_dir.clone();
-        let logs: Vec<PathBuf> = ended.iter().map(|worker| self.fleet().log_of(&worker.id)).collect();
+        let logs_dir = self.fleet().logs_dir.clone();
+        let over: Vec<String> = ended.iter().map(|worker| worker.id.to_string()).collect();
         let tidy = move || {
+            let mut logs: Vec<PathBuf> = over.iter().flat_map(|id| logs_of(&logs_dir, id)).collect();
+            // A worker that lives has logs of former lives, too.
+            let former = kept.iter().flat_map(|id| logs_of(&logs_dir, id));
+            logs.extend(former.filter(|log| log.extension().is_none_or(|end| end != "log")));
             trim_logs(&logs, LOGS_MAX);
             remove_files(&dir, &kept, age, now)
         };
@@ -66,8 +71,9 @@ impl Forge {
         let limit = i64::try_from(age.as_millis()).unwrap_or(i64::MAX);
         for worker in ended.into_iter().filter(|worker| now.0 - worker.updated_at.0 > limit) {
             if self.is_forgettable(&worker).await? {
-                let log = self.fleet().log_of(&worker.id);
-                let _ = tokio::task::spawn_blocking(move || fs::remove_file(log)).await;
+                let (dir, id) = (self.fleet().logs_dir.clone(), worker.id.to_string());
+                let remove = move || logs_of(&dir, &id).into_iter().try_for_each(fs::remove_file);
+                let _ = tokio::task::spawn_blocking(remove).await;
                 self.delete_worker(&worker.id).await?;
                 tracing::info!(worker = %worker.id, "a worker that ended long ago was forgotten");
             }
@@ -112,6 +118,17 @@ fn note(dir: &Path, aged: &[Aged], now: Millis) -> io::Result<()> {
         writeln!(record, "{line}")?;
     }
     record.sync_all()
+}
+
+/// The log of a worker, and those of its former lives, which have a number at the end.
+fn logs_of(dir: &Path, id: &str) -> Vec<PathBuf> {
+    let (log, former) = (format!("{id}.log"), format!("{id}.log."));
+    let is_its = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        name == log || name.starts_with(&former)
+    };
+    let found = fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path());
+    found.filter(is_its).collect()
 }
 
 /// Keeps the newest logs that fit.
@@ -159,6 +176,17 @@ mod tests {
             record.contains(r#""worker_id":"old""#) && record.contains(r#""tasks_completed":3"#),
             "{record}"
         );
+    }
+
+    #[test]
+    fn a_worker_has_the_logs_of_its_former_lives_and_no_other_ones() {
+        let dir = tempfile::tempdir().unwrap();
+        for name in ["a.log", "a.log.17", "ab.log", "a.logs", "b.log.17"] {
+            fs::write(dir.path().join(name), "").unwrap();
+        }
+        let mut found = logs_of(dir.path(), "a");
+        found.sort();
+        assert_eq!(found, ["a.log", "a.log.17"].map(|name| dir.path().join(name)));
     }
 
     #[test]
