@@ -59,7 +59,7 @@ impl Quotas {
 
 /// How a model stands with its provider.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Service {
+pub(crate) enum Access {
     /// Why it is not served, in words.
     Out(String),
     Served {
@@ -91,11 +91,11 @@ impl Forge {
 
 impl Supply {
     /// `name` is what decisions call the model.
-    pub fn of(&self, profile: &ProfileId, name: &str) -> Service {
+    pub fn of(&self, profile: &ProfileId, name: &str) -> Access {
         let until =
             self.parked_until(profile, name).into_iter().chain(self.windows_until(profile, name)).max();
         if let Some(until) = until {
-            return Service::Out(format!("its provider does not serve it until {until}"));
+            return Access::Out(format!("its provider does not serve it until {until}"));
         }
         let today = jiff::Zoned::now().date();
         let agent = profile.executor.as_str();
@@ -111,14 +111,14 @@ impl Supply {
         });
         if let Some(until) = depleted {
             let until = until.map_or_else(String::new, |day| format!(" until {day}"));
-            return Service::Out(format!("its plan in subscriptions.yaml is used up{until}"));
+            return Access::Out(format!("its plan in subscriptions.yaml is used up{until}"));
         }
         let ends = self.windows_of(profile, name).any(|window| {
             window.is_long
                 && !window.is_used_up
                 && (self.now.0..self.now.0 + DAY_MS).contains(&window.resets_at.0)
         });
-        Service::Served { resets_soon: ends || plans.contains(&Allowance::EndsSoon) }
+        Access::Served { resets_soon: ends || plans.contains(&Allowance::EndsSoon) }
     }
 
     fn parked_until(&self, profile: &ProfileId, name: &str) -> Option<Millis> {
@@ -163,30 +163,30 @@ mod tests {
         Supply { now: Millis(1000), parked: Vec::new(), workers: Vec::new(), plans: Vec::new(), windows }
     }
 
-    fn of(supply: &Supply, model: &str) -> Service {
+    fn of(supply: &Supply, model: &str) -> Access {
         supply.of(&ProfileId::new(Executor::ClaudeCode), model)
     }
 
     #[test]
     fn a_window_that_is_used_up_takes_its_models_out_until_its_reset() {
         let supply = supply(&[window("seven_day_opus", 5000, true), window("five_hour", 2000, false)]);
-        assert!(matches!(of(&supply, "opus"), Service::Out(_)));
-        assert_eq!(of(&supply, "sonnet"), Service::Served { resets_soon: false });
+        assert!(matches!(of(&supply, "opus"), Access::Out(_)));
+        assert_eq!(of(&supply, "sonnet"), Access::Served { resets_soon: false });
         let later = Supply { now: Millis(5000), ..supply };
-        assert_eq!(of(&later, "opus"), Service::Served { resets_soon: false });
+        assert_eq!(of(&later, "opus"), Access::Served { resets_soon: false });
     }
 
     #[test]
     fn what_is_lost_within_a_day_is_told_of_long_windows_alone() {
         assert_eq!(
             of(&supply(&[window("seven_day", 9000, false)]), "x"),
-            Service::Served { resets_soon: true }
+            Access::Served { resets_soon: true }
         );
         assert_eq!(
             of(&supply(&[window("five_hour", 9000, false)]), "x"),
-            Service::Served { resets_soon: false }
+            Access::Served { resets_soon: false }
         );
         let far = window("seven_day", 1000 + 2 * DAY_MS, false);
-        assert_eq!(of(&supply(&[far]), "x"), Service::Served { resets_soon: false });
+        assert_eq!(of(&supply(&[far]), "x"), Access::Served { resets_soon: false });
     }
 }

@@ -391,6 +391,25 @@ impl Alert {
     }
 }
 
+impl Alert {
+    /// Noticed for the first time, and as grave as its kind usually is.
+    pub fn new(kind: AlertKind, subject: impl Into<String>, message: String) -> Self {
+        let now = Millis::now();
+        Self {
+            id: AlertId::random(),
+            kind,
+            severity: kind.severity(),
+            subject: subject.into(),
+            message,
+            count: 1,
+            first_at: now,
+            last_at: now,
+            acknowledged_at: None,
+            resolved_at: None,
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {

@@ -3,7 +3,7 @@
 //! Invariant: a warning is raised once, becomes urgent once, and is resolved when it no longer holds: a new day or month has
 //! begun, or the limit was raised or removed.
 
-use forge_types::{Alert, AlertId, AlertKind, Budget, Day, MicroUsd, Millis, Settings, Severity};
+use forge_types::{AlertKind, Budget, Day, MicroUsd, Millis, Settings, Severity};
 
 use crate::{Forge, Result};
 
@@ -30,19 +30,8 @@ impl Forge {
         }
         if let (Some(severity), Some(limit)) = (due, limit) {
             tracing::warn!(subject, %spent, limit = %limit.0, "a budget is being used up");
-            tx.raise_alert(Alert {
-                id: AlertId::random(),
-                kind: AlertKind::Budget,
-                severity,
-                subject: subject.to_owned(),
-                message: message(subject, limit, spent),
-                count: 1,
-                first_at: now,
-                last_at: now,
-                acknowledged_at: None,
-                resolved_at: None,
-            })
-            .await?;
+            let words = message(subject, limit, spent);
+            crate::fleet::raise_as(&mut tx, AlertKind::Budget, severity, subject, words).await?;
         }
         tx.commit().await?;
         Ok(())

@@ -12,7 +12,7 @@ use forge_types::{
 };
 
 use crate::WorkerDefinition;
-use crate::quota::Service;
+use crate::quota::Access;
 use crate::{Forge, Result};
 
 /// How many decisions a mean cost is taken of, at most.
@@ -59,8 +59,8 @@ impl Forge {
             let place = Path::new(&project.git_repo_path);
             let standing = match (supply.of(profile, name), self.check_profile(profile, project, place).await)
             {
-                (Service::Served { resets_soon }, Ok(_)) => Ok(Standing::Usable { resets_soon }),
-                (Service::Out(why), _) => Err(why),
+                (Access::Served { resets_soon }, Ok(_)) => Ok(Standing::Usable { resets_soon }),
+                (Access::Out(why), _) => Err(why),
                 (_, Err(error)) => Err(error.message().to_owned()),
             };
             let standing = standing.unwrap_or_else(|why| {

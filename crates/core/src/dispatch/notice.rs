@@ -5,12 +5,12 @@
 use std::collections::HashMap;
 
 use forge_fleet::beads::{Bead, Standing, is_ours};
-use forge_types::{Alert, AlertId, AlertKind, DispatchRule, Millis, ProfileId, ProjectId, WorkerTier};
+use forge_types::{Alert, AlertKind, DispatchRule, Millis, ProfileId, ProjectId, WorkerTier};
 
 use super::catalogue;
 use super::machine::Shortage;
 use crate::beads::{Tracker, alert_subject};
-use crate::quota::Service;
+use crate::quota::Access;
 use crate::{Forge, Result};
 
 /// What is to be open, by kind and subject.
@@ -49,7 +49,7 @@ impl Forge {
     /// One alert, told by whoever met the condition first.
     pub(crate) async fn tell_disk_low(&self, why: String) -> Result<()> {
         let mut tx = self.0.store.begin().await?;
-        tx.raise_alert(alert(AlertKind::DiskLow, String::new(), why)).await?;
+        tx.raise_alert(Alert::new(AlertKind::DiskLow, String::new(), why)).await?;
         tx.commit().await?;
         Ok(())
     }
@@ -64,7 +64,7 @@ impl Forge {
         }
         for profile in profiles {
             let name = catalogue::name(profile);
-            if let Service::Out(why) = supply.of(profile, &name) {
+            if let Access::Out(why) = supply.of(profile, &name) {
                 told.insert((AlertKind::Quota, name.clone()), format!("{name} is out: {why}"));
             }
         }
@@ -130,7 +130,7 @@ impl Forge {
             tx.resolve_alert(kind, &subject, Millis::now()).await?;
         }
         for ((kind, subject), message) in told {
-            tx.raise_alert(alert(kind, subject, message)).await?;
+            tx.raise_alert(Alert::new(kind, subject, message)).await?;
         }
         tx.commit().await?;
         Ok(())
@@ -148,20 +148,4 @@ fn shortened(all: &[String]) -> String {
     let more = all.len().saturating_sub(SHOWN);
     let shown = all.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");
     if more == 0 { shown } else { format!("{shown} and {more} more") }
-}
-
-fn alert(kind: AlertKind, subject: String, message: String) -> Alert {
-    let now = Millis::now();
-    Alert {
-        id: AlertId::random(),
-        kind,
-        severity: kind.severity(),
-        subject,
-        message,
-        count: 1,
-        first_at: now,
-        last_at: now,
-        acknowledged_at: None,
-        resolved_at: None,
-    }
 }

@@ -7,8 +7,8 @@
 use std::time::Duration;
 
 use forge_types::{
-    Alert, AlertId, AlertKind, Attempt, AttemptId, CloseOn, DispatchLanding, Lease, Merge, Millis, Outcome,
-    PrStatus, RebaseAttempt, Routing, Run, RunReason, RunStatus,
+    Alert, AlertKind, Attempt, AttemptId, CloseOn, DispatchLanding, Lease, Merge, Millis, Outcome, PrStatus,
+    RebaseAttempt, Routing, Run, RunReason, RunStatus,
 };
 
 use super::queue::Queue;
@@ -203,7 +203,7 @@ impl Forge {
         }
         if outcome == Outcome::Parked {
             tx.park_bead(&lease.workspace, &lease.bead).await?;
-            tx.raise_alert(parked(queue, lease, why, count, now)).await?;
+            tx.raise_alert(parked(queue, lease, why, count)).await?;
         }
         self.write_end_of_lease(&mut tx, lease, outcome, attempt).await?;
         tx.commit().await?;
@@ -272,7 +272,7 @@ pub(super) fn tell_failure(run: &Run, words: &str) -> String {
     }
 }
 
-fn parked(queue: &Queue, lease: &Lease, why: &str, count: u32, now: Millis) -> Alert {
+fn parked(queue: &Queue, lease: &Lease, why: &str, count: u32) -> Alert {
     let times = if count == 1 { "once".to_owned() } else { format!("{count} times") };
     let work = &lease.bead;
     let message = match queue {
@@ -285,18 +285,7 @@ fn parked(queue: &Queue, lease: &Lease, why: &str, count: u32, now: Millis) -> A
              again"
         ),
     };
-    Alert {
-        id: AlertId::random(),
-        kind: AlertKind::BeadParked,
-        severity: AlertKind::BeadParked.severity(),
-        subject: alert_subject(&lease.workspace, &lease.bead),
-        message,
-        count: 1,
-        first_at: now,
-        last_at: now,
-        acknowledged_at: None,
-        resolved_at: None,
-    }
+    Alert::new(AlertKind::BeadParked, alert_subject(&lease.workspace, &lease.bead), message)
 }
 
 #[cfg(test)]

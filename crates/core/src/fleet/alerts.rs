@@ -57,19 +57,7 @@ pub(crate) async fn raise_as(
     subject: &str,
     message: String,
 ) -> Result<()> {
-    let now = Millis::now();
-    let alert = Alert {
-        id: AlertId::random(),
-        kind,
-        severity,
-        subject: subject.to_owned(),
-        message,
-        count: 1,
-        first_at: now,
-        last_at: now,
-        acknowledged_at: None,
-        resolved_at: None,
-    };
+    let alert = Alert { severity, ..Alert::new(kind, subject, message) };
     tx.raise_alert(alert).await?;
     Ok(())
 }
