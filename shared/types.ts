@@ -47,6 +47,8 @@ export interface Approval extends ApprovalStatus {
   tool_call_id: string | null;
   created_at: Timestamp;
   timeout_at: Timestamp;
+  task_attempt_id?: Uuid;
+  task_id?: Uuid;
 }
 
 export interface ApprovalStatus {
@@ -356,6 +358,7 @@ export interface CreateTaskHere {
   title: string;
   description?: string | null;
   image_ids?: Uuid[] | null;
+  labels?: string[] | null;
   parent_task_attempt?: Uuid | null;
 }
 
@@ -1461,6 +1464,7 @@ export interface Task {
   dev_server_id: Uuid | null;
   created_at: Timestamp;
   updated_at: Timestamp;
+  labels?: string[];
 }
 
 /** One try at a task, with a branch and a worktree of its own. */
@@ -1645,6 +1649,7 @@ export interface UpdateTag {
 export interface UpdateTask {
   description?: string | null;
   image_ids?: Uuid[] | null;
+  labels?: string[] | null;
   parent_task_attempt?: Uuid | null;
   status?: TaskStatus;
   title?: string;
@@ -1799,9 +1804,57 @@ export interface WriteChange {
   content: string;
 }
 
+export interface TaskCard {
+  task_id: Uuid;
+  attempt_id: Uuid;
+  attempts: number;
+  status: AttemptStatus;
+  executor: string;
+  variant: string | null;
+  branch: string;
+  target_branch: string;
+  running_since: Timestamp | null;
+  elapsed_ms: number;
+  cost_usd: number | null;
+  files_changed: number | null;
+  additions: number | null;
+  deletions: number | null;
+  waiting_approvals: number;
+  parked_until: Timestamp | null;
+  unverified: boolean;
+  worktree_deleted: boolean;
+  queued_draft: boolean;
+  pr: PrInfo | null;
+  merged: boolean;
+}
+
+export interface FoundAgent {
+  executor: string;
+  name: string;
+  program: string;
+  protocol: string;
+  found: "path" | "login_path" | "npx" | "built_in" | null;
+  path: string | null;
+  version: string | null;
+  keys: string[];
+  logged_in: boolean;
+  ready: boolean;
+  install: string;
+  log_in: string | null;
+}
+
+export interface StartedDemo {
+  project: Project;
+  tasks: Task[];
+}
+
 /** What each route takes and gives; `answer` is what the envelope holds where there is one. */
 export interface Routes {
   "GET /": { answer: string };
+  "GET /api/agents": { query?: { fresh?: boolean }; answer: FoundAgent[] };
+  "POST /api/demo": { body?: unknown; answer: StartedDemo };
+  "GET /api/projects/{project_id}/cards": { path: { project_id: Uuid }; query?: { task_id?: Uuid }; answer: TaskCard[] };
+  "GET /api/task-attempts/{attempt_id}/file": { path: { attempt_id: Uuid }; query: { path: string; side?: "old" | "new" }; answer: Blob };
   "GET /api/alerts": { query?: { limit?: number }; answer: Alert[] };
   "POST /api/alerts/ack-all": { body?: unknown; answer: Alert[] };
   "POST /api/alerts/{alert_id}/ack": { path: { alert_id: Uuid }; body?: unknown; answer: Alert };
@@ -1914,7 +1967,7 @@ export interface Routes {
   "POST /api/task-attempts/{attempt_id}/conflicts/abort": { path: { attempt_id: Uuid }; body?: unknown; answer: null };
   "POST /api/task-attempts/{attempt_id}/conflicts/resolve": { path: { attempt_id: Uuid }; body?: unknown; answer: ExecutionProcess };
   "POST /api/task-attempts/{attempt_id}/delete-file": { path: { attempt_id: Uuid }; query: { file_path: string }; body?: unknown; answer: null };
-  "GET /api/task-attempts/{attempt_id}/diff": { path: { attempt_id: Uuid }; query?: { max_bytes?: number }; answer: AttemptDiff };
+  "GET /api/task-attempts/{attempt_id}/diff": { path: { attempt_id: Uuid }; query?: { max_bytes?: number; path?: string; context?: number }; answer: AttemptDiff };
   "GET /api/task-attempts/{attempt_id}/diff/sse": { path: { attempt_id: Uuid }; query?: { stats_only?: boolean; after?: number }; answer: string };
   "DELETE /api/task-attempts/{attempt_id}/draft": { path: { attempt_id: Uuid }; query: { type: "follow_up" | "retry" }; answer: null };
   "GET /api/task-attempts/{attempt_id}/draft": { path: { attempt_id: Uuid }; query: { type: "follow_up" | "retry" }; answer: DraftResponse };

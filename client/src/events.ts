@@ -4,7 +4,7 @@
 import type { Connection } from "./connection.js";
 import { ForgeError } from "./error.js";
 import { type FollowOptions, Pauses } from "./follow.js";
-import type { Approval, PatchOp } from "./types.js";
+import type { Alert, Approval, PatchOp, Project, Routing, TaskAttempt, Worker } from "./types.js";
 
 /** The server sends a comment every 15 s. */
 const SILENCE_LIMIT_MS = 45_000;
@@ -13,7 +13,14 @@ const EVENT_LIMIT = 64 * 1024 * 1024;
 /** A change of something, or a question of an agent. `id` is its number in the server's log. */
 export type ForgeEvent =
   | { id: number; event: "json_patch"; data: PatchOp[] }
-  | { id: number; event: "approval"; data: Approval };
+  | { id: number; event: "approval"; data: Approval }
+  | { id: number; event: "worker"; data: Worker }
+  | { id: number; event: "worker_removed"; data: string }
+  | { id: number; event: "alert"; data: Alert }
+  | { id: number; event: "routing"; data: Routing }
+  | { id: number; event: "project"; data: Project }
+  | { id: number; event: "project_removed"; data: string }
+  | { id: number; event: "attempt"; data: TaskAttempt };
 
 export interface EventOptions extends FollowOptions {
   /** Only what came after this event; without it, everything since the server started. */

@@ -1,0 +1,79 @@
+// What the page asks for, and under which key it is kept.
+// Invariant: every answer that is kept has its key here, so that `live/events` can tell what an event makes old.
+
+import { queryOptions } from "@tanstack/react-query";
+import { forge } from "./forge";
+
+/** Answers that events keep true; they are never asked for again just because time has passed. */
+const LIVE = { staleTime: Number.POSITIVE_INFINITY } as const;
+/** Answers about the world outside, which tells no events. */
+const LOOKED_UP = { staleTime: 10_000 } as const;
+
+export const projectsQuery = () =>
+  queryOptions({ queryKey: ["projects"], queryFn: () => forge.listProjects(), ...LIVE });
+
+export const infoQuery = () => queryOptions({ queryKey: ["info"], queryFn: () => forge.getSystemInfo(), ...LIVE });
+
+export const agentsQuery = () =>
+  queryOptions({ queryKey: ["agents"], queryFn: () => forge.request("GET /api/agents", {}), staleTime: 60_000 });
+
+export const branchesQuery = (projectId: string) =>
+  queryOptions({
+    queryKey: ["branches", projectId],
+    queryFn: () => forge.listProjectBranches(projectId),
+    ...LOOKED_UP,
+  });
+
+export const cardsQuery = (projectId: string) =>
+  queryOptions({
+    queryKey: ["cards", projectId],
+    queryFn: async () => {
+      const path = { project_id: projectId };
+      const cards = await forge.request("GET /api/projects/{project_id}/cards", { path });
+      return new Map(cards.map((card) => [card.task_id, card]));
+    },
+    ...LIVE,
+  });
+
+export const conflictsQuery = (projectId: string) =>
+  queryOptions({
+    queryKey: ["conflicts", projectId],
+    queryFn: () => forge.request("GET /api/projects/{project_id}/conflicts", { path: { project_id: projectId } }),
+    ...LOOKED_UP,
+  });
+
+export const taskQuery = (projectId: string, taskId: string) =>
+  queryOptions({ queryKey: ["task", taskId], queryFn: () => forge.getTask(projectId, taskId), ...LIVE });
+
+export const attemptsQuery = (taskId: string) =>
+  queryOptions({ queryKey: ["attempts", taskId], queryFn: () => forge.listTaskAttempts(taskId), ...LIVE });
+
+export const attemptQuery = (attemptId: string) =>
+  queryOptions({ queryKey: ["attempt", attemptId], queryFn: () => forge.getTaskAttempt(attemptId), ...LIVE });
+
+export const branchStatusQuery = (attemptId: string) =>
+  queryOptions({
+    queryKey: ["branch-status", attemptId],
+    queryFn: () => forge.getTaskAttemptBranchStatus(attemptId),
+    ...LOOKED_UP,
+  });
+
+export const approvalsQuery = () =>
+  queryOptions({ queryKey: ["approvals"], queryFn: () => forge.getPendingApprovals(), ...LIVE });
+
+export const workersQuery = () =>
+  queryOptions({ queryKey: ["workers"], queryFn: () => forge.request("GET /api/workers", {}), ...LOOKED_UP });
+
+export const alertsQuery = () =>
+  queryOptions({
+    queryKey: ["alerts"],
+    queryFn: () => forge.request("GET /api/alerts", { query: { limit: 200 } }),
+    ...LIVE,
+  });
+
+export const routingQuery = () =>
+  queryOptions({
+    queryKey: ["routing"],
+    queryFn: () => forge.request("GET /api/routing", { query: { limit: 200 } }),
+    ...LIVE,
+  });

@@ -1,0 +1,43 @@
+// What cards show beside their task: agent, state, cost, changes, questions. Kept true card by card.
+
+import type { TaskCard } from "@forge/client";
+import type { QueryClient } from "@tanstack/react-query";
+import { forge } from "../api/forge";
+import { cardsQuery } from "../api/queries";
+
+type Cards = Map<string, TaskCard>;
+
+const waiting = new Map<string, ReturnType<typeof setTimeout>>();
+const GATHER_MS = 150;
+
+/** Asks for one card again, if the board of its project is kept at all. */
+export function refreshCard(queries: QueryClient, projectId: string, taskId: string): void {
+  const { queryKey } = cardsQuery(projectId);
+  if (queries.getQueryData(queryKey) === undefined || waiting.has(taskId)) return;
+  const look = async (): Promise<void> => {
+    waiting.delete(taskId);
+    const given = { path: { project_id: projectId }, query: { task_id: taskId } };
+    const [card] = await forge.request("GET /api/projects/{project_id}/cards", given);
+    queries.setQueryData(queryKey, (cards: Cards | undefined) => {
+      if (cards === undefined) return undefined;
+      const next = new Map(cards);
+      if (card) next.set(taskId, card);
+      else next.delete(taskId);
+      return next;
+    });
+  };
+  const retry = (): void => void queries.invalidateQueries({ queryKey });
+  waiting.set(
+    taskId,
+    setTimeout(() => look().catch(retry), GATHER_MS),
+  );
+}
+
+/** The same for whoever knows only the attempt: it is on a card if it is the newest of its task. */
+export function refreshCardOf(queries: QueryClient, attemptId: string): void {
+  for (const [key, cards] of queries.getQueriesData<Cards>({ queryKey: ["cards"] })) {
+    for (const card of cards?.values() ?? []) {
+      if (card.attempt_id === attemptId) refreshCard(queries, String(key[1]), card.task_id);
+    }
+  }
+}

@@ -1,0 +1,99 @@
+// Everything that happens, turned into what the page has to look at again.
+// Invariant: this is the only place that decides which kept answers an event makes old.
+
+import type { ForgeEvent, PatchOp } from "@forge/client";
+import type { QueryClient } from "@tanstack/react-query";
+import { forge } from "../api/forge";
+import { refreshCard, refreshCardOf } from "./cards";
+import { noteCut, noteWord } from "./connection";
+
+/** Bursts of events become one look. */
+const GATHER_MS = 120;
+
+export function followEvents(queries: QueryClient): () => void {
+  const end = new AbortController();
+  const stale = new Stale(queries);
+  const run = async (): Promise<void> => {
+    const options = { signal: end.signal, onOpen: noteWord, onReconnect: noteCut };
+    for await (const event of forge.watchEvents(options)) {
+      noteWord();
+      note(event, stale, queries);
+    }
+  };
+  run().catch(noteCut);
+  return () => end.abort();
+}
+
+/** Keys to ask for again, gathered. */
+class Stale {
+  readonly #queries: QueryClient;
+  readonly #keys = new Map<string, readonly string[]>();
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(queries: QueryClient) {
+    this.#queries = queries;
+  }
+
+  add(...key: string[]): void {
+    this.#keys.set(key.join("\0"), key);
+    this.#timer ??= setTimeout(() => this.#flush(), GATHER_MS);
+  }
+
+  #flush(): void {
+    this.#timer = undefined;
+    const keys = [...this.#keys.values()];
+    this.#keys.clear();
+    for (const queryKey of keys) void this.#queries.invalidateQueries({ queryKey });
+  }
+}
+
+function note(event: ForgeEvent, stale: Stale, queries: QueryClient): void {
+  switch (event.event) {
+    case "json_patch":
+      for (const operation of event.data) notePatch(operation, stale, queries);
+      break;
+    case "approval":
+      stale.add("approvals");
+      if (event.data.task_attempt_id) refreshCardOf(queries, event.data.task_attempt_id);
+      break;
+    case "worker":
+      stale.add("workers");
+      break;
+    case "worker_removed":
+      stale.add("workers");
+      break;
+    case "alert":
+      stale.add("alerts");
+      break;
+    case "routing":
+      stale.add("routing");
+      stale.add("beads");
+      break;
+    case "project":
+    case "project_removed":
+      stale.add("projects");
+      break;
+    case "attempt":
+      stale.add("attempts", event.data.task_id);
+      refreshCard(queries, event.data.project_id, event.data.task_id);
+      break;
+  }
+}
+
+function notePatch(operation: PatchOp, stale: Stale, queries: QueryClient): void {
+  const [, kind, id] = operation.path.split("/");
+  if (id === undefined) return;
+  if (kind === "tasks") {
+    stale.add("task", id);
+    stale.add("attempts", id);
+    const task = operation.value as { project_id: string } | undefined;
+    if (task) refreshCard(queries, task.project_id, id);
+  } else if (kind === "execution_processes") {
+    const process = operation.value as { task_attempt_id: string | null } | undefined;
+    const attemptId = process?.task_attempt_id;
+    if (!attemptId) return;
+    stale.add("attempt", attemptId);
+    stale.add("branch-status", attemptId);
+    refreshCardOf(queries, attemptId);
+  }
+}

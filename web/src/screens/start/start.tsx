@@ -1,0 +1,5 @@
+import { Page } from "../../shell/page";
+
+export function Start() {
+  return <Page title="Projects">{null}</Page>;
+}

@@ -1,0 +1,5 @@
+import { Page } from "../../shell/page";
+
+export function TaskScreen() {
+  return <Page title="Task">{null}</Page>;
+}

@@ -1,0 +1,78 @@
+// What can be done from here by name or by key. Screens register their commands while they are shown; the palette lists
+// them, the keyboard runs them, and the help page tells the keys. One register, so that the three cannot disagree.
+
+import { useEffect, useRef, useSyncExternalStore } from "react";
+
+export interface Command {
+  id: string;
+  label: string;
+  group: string;
+  /** `n`, `mod+k`, or a sequence such as `g b`. */
+  keys?: string;
+  /** More words to find it by. */
+  words?: string;
+  run: () => void;
+}
+
+const readers = new Set<() => void>();
+let commands: readonly Command[] = [];
+
+function turn(next: readonly Command[]): void {
+  commands = next;
+  for (const reader of readers) reader();
+}
+
+const subscribe = (reader: () => void): (() => void) => {
+  readers.add(reader);
+  return () => readers.delete(reader);
+};
+
+export const useCommandList = (): readonly Command[] => useSyncExternalStore(subscribe, () => commands);
+
+/** Offers commands while the component is there. What they do may change with each rendering; what they are called too. */
+export function useCommands(offered: readonly Command[]): void {
+  const latest = useRef(offered);
+  latest.current = offered;
+  const shape = offered.map(({ id, label, keys }) => `${id}\0${label}\0${keys}`).join("\n");
+  // biome-ignore lint/correctness/useExhaustiveDependencies: registered again only when the list looks different
+  useEffect(() => {
+    const mine = latest.current.map((command, at) => ({ ...command, run: () => latest.current[at]?.run() }));
+    turn([...commands, ...mine]);
+    return () => turn(commands.filter((command) => !mine.includes(command)));
+  }, [shape]);
+}
+
+const SEQUENCE_MS = 900;
+
+function isTyping(target: EventTarget | null): boolean {
+  return (
+    target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
+  );
+}
+
+/** Listens for the keys of all commands. */
+export function listenForKeys(): () => void {
+  let before = "";
+  let at = 0;
+  const listen = (event: KeyboardEvent): void => {
+    if (event.defaultPrevented || event.isComposing || event.altKey) return;
+    const mod = event.ctrlKey || event.metaKey;
+    const key = event.key.toLowerCase();
+    // Inside a dialog or a menu, keys belong to it.
+    const inLayer = document.querySelector("[role=dialog],[role=menu]") !== null;
+    if (!mod && (isTyping(event.target) || inLayer)) return;
+    const pressed = mod ? `mod+${event.shiftKey ? "shift+" : ""}${key}` : key;
+    const sequence = event.timeStamp - at < SEQUENCE_MS && before ? `${before} ${pressed}` : pressed;
+    before = mod ? "" : pressed;
+    at = event.timeStamp;
+    // The newest one wins: the screen in front may use a key of the shell.
+    const command =
+      commands.findLast(({ keys }) => keys === sequence) ?? commands.findLast(({ keys }) => keys === pressed);
+    if (command === undefined) return;
+    event.preventDefault();
+    before = "";
+    command.run();
+  };
+  addEventListener("keydown", listen);
+  return () => removeEventListener("keydown", listen);
+}

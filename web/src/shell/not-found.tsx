@@ -1,0 +1,24 @@
+import { type ErrorComponentProps, Link } from "@tanstack/react-router";
+import { Compass } from "lucide-react";
+import { buttonClass } from "../ui/button";
+import { Empty, Failure } from "../ui/state";
+
+export function NotFound() {
+  return (
+    <Empty
+      icon={<Compass aria-hidden />}
+      title="There is nothing at this address"
+      action={
+        <Link to="/projects" className={buttonClass("primary")}>
+          Projects
+        </Link>
+      }
+    >
+      The link may be old, or what it named was deleted.
+    </Empty>
+  );
+}
+
+export function RouteFailure({ error, reset }: ErrorComponentProps) {
+  return <Failure error={error} onRetry={reset} />;
+}

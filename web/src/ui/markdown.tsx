@@ -1,0 +1,33 @@
+// Markdown of people and agents. Agents' words are not trusted: what comes out is cleaned, links open elsewhere, and
+// nothing is loaded from outside.
+
+import DOMPurify from "dompurify";
+import { Marked } from "marked";
+import { memo, useMemo } from "react";
+import { cx } from "./class";
+
+const marked = new Marked({ gfm: true, breaks: true });
+const purifier = DOMPurify(window);
+
+purifier.addHook("afterSanitizeAttributes", (node) => {
+  if (node.tagName === "A") {
+    node.setAttribute("target", "_blank");
+    node.setAttribute("rel", "noreferrer noopener");
+  }
+  if (node.tagName === "IMG" && !node.getAttribute("src")?.startsWith("/api/")) node.removeAttribute("src");
+});
+
+const FORBIDDEN = {
+  FORBID_TAGS: ["style", "form", "input", "button", "textarea", "select", "iframe"],
+  FORBID_ATTR: ["style", "id", "name"],
+};
+
+export function toHtml(text: string): string {
+  return purifier.sanitize(marked.parse(text, { async: false }), FORBIDDEN);
+}
+
+export const Markdown = memo(function Markdown({ text, className }: { text: string; className?: string }) {
+  const html = useMemo(() => toHtml(text), [text]);
+  // biome-ignore lint/security/noDangerouslySetInnerHtml: cleaned by toHtml
+  return <div className={cx("prose", className)} dangerouslySetInnerHTML={{ __html: html }} />;
+});

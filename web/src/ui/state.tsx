@@ -1,0 +1,54 @@
+// What a place shows when it has nothing to show: it waits, it failed, or there is nothing yet.
+
+import { CircleAlert, LoaderCircle } from "lucide-react";
+import type { ReactNode } from "react";
+import { Button } from "./button";
+
+/** Appears only when the wait is long enough to be noticed. */
+export function Waiting({ what }: { what: string }) {
+  return (
+    <div
+      role="status"
+      className="flex h-full min-h-24 items-center justify-center gap-2 text-faint text-sm opacity-0 [animation:enter_200ms_250ms_forwards_reverse]"
+    >
+      <LoaderCircle className="size-4 animate-spin" aria-hidden />
+      {what}
+    </div>
+  );
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+export function Failure({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
+  return (
+    <div role="alert" className="m-4 flex items-start gap-3 rounded-md border border-line bg-bad-soft p-3 text-sm">
+      <CircleAlert className="mt-0.5 size-4 shrink-0 text-bad" aria-hidden />
+      <p className="min-w-0 flex-1 break-words">{messageOf(error)}</p>
+      {onRetry && (
+        <Button size="sm" onClick={onRetry}>
+          Try again
+        </Button>
+      )}
+    </div>
+  );
+}
+
+interface EmptyProps {
+  icon?: ReactNode;
+  title: string;
+  children?: ReactNode;
+  action?: ReactNode;
+}
+
+export function Empty({ icon, title, children, action }: EmptyProps) {
+  return (
+    <div className="flex h-full min-h-40 flex-col items-center justify-center gap-2 p-6 text-center">
+      {icon && <div className="mb-1 text-faint [&_svg]:size-6">{icon}</div>}
+      <p className="font-medium text-base">{title}</p>
+      {children && <div className="max-w-md text-muted text-sm">{children}</div>}
+      {action && <div className="mt-2 flex flex-wrap justify-center gap-2">{action}</div>}
+    </div>
+  );
+}

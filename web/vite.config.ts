@@ -1,0 +1,34 @@
+import tailwindcss from "@tailwindcss/vite";
+import react from "@vitejs/plugin-react";
+import { defineConfig, type ProxyOptions } from "vite";
+
+// `npm run dev` shows the page with hot reload in front of a Forge that runs already.
+const server = process.env.FORGE_URL ?? "http://127.0.0.1:8887";
+
+// Forge lets in only pages of its own origin; in development the page's origin is Vite's.
+const toForge: ProxyOptions = {
+  target: server,
+  changeOrigin: true,
+  ws: true,
+  configure: (proxy) => {
+    proxy.on("proxyReq", (request) => request.setHeader("origin", server));
+    proxy.on("proxyReqWs", (request) => request.setHeader("origin", server));
+  },
+};
+const proxy = { "/api": toForge, "/docs": toForge, "/health": toForge, "/login": toForge };
+
+export default defineConfig({
+  plugins: [react(), tailwindcss()],
+  server: { proxy },
+  preview: { proxy },
+  build: {
+    target: "es2023",
+    cssTarget: "chrome123",
+    // Scripts and fonts in data: addresses would need a weaker Content-Security-Policy.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    reportCompressedSize: false,
+    chunkSizeWarningLimit: 700,
+  },
+  worker: { format: "es" },
+});
