@@ -1,6 +1,6 @@
 import tailwindcss from "@tailwindcss/vite";
 import react from "@vitejs/plugin-react";
-import { defineConfig, type ProxyOptions } from "vite";
+import { defineConfig, type Plugin, type ProxyOptions } from "vite";
 
 // `npm run dev` shows the page with hot reload in front of a Forge that runs already.
 const server = process.env.FORGE_URL ?? "http://127.0.0.1:8887";
@@ -17,8 +17,19 @@ const toForge: ProxyOptions = {
 };
 const proxy = { "/api": toForge, "/docs": toForge, "/health": toForge, "/login": toForge };
 
+/** The text's font is asked for together with the page: one that comes after the first paint is not used at all. */
+const preloadFont: Plugin = {
+  name: "preload-font",
+  transformIndexHtml(_html, { bundle }) {
+    const font = Object.keys(bundle ?? {}).find((name) => /geist-latin-wght-normal.*\.woff2$/.test(name));
+    if (font === undefined) return [];
+    const attrs = { rel: "preload", as: "font", type: "font/woff2", crossorigin: true, href: `/${font}` };
+    return [{ tag: "link", attrs, injectTo: "head" }];
+  },
+};
+
 export default defineConfig({
-  plugins: [react(), tailwindcss()],
+  plugins: [react(), tailwindcss(), preloadFont],
   server: { proxy },
   preview: { proxy },
   build: {
