@@ -3,6 +3,7 @@
 //
 // Invariant: when this ends, however it is asked to, no process that it started is left. Agents are not its processes.
 
+import fs from 'node:fs';
 import path from 'node:path';
 
 import { prepareAssets } from './dev/assets.mjs';
@@ -17,6 +18,7 @@ const inRoot = (name) => path.join(ROOT, name);
 
 let build = null;
 let server = null;
+let page = null;
 let stopping = false;
 let turn = Promise.resolve();
 
@@ -33,6 +35,18 @@ function startServer(program, assets, port) {
     }
   });
   return started;
+}
+
+/** The page's tools are there after `npm ci`, and not in a packed source tree. */
+function hasPageTools() {
+  return fs.existsSync(inRoot('web/package.json')) && fs.existsSync(inRoot('node_modules/vite'));
+}
+
+/** The page with hot reload, in front of the server. */
+function startPage(port, pagePort) {
+  const env = { ...process.env, FORGE_URL: `http://127.0.0.1:${port}` };
+  const args = ['run', '--silent', 'dev', '--workspace', '@forge/web', '--', '--host', '127.0.0.1', '--port', String(pagePort)];
+  return new Child('npm', args, { cwd: ROOT, env });
 }
 
 /** One round: build, and replace the server when the build made another program, or when there is none. */
@@ -59,7 +73,7 @@ async function stop(watch) {
   if (stopping) return;
   stopping = true;
   watch.close();
-  await Promise.all([build?.end('group'), server?.end('process')]);
+  await Promise.all([build?.end('group'), server?.end('process'), page?.end('group')]);
   await turn;
 }
 
@@ -67,8 +81,6 @@ const { assets, fresh } = prepareAssets();
 const port = Number(process.env.BACKEND_PORT) || (await findPort(FIRST_PORT));
 say(`data    ${assets}${fresh ? ' (new, from dev_assets_seed)' : ''}`);
 say(`server  http://127.0.0.1:${port}`);
-// The dev server of the web page belongs here, beside the server: a Child of its own on a port from findPort, its
-// address said like the one above, and one more `end` in stop().
 
 let waiting = false;
 const round = () => {
@@ -86,3 +98,10 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => s
 // A terminal that went away must not end this before its children.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
 round();
+if (hasPageTools()) {
+  const pagePort = await findPort(port + 1);
+  if (!stopping) page = startPage(port, pagePort);
+  say(`page    http://127.0.0.1:${pagePort} (follows web/src; the server's own address shows the page as it was built)`);
+} else {
+  say('page    only as it was built; `npm ci` brings what shows it live');
+}

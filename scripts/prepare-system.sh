@@ -47,8 +47,17 @@ if [ ${#problems[@]} -gt 0 ]; then
   exit 1
 fi
 
-# `prepare-system.sh tests`: also gh, a client of code hosts that we did not write. Without it one test skips itself.
-if [ "${1:-}" = tests ] && ! has gh; then
-  if may_install; then install gh || true; fi
+# `prepare-system.sh tests`: also what only tests need. Chromium shows the page; gh is a client of code hosts that we did
+# not write, and without it one test skips itself.
+has_browser() { [ -n "${CHROMIUM:-}" ] || has chromium || has chromium-browser || has google-chrome; }
+if [ "${1:-}" = tests ]; then
+  wanted=()
+  has gh || wanted+=(gh)
+  has_browser || wanted+=(chromium)
+  if [ ${#wanted[@]} -gt 0 ] && may_install; then install "${wanted[@]}" || true; fi
   has gh || echo "forge: gh is missing; the test that uses it is skipped" >&2
+  if ! has_browser; then
+    echo "forge: Chromium is missing, and the tests of the page need it. Install it, e.g.: sudo apt-get install chromium" >&2
+    exit 1
+  fi
 fi
