@@ -10,6 +10,13 @@
 # /health is answered without it. Publish the port on 127.0.0.1, as above, unless others are meant to reach it.
 # Agents end with the container; the next start settles their tasks and has all they wrote and logged.
 
+FROM node:22-bookworm-slim AS page
+WORKDIR /forge
+COPY . .
+RUN --mount=type=cache,target=/root/.npm \
+    npm ci --no-audit --no-fund \
+  && npm run --silent build --workspace @forge/web -- --outDir /page
+
 FROM rust:1.95.0-slim-bookworm AS build
 # The compiler of the image as it is; rust-toolchain.toml also asks for tools that only developers need.
 ENV RUSTUP_TOOLCHAIN=1.95.0
@@ -18,6 +25,9 @@ RUN apt-get update \
   && rm -rf /var/lib/apt/lists/*
 WORKDIR /forge
 COPY . .
+COPY --from=page /page /page
+# There is no Node in this stage: the board is taken as it was built.
+ENV FORGE_PAGE=/page
 RUN --mount=type=cache,target=/usr/local/cargo/registry \
     --mount=type=cache,target=/forge/target \
     cargo build --release --locked -p forge \
