@@ -1,45 +1,60 @@
-//! The embedded page: one document, one script, one style sheet.
+//! The web page: the board, embedded in the program, and the plain pages beside it.
 //!
-//! Invariant: a path that is no API path and names no file gets the document, so that links to a task open in the page;
-//! everything else unknown is a 404, under `/api` with the envelope whatever the method.
+//! Invariant: a path that is no route and nothing of the page is a 404, under `/api` with the envelope whatever the method.
+
+mod answer;
+mod board;
+mod policy;
 
 use axum::extract::Request;
-use axum::http::{Method, StatusCode, header};
+use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
 use serde_json::json;
 
 use crate::envelope::{Answer, Fault};
+use board::BUILT;
 
-const INDEX: &str = include_str!("../page/index.html");
-const SCRIPT: &str = include_str!("../page/page.js");
-const STYLE: &str = include_str!("../page/page.css");
+/// What stands in the document where each answer has a word of its own.
+const NONCE: &str = "__NONCE__";
+const STYLE: &str = include_str!("../page/plain.css");
 
-pub(crate) async fn index() -> Html<&'static str> {
-    Html(INDEX)
+pub(crate) async fn index() -> Response {
+    answer::document(&BUILT)
 }
 
-pub(crate) async fn script() -> impl IntoResponse {
-    ([(header::CONTENT_TYPE, "text/javascript; charset=utf-8")], SCRIPT)
+/// The style of the pages that have no script.
+pub(crate) async fn style() -> Response {
+    let about = [(header::CONTENT_TYPE, "text/css; charset=utf-8"), (header::CACHE_CONTROL, "no-cache")];
+    policy::plain((about, STYLE))
 }
 
-pub(crate) async fn style() -> impl IntoResponse {
-    ([(header::CONTENT_TYPE, "text/css; charset=utf-8")], STYLE)
-}
-
-pub(crate) async fn manifest() -> Response {
-    let body = json!({"name": "Forge", "short_name": "Forge", "start_url": "/", "display": "standalone"});
-    ([(header::CONTENT_TYPE, "application/manifest+json")], body.to_string()).into_response()
+pub(crate) async fn manifest(headers: HeaderMap) -> Response {
+    answer::file(&BUILT, "site.webmanifest", &headers).unwrap_or_else(|| {
+        let body = json!({"name": "Forge", "short_name": "Forge", "start_url": "/", "display": "standalone"});
+        ([(header::CONTENT_TYPE, "application/manifest+json")], body.to_string()).into_response()
+    })
 }
 
 /// Every path that is not in the route table.
 pub(crate) async fn fallback(request: Request) -> Answer {
     let path = request.uri().path();
     let is_page = matches!(*request.method(), Method::GET | Method::HEAD) && !is_api(path);
-    if is_page && !path.rsplit('/').next().unwrap_or_default().contains('.') {
-        return Ok(Html(INDEX).into_response());
-    }
-    let message = format!("{} {path} is not served here; GET /api/routes lists what is", request.method());
-    Err(Fault::new(StatusCode::NOT_FOUND, message))
+    let found = is_page.then(|| answer::find(&BUILT, path, request.headers())).flatten();
+    found.ok_or_else(|| {
+        let message =
+            format!("{} {path} is not served here; GET /api/routes lists what is", request.method());
+        Fault::new(StatusCode::NOT_FOUND, message)
+    })
+}
+
+/// A page of the server itself, which needs no script.
+pub(crate) fn plain(page: String) -> Response {
+    policy::plain(Html(page))
+}
+
+/// Text as it is written in HTML.
+pub(crate) fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
 fn is_api(path: &str) -> bool {

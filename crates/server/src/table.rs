@@ -71,8 +71,7 @@ static ROUTES: &[Route] = table! {
         POST "/mcp" EventStream crate::mcp::answer;
         GET "/site.webmanifest" Raw page::manifest;
         GET "/" Page page::index;
-        GET "/page.js" Page page::script;
-        GET "/page.css" Page page::style;
+        GET "/plain.css" Page page::style;
     }
     auth {
         GET "/login" Page door::login ["code"];

@@ -4,12 +4,14 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
+use crate::page::escape;
+
 /// HTML of the document that [`super::document`] makes.
 pub(crate) fn render(document: &Value) -> String {
     let mut page = String::from(
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Forge API</title>\
-         <meta name=\"viewport\" content=\"width=device-width\"><link rel=\"stylesheet\" href=\"/page.css\"></head>\n\
-         <body><main class=\"docs\"><h1>Forge API</h1>\n<p>Every JSON answer is \
+         <meta name=\"viewport\" content=\"width=device-width\"><link rel=\"stylesheet\" href=\"/plain.css\"></head>\n\
+         <body><main><h1>Forge API</h1>\n<p>Every JSON answer is \
          <code>{\"success\", \"data\", \"error_data\", \"message\"}</code>; failures carry their reason in \
          <code>message</code>. For machines: <a href=\"/api/openapi.json\">openapi.json</a>, \
          <a href=\"/api/routes\">list of routes</a>.</p>\n",
@@ -86,8 +88,4 @@ fn link(schema: &Value) -> String {
         return format!("list of {}", link(&schema["items"]));
     }
     format!("<code>{}</code>", escape(schema["type"].as_str().unwrap_or("")))
-}
-
-fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

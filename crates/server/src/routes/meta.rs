@@ -4,13 +4,13 @@
 
 use axum::extract::State;
 use axum::http::StatusCode;
-use axum::response::{Html, Response};
+use axum::response::Response;
 use serde_json::{Map, Value, json};
 
 use crate::App;
 use crate::envelope::{json as raw, ok};
-use crate::openapi;
 use crate::table::routes;
+use crate::{openapi, page};
 
 /// The headings that clients of the route list know, whether or not anything is under them.
 const GROUPS: [&str; 14] = [
@@ -44,8 +44,8 @@ pub(crate) async fn auth_required(State(app): State<App>) -> Response {
     raw(StatusCode::OK, &json!({"auth_required": app.guard.auth_required}))
 }
 
-pub(crate) async fn docs(State(app): State<App>) -> Html<String> {
-    Html(openapi::render(&openapi::document(&app.guard.version)))
+pub(crate) async fn docs(State(app): State<App>) -> Response {
+    page::plain(openapi::render(&openapi::document(&app.guard.version)))
 }
 
 pub(crate) async fn list_routes(State(app): State<App>) -> Response {

@@ -9,6 +9,7 @@ mod frames;
 mod images;
 mod mcp;
 mod openapi;
+mod page;
 mod projects;
 mod runs;
 mod streams;

@@ -80,8 +80,7 @@ async fn the_page_answers_links_into_it() {
         ("/", "text/html"),
         ("/projects/a/tasks/b/attempts/c?view=diffs", "text/html"),
         ("/docs", "text/html"),
-        ("/page.js", "text/javascript"),
-        ("/page.css", "text/css"),
+        ("/plain.css", "text/css"),
         ("/site.webmanifest", "application/manifest+json"),
     ] {
         let request = axum::http::Request::builder().uri(path).header(header::HOST, "localhost");
