@@ -95,8 +95,9 @@ fn build(root: &Path, page: &Path) -> Result<PathBuf, String> {
 
 /// Makes sure that what the board needs is installed.
 fn install(root: &Path) -> Result<(), String> {
-    // Other packages bring Vite along, so that it is there says little.
-    if npm(root, &["ls", "--workspace", "@forge/web"]).is_ok() {
+    // Other packages bring Vite along, so that it is there says little; and told of one workspace, `ls` finds no fault with
+    // an empty folder.
+    if npm(root, &["ls"]).is_ok() {
         return Ok(());
     }
     // Without a network this should not wait for minutes.
@@ -107,8 +108,9 @@ fn npm(root: &Path, args: &[&str]) -> Result<(), String> {
     // Somebody's NODE_ENV would choose which packages are installed and which React is built in.
     let mut npm = Command::new("npm");
     npm.args(args).current_dir(root).env_remove("NODE_ENV").env_remove("FORCE_COLOR").env("NO_COLOR", "1");
-    let name = format!("npm {}", args.join(" "));
-    let output = npm.output().map_err(|error| format!("`{name}` cannot be run: {error}"))?;
+    // What follows "--" is where this one build has its files.
+    let name = args.split(|arg| *arg == "--").next().unwrap_or(args).join(" ");
+    let output = npm.output().map_err(|error| format!("`npm {name}` cannot be run: {error}."))?;
     if output.status.success() {
         return Ok(());
     }
@@ -117,7 +119,7 @@ fn npm(root: &Path, args: &[&str]) -> Result<(), String> {
     let said = String::from_utf8_lossy(&said);
     let lines: Vec<&str> = said.lines().filter(|line| !line.trim().is_empty()).collect();
     let last = lines[lines.len().saturating_sub(LAST_LINES)..].join("\n");
-    Err(format!("`{name}` failed ({}) when Forge was built.\n{last}", output.status))
+    Err(format!("`npm {name}` failed ({}) when Forge was built.\n{last}", output.status))
 }
 
 /// Copies the files of a page to `out`, each content once, and gives the Rust expression of their table.
@@ -138,21 +140,22 @@ fn take(page: &Path, out: &Path) -> io::Result<String> {
         bytes.hash(&mut hasher);
         let tag = format!("W/\"{:016x}\"", hasher.finish());
         let number = contents.len();
-        let number = match contents.entry((bytes, is_text)) {
-            Entry::Occupied(known) => *known.get(),
+        let fields = match contents.entry((bytes, is_text)) {
+            Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(free) => {
                 let bytes = &free.key().0;
-                keep(out, &format!("BYTES_{number}"), bytes, &mut statics)?;
-                if is_text {
-                    keep(out, &format!("GZIP_{number}"), &compress(bytes)?, &mut statics)?;
-                }
-                *free.insert(number)
+                let whole = keep(out, format!("BYTES_{number}"), bytes, &mut statics)?;
+                let packed = if is_text { Some(compress(bytes)?) } else { None };
+                let gzip = match packed.filter(|packed| packed.len() < bytes.len()) {
+                    Some(packed) => {
+                        format!("Some({})", keep(out, format!("GZIP_{number}"), &packed, &mut statics)?)
+                    }
+                    None => "None".to_owned(),
+                };
+                free.insert(format!("bytes: {whole}, gzip: {gzip}"))
             }
         };
-        let gzip = if is_text { format!("Some(GZIP_{number})") } else { "None".to_owned() };
-        rows += &format!(
-            "File {{ path: {name:?}, kind: {kind:?}, tag: {tag:?}, bytes: BYTES_{number}, gzip: {gzip} }},\n"
-        );
+        rows += &format!("File {{ path: {name:?}, kind: {kind:?}, tag: {tag:?}, {fields} }},\n");
     }
     let index = "include_str!(concat!(env!(\"OUT_DIR\"), \"/index.html\"))";
     Ok(format!("{{\n{statics}Ok(Board {{ index: {index}, files: &[\n{rows}] }})\n}}\n"))
@@ -171,11 +174,11 @@ fn list(folder: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Writes a content beside the table, and the static that holds it.
-fn keep(out: &Path, name: &str, bytes: &[u8], statics: &mut String) -> io::Result<()> {
-    fs::write(out.join(name), bytes)?;
+/// Writes a content beside the table, and the static that holds it; gives its name.
+fn keep(out: &Path, name: String, bytes: &[u8], statics: &mut String) -> io::Result<String> {
+    fs::write(out.join(&name), bytes)?;
     *statics += &format!("static {name}: &[u8] = include_bytes!(concat!(env!(\"OUT_DIR\"), \"/{name}\"));\n");
-    Ok(())
+    Ok(name)
 }
 
 fn compress(bytes: &[u8]) -> io::Result<Vec<u8>> {
