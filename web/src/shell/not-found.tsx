@@ -2,20 +2,23 @@ import { type ErrorComponentProps, Link } from "@tanstack/react-router";
 import { Compass } from "lucide-react";
 import { buttonClass } from "../ui/button";
 import { Empty, Failure } from "../ui/state";
+import { Page } from "./page";
 
 export function NotFound() {
   return (
-    <Empty
-      icon={<Compass aria-hidden />}
-      title="There is nothing at this address"
-      action={
-        <Link to="/projects" className={buttonClass("primary")}>
-          Projects
-        </Link>
-      }
-    >
-      The link may be old, or what it named was deleted.
-    </Empty>
+    <Page title="Not found">
+      <Empty
+        icon={<Compass aria-hidden />}
+        title="There is nothing at this address"
+        action={
+          <Link to="/projects" className={buttonClass("primary")}>
+            Projects
+          </Link>
+        }
+      >
+        The link may be old, or what it named was deleted.
+      </Empty>
+    </Page>
   );
 }
 
