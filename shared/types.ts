@@ -22,6 +22,12 @@ export interface Alert {
   resolved_at: Timestamp | null;
 }
 
+export interface AlertEvent {
+  seq: number;
+  event: "alert";
+  data: Alert;
+}
+
 export type AlertKind = "worker_crashed" | "recovery_exhausted" | "worker_stale" | "task_stuck" | "waits_for_permission" | "context_full" | "memory_high" | "budget" | "quota" | "queue_empty" | "bead_blocked" | "bead_parked" | "stale_assignee" | "disk_low" | "auto_restart" | "worker_parked" | "worker_recovered";
 
 /** How alerts reach people. */
@@ -49,6 +55,12 @@ export interface Approval extends ApprovalStatus {
   timeout_at: Timestamp;
   task_attempt_id?: Uuid;
   task_id?: Uuid;
+}
+
+export interface ApprovalEvent {
+  seq: number;
+  event: "approval";
+  data: Approval;
 }
 
 export interface ApprovalStatus {
@@ -92,6 +104,13 @@ export interface AttemptDiff {
 export interface AttemptDrafts {
   follow_up: Draft;
   retry: Draft | null;
+}
+
+/** An attempt as it was when it was created. */
+export interface AttemptEvent {
+  seq: number;
+  event: "attempt";
+  data: TaskAttempt;
 }
 
 export interface AttemptOptions {
@@ -358,7 +377,6 @@ export interface CreateTaskHere {
   title: string;
   description?: string | null;
   image_ids?: Uuid[] | null;
-  labels?: string[] | null;
   parent_task_attempt?: Uuid | null;
 }
 
@@ -582,6 +600,9 @@ export interface ErrorType {
 
 export type ErrorWord = "setup_required" | "other";
 
+/** Something that happened; `seq` is its number in the server's log. */
+export type EventFrame = HelloFrame | PatchEvent | ApprovalEvent | WorkerEvent | WorkerRemovedEvent | AlertEvent | RoutingEvent | ProjectEvent | ProjectRemovedEvent | AttemptEvent;
+
 /** One process of an attempt: a script or a turn of its agent. `output` is the transcript, only of the newest one. `parked_until`: it waits, or waited, for its provider. `unverified`: the agent said that it is done and nothing shows that it did anything. */
 export interface ExecutionProcess {
   id: Uuid;
@@ -773,6 +794,17 @@ export interface HealthMonitorConfig {
   stale_threshold_secs: number;
   max_recovery_attempts: number;
   memory_limit_mb: number;
+}
+
+export interface Hello {
+  version: string;
+}
+
+/** The first frame: what comes is what happened after `seq`, which is another number than that asked for when what came since is not in the log any more. */
+export interface HelloFrame {
+  seq: number;
+  event: "hello";
+  data: Hello;
 }
 
 export interface Image {
@@ -1049,6 +1081,12 @@ export interface PassedOver {
   why: string;
 }
 
+export interface PatchEvent {
+  seq: number;
+  event: "json_patch";
+  data: PatchOp[];
+}
+
 /** `seq` is there when the stream was asked for with `after`. */
 export interface PatchFrame {
   JsonPatch: PatchOp[];
@@ -1080,6 +1118,8 @@ export interface PendingApproval {
   created_at: Timestamp;
   requested_at: Timestamp;
   timeout_at: Timestamp;
+  task_attempt_id?: Uuid;
+  task_id?: Uuid;
 }
 
 export interface PendingApprovalStatus {
@@ -1179,6 +1219,18 @@ export interface Project {
   created_at: Timestamp;
   updated_at: Timestamp;
   max_cost_usd?: number;
+}
+
+export interface ProjectEvent {
+  seq: number;
+  event: "project";
+  data: Project;
+}
+
+export interface ProjectRemovedEvent {
+  seq: number;
+  event: "project_removed";
+  data: Uuid;
 }
 
 export interface Pulled {
@@ -1316,6 +1368,12 @@ export interface RoutingDecision {
   tier: WorkerTier;
   reason: RoutingReason;
   estimated_cost: number | null;
+}
+
+export interface RoutingEvent {
+  seq: number;
+  event: "routing";
+  data: Routing;
 }
 
 export type RoutingOutcome = "closed" | "released" | "parked";
@@ -1464,7 +1522,6 @@ export interface Task {
   dev_server_id: Uuid | null;
   created_at: Timestamp;
   updated_at: Timestamp;
-  labels?: string[];
 }
 
 /** One try at a task, with a branch and a worktree of its own. */
@@ -1496,6 +1553,31 @@ export interface TaskAttempt {
 export interface TaskAttemptDetail extends TaskAttempt {
   task: Task;
   execution_processes: ProcessDigest[];
+}
+
+/** A task's newest attempt at a glance; the cost is that of all its attempts. */
+export interface TaskCard {
+  task_id: Uuid;
+  attempt_id: Uuid;
+  attempts: number;
+  status: AttemptStatus;
+  executor: string;
+  variant: string | null;
+  branch: string;
+  target_branch: string;
+  running_since: Timestamp | null;
+  elapsed_ms: number;
+  cost_usd: number | null;
+  files_changed: number | null;
+  additions: number | null;
+  deletions: number | null;
+  waiting_approvals: number;
+  parked_until: Timestamp | null;
+  unverified: boolean;
+  worktree_deleted: boolean;
+  queued_draft: boolean;
+  pr: PrInfo | null;
+  merged: boolean;
 }
 
 export interface TaskCreateAction {
@@ -1649,7 +1731,6 @@ export interface UpdateTag {
 export interface UpdateTask {
   description?: string | null;
   image_ids?: Uuid[] | null;
-  labels?: string[] | null;
   parent_task_attempt?: Uuid | null;
   status?: TaskStatus;
   title?: string;
@@ -1759,6 +1840,12 @@ export interface WorkerEfficiency {
   tier: WorkerTier | null;
 }
 
+export interface WorkerEvent {
+  seq: number;
+  event: "worker";
+  data: Worker;
+}
+
 export interface WorkerHealth extends Health {
   id: string;
   phase: WorkerPhase;
@@ -1770,6 +1857,12 @@ export interface WorkerPane {
 }
 
 export type WorkerPhase = "starting" | "running" | "paused" | "parked" | "recovering" | "stopped" | "finished" | "failed";
+
+export interface WorkerRemovedEvent {
+  seq: number;
+  event: "worker_removed";
+  data: string;
+}
 
 export type WorkerTier = "free" | "budget" | "standard" | "premium";
 
@@ -1804,57 +1897,9 @@ export interface WriteChange {
   content: string;
 }
 
-export interface TaskCard {
-  task_id: Uuid;
-  attempt_id: Uuid;
-  attempts: number;
-  status: AttemptStatus;
-  executor: string;
-  variant: string | null;
-  branch: string;
-  target_branch: string;
-  running_since: Timestamp | null;
-  elapsed_ms: number;
-  cost_usd: number | null;
-  files_changed: number | null;
-  additions: number | null;
-  deletions: number | null;
-  waiting_approvals: number;
-  parked_until: Timestamp | null;
-  unverified: boolean;
-  worktree_deleted: boolean;
-  queued_draft: boolean;
-  pr: PrInfo | null;
-  merged: boolean;
-}
-
-export interface FoundAgent {
-  executor: string;
-  name: string;
-  program: string;
-  protocol: string;
-  found: "path" | "login_path" | "npx" | "built_in" | null;
-  path: string | null;
-  version: string | null;
-  keys: string[];
-  logged_in: boolean;
-  ready: boolean;
-  install: string;
-  log_in: string | null;
-}
-
-export interface StartedDemo {
-  project: Project;
-  tasks: Task[];
-}
-
 /** What each route takes and gives; `answer` is what the envelope holds where there is one. */
 export interface Routes {
   "GET /": { answer: string };
-  "GET /api/agents": { query?: { fresh?: boolean }; answer: FoundAgent[] };
-  "POST /api/demo": { body?: unknown; answer: StartedDemo };
-  "GET /api/projects/{project_id}/cards": { path: { project_id: Uuid }; query?: { task_id?: Uuid }; answer: TaskCard[] };
-  "GET /api/task-attempts/{attempt_id}/file": { path: { attempt_id: Uuid }; query: { path: string; side?: "old" | "new" }; answer: Blob };
   "GET /api/alerts": { query?: { limit?: number }; answer: Alert[] };
   "POST /api/alerts/ack-all": { body?: unknown; answer: Alert[] };
   "POST /api/alerts/{alert_id}/ack": { path: { alert_id: Uuid }; body?: unknown; answer: Alert };
@@ -1934,6 +1979,7 @@ export interface Routes {
   "GET /api/projects/{project_id}": { path: { project_id: Uuid }; answer: Project };
   "PUT /api/projects/{project_id}": { path: { project_id: Uuid }; body: UpdateProject; answer: Project };
   "GET /api/projects/{project_id}/branches": { path: { project_id: Uuid }; answer: GitBranch[] };
+  "GET /api/projects/{project_id}/cards": { path: { project_id: Uuid }; query?: { task_id?: Uuid }; answer: TaskCard[] };
   "GET /api/projects/{project_id}/conflicts": { path: { project_id: Uuid }; answer: ConflictReport };
   "GET /api/projects/{project_id}/dispatch": { path: { project_id: Uuid }; answer: DispatchRule };
   "PUT /api/projects/{project_id}/dispatch": { path: { project_id: Uuid }; body: DispatchChange; answer: DispatchRule };
@@ -1967,7 +2013,7 @@ export interface Routes {
   "POST /api/task-attempts/{attempt_id}/conflicts/abort": { path: { attempt_id: Uuid }; body?: unknown; answer: null };
   "POST /api/task-attempts/{attempt_id}/conflicts/resolve": { path: { attempt_id: Uuid }; body?: unknown; answer: ExecutionProcess };
   "POST /api/task-attempts/{attempt_id}/delete-file": { path: { attempt_id: Uuid }; query: { file_path: string }; body?: unknown; answer: null };
-  "GET /api/task-attempts/{attempt_id}/diff": { path: { attempt_id: Uuid }; query?: { max_bytes?: number; path?: string; context?: number }; answer: AttemptDiff };
+  "GET /api/task-attempts/{attempt_id}/diff": { path: { attempt_id: Uuid }; query?: { max_bytes?: number }; answer: AttemptDiff };
   "GET /api/task-attempts/{attempt_id}/diff/sse": { path: { attempt_id: Uuid }; query?: { stats_only?: boolean; after?: number }; answer: string };
   "DELETE /api/task-attempts/{attempt_id}/draft": { path: { attempt_id: Uuid }; query: { type: "follow_up" | "retry" }; answer: null };
   "GET /api/task-attempts/{attempt_id}/draft": { path: { attempt_id: Uuid }; query: { type: "follow_up" | "retry" }; answer: DraftResponse };
@@ -2025,13 +2071,15 @@ export interface Routes {
   "GET /health": { answer: Ready };
   "GET /login": { query: { code: string }; answer: string };
   "POST /mcp": { body: Record<string, unknown>; answer: string };
-  "GET /plain.css": { answer: string };
+  "GET /page.css": { answer: string };
+  "GET /page.js": { answer: string };
   "GET /site.webmanifest": { answer: Blob };
 }
 
 /** What each WebSocket takes, and what it sends. */
 export interface Sockets {
   "GET /api/drafts/stream/ws": { query: { project_id: Uuid; after?: number }; frame: StreamFrame };
+  "GET /api/events/ws": { query?: { after?: number }; frame: EventFrame };
   "GET /api/execution-processes/stream/ws": { query: { task_attempt_id: Uuid; show_soft_deleted?: boolean; after?: number }; frame: StreamFrame };
   "GET /api/execution-processes/{process_id}/normalized-logs/ws": { path: { process_id: Uuid }; query?: { after?: number }; frame: StreamFrame };
   "GET /api/execution-processes/{process_id}/raw-logs/ws": { path: { process_id: Uuid }; query?: { after?: number }; frame: StreamFrame };

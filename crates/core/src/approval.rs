@@ -91,6 +91,8 @@ impl Forge {
             created_at: question.at,
             timeout_at: Millis(question.at.0.saturating_add(self.answer_ms())),
             answered_at: None,
+            attempt_id: None,
+            task_id: None,
         };
         let mut tx = self.0.store.begin().await?;
         if let Some(id) = approval.run_id {
@@ -100,7 +102,7 @@ impl Forge {
                 return Err(Error::conflict(format!("run {id} is not running and cannot ask anything")));
             }
         }
-        tx.insert_approval(&approval).await?;
+        let approval = tx.insert_approval(&approval).await?;
         move_task(&mut tx, approval.run_id, TaskStatus::InProgress, TaskStatus::InReview).await?;
         tx.commit().await?;
         self.0.asked.notify_one();

@@ -161,6 +161,7 @@ impl Forge {
         let tip = tip_of(&repo, &attempt.branch).await?;
         let status = forge_git::ahead_behind(&repo, &tip, &target.commit).await?;
         self.end_rebase(id, Some(&name)).await?;
+        self.recount(id).await;
         Ok(TargetBranchChanged { new_target_branch: name, status })
     }
 
@@ -186,6 +187,7 @@ impl Forge {
         let Ground { site, attempt, repo } = self.ground(id).await?;
         let _hold = self.hold(id, site.place.clone()).await?;
         forge_git::delete_file(&repo, &site.place, Owner::Attempt(id), &attempt.branch, file).await?;
+        self.recount(id).await;
         Ok(())
     }
 }

@@ -12,8 +12,8 @@ use forge_run::fold::{Dialect, Fold, Lens, Outcome};
 use forge_run::talk::Script;
 use forge_run::{Exit, ExitReason, Live, Progress, Spec, Tail};
 use forge_types::{
-    Action, ActionKind, Millis, ModelUsage, ProfileId, Run, RunId, RunOwner, RunPhase, RunReason, RunStatus,
-    TaskStatus,
+    Action, ActionKind, AttemptId, Changes, Millis, ModelUsage, ProfileId, Run, RunId, RunOwner, RunPhase,
+    RunReason, RunStatus, TaskStatus,
 };
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -231,7 +231,8 @@ impl Forge {
         let next = unsaid_action(&run, &outcome).or_else(|| next_action(&run, &committed));
         let next = next
             .map(|action| new_run(RunId::random(), run.owner, action, run.after_head.clone(), Entry::Now));
-        let next = self.write_end(&run, site, next, &outcome.usage).await?;
+        let changes = self.changes_after(&run, site).await;
+        let next = self.write_end(&run, site, next, &outcome.usage, changes).await?;
         self.keep_output(&run, outcome.transcript_tail).await;
         match next {
             Some(next) => {
@@ -261,6 +262,7 @@ impl Forge {
         site: &Site,
         next: Option<Run>,
         usage: &ModelUsage,
+        changes: Option<(AttemptId, Option<Changes>)>,
     ) -> Result<Option<Run>> {
         let mut tx = self.0.store.begin().await?;
         let stored = tx.run(run.id).await?;
@@ -274,6 +276,9 @@ impl Forge {
         tx.update_run(&run).await?;
         self.put_usage(&mut tx, &run, site, run.completed_at.unwrap_or(run.updated_at), usage).await?;
         crate::approval::close_all_of(&mut tx, run.id).await?;
+        if let Some((attempt, changes)) = changes {
+            tx.put_changes(attempt, changes).await?;
+        }
         let queued = self.queue_notification(&mut tx, &run, site).await?;
         if let Some(attempt) = &site.attempt
             && let Some(mut attempt) = tx.attempt(attempt.id).await?

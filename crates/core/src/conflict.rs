@@ -21,6 +21,7 @@ impl Forge {
         let _hold = self.hold(id, site.place.clone()).await?;
         forge_git::abort(&repo, &site.place, Owner::Attempt(id), &attempt.branch).await?;
         self.settle_rebase(&repo, &site).await?;
+        self.recount(id).await;
         Ok(())
     }
 

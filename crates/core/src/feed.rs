@@ -24,6 +24,15 @@ impl Forge {
         EventFeed { wake: store.subscribe(), store, position: after }
     }
 
+    /// Where a reader goes on that has seen the events up to `after`: there, or now when it has seen none, or when the log
+    /// does not go back that far, or never came that far.
+    pub async fn resume_after(&self, after: Option<i64>) -> Result<i64> {
+        let latest = self.latest_seq();
+        let Some(after) = after.filter(|after| *after <= latest) else { return Ok(latest) };
+        let is_there = after == latest || self.0.store.oldest_seq().await? <= after + 1;
+        Ok(if is_there { after } else { latest })
+    }
+
     /// The newest event that existed when this server started.
     pub fn start_seq(&self) -> i64 {
         self.0.store.start_seq()

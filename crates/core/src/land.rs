@@ -54,6 +54,7 @@ impl Forge {
             Err(error) => return Err(error.into()),
         };
         self.record_merge(&ground, commit).await?;
+        self.recount(id).await;
         self.warm_up(&site.project);
         Ok(())
     }
@@ -126,6 +127,7 @@ impl Forge {
         match forge_git::rebase(repo, &site.place, &attempt.branch, &old, &new).await {
             Ok(Rebased::Done { .. }) => {
                 self.end_rebase(id, Some(name)).await?;
+                self.recount(id).await;
                 Ok(RebaseOutcome::Done)
             }
             Ok(Rebased::Conflicts { files }) => {

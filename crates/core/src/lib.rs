@@ -13,6 +13,7 @@ mod auto_pr;
 mod beads;
 mod branch;
 mod budget;
+mod card;
 mod chain;
 mod checkout;
 mod clock;

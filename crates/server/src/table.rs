@@ -86,6 +86,7 @@ static ROUTES: &[Route] = table! {
         PUT "/api/projects/{project_id}" Json projects::update;
         DELETE "/api/projects/{project_id}" Json projects::delete;
         GET "/api/projects/{project_id}/branches" Json projects::branches;
+        GET "/api/projects/{project_id}/cards" Json projects::cards ["task_id?"];
         GET "/api/projects/{project_id}/conflicts" Json branches::conflicts;
         POST "/api/projects/{project_id}/open-editor" Json projects::open;
         GET "/api/projects/{project_id}/search" Json projects::search ["q mode?"];
@@ -166,6 +167,7 @@ static ROUTES: &[Route] = table! {
     }
     events {
         GET "/api/events" EventStream stream::events::watch ["after?"];
+        GET "/api/events/ws" WebSocket stream::events::watch_socket ["after?"];
     }
     drafts {
         GET "/api/drafts/stream/ws" WebSocket stream::drafts::watch ["project_id after?"];

@@ -7,7 +7,8 @@
 use forge_core::{AttemptPatch, ChangeStat, IssueTask, Started, StartedErrand};
 use forge_types::{
     Action, Approval, ApprovalId, ApprovalStatus, Attempt, AttemptId, Diff, DiffChange, Draft, DraftKind,
-    Errand, ErrandId, ImageId, IssueLink, Millis, Run, RunId, RunReason, RunStatus, Task, TaskSummary,
+    Errand, ErrandId, ImageId, IssueLink, Millis, Run, RunId, RunReason, RunStatus, Task, TaskId,
+    TaskSummary,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -291,6 +292,23 @@ pub(crate) struct ApprovalAnswer<'a> {
     status: &'a ApprovalStatus,
     created_at: Millis,
     timeout_at: Millis,
+    #[serde(flatten)]
+    asker: Asker,
+}
+
+/// Whose question it is; nothing when it came from outside of any attempt.
+#[derive(Serialize)]
+struct Asker {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    task_attempt_id: Option<AttemptId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    task_id: Option<TaskId>,
+}
+
+impl Asker {
+    fn of(approval: &Approval) -> Self {
+        Self { task_attempt_id: approval.attempt_id, task_id: approval.task_id }
+    }
 }
 
 pub(crate) fn approval(approval: &Approval) -> ApprovalAnswer<'_> {
@@ -304,6 +322,7 @@ pub(crate) fn approval(approval: &Approval) -> ApprovalAnswer<'_> {
         status: &approval.status,
         created_at: approval.created_at,
         timeout_at: approval.timeout_at,
+        asker: Asker::of(approval),
     }
 }
 
@@ -319,6 +338,8 @@ pub(crate) struct PendingApproval<'a> {
     created_at: Millis,
     requested_at: Millis,
     timeout_at: Millis,
+    #[serde(flatten)]
+    asker: Asker,
 }
 
 pub(crate) fn pending(approval: &Approval) -> PendingApproval<'_> {
@@ -332,6 +353,7 @@ pub(crate) fn pending(approval: &Approval) -> PendingApproval<'_> {
         created_at: approval.created_at,
         requested_at: approval.created_at,
         timeout_at: approval.timeout_at,
+        asker: Asker::of(approval),
     }
 }
 

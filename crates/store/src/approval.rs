@@ -16,7 +16,10 @@ use crate::write::{bind, json};
 
 macro_rules! approval_columns {
     () => {
-        "id, run_id, tool_name, tool_input, call_id, session_id, status, reason, created_ms, timeout_ms, answered_ms"
+        "id, run_id, tool_name, tool_input, call_id, session_id, status, reason, created_ms, timeout_ms, answered_ms, \
+         (SELECT runs.attempt_id FROM runs WHERE runs.id = approvals.run_id), \
+         (SELECT attempts.task_id FROM runs JOIN attempts ON attempts.id = runs.attempt_id \
+          WHERE runs.id = approvals.run_id)"
     };
 }
 
@@ -52,6 +55,8 @@ fn approval(row: &SqliteRow) -> Read<Approval> {
         created_at: cells.millis()?,
         timeout_at: cells.millis()?,
         answered_at: cells.millis_opt()?,
+        attempt_id: cells.parse_opt()?,
+        task_id: cells.parse_opt()?,
     })
 }
 
@@ -79,10 +84,15 @@ impl Tx {
         query::many(self.conn()?, PENDING_OF_RUN, run.to_string(), approval).await
     }
 
-    pub async fn insert_approval(&mut self, approval: &Approval) -> Result<()> {
-        bind!(
+    /// Answers it with whose question it is.
+    pub async fn insert_approval(&mut self, approval: &Approval) -> Result<Approval> {
+        const SQL: &str = concat!(
             "INSERT INTO approvals (id, run_id, tool_name, tool_input, call_id, session_id, status, created_ms, \
-             timeout_ms) VALUES ($1, $2, $3, $4, $5, $6, 'pending', $7, $8)",
+             timeout_ms) VALUES ($1, $2, $3, $4, $5, $6, 'pending', $7, $8) RETURNING ",
+            approval_columns!()
+        );
+        let row = bind!(
+            SQL,
             approval.id.to_string(),
             approval.run_id.map(|id| id.to_string()),
             &approval.tool_name,
@@ -92,10 +102,11 @@ impl Tx {
             approval.created_at.0,
             approval.timeout_at.0,
         )
-        .execute(self.conn()?)
+        .fetch_one(self.conn()?)
         .await?;
-        self.touched.approval(Change::Created, approval.clone());
-        Ok(())
+        let asked = self::approval(&row)?;
+        self.touched.approval(Change::Created, asked.clone());
+        Ok(asked)
     }
 
     /// `None` when it is not pending (any more).

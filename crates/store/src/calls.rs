@@ -281,6 +281,10 @@ impl Tx {
         )
         .execute(self.conn()?)
         .await?;
-        Ok(())
+        match caller.attempt {
+            // Its card shows what it cost.
+            Some(attempt) => self.touch_task_of(attempt).await,
+            None => Ok(()),
+        }
     }
 }

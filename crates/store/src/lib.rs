@@ -12,6 +12,7 @@ mod agent;
 mod alert;
 mod approval;
 mod calls;
+mod card;
 mod crowd;
 mod delivery;
 mod dispatch;

@@ -25,6 +25,13 @@ impl Store {
         *self.0.latest.borrow()
     }
 
+    /// Number of the oldest event that has not been pruned; that of the next one when there is none.
+    pub async fn oldest_seq(&self) -> Result<i64> {
+        let oldest: Option<i64> =
+            sqlx::query_scalar("SELECT MIN(seq) FROM events").fetch_one(&self.0.readers).await?;
+        Ok(oldest.unwrap_or_else(|| self.latest_seq() + 1))
+    }
+
     /// Newest number that existed when this store was opened.
     pub fn start_seq(&self) -> i64 {
         self.0.start_seq

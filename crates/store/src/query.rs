@@ -344,6 +344,8 @@ mod tests {
             (MERGES, "merges_of_attempt"),
             (PROJECT_ATTEMPT_IDS, "attempts_of_task"),
             (PROJECT_DRAFTS, "drafts"),
+            (crate::card::PROJECT_CARDS, "tasks_newest"),
+            (crate::card::TASK_CARD, "attempts_of_task"),
             (crate::pulls::OPEN_PULLS, "merges_open"),
             (crate::pulls::TO_PUBLISH, "attempts_to_publish"),
         ];

@@ -233,14 +233,19 @@ fn take_attempt(cells: &mut Cells<'_>) -> Read<Attempt> {
         max_cost_usd: budget(cells.take()?),
         cost_usd: cells.take::<Option<i64>>()?.map(MicroUsd),
         project_id: cells.parse()?,
-        status: match cells.parse_opt()? {
-            None => AttemptStatus::Pending,
-            Some(RunStatus::Running) => AttemptStatus::Running,
-            Some(RunStatus::Completed) => AttemptStatus::Completed,
-            Some(RunStatus::Failed) => AttemptStatus::Failed,
-            Some(RunStatus::Killed) => AttemptStatus::Stopped,
-        },
+        status: attempt_status(cells.parse_opt()?),
     })
+}
+
+/// Follows from the newest agent run.
+pub(crate) fn attempt_status(run: Option<RunStatus>) -> AttemptStatus {
+    match run {
+        None => AttemptStatus::Pending,
+        Some(RunStatus::Running) => AttemptStatus::Running,
+        Some(RunStatus::Completed) => AttemptStatus::Completed,
+        Some(RunStatus::Failed) => AttemptStatus::Failed,
+        Some(RunStatus::Killed) => AttemptStatus::Stopped,
+    }
 }
 
 fn auto_pr(state: Option<&str>, note: Option<String>) -> Option<AutoPr> {
@@ -356,23 +361,29 @@ fn merge_cells(cells: &mut Cells<'_>) -> Read<Merge> {
     };
     let target_branch_name = cells.take()?;
     let created_at = cells.millis()?;
-    let commit: Option<String> = cells.take()?;
     if is_direct {
+        let commit: Option<String> = cells.take()?;
         let merge_commit = commit.ok_or_else(|| cells.bad("a direct merge without a commit"))?;
         return Ok(Merge::Direct { id, task_attempt_id, merge_commit, target_branch_name, created_at });
     }
-    let number = cells.take()?;
-    let url = cells.take()?;
-    let status: &str = cells.take()?;
+    let pr_info = pull_cells(cells)?.ok_or_else(|| cells.bad("a pull request without a number"))?;
+    Ok(Merge::Pr { id, task_attempt_id, created_at, target_branch_name, pr_info })
+}
+
+/// The commit, number, address, status and time of a pull request; `None` where there is no number.
+pub(crate) fn pull_cells(cells: &mut Cells<'_>) -> Read<Option<PrInfo>> {
+    let merge_commit_sha = cells.take()?;
+    let (number, url, status) =
+        (cells.take::<Option<i64>>()?, cells.take::<Option<String>>()?, cells.take::<Option<&str>>()?);
+    let merged_at = cells.millis_opt()?;
     let status = match status {
-        "open" => PrStatus::Open,
-        "merged" => PrStatus::Merged,
-        "closed" => PrStatus::Closed,
+        Some("open") => PrStatus::Open,
+        Some("merged") => PrStatus::Merged,
+        Some("closed") => PrStatus::Closed,
         _ => PrStatus::Unknown,
     };
-    let merged_at = cells.millis_opt()?;
-    let pr_info = PrInfo { number, url, status, merged_at, merge_commit_sha: commit };
-    Ok(Merge::Pr { id, task_attempt_id, created_at, target_branch_name, pr_info })
+    let url = url.unwrap_or_default();
+    Ok(number.map(|number| PrInfo { number, url, status, merged_at, merge_commit_sha }))
 }
 
 pub(crate) fn pr_word(status: PrStatus) -> &'static str {

@@ -7,8 +7,8 @@ use std::collections::HashMap;
 use std::hash::Hash;
 
 use forge_types::{
-    Alert, AlertId, Approval, ApprovalId, AttemptId, Change, Draft, DraftKind, Event, Project, ProjectId,
-    Routing, RoutingId, Run, RunId, TaskId, TaskSummary, Worker, WorkerId,
+    Alert, AlertId, Approval, ApprovalId, Attempt, AttemptId, Change, Draft, DraftKind, Event, Project,
+    ProjectId, Routing, RoutingId, Run, RunId, TaskId, TaskSummary, Worker, WorkerId,
 };
 
 /// A map that keeps the order of first insertion.
@@ -69,7 +69,7 @@ struct DraftState {
 pub(crate) struct Touched {
     removed: Vec<Event>,
     projects: Ordered<ProjectId, (Change, Project)>,
-    attempts: Ordered<AttemptId, (AttemptId, Home)>,
+    attempts: Ordered<AttemptId, (AttemptId, Home, Option<Box<Attempt>>)>,
     tasks: Ordered<TaskId, (Change, TaskState)>,
     runs: Ordered<RunId, (Change, Run)>,
     drafts: Ordered<(AttemptId, DraftKind), (AttemptId, DraftKind, DraftState)>,
@@ -89,7 +89,19 @@ impl Touched {
     }
 
     pub(crate) fn attempt_created(&mut self, id: AttemptId, home: Home) {
-        self.attempts.put(id, (id, home));
+        self.attempts.put(id, (id, home, None));
+    }
+
+    /// Attempts that must be read before `into_events`.
+    pub(crate) fn new_attempts(&self) -> Vec<AttemptId> {
+        self.attempts.values.iter().flatten().map(|(id, ..)| *id).collect()
+    }
+
+    /// A new attempt as it is at the end of the transaction.
+    pub(crate) fn attempt_read(&mut self, attempt: Attempt) {
+        if let Some((.., told)) = self.attempts.get_mut(&attempt.id) {
+            *told = Some(Box::new(attempt));
+        }
     }
 
     /// A task whose whole state follows from what was just written.
@@ -227,10 +239,11 @@ impl Touched {
         let mut events = self.removed;
         events
             .extend(self.projects.into_values().map(|(change, project)| Event::Project { change, project }));
-        events.extend(self.attempts.into_values().map(|(id, home)| Event::AttemptCreated {
+        events.extend(self.attempts.into_values().map(|(id, home, attempt)| Event::AttemptCreated {
             id,
             task_id: home.task,
             project_id: home.project,
+            attempt,
         }));
         events.extend(self.tasks.into_values().filter_map(|(change, state)| match state {
             TaskState::Known { task, hidden } => Some(Event::Task { change, task, hidden }),

@@ -168,6 +168,11 @@ impl Tx {
                 touched.refreshed(task, hidden);
             }
         }
+        for id in touched.new_attempts() {
+            if let Some(attempt) = self.attempt(id).await? {
+                touched.attempt_read(attempt);
+            }
+        }
         for task in touched.known_tasks() {
             document::write(self.conn()?, task).await?;
         }

@@ -219,7 +219,11 @@ impl Tx {
             let sql = "DELETE FROM usage WHERE run_id = $1 AND model = $2";
             bind!(sql, run.to_string(), model).execute(self.conn()?).await?;
         }
-        Ok(())
+        match spender.run.owner.attempt() {
+            // Its card shows what it cost.
+            Some(attempt) => self.touch_task_of(attempt).await,
+            None => Ok(()),
+        }
     }
 
     /// What the runs of an attempt used together.

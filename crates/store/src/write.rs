@@ -387,7 +387,7 @@ impl Tx {
         Ok(true)
     }
 
-    async fn touch_task_of(&mut self, attempt: AttemptId) -> Result<()> {
+    pub(crate) async fn touch_task_of(&mut self, attempt: AttemptId) -> Result<()> {
         let home = self.home(attempt).await?;
         self.touched.stale_task(home.task);
         Ok(())

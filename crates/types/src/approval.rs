@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{ApprovalId, Millis, RunId};
+use crate::{ApprovalId, AttemptId, Millis, RunId, TaskId};
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Approval {
@@ -20,6 +20,11 @@ pub struct Approval {
     /// From then on nobody's answer counts any more.
     pub timeout_at: Millis,
     pub answered_at: Option<Millis>,
+    /// Whose question it is, when its run belongs to an attempt.
+    #[serde(default)]
+    pub attempt_id: Option<AttemptId>,
+    #[serde(default)]
+    pub task_id: Option<TaskId>,
 }
 
 /// Where a question stands.

@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Alert, Approval, AttemptId, Draft, DraftKind, Project, ProjectId, Routing, Run, RunId, TaskId,
+    Alert, Approval, Attempt, AttemptId, Draft, DraftKind, Project, ProjectId, Routing, Run, RunId, TaskId,
     TaskSummary, Worker, WorkerId,
 };
 
@@ -38,10 +38,13 @@ pub enum Event {
         id: TaskId,
         project_id: ProjectId,
     },
+    /// `attempt` is absent in what older versions wrote.
     AttemptCreated {
         id: AttemptId,
         task_id: TaskId,
         project_id: ProjectId,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        attempt: Option<Box<Attempt>>,
     },
     AttemptRemoved {
         id: AttemptId,

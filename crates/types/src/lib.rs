@@ -10,6 +10,7 @@ mod alert_settings;
 mod approval;
 mod attempt;
 mod branch;
+mod card;
 mod day;
 mod diff;
 mod dispatch;
@@ -48,6 +49,7 @@ pub use branch::{
     BranchStatus, ChangeTargetBranch, CommitComparison, CommitInfo, ConflictOp, ConflictReport, MergeAttempt,
     PairConflict, RebaseAttempt, TargetBranchChanged, TargetConflict, TaskRelationships,
 };
+pub use card::{Changes, TaskCard};
 pub use day::Day;
 pub use diff::{BranchInfo, Diff, DiffChange, is_lock_file};
 pub use dispatch::{

@@ -11,6 +11,7 @@ mod background;
 mod batch;
 mod beads;
 mod blocked;
+mod cards;
 mod command;
 mod crash;
 mod desk;

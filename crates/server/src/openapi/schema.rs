@@ -51,6 +51,14 @@ const SCHEMAS: &[(&str, &str)] = &[
     ),
     ("TaskWithLatestAttempt", "+TaskWithAttemptStatus latest_attempt:TaskAttempt|null"),
     ("StartedTask", "+TaskWithAttemptStatus attempts:TaskAttempt[] task_attempt:TaskAttempt task:Task"),
+    (
+        "TaskCard",
+        "task_id:uuid attempt_id:uuid attempts:int status:AttemptStatus executor:string variant:string|null branch:string \
+         target_branch:string running_since:time|null elapsed_ms:int cost_usd:number|null files_changed:int|null \
+         additions:int|null deletions:int|null waiting_approvals:int parked_until:time|null unverified:bool \
+         worktree_deleted:bool queued_draft:bool pr:PrInfo|null merged:bool \
+         -- A task's newest attempt at a glance; the cost is that of all its attempts.",
+    ),
     ("CreateTask", "+CreateTaskHere project_id:uuid"),
     (
         "CreateTaskHere",
@@ -321,12 +329,13 @@ const SCHEMAS: &[(&str, &str)] = &[
     (
         "Approval",
         "+ApprovalStatus id:uuid tool_name:string tool_input:any session_id:string|null \
-         execution_process_id:uuid|null tool_call_id:string|null created_at:time timeout_at:time",
+         execution_process_id:uuid|null tool_call_id:string|null created_at:time timeout_at:time \
+         task_attempt_id?:uuid task_id?:uuid",
     ),
     (
         "PendingApproval",
         "id:uuid approval_id:uuid execution_process_id:uuid|null tool_name:string tool_input:any message:string created_at:time \
-         requested_at:time timeout_at:time",
+         requested_at:time timeout_at:time task_attempt_id?:uuid task_id?:uuid",
     ),
     ("RespondToApproval", "| NativeAnswer PlainAnswer"),
     ("NativeAnswer", "execution_process_id:uuid status:ApprovalStatus"),

@@ -42,6 +42,7 @@ const ROWS: &[Row] = &[
     ("PUT /api/projects/{project_id}", "UpdateProject", "Project"),
     ("DELETE /api/projects/{project_id}", "", "null"),
     ("GET /api/projects/{project_id}/branches", "", "GitBranch[]"),
+    ("GET /api/projects/{project_id}/cards", "", "TaskCard[]"),
     ("POST /api/projects/{project_id}/open-editor", "OpenEditor?", "EditorUrl"),
     ("GET /api/projects/{project_id}/search", "", "SearchResult[]"),
     ("GET /api/tasks", "", "TaskWithAttemptStatus[]"),
@@ -205,6 +206,7 @@ const ROWS: &[Row] = &[
     ("GET /api/execution-processes/{process_id}/normalized-logs/ws", "", "StreamFrame"),
     ("GET /api/execution-runs/{run_id}/logs/ws", "", "OutputFrame"),
     ("GET /api/drafts/stream/ws", "", "StreamFrame"),
+    ("GET /api/events/ws", "", "EventFrame"),
 ];
 
 #[cfg(test)]

@@ -17,6 +17,27 @@ pub(super) const SCHEMAS: &[(&str, &str)] = &[
         "frames:StreamFrame[] finished:bool more:bool \
          -- Frames after a number, for clients that no stream reaches; `more` is true when there are more right now.",
     ),
+    (
+        "EventFrame",
+        "| HelloFrame PatchEvent ApprovalEvent WorkerEvent WorkerRemovedEvent AlertEvent RoutingEvent ProjectEvent \
+         ProjectRemovedEvent AttemptEvent -- Something that happened; `seq` is its number in the server's log.",
+    ),
+    (
+        "HelloFrame",
+        "seq:int event:'hello' data:Hello \
+         -- The first frame: what comes is what happened after `seq`, which is another number than that asked for when what \
+         came since is not in the log any more.",
+    ),
+    ("Hello", "version:string"),
+    ("PatchEvent", "seq:int event:'json_patch' data:PatchOp[]"),
+    ("ApprovalEvent", "seq:int event:'approval' data:Approval"),
+    ("WorkerEvent", "seq:int event:'worker' data:Worker"),
+    ("WorkerRemovedEvent", "seq:int event:'worker_removed' data:string"),
+    ("AlertEvent", "seq:int event:'alert' data:Alert"),
+    ("RoutingEvent", "seq:int event:'routing' data:Routing"),
+    ("ProjectEvent", "seq:int event:'project' data:Project"),
+    ("ProjectRemovedEvent", "seq:int event:'project_removed' data:uuid"),
+    ("AttemptEvent", "seq:int event:'attempt' data:TaskAttempt -- An attempt as it was when it was created."),
     ("StdoutFrame", "Stdout:string seq?:int"),
     ("StderrFrame", "Stderr:string seq?:int"),
     ("OutputFrame", "| StdoutFrame StderrFrame EndFrame"),

@@ -1,7 +1,8 @@
-//! Everything that happens, as server-sent events.
+//! Everything that happens, as server-sent events and over one WebSocket.
 //!
-//! Invariant: the id of an event is its number in the log; a client that names one gets all later ones, a client that
-//! names none gets everything since the server started. All projects, agent chats included.
+//! Invariant: the number of an event is its number in the log; a client that names one gets all later ones. A client that
+//! names none gets everything since the server started from the one, and everything from now on from the other, which says
+//! in its first frame where it begins. All projects, agent chats included.
 
 use axum::extract::State;
 use axum::http::HeaderMap;
@@ -9,13 +10,17 @@ use axum::response::sse::Event as Message;
 use forge_core::{Dropped, EventFeed};
 use forge_types::{Change, Event, EventRecord};
 use futures_util::{Stream, StreamExt, stream};
+use serde::Serialize;
+use serde_json::json;
 
 use crate::App;
-use crate::envelope::Answer;
+use crate::envelope::{Answer, Fault};
 use crate::extract::Params;
 use crate::stream::drafts::patch_draft;
-use crate::stream::patch::{put, remove};
+use crate::stream::live::follow;
+use crate::stream::patch::{open, put, remove};
 use crate::stream::runs::{patch_run, path};
+use crate::stream::socket::Upgrade;
 use crate::stream::sse;
 use crate::wire;
 
@@ -23,6 +28,30 @@ pub(crate) async fn watch(State(app): State<App>, params: Params, headers: Heade
     let position = sse::position(&headers, &params)?;
     let feed = app.forge.feed(position.unwrap_or_else(|| app.forge.start_seq()));
     Ok(sse::send(&app, messages(feed)))
+}
+
+/// Browsers hold few connections to one host, and sockets do not count among them.
+pub(crate) async fn watch_socket(
+    State(app): State<App>,
+    params: Params,
+    upgrade: Result<Upgrade, Fault>,
+) -> Answer {
+    let after = params.after()?;
+    let upgrade = upgrade?;
+    let seq = app.forge.resume_after(after).await?;
+    let hello = frame(seq, &Told::new("hello", &json!({"version": app.guard.version})));
+    let write = |record: &EventRecord| tell(&record.event).map(|told| frame(record.seq, &told));
+    Ok(upgrade.send(&app, follow(&app.forge, seq, Some(hello), write)))
+}
+
+fn frame(seq: i64, told: &Told) -> String {
+    let mut text = open(Some(seq), told.data.len());
+    text.push_str(r#""event":""#);
+    text.push_str(told.name);
+    text.push_str(r#"","data":"#);
+    text.push_str(&told.data);
+    text.push('}');
+    text
 }
 
 /// Ends when the log cannot be read; the client then comes back with its last id.
@@ -42,23 +71,46 @@ fn messages(feed: EventFeed) -> impl Stream<Item = Message> + Send + 'static {
     })
 }
 
-fn write(record: &EventRecord) -> Option<Message> {
-    let message = Message::default().id(record.seq.to_string());
-    match &record.event {
-        Event::Approval { approval, .. } => {
-            return message.event("approval").json_data(wire::approval(approval)).ok();
-        }
-        Event::Worker { worker, .. } => return message.event("worker").json_data(worker.shown()).ok(),
-        Event::WorkerRemoved { id } => return message.event("worker_removed").json_data(id).ok(),
-        Event::Alert { alert, .. } => return message.event("alert").json_data(alert).ok(),
-        Event::Routing { routing, .. } => return message.event("routing").json_data(routing).ok(),
-        _ => {}
-    }
-    Some(message.event("json_patch").data(format!("[{}]", patch(&record.event)?)))
+/// An event under its name, its data as JSON.
+struct Told {
+    name: &'static str,
+    data: String,
 }
 
-/// A new attempt shows as the change of its task, which is an event of its own. The documents that clients keep have no
-/// place for approvals, workers, alerts and routing decisions, which therefore have names of their own on this stream.
+impl Told {
+    /// Values of this crate always serialise.
+    fn new<T: Serialize + ?Sized>(name: &'static str, value: &T) -> Self {
+        Self { name, data: serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned()) }
+    }
+}
+
+/// Shipped clients take the names on this stream for all there are; what they never heard of goes over the socket alone.
+fn write(record: &EventRecord) -> Option<Message> {
+    if matches!(
+        record.event,
+        Event::Project { .. } | Event::ProjectRemoved { .. } | Event::AttemptCreated { .. }
+    ) {
+        return None;
+    }
+    let Told { name, data } = tell(&record.event)?;
+    Some(Message::default().id(record.seq.to_string()).event(name).data(data))
+}
+
+fn tell(event: &Event) -> Option<Told> {
+    Some(match event {
+        Event::Project { project, .. } => Told::new("project", project),
+        Event::ProjectRemoved { id } => Told::new("project_removed", id),
+        Event::AttemptCreated { attempt, .. } => Told::new("attempt", attempt.as_ref()?),
+        Event::Approval { approval, .. } => Told::new("approval", &wire::approval(approval)),
+        Event::Worker { worker, .. } => Told::new("worker", &worker.shown()),
+        Event::WorkerRemoved { id } => Told::new("worker_removed", id),
+        Event::Alert { alert, .. } => Told::new("alert", alert),
+        Event::Routing { routing, .. } => Told::new("routing", routing),
+        _ => Told { name: "json_patch", data: format!("[{}]", patch(event)?) },
+    })
+}
+
+/// What has a place in the documents that clients keep; the rest has names of its own on this stream.
 fn patch(event: &Event) -> Option<String> {
     Some(match event {
         Event::Task { change, task, .. } => {

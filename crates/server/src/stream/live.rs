@@ -54,18 +54,28 @@ pub(crate) fn frames(
     numbering: Numbering,
     seq: i64,
     snapshot: Option<String>,
-    show: impl FnMut(&EventRecord) -> Option<String> + Send + 'static,
+    mut show: impl FnMut(&EventRecord) -> Option<String> + Send + 'static,
 ) -> impl Stream<Item = Result<Batch>> + Send + 'static {
-    let first = snapshot.map(|patch| Ok(vec![frame(numbering.seq(seq), &patch)]));
-    let later = stream::try_unfold((forge.feed(seq), show), move |(mut feed, mut show)| async move {
+    let first = snapshot.map(|patch| frame(numbering.seq(seq), &patch));
+    follow(forge, seq, first, move |record| {
+        show(record).map(|patch| frame(numbering.seq(record.seq), &patch))
+    })
+}
+
+/// The frame `first`, then what `write` makes of every event after `seq`.
+pub(crate) fn follow(
+    forge: &Forge,
+    seq: i64,
+    first: Option<String>,
+    write: impl FnMut(&EventRecord) -> Option<String> + Send + 'static,
+) -> impl Stream<Item = Result<Batch>> + Send + 'static {
+    let first = first.map(|frame| Ok(vec![frame]));
+    let later = stream::try_unfold((forge.feed(seq), write), |(mut feed, mut write)| async move {
         loop {
             let records = feed.next().await?;
-            let shown = records
-                .iter()
-                .filter_map(|record| show(record).map(|patch| frame(numbering.seq(record.seq), &patch)));
-            let batch: Batch = shown.collect();
+            let batch: Batch = records.iter().filter_map(|record| write(record)).collect();
             if !batch.is_empty() {
-                return Ok(Some((batch, (feed, show))));
+                return Ok(Some((batch, (feed, write))));
             }
         }
     });

@@ -57,6 +57,8 @@ async fn an_approval_is_answered_once_and_each_step_is_told() {
         created_at: Millis(1),
         timeout_at: Millis(9),
         answered_at: None,
+        attempt_id: None,
+        task_id: None,
     };
     let mut tx = store.begin().await.unwrap();
     tx.insert_approval(&approval).await.unwrap();

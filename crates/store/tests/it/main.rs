@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod calls;
+mod cards;
 mod crowd;
 mod desk;
 mod fixture;

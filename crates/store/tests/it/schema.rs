@@ -101,6 +101,10 @@ async fn sample_rows(conn: &mut SqliteConnection, version: i64) {
              INSERT INTO alert_deliveries VALUES ('00000000-0000-4000-8000-000000000009', '\"warning\"', 1, NULL, NULL);
              INSERT INTO lease_actors VALUES ('forge/h/bravo/2', 1);"
         }
+        15 => {
+            "UPDATE tasks SET labels = '[\"ui\"]';
+             UPDATE attempts SET files_changed = 1, additions = 2, deletions = 3;"
+        }
         other => panic!("migration {other} has no sample rows"),
     };
     sqlx::raw_sql(rows).execute(conn).await.unwrap();

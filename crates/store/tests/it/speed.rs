@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use forge_store::Page;
+use forge_types::{Millis, RunOwner, RunStatus};
 use futures_util::StreamExt;
 
 use crate::fixture::*;
@@ -37,4 +38,26 @@ async fn speed_of_creating_and_listing_tasks() {
     }
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     println!("{}", status.lines().find(|line| line.starts_with("VmRSS")).unwrap_or("no VmRSS"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "measures"]
+async fn speed_of_the_cards_of_a_large_board() {
+    const TASKS: i64 = 10_000;
+    let (store, _dir) = store().await;
+    let project = insert_project(&store).await.id;
+    let mut tx = store.begin().await.unwrap();
+    for at in 0..TASKS {
+        let (_, attempt) = insert_attempt(&mut tx, project, at).await;
+        for turn in 0..3 {
+            let run = agent_run(RunOwner::Attempt(attempt.id), at + turn);
+            tx.insert_run(&ended(&run, RunStatus::Completed, at + turn + 5)).await.unwrap();
+        }
+    }
+    tx.commit().await.unwrap();
+    for _ in 0..3 {
+        let start = Instant::now();
+        let count = store.cards(project, None, Millis(1)).await.unwrap().len();
+        println!("{count} cards in {:?}", start.elapsed());
+    }
 }

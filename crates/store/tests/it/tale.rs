@@ -66,7 +66,12 @@ async fn a_project_from_creation_to_deletion() {
     assert_eq!(
         told,
         [
-            Event::AttemptCreated { id: attempt.id, task_id: task.id, project_id: project.id },
+            Event::AttemptCreated {
+                id: attempt.id,
+                task_id: task.id,
+                project_id: project.id,
+                attempt: Some(Box::new(attempt.clone()))
+            },
             shown(Change::Updated, &summary),
             Event::Run { change: Change::Created, run: setup.clone() },
         ]

@@ -51,7 +51,7 @@ impl Known {
             Event::TaskRemoved { id, project_id } => {
                 assert_eq!(self.tasks.remove(&id).unwrap().0.task.project_id, project_id);
             }
-            Event::AttemptCreated { id, task_id, project_id } => {
+            Event::AttemptCreated { id, task_id, project_id, .. } => {
                 assert_eq!(self.attempts.insert(id, (task_id, project_id)), None);
             }
             Event::AttemptRemoved { id, task_id, project_id } => {

@@ -1,0 +1,50 @@
+//! What a card of the board shows of a task's attempts.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{AttemptId, AttemptStatus, Executor, MicroUsd, Millis, PrInfo, TaskId};
+
+/// A task's newest attempt at a glance, and what all of its attempts cost.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskCard {
+    pub task_id: TaskId,
+    /// The newest attempt, which everything below is about unless it says otherwise.
+    pub attempt_id: AttemptId,
+    /// How many attempts the task has.
+    pub attempts: i64,
+    pub status: AttemptStatus,
+    pub executor: Executor,
+    pub variant: Option<String>,
+    pub branch: String,
+    pub target_branch: String,
+    /// When the script or agent that lives now was started.
+    pub running_since: Option<Millis>,
+    /// How long its agents worked, those that a retry replaced left out.
+    pub elapsed_ms: i64,
+    /// What all attempts of the task cost, as far as that is known.
+    pub cost_usd: Option<MicroUsd>,
+    /// Null, like the other two, until it was counted.
+    pub files_changed: Option<i64>,
+    pub additions: Option<i64>,
+    pub deletions: Option<i64>,
+    /// Questions of its agents that nobody has answered.
+    pub waiting_approvals: i64,
+    /// When its provider serves it again, if it waits for that.
+    pub parked_until: Option<Millis>,
+    /// Its agent said that it is done, and nothing shows that it did anything.
+    pub unverified: bool,
+    pub worktree_deleted: bool,
+    /// A prompt waits to be sent once nothing runs.
+    pub queued_draft: bool,
+    /// The newest pull request.
+    pub pr: Option<PrInfo>,
+    pub merged: bool,
+}
+
+/// The figures of what an attempt changed against its target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Changes {
+    pub files_changed: i64,
+    pub additions: i64,
+    pub deletions: i64,
+}
