@@ -9,6 +9,8 @@ export type ActionStep = InitialRequest | FollowUpRequest | ScriptRequest;
 
 export type ActionType = FileReadAction | FileEditAction | CommandRunAction | SearchAction | WebFetchAction | ToolAction | TaskCreateAction | PlanPresentationAction | TodoManagementAction | OtherAction;
 
+export type AgentSource = "path" | "login_path" | "npx" | "built_in";
+
 export interface Alert {
   id: Uuid;
   kind: AlertKind;
@@ -744,6 +746,22 @@ export interface ForgeSettings {
 export interface ForgeSettingsChange {
   omni_config?: Record<string, unknown> | null;
   omni_enabled?: boolean;
+}
+
+/** What this machine has of an agent program. `keys` names variables, `install` and `log_in` are commands; `ready`: it is there, tells its version, and has a key or a login. */
+export interface FoundAgent {
+  executor: string;
+  name: string;
+  program: string;
+  protocol: string;
+  found: AgentSource | null;
+  path: string | null;
+  version: string | null;
+  keys: string[];
+  logged_in: boolean;
+  ready: boolean;
+  install: string;
+  log_in: string | null;
 }
 
 /** Frames after a number, for clients that no stream reaches; `more` is true when there are more right now. */
@@ -1900,6 +1918,7 @@ export interface WriteChange {
 /** What each route takes and gives; `answer` is what the envelope holds where there is one. */
 export interface Routes {
   "GET /": { answer: string };
+  "GET /api/agents": { query?: { fresh?: boolean }; answer: FoundAgent[] };
   "GET /api/alerts": { query?: { limit?: number }; answer: Alert[] };
   "POST /api/alerts/ack-all": { body?: unknown; answer: Alert[] };
   "POST /api/alerts/{alert_id}/ack": { path: { alert_id: Uuid }; body?: unknown; answer: Alert };

@@ -66,6 +66,7 @@ mod settings;
 mod site;
 mod start;
 mod stream;
+mod survey;
 mod tag;
 mod task;
 mod transcript;
@@ -93,6 +94,7 @@ use lane::Lanes;
 use price::Prices;
 use quota::Quotas;
 use radar::Radar;
+use survey::Surveys;
 
 pub use beads::{BeadFilter, BeadLine, BeadsSurvey, survey_beads};
 pub use checkout::Pulled;
@@ -128,6 +130,7 @@ pub use pull_request::{Attached, Opened, PrRefusal};
 pub use report::AttemptReport;
 pub use start::{Started, StartedAttempt, StartedErrand};
 pub use stream::{EntryTail, LogTail};
+pub use survey::Freshness;
 pub use transcript::Transcript;
 
 /// Spare worktrees are made only while this much stays free.
@@ -193,6 +196,7 @@ pub(crate) struct Inner {
     contacts: code_host::Contacts,
     lanes: Lanes,
     radar: Radar,
+    surveys: Surveys,
     fleet: Fleet,
     attended: Mutex<HashMap<RunId, Attended>>,
     /// Projects whose spare worktrees are about to be refilled.
@@ -266,6 +270,7 @@ impl Forge {
             contacts: code_host::Contacts::default(),
             lanes: Lanes::default(),
             radar: Radar::default(),
+            surveys: Surveys::default(),
             fleet,
             attended: Mutex::default(),
             warming: Mutex::default(),

@@ -20,6 +20,7 @@ mod profiles;
 mod program;
 mod roster;
 mod scripted;
+mod standing;
 mod survey;
 
 use std::ffi::OsStr;
@@ -40,6 +41,7 @@ pub use profiles::{Options, ProfileError, Profiles};
 use program::Program;
 pub use roster::Roster;
 pub use scripted::scripted_agent;
+pub use standing::{Standing, tell};
 pub use survey::{Sighting, Survey, Tool, Whence, survey};
 
 /// Everything needed to start a process: the program is resolved, nothing has been created.

@@ -111,7 +111,7 @@ fn in_query(word: &str) -> Value {
         "limit" | "offset" | "after" | "wait" | "wait_ms" | "max_bytes" | "older_than_h" | "lines" => {
             json!({"type": "integer", "minimum": 0})
         }
-        "stats_only" | "show_soft_deleted" | "global" | "ready" => json!({"type": "boolean"}),
+        "stats_only" | "show_soft_deleted" | "global" | "ready" | "fresh" => json!({"type": "boolean"}),
         "type" => json!({"type": "string", "enum": ["follow_up", "retry"]}),
         name if name.ends_with("_id") => json!({"type": "string", "format": "uuid"}),
         _ => json!({"type": "string"}),

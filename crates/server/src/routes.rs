@@ -2,6 +2,7 @@
 //!
 //! Invariant: no rule of the product is decided here. Handlers that read more than one thing only put together an answer.
 
+pub(crate) mod agents;
 pub(crate) mod alerts;
 pub(crate) mod approvals;
 pub(crate) mod attempts;

@@ -14,8 +14,8 @@ use tracing::Instrument;
 
 use crate::envelope::{Answer, Fault};
 use crate::routes::{
-    alerts, approvals, attempts, auth, beads, branches, checkouts, config, drafts, errands, folders, forge,
-    images, import, issues, mcp, meta, profiles, projects, pulls, routing, runs, sounds, tags, tasks,
+    agents, alerts, approvals, attempts, auth, beads, branches, checkouts, config, drafts, errands, folders,
+    forge, images, import, issues, mcp, meta, profiles, projects, pulls, routing, runs, sounds, tags, tasks,
     templates, usage, workers, worktrees,
 };
 use crate::{App, door, page, stream, trace};
@@ -211,6 +211,7 @@ static ROUTES: &[Route] = table! {
         GET "/api/mcp-config" Json mcp::show ["executor"];
         POST "/api/mcp-config" Json mcp::save ["executor"];
         GET "/api/sounds/{sound}" File sounds::show;
+        GET "/api/agents" Json agents::list ["fresh?"];
         GET "/api/profiles" Json profiles::show ["project_id?"];
         PUT "/api/profiles" Json profiles::save;
     }

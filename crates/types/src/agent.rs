@@ -1,8 +1,10 @@
-//! Agents of a project: long-lived chats that stand behind a hidden task.
+//! Agents of a project: long-lived chats that stand behind a hidden task. And agent programs of a machine.
+
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{AgentId, Attempt, Millis, ProjectId, Task, TaskId};
+use crate::{AgentId, Attempt, Executor, Millis, ProjectId, Task, TaskId};
 
 /// The type of the chats that are started in the user's own checkout, of which a project may have many.
 pub const CHAT_AGENT: &str = "genie_chat";
@@ -31,4 +33,30 @@ pub struct Neuron {
     pub task: Task,
     /// The newest one.
     pub attempt: Option<Attempt>,
+}
+
+/// What this machine has of one agent program.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct FoundAgent {
+    pub executor: Executor,
+    /// For people.
+    pub name: String,
+    pub program: String,
+    pub protocol: String,
+    /// How it was found: `path`, `login_path` (only in the PATH of the user's login shell), `npx` (which fetches it) or
+    /// `built_in`.
+    pub found: Option<&'static str>,
+    /// Of `npx` for a program that it fetches.
+    pub path: Option<PathBuf>,
+    pub version: Option<String>,
+    /// Names of variables that hold a key, never their values.
+    pub keys: Vec<String>,
+    /// A login was seen, or none is needed.
+    pub logged_in: bool,
+    /// It is there, tells its version, and has a key or a login.
+    pub ready: bool,
+    /// The command that installs it; empty for one that is built in.
+    pub install: String,
+    /// The command that asks a person to log in; absent for a program that is not there and for one that asks nobody.
+    pub log_in: Option<String>,
 }

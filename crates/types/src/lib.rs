@@ -41,7 +41,7 @@ mod time;
 mod usage;
 
 pub use action::{Action, ActionKind, ScriptContext, ScriptLanguage};
-pub use agent::{CHAT_AGENT, CreateAgent, ForgeAgent, Neuron};
+pub use agent::{CHAT_AGENT, CreateAgent, ForgeAgent, FoundAgent, Neuron};
 pub use alert_settings::{AlertSettings, AlertSettingsChange};
 pub use approval::{Answer, Approval, ApprovalStatus, AskApproval};
 pub use attempt::{Attempt, AttemptStatus, AutoPr, ListedAttempt, Tokens};

@@ -24,6 +24,7 @@ mod drafts;
 mod environment;
 mod fleet;
 mod flow;
+mod found_agents;
 mod genie;
 mod health;
 mod hook;

@@ -33,6 +33,8 @@ impl Protocol {
 
 #[derive(Debug, PartialEq, Eq)]
 pub struct About {
+    /// As its makers write it.
+    pub name: &'static str,
     pub program: &'static str,
     /// The npm package that `npx` runs when the program is not installed.
     pub package: Option<&'static str>,
@@ -49,6 +51,7 @@ pub struct About {
 pub fn about(executor: Executor) -> Option<&'static About> {
     Some(match executor {
         Executor::ClaudeCode => &About {
+            name: "Claude Code",
             program: "claude",
             package: Some("@anthropic-ai/claude-code@2.1.197"),
             protocol: Protocol::StreamJson,
@@ -57,6 +60,7 @@ pub fn about(executor: Executor) -> Option<&'static About> {
             logins: &[".claude/.credentials.json"],
         },
         Executor::Codex => &About {
+            name: "Codex",
             program: "codex",
             package: Some("@openai/codex@0.166.0"),
             protocol: Protocol::AppServer,
@@ -65,6 +69,7 @@ pub fn about(executor: Executor) -> Option<&'static About> {
             logins: &[".codex/auth.json"],
         },
         Executor::Copilot => &About {
+            name: "GitHub Copilot",
             program: "copilot",
             package: Some("@github/copilot@1.0.102"),
             protocol: Protocol::Acp,
@@ -73,6 +78,7 @@ pub fn about(executor: Executor) -> Option<&'static About> {
             logins: &[".copilot/config.json"],
         },
         Executor::Gemini => &About {
+            name: "Gemini CLI",
             program: "gemini",
             package: Some("@google/gemini-cli@0.61.0"),
             protocol: Protocol::Acp,
@@ -81,6 +87,7 @@ pub fn about(executor: Executor) -> Option<&'static About> {
             logins: &[".gemini/oauth_creds.json"],
         },
         Executor::QwenCode => &About {
+            name: "Qwen Code",
             program: "qwen",
             package: Some("@qwen-code/qwen-code@0.15.10"),
             protocol: Protocol::Acp,
@@ -89,6 +96,7 @@ pub fn about(executor: Executor) -> Option<&'static About> {
             logins: &[".qwen/oauth_creds.json"],
         },
         Executor::Opencode => &About {
+            name: "opencode",
             program: "opencode",
             package: Some("opencode-ai@1.18.33"),
             protocol: Protocol::Acp,
@@ -97,6 +105,7 @@ pub fn about(executor: Executor) -> Option<&'static About> {
             logins: &[".local/share/opencode/auth.json"],
         },
         Executor::Droid => &About {
+            name: "Droid",
             program: "droid",
             package: Some("droid@0.215.0"),
             protocol: Protocol::Acp,
@@ -105,6 +114,7 @@ pub fn about(executor: Executor) -> Option<&'static About> {
             logins: &[".factory/auth.json"],
         },
         Executor::Amp => &About {
+            name: "Amp",
             program: "amp",
             package: Some("@sourcegraph/amp@0.0.1769314944-g5070a1"),
             protocol: Protocol::Headless,
@@ -113,6 +123,7 @@ pub fn about(executor: Executor) -> Option<&'static About> {
             logins: &[".local/share/amp/secrets.json"],
         },
         Executor::CursorAgent => &About {
+            name: "Cursor Agent",
             program: "cursor-agent",
             package: None,
             protocol: Protocol::Headless,

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use forge_types::Executor;
+use forge_types::{Executor, Millis};
 
 use super::about::{About, about};
 use super::{Place, program};
@@ -218,7 +218,9 @@ struct Home(PathBuf);
 impl Home {
     fn make() -> Option<Home> {
         use std::os::unix::fs::DirBuilderExt;
-        let path = std::env::temp_dir().join(format!("forge-survey-{}", std::process::id()));
+        // A server surveys again and again, and what a crash left behind must not be in its way.
+        let name = format!("forge-survey-{}-{}", std::process::id(), Millis::now().0);
+        let path = std::env::temp_dir().join(name);
         // One that is there already belongs to somebody else.
         std::fs::DirBuilder::new().mode(0o700).create(&path).ok()?;
         Some(Home(path))

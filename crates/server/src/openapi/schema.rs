@@ -340,6 +340,14 @@ const SCHEMAS: &[(&str, &str)] = &[
     ("RespondToApproval", "| NativeAnswer PlainAnswer"),
     ("NativeAnswer", "execution_process_id:uuid status:ApprovalStatus"),
     ("PlainAnswer", "approved:bool comment?:string|null"),
+    ("AgentSource", "= path login_path npx built_in"),
+    (
+        "FoundAgent",
+        "executor:string name:string program:string protocol:string found:AgentSource|null path:string|null \
+         version:string|null keys:string[] logged_in:bool ready:bool install:string log_in:string|null -- What this machine \
+         has of an agent program. `keys` names variables, `install` and `log_in` are commands; `ready`: it is there, tells \
+         its version, and has a key or a login.",
+    ),
     ("ProfilesFile", "content:string path:string"),
     (
         "WorktreeReport",

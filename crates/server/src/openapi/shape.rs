@@ -132,6 +132,7 @@ const ROWS: &[Row] = &[
     ("GET /api/mcp-config", "", "McpAnswer"),
     ("POST /api/mcp-config", "object", "string"),
     ("GET /api/sounds/{sound}", "", "@audio/wav"),
+    ("GET /api/agents", "", "FoundAgent[]"),
     ("GET /api/profiles", "", "ProfilesFile"),
     ("PUT /api/profiles", "text", "string"),
     ("GET /api/forge/auth-required", "", "AuthRequired"),

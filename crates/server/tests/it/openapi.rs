@@ -234,6 +234,7 @@ async fn real_answers_are_as_described() {
         ),
         ("/api/forge/neurons/{attempt_id}/subtasks", &format!("/api/forge/neurons/{attempt}/subtasks")),
         ("/api/info", "/api/info"),
+        ("/api/agents", "/api/agents"),
         ("/api/config", "/api/config"),
     ] {
         ask("GET", route, path, None).await;

@@ -1,6 +1,6 @@
-//! Whether an agent could be started and would be let in by its provider.
+//! How an agent stands on this machine, in words; [`Sighting::standing`] judges it.
 
-use forge_run::agents::{Sighting, Whence};
+use forge_run::agents::{Sighting, Standing, Whence};
 use serde_json::json;
 
 use super::check::{Check, Status};
@@ -17,35 +17,33 @@ pub fn check(agent: &Sighting) -> Check {
         "login_file": agent.login,
         "install": agent.about.install,
     });
-    let Some((whence, file)) = &agent.found else {
-        let missing = Check::new(name, Status::Missing, format!("{} is not installed", agent.about.program));
-        return missing.fix(agent.about.install).facts(facts);
-    };
     let protocol = agent.about.protocol.as_str();
-    let place = match whence {
-        Whence::Path => file.display().to_string(),
-        Whence::LoginPath => format!("{} (only in the login shell's PATH)", file.display()),
-        Whence::Npx => "through npx, which fetches it at its first start".to_owned(),
+    let place = match &agent.found {
+        None => String::new(),
+        Some((Whence::Path, file)) => file.display().to_string(),
+        Some((Whence::LoginPath, file)) => format!("{} (only in the login shell's PATH)", file.display()),
+        Some((Whence::Npx, _)) => "through npx, which fetches it at its first start".to_owned(),
     };
-    let Some(version) = &agent.version else {
-        let detail = format!("{place} does not tell its version; it may be broken");
-        return Check::new(name, Status::Warning, detail).fix(agent.about.install).facts(facts);
-    };
-    let check = match (agent.keys.as_slice(), &agent.login) {
-        ([], None) => {
+    let version = agent.version.as_deref().unwrap_or_default();
+    let (status, detail) = match agent.standing() {
+        Standing::Missing => (Status::Missing, format!("{} is not installed", agent.about.program)),
+        Standing::Broken => (Status::Warning, format!("{place} does not tell its version; it may be broken")),
+        Standing::LoggedOut => {
             let key = agent.about.keys.first().copied().unwrap_or_default();
             let detail = format!("{version}, {protocol}, no login and no key ({key}) seen, {place}");
-            let log_in = match (whence, agent.about.package) {
-                (Whence::Npx, Some(package)) => format!("npx -y {package}"),
-                _ => agent.about.program.to_owned(),
-            };
-            Check::new(name, Status::Warning, detail).fix(log_in)
+            (Status::Warning, detail)
         }
-        (_, Some(_)) => Check::new(name, Status::Ok, format!("{version}, {protocol}, logged in, {place}")),
-        (keys, None) => {
-            let detail = format!("{version}, {protocol}, key in {}, {place}", keys.join(" and "));
-            Check::new(name, Status::Ok, detail)
+        Standing::Ready => {
+            let access = match &agent.login {
+                Some(_) => "logged in".to_owned(),
+                None => format!("key in {}", agent.keys.join(" and ")),
+            };
+            (Status::Ok, format!("{version}, {protocol}, {access}, {place}"))
         }
     };
-    check.facts(facts)
+    let check = Check::new(name, status, detail).facts(facts);
+    match agent.fix() {
+        Some(command) => check.fix(command),
+        None => check,
+    }
 }

@@ -1,0 +1,96 @@
+//! Which agent programs this machine has.
+//!
+//! Owns the last survey. Invariant: a survey starts processes, so there is one at a time, whoever asks and however often; its answer
+//! serves everybody for [`KEPT`]. One that was asked for anew never began before it was asked for.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use forge_run::agents;
+use forge_types::FoundAgent;
+use tokio::sync::Semaphore;
+
+use crate::{Error, Forge, Result};
+
+const KEPT: Duration = Duration::from_secs(60);
+
+pub(crate) struct Surveys {
+    turn: Arc<Semaphore>,
+    last: Mutex<Option<Known>>,
+}
+
+#[derive(Clone)]
+struct Known {
+    begun: Instant,
+    agents: Arc<Vec<FoundAgent>>,
+}
+
+/// Whether an answer from a moment ago will do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Freshness {
+    Recent,
+    Anew,
+}
+
+impl Default for Surveys {
+    fn default() -> Self {
+        Self { turn: Arc::new(Semaphore::new(1)), last: Mutex::default() }
+    }
+}
+
+impl Surveys {
+    fn last(&self) -> MutexGuard<'_, Option<Known>> {
+        self.last.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Forge {
+    /// The agents of this machine, as `forge doctor` sees them. Takes seconds when it has to look.
+    pub async fn found_agents(&self, freshness: Freshness) -> Result<Arc<Vec<FoundAgent>>> {
+        let asked = Instant::now();
+        if let Some(known) = self.0.surveys.last().as_ref().filter(|known| known.serves(asked, freshness)) {
+            return Ok(known.agents.clone());
+        }
+        let turn = Arc::clone(&self.0.surveys.turn).acquire_owned().await;
+        let turn = turn.map_err(|cause| Error::internal("closing", cause))?;
+        // Whoever had the turn before may have found out what is asked here.
+        if let Some(known) = self.0.surveys.last().as_ref().filter(|known| known.serves(asked, freshness)) {
+            return Ok(known.agents.clone());
+        }
+        let forge = self.clone();
+        // Keeps its turn to the end, also when nobody waits for it any more.
+        let looked = self.0.tasks.spawn_blocking(move || {
+            let _turn = turn;
+            let begun = Instant::now();
+            let agents = Arc::new(agents::tell(&agents::survey().agents, &forge.0.config.exe));
+            *forge.0.surveys.last() = Some(Known { begun, agents: Arc::clone(&agents) });
+            agents
+        });
+        looked.await.map_err(|cause| Error::internal("cannot look for agent programs", cause))
+    }
+}
+
+impl Known {
+    fn serves(&self, asked: Instant, freshness: Freshness) -> bool {
+        match freshness {
+            Freshness::Recent => asked.saturating_duration_since(self.begun) < KEPT,
+            Freshness::Anew => self.begun >= asked,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_serves_for_a_minute_but_not_who_asks_anew_after_it_was_begun() {
+        let begun = Instant::now();
+        let known = Known { begun, agents: Arc::default() };
+        let later = |seconds| begun + Duration::from_secs(seconds);
+        assert!(known.serves(later(59), Freshness::Recent));
+        assert!(!known.serves(later(60), Freshness::Recent));
+        assert!(known.serves(begun, Freshness::Anew), "it was asked for before it began");
+        assert!(!known.serves(later(1), Freshness::Anew));
+    }
+}

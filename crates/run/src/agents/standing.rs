@@ -1,0 +1,175 @@
+//! How an agent stands on this machine: whether it could be started and would be let in, and what helps if not.
+//!
+//! Owns that judgement; whoever shows agents to people asks here. Invariant: it follows from what a survey saw and from
+//! nothing else, and it names variables, never their values.
+
+use std::path::Path;
+
+use forge_types::{Executor, FoundAgent};
+
+use super::survey::{Sighting, Whence};
+use super::{Protocol, program};
+
+/// What keeps an agent from working, the first thing first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    Missing,
+    /// It is there and does not tell its version.
+    Broken,
+    /// Neither a key nor a login was seen.
+    LoggedOut,
+    Ready,
+}
+
+impl Sighting {
+    pub fn standing(&self) -> Standing {
+        match (&self.found, &self.version) {
+            (None, _) => Standing::Missing,
+            (Some(_), None) => Standing::Broken,
+            _ if self.keys.is_empty() && self.login.is_none() => Standing::LoggedOut,
+            _ => Standing::Ready,
+        }
+    }
+
+    /// The command that helps; none for an agent that is ready.
+    pub fn fix(&self) -> Option<String> {
+        match self.standing() {
+            Standing::Missing | Standing::Broken => Some(self.about.install.to_owned()),
+            Standing::LoggedOut => self.log_in(),
+            Standing::Ready => None,
+        }
+    }
+
+    /// The command that asks a person to log in; none for a program that is not there.
+    fn log_in(&self) -> Option<String> {
+        let (whence, _) = self.found.as_ref()?;
+        Some(match (whence, self.about.package) {
+            (Whence::Npx, Some(package)) => format!("npx -y {package}"),
+            _ => self.about.program.to_owned(),
+        })
+    }
+
+    fn told(&self) -> FoundAgent {
+        FoundAgent {
+            executor: self.executor,
+            name: self.about.name.to_owned(),
+            program: self.about.program.to_owned(),
+            protocol: self.about.protocol.as_str().to_owned(),
+            found: self.found.as_ref().map(|(whence, _)| whence.as_str()),
+            path: self.found.as_ref().map(|(_, file)| file.clone()),
+            version: self.version.clone(),
+            keys: self.keys.iter().map(|&key| key.to_owned()).collect(),
+            logged_in: self.login.is_some(),
+            ready: self.standing() == Standing::Ready,
+            install: self.about.install.to_owned(),
+            log_in: self.log_in(),
+        }
+    }
+}
+
+/// The agents of a survey and those that are built in, in the order in which executors are listed. `ACP` is not among
+/// them: which program it is, only a profile says.
+pub fn tell(agents: &[Sighting], forge_exe: &Path) -> Vec<FoundAgent> {
+    let tell = |executor: &Executor| match executor {
+        Executor::Shell => Some(shell()),
+        Executor::Scripted => Some(scripted(forge_exe)),
+        executor => agents.iter().find(|seen| seen.executor == *executor).map(Sighting::told),
+    };
+    Executor::ALL.iter().filter_map(tell).collect()
+}
+
+fn shell() -> FoundAgent {
+    let path_env = std::env::var_os("PATH").unwrap_or_default();
+    let find = |name: &&str| program::find_in(name, &path_env, Path::new("/"));
+    let shell = ["bash", "sh"].iter().find_map(|name| Some((*name, find(name)?)));
+    FoundAgent {
+        program: shell.as_ref().map_or("sh", |(name, _)| name).to_owned(),
+        path: shell.map(|(_, file)| file),
+        ..built_in(Executor::Shell, "Shell", Protocol::Text)
+    }
+}
+
+fn scripted(forge_exe: &Path) -> FoundAgent {
+    FoundAgent {
+        program: "forge".to_owned(),
+        path: Some(forge_exe.to_owned()),
+        version: Some(env!("CARGO_PKG_VERSION").to_owned()),
+        ..built_in(Executor::Scripted, "Scripted agent", Protocol::StreamJson)
+    }
+}
+
+/// Needs neither an installation nor a login.
+fn built_in(executor: Executor, name: &str, protocol: Protocol) -> FoundAgent {
+    FoundAgent {
+        executor,
+        name: name.to_owned(),
+        program: String::new(),
+        protocol: protocol.as_str().to_owned(),
+        found: Some("built_in"),
+        path: None,
+        version: None,
+        keys: Vec::new(),
+        logged_in: true,
+        ready: true,
+        install: String::new(),
+        log_in: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agents::about;
+
+    fn seen(found: Option<Whence>, version: Option<&str>) -> Sighting {
+        Sighting {
+            executor: Executor::Codex,
+            about: about(Executor::Codex).unwrap(),
+            found: found.map(|whence| (whence, "/bin/codex".into())),
+            version: version.map(str::to_owned),
+            keys: Vec::new(),
+            login: None,
+        }
+    }
+
+    #[test]
+    fn an_agent_is_ready_when_it_is_there_works_and_is_let_in() {
+        let install = "npm install -g @openai/codex";
+        let whole = || seen(Some(Whence::Path), Some("1.2.3"));
+        for (agent, standing, fix) in [
+            (seen(None, None), Standing::Missing, Some(install)),
+            (Sighting { keys: vec!["OPENAI_API_KEY"], ..seen(None, None) }, Standing::Missing, Some(install)),
+            (seen(Some(Whence::Path), None), Standing::Broken, Some(install)),
+            (whole(), Standing::LoggedOut, Some("codex")),
+            (seen(Some(Whence::LoginPath), Some("1.2.3")), Standing::LoggedOut, Some("codex")),
+            (Sighting { keys: vec!["OPENAI_API_KEY"], ..whole() }, Standing::Ready, None),
+            (
+                Sighting { login: Some("/home/user/.codex/auth.json".into()), ..whole() },
+                Standing::Ready,
+                None,
+            ),
+        ] {
+            assert_eq!((agent.standing(), agent.fix().as_deref()), (standing, fix), "{agent:?}");
+            assert_eq!(agent.told().ready, standing == Standing::Ready, "{agent:?}");
+        }
+        let fetched = seen(Some(Whence::Npx), Some("0.166.0"));
+        assert!(fetched.fix().unwrap().starts_with("npx -y @openai/codex@"), "{fetched:?}");
+    }
+
+    #[test]
+    fn the_built_in_agents_are_always_ready_and_stand_in_their_place() {
+        let told = tell(&[seen(None, None)], Path::new("/opt/forge"));
+        let lines: Vec<_> = told.iter().map(|agent| (agent.executor, agent.found, agent.ready)).collect();
+        let built_in = Some("built_in");
+        assert_eq!(
+            lines,
+            [
+                (Executor::Codex, None, false),
+                (Executor::Shell, built_in, true),
+                (Executor::Scripted, built_in, true),
+            ]
+        );
+        assert_eq!(told[2].path.as_deref(), Some(Path::new("/opt/forge")));
+        assert!(told[1].path.is_some(), "a test machine has a shell");
+    }
+}

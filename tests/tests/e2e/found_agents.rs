@@ -1,0 +1,112 @@
+//! `GET /api/agents`: the agent programs of this machine, as `forge doctor` judges them, looked for once for everybody.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use forge_tests::{TestForge, text};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+fn install(dir: &Path, name: &str, body: &str) {
+    let file = dir.join(name);
+    std::fs::write(&file, format!("#!/bin/sh\n{body}\n")).unwrap();
+    std::fs::set_permissions(&file, PermissionsExt::from_mode(0o755)).unwrap();
+}
+
+/// A server on a machine where `codex` notes each time it is asked, and what git and a shell need is there.
+async fn forge(machine: &TempDir) -> TestForge {
+    let bin = machine.path().join("bin");
+    std::fs::create_dir(&bin).unwrap();
+    let asked = machine.path().join("asked");
+    install(&bin, "codex", &format!("echo asked >> '{}'; echo codex-cli 0.9.1", asked.display()));
+    install(&bin, "claude", "echo '2.9.9 (Claude Code)'");
+    install(&bin, "gemini", "exit 1");
+    let path = std::env::var_os("PATH").unwrap();
+    for name in ["git", "sh"] {
+        let real = std::env::split_paths(&path).map(|dir| dir.join(name)).find(|file| file.exists()).unwrap();
+        std::os::unix::fs::symlink(real, bin.join(name)).unwrap();
+    }
+    let home = machine.path().to_str().unwrap();
+    let env = [
+        ("PATH", bin.to_str().unwrap()),
+        ("HOME", home),
+        ("SHELL", "/bin/false"),
+        ("ANTHROPIC_API_KEY", "sk-very-secret"),
+        ("OPENAI_API_KEY", ""),
+        ("CODEX_API_KEY", ""),
+        ("CODEX_HOME", ""),
+        ("GEMINI_API_KEY", ""),
+    ];
+    TestForge::with(&[], &env).await
+}
+
+fn agent<'a>(agents: &'a Value, executor: &str) -> &'a Value {
+    agents.as_array().unwrap().iter().find(|agent| agent["executor"] == executor).expect(executor)
+}
+
+#[tokio::test]
+async fn agents_are_told_with_what_keeps_them_from_working_and_no_secret() {
+    let machine = tempfile::tempdir().unwrap();
+    let forge = forge(&machine).await;
+    let agents = forge.get("/api/agents").await.data();
+    let order: Vec<String> =
+        agents.as_array().unwrap().iter().map(|agent| text(&agent["executor"])).collect();
+    assert_eq!(
+        order,
+        "CLAUDE_CODE AMP GEMINI CODEX OPENCODE CURSOR_AGENT QWEN_CODE COPILOT DROID SHELL SCRIPTED"
+            .split(' ')
+            .collect::<Vec<_>>()
+    );
+    let claude = agent(&agents, "CLAUDE_CODE");
+    assert_eq!(
+        (&claude["name"], &claude["found"], &claude["version"], &claude["keys"], &claude["ready"]),
+        (&json!("Claude Code"), &json!("path"), &json!("2.9.9"), &json!(["ANTHROPIC_API_KEY"]), &json!(true))
+    );
+    assert!(text(&claude["path"]).ends_with("/bin/claude"), "{claude}");
+    let codex = agent(&agents, "CODEX");
+    assert_eq!(
+        (&codex["version"], &codex["logged_in"], &codex["ready"], &codex["log_in"]),
+        (&json!("0.9.1"), &json!(false), &json!(false), &json!("codex"))
+    );
+    let gemini = agent(&agents, "GEMINI");
+    assert_eq!(
+        (&gemini["found"], &gemini["version"], &gemini["ready"]),
+        (&json!("path"), &json!(null), &json!(false)),
+        "it is broken"
+    );
+    let cursor = agent(&agents, "CURSOR_AGENT");
+    assert_eq!(
+        (&cursor["found"], &cursor["log_in"], &cursor["ready"]),
+        (&json!(null), &json!(null), &json!(false))
+    );
+    assert!(text(&cursor["install"]).contains("cursor.com/install"));
+    for built_in in ["SHELL", "SCRIPTED"] {
+        let told = agent(&agents, built_in);
+        assert_eq!((&told["found"], &told["ready"]), (&json!("built_in"), &json!(true)), "{told}");
+    }
+    assert!(!agents.to_string().contains("secret"));
+}
+
+#[tokio::test]
+async fn a_crowd_shares_one_look_and_only_who_asks_anew_causes_another() {
+    let machine = tempfile::tempdir().unwrap();
+    let forge = forge(&machine).await;
+    let asked = || std::fs::read_to_string(machine.path().join("asked")).unwrap_or_default().lines().count();
+    let crowd = (0..8).map(|_| forge.get("/api/agents"));
+    for answer in futures_util::future::join_all(crowd).await {
+        assert_eq!(agent(&answer.data(), "CODEX")["version"], "0.9.1");
+    }
+    assert_eq!(asked(), 1, "eight callers, one look");
+    let login = machine.path().join(".codex");
+    std::fs::create_dir(&login).unwrap();
+    std::fs::write(login.join("auth.json"), "{}").unwrap();
+    assert_eq!(agent(&forge.get("/api/agents").await.data(), "CODEX")["logged_in"], false, "as kept");
+    let anew = forge.get("/api/agents?fresh=true").await.data();
+    assert_eq!(
+        (&agent(&anew, "CODEX")["logged_in"], &agent(&anew, "CODEX")["ready"]),
+        (&json!(true), &json!(true))
+    );
+    assert_eq!(agent(&forge.get("/api/agents").await.data(), "CODEX")["logged_in"], true);
+    assert_eq!(asked(), 2);
+    assert!(forge.get("/api/agents?fresh=maybe").await.message().contains("fresh: 'maybe'"));
+}
