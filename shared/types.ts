@@ -2032,13 +2032,14 @@ export interface Routes {
   "POST /api/task-attempts/{attempt_id}/conflicts/abort": { path: { attempt_id: Uuid }; body?: unknown; answer: null };
   "POST /api/task-attempts/{attempt_id}/conflicts/resolve": { path: { attempt_id: Uuid }; body?: unknown; answer: ExecutionProcess };
   "POST /api/task-attempts/{attempt_id}/delete-file": { path: { attempt_id: Uuid }; query: { file_path: string }; body?: unknown; answer: null };
-  "GET /api/task-attempts/{attempt_id}/diff": { path: { attempt_id: Uuid }; query?: { max_bytes?: number }; answer: AttemptDiff };
+  "GET /api/task-attempts/{attempt_id}/diff": { path: { attempt_id: Uuid }; query?: { path?: string; context?: number; max_bytes?: number }; answer: AttemptDiff };
   "GET /api/task-attempts/{attempt_id}/diff/sse": { path: { attempt_id: Uuid }; query?: { stats_only?: boolean; after?: number }; answer: string };
   "DELETE /api/task-attempts/{attempt_id}/draft": { path: { attempt_id: Uuid }; query: { type: "follow_up" | "retry" }; answer: null };
   "GET /api/task-attempts/{attempt_id}/draft": { path: { attempt_id: Uuid }; query: { type: "follow_up" | "retry" }; answer: DraftResponse };
   "POST /api/task-attempts/{attempt_id}/draft": { path: { attempt_id: Uuid }; query: { type: "follow_up" | "retry" }; body: SaveDraft; answer: DraftResponse };
   "PUT /api/task-attempts/{attempt_id}/draft": { path: { attempt_id: Uuid }; query: { type: "follow_up" | "retry" }; body: SaveDraft; answer: DraftResponse };
   "POST /api/task-attempts/{attempt_id}/draft/queue": { path: { attempt_id: Uuid }; query: { type: "follow_up" | "retry" }; body: QueueDraft; answer: DraftResponse };
+  "GET /api/task-attempts/{attempt_id}/file": { path: { attempt_id: Uuid }; query: { path: string; side?: "old" | "new" }; answer: Blob };
   "POST /api/task-attempts/{attempt_id}/follow-up": { path: { attempt_id: Uuid }; body: FollowUp; answer: ExecutionProcess };
   "POST /api/task-attempts/{attempt_id}/merge": { path: { attempt_id: Uuid }; body?: unknown; answer: null };
   "POST /api/task-attempts/{attempt_id}/open-editor": { path: { attempt_id: Uuid }; body?: OpenEditor; answer: EditorUrl };

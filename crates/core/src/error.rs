@@ -12,6 +12,8 @@ pub enum Kind {
     NotFound,
     /// The request itself is wrong.
     Invalid,
+    /// More was asked for than is handed out at once.
+    TooLarge,
     /// A rule of the product says no, and shipped clients expect a 200 with `success: false`.
     Refused,
     /// The present state does not allow it.
@@ -104,6 +106,7 @@ impl From<forge_git::GitError> for Error {
         let kind = match &error {
             GitError::BranchMissing(_) | GitError::FileMissing { .. } => Kind::NotFound,
             GitError::BadPath { .. } => Kind::Invalid,
+            GitError::FileTooLarge { .. } => Kind::TooLarge,
             GitError::NoRepository(_) => Kind::Conflict,
             GitError::NotForges { .. }
             | GitError::Conflict { .. }

@@ -3,7 +3,7 @@
 //! Invariant: the same changes as [`Forge::diff`] tells, but told once and bounded, for readers that do not stay. A
 //! worktree that was put away stays so: then its commits are what is told.
 
-use forge_git::{Counting, FileDiff};
+use forge_git::{Counting, FileDiff, PatchScope};
 use forge_types::{AttemptId, Diff, Merge};
 
 use crate::branch::{Ground, tip_of};
@@ -15,10 +15,21 @@ const REPORTED_FILES: usize = 500;
 
 /// How much of a patch is wanted.
 #[derive(Clone, Copy, Debug)]
-pub struct PatchLimits {
-    pub bytes: u64,
+pub struct PatchRequest<'a> {
+    pub max_bytes: u64,
     /// More files than this are only counted.
-    pub files: usize,
+    pub max_files: usize,
+    /// Only this file, by its new or its old name.
+    pub file: Option<&'a str>,
+    /// Unchanged lines around each change, where the reader wants more or fewer than usual.
+    pub context_lines: Option<u32>,
+}
+
+impl PatchRequest<'_> {
+    /// All files.
+    pub fn whole(max_bytes: u64, max_files: usize) -> Self {
+        Self { max_bytes, max_files, file: None, context_lines: None }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -42,7 +53,7 @@ pub struct ChangeStat {
 }
 
 /// Where the changes lie.
-enum Source {
+pub(crate) enum Source {
     Commit(String),
     Tree {
         base: String,
@@ -56,18 +67,28 @@ enum Source {
 
 impl Forge {
     /// The patch of an attempt against the point where it left its target, or of the commit it landed as.
-    pub async fn patch(&self, id: AttemptId, limits: PatchLimits) -> Result<AttemptPatch> {
+    pub async fn patch(&self, id: AttemptId, request: PatchRequest<'_>) -> Result<AttemptPatch> {
         let (ground, source) = self.change(id).await?;
-        let patch = match &source {
-            Source::Commit(commit) => forge_git::patch_commit(&ground.repo, commit, limits.bytes).await?,
-            Source::Tree { base } => {
-                forge_git::patch_worktree(&ground.repo, &ground.site.place, base, limits.bytes).await?
-            }
-            Source::Branch { base, tip } => {
-                forge_git::patch_between(&ground.repo, base, tip, limits.bytes).await?
-            }
+        let mut changed = count(&ground, &source).await?;
+        if let Some(file) = request.file {
+            let is_it = |name: &Option<String>| name.as_deref() == Some(file);
+            changed.retain(|changed| is_it(&changed.old_path) || is_it(&changed.new_path));
+        }
+        // Git sees that a file was renamed only when it is told of both names.
+        let names = |file: &FileDiff| [file.old_path.clone(), file.new_path.clone()].into_iter().flatten();
+        let scope = PatchScope {
+            max_bytes: request.max_bytes,
+            context_lines: request.context_lines,
+            files: request.file.map(|_| changed.iter().flat_map(names).collect()),
         };
-        let changes = stat(count(&ground, &source).await?, limits.files);
+        let patch = match &source {
+            Source::Commit(commit) => forge_git::patch_commit(&ground.repo, commit, &scope).await?,
+            Source::Tree { base } => {
+                forge_git::patch_worktree(&ground.repo, &ground.site.place, base, &scope).await?
+            }
+            Source::Branch { base, tip } => forge_git::patch_between(&ground.repo, base, tip, &scope).await?,
+        };
+        let changes = stat(changed, request.max_files);
         let committed_only = matches!(source, Source::Branch { .. });
         Ok(AttemptPatch { changes, text: patch.text, truncated: patch.truncated, committed_only })
     }
@@ -77,7 +98,7 @@ impl Forge {
         Ok(stat(count(&ground, &source).await?, REPORTED_FILES))
     }
 
-    async fn change(&self, id: AttemptId) -> Result<(Ground, Source)> {
+    pub(crate) async fn change(&self, id: AttemptId) -> Result<(Ground, Source)> {
         let ground = self.plot(id).await?;
         let merged = self.0.store.merges(id).await?.into_iter().next();
         if let Some(commit) = merged.as_ref().and_then(Merge::commit)

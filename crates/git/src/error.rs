@@ -42,10 +42,14 @@ pub enum GitError {
          local target branch"
     )]
     RemoteTarget(String),
-    #[error("file_path: '{file}' is not allowed; allowed: {allowed}")]
-    BadPath { file: String, allowed: &'static str },
-    #[error("file_path: there is no '{file}' in {}", root.display())]
-    FileMissing { root: PathBuf, file: String },
+    #[error("{field}: '{file}' is not allowed; allowed: {allowed}")]
+    BadPath { field: &'static str, file: String, allowed: &'static str },
+    #[error("{field}: there is no '{file}' in {place}")]
+    FileMissing { field: &'static str, file: String, place: String },
+    #[error(
+        "{field}: '{file}' has more than {max_bytes} bytes, the most that is shown; open it in an editor instead"
+    )]
+    FileTooLarge { field: &'static str, file: String, max_bytes: u64 },
     #[error("nothing to merge: '{branch}' holds no change that '{target}' lacks")]
     NothingToMerge { branch: String, target: String },
     #[error("nothing is kept for {0}: no trash item and no keep reference")]

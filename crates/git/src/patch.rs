@@ -17,6 +17,16 @@ pub struct Patch {
     pub truncated: bool,
 }
 
+/// How much of a patch is wanted.
+#[derive(Clone, Debug)]
+pub struct PatchScope {
+    pub max_bytes: u64,
+    /// Unchanged lines around each change; what the user's git shows when absent.
+    pub context_lines: Option<u32>,
+    /// Only these files, named as git spells them; of a renamed one both names.
+    pub files: Option<Vec<String>>,
+}
+
 const FORMAT: &[&str] = &["-M", "--no-ext-diff", "--no-textconv", "--no-color", "--no-relative"];
 
 /// The working tree, untracked files included, against `merge_base`.
@@ -24,24 +34,36 @@ pub async fn patch_worktree(
     repo: &Repo,
     worktree: &Path,
     merge_base: &str,
-    max_bytes: u64,
+    scope: &PatchScope,
 ) -> Result<Patch, GitError> {
     let index = NotedIndex::copy(repo, worktree).await?;
-    let diff = index.git(worktree).args(["diff", "--ignore-submodules=dirty"]).args(FORMAT);
-    Ok(Patch::read(diff.args([revision(merge_base)?, "--"]).head(max_bytes).await?, max_bytes))
+    let diff = index.git(worktree).args(["diff", "--ignore-submodules=dirty"]);
+    scope.read(diff, &[revision(merge_base)?]).await
 }
 
 /// A commit against its first parent.
-pub async fn patch_commit(repo: &Repo, commit: &str, max_bytes: u64) -> Result<Patch, GitError> {
-    let show = Git::read(repo.path()).args(["show", "--format=", "-m", "--first-parent"]).args(FORMAT);
-    Ok(Patch::read(show.args([revision(commit)?, "--"]).head(max_bytes).await?, max_bytes))
+pub async fn patch_commit(repo: &Repo, commit: &str, scope: &PatchScope) -> Result<Patch, GitError> {
+    let show = Git::read(repo.path()).args(["show", "--format=", "-m", "--first-parent"]);
+    scope.read(show, &[revision(commit)?]).await
 }
 
 /// One commit against another.
-pub async fn patch_between(repo: &Repo, from: &str, to: &str, max_bytes: u64) -> Result<Patch, GitError> {
-    let diff = Git::read(repo.path()).args(["diff"]).args(FORMAT);
-    let bytes = diff.args([revision(from)?, revision(to)?, "--"]).head(max_bytes).await?;
-    Ok(Patch::read(bytes, max_bytes))
+pub async fn patch_between(repo: &Repo, from: &str, to: &str, scope: &PatchScope) -> Result<Patch, GitError> {
+    scope.read(Git::read(repo.path()).args(["diff"]), &[revision(from)?, revision(to)?]).await
+}
+
+impl PatchScope {
+    async fn read(&self, git: Git, revisions: &[&str]) -> Result<Patch, GitError> {
+        let context = self.context_lines.map(|lines| format!("--unified={lines}"));
+        let git = git.args(FORMAT).args(context).args(revisions).args(["--"]);
+        let git = match self.files.as_deref() {
+            None => git,
+            // Without a name git would tell of all.
+            Some([]) => return Ok(Patch { text: String::new(), truncated: false }),
+            Some(files) => git.args(files).env("GIT_LITERAL_PATHSPECS", "1"),
+        };
+        Ok(Patch::read(git.head(self.max_bytes).await?, self.max_bytes))
+    }
 }
 
 impl Patch {

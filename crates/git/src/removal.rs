@@ -4,13 +4,17 @@
 //! whatever else is uncommitted. Content that no commit has is saved under `refs/forge/undo` before it goes.
 
 use std::io::ErrorKind;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use crate::base::blocking;
 use crate::command::Git;
+use crate::inside::{bad, missing, spell};
 use crate::rebase::refuse_unready;
 use crate::status::status;
 use crate::{Committed, GitError, Owner, Repo, undo};
+
+/// What clients call the path.
+const FIELD: &str = "file_path";
 
 /// Deletes `file` and commits the deletion; nothing is committed for a file that was never tracked.
 pub async fn delete_file(
@@ -20,7 +24,7 @@ pub async fn delete_file(
     branch: &str,
     file: &str,
 ) -> Result<Committed, GitError> {
-    let file = &spell(file)?;
+    let file = &spell(FIELD, file)?;
     let (root, name) = (worktree.to_owned(), file.clone());
     let path = blocking(move || locate(&root, &name)).await?;
     let mut now = status(worktree).await?;
@@ -31,7 +35,7 @@ pub async fn delete_file(
     let tracked = match entry.split(' ').nth(1) {
         None => false,
         Some("blob") => true,
-        Some(_) => return Err(bad(file, "the path of a file, not of a directory or submodule")),
+        Some(_) => return Err(bad(FIELD, file, "the path of a file, not of a directory or submodule")),
     };
     if path.is_some() {
         let changed = git(&["status", "--porcelain", "-z", "--ignored", "-uall", "--", file]).run().await?;
@@ -39,7 +43,7 @@ pub async fn delete_file(
             undo::save(repo, worktree, owner, &format!("before {file} was deleted"), Some(file)).await?;
         }
     } else if !tracked {
-        return Err(GitError::FileMissing { root: worktree.to_owned(), file: file.to_owned() });
+        return Err(missing(FIELD, file, worktree.display()));
     }
     if let Some(path) = path {
         tokio::fs::remove_file(&path).await.map_err(GitError::io(&path))?;
@@ -56,31 +60,13 @@ pub async fn delete_file(
     Ok(Committed::Commit(repo.head_of(worktree).await?))
 }
 
-/// The path as git spells it, after everything that could lead out of the worktree is ruled out.
-fn spell(file: &str) -> Result<String, GitError> {
-    let mut parts = Vec::new();
-    for part in Path::new(file).components() {
-        match part.as_os_str().to_str() {
-            Some(text) if text.eq_ignore_ascii_case(".git") => {
-                return Err(bad(file, "a path outside of .git"));
-            }
-            Some(text) if matches!(part, Component::Normal(_)) && !text.contains('\0') => parts.push(text),
-            _ => return Err(bad(file, "a path relative to the worktree, without '..'")),
-        }
-    }
-    match parts.is_empty() || file.ends_with('/') {
-        true => Err(bad(file, "the path of a file")),
-        false => Ok(parts.join("/")),
-    }
-}
-
 /// Where the file is; `None` when nothing is there.
 fn locate(root: &Path, file: &str) -> Result<Option<PathBuf>, GitError> {
     let mut path = root.to_owned();
     for part in file.split('/') {
         path.push(part);
         match std::fs::symlink_metadata(&path) {
-            Ok(meta) if meta.is_symlink() => return Err(bad(file, "a path without symbolic links")),
+            Ok(meta) if meta.is_symlink() => return Err(bad(FIELD, file, "a path without symbolic links")),
             Ok(_) => {}
             Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
                 return Ok(None);
@@ -89,28 +75,7 @@ fn locate(root: &Path, file: &str) -> Result<Option<PathBuf>, GitError> {
         }
     }
     match path.is_dir() {
-        true => Err(bad(file, "the path of a file, not of a directory")),
+        true => Err(bad(FIELD, file, "the path of a file, not of a directory")),
         false => Ok(Some(path)),
-    }
-}
-
-fn bad(file: &str, allowed: &'static str) -> GitError {
-    GitError::BadPath { file: file.to_owned(), allowed }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::spell;
-
-    #[test]
-    fn no_name_leads_out_of_the_worktree() {
-        for file in
-            ["", "/", "/etc/passwd", "../x", "a/../../x", ".git/config", "a/.GIT/x", "dir/", ".", "a\0b"]
-        {
-            assert!(spell(file).is_err(), "{file:?}");
-        }
-        for (file, spelled) in [("a.txt", "a.txt"), ("a//./b", "a/b"), ("ä/*?.txt", "ä/*?.txt")] {
-            assert_eq!(spell(file).ok().as_deref(), Some(spelled));
-        }
     }
 }

@@ -95,6 +95,7 @@ impl From<Error> for Fault {
         let status = match error.kind() {
             Kind::NotFound => StatusCode::NOT_FOUND,
             Kind::Invalid => StatusCode::UNPROCESSABLE_ENTITY,
+            Kind::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Kind::Refused => StatusCode::OK,
             Kind::Conflict => StatusCode::CONFLICT,
             Kind::Denied => StatusCode::FORBIDDEN,
@@ -118,6 +119,7 @@ mod tests {
         let cases = [
             (Kind::NotFound, 404),
             (Kind::Invalid, 422),
+            (Kind::TooLarge, 413),
             (Kind::Refused, 200),
             (Kind::Conflict, 409),
             (Kind::Denied, 403),

@@ -11,6 +11,7 @@ mod envelope;
 mod extract;
 mod listen;
 mod mcp;
+mod media;
 mod openapi;
 mod page;
 mod routes;

@@ -24,7 +24,7 @@ const FAILURES: [(&str, &str); 11] = [
     ("404", "something that was named does not exist"),
     ("408", "the body did not arrive in time"),
     ("409", "the present state does not allow it; the message says what to do"),
-    ("413", "the body is too large"),
+    ("413", "the body, or the file that is asked for, is too large"),
     ("415", "the body is not of the expected type"),
     ("422", "a field is missing or not allowed; the message names it"),
     ("500", "a fault of the server"),
@@ -108,11 +108,13 @@ fn in_path(name: &str) -> Value {
 fn in_query(word: &str) -> Value {
     let name = word.trim_end_matches('?');
     let schema = match name {
-        "limit" | "offset" | "after" | "wait" | "wait_ms" | "max_bytes" | "older_than_h" | "lines" => {
+        "limit" | "offset" | "after" | "wait" | "wait_ms" | "max_bytes" | "older_than_h" | "lines"
+        | "context" => {
             json!({"type": "integer", "minimum": 0})
         }
         "stats_only" | "show_soft_deleted" | "global" | "ready" | "fresh" => json!({"type": "boolean"}),
         "type" => json!({"type": "string", "enum": ["follow_up", "retry"]}),
+        "side" => json!({"type": "string", "enum": ["old", "new"]}),
         name if name.ends_with("_id") => json!({"type": "string", "format": "uuid"}),
         _ => json!({"type": "string"}),
     };
@@ -179,6 +181,9 @@ fn failures(route: &Route, body: &str) -> Vec<&'static str> {
     }
     if !body.is_empty() {
         statuses.extend(["400", "404", "408", "413", "415", "422"]);
+    }
+    if route.kind == RouteKind::File && !route.query.is_empty() {
+        statuses.extend(["409", "413", "422"]);
     }
     if route.method != "GET" {
         statuses.push("409");

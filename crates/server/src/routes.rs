@@ -13,6 +13,7 @@ pub(crate) mod checkouts;
 pub(crate) mod config;
 pub(crate) mod drafts;
 pub(crate) mod errands;
+pub(crate) mod files;
 pub(crate) mod folders;
 pub(crate) mod forge;
 pub(crate) mod images;

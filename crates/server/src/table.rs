@@ -14,9 +14,9 @@ use tracing::Instrument;
 
 use crate::envelope::{Answer, Fault};
 use crate::routes::{
-    agents, alerts, approvals, attempts, auth, beads, branches, checkouts, config, drafts, errands, folders,
-    forge, images, import, issues, mcp, meta, profiles, projects, pulls, routing, runs, sounds, tags, tasks,
-    templates, usage, workers, worktrees,
+    agents, alerts, approvals, attempts, auth, beads, branches, checkouts, config, drafts, errands, files,
+    folders, forge, images, import, issues, mcp, meta, profiles, projects, pulls, routing, runs, sounds,
+    tags, tasks, templates, usage, workers, worktrees,
 };
 use crate::{App, door, page, stream, trace};
 
@@ -140,7 +140,8 @@ static ROUTES: &[Route] = table! {
         POST "/api/task-attempts/{attempt_id}/pr" Json pulls::create;
         POST "/api/task-attempts/{attempt_id}/pr/attach" Json pulls::attach;
         POST "/api/task-attempts/{attempt_id}/start-dev-server" Json attempts::start_dev_server;
-        GET "/api/task-attempts/{attempt_id}/diff" Json branches::diff ["max_bytes?"];
+        GET "/api/task-attempts/{attempt_id}/diff" Json branches::diff ["path? context? max_bytes?"];
+        GET "/api/task-attempts/{attempt_id}/file" File files::show ["path side?"];
         GET "/api/task-attempts/{attempt_id}/diff/ws" WebSocket stream::diff::watch ["stats_only? after?"];
         GET "/api/task-attempts/{attempt_id}/diff/sse" EventStream stream::diff::watch ["stats_only? after?"];
     }

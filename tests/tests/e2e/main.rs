@@ -22,6 +22,7 @@ mod doctor;
 mod door;
 mod drafts;
 mod environment;
+mod files;
 mod fleet;
 mod flow;
 mod found_agents;

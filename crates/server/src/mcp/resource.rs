@@ -3,7 +3,7 @@
 //! Invariant: every text is bounded, and says so where something was left out. An address that names nothing is answered
 //! with the forms that there are.
 
-use forge_core::{Error, Forge, Kind, PatchLimits};
+use forge_core::{Error, Forge, Kind, PatchRequest};
 use forge_types::{AttemptId, ProjectId};
 use rmcp::ErrorData;
 use rmcp::model::{ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
@@ -89,7 +89,7 @@ async fn write(forge: &Forge, address: Address) -> Result<(&'static str, String)
             Ok(("text/markdown", format!("{cut}{}", transcript.text)))
         }
         Address::Diff(id) => {
-            let patch = forge.patch(id, PatchLimits { bytes: MAX_DIFF_BYTES, files: DIFF_FILES }).await?;
+            let patch = forge.patch(id, PatchRequest::whole(MAX_DIFF_BYTES, DIFF_FILES)).await?;
             let cut = if patch.truncated { "\n(the rest is left out)\n" } else { "" };
             Ok(("text/x-diff", format!("{}{cut}", patch.text)))
         }

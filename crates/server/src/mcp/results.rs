@@ -5,7 +5,7 @@
 use std::pin::pin;
 use std::time::Duration;
 
-use forge_core::{AttemptReport, ChangeStat, Dropped, Forge, PatchLimits, Pause};
+use forge_core::{AttemptReport, ChangeStat, Dropped, Forge, PatchRequest, Pause};
 use forge_types::{Approval, AttemptId, AttemptStatus, Run, RunPhase, UsageQuery};
 use rmcp::schemars::JsonSchema;
 use serde::Deserialize;
@@ -214,7 +214,7 @@ async fn get_attempt_logs(call: Call, arguments: LogArguments) -> Outcome {
 async fn get_attempt_diff(call: Call, arguments: DiffArguments) -> Outcome {
     let id = arguments.attempt_id.0;
     let max_bytes = within("max_bytes", arguments.max_bytes, DIFF_BYTES, 1, MAX_DIFF_BYTES)?;
-    let patch = call.forge.patch(id, PatchLimits { bytes: max_bytes, files: DIFF_FILES }).await?;
+    let patch = call.forge.patch(id, PatchRequest::whole(max_bytes, DIFF_FILES)).await?;
     let attempt = call.forge.attempt(id).await?;
     let data = json!({
         "attempt_id": id,

@@ -198,6 +198,7 @@ const ROWS: &[Row] = &[
     ("GET /api/tasks/stream", "", "FramePage"),
     ("GET /api/execution-processes/stream", "", "FramePage"),
     ("GET /api/task-attempts/{attempt_id}/diff", "", "AttemptDiff"),
+    ("GET /api/task-attempts/{attempt_id}/file", "", "@*/*"),
     ("GET /api/execution-processes/{process_id}/raw-logs", "", "FramePage"),
     ("GET /api/execution-processes/{process_id}/normalized-logs", "", "FramePage"),
     ("GET /api/projects/{project_id}/tasks/stream/ws", "", "StreamFrame"),

@@ -3,7 +3,7 @@
 //! Invariant: routes that need no body do not look at one. A rebase that stops is an answer with data, not a failure.
 
 use axum::extract::{Request, State};
-use forge_core::{Forge, PatchLimits, RebaseOutcome};
+use forge_core::{Forge, PatchRequest, RebaseOutcome};
 use forge_types::{AttemptId, ChangeTargetBranch, MergeAttempt, OpenEditor, ProjectId, RebaseAttempt};
 use serde_json::json;
 
@@ -14,15 +14,21 @@ use crate::wire;
 /// The whole of an answer is in memory.
 const DIFF_MAX_BYTES: u64 = 16 << 20;
 const DIFF_MAX_FILES: usize = 20_000;
+const DIFF_MAX_CONTEXT: u32 = 1000;
 
 pub(crate) async fn status(State(forge): State<Forge>, Id(id): Id<AttemptId>) -> Answer {
     Ok(ok(forge.branch_status(id).await?))
 }
 
-/// `max_bytes=0` asks for the figures alone.
+/// `max_bytes=0` asks for the figures alone, `path` for one file.
 pub(crate) async fn diff(State(forge): State<Forge>, Id(id): Id<AttemptId>, params: Params) -> Answer {
-    let bytes = params.number("max_bytes", 0, DIFF_MAX_BYTES)?.unwrap_or(DIFF_MAX_BYTES);
-    let patch = forge.patch(id, PatchLimits { bytes, files: DIFF_MAX_FILES }).await?;
+    let request = PatchRequest {
+        max_bytes: params.number("max_bytes", 0, DIFF_MAX_BYTES)?.unwrap_or(DIFF_MAX_BYTES),
+        max_files: DIFF_MAX_FILES,
+        file: params.get("path"),
+        context_lines: params.number("context", 0, DIFF_MAX_CONTEXT)?,
+    };
+    let patch = forge.patch(id, request).await?;
     Ok(ok(wire::attempt_diff(&forge.attempt(id).await?, &patch)))
 }
 
