@@ -15,8 +15,8 @@ const PLAIN: &str =
 /// has a nonce, for the style sheets that libraries make while they run.
 pub(super) fn board(nonce: Option<&str>, answer: impl IntoResponse) -> Response {
     let nonce = nonce.map(|nonce| format!(" 'nonce-{nonce}'")).unwrap_or_default();
-    // 'self' allows the sockets of the same host too, in every browser since 2022. Naming `Host` here instead would put what a
-    // client sent into the policy.
+    // By the standard 'self' covers the sockets of the same host, and browsers of today do so. Naming `Host` for older ones
+    // would put what a client sent into the policy.
     let policy = format!(
         "default-src 'none'; script-src 'self'; style-src 'self'{nonce}; img-src 'self' data: blob:; font-src 'self'; \
          connect-src 'self'; worker-src 'self'; manifest-src 'self'; media-src 'self'; base-uri 'none'; \
