@@ -86,11 +86,26 @@ const compare = createRoute({
 export const FLEET_VIEWS = ["workers", "beads", "routing", "alerts"] as const;
 export type FleetView = (typeof FLEET_VIEWS)[number];
 
+/** What is open beside the list; `project` is whose beads are listed. */
+export interface FleetSearch {
+  view?: FleetView;
+  worker?: string;
+  project?: string;
+  bead?: string;
+  /** How beads are given to agents is open. */
+  dispatch?: true;
+  decision?: string;
+}
+
 const fleet = createRoute({
   ...at("/fleet"),
-  validateSearch: (search: Record<string, unknown>): { view?: FleetView; worker?: string } => ({
+  validateSearch: (search: Record<string, unknown>): FleetSearch => ({
     view: FLEET_VIEWS.find((view) => view === search.view),
     worker: word(search.worker),
+    project: word(search.project),
+    bead: word(search.bead),
+    dispatch: search.dispatch ? true : undefined,
+    decision: word(search.decision),
   }),
   component: lazyRouteComponent(() => import("./screens/fleet/fleet"), "Fleet"),
 });

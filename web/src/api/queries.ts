@@ -77,3 +77,73 @@ export const routingQuery = () =>
     queryFn: () => forge.request("GET /api/routing", { query: { limit: 200 } }),
     ...LIVE,
   });
+
+/** What a worker's screen shows; nobody tells when it changes. */
+export const paneQuery = (workerId: string) =>
+  queryOptions({
+    queryKey: ["pane", workerId],
+    queryFn: () =>
+      forge.request("GET /api/workers/{worker_id}/peek", { path: { worker_id: workerId }, query: { lines: 200 } }),
+    staleTime: 0,
+    retry: false,
+  });
+
+export const workerDefinitionsQuery = () =>
+  queryOptions({
+    queryKey: ["worker-definitions"],
+    queryFn: () => forge.request("GET /api/worker-definitions", {}),
+    ...LOOKED_UP,
+  });
+
+export const launchersQuery = () =>
+  queryOptions({ queryKey: ["launchers"], queryFn: () => forge.request("GET /api/launchers", {}), ...LOOKED_UP });
+
+export const beadsQuery = (projectId: string) =>
+  queryOptions({
+    queryKey: ["beads", projectId],
+    queryFn: () => forge.request("GET /api/beads", { query: { project_id: projectId } }),
+    ...LOOKED_UP,
+  });
+
+/** Beads that can be worked on now, of a folder that need not be a project's. */
+export const readyBeadsQuery = (workspace: string) =>
+  queryOptions({
+    queryKey: ["beads", "ready", workspace],
+    queryFn: () => forge.request("GET /api/beads", { query: { workspace, ready: true } }),
+    ...LOOKED_UP,
+  });
+
+export const dispatchRuleQuery = (projectId: string) =>
+  queryOptions({
+    queryKey: ["dispatch", projectId],
+    queryFn: () => forge.request("GET /api/projects/{project_id}/dispatch", { path: { project_id: projectId } }),
+    ...LOOKED_UP,
+  });
+
+/** Which days, and of which project; days are those of UTC. */
+export interface Period {
+  from: string;
+  to: string;
+  project_id?: string;
+}
+
+export const usageQuery = (groupBy: string, period: Period) =>
+  queryOptions({
+    queryKey: ["usage", groupBy, period],
+    queryFn: () => forge.request("GET /api/usage", { query: { group_by: groupBy, ...period } }),
+    ...LOOKED_UP,
+  });
+
+export const modelsUsageQuery = (period: Period) =>
+  queryOptions({
+    queryKey: ["usage", "models", period],
+    queryFn: () => forge.request("GET /api/usage/models", { query: { ...period } }),
+    ...LOOKED_UP,
+  });
+
+export const workersUsageQuery = (period: Period) =>
+  queryOptions({
+    queryKey: ["usage", "workers", period],
+    queryFn: () => forge.request("GET /api/usage/workers", { query: { ...period } }),
+    ...LOOKED_UP,
+  });

@@ -1,0 +1,123 @@
+// Writing down a bead. What is typed stays until the tracker has it.
+
+import type { Bead } from "@forge/client";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { forge } from "../../api/forge";
+import { beadsQuery } from "../../api/queries";
+import { Button } from "../../ui/button";
+import { Dialog } from "../../ui/dialog";
+import { Select, TextArea, TextField } from "../../ui/field";
+import { useKept } from "../../ui/kept";
+import { PRIORITIES, TYPES } from "./bead";
+
+interface Props {
+  projectId: string;
+  beads: readonly Bead[];
+  open: boolean;
+  onOpenChange: (open: boolean) => void;
+  onCreated: (id: string) => void;
+}
+
+const words = (text: string): string[] => text.split(/[\s,]+/).filter(Boolean);
+
+export function NewBead({ projectId, beads, open, onOpenChange, onCreated }: Props) {
+  const place = `bead.${projectId}`;
+  const [title, keepTitle, clearTitle] = useKept(`${place}.title`);
+  const [description, keepDescription, clearDescription] = useKept(`${place}.description`);
+  const [labels, keepLabels, clearLabels] = useKept(`${place}.labels`);
+  const [after, keepAfter, clearAfter] = useKept(`${place}.after`);
+  const [priority, setPriority] = useState("2");
+  const [type, setType] = useState<string>("task");
+  const queries = useQueryClient();
+  const create = useMutation({
+    mutationFn: () =>
+      forge.request("POST /api/beads", {
+        body: {
+          project_id: projectId,
+          title: title.trim(),
+          description: description.trim() || null,
+          labels: words(labels),
+          depends_on: words(after),
+          priority: Number(priority),
+          issue_type: type,
+        },
+      }),
+    onSuccess: async ({ id }) => {
+      for (const clear of [clearTitle, clearDescription, clearLabels, clearAfter]) clear();
+      onOpenChange(false);
+      await queries.refetchQueries(beadsQuery(projectId));
+      onCreated(id);
+    },
+  });
+  const unfinished = beads.filter((bead) => bead.status !== "closed");
+  return (
+    <Dialog
+      open={open}
+      onOpenChange={onOpenChange}
+      title="New bead"
+      footer={
+        <>
+          <Button onClick={() => onOpenChange(false)}>Cancel</Button>
+          <Button type="submit" form="new-bead" weight="primary" busy={create.isPending} disabled={title.trim() === ""}>
+            Create
+          </Button>
+        </>
+      }
+    >
+      <form
+        id="new-bead"
+        className="grid gap-4 sm:grid-cols-2"
+        onSubmit={(event) => {
+          event.preventDefault();
+          create.mutate();
+        }}
+      >
+        <div className="sm:col-span-2">
+          <TextField label="Title" required value={title} onChange={(event) => keepTitle(event.target.value)} />
+        </div>
+        <div className="sm:col-span-2">
+          <TextArea
+            label="Description"
+            hint="Markdown. The agent gets it as it is."
+            rows={5}
+            value={description}
+            onChange={(event) => keepDescription(event.target.value)}
+          />
+        </div>
+        <Select
+          label="Priority"
+          options={PRIORITIES.map((label, level) => ({ value: String(level), label }))}
+          value={priority}
+          onChange={(event) => setPriority(event.target.value)}
+        />
+        <Select
+          label="Type"
+          options={TYPES.map((each) => ({ value: each, label: each }))}
+          value={type}
+          onChange={(event) => setType(event.target.value)}
+        />
+        <TextField
+          label="Labels"
+          hint="Separated by spaces."
+          value={labels}
+          onChange={(event) => keepLabels(event.target.value)}
+        />
+        <TextField
+          label="Comes after"
+          hint="Ids of beads that must be done first."
+          list="bead-ids"
+          value={after}
+          onChange={(event) => keepAfter(event.target.value)}
+        />
+        <datalist id="bead-ids">
+          {unfinished.map((bead) => (
+            <option key={bead.id} value={bead.id}>
+              {bead.title}
+            </option>
+          ))}
+        </datalist>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,101 @@
+// A list with what is open beside it. Where there is no room for both, what is open takes the place of the list.
+
+import { X } from "lucide-react";
+import { type ReactNode, useEffect, useRef } from "react";
+import { useCommands } from "../../shell/commands";
+import { IconButton } from "../../ui/button";
+import { cx } from "../../ui/class";
+
+export function Split({ toolbar, children, panel }: { toolbar?: ReactNode; children: ReactNode; panel: ReactNode }) {
+  return (
+    <div className="flex h-full min-h-0">
+      <div className={cx("flex min-w-0 flex-1 flex-col", panel !== null && "max-lg:hidden")}>
+        {toolbar && (
+          <div className="flex min-h-12 shrink-0 flex-wrap items-center gap-x-4 gap-y-2 border-line border-b px-4 py-2">
+            {toolbar}
+          </div>
+        )}
+        <div className="flex min-h-0 flex-1 flex-col">{children}</div>
+      </div>
+      {panel}
+    </div>
+  );
+}
+
+interface Props {
+  title: string;
+  /** Marks beside the title. */
+  beside?: ReactNode;
+  onClose: () => void;
+  children: ReactNode;
+}
+
+export function Panel({ title, beside, onClose, children }: Props) {
+  const head = useRef<HTMLHeadingElement>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the focus follows what was opened
+  useEffect(() => {
+    const before = document.activeElement;
+    head.current?.focus({ preventScroll: true });
+    return () => {
+      if (before instanceof HTMLElement && before.isConnected) before.focus({ preventScroll: true });
+    };
+  }, [title]);
+  useCommands([{ id: "panel-close", label: "Close what is open", group: "Fleet", keys: "escape", run: onClose }]);
+  return (
+    <aside
+      aria-label={title}
+      className="flex w-full shrink-0 flex-col border-line bg-surface lg:w-[27rem] lg:border-l xl:w-[34rem]"
+    >
+      <header className="flex min-h-12 shrink-0 items-center gap-2 border-line border-b px-4 py-2">
+        <h2 ref={head} tabIndex={-1} className="min-w-0 truncate font-semibold text-base outline-none">
+          {title}
+        </h2>
+        {beside}
+        <IconButton label="Close" keys="escape" size="sm" className="ml-auto" onClick={onClose}>
+          <X className="size-4" aria-hidden />
+        </IconButton>
+      </header>
+      <div className="flex min-h-0 flex-1 flex-col gap-5 overflow-y-auto p-4">{children}</div>
+    </aside>
+  );
+}
+
+export function Section({ title, action, children }: { title: string; action?: ReactNode; children: ReactNode }) {
+  return (
+    <section className="flex flex-col gap-2">
+      <div className="flex items-center gap-2">
+        <h3 className="font-medium text-faint text-xs">{title}</h3>
+        {action && <div className="ml-auto">{action}</div>}
+      </div>
+      {children}
+    </section>
+  );
+}
+
+/** Names and values below each other. */
+export function Facts({ facts }: { facts: readonly (readonly [name: string, value: ReactNode])[] }) {
+  return (
+    <dl className="grid grid-cols-[7rem_minmax(0,1fr)] gap-x-3 gap-y-1.5 text-sm">
+      {facts.map(([name, value]) => (
+        <div key={name} className="contents">
+          <dt className="text-faint">{name}</dt>
+          <dd className="min-w-0 break-words">{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+/** The place of a list that is on its way, at its height. */
+export function Skeleton({ rows = 6 }: { rows?: number }) {
+  return (
+    <div role="status" aria-label="Loading" className="flex flex-col">
+      {Array.from({ length: rows }, (_, row) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: they are all the same
+        <div key={row} className="flex h-9 items-center border-line border-b px-4">
+          <div className="h-3 rounded-sm bg-press" style={{ width: `${30 + ((row * 37) % 45)}%` }} />
+        </div>
+      ))}
+    </div>
+  );
+}

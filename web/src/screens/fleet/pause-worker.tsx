@@ -1,0 +1,70 @@
+import type { ListedWorker } from "@forge/client";
+import { useMutation } from "@tanstack/react-query";
+import { useState } from "react";
+import { forge } from "../../api/forge";
+import { Button } from "../../ui/button";
+import { Dialog } from "../../ui/dialog";
+import { Switch, TextField } from "../../ui/field";
+import { useKept } from "../../ui/kept";
+
+interface Props {
+  worker: ListedWorker;
+  open: boolean;
+  onOpenChange: (open: boolean) => void;
+}
+
+export function PauseWorker({ worker, open, onOpenChange }: Props) {
+  const [reason, keep, clear] = useKept(`pause.${worker.id}`);
+  const [freeze, setFreeze] = useState(false);
+  const pause = useMutation({
+    mutationFn: () =>
+      forge.request("POST /api/workers/{worker_id}/pause", {
+        path: { worker_id: worker.id },
+        body: { reason, freeze },
+      }),
+    onSuccess: () => {
+      clear();
+      onOpenChange(false);
+    },
+  });
+  const form = `pause-${worker.id}`;
+  return (
+    <Dialog
+      open={open}
+      onOpenChange={onOpenChange}
+      title={`Pause ${worker.id}`}
+      about="It gets no new work until it is resumed."
+      width="sm"
+      footer={
+        <>
+          <Button onClick={() => onOpenChange(false)}>Cancel</Button>
+          <Button type="submit" form={form} weight="primary" busy={pause.isPending}>
+            Pause
+          </Button>
+        </>
+      }
+    >
+      <form
+        id={form}
+        className="flex flex-col gap-4"
+        onSubmit={(event) => {
+          event.preventDefault();
+          pause.mutate();
+        }}
+      >
+        <TextField
+          label="Reason"
+          hint="Others see it in the list."
+          value={reason}
+          onChange={(event) => keep(event.target.value)}
+        />
+        <Switch
+          label="Freeze its processes"
+          hint="They stand still at once, in the middle of what they do."
+          checked={freeze}
+          onChange={setFreeze}
+        />
+      </form>
+    </Dialog>
+  );
+}
