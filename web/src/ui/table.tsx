@@ -1,7 +1,7 @@
 // Tables of figures: one height of row, numbers right-aligned, a head that stays. A table that is wider than its place
 // scrolls in itself, so that the page never does.
 
-import type { ComponentProps, ReactNode } from "react";
+import { type ComponentProps, type ReactNode, type RefObject, useLayoutEffect, useRef, useState } from "react";
 import { cx } from "./class";
 
 interface TableProps {
@@ -14,11 +14,14 @@ interface TableProps {
 }
 
 export function Table({ label, sticky, className, children }: TableProps) {
+  const place = useRef<HTMLElement>(null);
+  const scrolls = useScrolls(place);
   return (
     <section
+      ref={place}
       aria-label={label}
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls sideways must be reachable by keyboard
-      tabIndex={0}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+      tabIndex={scrolls ? 0 : undefined}
       className={cx("relative min-w-0 overflow-auto focus-visible:outline-offset-[-2px]", className)}
     >
       <table
@@ -31,6 +34,22 @@ export function Table({ label, sticky, className, children }: TableProps) {
       </table>
     </section>
   );
+}
+
+/** Whether there is more in it than it shows. */
+function useScrolls(place: RefObject<HTMLElement | null>): boolean {
+  const [scrolls, setScrolls] = useState(false);
+  useLayoutEffect(() => {
+    const box = place.current;
+    if (box === null) return;
+    const look = (): void =>
+      setScrolls(box.scrollWidth > box.clientWidth + 1 || box.scrollHeight > box.clientHeight + 1);
+    const watch = new ResizeObserver(look);
+    watch.observe(box);
+    if (box.firstElementChild) watch.observe(box.firstElementChild);
+    return () => watch.disconnect();
+  }, [place]);
+  return scrolls;
 }
 
 interface CellProps extends ComponentProps<"td"> {

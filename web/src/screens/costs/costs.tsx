@@ -1,5 +1,118 @@
+// What agents cost: this month against its limit, over time, by group, by task, and what the money got.
+
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi, useNavigate } from "@tanstack/react-router";
+import { CircleDollarSign, Download } from "lucide-react";
+import { infoQuery, type Period, projectsQuery, usageQuery } from "../../api/queries";
+import { useCommands } from "../../shell/commands";
 import { Page } from "../../shell/page";
+import { Button } from "../../ui/button";
+import { Select } from "../../ui/field";
+import { Empty, Failure } from "../../ui/state";
+import { GroupTable } from "./group-table";
+import { Month } from "./month";
+import { OverTime } from "./over-time";
+import { Models, Workers } from "./performance";
+import { saveFile } from "./save-file";
+import { TopTasks } from "./top-tasks";
+import { GROUPINGS, type Grouping, namesOf, periodOf, RANGES, toCsv, WIRE } from "./usage";
+
+const route = getRouteApi("/costs");
+const LOOK_MS = 30_000;
+const TITLE: Record<Grouping, string> = { model: "By model", agent: "By agent", project: "By project" };
 
 export function Costs() {
-  return <Page title="Costs">{null}</Page>;
+  const search = route.useSearch();
+  const navigate = useNavigate();
+  const by = GROUPINGS.find((each) => each === search.by) ?? "model";
+  const days = RANGES.find((each) => each === search.days) ?? 30;
+  const period: Period = { ...periodOf(days), project_id: search.project };
+  const { data: projects } = useQuery(projectsQuery());
+  const { data: info } = useQuery(infoQuery());
+  const daily = useQuery({
+    ...usageQuery(`day,${WIRE[by]}`, period),
+    refetchInterval: LOOK_MS,
+    // Another grouping takes the place of this one without emptying it.
+    placeholderData: (before) => before,
+  });
+  const change = (more: { by?: string; days?: number; project?: string }): void =>
+    void navigate({ to: "/costs", search: { ...search, ...more }, replace: true });
+  const names = namesOf(by, projects ?? []);
+  const save = (): void => {
+    if (daily.data) saveFile(`forge-costs-${period.from}-${period.to}.csv`, toCsv(daily.data.groups, by, names));
+  };
+  useCommands([
+    { id: "costs-csv", label: "Export costs as CSV", group: "Costs", keys: "e", run: save },
+    ...GROUPINGS.map((each, at) => ({
+      id: `costs-${each}`,
+      label: TITLE[each],
+      group: "Costs",
+      keys: String(at + 1),
+      run: () => change({ by: each }),
+    })),
+  ]);
+  const actions = (
+    <>
+      <Select
+        label="Project"
+        hideLabel
+        options={[
+          { value: "", label: "All projects" },
+          ...(projects ?? []).map(({ id, name }) => ({ value: id, label: name })),
+        ]}
+        value={search.project ?? ""}
+        onChange={(event) => change({ project: event.target.value || undefined })}
+      />
+      <Select
+        label="Group"
+        hideLabel
+        options={GROUPINGS.map((each) => ({ value: each, label: TITLE[each] }))}
+        value={by}
+        onChange={(event) => change({ by: event.target.value })}
+      />
+      <Select
+        label="Days"
+        hideLabel
+        options={RANGES.map((each) => ({ value: String(each), label: `${each} days` }))}
+        value={String(days)}
+        onChange={(event) => change({ days: Number(event.target.value) })}
+      />
+      <Button icon={<Download className="size-4" aria-hidden />} disabled={!daily.data?.groups.length} onClick={save}>
+        Export CSV
+      </Button>
+    </>
+  );
+  return (
+    <Page title="Costs" actions={actions}>
+      <div className="mx-auto flex max-w-[84rem] flex-col gap-6 p-4">
+        {daily.error && <Failure error={daily.error} onRetry={() => void daily.refetch()} />}
+        <Month month={daily.data?.month} />
+        {daily.data && daily.data.groups.length === 0 ? (
+          <Empty icon={<CircleDollarSign aria-hidden />} title="Nothing was used in these days">
+            Agents tell what they use while they work: attempts in their output, workers in their logs. Forge counts the
+            tokens once and prices them where the agent tells no cost itself.
+          </Empty>
+        ) : (
+          <>
+            <OverTime
+              report={daily.data}
+              period={period}
+              by={by}
+              names={names}
+              perDay={info?.config.max_cost_usd_per_day}
+            />
+            <GroupTable title={TITLE[by]} by={by} period={period} names={names} />
+            <TopTasks period={period} />
+            <div className="grid gap-6 lg:grid-cols-2">
+              <Models period={period} />
+              <Workers period={period} />
+            </div>
+            {daily.data && (
+              <p className="text-faint text-xs">Prices as of {daily.data.prices_as_of}. Days are those of UTC.</p>
+            )}
+          </>
+        )}
+      </div>
+    </Page>
+  );
 }

@@ -74,8 +74,8 @@ const LANDINGS = [
   { value: "pr", label: "Becomes a pull request" },
 ] as const;
 const CLOSES = [
-  { value: "success", label: "When its agent succeeds" },
-  { value: "merge", label: "When its work is merged" },
+  { value: "success", label: "On success" },
+  { value: "merge", label: "On merge" },
 ] as const;
 
 /** The option whose value was chosen. */

@@ -2,7 +2,7 @@ import type { DispatchReport } from "@forge/client";
 import { count } from "../../ui/format";
 import { AttemptLink, WorkerLink } from "./links";
 import { ScoreBar } from "./score-bar";
-import { REASON, TIER } from "./words";
+import { modelName, REASON, TIER } from "./words";
 
 /** What a round of dispatch started or would start, and what waits and why. */
 export function DispatchResult({ report: { dry_run, started, waiting } }: { report: DispatchReport }) {
@@ -21,7 +21,7 @@ export function DispatchResult({ report: { dry_run, started, waiting } }: { repo
               </p>
               <p className="flex flex-wrap items-center gap-x-2 text-muted text-xs">
                 <ScoreBar score={score} />
-                {decision.model} · {TIER[decision.tier].title} · {REASON[decision.reason].title}
+                {modelName(decision.model)} · {TIER[decision.tier].title} · {REASON[decision.reason].title}
                 {worker ? <WorkerLink worker={worker} /> : attempt_id && <AttemptLink attemptId={attempt_id} />}
               </p>
             </li>

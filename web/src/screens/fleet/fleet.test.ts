@@ -2,7 +2,7 @@ import type { Alert, Bead, ListedWorker } from "@forge/client";
 import { describe, expect, it } from "vitest";
 import { groupBeads, holderOf, sectionOf } from "./bead";
 import { countStandings, sortAlerts, sortWorkers } from "./order";
-import { standingOf } from "./words";
+import { modelName, standingOf } from "./words";
 
 type Listed = Pick<ListedWorker, "id" | "managed" | "phase" | "health">;
 
@@ -96,4 +96,10 @@ it("alerts: unseen ones first, the gravest first, resolved ones apart", () => {
   ]);
   expect(open.map(({ id }) => id)).toEqual(["worst", "new", "old", "seen"]);
   expect(resolved.map(({ id }) => id)).toEqual(["over"]);
+});
+
+it("models are told by name, agents as people call them", () => {
+  expect(modelName("CLAUDE_CODE")).toBe("Claude Code");
+  expect(modelName("CLAUDE_CODE:PLAN")).toBe("Claude Code PLAN");
+  expect(modelName("claude-opus-4-5")).toBe("claude-opus-4-5");
 });

@@ -30,16 +30,18 @@ interface Props {
   children: ReactNode;
 }
 
+/** Give it the id of what it shows as a key: the focus goes to its title when it is opened. */
 export function Panel({ title, beside, onClose, children }: Props) {
   const head = useRef<HTMLHeadingElement>(null);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the focus follows what was opened
   useEffect(() => {
     const before = document.activeElement;
     head.current?.focus({ preventScroll: true });
     return () => {
-      if (before instanceof HTMLElement && before.isConnected) before.focus({ preventScroll: true });
+      // Whoever has gone elsewhere meanwhile is left there.
+      const lost = document.activeElement === document.body;
+      if (lost && before instanceof HTMLElement && before.isConnected) before.focus({ preventScroll: true });
     };
-  }, [title]);
+  }, []);
   useCommands([{ id: "panel-close", label: "Close what is open", group: "Fleet", keys: "escape", run: onClose }]);
   return (
     <aside

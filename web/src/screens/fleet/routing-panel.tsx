@@ -8,7 +8,7 @@ import { AttemptLink, BeadLink, WorkerLink } from "./links";
 import { Facts, Panel, Section } from "./panel";
 import { Outcome } from "./routing";
 import { SCORE_PARTS, totalOf } from "./score-bar";
-import { REASON, TIER } from "./words";
+import { modelName, REASON, TIER } from "./words";
 
 export function RoutingPanel({ routing, onClose }: { routing: Routing; onClose: () => void }) {
   const { decision, wanted, passed_over, score } = routing;
@@ -16,14 +16,15 @@ export function RoutingPanel({ routing, onClose }: { routing: Routing; onClose: 
     <Panel title={routing.title || routing.work} beside={<Outcome outcome={routing.outcome} />} onClose={onClose}>
       <Section title="Why">
         <p className="text-sm">
-          {REASON[decision.reason].why} It got {decision.model} of the tier {TIER[decision.tier].title.toLowerCase()}
+          {REASON[decision.reason].why} It got {modelName(decision.model)} of the tier{" "}
+          {TIER[decision.tier].title.toLowerCase()}
           {wanted !== null && wanted !== decision.tier && `; ${TIER[wanted].title.toLowerCase()} was wanted`}.
         </p>
         {passed_over.length > 0 && (
           <ul className="flex flex-col gap-1 text-muted text-sm">
             {passed_over.map(({ model, why }) => (
               <li key={model}>
-                <span className="text-ink">{model}</span> was passed over: {why}
+                <span className="text-ink">{modelName(model)}</span> was passed over: {why}
               </li>
             ))}
           </ul>

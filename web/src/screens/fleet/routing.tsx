@@ -15,7 +15,7 @@ import { Table, Td, Th } from "../../ui/table";
 import { Skeleton, Split } from "./panel";
 import { RoutingPanel } from "./routing-panel";
 import { ScoreBar } from "./score-bar";
-import { OUTCOME, REASON, TIER } from "./words";
+import { modelName, OUTCOME, REASON, TIER } from "./words";
 
 const route = getRouteApi("/fleet");
 
@@ -26,7 +26,7 @@ export function RoutingView() {
   const open = data?.find(({ id }) => id === openId);
   const close = (): void => void navigate({ to: "/fleet", search: { view: "routing" } });
   return (
-    <Split panel={open ? <RoutingPanel routing={open} onClose={close} /> : null}>
+    <Split panel={open ? <RoutingPanel key={open.id} routing={open} onClose={close} /> : null}>
       {error && data === undefined ? (
         <Failure error={error} onRetry={() => void refetch()} />
       ) : data === undefined ? (
@@ -85,7 +85,7 @@ const Row = memo(function Row({ routing, open, narrow }: { routing: Routing; ope
         </Link>
       </Td>
       <Td className="whitespace-nowrap max-md:hidden">
-        <span className="mr-2">{decision.model}</span>
+        <span className="mr-2">{modelName(decision.model)}</span>
         <Badge tone={TIER[decision.tier].tone}>{TIER[decision.tier].title}</Badge>
       </Td>
       <Td className={cx("whitespace-nowrap max-md:hidden", narrow && "hidden")}>

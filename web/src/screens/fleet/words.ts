@@ -11,6 +11,7 @@ import type {
   WorkerTier,
 } from "@forge/client";
 import type { Tone } from "../../ui/badge";
+import { agentName } from "../../ui/format";
 
 interface Word {
   title: string;
@@ -110,3 +111,10 @@ export const OUTCOME: Record<RoutingOutcome, Word> = {
   released: { title: "Given back", tone: "warn" },
   parked: { title: "Waits for a person", tone: "bad" },
 };
+
+/** Routing tells a model by its name, or by the agent that chooses one: `CLAUDE_CODE`, `CLAUDE_CODE:PLAN`. */
+export function modelName(model: string): string {
+  const [executor = "", ...rest] = model.split(":");
+  if (!/^[A-Z][A-Z_]*$/.test(executor)) return model;
+  return [agentName(executor), ...rest].join(" ");
+}
