@@ -120,6 +120,9 @@ export const dispatchRuleQuery = (projectId: string) =>
     ...LOOKED_UP,
   });
 
+/** What grows while agents work; events tell only that they do. */
+const COUNTED = { staleTime: 10_000, refetchInterval: 30_000 } as const;
+
 /** Which days, and of which project; days are those of UTC. */
 export interface Period {
   from: string;
@@ -131,19 +134,19 @@ export const usageQuery = (groupBy: string, period: Period) =>
   queryOptions({
     queryKey: ["usage", groupBy, period],
     queryFn: () => forge.request("GET /api/usage", { query: { group_by: groupBy, ...period } }),
-    ...LOOKED_UP,
+    ...COUNTED,
   });
 
 export const modelsUsageQuery = (period: Period) =>
   queryOptions({
     queryKey: ["usage", "models", period],
     queryFn: () => forge.request("GET /api/usage/models", { query: { ...period } }),
-    ...LOOKED_UP,
+    ...COUNTED,
   });
 
 export const workersUsageQuery = (period: Period) =>
   queryOptions({
     queryKey: ["usage", "workers", period],
     queryFn: () => forge.request("GET /api/usage/workers", { query: { ...period } }),
-    ...LOOKED_UP,
+    ...COUNTED,
   });

@@ -203,6 +203,8 @@ function Stack({ series, column, x, width, y }: StackProps) {
 }
 
 function PlotTable({ label, days, series, format }: Props) {
+  // The newest first: it is what one looks for.
+  const rows = days.map((day, at) => ({ day, at })).reverse();
   return (
     <Table label={label} sticky className="max-h-80">
       <thead>
@@ -217,7 +219,7 @@ function PlotTable({ label, days, series, format }: Props) {
         </tr>
       </thead>
       <tbody>
-        {days.map((day, at) => (
+        {rows.map(({ day, at }) => (
           <tr key={day}>
             <Td className="whitespace-nowrap">{day}</Td>
             {series.map(({ key, values }) => (

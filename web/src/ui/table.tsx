@@ -20,7 +20,7 @@ export function Table({ label, sticky, className, children }: TableProps) {
     <section
       ref={place}
       aria-label={label}
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+      // What scrolls must be reachable by keyboard.
       tabIndex={scrolls ? 0 : undefined}
       className={cx("relative min-w-0 overflow-auto focus-visible:outline-offset-[-2px]", className)}
     >

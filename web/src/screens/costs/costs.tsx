@@ -18,7 +18,6 @@ import { TopTasks } from "./top-tasks";
 import { GROUPINGS, type Grouping, namesOf, periodOf, RANGES, toCsv, WIRE } from "./usage";
 
 const route = getRouteApi("/costs");
-const LOOK_MS = 30_000;
 const TITLE: Record<Grouping, string> = { model: "By model", agent: "By agent", project: "By project" };
 
 export function Costs() {
@@ -31,7 +30,6 @@ export function Costs() {
   const { data: info } = useQuery(infoQuery());
   const daily = useQuery({
     ...usageQuery(`day,${WIRE[by]}`, period),
-    refetchInterval: LOOK_MS,
     // Another grouping takes the place of this one without emptying it.
     placeholderData: (before) => before,
   });

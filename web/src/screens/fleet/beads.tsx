@@ -19,7 +19,7 @@ import { groupBeads, holderOf, SECTION_TITLE, SECTIONS, type Section, urgency } 
 import { BeadPanel } from "./bead-panel";
 import { DispatchPanel } from "./dispatch-panel";
 import { NewBead } from "./new-bead";
-import { Skeleton, Split } from "./panel";
+import { Missing, Skeleton, Split } from "./panel";
 
 /** Trackers are changed by other programs too, which tell nobody. */
 const LOOK_MS = 10_000;
@@ -98,6 +98,8 @@ function BeadsOf({ projectId, projects }: Props) {
     <DispatchPanel projectId={projectId} onClose={() => go({})} />
   ) : open ? (
     <BeadPanel key={open.id} projectId={projectId} bead={open} onClose={() => go({})} />
+  ) : data && openId ? (
+    <Missing what="bead" id={openId} onClose={() => go({})} />
   ) : null;
   return (
     <Split toolbar={toolbar} panel={panel}>
@@ -212,12 +214,20 @@ const Row = memo(function Row({ bead, projectId, open }: { bead: Bead; projectId
         <Link
           to="/fleet"
           search={{ view: "beads", project: projectId, bead: bead.id }}
+          data-row
           aria-current={open ? "true" : undefined}
           className={cx("block truncate after:absolute after:inset-0", closed && "text-muted")}
         >
           {bead.title || bead.id}
         </Link>
         {parked && <span className="block truncate text-warn text-xs">{parked}</span>}
+        {!closed && (blocked_by.length > 0 || failures > 0) && (
+          <span className="block truncate text-faint text-xs sm:hidden">
+            {[failures > 0 && count(failures, "failure"), blocked_by.length > 0 && `after ${blocked_by.join(", ")}`]
+              .filter(Boolean)
+              .join(" · ")}
+          </span>
+        )}
       </span>
       <span className="flex min-w-0 shrink items-center justify-end gap-1.5 max-sm:hidden">
         {bead.labels?.slice(0, MOST_LABELS).map((label) => (

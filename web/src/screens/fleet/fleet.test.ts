@@ -2,6 +2,7 @@ import type { Alert, Bead, ListedWorker } from "@forge/client";
 import { describe, expect, it } from "vitest";
 import { groupBeads, holderOf, sectionOf } from "./bead";
 import { countStandings, sortAlerts, sortWorkers } from "./order";
+import { readVariables } from "./variables";
 import { modelName, standingOf } from "./words";
 
 type Listed = Pick<ListedWorker, "id" | "managed" | "phase" | "health">;
@@ -102,4 +103,9 @@ it("models are told by name, agents as people call them", () => {
   expect(modelName("CLAUDE_CODE")).toBe("Claude Code");
   expect(modelName("CLAUDE_CODE:PLAN")).toBe("Claude Code PLAN");
   expect(modelName("claude-opus-4-5")).toBe("claude-opus-4-5");
+});
+
+it("variables are read line by line, and values may have =", () => {
+  expect(readVariables("A=1\n\n# no\n B = x=y \nC")).toEqual({ A: "1", B: "x=y", C: "" });
+  expect(readVariables(" \n")).toBeUndefined();
 });

@@ -5,8 +5,21 @@ import { type ReactNode, useEffect, useRef } from "react";
 import { useCommands } from "../../shell/commands";
 import { IconButton } from "../../ui/button";
 import { cx } from "../../ui/class";
+import { Empty } from "../../ui/state";
 
 export function Split({ toolbar, children, panel }: { toolbar?: ReactNode; children: ReactNode; panel: ReactNode }) {
+  const list = useRef<HTMLDivElement>(null);
+  const move = (by: 1 | -1): void => {
+    const rows = [...(list.current?.querySelectorAll<HTMLElement>("[data-row]") ?? [])];
+    const now = rows.findIndex((row) => row === document.activeElement);
+    const open = rows.findIndex((row) => row.ariaCurrent === "true");
+    const from = now >= 0 ? now : open;
+    rows[from < 0 ? 0 : Math.max(0, Math.min(rows.length - 1, from + by))]?.focus();
+  };
+  useCommands([
+    { id: "row-next", label: "Next row", group: "Fleet", keys: "j", run: () => move(1) },
+    { id: "row-before", label: "Row before", group: "Fleet", keys: "k", run: () => move(-1) },
+  ]);
   return (
     <div className="flex h-full min-h-0">
       <div className={cx("flex min-w-0 flex-1 flex-col", panel !== null && "max-lg:hidden")}>
@@ -15,7 +28,9 @@ export function Split({ toolbar, children, panel }: { toolbar?: ReactNode; child
             {toolbar}
           </div>
         )}
-        <div className="flex min-h-0 flex-1 flex-col">{children}</div>
+        <div ref={list} className="flex min-h-0 flex-1 flex-col">
+          {children}
+        </div>
       </div>
       {panel}
     </div>
@@ -59,6 +74,15 @@ export function Panel({ title, beside, onClose, children }: Props) {
       </header>
       <div className="flex min-h-0 flex-1 flex-col gap-5 overflow-y-auto p-4">{children}</div>
     </aside>
+  );
+}
+
+/** What a link names and nobody has any more. */
+export function Missing({ what, id, onClose }: { what: string; id: string; onClose: () => void }) {
+  return (
+    <Panel title={id} onClose={onClose}>
+      <Empty title={`There is no ${what} called ${id}`}>It was removed, or it is one of another place.</Empty>
+    </Panel>
   );
 }
 

@@ -41,12 +41,12 @@ export function RoutingView() {
           <thead>
             <tr>
               <Th className="max-sm:hidden">When</Th>
-              <Th>Work</Th>
+              <Th className="max-sm:pl-4">Work</Th>
               <Th className="max-md:hidden">Got</Th>
               <Th className={cx("max-md:hidden", open && "hidden")}>Wanted</Th>
               <Th className={cx("max-lg:hidden", open && "max-xl:hidden")}>Why</Th>
               <Th className={cx("max-md:hidden", open && "max-xl:hidden")}>Score</Th>
-              <Th>Outcome</Th>
+              <Th className={cx("max-lg:pr-4", open && "pr-4")}>Outcome</Th>
               <Th number className={cx("max-lg:hidden", open && "hidden")}>
                 Expected
               </Th>
@@ -74,10 +74,11 @@ const Row = memo(function Row({ routing, open, narrow }: { routing: Routing; ope
       <Td className="whitespace-nowrap text-muted max-sm:hidden">
         <Ago time={routing.decided_at} />
       </Td>
-      <Td className="w-full max-w-0">
+      <Td className="w-full max-w-0 max-sm:pl-4">
         <Link
           to="/fleet"
           search={{ view: "routing", decision: routing.id }}
+          data-row
           aria-current={open ? "true" : undefined}
           className="block truncate after:absolute after:inset-0"
         >
@@ -97,7 +98,7 @@ const Row = memo(function Row({ routing, open, narrow }: { routing: Routing; ope
       <Td className={cx("max-md:hidden", narrow && "max-xl:hidden")}>
         <ScoreBar score={routing.score} />
       </Td>
-      <Td className="whitespace-nowrap">
+      <Td className={cx("whitespace-nowrap max-lg:pr-4", narrow && "pr-4")}>
         <Outcome outcome={outcome} />
       </Td>
       <Td number className={cx("text-muted max-lg:hidden", narrow && "hidden")}>

@@ -1,15 +1,16 @@
 // Starting a worker: by a definition, or by launcher, model and folder. What is given here counts more than a definition.
 
 import type { SpawnWorker, WorkerDefinition, WorkerTier } from "@forge/client";
-import { useMutation, useQuery } from "@tanstack/react-query";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { forge } from "../../api/forge";
-import { launchersQuery, projectsQuery, workerDefinitionsQuery } from "../../api/queries";
+import { launchersQuery, projectsQuery, workerDefinitionsQuery, workersQuery } from "../../api/queries";
 import { Button } from "../../ui/button";
 import { Dialog } from "../../ui/dialog";
-import { Select, TextField } from "../../ui/field";
+import { Select, TextArea, TextField } from "../../ui/field";
 import { messageOf } from "../../ui/state";
 import { toast } from "../../ui/toast";
+import { readVariables } from "./variables";
 import { TIER } from "./words";
 
 interface Props {
@@ -43,6 +44,9 @@ function keptOrder(): Order {
 
 export function StartWorker({ open, onOpenChange, onStarted }: Props) {
   const [order, setOrder] = useState(keptOrder);
+  // May hold secrets, so the browser does not keep it.
+  const [variables, setVariables] = useState("");
+  const queries = useQueryClient();
   const { data: defined } = useQuery({ ...workerDefinitionsQuery(), enabled: open });
   const { data: launchers } = useQuery({ ...launchersQuery(), enabled: open });
   const { data: projects } = useQuery(projectsQuery());
@@ -55,10 +59,13 @@ export function StartWorker({ open, onOpenChange, onStarted }: Props) {
   const launcher = order.launcher || (definition ? "" : (launchers?.[0]?.name ?? ""));
   const workspace = order.workspace ?? (definition?.workspace ? "" : (projects?.[0]?.git_repo_path ?? ""));
   const start = useMutation({
-    mutationFn: () => forge.request("POST /api/workers", { body: bodyOf({ ...order, launcher, workspace }) }),
-    onSuccess: ({ id }) => {
+    mutationFn: () =>
+      forge.request("POST /api/workers", { body: bodyOf({ ...order, launcher, workspace }, variables) }),
+    onSuccess: async ({ id }) => {
       localStorage.removeItem(KEY);
       setOrder(EMPTY);
+      setVariables("");
+      await queries.refetchQueries(workersQuery());
       toast.done(`Started ${id}`);
       onOpenChange(false);
       onStarted(id);
@@ -158,7 +165,19 @@ export function StartWorker({ open, onOpenChange, onStarted }: Props) {
           onChange={(event) => change({ tier: event.target.value })}
         />
         <TextField label="Name" hint="Made up if left empty." {...text("id")} />
-        <TextField label="Bead" hint="Optional; claimed for it, and closed when it is done." {...text("bead")} />
+        <div className="sm:col-span-2">
+          <TextField label="Bead" hint="Optional; claimed for it, and closed when it is done." {...text("bead")} />
+        </div>
+        <div className="sm:col-span-2">
+          <TextArea
+            label="Variables"
+            hint="NAME=value, one on each line. Only their names are shown afterwards."
+            rows={2}
+            className="min-h-14 font-mono"
+            value={variables}
+            onChange={(event) => setVariables(event.target.value)}
+          />
+        </div>
       </form>
     </Dialog>
   );
@@ -172,7 +191,7 @@ const asOption = ({ name, launcher, model }: WorkerDefinition) => ({
 });
 
 /** What was left empty is not sent: the definition or the server decides it. */
-function bodyOf(order: Order): SpawnWorker {
+function bodyOf(order: Order, variables: string): SpawnWorker {
   const given = (text = ""): string | undefined => text.trim() || undefined;
   return {
     definition: given(order.definition),
@@ -181,6 +200,7 @@ function bodyOf(order: Order): SpawnWorker {
     workspace: given(order.workspace),
     id: given(order.id),
     bead: given(order.bead),
+    env: readVariables(variables),
     tier: TIERS.find((tier) => tier === order.tier),
   };
 }

@@ -36,6 +36,8 @@ export function WorkerActions({ worker, onGone }: { worker: ListedWorker; onGone
   });
   const busy = (deed: Deed): boolean => act.isPending && act.variables === deed;
   const live = worker.phase === "starting" || worker.phase === "running" || worker.phase === "paused";
+  // An agent that died may have left its shell.
+  const stoppable = !["stopped", "finished", "failed"].includes(worker.phase) || worker.has_session;
   const over = worker.phase === "stopped" || worker.phase === "finished" || worker.phase === "failed";
 
   if (!worker.managed) {
@@ -93,7 +95,7 @@ export function WorkerActions({ worker, onGone }: { worker: ListedWorker; onGone
       <Button busy={busy("restart")} icon={<RotateCw className="size-4" aria-hidden />} onClick={restart}>
         Restart
       </Button>
-      {!over && (
+      {stoppable && (
         <Button busy={busy("stop")} icon={<Square className="size-4" aria-hidden />} onClick={() => act.mutate("stop")}>
           Stop
         </Button>
@@ -109,10 +111,10 @@ export function WorkerActions({ worker, onGone }: { worker: ListedWorker; onGone
           Give it another bead
         </MenuItem>
         <MenuLine />
-        <MenuItem icon={<Trash2 aria-hidden />} disabled={!over} onSelect={() => remove.mutate()}>
+        <MenuItem icon={<Trash2 aria-hidden />} disabled={!over || worker.has_session} onSelect={() => remove.mutate()}>
           Remove from the list
         </MenuItem>
-        <MenuItem icon={<Skull aria-hidden />} danger disabled={over} onSelect={kill}>
+        <MenuItem icon={<Skull aria-hidden />} danger disabled={!stoppable} onSelect={kill}>
           Kill
         </MenuItem>
       </Menu>

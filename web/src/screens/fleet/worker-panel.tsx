@@ -41,7 +41,7 @@ function Findings({ worker }: { worker: ListedWorker }) {
   return (
     <Section title="What was found">
       <ul className="flex flex-col gap-2" aria-live="polite">
-        {worker.note && <li className="rounded-md bg-sunken p-3 text-sm">{worker.note}</li>}
+        {worker.note && <li className="rounded-md bg-sunken p-3 text-sm">{sentence(worker.note)}</li>}
         {findings.map((finding) => (
           <li key={finding} className="flex gap-2.5 rounded-md bg-warn-soft p-3 text-sm">
             <CircleAlert className="mt-0.5 size-4 shrink-0 text-warn" aria-hidden />
@@ -55,6 +55,8 @@ function Findings({ worker }: { worker: ListedWorker }) {
     </Section>
   );
 }
+
+const sentence = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 function factsOf(worker: ListedWorker): [string, React.ReactNode][] {
   const facts: [string, React.ReactNode][] = [

@@ -15,7 +15,7 @@ import { Elapsed } from "../../ui/clock";
 import { Empty, Failure } from "../../ui/state";
 import { Table, Td, Th } from "../../ui/table";
 import { countStandings, sortWorkers } from "./order";
-import { Skeleton, Split } from "./panel";
+import { Missing, Skeleton, Split } from "./panel";
 import { StartWorker } from "./start-worker";
 import { PHASE, STANDING, type Standing, standingOf, TIER } from "./words";
 import { WorkerPanel } from "./worker-panel";
@@ -48,7 +48,13 @@ export function Workers() {
   return (
     <Split
       toolbar={toolbar}
-      panel={shown ? <WorkerPanel key={shown.id} worker={shown} onClose={() => open()} /> : null}
+      panel={
+        shown ? (
+          <WorkerPanel key={shown.id} worker={shown} onClose={() => open()} />
+        ) : data && openId ? (
+          <Missing what="worker" id={openId} onClose={() => open()} />
+        ) : null
+      }
     >
       {error && data === undefined ? (
         <Failure error={error} onRetry={() => void refetch()} />
@@ -163,6 +169,7 @@ const Row = memo(function Row({ worker, open, narrow }: { worker: ListedWorker; 
         <Link
           to="/fleet"
           search={{ view: "workers", worker: worker.id }}
+          data-row
           aria-current={open ? "true" : undefined}
           className="block truncate font-medium after:absolute after:inset-0"
         >
