@@ -78,7 +78,12 @@ export function Td({ number, className, ...rest }: CellProps) {
   return (
     <td
       {...rest}
-      className={cx(CELL, "h-9 border-line border-b py-1", number && "whitespace-nowrap text-right", className)}
+      className={cx(
+        CELL,
+        "h-9 border-line border-b py-1 pointer-coarse:h-11",
+        number && "whitespace-nowrap text-right",
+        className,
+      )}
     />
   );
 }

@@ -15,7 +15,7 @@ import { OverTime } from "./over-time";
 import { Models, Workers } from "./performance";
 import { saveFile } from "./save-file";
 import { TopTasks } from "./top-tasks";
-import { GROUPINGS, type Grouping, namesOf, periodOf, RANGES, toCsv, WIRE } from "./usage";
+import { GROUPINGS, type Grouping, keptFor, namesOf, periodOf, RANGES, toCsv, WIRE } from "./usage";
 
 const route = getRouteApi("/costs");
 const TITLE: Record<Grouping, string> = { model: "By model", agent: "By agent", project: "By project" };
@@ -28,13 +28,13 @@ export function Costs() {
   const period: Period = { ...periodOf(days), project_id: search.project };
   const { data: projects } = useQuery(projectsQuery());
   const { data: info } = useQuery(infoQuery());
-  const daily = useQuery({
-    ...usageQuery(`day,${WIRE[by]}`, period),
-    // Another grouping takes the place of this one without emptying it.
-    placeholderData: (before) => before,
-  });
+  const groups = `day,${WIRE[by]}`;
+  const daily = useQuery({ ...usageQuery(groups, period), placeholderData: keptFor(groups) });
+  // The month is told with any use.
+  const { data: today } = useQuery(usageQuery("day", periodOf(1)));
   const change = (more: { by?: string; days?: number; project?: string }): void =>
     void navigate({ to: "/costs", search: { ...search, ...more }, replace: true });
+  const failed = daily.error !== null && daily.data === undefined;
   const names = namesOf(by, projects ?? []);
   const save = (): void => {
     if (daily.data) saveFile(`forge-costs-${period.from}-${period.to}.csv`, toCsv(daily.data.groups, by, names));
@@ -83,9 +83,8 @@ export function Costs() {
   return (
     <Page title="Costs" actions={actions}>
       <div className="mx-auto flex max-w-[84rem] flex-col gap-6 p-4">
-        {daily.error && <Failure error={daily.error} onRetry={() => void daily.refetch()} />}
-        <Month month={daily.data?.month} />
-        {daily.data && daily.data.groups.length === 0 ? (
+        {failed ? <Failure error={daily.error} onRetry={() => void daily.refetch()} /> : <Month month={today?.month} />}
+        {failed ? null : daily.data?.groups.length === 0 ? (
           <Empty icon={<CircleDollarSign aria-hidden />} title="Nothing was used in these days">
             Agents tell what they use while they work: attempts in their output, workers in their logs. Forge counts the
             tokens once and prices them where the agent tells no cost itself.

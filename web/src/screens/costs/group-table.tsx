@@ -1,10 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
 import { type Period, usageQuery } from "../../api/queries";
 import { money, short } from "../../ui/format";
+import { Skeleton } from "../../ui/skeleton";
 import { Failure } from "../../ui/state";
 import { Table, Td, Th } from "../../ui/table";
 import { Card, Share } from "./card";
-import { type Grouping, keyOf, type Names, sortGroups, WIRE } from "./usage";
+import { type Grouping, keptFor, keyOf, type Names, sortGroups, WIRE } from "./usage";
 
 interface Props {
   title: string;
@@ -15,7 +16,7 @@ interface Props {
 
 /** Tokens, runs and cost of each group. It is asked for by itself: a run of two days counts once here. */
 export function GroupTable({ title, by, period, names }: Props) {
-  const { data, error } = useQuery({ ...usageQuery(WIRE[by], period), placeholderData: (before) => before });
+  const { data, error } = useQuery({ ...usageQuery(WIRE[by], period), placeholderData: keptFor(WIRE[by]) });
   if (error) return <Failure error={error} />;
   const whole = data?.total.cost_usd ?? 0;
   const unpriced = data?.total.unpriced_tokens ?? 0;
@@ -77,6 +78,7 @@ export function GroupTable({ title, by, period, names }: Props) {
           ))}
         </tbody>
       </Table>
+      {data === undefined && <Skeleton />}
       {unpriced > 0 && (
         <p className="px-4 py-2.5 text-muted text-xs">
           {short(unpriced)} tokens are of models without a known price and not in these costs.

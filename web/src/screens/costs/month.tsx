@@ -30,7 +30,7 @@ export function Month({ month }: { month: MonthSpending | undefined }) {
         </Figure>
         <Figure name="Days left">{month && count(month.days - month.days_passed, "day")}</Figure>
       </dl>
-      {month && <Bar month={month} />}
+      <Bar month={month} />
     </Card>
   );
 }
@@ -40,15 +40,15 @@ function Figure({ name, note, bad, children }: { name: string; note?: string; ba
     <div>
       <dt className="text-faint text-xs">{name}</dt>
       <dd className="min-h-7 font-semibold text-lg tabular">{children}</dd>
-      {note && <dd className={cx("text-xs", bad ? "text-bad" : "text-muted")}>{note}</dd>}
+      <dd className={cx("min-h-4 text-xs", bad ? "text-bad" : "text-muted")}>{note}</dd>
     </div>
   );
 }
 
-function Bar({ month }: { month: MonthSpending }) {
-  const { spent_usd, projected_usd, limit_usd } = month;
-  const whole = Math.max(limit_usd ?? 0, projected_usd, spent_usd);
-  if (whole <= 0) return null;
+function Bar({ month }: { month: MonthSpending | undefined }) {
+  const { spent_usd = 0, projected_usd = 0, limit_usd = null } = month ?? {};
+  // Empty while nothing is known, at its height.
+  const whole = Math.max(limit_usd ?? 0, projected_usd, spent_usd) || 1;
   const at = (value: number): string => `${(value / whole) * 100}%`;
   const over = limit_usd !== null && spent_usd >= limit_usd;
   return (

@@ -5,6 +5,7 @@ import { Link } from "@tanstack/react-router";
 import { modelsUsageQuery, type Period, workersUsageQuery } from "../../api/queries";
 import { Ago } from "../../ui/clock";
 import { money, short } from "../../ui/format";
+import { Skeleton } from "../../ui/skeleton";
 import { Failure } from "../../ui/state";
 import { Table, Td, Th } from "../../ui/table";
 import { Card } from "./card";
@@ -47,6 +48,7 @@ export function Models({ period }: { period: Period }) {
           ))}
         </tbody>
       </Table>
+      {data === undefined && <Skeleton />}
     </Card>
   );
 }
@@ -99,6 +101,7 @@ export function Workers({ period }: { period: Period }) {
           ))}
         </tbody>
       </Table>
+      {data === undefined && <Skeleton />}
     </Card>
   );
 }

@@ -3,6 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { type Period, projectsQuery, taskQuery, usageQuery } from "../../api/queries";
 import { money, short } from "../../ui/format";
+import { Skeleton } from "../../ui/skeleton";
 import { Failure } from "../../ui/state";
 import { Table, Td, Th } from "../../ui/table";
 import { Card, Share } from "./card";
@@ -40,6 +41,7 @@ export function TopTasks({ period }: { period: Period }) {
           ))}
         </tbody>
       </Table>
+      {data === undefined && <Skeleton />}
     </Card>
   );
 }

@@ -1,6 +1,6 @@
 // What was used, made ready to be shown: groups by name, their days, and the file that is taken along.
 
-import type { UsageGroup, UsageSum } from "@forge/client";
+import type { UsageGroup, UsageReport, UsageSum } from "@forge/client";
 import type { Series } from "../../parts/plot-scale";
 import { agentName } from "../../ui/format";
 
@@ -13,6 +13,12 @@ export const WIRE: Record<Grouping, "model" | "executor" | "project"> = {
   agent: "executor",
   project: "project",
 };
+
+/** Other days take the place of what is shown without emptying it; another grouping has other names and cannot. */
+export const keptFor =
+  (groupBy: string) =>
+  (before: UsageReport | undefined, query?: { queryKey: readonly unknown[] }): UsageReport | undefined =>
+    query?.queryKey[1] === groupBy ? before : undefined;
 
 export const RANGES = [7, 30, 90] as const;
 

@@ -13,9 +13,10 @@ import { Button } from "../../ui/button";
 import { cx } from "../../ui/class";
 import { Ago } from "../../ui/clock";
 import { count } from "../../ui/format";
+import { Skeleton } from "../../ui/skeleton";
 import { Empty, Failure } from "../../ui/state";
 import { sortAlerts } from "./order";
-import { Skeleton, Split } from "./panel";
+import { Split } from "./panel";
 import { ALERT, SEVERITY } from "./words";
 
 const ICON = { critical: CircleAlert, warning: TriangleAlert, info: Info };

@@ -1,6 +1,6 @@
 // The beads of a project, by what can be done with them.
 
-import type { Bead } from "@forge/client";
+import { type Bead, ForgeError } from "@forge/client";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { ChevronRight, CircleDot, Plus, Send } from "lucide-react";
@@ -14,12 +14,13 @@ import { Button } from "../../ui/button";
 import { cx } from "../../ui/class";
 import { Select, TextField } from "../../ui/field";
 import { count } from "../../ui/format";
-import { Empty, Failure } from "../../ui/state";
+import { Skeleton } from "../../ui/skeleton";
+import { Empty, Failure, messageOf } from "../../ui/state";
 import { groupBeads, holderOf, SECTION_TITLE, SECTIONS, type Section, urgency } from "./bead";
 import { BeadPanel } from "./bead-panel";
 import { DispatchPanel } from "./dispatch-panel";
 import { NewBead } from "./new-bead";
-import { Missing, Skeleton, Split } from "./panel";
+import { Missing, SELECTED, Split } from "./panel";
 
 /** Trackers are changed by other programs too, which tell nobody. */
 const LOOK_MS = 10_000;
@@ -58,6 +59,8 @@ function BeadsOf({ projectId, projects }: Props) {
     { id: "bead-new", label: "New bead", group: "Fleet", keys: "n", run: () => setAdding(true) },
     { id: "dispatch", label: "Dispatch beads", group: "Fleet", keys: "d", run: () => go({ dispatch: true }) },
   ]);
+  // The server's word for a repository without the folder .beads.
+  const hasNone = data === undefined && error instanceof ForgeError && error.status === 404;
   const open = data?.find((bead) => bead.id === openId);
   const toolbar = (
     <>
@@ -88,7 +91,12 @@ function BeadsOf({ projectId, projects }: Props) {
         >
           Dispatch
         </Button>
-        <Button weight="primary" icon={<Plus className="size-4" aria-hidden />} onClick={() => setAdding(true)}>
+        <Button
+          weight="primary"
+          disabled={hasNone}
+          icon={<Plus className="size-4" aria-hidden />}
+          onClick={() => setAdding(true)}
+        >
           New bead
         </Button>
       </div>
@@ -103,7 +111,11 @@ function BeadsOf({ projectId, projects }: Props) {
   ) : null;
   return (
     <Split toolbar={toolbar} panel={panel}>
-      {error && data === undefined ? (
+      {hasNone ? (
+        <Empty icon={<CircleDot aria-hidden />} title="This project keeps no beads">
+          {messageOf(error)}
+        </Empty>
+      ) : error && data === undefined ? (
         <Failure error={error} onRetry={() => void refetch()} />
       ) : data === undefined ? (
         <Skeleton />
@@ -200,8 +212,8 @@ const Row = memo(function Row({ bead, projectId, open }: { bead: Bead; projectId
   return (
     <div
       className={cx(
-        "relative flex min-h-9 items-center gap-3 border-line border-b px-4 py-1 text-sm hover:bg-hover",
-        open && "bg-press",
+        "relative flex min-h-9 pointer-coarse:min-h-11 items-center gap-3 border-line border-b px-4 py-1 text-sm hover:bg-hover",
+        open && SELECTED,
       )}
     >
       <span

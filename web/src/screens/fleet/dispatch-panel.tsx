@@ -7,10 +7,11 @@ import { forge } from "../../api/forge";
 import { beadsQuery, dispatchRuleQuery, workerDefinitionsQuery } from "../../api/queries";
 import { Button } from "../../ui/button";
 import { Select, Switch, TextField } from "../../ui/field";
+import { Skeleton } from "../../ui/skeleton";
 import { Failure } from "../../ui/state";
 import { toast } from "../../ui/toast";
 import { DispatchResult } from "./dispatch-result";
-import { Panel, Section, Skeleton } from "./panel";
+import { Panel, Section } from "./panel";
 
 interface Props {
   projectId: string;

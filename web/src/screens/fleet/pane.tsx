@@ -39,7 +39,11 @@ export function Pane({ worker }: { worker: ListedWorker }) {
         className="h-72 overflow-auto rounded-md border border-line bg-sunken p-3"
       >
         <pre className="font-mono text-xs">
-          {text || <span className="text-faint">{error ? messageOf(error) : data ? "Its screen is empty." : ""}</span>}
+          {text || (
+            <span className="whitespace-normal text-faint">
+              {error ? messageOf(error) : data ? "Its screen is empty." : ""}
+            </span>
+          )}
         </pre>
       </section>
       {worker.managed && <Line workerId={worker.id} />}

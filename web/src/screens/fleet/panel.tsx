@@ -7,11 +7,14 @@ import { IconButton } from "../../ui/button";
 import { cx } from "../../ui/class";
 import { Empty } from "../../ui/state";
 
+/** The row that is open. Darker would leave too little contrast to its fainter words. */
+export const SELECTED = "bg-hover shadow-[inset_2px_0_0_var(--color-accent)]";
+
 export function Split({ toolbar, children, panel }: { toolbar?: ReactNode; children: ReactNode; panel: ReactNode }) {
   const list = useRef<HTMLDivElement>(null);
   const move = (by: 1 | -1): void => {
     const rows = [...(list.current?.querySelectorAll<HTMLElement>("[data-row]") ?? [])];
-    const now = rows.findIndex((row) => row === document.activeElement);
+    const now = rows.findIndex((row) => row.matches(":focus"));
     const open = rows.findIndex((row) => row.ariaCurrent === "true");
     const from = now >= 0 ? now : open;
     rows[from < 0 ? 0 : Math.max(0, Math.min(rows.length - 1, from + by))]?.focus();
@@ -109,19 +112,5 @@ export function Facts({ facts }: { facts: readonly (readonly [name: string, valu
         </div>
       ))}
     </dl>
-  );
-}
-
-/** The place of a list that is on its way, at its height. */
-export function Skeleton({ rows = 6 }: { rows?: number }) {
-  return (
-    <div role="status" aria-label="Loading" className="flex flex-col">
-      {Array.from({ length: rows }, (_, row) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: they are all the same
-        <div key={row} className="flex h-9 items-center border-line border-b px-4">
-          <div className="h-3 rounded-sm bg-press" style={{ width: `${30 + ((row * 37) % 45)}%` }} />
-        </div>
-      ))}
-    </div>
   );
 }

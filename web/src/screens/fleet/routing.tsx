@@ -10,9 +10,10 @@ import { Badge } from "../../ui/badge";
 import { cx } from "../../ui/class";
 import { Ago } from "../../ui/clock";
 import { money } from "../../ui/format";
+import { Skeleton } from "../../ui/skeleton";
 import { Empty, Failure } from "../../ui/state";
 import { Table, Td, Th } from "../../ui/table";
-import { Skeleton, Split } from "./panel";
+import { SELECTED, Split } from "./panel";
 import { RoutingPanel } from "./routing-panel";
 import { ScoreBar } from "./score-bar";
 import { modelName, OUTCOME, REASON, TIER } from "./words";
@@ -70,7 +71,7 @@ const Row = memo(function Row({ routing, open, narrow }: { routing: Routing; ope
   const { decision, wanted, outcome } = routing;
   const otherTier = wanted !== null && wanted !== decision.tier;
   return (
-    <tr className={cx("relative hover:bg-hover", open && "bg-press")}>
+    <tr className={cx("relative hover:bg-hover", open && SELECTED)}>
       <Td className="whitespace-nowrap text-muted max-sm:hidden">
         <Ago time={routing.decided_at} />
       </Td>

@@ -72,7 +72,10 @@ function factsOf(worker: ListedWorker): [string, React.ReactNode][] {
   if (worker.parked_until) facts.push(["Parked until", new Date(worker.parked_until).toLocaleTimeString()]);
   const mono = (text: string) => <span className="break-all font-mono text-xs">{text}</span>;
   facts.push(["Workspace", mono(worker.workspace)], ["Session", mono(worker.session)]);
-  if (worker.has_session) facts.push(["Attach with", mono(`tmux -S ${worker.socket} attach -t ${worker.session}`)]);
+  const attach = worker.managed
+    ? `forge worker attach ${worker.id}`
+    : `tmux -S ${worker.socket} attach -t ${worker.session}`;
+  if (worker.has_session) facts.push(["Attach with", mono(attach)]);
   if (worker.managed) facts.push(["Log", mono(worker.log)]);
   if (worker.started_at) facts.push(["Started", <Ago key="started" time={worker.started_at} />]);
   const last = worker.restarts.at(-1);

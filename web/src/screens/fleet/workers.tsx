@@ -12,10 +12,11 @@ import { Badge, Dot } from "../../ui/badge";
 import { Button } from "../../ui/button";
 import { cx } from "../../ui/class";
 import { Elapsed } from "../../ui/clock";
+import { Skeleton } from "../../ui/skeleton";
 import { Empty, Failure } from "../../ui/state";
 import { Table, Td, Th } from "../../ui/table";
 import { countStandings, sortWorkers } from "./order";
-import { Missing, Skeleton, Split } from "./panel";
+import { Missing, SELECTED, Split } from "./panel";
 import { StartWorker } from "./start-worker";
 import { PHASE, STANDING, type Standing, standingOf, TIER } from "./words";
 import { WorkerPanel } from "./worker-panel";
@@ -41,7 +42,7 @@ export function Workers() {
   const shown = data?.find(({ id }) => id === openId);
   const toolbar = (
     <>
-      <Counts workers={data ?? []} />
+      {data && data.length > 0 && <Counts workers={data} />}
       <div className="ml-auto">{start}</div>
     </>
   );
@@ -158,7 +159,7 @@ const Row = memo(function Row({ worker, open, narrow }: { worker: ListedWorker; 
   const standing = standingOf(worker);
   const { title, tone } = STANDING[standing];
   return (
-    <tr className={cx("relative hover:bg-hover", open && "bg-press")}>
+    <tr className={cx("relative hover:bg-hover", open && SELECTED)}>
       <Td className="whitespace-nowrap">
         <span className="flex items-center gap-2">
           <Dot tone={tone} alive={isAlive(standing, worker)} />
@@ -203,7 +204,7 @@ const Row = memo(function Row({ worker, open, narrow }: { worker: ListedWorker; 
         {worker.restarts.length || <Nothing />}
       </Td>
       <Td number className="text-muted max-sm:hidden">
-        {standing === "ended" || standing === "failed" ? (
+        {["stopped", "finished", "failed"].includes(worker.phase) ? (
           <Nothing />
         ) : (
           <Elapsed since={worker.started_at ?? worker.created_at} />
