@@ -8,20 +8,33 @@ import { Kbd } from "./kbd";
 export function Menu({
   trigger,
   align = "end",
+  open,
+  onOpenChange,
+  onCloseFocus,
   children,
 }: {
   trigger: ReactNode;
   align?: "start" | "end";
+  /** For a menu that something else opens, too. */
+  open?: boolean;
+  onOpenChange?: (open: boolean) => void;
+  /** Where the focus goes when it closes, if not to the trigger. */
+  onCloseFocus?: () => void;
   children: ReactNode;
 }) {
+  const closeFocus = (event: Event): void => {
+    event.preventDefault();
+    onCloseFocus?.();
+  };
   return (
-    <Radix.Root>
+    <Radix.Root open={open} onOpenChange={onOpenChange}>
       <Radix.Trigger asChild>{trigger}</Radix.Trigger>
       <Radix.Portal>
         <Radix.Content
           align={align}
           sideOffset={4}
           collisionPadding={8}
+          onCloseAutoFocus={onCloseFocus && closeFocus}
           className="z-50 max-h-(--radix-dropdown-menu-content-available-height) min-w-48 max-w-80 animate-enter overflow-y-auto rounded-md border border-line bg-raised p-1 shadow-pop"
         >
           {children}

@@ -1,5 +1,197 @@
+// The board of a project: its tasks in columns, live.
+
+import type { TaskWithAttemptStatus as Task, TaskStatus } from "@forge/client";
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi, useNavigate } from "@tanstack/react-router";
+import { Plus, SquarePen } from "lucide-react";
+import { useCallback, useDeferredValue, useMemo, useRef, useState } from "react";
+import { cardsQuery, conflictsQuery, projectsQuery } from "../../api/queries";
+import { useChannel } from "../../live/channel";
+import { tasksChannel } from "../../live/tasks";
+import { COLUMNS } from "../../parts/status";
+import type { BoardSearch } from "../../routes";
 import { Page } from "../../shell/page";
+import { Button } from "../../ui/button";
+import { NARROW, useMedia } from "../../ui/media";
+import { Empty, Failure } from "../../ui/state";
+import { NewTask } from "../task/new-task";
+import { useTaskActions } from "./actions";
+import { CardMenu, type MenuPlace } from "./card-menu";
+import { type CardsShown, Column, ColumnGhost } from "./column";
+import { DragRoom } from "./drag";
+import { facetsOf, isFiltered, readFilter, shownColumns } from "./filter";
+import { Filters } from "./filters";
+import { type Columns, groupTasks } from "./grouping";
+import { useBoardKeyboard } from "./keyboard";
+import { clashesOf } from "./marks";
+import { useMoves } from "./moves";
+import { placeOn } from "./place";
+import { Segments } from "./segments";
+import { Summary } from "./summary";
+
+const route = getRouteApi("/projects/$projectId/tasks");
+
+/** Nothing tells when a branch comes to stand against another; it is looked at now and then. */
+const LOOK_AGAIN_MS = 30_000;
 
 export function Board() {
-  return <Page title="Board">{null}</Page>;
+  const { projectId } = route.useParams();
+  // A board of its own for each project: nothing of one is carried over into the other.
+  return <ProjectBoard key={projectId} projectId={projectId} />;
+}
+
+function ProjectBoard({ projectId }: { projectId: string }) {
+  const search = route.useSearch();
+  const navigate = useNavigate();
+  const { data: projects } = useQuery(projectsQuery());
+  const { phase, value: tasks, error } = useChannel(tasksChannel(projectId));
+  const { data: cards } = useQuery(cardsQuery(projectId));
+  const { data: conflicts } = useQuery({ ...conflictsQuery(projectId), refetchInterval: LOOK_AGAIN_MS });
+  const clashes = useMemo(() => clashesOf(conflicts), [conflicts]);
+  const { moves, move } = useMoves(projectId);
+  const narrow = useMedia(NARROW);
+  const input = useRef<HTMLInputElement>(null);
+
+  const change = useCallback(
+    (part: Partial<BoardSearch>): void => {
+      void navigate({ to: ".", search: (before) => ({ ...before, ...part }), replace: true });
+    },
+    [navigate],
+  );
+  const { q, agent, label, status } = useDeferredValue(search);
+  const filter = useMemo(() => readFilter({ q, agent, label, status }), [q, agent, label, status]);
+  const before = useRef<Columns>(undefined);
+  const groups = useMemo(() => {
+    before.current = groupTasks(tasks.values(), filter, moves, before.current);
+    return before.current;
+  }, [tasks, filter, moves]);
+  const facets = useMemo(() => facetsOf(tasks.values()), [tasks]);
+  const columns = useMemo(() => shownColumns(filter), [filter]);
+
+  const place = placeOn(projectId);
+  const [chosen, setChosen] = useState<TaskStatus>(place.column ?? "inprogress");
+  const single = columns.find((column) => column.status === chosen) ?? columns[0] ?? COLUMNS[0];
+  const shown = useMemo(() => (narrow && single ? [single] : columns), [narrow, single, columns]);
+  const lists = useMemo(() => shown.map((column) => groups.get(column.status) ?? []), [shown, groups]);
+  const choose = (next: TaskStatus): void => {
+    place.column = next;
+    setChosen(next);
+  };
+
+  const [menu, setMenu] = useState<MenuPlace>();
+  const openMenu = useCallback((task: Task, anchor: DOMRect, movesOnly = false): void => {
+    setMenu({ task, anchor, movesOnly });
+  }, []);
+  const actions = useTaskActions(() => keyboard.focus(keyboard.tabStop));
+  const keyboard = useBoardKeyboard({
+    projectId,
+    lists,
+    tasks,
+    onMove: move,
+    onMenu: openMenu,
+    onStart: actions.start,
+    onEdit: actions.edit,
+    onNew: () => change({ new: true }),
+    onSearch: () => input.current?.focus(),
+  });
+
+  const project = projects?.find(({ id }) => id === projectId);
+  const title = project?.name ?? "Board";
+  const loading = tasks.size === 0 && (phase === "connecting" || phase === "reconnecting");
+  const cardsShown: CardsShown = { projectId, cards, clashes, tabStop: keyboard.tabStop, onMenu: openMenu };
+
+  const body = () => {
+    if (phase === "failed" && tasks.size === 0) return <Failure error={error} />;
+    if (!loading && tasks.size === 0) return <FirstTask onNew={() => change({ new: true })} />;
+    const found = lists.some((list) => list.length > 0);
+    return (
+      <DragRoom onMove={move}>
+        <div className="flex h-full flex-col gap-3 p-3 md:p-4">
+          {narrow && (
+            <Segments
+              columns={columns}
+              counts={loading ? undefined : new Map([...groups].map(([status, group]) => [status, group.length]))}
+              chosen={single?.status ?? "todo"}
+              onChoose={choose}
+            />
+          )}
+          {!loading && !found && isFiltered(search) && !narrow && (
+            <p className="text-muted text-sm" role="status">
+              No task matches. Clear the search and filters to see all {tasks.size}.
+            </p>
+          )}
+          {/* biome-ignore lint/a11y/noStaticElementInteractions: keys that its cards let through */}
+          <div
+            className="flex min-h-0 flex-1 gap-3 overflow-x-auto"
+            onKeyDown={keyboard.onKeyDown}
+            onFocus={({ target }) => target.dataset.task && keyboard.onFocus(target.dataset.task)}
+          >
+            {shown.map((column, at) =>
+              loading ? (
+                <ColumnGhost key={column.status} column={column} at={at} hideHead={narrow} />
+              ) : (
+                <Column key={column.status} column={column} tasks={lists[at] ?? []} hideHead={narrow} {...cardsShown} />
+              ),
+            )}
+          </div>
+        </div>
+      </DragRoom>
+    );
+  };
+
+  return (
+    <Page
+      title={title}
+      beside={<Summary tasks={tasks} cards={cards} loading={loading} />}
+      actions={
+        <>
+          <Filters search={search} facets={facets} compact={narrow} input={input} onChange={change} />
+          <Button
+            weight="primary"
+            aria-keyshortcuts="n"
+            icon={<Plus className="size-4" aria-hidden />}
+            onClick={() => change({ new: true })}
+          >
+            New task
+          </Button>
+        </>
+      }
+    >
+      {body()}
+      <CardMenu
+        place={menu}
+        onClose={() => setMenu(undefined)}
+        onOpen={({ id: taskId }) =>
+          void navigate({ to: "/projects/$projectId/tasks/$taskId", params: { projectId, taskId } })
+        }
+        onMove={move}
+        onStart={actions.start}
+        onEdit={actions.edit}
+        onDelete={actions.remove}
+        onCloseFocus={() => keyboard.focus(menu?.task.id)}
+      />
+      {actions.dialogs}
+      <NewTask
+        projectId={projectId}
+        open={search.new === true}
+        onOpenChange={(open) => change({ new: open || undefined })}
+      />
+    </Page>
+  );
+}
+
+function FirstTask({ onNew }: { onNew: () => void }) {
+  return (
+    <Empty
+      icon={<SquarePen aria-hidden />}
+      title="Write your first task"
+      action={
+        <Button weight="primary" onClick={onNew}>
+          New task
+        </Button>
+      }
+    >
+      Say what should change. An agent works on it in a worktree of its own; you review what comes of it.
+    </Empty>
+  );
 }

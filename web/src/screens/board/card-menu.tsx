@@ -1,0 +1,77 @@
+// The menu of a card. There is one for the whole board; it opens where it is asked for.
+
+import type { TaskWithAttemptStatus as Task, TaskStatus } from "@forge/client";
+import { ArrowUpRight, Pencil, Play, Trash2 } from "lucide-react";
+import { COLUMNS } from "../../parts/status";
+import { Dot } from "../../ui/badge";
+import { Menu, MenuItem, MenuLabel, MenuLine } from "../../ui/menu";
+
+export interface MenuPlace {
+  task: Task;
+  anchor: DOMRect;
+  /** Only where it can go. */
+  movesOnly?: boolean;
+}
+
+interface Props {
+  place: MenuPlace | undefined;
+  onClose: () => void;
+  onOpen: (task: Task) => void;
+  onMove: (task: Task, status: TaskStatus) => void;
+  onStart: (task: Task) => void;
+  onEdit: (task: Task) => void;
+  onDelete: (task: Task) => void;
+  /** Gives the focus back to the card. */
+  onCloseFocus: () => void;
+}
+
+export function CardMenu({ place, onClose, onOpen, onMove, onStart, onEdit, onDelete, onCloseFocus }: Props) {
+  if (!place) return null;
+  const { task, anchor, movesOnly } = place;
+  const { left, top, width, height } = anchor;
+  const trigger = (
+    <span aria-hidden className="pointer-events-none fixed" style={{ left, top, width, height }} tabIndex={-1} />
+  );
+  return (
+    <Menu trigger={trigger} open onOpenChange={(open) => open || onClose()} onCloseFocus={onCloseFocus}>
+      {!movesOnly && (
+        <>
+          <MenuItem icon={<ArrowUpRight aria-hidden />} keys="enter" onSelect={() => onOpen(task)}>
+            Open
+          </MenuItem>
+          {task.status === "todo" && (
+            <MenuItem icon={<Play aria-hidden />} keys="s" onSelect={() => onStart(task)}>
+              Start
+            </MenuItem>
+          )}
+          <MenuItem icon={<Pencil aria-hidden />} keys="e" onSelect={() => onEdit(task)}>
+            Edit
+          </MenuItem>
+          <MenuLine />
+        </>
+      )}
+      <MenuLabel>Move to</MenuLabel>
+      {COLUMNS.filter(({ status }) => status !== task.status).map(({ status, title, tone }) => (
+        <MenuItem
+          key={status}
+          icon={
+            <span className="flex size-4 items-center justify-center">
+              <Dot tone={tone} />
+            </span>
+          }
+          onSelect={() => onMove(task, status)}
+        >
+          {title}
+        </MenuItem>
+      ))}
+      {!movesOnly && (
+        <>
+          <MenuLine />
+          <MenuItem icon={<Trash2 aria-hidden />} danger onSelect={() => onDelete(task)}>
+            Delete
+          </MenuItem>
+        </>
+      )}
+    </Menu>
+  );
+}

@@ -1,0 +1,166 @@
+// A task on the board: its title, and what there is to know about it at a glance.
+// Invariant: it is drawn again only when its own task, card, clash or place changes.
+
+import { useDraggable } from "@dnd-kit/react";
+import type { TaskWithAttemptStatus as Task, TaskCard } from "@forge/client";
+import { Link } from "@tanstack/react-router";
+import {
+  CircleHelp,
+  CircleX,
+  Clock,
+  FileDiff,
+  GitMerge,
+  GitPullRequest,
+  type LucideIcon,
+  MessageSquareMore,
+  MoreHorizontal,
+  ShieldQuestion,
+  TriangleAlert,
+} from "lucide-react";
+import { memo } from "react";
+import { Badge, Dot } from "../../ui/badge";
+import { cx } from "../../ui/class";
+import { Ago, Elapsed } from "../../ui/clock";
+import { agentName, duration, money, short } from "../../ui/format";
+import { isRunning, type MarkKind, marksOf } from "./marks";
+
+interface Shown {
+  task: Task;
+  card: TaskCard | undefined;
+  clash: string | undefined;
+}
+
+interface Props extends Shown {
+  /** The one card that Tab reaches. */
+  isTabStop: boolean;
+  onMenu: (task: Task, anchor: DOMRect) => void;
+}
+
+export const HINT_ID = "board-card-hint";
+const BOX = "group relative flex flex-col gap-1.5 rounded-md border bg-surface p-3 shadow-card";
+
+export const Card = memo(function Card({ task, card, clash, isTabStop, onMenu }: Props) {
+  const { ref, isDragging } = useDraggable({ id: task.id, data: { task, card, clash } });
+  const marks = marksOf(task, card, clash);
+  const more = marks.flatMap((mark) => mark.more ?? []).join("\n");
+  return (
+    <div
+      ref={ref}
+      className={cx(
+        BOX,
+        "border-line transition-colors hover:border-line-strong",
+        "has-[a:focus-visible]:border-accent has-[a:focus-visible]:outline-2 has-[a:focus-visible]:outline-accent",
+        isDragging && "opacity-40",
+      )}
+    >
+      <Link
+        to="/projects/$projectId/tasks/$taskId"
+        params={{ projectId: task.project_id, taskId: task.id }}
+        preload={false}
+        data-task={task.id}
+        tabIndex={isTabStop ? 0 : -1}
+        draggable={false}
+        title={more || undefined}
+        aria-describedby={HINT_ID}
+        className="line-clamp-2 pr-5 text-sm outline-none [overflow-wrap:anywhere] after:absolute after:inset-0 after:rounded-md"
+      >
+        {task.title}
+      </Link>
+      <Facts task={task} card={card} clash={clash} />
+      <button
+        type="button"
+        data-no-drag
+        tabIndex={isTabStop ? 0 : -1}
+        aria-label={`Actions for ${task.title}`}
+        aria-haspopup="menu"
+        onClick={(event) => onMenu(task, event.currentTarget.getBoundingClientRect())}
+        className="absolute top-1.5 right-1.5 flex size-7 items-center justify-center rounded-sm text-faint opacity-0 hover:bg-hover hover:text-ink focus-visible:opacity-100 group-hover:opacity-100 pointer-coarse:size-11 pointer-coarse:opacity-100 pointer-coarse:top-0 pointer-coarse:right-0"
+      >
+        <MoreHorizontal className="size-4" aria-hidden />
+      </button>
+    </div>
+  );
+});
+
+/** The card that follows the pointer. */
+export function CardInHand({ task, card, clash }: Shown) {
+  return (
+    <div className={cx(BOX, "rotate-1 cursor-grabbing border-accent shadow-pop")}>
+      <p className="line-clamp-2 pr-5 text-sm [overflow-wrap:anywhere]">{task.title}</p>
+      <Facts task={task} card={card} clash={clash} />
+    </div>
+  );
+}
+
+const ICON: Record<MarkKind, LucideIcon> = {
+  answer: CircleHelp,
+  failed: CircleX,
+  conflict: TriangleAlert,
+  unverified: ShieldQuestion,
+  parked: Clock,
+  queued: MessageSquareMore,
+  pr: GitPullRequest,
+  merged: GitMerge,
+};
+
+const MOST_LABELS = 2;
+
+function Facts({ task, card, clash }: Shown) {
+  const labels = task.labels ?? [];
+  return (
+    <div className="flex flex-wrap items-center gap-x-2 gap-y-1.5 text-faint text-xs">
+      {marksOf(task, card, clash).map(({ kind, tone, text }) => {
+        const Icon = ICON[kind];
+        return (
+          <Badge key={kind} tone={tone} icon={<Icon aria-hidden />}>
+            {text}
+          </Badge>
+        );
+      })}
+      {labels.slice(0, MOST_LABELS).map((label) => (
+        <Badge key={label}>{label}</Badge>
+      ))}
+      {labels.length > MOST_LABELS && <span>+{labels.length - MOST_LABELS}</span>}
+      <Work task={task} card={card} />
+    </div>
+  );
+}
+
+/** Who works on it, for how long, for how much, and what came of it. */
+function Work({ task, card }: { task: Task; card: TaskCard | undefined }) {
+  const agent = card?.executor ?? task.executor;
+  if (!agent) return <Ago time={task.updated_at} />;
+  const running = isRunning(task, card);
+  return (
+    <>
+      <span className={cx("inline-flex h-5 min-w-0 items-center gap-1.5", running && "text-accent")}>
+        {running && <Dot tone="accent" alive />}
+        <span className="truncate">{agentName(agent)}</span>
+        {running && card?.running_since ? (
+          <Elapsed since={card.running_since} />
+        ) : running ? (
+          <span>working</span>
+        ) : card && card.elapsed_ms > 0 ? (
+          <span className="tabular">{duration(card.elapsed_ms)}</span>
+        ) : null}
+      </span>
+      {card && card.attempts > 1 && <span className="tabular">{card.attempts} attempts</span>}
+      {card?.cost_usd ? <span className="tabular">{money(card.cost_usd)}</span> : null}
+      {card?.files_changed ? <Changes card={card} /> : null}
+    </>
+  );
+}
+
+function Changes({ card }: { card: TaskCard }) {
+  return (
+    <span className="ml-auto inline-flex gap-1.5 tabular">
+      <span className="inline-flex items-center gap-1">
+        <FileDiff className="size-3" aria-hidden />
+        {card.files_changed}
+        <span className="sr-only">{card.files_changed === 1 ? "file" : "files"} changed,</span>
+      </span>
+      <span className="text-good">+{short(card.additions ?? 0)}</span>
+      <span className="text-bad">−{short(card.deletions ?? 0)}</span>
+    </span>
+  );
+}

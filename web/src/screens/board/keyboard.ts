@@ -1,0 +1,139 @@
+// The board by keyboard: one card at a time has the focus, arrows and h j k l go to its neighbours.
+
+import type { TaskWithAttemptStatus as Task, TaskStatus } from "@forge/client";
+import { type KeyboardEvent, useCallback, useEffect, useRef, useState } from "react";
+import { COLUMNS } from "../../parts/status";
+import { useCommands } from "../../shell/commands";
+import { placeOn } from "./place";
+import { type Direction, firstOf, neighbour, placeOf } from "./roving";
+
+const ARROWS: Record<string, Direction> = {
+  ArrowUp: "up",
+  ArrowDown: "down",
+  ArrowLeft: "left",
+  ArrowRight: "right",
+};
+
+export function linkOf(taskId: string): HTMLElement | null {
+  return document.querySelector<HTMLElement>(`[data-task="${CSS.escape(taskId)}"]`);
+}
+
+interface Given {
+  projectId: string;
+  /** The tasks of the columns that are shown. */
+  lists: readonly (readonly Task[])[];
+  tasks: ReadonlyMap<string, Task>;
+  onMove: (task: Task, status: TaskStatus) => void;
+  onMenu: (task: Task, anchor: DOMRect, movesOnly: boolean) => void;
+  onStart: (task: Task) => void;
+  onEdit: (task: Task) => void;
+  onNew: () => void;
+  onSearch: () => void;
+}
+
+interface Keyboard {
+  /** The card that Tab reaches. */
+  tabStop: string | undefined;
+  focus: (taskId: string | undefined) => void;
+  onKeyDown: (event: KeyboardEvent) => void;
+  onFocus: (taskId: string) => void;
+}
+
+export function useBoardKeyboard(given: Given): Keyboard {
+  const { projectId, lists, tasks, onMove, onMenu, onStart, onEdit, onNew, onSearch } = given;
+  const place = placeOn(projectId);
+  const [active, setActive] = useState(place.taskId);
+  const wanted = useRef<{ id: string; scroll: boolean }>(undefined);
+  const [asked, setAsked] = useState(0);
+  const tabStop = placeOf(lists, active) ? active : firstOf(lists);
+
+  const focus = useCallback((taskId: string | undefined): void => {
+    if (taskId === undefined) return;
+    wanted.current = { id: taskId, scroll: true };
+    setActive(taskId);
+    // Also when the card is the same one: the focus may be elsewhere.
+    setAsked((count) => count + 1);
+  }, []);
+
+  // The card exists once it is the active one, however far away it is; then it can have the focus.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: looked at again whenever somebody asks or the cards change
+  useEffect(() => {
+    const { id, scroll } = wanted.current ?? {};
+    const link = id && linkOf(id);
+    if (!link) return;
+    wanted.current = undefined;
+    link.focus({ preventScroll: true });
+    if (scroll) link.closest("li")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }, [asked, lists]);
+
+  const returned = useRef(false);
+  useEffect(() => {
+    if (returned.current || lists.every((list) => list.length === 0)) return;
+    returned.current = true;
+    // Coming back to the board; its columns stand where they stood, so nothing has to scroll.
+    const free = document.activeElement === document.body || document.activeElement?.id === "main";
+    if (place.taskId && free) {
+      wanted.current = { id: place.taskId, scroll: false };
+      setAsked((count) => count + 1);
+    }
+  }, [lists, place]);
+
+  const focused = (): Task | undefined => {
+    const link = document.activeElement?.closest("[data-task]");
+    return link instanceof HTMLElement ? tasks.get(link.dataset.task ?? "") : undefined;
+  };
+  const go = (direction: Direction) => (): void => focus(focused() ? neighbour(lists, active, direction) : tabStop);
+  const shift = (step: number) => (): void => {
+    const task = focused();
+    const column = placeOf(lists, task?.id)?.[0];
+    const at = COLUMNS.findIndex(({ status }) => status === task?.status);
+    const next = COLUMNS[at + step];
+    if (!task || column === undefined || at < 0 || !next) return;
+    onMove(task, next.status);
+    focus(task.id);
+  };
+  const onTask = (act: (task: Task) => void) => (): void => {
+    const task = focused();
+    if (task) act(task);
+  };
+  const menu = (movesOnly: boolean) =>
+    onTask((task) => {
+      const box = linkOf(task.id)?.parentElement?.getBoundingClientRect();
+      if (box) onMenu(task, box, movesOnly);
+    });
+  const group = "Board";
+  useCommands([
+    { id: "board-new", label: "New task", group, keys: "n", words: "create add", run: onNew },
+    { id: "board-search", label: "Search tasks", group, keys: "/", words: "find filter", run: onSearch },
+    { id: "board-down", label: "Next card", group, keys: "j", run: go("down") },
+    { id: "board-up", label: "Card before", group, keys: "k", run: go("up") },
+    { id: "board-left", label: "Column to the left", group, keys: "h", run: go("left") },
+    { id: "board-right", label: "Column to the right", group, keys: "l", run: go("right") },
+    { id: "board-move", label: "Move the card", group, keys: "m", run: menu(true) },
+    { id: "board-back", label: "Move the card to the column before", group, keys: "[", run: shift(-1) },
+    { id: "board-on", label: "Move the card to the next column", group, keys: "]", run: shift(1) },
+    {
+      id: "board-start",
+      label: "Start the task",
+      group,
+      keys: "s",
+      run: onTask((t) => t.status === "todo" && onStart(t)),
+    },
+    { id: "board-edit", label: "Edit the task", group, keys: "e", run: onTask(onEdit) },
+    { id: "board-menu", label: "Actions of the card", group, keys: ".", run: menu(false) },
+  ]);
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const direction = ARROWS[event.key];
+    if (!direction || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || !focused()) return;
+    event.preventDefault();
+    go(direction)();
+  };
+  const onFocus = useCallback(
+    (taskId: string): void => {
+      place.taskId = taskId;
+      setActive(taskId);
+    },
+    [place],
+  );
+  return { tabStop, focus, onKeyDown, onFocus };
+}

@@ -1,0 +1,1 @@
+export const NewTask = (_: { projectId: string; open: boolean; onOpenChange: (open: boolean) => void }) => null;
