@@ -1,6 +1,7 @@
 // What the page asks for, and under which key it is kept.
 // Invariant: every answer that is kept has its key here, so that `live/events` can tell what an event makes old.
 
+import type { TaskStatus } from "@forge/client";
 import { queryOptions } from "@tanstack/react-query";
 import { forge } from "./forge";
 
@@ -149,4 +150,28 @@ export const workersUsageQuery = (period: Period) =>
     queryKey: ["usage", "workers", period],
     queryFn: () => forge.request("GET /api/usage/workers", { query: { ...period } }),
     ...COUNTED,
+  });
+/** What is in a folder of the server's machine; without a path, in the home folder. */
+export const folderQuery = (path: string | undefined) =>
+  queryOptions({
+    queryKey: ["folder", path ?? ""],
+    queryFn: () => forge.listDirectory(path),
+    retry: false,
+    ...LOOKED_UP,
+  });
+
+/** Repositories where people usually keep them. */
+export const repositoriesQuery = () =>
+  queryOptions({ queryKey: ["repositories"], queryFn: () => forge.listGitRepositories(), ...LOOKED_UP });
+
+/** How many tasks a project has in each status. */
+export const taskCountsQuery = (projectId: string) =>
+  queryOptions({
+    queryKey: ["task-counts", projectId],
+    queryFn: async () => {
+      const counts: Partial<Record<TaskStatus, number>> = {};
+      for (const { status } of await forge.listTasks(projectId)) counts[status] = (counts[status] ?? 0) + 1;
+      return counts;
+    },
+    ...LOOKED_UP,
   });

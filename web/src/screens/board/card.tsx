@@ -108,7 +108,7 @@ const MOST_LABELS = 2;
 function Facts({ task, card, clash }: Shown) {
   const labels = task.labels ?? [];
   return (
-    <div className="flex flex-wrap items-center gap-x-2 gap-y-1.5 text-faint text-xs">
+    <div className="flex min-h-5 flex-wrap items-center gap-x-2 gap-y-1 text-faint text-xs">
       {marksOf(task, card, clash).map(({ kind, tone, text }) => {
         const Icon = ICON[kind];
         return (

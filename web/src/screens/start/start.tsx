@@ -1,5 +1,82 @@
+// Where one begins: the projects, or, when there is none, what Forge is and two ways in.
+
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi, useNavigate } from "@tanstack/react-router";
+import { FolderPlus, Play } from "lucide-react";
+import { projectsQuery } from "../../api/queries";
+import { useCommands } from "../../shell/commands";
 import { Page } from "../../shell/page";
+import { Button } from "../../ui/button";
+import { Failure } from "../../ui/state";
+import { AddRepository } from "./add-repository";
+import { Agents } from "./agents";
+import { useDemo } from "./demo";
+import { Projects } from "./projects";
+
+const route = getRouteApi("/projects");
 
 export function Start() {
-  return <Page title="Projects">{null}</Page>;
+  const { add } = route.useSearch();
+  const navigate = useNavigate();
+  const { data: projects, error, refetch } = useQuery(projectsQuery());
+  const setAdding = (open: boolean): void => {
+    void navigate({ to: "/projects", search: open ? { add: true } : {}, replace: true });
+  };
+  const demo = useDemo();
+  useCommands([
+    { id: "add", label: "Add a repository", group: "Projects", keys: "n", run: () => setAdding(true) },
+    { id: "demo", label: "Try the demo", group: "Projects", words: "example sample", run: demo.start },
+  ]);
+  const actions = (
+    <>
+      <Button icon={<Play className="size-4" aria-hidden />} busy={demo.isStarting} onClick={demo.start}>
+        Try the demo
+      </Button>
+      <Button weight="primary" icon={<FolderPlus className="size-4" aria-hidden />} onClick={() => setAdding(true)}>
+        Add a repository
+      </Button>
+    </>
+  );
+  const empty = projects?.length === 0;
+  return (
+    <Page title="Projects" actions={projects && !empty ? actions : undefined}>
+      {error && !projects ? (
+        <Failure error={error} onRetry={() => void refetch()} />
+      ) : empty ? (
+        <Welcome actions={actions} />
+      ) : (
+        <div className="mx-auto flex max-w-5xl flex-col gap-8 p-4 md:p-6">
+          {projects ? <Projects projects={projects} /> : <Ghosts />}
+          <Agents />
+        </div>
+      )}
+      <AddRepository open={add === true} onOpenChange={setAdding} />
+    </Page>
+  );
+}
+
+function Welcome({ actions }: { actions: React.ReactNode }) {
+  return (
+    <div className="mx-auto flex max-w-2xl flex-col gap-8 px-4 py-10 md:py-20">
+      <div className="flex flex-col gap-4">
+        <p className="text-balance font-semibold text-xl">Run many coding agents at once, and land their work.</p>
+        <p className="max-w-xl text-md text-muted">
+          Write tasks on a board. Each one is done by an agent in a git worktree of its own; you watch, answer, review
+          the diff and merge.
+        </p>
+        <div className="mt-2 flex flex-wrap gap-2">{actions}</div>
+      </div>
+      <Agents />
+    </div>
+  );
+}
+
+function Ghosts() {
+  return (
+    <div className="grid gap-3 sm:grid-cols-2 lg:grid-cols-3" aria-hidden>
+      {[1, 2, 3].map((nth) => (
+        <div key={nth} className="h-26 rounded-lg border border-line bg-surface" />
+      ))}
+    </div>
+  );
 }

@@ -1,0 +1,140 @@
+// The projects, each with how its tasks stand.
+
+import type { Project } from "@forge/client";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link, useNavigate } from "@tanstack/react-router";
+import { ArrowUpRight, Code, MoreHorizontal, Settings2, Unplug } from "lucide-react";
+import { type RefObject, useEffect, useRef, useState } from "react";
+import { forge } from "../../api/forge";
+import { projectsQuery, taskCountsQuery } from "../../api/queries";
+import { COLUMNS } from "../../parts/status";
+import { forgetProject, lastProject } from "../../shell/last-project";
+import { Dot } from "../../ui/badge";
+import { IconButton } from "../../ui/button";
+import { useConfirm } from "../../ui/dialog";
+import { Menu, MenuItem, MenuLine } from "../../ui/menu";
+import { messageOf } from "../../ui/state";
+import { toast } from "../../ui/toast";
+
+export function Projects({ projects }: { projects: readonly Project[] }) {
+  const { ask, dialog } = useConfirm();
+  const queries = useQueryClient();
+  const remove = (project: Project): void =>
+    ask({
+      title: `Remove ${project.name}?`,
+      about:
+        "Forge forgets the project with its tasks and logs, and puts its worktrees away. The repository and its branches stay as they are.",
+      verb: "Remove",
+      onConfirm: async () => {
+        try {
+          await forge.deleteProject(project.id);
+        } catch (error) {
+          toast.failed(messageOf(error));
+          throw error;
+        }
+        if (lastProject() === project.id) forgetProject();
+        await queries.invalidateQueries(projectsQuery());
+      },
+    });
+  return (
+    <>
+      <ul className="grid gap-3 sm:grid-cols-2 lg:grid-cols-3">
+        {projects.map((project) => (
+          <ProjectCard key={project.id} project={project} onRemove={() => remove(project)} />
+        ))}
+      </ul>
+      {dialog}
+    </>
+  );
+}
+
+function ProjectCard({ project, onRemove }: { project: Project; onRemove: () => void }) {
+  const { id: projectId, name, git_repo_path } = project;
+  const card = useRef<HTMLLIElement>(null);
+  const navigate = useNavigate();
+  const openEditor = useMutation({
+    mutationFn: () => forge.openProjectInEditor(projectId),
+    onSuccess: ({ url }) => url && window.open(url),
+  });
+  return (
+    <li
+      ref={card}
+      className="relative flex flex-col gap-3 rounded-lg border border-line bg-surface p-4 shadow-card transition-colors hover:border-line-strong"
+    >
+      <div className="flex items-start gap-2">
+        <div className="min-w-0 flex-1">
+          <Link
+            to="/projects/$projectId/tasks"
+            params={{ projectId }}
+            className="block truncate font-medium text-base after:absolute after:inset-0 after:rounded-lg"
+          >
+            {name}
+          </Link>
+          <p className="truncate font-mono text-faint text-xs" title={git_repo_path}>
+            {git_repo_path}
+          </p>
+        </div>
+        <div className="relative z-10 -mt-1 -mr-1">
+          <Menu
+            trigger={
+              <IconButton label={`Actions for ${name}`} size="sm">
+                <MoreHorizontal className="size-4" aria-hidden />
+              </IconButton>
+            }
+          >
+            <MenuItem
+              icon={<ArrowUpRight aria-hidden />}
+              onSelect={() => void navigate({ to: "/projects/$projectId/tasks", params: { projectId } })}
+            >
+              Open the board
+            </MenuItem>
+            <MenuItem icon={<Code aria-hidden />} onSelect={() => openEditor.mutate()}>
+              Open in the editor
+            </MenuItem>
+            <MenuItem
+              icon={<Settings2 aria-hidden />}
+              onSelect={() =>
+                void navigate({
+                  to: "/settings/$section",
+                  params: { section: "projects" },
+                  search: { project: projectId },
+                })
+              }
+            >
+              Settings
+            </MenuItem>
+            <MenuLine />
+            <MenuItem icon={<Unplug aria-hidden />} danger onSelect={onRemove}>
+              Remove
+            </MenuItem>
+          </Menu>
+        </div>
+      </div>
+      <Counts projectId={projectId} inside={card} />
+    </li>
+  );
+}
+
+/** Counting asks for all tasks, so it is done only for projects that are in sight. */
+function Counts({ projectId, inside }: { projectId: string; inside: RefObject<Element | null> }) {
+  const [seen, setSeen] = useState(false);
+  useEffect(() => {
+    if (!inside.current) return;
+    const observer = new IntersectionObserver(([entry]) => entry?.isIntersecting && setSeen(true));
+    observer.observe(inside.current);
+    return () => observer.disconnect();
+  }, [inside]);
+  const { data: counts } = useQuery({ ...taskCountsQuery(projectId), enabled: seen });
+  const shown = COLUMNS.filter(({ status }) => counts?.[status]);
+  return (
+    <p className="flex min-h-4 flex-wrap gap-x-3 gap-y-1 text-muted text-xs tabular">
+      {counts && shown.length === 0 && <span className="text-faint">No tasks yet</span>}
+      {shown.map(({ status, title, tone }) => (
+        <span key={status} className="inline-flex items-center gap-1.5">
+          <Dot tone={tone} />
+          {counts?.[status]} {title.toLowerCase()}
+        </span>
+      ))}
+    </p>
+  );
+}
