@@ -34,6 +34,9 @@ const route = getRouteApi("/projects/$projectId/tasks");
 /** Nothing tells when a branch comes to stand against another; it is looked at now and then. */
 const LOOK_AGAIN_MS = 30_000;
 
+/** What a phone shows until somebody chooses: where something is going on. */
+const FIRST_LOOK: readonly TaskStatus[] = ["inprogress", "inreview", "todo"];
+
 export function Board() {
   const { projectId } = route.useParams();
   // A board of its own for each project: nothing of one is carried over into the other.
@@ -69,8 +72,11 @@ function ProjectBoard({ projectId }: { projectId: string }) {
   const columns = useMemo(() => shownColumns(filter), [filter]);
 
   const place = placeOn(projectId);
-  const [chosen, setChosen] = useState<TaskStatus>(place.column ?? "inprogress");
-  const single = columns.find((column) => column.status === chosen) ?? columns[0] ?? COLUMNS[0];
+  const [chosen, setChosen] = useState(place.column);
+  const single = useMemo(() => {
+    const filled = FIRST_LOOK.find((each) => groups.get(each)?.length);
+    return columns.find((column) => column.status === (chosen ?? filled)) ?? columns[0] ?? COLUMNS[0];
+  }, [columns, chosen, groups]);
   const shown = useMemo(() => (narrow && single ? [single] : columns), [narrow, single, columns]);
   const lists = useMemo(() => shown.map((column) => groups.get(column.status) ?? []), [shown, groups]);
   const choose = (next: TaskStatus): void => {
@@ -85,6 +91,7 @@ function ProjectBoard({ projectId }: { projectId: string }) {
   const actions = useTaskActions(() => keyboard.focus(keyboard.tabStop));
   const keyboard = useBoardKeyboard({
     projectId,
+    columns: shown,
     lists,
     tasks,
     onMove: move,

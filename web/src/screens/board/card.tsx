@@ -37,7 +37,7 @@ interface Props extends Shown {
 }
 
 export const HINT_ID = "board-card-hint";
-const BOX = "group relative flex flex-col gap-1.5 rounded-md border bg-surface p-3 shadow-card";
+const BOX = "group @container relative flex flex-col gap-1 rounded-md border bg-surface p-3 shadow-card";
 
 export const Card = memo(function Card({ task, card, clash, isTabStop, onMenu }: Props) {
   const { ref, isDragging } = useDraggable({ id: task.id, data: { task, card, clash } });
@@ -103,49 +103,64 @@ const ICON: Record<MarkKind, LucideIcon> = {
   merged: GitMerge,
 };
 
-const MOST_LABELS = 2;
-
+/** One line of marks, the first in words; what does not fit is not shown. One line about the work. */
 function Facts({ task, card, clash }: Shown) {
+  const marks = marksOf(task, card, clash);
   const labels = task.labels ?? [];
   return (
-    <div className="flex min-h-5 flex-wrap items-center gap-x-2 gap-y-1 text-faint text-xs">
-      {marksOf(task, card, clash).map(({ kind, tone, text }) => {
-        const Icon = ICON[kind];
-        return (
-          <Badge key={kind} tone={tone} icon={<Icon aria-hidden />}>
-            {text}
-          </Badge>
-        );
-      })}
-      {labels.slice(0, MOST_LABELS).map((label) => (
-        <Badge key={label}>{label}</Badge>
-      ))}
-      {labels.length > MOST_LABELS && <span>+{labels.length - MOST_LABELS}</span>}
-      <Work task={task} card={card} />
-    </div>
+    <>
+      {marks.length + labels.length > 0 && (
+        <div className="flex h-5 flex-wrap gap-1 overflow-hidden">
+          {marks.map(({ kind, tone, text }, at) => {
+            const Icon = ICON[kind];
+            return at === 0 ? (
+              <Badge key={kind} tone={tone} icon={<Icon aria-hidden />}>
+                {text}
+              </Badge>
+            ) : (
+              <Badge key={kind} tone={tone}>
+                <span className="flex h-5 items-center">
+                  <Icon aria-hidden />
+                </span>
+                <span className="sr-only">{text}</span>
+              </Badge>
+            );
+          })}
+          {labels.map((label) => (
+            <Badge key={label}>{label}</Badge>
+          ))}
+        </div>
+      )}
+      <div className="flex h-5 items-center gap-2 whitespace-nowrap text-faint text-xs tabular">
+        <Work task={task} card={card} />
+      </div>
+    </>
   );
 }
 
-/** Who works on it, for how long, for how much, and what came of it. */
+/** Who works on it, for how long, for how much, and what came of it; narrow columns leave out what can wait. */
 function Work({ task, card }: { task: Task; card: TaskCard | undefined }) {
   const agent = card?.executor ?? task.executor;
   if (!agent) return <Ago time={task.updated_at} />;
   const running = isRunning(task, card);
+  const attempts = card?.attempts ?? task.attempt_count;
   return (
     <>
-      <span className={cx("inline-flex h-5 min-w-0 items-center gap-1.5", running && "text-accent")}>
-        {running && <Dot tone="accent" alive />}
-        <span className="truncate">{agentName(agent)}</span>
-        {running && card?.running_since ? (
-          <Elapsed since={card.running_since} />
-        ) : running ? (
-          <span>working</span>
-        ) : card && card.elapsed_ms > 0 ? (
-          <span className="tabular">{duration(card.elapsed_ms)}</span>
-        ) : null}
-      </span>
-      {card && card.attempts > 1 && <span className="tabular">{card.attempts} attempts</span>}
-      {card?.cost_usd ? <span className="tabular">{money(card.cost_usd)}</span> : null}
+      {running && <Dot tone="accent" alive />}
+      <span className={cx("min-w-0 truncate", running && "text-accent")}>{agentName(agent)}</span>
+      {attempts > 1 && (
+        <span>
+          <span aria-hidden>×{attempts}</span>
+          <span className="sr-only">{attempts} attempts</span>
+        </span>
+      )}
+      {running && (
+        <span className="text-accent">{card?.running_since ? <Elapsed since={card.running_since} /> : "working"}</span>
+      )}
+      {!running && card && card.elapsed_ms > 0 && (
+        <span className="@max-[16rem]:hidden">{duration(card.elapsed_ms)}</span>
+      )}
+      {card?.cost_usd ? <span className="ml-auto">{money(card.cost_usd)}</span> : null}
       {card?.files_changed ? <Changes card={card} /> : null}
     </>
   );
@@ -153,8 +168,8 @@ function Work({ task, card }: { task: Task; card: TaskCard | undefined }) {
 
 function Changes({ card }: { card: TaskCard }) {
   return (
-    <span className="ml-auto inline-flex gap-1.5 tabular">
-      <span className="inline-flex items-center gap-1">
+    <span className={cx("inline-flex gap-1.5", !card.cost_usd && "ml-auto")}>
+      <span className="inline-flex items-center gap-1 @max-[16rem]:hidden">
         <FileDiff className="size-3" aria-hidden />
         {card.files_changed}
         <span className="sr-only">{card.files_changed === 1 ? "file" : "files"} changed,</span>

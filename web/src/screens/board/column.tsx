@@ -51,8 +51,8 @@ export function ColumnFrame({ column, count, hideHead, children }: FrameProps) {
       ref={ref}
       aria-label={column.title}
       className={cx(
-        "flex h-full min-w-56 flex-1 flex-col rounded-lg bg-sunken transition-colors",
-        isDropTarget && "bg-accent-soft",
+        "flex h-full min-w-56 flex-1 flex-col rounded-lg bg-sunken",
+        isDropTarget && "inset-ring-2 inset-ring-accent",
       )}
     >
       {!hideHead && (

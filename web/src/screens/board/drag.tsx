@@ -6,6 +6,7 @@ import {
   Cursor,
   type Draggable,
   Feedback,
+  type KeyboardSensorOptions,
   PointerActivationConstraints,
   PreventSelection,
   StyleInjector,
@@ -42,6 +43,20 @@ const indexOf = (id: string | number): number => COLUMNS.findIndex(({ status }) 
 const isNoHandle = (target: EventTarget | null): boolean =>
   target instanceof Element && target.closest("[data-no-drag]") !== null;
 
+const KEYBOARD: KeyboardSensorOptions = {
+  // Enter opens the card.
+  keyboardCodes: {
+    start: ["Space"],
+    cancel: ["Escape"],
+    end: ["Space", "Enter", "Tab"],
+    up: ["ArrowUp"],
+    down: ["ArrowDown"],
+    left: ["ArrowLeft"],
+    right: ["ArrowRight"],
+  },
+  preventActivation: ({ target }) => isNoHandle(target),
+};
+
 const SENSORS: ComponentProps<typeof DragDropProvider>["sensors"] = [
   PointerSensor.configure({
     activationConstraints: ({ pointerType }) =>
@@ -50,19 +65,7 @@ const SENSORS: ComponentProps<typeof DragDropProvider>["sensors"] = [
         : [new PointerActivationConstraints.Distance({ value: 5 })],
     preventActivation: ({ target }) => isNoHandle(target),
   }),
-  ColumnKeyboard.configure({
-    // Enter opens the card.
-    keyboardCodes: {
-      start: ["Space"],
-      cancel: ["Escape"],
-      end: ["Space", "Enter", "Tab"],
-      up: ["ArrowUp"],
-      down: ["ArrowDown"],
-      left: ["ArrowLeft"],
-      right: ["ArrowRight"],
-    },
-    preventActivation: ({ target }) => isNoHandle(target),
-  }),
+  { plugin: ColumnKeyboard, options: KEYBOARD },
 ];
 
 interface Props {

@@ -92,6 +92,7 @@ export function EditTask({ task, onClose }: { task: Task; onClose: () => void })
       >
         <TextField
           label="Title"
+          autoFocus
           required
           value={words.title}
           error={save.error && messageOf(save.error)}

@@ -2,7 +2,7 @@
 
 import type { TaskWithAttemptStatus as Task, TaskStatus } from "@forge/client";
 import { type KeyboardEvent, useCallback, useEffect, useRef, useState } from "react";
-import { COLUMNS } from "../../parts/status";
+import { COLUMNS, type Column } from "../../parts/status";
 import { useCommands } from "../../shell/commands";
 import { placeOn } from "./place";
 import { type Direction, firstOf, neighbour, placeOf } from "./roving";
@@ -14,13 +14,25 @@ const ARROWS: Record<string, Direction> = {
   ArrowRight: "right",
 };
 
+/** A card that was moved has to be drawn and measured in its new column first. Later the focus is somebody else's. */
+const PATIENCE_MS = 500;
+const wish = (id: string, scroll: boolean): Wish => ({ id, scroll, until: performance.now() + PATIENCE_MS });
+
+interface Wish {
+  id: string;
+  scroll: boolean;
+  until: number;
+}
+
 export function linkOf(taskId: string): HTMLElement | null {
   return document.querySelector<HTMLElement>(`[data-task="${CSS.escape(taskId)}"]`);
 }
 
 interface Given {
   projectId: string;
-  /** The tasks of the columns that are shown. */
+  /** The columns that are shown. */
+  columns: readonly Column[];
+  /** Their tasks. */
   lists: readonly (readonly Task[])[];
   tasks: ReadonlyMap<string, Task>;
   onMove: (task: Task, status: TaskStatus) => void;
@@ -40,30 +52,37 @@ interface Keyboard {
 }
 
 export function useBoardKeyboard(given: Given): Keyboard {
-  const { projectId, lists, tasks, onMove, onMenu, onStart, onEdit, onNew, onSearch } = given;
+  const { projectId, columns, lists, tasks, onMove, onMenu, onStart, onEdit, onNew, onSearch } = given;
   const place = placeOn(projectId);
   const [active, setActive] = useState(place.taskId);
-  const wanted = useRef<{ id: string; scroll: boolean }>(undefined);
+  const wanted = useRef<Wish>(undefined);
   const [asked, setAsked] = useState(0);
   const tabStop = placeOf(lists, active) ? active : firstOf(lists);
 
   const focus = useCallback((taskId: string | undefined): void => {
     if (taskId === undefined) return;
-    wanted.current = { id: taskId, scroll: true };
+    wanted.current = wish(taskId, true);
     setActive(taskId);
     // Also when the card is the same one: the focus may be elsewhere.
     setAsked((count) => count + 1);
   }, []);
 
-  // The card exists once it is the active one, however far away it is; then it can have the focus.
+  // The card exists once it is the active one, however far away it is, and can have the focus once it is measured.
   // biome-ignore lint/correctness/useExhaustiveDependencies: looked at again whenever somebody asks or the cards change
   useEffect(() => {
-    const { id, scroll } = wanted.current ?? {};
-    const link = id && linkOf(id);
-    if (!link) return;
-    wanted.current = undefined;
-    link.focus({ preventScroll: true });
-    if (scroll) link.closest("li")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+    let frame = 0;
+    const look = (): void => {
+      if (wanted.current === undefined) return;
+      const { id, scroll, until } = wanted.current;
+      const link = linkOf(id);
+      link?.focus({ preventScroll: true });
+      const done = link !== null && document.activeElement === link;
+      if (done && scroll) link.closest("li")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+      if (done || performance.now() > until) wanted.current = undefined;
+      else frame = requestAnimationFrame(look);
+    };
+    look();
+    return () => cancelAnimationFrame(frame);
   }, [asked, lists]);
 
   const returned = useRef(false);
@@ -73,7 +92,7 @@ export function useBoardKeyboard(given: Given): Keyboard {
     // Coming back to the board; its columns stand where they stood, so nothing has to scroll.
     const free = document.activeElement === document.body || document.activeElement?.id === "main";
     if (place.taskId && free) {
-      wanted.current = { id: place.taskId, scroll: false };
+      wanted.current = wish(place.taskId, false);
       setAsked((count) => count + 1);
     }
   }, [lists, place]);
@@ -85,10 +104,10 @@ export function useBoardKeyboard(given: Given): Keyboard {
   const go = (direction: Direction) => (): void => focus(focused() ? neighbour(lists, active, direction) : tabStop);
   const shift = (step: number) => (): void => {
     const task = focused();
-    const column = placeOf(lists, task?.id)?.[0];
-    const at = COLUMNS.findIndex(({ status }) => status === task?.status);
-    const next = COLUMNS[at + step];
-    if (!task || column === undefined || at < 0 || !next) return;
+    // Where it is shown, which may be ahead of what the server has said.
+    const here = columns[placeOf(lists, task?.id)?.[0] ?? -1];
+    const next = here && COLUMNS[COLUMNS.indexOf(here) + step];
+    if (!task || !next) return;
     onMove(task, next.status);
     focus(task.id);
   };

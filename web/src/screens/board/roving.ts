@@ -35,11 +35,3 @@ export function neighbour(lists: Lists, id: string | undefined, direction: Direc
   }
   return id;
 }
-
-/** Who is next when a card leaves its column: the one below, else the one above, else any. */
-export function heir(lists: Lists, id: string): string | undefined {
-  const place = placeOf(lists, id);
-  if (place === undefined) return firstOf(lists);
-  const tasks = lists[place[0]] ?? [];
-  return tasks[place[1] + 1]?.id ?? tasks[place[1] - 1]?.id ?? firstOf(lists.map((l) => l.filter((t) => t.id !== id)));
-}

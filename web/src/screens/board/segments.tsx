@@ -46,8 +46,11 @@ function Segment({ column: { status, title }, count, isChosen, onChoose }: Segme
       onClick={() => onChoose(status)}
       className={cx(
         "flex h-12 min-w-0 flex-1 flex-col items-center justify-center rounded-md text-xs transition-colors",
-        isChosen ? "bg-surface font-medium text-ink shadow-card" : "text-muted hover:bg-hover",
-        isDropTarget && "bg-accent-soft text-accent",
+        isDropTarget
+          ? "bg-accent-soft text-accent"
+          : isChosen
+            ? "bg-surface font-medium text-ink shadow-card"
+            : "text-muted hover:bg-hover",
       )}
     >
       <span className="text-sm tabular">{count?.toLocaleString("en-US") ?? "\u00a0"}</span>

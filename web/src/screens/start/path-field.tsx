@@ -70,6 +70,8 @@ export function PathField({ label, hint, error, value, onChange }: Props) {
         {(ids) => (
           <input
             {...ids}
+            // biome-ignore lint/a11y/noAutofocus: the first thing of a dialog that was asked for
+            autoFocus
             role="combobox"
             aria-expanded={shown}
             aria-controls={listId}

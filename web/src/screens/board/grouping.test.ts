@@ -1,0 +1,47 @@
+import { expect, test } from "vitest";
+import { readFilter } from "./filter";
+import { groupTasks } from "./grouping";
+import { aTask } from "./sample";
+
+const ALL = readFilter({});
+const at = (minute: number): string => `2026-11-16T10:${String(minute).padStart(2, "0")}:00.000Z`;
+const ids = (tasks: readonly { id: string }[] | undefined): string[] => tasks?.map(({ id }) => id) ?? [];
+
+test("the newest change is first, and equals keep their order however they come", () => {
+  const tasks = [
+    aTask({ id: "a", updated_at: at(1) }),
+    aTask({ id: "b", updated_at: at(3) }),
+    aTask({ id: "c", updated_at: at(1) }),
+  ];
+  const order = ids(groupTasks(tasks, ALL, new Map()).get("todo"));
+  expect(order).toEqual(["b", "c", "a"]);
+  expect(ids(groupTasks(tasks.reverse(), ALL, new Map()).get("todo"))).toEqual(order);
+});
+
+test("tasks of no column are nowhere", () => {
+  const columns = groupTasks([aTask({ status: "archived" }), aTask({ status: "agent" })], ALL, new Map());
+  expect([...columns.values()].flat()).toEqual([]);
+});
+
+test("a moved task is in its new column at once, on top, and only there", () => {
+  const tasks = [aTask({ id: "a" }), aTask({ id: "b", status: "done", updated_at: at(9) })];
+  const columns = groupTasks(tasks, ALL, new Map([["a", "done"]]));
+  expect(ids(columns.get("todo"))).toEqual([]);
+  expect(ids(columns.get("done"))).toEqual(["a", "b"]);
+});
+
+test("a move that the server has confirmed changes nothing any more", () => {
+  const tasks = [
+    aTask({ id: "a", status: "done", updated_at: at(1) }),
+    aTask({ id: "b", status: "done", updated_at: at(2) }),
+  ];
+  expect(ids(groupTasks(tasks, ALL, new Map([["a", "done"]])).get("done"))).toEqual(["b", "a"]);
+});
+
+test("a column in which nothing changed is the same array", () => {
+  const tasks = [aTask({ id: "a" }), aTask({ id: "b", status: "done" })];
+  const before = groupTasks(tasks, ALL, new Map());
+  const after = groupTasks([aTask({ id: "a", title: "Other" }), ...tasks.slice(1)], ALL, new Map(), before);
+  expect(after.get("done")).toBe(before.get("done"));
+  expect(after.get("todo")).not.toBe(before.get("todo"));
+});

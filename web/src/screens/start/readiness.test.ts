@@ -1,0 +1,28 @@
+import type { FoundAgent } from "@forge/client";
+import { expect, test } from "vitest";
+import { sortAgents } from "./readiness";
+
+const agent = (executor: string, found: FoundAgent["found"], ready: boolean): FoundAgent => ({
+  executor,
+  name: executor,
+  program: executor,
+  protocol: "",
+  found,
+  path: null,
+  version: null,
+  keys: [],
+  logged_in: ready,
+  ready,
+  install: "",
+  log_in: null,
+});
+
+test("each agent is in exactly one place", () => {
+  const all = [agent("A", "path", true), agent("B", "npx", false), agent("C", null, false), agent("D", null, true)];
+  const { ready, waiting, missing } = sortAgents(all);
+  expect([ready, waiting, missing].map((list) => list.map(({ executor }) => executor))).toEqual([
+    ["A", "D"],
+    ["B"],
+    ["C"],
+  ]);
+});
