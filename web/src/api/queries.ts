@@ -173,5 +173,18 @@ export const taskCountsQuery = (projectId: string) =>
       for (const { status } of await forge.listTasks(projectId)) counts[status] = (counts[status] ?? 0) + 1;
       return counts;
     },
+/** Files of a project whose path has these words. */
+export const fileSearchQuery = (projectId: string, typed: string) =>
+  queryOptions({
+    queryKey: ["file-search", projectId, typed],
+    queryFn: () => forge.searchProjectFiles(projectId, typed),
+    enabled: typed !== "",
+    ...LOOKED_UP,
+  });
+
+export const tagsQuery = (typed: string) =>
+  queryOptions({
+    queryKey: ["tags", typed],
+    queryFn: () => forge.request("GET /api/tags", { query: { search: typed } }),
     ...LOOKED_UP,
   });
