@@ -58,6 +58,8 @@ const board = createRoute({
 
 const task = createRoute({
   ...at("/projects/$projectId/tasks/$taskId"),
+  // Without `stay` the newest attempt is opened, if there is one.
+  validateSearch: (search: Record<string, unknown>): { stay?: true } => (search.stay ? { stay: true } : {}),
   component: lazyRouteComponent(() => import("./screens/task/task"), "TaskScreen"),
 });
 

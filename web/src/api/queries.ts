@@ -188,3 +188,37 @@ export const tagsQuery = (typed: string) =>
     queryFn: () => forge.request("GET /api/tags", { query: { search: typed } }),
     ...LOOKED_UP,
   });
+
+export const templatesQuery = (projectId: string) =>
+  queryOptions({
+    queryKey: ["templates", projectId],
+    queryFn: async () => {
+      const ask = (query: { project_id?: string; global?: boolean }) => forge.request("GET /api/templates", { query });
+      const [own, shared] = await Promise.all([ask({ project_id: projectId }), ask({ global: true })]);
+      return { own, shared };
+    },
+    ...LOOKED_UP,
+  });
+
+export const taskImagesQuery = (taskId: string) =>
+  queryOptions({ queryKey: ["task-images", taskId], queryFn: () => forge.getTaskImages(taskId), ...LIVE });
+
+/** The parent of an attempt's task, and the tasks that the attempt made. */
+export const relationsQuery = (attemptId: string) =>
+  queryOptions({ queryKey: ["relations", attemptId], queryFn: () => forge.getTaskAttemptChildren(attemptId), ...LIVE });
+
+/** How much an attempt changed, without the changes themselves. */
+export const figuresQuery = (attemptId: string) =>
+  queryOptions({
+    queryKey: ["figures", attemptId],
+    queryFn: async () => {
+      const given = { path: { attempt_id: attemptId }, query: { max_bytes: 0 } };
+      const { files_changed, additions, deletions } = await forge.request(
+        "GET /api/task-attempts/{attempt_id}/diff",
+        given,
+      );
+      return { files: files_changed, additions, deletions };
+    },
+    retry: false,
+    ...LOOKED_UP,
+  });

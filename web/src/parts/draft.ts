@@ -1,0 +1,69 @@
+// Text and forms that are not sent yet. Kept in this browser as they are written, so that neither closing nor reloading
+// loses them; forgotten when the server has taken them.
+
+import { useCallback, useEffect, useRef, useState } from "react";
+
+const SETTLE_MS = 250;
+const keyOf = (place: string): string => `forge.draft.${place}`;
+
+export function readDraft(place: string): unknown {
+  try {
+    return JSON.parse(localStorage.getItem(keyOf(place)) ?? "null");
+  } catch {
+    return null;
+  }
+}
+
+export function writeDraft(place: string, value: unknown): void {
+  try {
+    if (value === null) localStorage.removeItem(keyOf(place));
+    else localStorage.setItem(keyOf(place), JSON.stringify(value));
+  } catch {
+    // A full or forbidden storage must not stop anybody from writing.
+  }
+}
+
+export interface KeptDraft<T> {
+  value: T;
+  set: (next: T | ((now: T) => T)) => void;
+  /** The server has it. */
+  clear: () => void;
+}
+
+/** State that survives; `restore` makes a value of what was kept, whatever that was. Give it a key per place. */
+export function useDraft<T>(place: string, restore: (kept: unknown) => T): KeptDraft<T> {
+  const [value, setValue] = useState(() => restore(readDraft(place)));
+  const unsaved = useRef<{ value: T } | null>(null);
+  const latest = useRef(value);
+  const save = useCallback(() => {
+    if (unsaved.current) writeDraft(place, unsaved.current.value);
+    unsaved.current = null;
+  }, [place]);
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const set = useCallback(
+    (next: T | ((now: T) => T)): void => {
+      latest.current = next instanceof Function ? next(latest.current) : next;
+      unsaved.current = { value: latest.current };
+      setValue(latest.current);
+      clearTimeout(timer.current);
+      timer.current = setTimeout(save, SETTLE_MS);
+    },
+    [save],
+  );
+  const empty = useRef(restore);
+  const clear = useCallback(() => {
+    clearTimeout(timer.current);
+    unsaved.current = null;
+    writeDraft(place, null);
+    latest.current = empty.current(null);
+    setValue(latest.current);
+  }, [place]);
+  useEffect(() => {
+    addEventListener("pagehide", save);
+    return () => {
+      removeEventListener("pagehide", save);
+      save();
+    };
+  }, [save]);
+  return { value, set, clear };
+}
