@@ -86,14 +86,19 @@ function notePatch(operation: PatchOp, stale: Stale, queries: QueryClient): void
   if (kind === "tasks") {
     stale.add("task", id);
     stale.add("attempts", id);
-    const task = operation.value as { project_id: string } | undefined;
+    stale.add("task-images", id);
+    const task = operation.value as { project_id: string; parent_task_attempt?: string | null } | undefined;
     if (task) refreshCard(queries, task.project_id, id);
+    // A task that was deleted no longer says whose child it was.
+    if (task === undefined) stale.add("relations");
+    else if (task.parent_task_attempt) stale.add("relations", task.parent_task_attempt);
   } else if (kind === "execution_processes") {
     const process = operation.value as { task_attempt_id: string | null } | undefined;
     const attemptId = process?.task_attempt_id;
     if (!attemptId) return;
     stale.add("attempt", attemptId);
     stale.add("branch-status", attemptId);
+    stale.add("figures", attemptId);
     refreshCardOf(queries, attemptId);
   }
 }

@@ -73,18 +73,12 @@ export function LabelInput({ projectId, value, onChange, disabled }: Props) {
           else setTyped(event.target.value);
         }}
       />
-      {focused && <Known id={`${id}-known`} projectId={projectId} labels={value} />}
+      <datalist id={`${id}-known`}>{focused && <Known projectId={projectId} labels={value} />}</datalist>
     </div>
   );
 }
 
-function Known({ id, projectId, labels }: { id: string; projectId: string; labels: readonly string[] }) {
+function Known({ projectId, labels }: { projectId: string; labels: readonly string[] }) {
   const { value: tasks } = useChannel(tasksChannel(projectId));
-  return (
-    <datalist id={id}>
-      {otherLabels(tasks.values(), labels).map((label) => (
-        <option key={label} value={label} />
-      ))}
-    </datalist>
-  );
+  return otherLabels(tasks.values(), labels).map((label) => <option key={label} value={label} />);
 }

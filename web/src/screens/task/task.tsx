@@ -1,5 +1,133 @@
-import { Page } from "../../shell/page";
+// A task by its address: the newest attempt if there is one, else (or when asked to stay) the task itself.
+
+import { ForgeError, type Task, type TaskAttempt } from "@forge/client";
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { Link, Navigate, useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { ChevronLeft, Compass, Play, Trash2 } from "lucide-react";
+import { useState } from "react";
+import { forge } from "../../api/forge";
+import { attemptsQuery, taskQuery } from "../../api/queries";
+import { useCommands } from "../../shell/commands";
+import { useTitle } from "../../shell/page";
+import { Button, buttonClass, IconButton } from "../../ui/button";
+import { useConfirm } from "../../ui/dialog";
+import { count } from "../../ui/format";
+import { Empty, Failure, Waiting } from "../../ui/state";
+import { toast } from "../../ui/toast";
+import { Attempts } from "./attempts";
+import { Description, useWriting } from "./description";
+import { Properties } from "./properties";
+import { Parent, Subtasks } from "./relations";
+import { StartAttempt } from "./start-attempt";
+import { Title } from "./title";
+
+const ROUTE = "/projects/$projectId/tasks/$taskId";
 
 export function TaskScreen() {
-  return <Page title="Task">{null}</Page>;
+  const { projectId, taskId } = useParams({ from: ROUTE });
+  const { stay } = useSearch({ from: ROUTE });
+  const task = useQuery(taskQuery(projectId, taskId));
+  const attempts = useQuery(attemptsQuery(taskId));
+  const newest = attempts.data?.[0];
+  const error = task.error ?? attempts.error;
+  if (error instanceof ForgeError && error.isFinal) return <Missing projectId={projectId} />;
+  if (error) {
+    const again = (): void => {
+      void task.refetch();
+      void attempts.refetch();
+    };
+    return <Failure error={error} onRetry={again} />;
+  }
+  if (task.data === undefined || attempts.data === undefined) return <Waiting what="Loading the task" />;
+  if (newest && !stay) {
+    const params = { projectId, taskId, attemptId: newest.id };
+    return <Navigate to="/projects/$projectId/tasks/$taskId/attempts/$attemptId" params={params} replace />;
+  }
+  return <TaskPage key={taskId} task={task.data} attempts={attempts.data} />;
+}
+
+function Missing({ projectId }: { projectId: string }) {
+  return (
+    <Empty
+      icon={<Compass aria-hidden />}
+      title="There is no such task"
+      action={
+        <Link to="/projects/$projectId/tasks" params={{ projectId }} className={buttonClass("primary")}>
+          Back to the board
+        </Link>
+      }
+    >
+      The link may be old, or the task was deleted.
+    </Empty>
+  );
+}
+
+function useDelete(task: Task, attempts: readonly TaskAttempt[]) {
+  const navigate = useNavigate();
+  const confirm = useConfirm();
+  const remove = useMutation({
+    mutationFn: () => forge.deleteTask(task.project_id, task.id),
+    onSuccess: () => {
+      toast.done(`Deleted “${task.title}”`);
+      void navigate({ to: "/projects/$projectId/tasks", params: { projectId: task.project_id }, replace: true });
+    },
+  });
+  const about =
+    attempts.length === 0
+      ? "The task is gone for good."
+      : `${count(attempts.length, "attempt")} and what was said in them are gone for good. Branches stay.`;
+  const ask = (): void =>
+    confirm.ask({ title: `Delete “${task.title}”?`, about, verb: "Delete", onConfirm: () => remove.mutateAsync() });
+  return { ask, dialog: confirm.dialog };
+}
+
+function TaskPage({ task, attempts }: { task: Task; attempts: readonly TaskAttempt[] }) {
+  const { id: taskId, project_id: projectId } = task;
+  useTitle(task.title);
+  const [starting, setStarting] = useState(false);
+  const writing = useWriting(taskId);
+  const removal = useDelete(task, attempts);
+  const start = (): void => setStarting(true);
+  useCommands([
+    { id: "task-start", label: "Start an attempt", group: "Task", keys: "s", words: "run agent", run: start },
+    { id: "task-delete", label: "Delete the task", group: "Task", run: removal.ask },
+  ]);
+  return (
+    <div className="h-full overflow-auto">
+      <header className="flex min-h-14 items-center gap-2 border-line border-b px-4 py-2">
+        <Link
+          to="/projects/$projectId/tasks"
+          params={{ projectId }}
+          className="-ml-1 flex h-8 items-center gap-1 rounded-md pr-2 pl-1 text-muted text-sm hover:bg-hover hover:text-ink pointer-coarse:h-11"
+        >
+          <ChevronLeft className="size-4" aria-hidden />
+          Board
+        </Link>
+        <div className="ml-auto flex items-center gap-2">
+          <IconButton label="Delete the task" onClick={removal.ask}>
+            <Trash2 className="size-4" aria-hidden />
+          </IconButton>
+          {attempts.length > 0 && (
+            <Button weight="primary" icon={<Play className="size-4" aria-hidden />} onClick={start}>
+              Start another attempt
+            </Button>
+          )}
+        </div>
+      </header>
+      <div className="mx-auto grid max-w-5xl gap-6 p-4 md:p-6 lg:grid-cols-[minmax(0,1fr)_16rem] lg:gap-10">
+        <div className="flex min-w-0 flex-col gap-6">
+          <Title task={task} />
+          <Description task={task} writing={writing} />
+          <Attempts projectId={projectId} taskId={taskId} attempts={attempts} onStart={start} />
+          <Subtasks attempts={attempts} />
+        </div>
+        <aside aria-label="Properties" className="flex min-w-0 flex-col gap-6 lg:pt-2">
+          <Properties task={task} />
+          {task.parent_task_attempt && <Parent attemptId={task.parent_task_attempt} />}
+        </aside>
+      </div>
+      <StartAttempt projectId={projectId} taskId={taskId} open={starting} onOpenChange={setStarting} />
+      {removal.dialog}
+    </div>
+  );
 }
