@@ -63,7 +63,8 @@ test("models come from profiles and settings, each once", () => {
 });
 
 test("names are short", () => {
-  expect(variantName("SONNET_4_5_THINKING")).toBe("Sonnet 4 5 thinking");
+  expect(variantName("SONNET_4_5_THINKING")).toBe("Sonnet 4.5 thinking");
+  expect(variantName("GPT_5")).toBe("GPT 5");
   expect(agentLabel({ executor: "CLAUDE_CODE", variant: "PLAN", model: "opus" })).toBe("Claude Code · Plan · opus");
   expect(agentLabel({ executor: "CODEX", variant: null, model: null })).toBe("Codex");
 });

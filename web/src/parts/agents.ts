@@ -34,9 +34,10 @@ const isRecord = (value: unknown): value is Record<string, unknown> => typeof va
 export function variantName(variant: string | null): string {
   if (variant === null || DEFAULT_VARIANTS.includes(variant)) return "Default";
   const words = variant
-    .replace(/_(?=\d+(_|$))/g, " ")
+    .replace(/(?<=\d)_(?=\d)/g, ".")
     .replaceAll("_", " ")
-    .toLowerCase();
+    .toLowerCase()
+    .replace(/\bgpt\b/, "GPT");
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 

@@ -27,8 +27,13 @@ export function Dialog({ open, onOpenChange, title, about, width = "md", childre
         <Radix.Overlay className="fixed inset-0 z-40 bg-veil" />
         <Radix.Content
           aria-describedby={undefined}
+          // The dialog itself, unless something in it asks for the focus: not the button that closes it, with its tooltip.
+          onOpenAutoFocus={(event) => {
+            event.preventDefault();
+            if (event.currentTarget instanceof HTMLElement) event.currentTarget.focus();
+          }}
           className={cx(
-            "fixed z-40 flex max-h-[calc(100dvh-2rem)] animate-enter flex-col rounded-lg border border-line bg-raised shadow-pop",
+            "fixed z-40 flex max-h-[calc(100dvh-2rem)] animate-enter flex-col rounded-lg border border-line bg-raised shadow-pop outline-none",
             "inset-x-2 bottom-2 sm:inset-x-4 sm:top-[8vh] sm:bottom-auto sm:mx-auto",
             WIDTH[width],
           )}

@@ -3,11 +3,12 @@
 import type { Image, Task } from "@forge/client";
 import { useQuery } from "@tanstack/react-query";
 import { Pencil } from "lucide-react";
-import { useState } from "react";
+import { useRef, useState } from "react";
 import { taskImagesQuery } from "../../api/queries";
 import { type KeptDraft, useDraft } from "../../parts/draft";
 import { withShownImages } from "../../parts/mention";
 import { PromptBox } from "../../parts/prompt-box";
+import { useCommands } from "../../shell/commands";
 import { Button } from "../../ui/button";
 import { Markdown } from "../../ui/markdown";
 import { useTaskChange } from "./change";
@@ -15,11 +16,17 @@ import { useTaskChange } from "./change";
 export interface Writing {
   text: string;
   images: readonly Image[];
+  /** What stood there when the writing began. */
+  before: string;
 }
 
 function restore(kept: unknown): Writing | null {
   if (typeof kept !== "object" || kept === null || !("text" in kept) || typeof kept.text !== "string") return null;
-  return { text: kept.text, images: "images" in kept && Array.isArray(kept.images) ? kept.images : [] };
+  return {
+    text: kept.text,
+    images: "images" in kept && Array.isArray(kept.images) ? kept.images : [],
+    before: "before" in kept && typeof kept.before === "string" ? kept.before : "",
+  };
 }
 
 /** What is being written about a task; `null` while nobody writes. It outlives the page. */
@@ -33,6 +40,13 @@ interface Props {
 export function Description({ task, writing }: Props) {
   const { data: images } = useQuery(taskImagesQuery(task.id));
   const written = writing.value;
+  const wroteHere = useRef(false);
+  if (written !== null) wroteHere.current = true;
+  const edit = (): void => {
+    const before = task.description ?? "";
+    if (written === null && images) writing.set({ text: before, images, before });
+  };
+  useCommands([{ id: "task-edit", label: "Edit the description", group: "Task", keys: "e", run: edit }]);
   return (
     <section aria-labelledby="description" className="flex flex-col gap-2">
       <div className="flex h-7 items-center justify-between">
@@ -44,7 +58,9 @@ export function Description({ task, writing }: Props) {
             size="sm"
             weight="ghost"
             icon={<Pencil className="size-3.5" aria-hidden />}
-            onClick={() => writing.set({ text: task.description ?? "", images })}
+            // Whoever has just written here stays here.
+            autoFocus={wroteHere.current}
+            onClick={edit}
           >
             Edit
           </Button>
@@ -105,20 +121,26 @@ function Edit({ task, written, writing }: Props & { written: Writing }) {
       </Button>
     </>
   );
+  const overtaken = !change.isPending && (task.description ?? "") !== written.before;
   return (
-    <PromptBox
-      projectId={task.project_id}
-      label="Description"
-      rows={6}
-      preview
-      autoFocus
-      value={written.text}
-      onChange={(text) => part({ text })}
-      images={written.images}
-      onImages={(images) => part({ images })}
-      onSubmit={save}
-      onUploading={setUploading}
-      footer={footer}
-    />
+    <>
+      <PromptBox
+        projectId={task.project_id}
+        label="Description"
+        rows={6}
+        preview
+        autoFocus
+        value={written.text}
+        onChange={(text) => part({ text })}
+        images={written.images}
+        onImages={(images) => part({ images })}
+        onSubmit={save}
+        onUploading={setUploading}
+        footer={footer}
+      />
+      <p role="status" className="text-warn text-xs empty:hidden">
+        {overtaken && "The description was changed elsewhere since you began. Saving replaces it."}
+      </p>
+    </>
   );
 }

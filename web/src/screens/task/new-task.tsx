@@ -5,19 +5,15 @@ import { useNavigate } from "@tanstack/react-router";
 import { Play } from "lucide-react";
 import { type KeyboardEvent, useState } from "react";
 import { useDraft } from "../../parts/draft";
-import { LabelInput } from "../../parts/label-input";
-import { PromptBox } from "../../parts/prompt-box";
 import { Button } from "../../ui/button";
 import { Dialog } from "../../ui/dialog";
-import { Field, TextField } from "../../ui/field";
-import { Segments } from "../../ui/segments";
 import { Failure, messageOf } from "../../ui/state";
 import { toast } from "../../ui/toast";
 import { Tooltip } from "../../ui/tooltip";
-import { flawsOf, isEmpty, type Made, restoreForm, type TaskForm, withTemplate } from "./form";
+import { Fields } from "./fields";
+import { flawsOf, isEmpty, type Made, restoreForm, type TaskForm } from "./form";
 import { create, type Failures, launch } from "./launch";
 import { StartFields, useAgents } from "./start-fields";
-import { TemplateMenu } from "./template-menu";
 
 interface Props {
   projectId: string;
@@ -91,7 +87,9 @@ function NewTaskDialog({ projectId, onClose }: { projectId: string; onClose: () 
   };
   const footer = made ? (
     <>
-      <Button onClick={() => open(made)}>Leave it at that</Button>
+      <Button disabled={busy !== null} onClick={() => open(made)}>
+        Leave it at that
+      </Button>
       <Button weight="primary" busy={busy === "start"} onClick={() => void run("start")}>
         Try again
       </Button>
@@ -124,43 +122,25 @@ function NewTaskDialog({ projectId, onClose }: { projectId: string; onClose: () 
       open
       // What is being made must end before the form can be opened anew.
       onOpenChange={(next) => next || busy || onClose()}
-      title="New task"
+      title={made ? "Start attempts" : "New task"}
       width="lg"
       footer={footer}
     >
       {/* biome-ignore lint/a11y/noStaticElementInteractions: a key for the whole form; the buttons are below */}
       <div className="flex flex-col gap-3" onKeyDown={press}>
-        <div className="flex min-h-8 flex-wrap items-center justify-between gap-2">
-          <Segments
-            label="Where the task comes from"
-            value={form.mode}
-            onChange={(mode) => change({ mode })}
-            options={[
-              { value: "write", label: "Write it", disabled: made !== null },
-              { value: "issue", label: "From a GitHub issue", disabled: made !== null },
-            ]}
-          />
-          {form.mode === "write" && !made && (
-            <TemplateMenu projectId={projectId} onChoose={(template) => set((now) => withTemplate(now, template))} />
-          )}
-        </div>
-        {form.mode === "issue" ? (
-          <TextField
-            label="Issue"
-            hint="Its title and text become the task; the issue gets a comment with the task's name."
-            placeholder="42, or https://github.com/…/issues/42"
-            autoFocus
-            value={form.issue}
-            error={flaws.issue}
-            disabled={made !== null}
-            onChange={(event) => change({ issue: event.target.value })}
-          />
+        {made ? (
+          <p className="text-muted text-sm">
+            {form.mode === "issue" ? "The issue is on the board." : `“${form.title.trim()}” is on the board.`}{" "}
+            {busy
+              ? "Its attempts are being started."
+              : "What did not start can be tried again, also with another agent."}
+          </p>
         ) : (
-          <WriteFields
+          <Fields
             projectId={projectId}
             form={form}
             onChange={change}
-            titleFlaw={flaws.title}
+            flaws={flaws}
             onSubmit={() => void run("start")}
             onUploading={setUploading}
           />
@@ -174,7 +154,6 @@ function NewTaskDialog({ projectId, onClose }: { projectId: string; onClose: () 
           budgetFlaw={flaws.budget}
           fixedWorktree={form.mode === "issue"}
         />
-        {made && <p className="text-muted text-sm">The task is made. What did not start can be tried again.</p>}
         {error && (
           <div className="-m-4">
             <Failure error={error} />
@@ -182,57 +161,5 @@ function NewTaskDialog({ projectId, onClose }: { projectId: string; onClose: () 
         )}
       </div>
     </Dialog>
-  );
-}
-
-interface WriteProps {
-  projectId: string;
-  form: TaskForm;
-  onChange: (part: Partial<TaskForm>) => void;
-  titleFlaw: string | undefined;
-  onSubmit: () => void;
-  onUploading: (busy: boolean) => void;
-}
-
-function WriteFields({ projectId, form, onChange, titleFlaw, onSubmit, onUploading }: WriteProps) {
-  const made = form.made !== null;
-  return (
-    <>
-      <Field label="Title" hideLabel error={titleFlaw}>
-        {(ids) => (
-          <input
-            {...ids}
-            value={form.title}
-            disabled={made}
-            placeholder="Title"
-            autoComplete="off"
-            // biome-ignore lint/a11y/noAutofocus: the dialog was opened to write this
-            autoFocus
-            className="h-9 w-full rounded-md border border-line bg-surface px-2.5 font-medium text-md shadow-card transition-colors placeholder:font-normal hover:border-line-strong focus-visible:border-accent focus-visible:outline-offset-0 aria-invalid:border-bad pointer-coarse:h-11"
-            onChange={(event) => onChange({ title: event.target.value })}
-          />
-        )}
-      </Field>
-      <PromptBox
-        projectId={projectId}
-        label="Description"
-        placeholder="What should be done? Markdown; @ for files and tags; paste or drop images."
-        rows={6}
-        preview
-        value={form.description}
-        onChange={(description) => onChange({ description })}
-        images={form.images}
-        onImages={(images) => onChange({ images })}
-        disabled={made}
-        onSubmit={onSubmit}
-        onUploading={onUploading}
-      />
-      <LabelInput
-        projectId={projectId}
-        value={form.labels}
-        onChange={(labels) => onChange({ labels })}
-        disabled={made}
-      />
-    </>
   );
 }

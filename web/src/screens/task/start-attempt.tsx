@@ -55,6 +55,8 @@ function StartDialog({ projectId, taskId, onOpenChange }: Omit<Props, "open">) {
       </Button>
       <Button
         weight="primary"
+        // What the dialog is for: Enter starts.
+        autoFocus
         busy={busy}
         disabled={wrongBudget}
         icon={<Play className="size-4" aria-hidden />}

@@ -2,7 +2,7 @@
 
 import type { Task } from "@forge/client";
 import { Pencil } from "lucide-react";
-import type { KeyboardEvent } from "react";
+import { type KeyboardEvent, useRef } from "react";
 import { useDraft } from "../../parts/draft";
 import { useTaskChange } from "./change";
 
@@ -12,6 +12,8 @@ const SHAPE = "w-full rounded-md px-2 py-1 font-semibold text-lg";
 export function Title({ task }: { task: Task }) {
   const { value: written, set, clear } = useDraft(`title.${task.id}`, asText);
   const change = useTaskChange(task);
+  // By key, the focus goes back to where it was; by mouse, it is where the mouse is.
+  const back = useRef(false);
   const keep = (): void => {
     const title = written?.trim();
     if (change.isPending) return;
@@ -20,6 +22,7 @@ export function Title({ task }: { task: Task }) {
   };
   const press = (event: KeyboardEvent): void => {
     if (event.nativeEvent.isComposing) return;
+    back.current = event.key === "Enter" || event.key === "Escape";
     if (event.key === "Enter") keep();
     if (event.key === "Escape") clear();
   };
@@ -29,6 +32,8 @@ export function Title({ task }: { task: Task }) {
         <button
           type="button"
           title="Change the title"
+          // biome-ignore lint/a11y/noAutofocus: see above
+          autoFocus={back.current}
           onClick={() => set(task.title)}
           className={`${SHAPE} group flex items-start gap-2 break-words text-left hover:bg-hover`}
         >
