@@ -1,3 +1,4 @@
+import { fileURLToPath } from "node:url";
 import tailwindcss from "@tailwindcss/vite";
 import react from "@vitejs/plugin-react";
 import { defineConfig, type Plugin, type ProxyOptions } from "vite";
@@ -28,8 +29,13 @@ const preloadFont: Plugin = {
   },
 };
 
+// The build of this package for browsers needs a document, and the worker that colours patches has none.
+const entities = "decode-named-character-reference";
+const withoutDocument = { [entities]: fileURLToPath(import.meta.resolve(entities)) };
+
 export default defineConfig({
   plugins: [react(), tailwindcss(), preloadFont],
+  resolve: { alias: withoutDocument },
   server: { proxy },
   preview: { proxy },
   build: {

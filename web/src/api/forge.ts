@@ -3,3 +3,8 @@
 import { ForgeClient } from "@forge/client";
 
 export const forge = new ForgeClient(location.origin);
+
+/** Where the bytes of a file are, before the attempt or after it. */
+export function fileAddress(attemptId: string, path: string, side: "old" | "new"): string {
+  return `/api/task-attempts/${attemptId}/file?${new URLSearchParams({ path, side })}`;
+}

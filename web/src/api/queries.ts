@@ -3,7 +3,8 @@
 
 import type { TaskStatus } from "@forge/client";
 import { queryOptions } from "@tanstack/react-query";
-import { forge } from "./forge";
+import { fileAddress, forge } from "./forge";
+import { partOf } from "./patch";
 
 /** Answers that events keep true; they are never asked for again just because time has passed. */
 const LIVE = { staleTime: Number.POSITIVE_INFINITY } as const;
@@ -221,4 +222,43 @@ export const figuresQuery = (attemptId: string) =>
     },
     retry: false,
     ...LOOKED_UP,
+/** The patch of one file as text. `revision` is the file's in `live/diff`: a newer one is another answer. */
+export const patchQuery = (attemptId: string, path: string, revision: number) =>
+  queryOptions({
+    queryKey: ["patch", attemptId, path, revision],
+    queryFn: async () => {
+      const given = { path: { attempt_id: attemptId }, query: { path } };
+      return partOf(await forge.request("GET /api/task-attempts/{attempt_id}/diff", given), path);
+    },
+    gcTime: 60_000,
+    ...LIVE,
+  });
+
+/** A file before the attempt, line by line, for what a patch leaves out. */
+export const oldLinesQuery = (attemptId: string, path: string) =>
+  queryOptions({
+    queryKey: ["old-lines", attemptId, path],
+    queryFn: async () => {
+      const response = await fetch(fileAddress(attemptId, path, "old"));
+      if (!response.ok) throw new Error(`The lines could not be loaded (${response.status}).`);
+      const lines = (await response.text()).split("\n");
+      // A newline at the end ends the last line; it begins no other.
+      return lines.at(-1) === "" ? lines.slice(0, -1) : lines;
+    },
+    gcTime: 60_000,
+    retry: false,
+    ...LIVE,
+  });
+
+/** How many bytes a file has on one side; null when the server does not say. */
+export const fileSizeQuery = (attemptId: string, path: string, side: "old" | "new", revision: number) =>
+  queryOptions({
+    queryKey: ["file-size", attemptId, path, side, revision],
+    queryFn: async () => {
+      const response = await fetch(fileAddress(attemptId, path, side));
+      return response.ok ? (await response.blob()).size : null;
+    },
+    gcTime: 60_000,
+    retry: false,
+    ...LIVE,
   });

@@ -1,0 +1,128 @@
+// The changes of an attempt: toolbar, tree and files. Everything heavy about patches is behind this module.
+
+import "../../styles/diff.css";
+import { useMutation } from "@tanstack/react-query";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { FileDiff as FileIcon } from "lucide-react";
+import { useEffect, useMemo, useRef, useState } from "react";
+import { forge } from "../../api/forge";
+import { useChannel } from "../../live/channel";
+import { diffChannel } from "../../live/diff";
+import { useCommands } from "../../shell/commands";
+import { useConfirm } from "../../ui/dialog";
+import { Empty, Failure, Waiting } from "../../ui/state";
+import { toast } from "../../ui/toast";
+import { ChangesBar } from "./changes-bar";
+import { commentsOf } from "./comments";
+import { type Desk, DeskRoom } from "./desk";
+import { FileList, type FileListHandle } from "./file-list";
+import { FileTree } from "./file-tree";
+import { inTreeOrder } from "./tree";
+import { useViewChoice } from "./view-choice";
+import { viewedOf } from "./viewed";
+
+interface Props {
+  projectId: string;
+  attemptId: string;
+  isRunning: boolean;
+}
+
+export default function Changes({ projectId, attemptId, isRunning }: Props) {
+  const { phase, value, error } = useChannel(diffChannel(attemptId));
+  const files = useMemo(() => inTreeOrder(value), [value]);
+  const { file: wanted } = useSearch({ strict: false });
+  const navigate = useNavigate();
+  const [current, setCurrent] = useState(wanted);
+  const { view, toggle } = useViewChoice();
+  const list = useRef<FileListHandle>(null);
+  const [commenters] = useState(() => new Map<string, () => void>());
+  const { ask, dialog } = useConfirm();
+
+  const desk = useMemo<Desk>(
+    () => ({
+      projectId,
+      attemptId,
+      view,
+      comments: commentsOf(attemptId),
+      viewed: viewedOf(attemptId),
+      enter: setCurrent,
+      commenters,
+    }),
+    [projectId, attemptId, view, commenters],
+  );
+
+  const choose = (path: string): void => {
+    setCurrent(path);
+    list.current?.show(path);
+    void navigate({ to: ".", search: (before) => ({ ...before, file: path }), replace: true });
+  };
+  // A link to a file shows it once, as soon as there are files.
+  const hasFiles = files.length > 0;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: later changes of the address come from here
+  useEffect(() => {
+    if (hasFiles && wanted) list.current?.show(wanted);
+  }, [hasFiles]);
+
+  const at = files.findIndex((file) => file.path === current);
+  const step = (by: 1 | -1): void => {
+    const next = files[at < 0 ? 0 : Math.min(files.length - 1, Math.max(0, at + by))];
+    if (next) choose(next.path);
+  };
+  const here = files[at] ?? files[0];
+  const toggleViewed = (): void => {
+    if (!here) return;
+    const isViewed = desk.viewed.has(here);
+    desk.viewed.set(here, !isViewed);
+    if (!isViewed) step(1);
+  };
+  useCommands([
+    { id: "review.next", group: "Review", label: "Next file", keys: "j", run: () => step(1) },
+    { id: "review.previous", group: "Review", label: "Previous file", keys: "k", run: () => step(-1) },
+    { id: "review.viewed", group: "Review", label: "Mark the file as viewed", keys: "v", run: toggleViewed },
+    {
+      id: "review.comment",
+      group: "Review",
+      label: "Comment on the line",
+      keys: "c",
+      run: () => here && commenters.get(here.path)?.(),
+    },
+    { id: "review.view", group: "Review", label: "Switch between unified and split", keys: "s", run: toggle },
+  ]);
+
+  const remove = useMutation({
+    mutationFn: (path: string) => forge.deleteTaskAttemptFile(attemptId, path),
+    onSuccess: (_, path) => toast.done(`${path} was deleted and committed`),
+  });
+  const askToDelete = (path: string): void =>
+    ask({
+      title: "Delete this file?",
+      about: `${path} is deleted from the attempt's branch with a commit of its own, so that it can be brought back.`,
+      verb: "Delete file",
+      onConfirm: () => remove.mutateAsync(path),
+    });
+
+  if (phase === "failed") return <Failure error={error} />;
+  if (!hasFiles && phase === "connecting") return <Waiting what="Loading changes" />;
+  return (
+    <DeskRoom value={desk}>
+      <div className="flex h-full min-h-0 flex-col">
+        <ChangesBar files={files} current={current} isRunning={isRunning} onChoose={choose} onToggle={toggle} />
+        {hasFiles ? (
+          <div className="flex min-h-0 flex-1">
+            <div className="w-72 shrink-0 border-line border-r max-md:hidden">
+              <FileTree files={files} current={current ?? files[0]?.path} onChoose={choose} />
+            </div>
+            <div className="min-w-0 flex-1 bg-canvas">
+              <FileList ref={list} files={files} onPass={setCurrent} onDelete={askToDelete} />
+            </div>
+          </div>
+        ) : (
+          <Empty icon={<FileIcon aria-hidden />} title="No changes yet">
+            {isRunning ? "Files appear here as the agent changes them." : "The attempt has changed no files."}
+          </Empty>
+        )}
+      </div>
+      {dialog}
+    </DeskRoom>
+  );
+}

@@ -1,0 +1,138 @@
+// The head of a file: what happened to it, how much, whether it was seen, and what can be done with it.
+
+import { ChevronDown, Copy, EllipsisVertical, SquareArrowOutUpRight, Trash2 } from "lucide-react";
+import type { ReactNode } from "react";
+import { forge } from "../../api/forge";
+import type { ChangedFile } from "../../live/diff";
+import { IconButton } from "../../ui/button";
+import { cx } from "../../ui/class";
+import { Menu, MenuItem, MenuLine } from "../../ui/menu";
+import { messageOf } from "../../ui/state";
+import { toast } from "../../ui/toast";
+import { useDesk } from "./desk";
+import { CHANGE } from "./kind";
+
+/** `+12 −3`, with the words for those who do not see the signs. */
+export function Figures({ additions, deletions }: { additions: number | null; deletions: number | null }) {
+  if (additions === null && deletions === null) return null;
+  return (
+    <span className="shrink-0 font-mono text-xs tabular">
+      <span className="text-good">
+        <span aria-hidden>+</span>
+        {additions ?? 0}
+        <span className="sr-only"> added, </span>
+      </span>{" "}
+      <span className="text-bad">
+        <span aria-hidden>−</span>
+        {deletions ?? 0}
+        <span className="sr-only"> removed</span>
+      </span>
+    </span>
+  );
+}
+
+const LETTER_TONE: Record<string, string> = { A: "text-good", D: "text-bad", M: "text-warn", R: "text-info" };
+
+export function ChangeLetter({ file: { diff } }: { file: ChangedFile }) {
+  const { letter, word } = CHANGE[diff.change];
+  return (
+    <span title={word} className={cx("w-3 shrink-0 text-center font-mono text-xs", LETTER_TONE[letter] ?? "text-info")}>
+      <span aria-hidden>{letter}</span>
+      <span className="sr-only">{word}: </span>
+    </span>
+  );
+}
+
+/** The folder gives way before the name. */
+export function PathName({ path, was }: { path: string; was?: string }) {
+  const cut = path.lastIndexOf("/") + 1;
+  return (
+    <span className="flex min-w-0 items-baseline font-mono text-xs" title={was ? `${was} → ${path}` : path}>
+      {was && <span className="truncate text-faint">{was}&nbsp;→&nbsp;</span>}
+      <span className="truncate text-muted">{path.slice(0, cut)}</span>
+      <span className="shrink-0 font-medium">{path.slice(cut)}</span>
+    </span>
+  );
+}
+
+interface Props {
+  file: ChangedFile;
+  open: boolean;
+  isViewed: boolean;
+  onOpen: (open: boolean) => void;
+  onViewed: (viewed: boolean) => void;
+  onDelete: () => void;
+  children?: ReactNode;
+}
+
+export async function openInEditor(attemptId: string, path?: string): Promise<void> {
+  try {
+    const { url } = await forge.openTaskAttemptInEditor(attemptId, path === undefined ? undefined : { file: path });
+    if (url) window.open(url, "_blank", "noopener");
+    else toast.done("Opened in the editor");
+  } catch (error) {
+    toast.failed(messageOf(error));
+  }
+}
+
+export function FileHead({ file, open, isViewed, onOpen, onViewed, onDelete }: Props) {
+  const { attemptId } = useDesk();
+  const { path, diff } = file;
+  const was = diff.oldPath && diff.oldPath !== path ? diff.oldPath : undefined;
+  const copy = async (): Promise<void> => {
+    await navigator.clipboard.writeText(path);
+    toast.done("Path copied");
+  };
+  const menuButton = (
+    <IconButton label={`More for ${path}`} size="sm">
+      <EllipsisVertical className="size-4" aria-hidden />
+    </IconButton>
+  );
+  return (
+    <header
+      className={cx(
+        "sticky top-0 z-10 flex h-10 min-w-0 items-center gap-2 bg-surface pr-1 pl-1",
+        open ? "rounded-t-md border-line border-b" : "rounded-md",
+      )}
+    >
+      <IconButton
+        label={open ? `Fold ${path}` : `Unfold ${path}`}
+        size="sm"
+        aria-expanded={open}
+        onClick={() => onOpen(!open)}
+      >
+        <ChevronDown className={cx("size-4 transition-transform", !open && "-rotate-90")} aria-hidden />
+      </IconButton>
+      <ChangeLetter file={file} />
+      <h3 className="min-w-0 flex-1">
+        <PathName path={path} was={was} />
+      </h3>
+      <Figures additions={diff.additions} deletions={diff.deletions} />
+      <label className="flex h-7 shrink-0 cursor-pointer select-none items-center gap-1.5 rounded-sm px-1.5 text-muted text-xs hover:bg-hover">
+        <input
+          type="checkbox"
+          checked={isViewed}
+          onChange={(event) => onViewed(event.target.checked)}
+          className="size-3.5 accent-accent"
+        />
+        <span className="max-sm:sr-only">Viewed</span>
+      </label>
+      <Menu trigger={menuButton}>
+        <MenuItem icon={<SquareArrowOutUpRight aria-hidden />} onSelect={() => void openInEditor(attemptId, path)}>
+          Open in editor
+        </MenuItem>
+        <MenuItem icon={<Copy aria-hidden />} onSelect={() => void copy()}>
+          Copy path
+        </MenuItem>
+        {diff.change !== "deleted" && (
+          <>
+            <MenuLine />
+            <MenuItem icon={<Trash2 aria-hidden />} danger onSelect={onDelete}>
+              Delete file
+            </MenuItem>
+          </>
+        )}
+      </Menu>
+    </header>
+  );
+}
