@@ -78,9 +78,10 @@ const attempt = createRoute({
 
 const compare = createRoute({
   ...at("/projects/$projectId/tasks/$taskId/compare"),
-  validateSearch: (search: Record<string, unknown>): { a?: string; b?: string } => ({
+  validateSearch: (search: Record<string, unknown>): { a?: string; b?: string; file?: string } => ({
     a: word(search.a),
     b: word(search.b),
+    file: word(search.file),
   }),
   component: lazyRouteComponent(() => import("./screens/compare/compare"), "Compare"),
 });

@@ -4,6 +4,7 @@
 import type { ForgeEvent, PatchOp } from "@forge/client";
 import type { QueryClient } from "@tanstack/react-query";
 import { forge } from "../api/forge";
+import { attemptQuery } from "../api/queries";
 import { refreshCard, refreshCardOf } from "./cards";
 import { noteCut, noteWord } from "./connection";
 
@@ -22,6 +23,20 @@ export function followEvents(queries: QueryClient): () => void {
   };
   run().catch(noteCut);
   return () => end.abort();
+}
+
+/** What the page itself did to a branch: the server tells no event of it. */
+export async function noteBranch(queries: QueryClient, projectId: string, attemptId: string): Promise<void> {
+  const keys = [
+    ["attempt", attemptId],
+    ["conflicts", projectId],
+    ["old-lines", attemptId],
+  ];
+  // To ask how a retired branch stands would bring its worktree back.
+  const attempt = queries.getQueryData(attemptQuery(attemptId).queryKey);
+  if (!attempt?.worktree_deleted) keys.push(["branch-status", attemptId]);
+  refreshCardOf(queries, attemptId);
+  await Promise.all(keys.map((queryKey) => queries.invalidateQueries({ queryKey })));
 }
 
 /** Keys to ask for again, gathered. */
@@ -75,6 +90,7 @@ function note(event: ForgeEvent, stale: Stale, queries: QueryClient): void {
       break;
     case "attempt":
       stale.add("attempts", event.data.task_id);
+      stale.add("attempt", event.data.id);
       refreshCard(queries, event.data.project_id, event.data.task_id);
       break;
   }

@@ -4,10 +4,10 @@ import "../../styles/diff.css";
 import { useMutation } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { FileDiff as FileIcon } from "lucide-react";
-import { useEffect, useMemo, useRef, useState } from "react";
+import { type RefObject, useEffect, useMemo, useRef, useState } from "react";
 import { forge } from "../../api/forge";
 import { useChannel } from "../../live/channel";
-import { diffChannel } from "../../live/diff";
+import { type ChangedFile, diffChannel } from "../../live/diff";
 import { useCommands } from "../../shell/commands";
 import { useConfirm } from "../../ui/dialog";
 import { Empty, Failure, Waiting } from "../../ui/state";
@@ -56,12 +56,8 @@ export default function Changes({ projectId, attemptId, isRunning }: Props) {
     list.current?.show(path);
     void navigate({ to: ".", search: (before) => ({ ...before, file: path }), replace: true });
   };
-  // A link to a file shows it once, as soon as there are files.
   const hasFiles = files.length > 0;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: later changes of the address come from here
-  useEffect(() => {
-    if (hasFiles && wanted) list.current?.show(wanted);
-  }, [hasFiles]);
+  useLinkedFile(wanted, files, list);
 
   const at = files.findIndex((file) => file.path === current);
   const step = (by: 1 | -1): void => {
@@ -125,4 +121,23 @@ export default function Changes({ projectId, attemptId, isRunning }: Props) {
       {dialog}
     </DeskRoom>
   );
+}
+
+/** How long the list may still grow after the file of the link is in it. */
+const GROWS_MS = 1_500;
+
+/** A link to a file shows it as soon as it is there, and again while files before it still come in. */
+function useLinkedFile(
+  wanted: string | undefined,
+  files: readonly ChangedFile[],
+  list: RefObject<FileListHandle | null>,
+): void {
+  const target = useRef(wanted);
+  const index = files.findIndex((file) => file.path === target.current);
+  const since = useRef(0);
+  useEffect(() => {
+    if (index < 0 || target.current === undefined) return;
+    since.current ||= performance.now();
+    if (performance.now() - since.current < GROWS_MS) list.current?.show(target.current);
+  }, [index, list]);
 }

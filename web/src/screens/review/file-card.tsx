@@ -41,7 +41,7 @@ export const FileCard = memo(function FileCard({ file, onDelete }: Props) {
   return (
     <section
       aria-label={file.path}
-      className="mx-3 mt-3 rounded-md border border-line bg-surface shadow-card"
+      className="mx-3 mt-3 rounded-md border border-line bg-surface shadow-card outline-accent has-[[data-lines]:focus-visible]:outline-2"
       onFocus={() => desk.enter(file.path)}
     >
       <FileHead
@@ -81,7 +81,9 @@ function FileBody({ file }: { file: ChangedFile }) {
   }, [viewed, file, part, isPlaceholderData]);
   if (part === undefined) {
     if (error) return <Failure error={error} onRetry={() => void refetch()} />;
-    const lines = (file.diff.additions ?? 0) + (file.diff.deletions ?? 0) + CONTEXT_LINES;
+    const { change, additions, deletions } = file.diff;
+    const around = change === "added" || change === "deleted" ? 0 : CONTEXT_LINES;
+    const lines = (additions ?? 0) + (deletions ?? 0) + around;
     return <div aria-busy style={{ height: Math.min(TALLEST_PX, lines * LINE_PX) }} />;
   }
   if (isBinary(part)) return <FileBinary file={file} />;

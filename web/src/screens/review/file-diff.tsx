@@ -162,7 +162,8 @@ export function FileDiff({ file, hunks: given }: { file: ChangedFile; hunks: Hun
       // biome-ignore lint/a11y/noNoninteractiveTabindex: one stop for all lines instead of one per line
       tabIndex={0}
       onKeyDown={listen}
-      className="-outline-offset-2 min-w-0"
+      data-lines
+      className="min-w-0 outline-none"
     >
       {apart.map(({ comment, note }) => (
         <CommentCard key={comment.id} comment={comment} note={note} onDone={() => body.current?.focus()} />

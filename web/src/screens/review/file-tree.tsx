@@ -1,7 +1,7 @@
 // The changed files as a tree beside the list. Folders fold; the boxes say which files were seen.
 
 import { ChevronDown, Folder } from "lucide-react";
-import { useDeferredValue, useMemo, useRef, useState } from "react";
+import { useDeferredValue, useEffect, useMemo, useRef, useState } from "react";
 import { VList, type VListHandle } from "virtua";
 import type { ChangedFile } from "../../live/diff";
 import { cx } from "../../ui/class";
@@ -23,6 +23,10 @@ export function FileTree({ files, current, onChoose }: Props) {
   const list = useRef<VListHandle>(null);
   const words = useDeferredValue(typed);
   const rows = useMemo(() => treeRows(filterFiles(files, words), closed), [files, words, closed]);
+  const at = rows.findIndex((row) => row.kind === "file" && row.key === current);
+  useEffect(() => {
+    if (at >= 0) list.current?.scrollToIndex(at, { align: "nearest" });
+  }, [at]);
   const fold = (key: string): void => {
     const next = new Set(closed);
     if (!next.delete(key)) next.add(key);

@@ -1,10 +1,19 @@
 // The review of an attempt: how its branch stands, what is in the way of landing it, and its changes.
 // Invariant: a retired attempt is not asked about: asking would bring back its worktree without what was kept.
 
-import { useQuery } from "@tanstack/react-query";
+import type { TaskAttemptDetail } from "@forge/client";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { lazy, Suspense } from "react";
-import { attemptQuery } from "../../api/queries";
+import { forge } from "../../api/forge";
+import { attemptQuery, branchStatusQuery } from "../../api/queries";
+import { useConfirm } from "../../ui/dialog";
 import { Failure, Waiting } from "../../ui/state";
+import { toast } from "../../ui/toast";
+import { useActs } from "./branch-acts";
+import { BranchBar } from "./branch-bar";
+import { Conflicts } from "./conflicts";
+import { ConflictWarnings } from "./radar";
+import { Retired } from "./retired";
 
 const Changes = lazy(() => import("./changes"));
 
@@ -16,16 +25,49 @@ interface Props {
 
 export function Review({ projectId, attemptId }: Props) {
   const { data: attempt, error, refetch } = useQuery(attemptQuery(attemptId));
+  const acts = useActs(projectId, attemptId);
   if (error && !attempt) return <Failure error={error} onRetry={() => void refetch()} />;
   if (!attempt) return <Waiting what="Loading" />;
+  if (attempt.worktree_deleted) return <Retired attempt={attempt} acts={acts} />;
+  return <Present key={attemptId} attempt={attempt} acts={acts} />;
+}
+
+function Present({ attempt, acts }: { attempt: TaskAttemptDetail; acts: ReturnType<typeof useActs> }) {
+  const queries = useQueryClient();
+  const { ask, dialog } = useConfirm();
   const isRunning = attempt.status === "running" || attempt.status === "pending";
+  const { data: status, error, refetch } = useQuery(branchStatusQuery(attempt.id));
+  const retire = async (): Promise<void> => {
+    const path = { attempt_id: attempt.id };
+    await acts.run("retire", async () => {
+      const { reference } = await forge.request("POST /api/worktrees/{attempt_id}/retire", { path });
+      // Before anything else asks for the branch, which would bring the worktree back.
+      queries.setQueryData(attemptQuery(attempt.id).queryKey, { ...attempt, worktree_deleted: true });
+      toast.done(`Retired; everything is kept in ${reference}`);
+    });
+  };
+  const askToRetire = (): void =>
+    ask({
+      title: "Retire this attempt?",
+      about: "Its worktree is put away. Every file, committed or not, is kept and can be restored here.",
+      verb: "Retire",
+      weight: "primary",
+      onConfirm: retire,
+    });
   return (
     <div className="flex h-full min-h-0 flex-col">
+      <BranchBar attempt={attempt} status={status} acts={acts} isRunning={isRunning} onRetire={askToRetire} />
+      {error && !status && <Failure error={error} onRetry={() => void refetch()} />}
+      {status && <Conflicts attemptId={attempt.id} status={status} acts={acts} isRunning={isRunning} />}
+      <div className="shrink-0 border-line border-b px-3 py-2 empty:hidden">
+        <ConflictWarnings projectId={attempt.project_id} attemptId={attempt.id} />
+      </div>
       <div className="min-h-0 flex-1">
         <Suspense fallback={<Waiting what="Loading changes" />}>
-          <Changes key={attemptId} projectId={projectId} attemptId={attemptId} isRunning={isRunning} />
+          <Changes projectId={attempt.project_id} attemptId={attempt.id} isRunning={isRunning} />
         </Suspense>
       </div>
+      {dialog}
     </div>
   );
 }

@@ -1,0 +1,144 @@
+// One of two attempts: which, how it stands, what it cost, and the button that chooses it.
+
+import type { ExecutionProcess, ListedAttempt, TaskAttempt } from "@forge/client";
+import { useQuery } from "@tanstack/react-query";
+import { Link, useNavigate } from "@tanstack/react-router";
+import { GitMerge } from "lucide-react";
+import { useState } from "react";
+import { attemptQuery } from "../../api/queries";
+import { useChannel } from "../../live/channel";
+import { processesChannel } from "../../live/processes";
+import { ATTEMPT_STATE } from "../../parts/status";
+import { Badge, Dot } from "../../ui/badge";
+import { Button, buttonClass } from "../../ui/button";
+import { useNow } from "../../ui/clock";
+import { Select } from "../../ui/field";
+import { agentName, ago, count, duration, money } from "../../ui/format";
+import { useActs } from "../review/branch-acts";
+import { Figures } from "../review/file-head";
+import { MergeDialog } from "../review/merge-dialog";
+import type { Sum } from "./sides";
+
+interface Props {
+  letter: "A" | "B";
+  attempt: TaskAttempt;
+  attempts: readonly ListedAttempt[];
+  sum: Sum | undefined;
+  onPick: (attemptId: string) => void;
+}
+
+const label = (attempt: TaskAttempt, number: number): string =>
+  `#${number} ${agentName(attempt.executor)}, ${ATTEMPT_STATE[attempt.status].title.toLowerCase()}, ${ago(attempt.created_at)}`;
+
+export function CompareHead({ letter, attempt, attempts, sum, onPick }: Props) {
+  const [isMerging, setMerging] = useState(false);
+  const { value: processes } = useChannel(processesChannel(attempt.id));
+  const { data: detail } = useQuery(attemptQuery(attempt.id));
+  const acts = useActs(attempt.project_id, attempt.id);
+  const navigate = useNavigate();
+  const state = ATTEMPT_STATE[attempt.status];
+  const isRunning = attempt.status === "running" || attempt.status === "pending";
+  const review = {
+    to: "/projects/$projectId/tasks/$taskId/attempts/$attemptId",
+    params: { projectId: attempt.project_id, taskId: attempt.task_id, attemptId: attempt.id },
+    search: { view: "diffs" },
+  } as const;
+  const landed = async (name: string, act: () => Promise<unknown>): Promise<boolean> => {
+    const isDone = await acts.run(name, act);
+    if (isDone) void navigate(review);
+    return isDone;
+  };
+  return (
+    <section aria-label={`Attempt ${letter}`} className="flex min-w-0 flex-col gap-3 p-4">
+      <Select
+        label={`Attempt ${letter}`}
+        value={attempt.id}
+        options={attempts.map((each, index) => ({ value: each.id, label: label(each, attempts.length - index) }))}
+        onChange={(event) => onPick(event.target.value)}
+      />
+      <dl className="grid grid-cols-2 gap-x-4 gap-y-2 text-sm sm:grid-cols-3 [&_dd]:truncate [&_dt]:text-faint [&_dt]:text-xs">
+        <div className="min-w-0">
+          <dt>State</dt>
+          <dd className="flex items-center gap-1.5">
+            <Dot tone={state.tone} alive={isRunning} />
+            {state.title}
+          </dd>
+        </div>
+        <div className="min-w-0">
+          <dt>Agent</dt>
+          <dd>{agentName(attempt.executor)}</dd>
+        </div>
+        <div className="min-w-0">
+          <dt>Duration</dt>
+          <dd className="tabular">
+            <Worked processes={processes} />
+          </dd>
+        </div>
+        <div className="min-w-0">
+          <dt>Cost</dt>
+          <dd className="tabular">{attempt.cost_usd === undefined ? "—" : money(attempt.cost_usd)}</dd>
+        </div>
+        <div className="min-w-0">
+          <dt>Changes</dt>
+          <dd className="flex items-center gap-2 tabular">
+            {sum ? count(sum.files, "file") : "—"}
+            {sum && <Figures additions={sum.additions} deletions={sum.deletions} />}
+          </dd>
+        </div>
+        <div className="min-w-0">
+          <dt>Checks</dt>
+          <dd>
+            <Checks processes={processes} />
+          </dd>
+        </div>
+      </dl>
+      <div className="flex flex-wrap gap-2">
+        <Button
+          weight="primary"
+          size="sm"
+          disabled={!detail || isRunning || attempt.worktree_deleted || sum?.files === 0}
+          icon={<GitMerge className="size-4" aria-hidden />}
+          onClick={() => setMerging(true)}
+        >
+          Choose {letter}
+        </Button>
+        <Link {...review} className={buttonClass("plain", "sm")}>
+          Open review
+        </Link>
+      </div>
+      {acts.refusal && (
+        <p role="alert" className="break-words rounded-md bg-bad-soft px-3 py-2 text-sm">
+          {acts.refusal.text}
+        </p>
+      )}
+      {isMerging && detail && (
+        <MergeDialog
+          attempt={detail}
+          target={detail.target_branch}
+          acts={{ ...acts, run: landed }}
+          onClose={() => setMerging(false)}
+        />
+      )}
+    </section>
+  );
+}
+
+/** The time that the agent worked, not the time that has passed. */
+function Worked({ processes }: { processes: readonly ExecutionProcess[] }) {
+  const now = useNow();
+  const turns = processes.filter((process) => process.run_reason === "codingagent");
+  if (turns.length === 0) return "—";
+  const times = turns.map(({ started_at, completed_at }) =>
+    Math.max(0, (completed_at ? Date.parse(completed_at) : now) - Date.parse(started_at)),
+  );
+  return duration(times.reduce((sum, time) => sum + time, 0));
+}
+
+function Checks({ processes }: { processes: readonly ExecutionProcess[] }) {
+  const script = processes.findLast((process) => process.run_reason === "cleanupscript");
+  const turn = processes.findLast((process) => process.run_reason === "codingagent");
+  if (script?.status === "failed") return <Badge tone="bad">Script failed</Badge>;
+  if (turn?.unverified) return <Badge tone="warn">Unverified</Badge>;
+  if (script?.status === "completed") return <Badge tone="good">Script passed</Badge>;
+  return "—";
+}

@@ -1,0 +1,39 @@
+// Two attempts file by file: who changed what. Pure.
+
+import type { ChangedFile } from "../../live/diff";
+
+export interface BothSides {
+  path: string;
+  a: ChangedFile | undefined;
+  b: ChangedFile | undefined;
+  who: "a" | "b" | "both";
+}
+
+/** In the order of paths; a file that both changed is one row. */
+export function bothSides(a: readonly ChangedFile[], b: readonly ChangedFile[]): BothSides[] {
+  const inA = new Map(a.map((file) => [file.path, file]));
+  const inB = new Map(b.map((file) => [file.path, file]));
+  const paths = [...new Set([...inA.keys(), ...inB.keys()])];
+  const order = new Intl.Collator("en", { numeric: true });
+  return paths.sort(order.compare).map((path) => {
+    const [ofA, ofB] = [inA.get(path), inB.get(path)];
+    return { path, a: ofA, b: ofB, who: ofA && ofB ? "both" : ofA ? "a" : "b" };
+  });
+}
+
+export interface Sum {
+  files: number;
+  additions: number;
+  deletions: number;
+}
+
+export function sumOf(files: readonly ChangedFile[]): Sum {
+  return files.reduce(
+    (sum, { diff }) => ({
+      files: sum.files + 1,
+      additions: sum.additions + (diff.additions ?? 0),
+      deletions: sum.deletions + (diff.deletions ?? 0),
+    }),
+    { files: 0, additions: 0, deletions: 0 },
+  );
+}
