@@ -32,7 +32,10 @@ export const diffChannel = channels<readonly ChangedFile[]>((attemptId) => {
   let kept = new Map<string, ChangedFile>();
   return new Channel<readonly ChangedFile[]>(
     async (options, changed) => {
-      if (await hasNothing(attemptId)) changed();
+      if (await hasNothing(attemptId)) {
+        document = { entries: {} };
+        changed();
+      }
       for await (const change of forge.watchDiff(attemptId, { ...options, statsOnly: true })) {
         document = change.document;
         for (const { path } of change.patch) {

@@ -24,12 +24,12 @@ interface Props {
 
 const WHO = { a: "Only A", b: "Only B", both: "Both" } as const;
 const COLUMNS =
-  "grid grid-cols-[minmax(0,1fr)_4rem_5rem_5rem] items-center gap-2 px-4 max-sm:grid-cols-[minmax(0,1fr)_4rem]";
+  "grid grid-cols-[minmax(0,1fr)_5.5rem_7rem_7rem] items-center gap-2 px-4 max-sm:grid-cols-[minmax(0,1fr)_5.5rem]";
 
 export function CompareFiles({ ids, files, chosen, onChoose }: Props) {
   const rows = useMemo(() => bothSides(files.a, files.b), [files.a, files.b]);
   if (rows.length === 0) return <Empty title="Neither attempt changed a file" />;
-  const row = rows.find(({ path }) => path === chosen) ?? rows.find(({ who }) => who === "both") ?? rows[0];
+  const row = rows.find(({ path }) => path === chosen) ?? rows[0];
   return (
     <>
       <section aria-label="Files" className="border-line border-b">

@@ -6,8 +6,8 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { GitCompare } from "lucide-react";
 import { attemptsQuery, taskQuery } from "../../api/queries";
-import { useChannel } from "../../live/channel";
-import { diffChannel } from "../../live/diff";
+import { Channel, useChannel } from "../../live/channel";
+import { type ChangedFile, diffChannel } from "../../live/diff";
 import { Page } from "../../shell/page";
 import { buttonClass } from "../../ui/button";
 import { Empty, Failure, Waiting } from "../../ui/state";
@@ -98,8 +98,14 @@ function Pair({ a, b, attempts }: { a: ListedAttempt; b: ListedAttempt; attempts
   );
 }
 
+/** To ask a retired attempt for its changes would bring its worktree back. */
+const SILENT = new Channel<readonly ChangedFile[]>(
+  async () => {},
+  () => [],
+);
+
 /** Undefined until it is known. */
-function useFiles(attempt: ListedAttempt) {
-  const { value, phase } = useChannel(diffChannel(attempt.id));
+function useFiles(attempt: ListedAttempt): readonly ChangedFile[] | undefined {
+  const { value, phase } = useChannel(attempt.worktree_deleted ? SILENT : diffChannel(attempt.id));
   return phase === "connecting" && value.length === 0 ? undefined : value;
 }

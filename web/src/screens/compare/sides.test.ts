@@ -9,10 +9,10 @@ const file = (path: string, additions: number | null = 1): ChangedFile => ({
   diff: { change: "modified", additions, deletions: 2 } as Diff,
 });
 
-test("a file that both changed is one row", () => {
+test("files that both changed come first, as one row", () => {
   const rows = bothSides([file("b.ts"), file("a10.ts")], [file("b.ts"), file("a2.ts")]);
-  expect(rows.map(({ path, who }) => `${path} ${who}`)).toEqual(["a2.ts b", "a10.ts a", "b.ts both"]);
-  expect(rows[2]?.a?.path).toBe(rows[2]?.b?.path);
+  expect(rows.map(({ path, who }) => `${path} ${who}`)).toEqual(["b.ts both", "a2.ts b", "a10.ts a"]);
+  expect(rows[0]?.a?.path).toBe(rows[0]?.b?.path);
 });
 
 test("sums count binary files as no lines", () => {

@@ -9,16 +9,17 @@ export interface BothSides {
   who: "a" | "b" | "both";
 }
 
-/** In the order of paths; a file that both changed is one row. */
+/** What both changed comes first, as one row each: that is where they differ. Then by path. */
 export function bothSides(a: readonly ChangedFile[], b: readonly ChangedFile[]): BothSides[] {
   const inA = new Map(a.map((file) => [file.path, file]));
   const inB = new Map(b.map((file) => [file.path, file]));
   const paths = [...new Set([...inA.keys(), ...inB.keys()])];
   const order = new Intl.Collator("en", { numeric: true });
-  return paths.sort(order.compare).map((path) => {
+  const rows = paths.sort(order.compare).map((path): BothSides => {
     const [ofA, ofB] = [inA.get(path), inB.get(path)];
     return { path, a: ofA, b: ofB, who: ofA && ofB ? "both" : ofA ? "a" : "b" };
   });
+  return rows.toSorted((one, other) => Number(other.who === "both") - Number(one.who === "both"));
 }
 
 export interface Sum {

@@ -39,10 +39,14 @@ interface Props {
 type Open = "merge" | "rebase" | "target" | "pull" | undefined;
 
 export function BranchBar({ attempt, status, acts, isRunning, onRetire }: Props) {
-  const [open, setOpen] = useState<Open>();
+  const [open, turn] = useState<Open>();
+  const setOpen = (next: Open): void => {
+    acts.clear();
+    turn(next);
+  };
   const { data: branches = [] } = useQuery({ ...branchesQuery(attempt.project_id), enabled: open !== undefined });
   const hasComments = writtenOnes(useComments(commentsOf(attempt.id))).length > 0;
-  const close = (): void => setOpen(undefined);
+  const close = (): void => turn(undefined);
   const target = status?.target_branch_name ?? attempt.target_branch;
   const isConflicted = !!status && (status.conflicted_files.length > 0 || status.is_rebase_in_progress);
   const isLanded = status?.merges[0]?.type === "direct" && !status.commits_ahead && !status.has_uncommitted_changes;
@@ -173,7 +177,8 @@ function Standing({ status, isLanded, pull }: { status?: BranchStatus; isLanded:
   // As high as the marks that come, so that nothing moves.
   if (!status) return <span className="h-5" />;
   const { commits_ahead: ahead, commits_behind: behind } = status;
-  const loose = (status.uncommitted_count ?? 0) + (status.untracked_count ?? 0);
+  // In the middle of a rebase everything is uncommitted.
+  const loose = status.is_rebase_in_progress ? 0 : (status.uncommitted_count ?? 0) + (status.untracked_count ?? 0);
   return (
     <div className="flex min-w-0 flex-wrap items-center gap-1.5" aria-live="polite">
       {isLanded && <Badge tone="good">Merged</Badge>}
@@ -198,7 +203,7 @@ function Standing({ status, isLanded, pull }: { status?: BranchStatus; isLanded:
 }
 
 function RefusalLine({ acts, onRebase }: { acts: Acts; onRebase: () => void }) {
-  if (!acts.refusal) return null;
+  if (!acts.refusal || acts.refusal.isConflict) return null;
   const { text, remedy } = acts.refusal;
   return (
     <div role="alert" className="flex flex-wrap items-center gap-2 border-line border-t bg-bad-soft px-3 py-2 text-sm">

@@ -8,6 +8,7 @@ import { patchQuery } from "../../api/queries";
 import type { ChangedFile } from "../../live/diff";
 import { Button } from "../../ui/button";
 import { Failure } from "../../ui/state";
+import { useComments, writtenOnes } from "./comments";
 import { useDesk } from "./desk";
 import { FileBinary } from "./file-binary";
 import { FileDiff } from "./file-diff";
@@ -30,6 +31,7 @@ export const FileCard = memo(function FileCard({ file, onDelete }: Props) {
   const desk = useDesk();
   const viewed = useViewed(desk.viewed);
   const isViewed = viewed.has(file);
+  const comments = writtenOnes(useComments(desk.comments));
   const because = foldedBecause(file.path, file.diff);
   const [asked, setAsked] = useKept<boolean | undefined>(`open ${desk.attemptId} ${file.path}`, undefined);
   const open = asked ?? !isViewed;
@@ -48,6 +50,7 @@ export const FileCard = memo(function FileCard({ file, onDelete }: Props) {
         file={file}
         open={open}
         isViewed={isViewed}
+        comments={comments.filter((comment) => comment.path === file.path).length}
         onOpen={setAsked}
         onViewed={view}
         onDelete={() => onDelete(file.path)}

@@ -1,11 +1,12 @@
 // The head of a file: what happened to it, how much, whether it was seen, and what can be done with it.
 
-import { ChevronDown, Copy, EllipsisVertical, SquareArrowOutUpRight, Trash2 } from "lucide-react";
-import type { ReactNode } from "react";
+import { ChevronDown, Copy, EllipsisVertical, MessageSquare, SquareArrowOutUpRight, Trash2 } from "lucide-react";
 import { forge } from "../../api/forge";
 import type { ChangedFile } from "../../live/diff";
+import { Badge } from "../../ui/badge";
 import { IconButton } from "../../ui/button";
 import { cx } from "../../ui/class";
+import { count } from "../../ui/format";
 import { Menu, MenuItem, MenuLine } from "../../ui/menu";
 import { messageOf } from "../../ui/state";
 import { toast } from "../../ui/toast";
@@ -59,10 +60,11 @@ interface Props {
   file: ChangedFile;
   open: boolean;
   isViewed: boolean;
+  /** How many are written on it. */
+  comments: number;
   onOpen: (open: boolean) => void;
   onViewed: (viewed: boolean) => void;
   onDelete: () => void;
-  children?: ReactNode;
 }
 
 export async function openInEditor(attemptId: string, path?: string): Promise<void> {
@@ -75,7 +77,7 @@ export async function openInEditor(attemptId: string, path?: string): Promise<vo
   }
 }
 
-export function FileHead({ file, open, isViewed, onOpen, onViewed, onDelete }: Props) {
+export function FileHead({ file, open, isViewed, comments, onOpen, onViewed, onDelete }: Props) {
   const { attemptId } = useDesk();
   const { path, diff } = file;
   const was = diff.oldPath && diff.oldPath !== path ? diff.oldPath : undefined;
@@ -107,6 +109,11 @@ export function FileHead({ file, open, isViewed, onOpen, onViewed, onDelete }: P
       <h3 className="min-w-0 flex-1">
         <PathName path={path} was={was} />
       </h3>
+      {comments > 0 && (
+        <Badge tone="accent" icon={<MessageSquare aria-hidden />} title={count(comments, "comment")}>
+          {comments}
+        </Badge>
+      )}
       <Figures additions={diff.additions} deletions={diff.deletions} />
       <label className="flex h-7 shrink-0 cursor-pointer select-none items-center gap-1.5 rounded-sm px-1.5 text-muted text-xs hover:bg-hover">
         <input

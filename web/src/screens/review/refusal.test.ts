@@ -7,7 +7,7 @@ const refused = (error_data: unknown, message: string | null = null) =>
 
 test("a rebase that stopped says where", () => {
   const data = { type: "merge_conflicts", message: "Rebase stopped at README.md", op: "rebase" };
-  expect(refusalOf(refused(data))).toEqual({ text: "Rebase stopped at README.md" });
+  expect(refusalOf(refused(data))).toEqual({ text: "Rebase stopped at README.md", isConflict: true });
   expect(refusalOf(refused({ type: "rebase_in_progress" })).text).toContain("in progress");
 });
 

@@ -7,6 +7,8 @@ export interface Refusal {
   text: string;
   /** What helps, where the page can offer it. */
   remedy?: "rebase" | "github";
+  /** It stopped at conflicts, which have a panel of their own. */
+  isConflict?: true;
 }
 
 const WORDS: Record<string, Refusal> = {
@@ -38,7 +40,7 @@ export function refusalOf(error: unknown): Refusal {
     if (known) return known;
     if (data.type === "merge_conflicts") {
       const text = "message" in data && typeof data.message === "string" ? data.message : "There are conflicts.";
-      return { text };
+      return { text, isConflict: true };
     }
   }
   // The first words name a part of the server, which helps nobody.

@@ -6,6 +6,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { lazy, Suspense } from "react";
 import { forge } from "../../api/forge";
 import { attemptQuery, branchStatusQuery } from "../../api/queries";
+import { diffChannel } from "../../live/diff";
 import { useConfirm } from "../../ui/dialog";
 import { Failure, Waiting } from "../../ui/state";
 import { toast } from "../../ui/toast";
@@ -39,12 +40,15 @@ function Present({ attempt, acts }: { attempt: TaskAttemptDetail; acts: ReturnTy
   const { data: status, error, refetch } = useQuery(branchStatusQuery(attempt.id));
   const retire = async (): Promise<void> => {
     const path = { attempt_id: attempt.id };
-    await acts.run("retire", async () => {
+    // A stream that is cut off by the retiring itself would connect again, and so bring the worktree back.
+    const listenAgain = diffChannel(attempt.id).hush();
+    const isDone = await acts.run("retire", async () => {
       const { reference } = await forge.request("POST /api/worktrees/{attempt_id}/retire", { path });
       // Before anything else asks for the branch, which would bring the worktree back.
       queries.setQueryData(attemptQuery(attempt.id).queryKey, { ...attempt, worktree_deleted: true });
       toast.done(`Retired; everything is kept in ${reference}`);
     });
+    if (!isDone) listenAgain();
   };
   const askToRetire = (): void =>
     ask({
