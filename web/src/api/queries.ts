@@ -214,6 +214,19 @@ export const figuresQuery = (attemptId: string) =>
     queryKey: ["figures", attemptId],
     queryFn: async () => {
       const given = { path: { attempt_id: attemptId }, query: { max_bytes: 0 } };
+export const draftQuery = (attemptId: string) =>
+  queryOptions({
+    queryKey: ["draft", attemptId],
+    queryFn: () => forge.getDraft(attemptId, "follow_up"),
+    ...LIVE,
+  });
+
+/** How much an attempt has changed, without the changes themselves. */
+export const diffStatQuery = (attemptId: string) =>
+  queryOptions({
+    queryKey: ["diff-stat", attemptId],
+    queryFn: async () => {
+      const given = { path: { attempt_id: attemptId }, query: { max_bytes: 1 } };
       const { files_changed, additions, deletions } = await forge.request(
         "GET /api/task-attempts/{attempt_id}/diff",
         given,
@@ -261,4 +274,13 @@ export const fileSizeQuery = (attemptId: string, path: string, side: "old" | "ne
     gcTime: 60_000,
     retry: false,
     ...LIVE,
+    ...LOOKED_UP,
+  });
+
+/** How far the attempt's branch has come since a commit. */
+export const commitDistanceQuery = (attemptId: string, sha: string) =>
+  queryOptions({
+    queryKey: ["commit-distance", attemptId, sha],
+    queryFn: () => forge.compareCommitToHead(attemptId, sha),
+    staleTime: 0,
   });

@@ -1,5 +1,107 @@
-import { Page } from "../../shell/page";
+// The screen of one attempt: its head, its tabs, and the view that the address names.
+
+import { useQuery } from "@tanstack/react-query";
+import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { Compass } from "lucide-react";
+import { lazy, Suspense, useState } from "react";
+import { approvalsQuery, attemptsQuery, taskQuery } from "../../api/queries";
+import { useChannel } from "../../live/channel";
+import { processesChannel } from "../../live/processes";
+import { useCommands } from "../../shell/commands";
+import { useTitle } from "../../shell/page";
+import { Empty, Failure, Waiting } from "../../ui/state";
+import { AttemptMenu } from "./attempt-menu";
+import { AttemptHeader } from "./header";
+import { LogView } from "./log-view";
+import { NewAttemptDialog } from "./new-attempt-dialog";
+import { Tabs, VIEWS } from "./tabs";
+
+const ROUTE = "/projects/$projectId/tasks/$taskId/attempts/$attemptId";
+
+const Review = lazy(() => import("../review/review").then(({ Review }) => ({ default: Review })));
+const RawView = lazy(() => import("./raw-view").then(({ RawView }) => ({ default: RawView })));
+const ProcessesView = lazy(() => import("./processes-view").then(({ ProcessesView }) => ({ default: ProcessesView })));
 
 export function AttemptScreen() {
-  return <Page title="Attempt">{null}</Page>;
+  const { attemptId } = useParams({ from: ROUTE });
+  // Another attempt is another screen: nothing that was typed or scrolled in one belongs to the other.
+  return <Screen key={attemptId} />;
+}
+
+function Screen() {
+  const { projectId, taskId, attemptId } = useParams({ from: ROUTE });
+  const { view = "log", process: processId } = useSearch({ from: ROUTE });
+  const navigate = useNavigate();
+  const task = useQuery(taskQuery(projectId, taskId));
+  const attempts = useQuery(attemptsQuery(taskId));
+  const { value: processes, phase } = useChannel(processesChannel(attemptId));
+  const { data: approvals } = useQuery(approvalsQuery());
+  const [newFrom, setNewFrom] = useState<"here" | "anew">();
+  useTitle(task.data?.title ?? "Attempt");
+  useCommands([
+    {
+      id: "attempt-back",
+      label: "Back to the board",
+      group: "Attempt",
+      keys: "escape",
+      run: () => void navigate({ to: "/projects/$projectId/tasks", params: { projectId } }),
+    },
+    ...VIEWS.map(({ view, title, key }) => ({
+      id: `attempt-${view}`,
+      label: title,
+      group: "Attempt",
+      keys: key,
+      run: () =>
+        void navigate({ to: ROUTE, params: { projectId, taskId, attemptId }, search: view === "log" ? {} : { view } }),
+    })),
+    { id: "attempt-new", label: "New attempt", group: "Attempt", run: () => setNewFrom("anew") },
+  ]);
+
+  const error = attempts.error ?? task.error;
+  if (error) return <Failure error={error} onRetry={() => void attempts.refetch()} />;
+  if (!attempts.data || !task.data) return <Waiting what="Loading the attempt" />;
+  const attempt = attempts.data.find(({ id }) => id === attemptId);
+  if (!attempt) {
+    return (
+      <Empty icon={<Compass aria-hidden />} title="This attempt does not exist">
+        The link may be old, or the attempt was deleted with its task.
+      </Empty>
+    );
+  }
+  const ids = new Set(processes.map(({ id }) => id));
+  const waiting = approvals?.filter(({ execution_process_id: id }) => id !== null && ids.has(id)) ?? [];
+  const isWaiting = phase === "connecting" || (phase === "reconnecting" && processes.length === 0);
+  return (
+    <div className="flex h-full min-h-0 flex-col">
+      <AttemptHeader
+        title={task.data.title}
+        attempt={attempt}
+        attempts={attempts.data}
+        processes={processes}
+        waiting={waiting.length}
+        onNewAttempt={() => setNewFrom("anew")}
+        menu={<AttemptMenu attempt={attempt} processes={processes} />}
+      />
+      <Tabs view={view} attempt={attempt} processes={processes} />
+      <Suspense fallback={<Waiting what="Loading" />}>
+        {view === "log" && (
+          <LogView
+            attempt={attempt}
+            processes={processes}
+            isWaiting={isWaiting}
+            waiting={waiting}
+            onSwitchAgent={() => setNewFrom("here")}
+          />
+        )}
+        {view === "raw" && <RawView attempt={attempt} processes={processes} processId={processId} />}
+        {view === "diffs" && (
+          <div className="min-h-0 flex-1">
+            <Review projectId={projectId} taskId={taskId} attemptId={attemptId} />
+          </div>
+        )}
+        {view === "processes" && <ProcessesView attempt={attempt} processes={processes} isWaiting={isWaiting} />}
+      </Suspense>
+      {newFrom && <NewAttemptDialog attempt={attempt} from={newFrom} onClose={() => setNewFrom(undefined)} />}
+    </div>
+  );
 }

@@ -1,0 +1,151 @@
+// Everything else that can be done with an attempt.
+
+import type { ExecutionProcess, TaskAttempt } from "@forge/client";
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import {
+  Archive,
+  ArchiveRestore,
+  Code2,
+  Ellipsis,
+  FileText,
+  FolderOpen,
+  Play,
+  Square,
+  SquareTerminal,
+  Wallet,
+} from "lucide-react";
+import { useState } from "react";
+import { forge } from "../../api/forge";
+import { projectsQuery } from "../../api/queries";
+import { useCommands } from "../../shell/commands";
+import { IconButton } from "../../ui/button";
+import { useConfirm } from "../../ui/dialog";
+import { Menu, MenuItem, MenuLine } from "../../ui/menu";
+import { toast } from "../../ui/toast";
+import { BudgetDialog } from "./budget-dialog";
+import { copyText } from "./copy-button";
+
+interface Props {
+  attempt: TaskAttempt;
+  processes: readonly ExecutionProcess[];
+}
+
+export function AttemptMenu({ attempt, processes }: Props) {
+  const navigate = useNavigate();
+  const { ask, dialog } = useConfirm();
+  const [isBudgeting, setBudgeting] = useState(false);
+  const { data: projects } = useQuery(projectsQuery());
+  const hasDevScript = Boolean(projects?.find(({ id }) => id === attempt.project_id)?.dev_script);
+  const server = processes.findLast(({ run_reason, status }) => run_reason === "devserver" && status === "running");
+  const isRunning = processes.some(({ status, run_reason }) => status === "running" && run_reason !== "devserver");
+  const { project_id: projectId, task_id: taskId, worktree_path: path } = attempt;
+  const at = { path: { attempt_id: attempt.id } };
+
+  const openEditor = useMutation({
+    mutationFn: () => forge.openTaskAttemptInEditor(attempt.id),
+    onSuccess: ({ url }) => {
+      if (url) window.open(url, "_blank", "noreferrer");
+      else toast.done("Opened in your editor");
+    },
+  });
+  const startServer = useMutation({
+    mutationFn: () => forge.startDevServer(attempt.id),
+    onSuccess: () => void show("processes"),
+  });
+  const stopServer = useMutation({ mutationFn: (id: string) => forge.stopExecutionProcess(id) });
+  const restore = useMutation({
+    mutationFn: () => forge.request("POST /api/worktrees/{attempt_id}/restore", at),
+    onSuccess: ({ path }) => toast.done(`Restored to ${path}`),
+  });
+  const retire = useMutation({
+    mutationFn: () => forge.request("POST /api/worktrees/{attempt_id}/retire", at),
+    onSuccess: () => toast.done("The worktree is put away; its work is kept"),
+  });
+  const show = (view: "processes"): Promise<void> =>
+    navigate({
+      to: "/projects/$projectId/tasks/$taskId/attempts/$attemptId",
+      params: { projectId, taskId, attemptId: attempt.id },
+      search: { view },
+    });
+  const askRetire = (): void =>
+    ask({
+      title: "Put the worktree away?",
+      about: "Its files, committed or not, are saved first and can be restored at any time. The branch stays.",
+      verb: "Put away",
+      weight: "primary",
+      onConfirm: () => retire.mutateAsync(),
+    });
+
+  useCommands([
+    { id: "attempt-editor", label: "Open in the editor", group: "Attempt", keys: "e", run: () => openEditor.mutate() },
+  ]);
+
+  const trigger = (
+    <IconButton label="More" size="sm" busy={openEditor.isPending || startServer.isPending || restore.isPending}>
+      <Ellipsis className="size-4" aria-hidden />
+    </IconButton>
+  );
+  return (
+    <>
+      <Menu trigger={trigger}>
+        <MenuItem icon={<Code2 aria-hidden />} keys="e" onSelect={() => openEditor.mutate()}>
+          Open in the editor
+        </MenuItem>
+        {path && (
+          <>
+            <MenuItem icon={<FolderOpen aria-hidden />} onSelect={() => void copyText(path, "Path copied")}>
+              Copy the worktree's path
+            </MenuItem>
+            <MenuItem
+              icon={<SquareTerminal aria-hidden />}
+              onSelect={() => void copyText(`cd ${quoted(path)}`, "Command copied")}
+            >
+              Copy cd command
+            </MenuItem>
+          </>
+        )}
+        <MenuItem
+          icon={<SquareTerminal aria-hidden />}
+          onSelect={() => void copyText(`forge view ${attempt.id.slice(0, 8)} --follow`, "Command copied")}
+        >
+          Copy forge view command
+        </MenuItem>
+        <MenuLine />
+        {server ? (
+          <MenuItem icon={<Square aria-hidden />} onSelect={() => stopServer.mutate(server.id)}>
+            Stop the dev server
+          </MenuItem>
+        ) : (
+          <MenuItem icon={<Play aria-hidden />} disabled={!hasDevScript} onSelect={() => startServer.mutate()}>
+            {hasDevScript ? "Start the dev server" : "No dev server script"}
+          </MenuItem>
+        )}
+        <MenuItem icon={<Wallet aria-hidden />} onSelect={() => setBudgeting(true)}>
+          Set a budget…
+        </MenuItem>
+        {attempt.worktree_deleted ? (
+          <MenuItem icon={<ArchiveRestore aria-hidden />} onSelect={() => restore.mutate()}>
+            Restore the worktree
+          </MenuItem>
+        ) : (
+          <MenuItem icon={<Archive aria-hidden />} disabled={isRunning || !attempt.use_worktree} onSelect={askRetire}>
+            Put the worktree away…
+          </MenuItem>
+        )}
+        <MenuLine />
+        <MenuItem
+          icon={<FileText aria-hidden />}
+          onSelect={() => void navigate({ to: "/projects/$projectId/tasks/$taskId", params: { projectId, taskId } })}
+        >
+          Task details
+        </MenuItem>
+      </Menu>
+      {isBudgeting && <BudgetDialog attempt={attempt} onClose={() => setBudgeting(false)} />}
+      {dialog}
+    </>
+  );
+}
+
+/** As a shell reads it. */
+const quoted = (path: string): string => (/^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`);

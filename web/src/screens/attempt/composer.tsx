@@ -1,0 +1,145 @@
+// The box under the transcript: what to say to the agent next, now or when it is done.
+
+import type { TaskAttempt } from "@forge/client";
+import { useMutation } from "@tanstack/react-query";
+import { Clock, CornerDownLeft, Pencil } from "lucide-react";
+import { useState } from "react";
+import { forge } from "../../api/forge";
+import { PromptBox } from "../../parts/prompt-box";
+import { useCommands } from "../../shell/commands";
+import { Button } from "../../ui/button";
+import { agentName } from "../../ui/format";
+import { TurnOptions } from "./turn-options";
+import { useDraft } from "./use-draft";
+
+/** Agents that hear a message in the middle of their work. */
+const LISTENS: ReadonlySet<string> = new Set(["CLAUDE_CODE", "CODEX"]);
+const BOX = "message-to-the-agent";
+
+interface Props {
+  attempt: TaskAttempt;
+  /** The variant of the last turn. */
+  variant: string | null;
+  isRunning: boolean;
+  onSwitchAgent: () => void;
+  onSent: () => void;
+}
+
+export function Composer({ attempt, variant: lastVariant, isRunning, onSwitchAgent, onSent }: Props) {
+  const draft = useDraft(attempt.id, attempt.task_id);
+  const [variant, setVariant] = useState<string | null>();
+  const [isFresh, setFresh] = useState(false);
+  const listens = LISTENS.has(attempt.executor);
+  const isEmpty = draft.text.trim() === "";
+
+  const send = useMutation({
+    mutationFn: () =>
+      draft.send((prompt, image_ids) => {
+        const body = { prompt, image_ids, fresh: isFresh || undefined, variant };
+        return forge.request("POST /api/task-attempts/{attempt_id}/follow-up", {
+          path: { attempt_id: attempt.id },
+          body,
+        });
+      }),
+    onSuccess: () => {
+      setFresh(false);
+      onSent();
+    },
+  });
+  const queue = useMutation({ mutationFn: draft.queue });
+  const isBusy = send.isPending || queue.isPending;
+  // What is queued cannot be joined by another message; the agent that listens can be told at once.
+  const canQueue = isRunning && draft.queued === undefined && !isFresh;
+  const submit = (): void => {
+    if (isEmpty || isBusy) return;
+    if (isRunning && !listens && canQueue) queue.mutate();
+    else send.mutate();
+  };
+
+  useCommands([
+    {
+      id: "attempt-message",
+      label: "Write to the agent",
+      group: "Attempt",
+      keys: "m",
+      run: () => document.querySelector<HTMLElement>(`#${BOX} textarea`)?.focus(),
+    },
+  ]);
+
+  return (
+    <div className="flex flex-col gap-2">
+      {draft.queued !== undefined && <Queued text={draft.queued} onEdit={draft.unqueue} />}
+      <div id={BOX}>
+        <PromptBox
+          projectId={attempt.project_id}
+          label={`Message to ${agentName(attempt.executor)}`}
+          value={draft.text}
+          onChange={draft.setText}
+          images={draft.images}
+          onImages={draft.setImages}
+          rows={2}
+          placeholder={isRunning ? "Tell the agent more" : "What should it do next?"}
+          onSubmit={submit}
+        />
+      </div>
+      <div className="flex flex-wrap items-center gap-2">
+        <TurnOptions
+          executor={attempt.executor}
+          variant={variant === undefined ? lastVariant : variant}
+          onVariant={setVariant}
+          isFresh={isFresh}
+          onFresh={setFresh}
+          onSwitchAgent={onSwitchAgent}
+        />
+        <div className="ml-auto flex flex-wrap items-center gap-2">
+          {canQueue && (
+            <Button
+              weight={listens ? "plain" : "primary"}
+              disabled={isEmpty || isBusy}
+              busy={queue.isPending}
+              icon={<Clock className="size-4" aria-hidden />}
+              onClick={() => queue.mutate()}
+            >
+              Send when it is done
+            </Button>
+          )}
+          {(!canQueue || listens) && (
+            <Button
+              weight="primary"
+              disabled={isEmpty || isBusy}
+              busy={send.isPending}
+              icon={<CornerDownLeft className="size-4" aria-hidden />}
+              onClick={() => send.mutate()}
+            >
+              {isRunning && listens ? "Send now" : "Send"}
+            </Button>
+          )}
+        </div>
+      </div>
+    </div>
+  );
+}
+
+function Queued({ text, onEdit }: { text: string; onEdit: () => Promise<void> }) {
+  const edit = useMutation({ mutationFn: onEdit });
+  return (
+    <section
+      aria-label="Queued message"
+      className="flex items-start gap-2 rounded-md border border-line bg-sunken px-3 py-2"
+    >
+      <Clock className="mt-1 size-4 shrink-0 text-faint" aria-hidden />
+      <div className="min-w-0 flex-1">
+        <p className="text-faint text-xs">Sent when the agent is done</p>
+        <p className="line-clamp-3 whitespace-pre-wrap break-words text-sm">{text}</p>
+      </div>
+      <Button
+        size="sm"
+        busy={edit.isPending}
+        icon={<Pencil className="size-3.5" aria-hidden />}
+        onClick={() => edit.mutate()}
+      >
+        Edit
+      </Button>
+    </section>
+  );
+}

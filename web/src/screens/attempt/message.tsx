@@ -1,0 +1,138 @@
+// What people and agents said: one part for each kind of message.
+
+import type { ErrorEntry, ExecutionProcess, NormalizedEntry } from "@forge/client";
+import { Brain, ChevronRight, CircleAlert, History, UserRound } from "lucide-react";
+import { Badge } from "../../ui/badge";
+import { Button, IconButton } from "../../ui/button";
+import { cx } from "../../ui/class";
+import { Markdown } from "../../ui/markdown";
+import { CopyButton } from "./copy-button";
+import { useOpened } from "./opened";
+import { firstLine } from "./words";
+
+/** Long prompts are folded: what the agent made of them is what people come to read. */
+const FOLD_AT = 600;
+const ACTIONS =
+  "opacity-0 transition-opacity group-hover:opacity-100 focus-within:opacity-100 pointer-coarse:opacity-100";
+
+interface PromptProps {
+  process: ExecutionProcess;
+  text: string;
+  onRetry: (process: ExecutionProcess) => void;
+}
+
+export function PromptMessage({ process, text, onRetry }: PromptProps) {
+  const isLong = text.length > FOLD_AT || text.split("\n").length > 12;
+  const [isOpen, toggle] = useOpened(`${process.id}:prompt`);
+  return (
+    <article aria-label="Message to the agent" className="group flex justify-end py-2 pl-8 sm:pl-16">
+      <div className="min-w-0 max-w-full">
+        <div className="rounded-lg rounded-br-sm border border-line bg-sunken px-3 py-2 text-base">
+          <Markdown text={text} className={cx(isLong && !isOpen && "line-clamp-6")} />
+          {isLong && (
+            <button type="button" onClick={toggle} className="mt-1 min-h-6 text-faint text-xs hover:text-ink">
+              {isOpen ? "Show less" : "Show all"}
+            </button>
+          )}
+        </div>
+        <div className={cx("mt-0.5 flex justify-end", ACTIONS)}>
+          <CopyButton text={text} label="Copy message" />
+          <IconButton label="Retry from here" size="sm" onClick={() => onRetry(process)}>
+            <History className="size-3.5" aria-hidden />
+          </IconButton>
+        </div>
+      </div>
+    </article>
+  );
+}
+
+export function AgentMessage({ text }: { text: string }) {
+  return (
+    <article aria-label="Message of the agent" className="group relative py-1.5">
+      <Markdown text={text} className="max-w-[72ch] text-base" />
+      <CopyButton
+        text={text}
+        label="Copy message"
+        className={cx("absolute top-0.5 right-0 bg-canvas", ACTIONS, "focus-visible:opacity-100")}
+      />
+    </article>
+  );
+}
+
+export function SystemLine({ text }: { text: string }) {
+  return <p className="whitespace-pre-wrap break-words py-0.5 font-mono text-faint text-xs leading-5">{text}</p>;
+}
+
+export function Thinking({ id, text }: { id: string; text: string }) {
+  const [isOpen, toggle] = useOpened(id);
+  const first = firstLine(text);
+  const hasMore = first !== text.trim() || first.length > 80;
+  return (
+    <div className="text-muted text-sm">
+      <button
+        type="button"
+        aria-expanded={hasMore ? isOpen : undefined}
+        disabled={!hasMore}
+        onClick={toggle}
+        className="flex min-h-7 w-full items-center gap-2 rounded-sm text-left hover:text-ink disabled:cursor-default"
+      >
+        <Brain className="size-3.5 shrink-0 text-faint" aria-hidden />
+        <span className="sr-only">Thought: </span>
+        <span className="min-w-0 truncate italic">{isOpen ? "Thought" : first}</span>
+        {hasMore && <Chevron isOpen={isOpen} />}
+      </button>
+      {isOpen && <Markdown text={text} className="mb-1 ml-1.5 border-line border-l pl-4 text-sm" />}
+    </div>
+  );
+}
+
+export function Chevron({ isOpen }: { isOpen: boolean }) {
+  return (
+    <ChevronRight
+      className={cx("size-3.5 shrink-0 text-faint transition-transform", isOpen && "rotate-90")}
+      aria-hidden
+    />
+  );
+}
+
+export function Feedback({ tool, text }: { tool: string; text: string }) {
+  return (
+    <div className="flex items-start gap-2 py-1 text-sm">
+      <UserRound className="mt-0.5 size-4 shrink-0 text-warn" aria-hidden />
+      <p className="min-w-0 break-words">
+        <span className="text-muted">You denied {tool}. </span>
+        {text}
+      </p>
+    </div>
+  );
+}
+
+interface ErrorProps {
+  entry: NormalizedEntry;
+  type: ErrorEntry;
+  onSetUp: (() => void) | undefined;
+}
+
+export function ErrorMessage({ entry, type, onSetUp }: ErrorProps) {
+  const needsSetup = type.error_type.type === "setup_required";
+  return (
+    <div role="note" className="my-1 flex items-start gap-2 rounded-md bg-bad-soft px-3 py-2 text-sm">
+      <CircleAlert className="mt-0.5 size-4 shrink-0 text-bad" aria-hidden />
+      <div className="min-w-0 flex-1">
+        <span className="sr-only">Error: </span>
+        <p className="max-h-60 overflow-y-auto whitespace-pre-wrap break-words">{entry.content}</p>
+        {needsSetup && (
+          <div className="mt-2 flex flex-wrap items-center gap-2">
+            <Badge tone="bad">The agent's program is missing or not logged in</Badge>
+            {onSetUp && (
+              <Button size="sm" onClick={onSetUp}>
+                Set up the agent
+              </Button>
+            )}
+          </div>
+        )}
+      </div>
+      <CopyButton text={entry.content} label="Copy error" className="-my-1 -mr-2" />
+    </div>
+  );
+}

@@ -1,0 +1,3 @@
+export function ProcessesView(_: Record<string, unknown>) {
+  return null;
+}

@@ -1,0 +1,3 @@
+export function RawView(_: Record<string, unknown>) {
+  return null;
+}

@@ -1,0 +1,62 @@
+// The views of an attempt, as links: each has an address of its own.
+
+import type { ExecutionProcess, TaskAttempt } from "@forge/client";
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import { diffStatQuery } from "../../api/queries";
+import type { AttemptView } from "../../routes";
+
+interface View {
+  view: AttemptView;
+  title: string;
+  key: string;
+}
+
+export const VIEWS: readonly View[] = [
+  { view: "log", title: "Log", key: "1" },
+  { view: "raw", title: "Raw", key: "2" },
+  { view: "diffs", title: "Changes", key: "3" },
+  { view: "processes", title: "Processes", key: "4" },
+];
+
+/** While an agent works, files change without a word. */
+const LOOK_MS = 5_000;
+
+interface Props {
+  view: AttemptView;
+  attempt: TaskAttempt;
+  processes: readonly ExecutionProcess[];
+}
+
+export function Tabs({ view: current, attempt, processes }: Props) {
+  const isRunning = processes.some(({ status }) => status === "running");
+  const { data: stat } = useQuery({ ...diffStatQuery(attempt.id), refetchInterval: isRunning && LOOK_MS });
+  const beside: Partial<Record<AttemptView, ReactNode>> = {
+    diffs: stat && stat.files > 0 && (
+      <span className="text-xs tabular">
+        <span className="text-good">+{stat.additions}</span> <span className="text-bad">−{stat.deletions}</span>
+      </span>
+    ),
+    processes: processes.length > 0 && <span className="text-faint text-xs tabular">{processes.length}</span>,
+  };
+  return (
+    <nav aria-label="Views of the attempt" className="flex shrink-0 gap-1 overflow-x-auto border-line border-b px-3">
+      {VIEWS.map(({ view, title }) => (
+        <Link
+          key={view}
+          to="/projects/$projectId/tasks/$taskId/attempts/$attemptId"
+          params={{ projectId: attempt.project_id, taskId: attempt.task_id, attemptId: attempt.id }}
+          search={view === "log" ? {} : { view }}
+          aria-current={view === current ? "page" : undefined}
+          // The router would mark the log as current for every view: its address is the beginning of theirs.
+          activeProps={{}}
+          className="-mb-px flex h-9 shrink-0 items-center gap-1.5 border-transparent border-b-2 px-2 text-muted text-sm outline-offset-[-2px] hover:text-ink aria-[current=page]:border-accent aria-[current=page]:text-ink pointer-coarse:h-11"
+        >
+          {title}
+          {beside[view]}
+        </Link>
+      ))}
+    </nav>
+  );
+}
