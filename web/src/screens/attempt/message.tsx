@@ -1,6 +1,6 @@
 // What people and agents said: one part for each kind of message.
 
-import type { ErrorEntry, ExecutionProcess, NormalizedEntry } from "@forge/client";
+import type { ErrorEntry, NormalizedEntry } from "@forge/client";
 import { Brain, ChevronRight, CircleAlert, History, UserRound } from "lucide-react";
 import { Badge } from "../../ui/badge";
 import { Button, IconButton } from "../../ui/button";
@@ -16,14 +16,15 @@ const ACTIONS =
   "opacity-0 transition-opacity group-hover:opacity-100 focus-within:opacity-100 pointer-coarse:opacity-100";
 
 interface PromptProps {
-  process: ExecutionProcess;
+  id: string;
   text: string;
-  onRetry: (process: ExecutionProcess) => void;
+  /** Only what began a process can be said again. */
+  onRetry?: () => void;
 }
 
-export function PromptMessage({ process, text, onRetry }: PromptProps) {
+export function PromptMessage({ id, text, onRetry }: PromptProps) {
   const isLong = text.length > FOLD_AT || text.split("\n").length > 12;
-  const [isOpen, toggle] = useOpened(`${process.id}:prompt`);
+  const [isOpen, toggle] = useOpened(id);
   return (
     <article aria-label="Message to the agent" className="group flex justify-end py-2 pl-8 sm:pl-16">
       <div className="min-w-0 max-w-full">
@@ -37,9 +38,11 @@ export function PromptMessage({ process, text, onRetry }: PromptProps) {
         </div>
         <div className={cx("mt-0.5 flex justify-end", ACTIONS)}>
           <CopyButton text={text} label="Copy message" />
-          <IconButton label="Retry from here" size="sm" onClick={() => onRetry(process)}>
-            <History className="size-3.5" aria-hidden />
-          </IconButton>
+          {onRetry && (
+            <IconButton label="Retry from here" size="sm" onClick={onRetry}>
+              <History className="size-3.5" aria-hidden />
+            </IconButton>
+          )}
         </div>
       </div>
     </article>

@@ -30,9 +30,7 @@ export const RowView = memo(function RowView({ row, isAlive, actions }: Props) {
     case "head":
       return <ProcessHead process={row.process} />;
     case "prompt":
-      return (
-        <PromptMessage process={row.process} text={row.text} onRetry={(process) => actions.current.onRetry(process)} />
-      );
+      return <PromptMessage id={row.key} text={row.text} onRetry={() => actions.current.onRetry(row.process)} />;
     case "left-out":
       return <LeftOut row={row} />;
     case "working":
@@ -55,7 +53,7 @@ function Entry({
   const type = entry.entry_type;
   switch (type.type) {
     case "user_message":
-      return <SystemLine text={entry.content} />;
+      return <PromptMessage id={key} text={entry.content} />;
     case "assistant_message":
       return <AgentMessage text={entry.content} />;
     case "system_message":
