@@ -152,6 +152,7 @@ export const workersUsageQuery = (period: Period) =>
     queryFn: () => forge.request("GET /api/usage/workers", { query: { ...period } }),
     ...COUNTED,
   });
+
 /** What is in a folder of the server's machine; without a path, in the home folder. */
 export const folderQuery = (path: string | undefined) =>
   queryOptions({
@@ -174,6 +175,9 @@ export const taskCountsQuery = (projectId: string) =>
       for (const { status } of await forge.listTasks(projectId)) counts[status] = (counts[status] ?? 0) + 1;
       return counts;
     },
+    ...LOOKED_UP,
+  });
+
 /** Files of a project whose path has these words. */
 export const fileSearchQuery = (projectId: string, typed: string) =>
   queryOptions({
@@ -214,6 +218,13 @@ export const figuresQuery = (attemptId: string) =>
     queryKey: ["figures", attemptId],
     queryFn: async () => {
       const given = { path: { attempt_id: attemptId }, query: { max_bytes: 0 } };
+      const figures = await forge.request("GET /api/task-attempts/{attempt_id}/diff", given);
+      return { files: figures.files_changed, additions: figures.additions, deletions: figures.deletions };
+    },
+    retry: false,
+    ...LOOKED_UP,
+  });
+
 export const draftQuery = (attemptId: string) =>
   queryOptions({
     queryKey: ["draft", attemptId],
@@ -221,20 +232,6 @@ export const draftQuery = (attemptId: string) =>
     ...LIVE,
   });
 
-/** How much an attempt has changed, without the changes themselves. */
-export const diffStatQuery = (attemptId: string) =>
-  queryOptions({
-    queryKey: ["diff-stat", attemptId],
-    queryFn: async () => {
-      const given = { path: { attempt_id: attemptId }, query: { max_bytes: 1 } };
-      const { files_changed, additions, deletions } = await forge.request(
-        "GET /api/task-attempts/{attempt_id}/diff",
-        given,
-      );
-      return { files: files_changed, additions, deletions };
-    },
-    retry: false,
-    ...LOOKED_UP,
 /** The patch of one file as text. `revision` is the file's in `live/diff`: a newer one is another answer. */
 export const patchQuery = (attemptId: string, path: string, revision: number) =>
   queryOptions({
@@ -274,7 +271,6 @@ export const fileSizeQuery = (attemptId: string, path: string, side: "old" | "ne
     gcTime: 60_000,
     retry: false,
     ...LIVE,
-    ...LOOKED_UP,
   });
 
 /** How far the attempt's branch has come since a commit. */

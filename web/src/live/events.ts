@@ -115,7 +115,6 @@ function notePatch(operation: PatchOp, stale: Stale, queries: QueryClient): void
     stale.add("attempt", attemptId);
     stale.add("branch-status", attemptId);
     stale.add("figures", attemptId);
-    stale.add("diff-stat", attemptId);
     refreshCardOf(queries, attemptId);
   } else if (kind === "drafts") {
     stale.add("draft", id);

@@ -4,7 +4,7 @@ import type { ExecutionProcess, TaskAttempt } from "@forge/client";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import { diffStatQuery } from "../../api/queries";
+import { figuresQuery } from "../../api/queries";
 import type { AttemptView } from "../../routes";
 
 interface View {
@@ -31,7 +31,7 @@ interface Props {
 
 export function Tabs({ view: current, attempt, processes }: Props) {
   const isRunning = processes.some(({ status }) => status === "running");
-  const { data: stat } = useQuery({ ...diffStatQuery(attempt.id), refetchInterval: isRunning && LOOK_MS });
+  const { data: stat } = useQuery({ ...figuresQuery(attempt.id), refetchInterval: isRunning && LOOK_MS });
   const beside: Partial<Record<AttemptView, ReactNode>> = {
     diffs: stat && stat.files > 0 && (
       <span className="text-xs tabular">
