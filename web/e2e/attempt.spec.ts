@@ -1,0 +1,91 @@
+// An attempt, watched and talked to.
+
+import { expectAccessible } from "./axe";
+import { expect, test } from "./world";
+
+test("the transcript is live, and what agents say is never run", async ({ page, world }) => {
+  await world.addProject();
+  const script =
+    'think Hm.\nsay <img src=x onerror="window.wasRun=1"> and <script>window.wasRun=1</script> **bold**\nrun echo tool-output\nsleep 1500\nsay The last word';
+  const started = await world.start("Talk", script);
+  await page.goto(world.attemptUrl(started));
+  await expect(page.getByRole("status").filter({ hasText: "Running" })).toBeVisible();
+  await expect(page.locator("strong", { hasText: "bold" }).last()).toBeVisible();
+  await expect(page.getByText("The last word", { exact: true })).toBeVisible();
+  await expect(page.getByRole("status").filter({ hasText: "Finished" })).toBeVisible();
+  await page.getByRole("button", { name: /Ran echo tool-output/ }).click();
+  await expect(page.getByText("tool-output", { exact: true }).last()).toBeVisible();
+  expect(await page.evaluate(() => "wasRun" in window)).toBe(false);
+  await expectAccessible(page);
+});
+
+test("a question is told on every screen and answered where it was asked", async ({ page, world }) => {
+  await world.addProject();
+  const agent = await world.useAskingAgent();
+  const started = await world.start("May I", "FAKE: id=a approve=1 repeat=1 file=x.txt", agent);
+  await page.goto(world.boardUrl());
+  await expect(page).toHaveTitle(/^\(1\) /);
+  await expect(
+    page
+      .getByRole("region", { name: "In progress" })
+      .getByText(/answer/i)
+      .first(),
+  ).toBeVisible();
+  await page.goto(world.attemptUrl(started));
+  const bar = page.getByRole("region", { name: "The agent waits for your answer" });
+  await expect(bar.getByText("rm -rf build")).toBeVisible();
+  await expectAccessible(page);
+  await bar.getByRole("button", { name: /Allow/ }).click();
+  await expect(bar).toHaveCount(0);
+  await expect(page).not.toHaveTitle(/^\(1\)/);
+  await expect(page.getByRole("status").filter({ hasText: "Finished" })).toBeVisible();
+});
+
+test("a refusal carries its reason to the agent, by keys alone", async ({ page, world }) => {
+  await world.addProject();
+  const agent = await world.useAskingAgent();
+  const started = await world.start("May I", "FAKE: id=a approve=1 repeat=1 file=x.txt", agent);
+  await page.goto(world.attemptUrl(started));
+  await expect(page.getByRole("region", { name: "The agent waits for your answer" })).toBeVisible();
+  await page.keyboard.press("d");
+  await page.keyboard.type("use the trash instead");
+  await page.keyboard.press("Enter");
+  await expect(page.getByText("use the trash instead").first()).toBeVisible();
+  await expect(page.getByRole("status").filter({ hasText: "Finished" })).toBeVisible();
+});
+
+test("a message waits for the agent's end, and a stop stops", async ({ page, world }) => {
+  await world.addProject();
+  const started = await world.start("Wait", "say working\nhang");
+  await page.goto(world.attemptUrl(started));
+  await expect(page.getByText("working", { exact: true })).toBeVisible();
+  await page.getByLabel("Message to Scripted").fill("say second turn");
+  await page.getByRole("button", { name: "Send when it is done" }).click();
+  await expect(page.getByRole("region", { name: "Queued message" })).toContainText("say second turn");
+  await page.reload();
+  await expect(page.getByRole("region", { name: "Queued message" })).toContainText("say second turn");
+  await page.getByRole("button", { name: /^Stop/ }).click();
+  await expect(page.getByRole("status").filter({ hasText: "Stopped" })).toBeVisible();
+  const processes = await world.client.listExecutionProcesses(started.task_attempt.id);
+  expect(processes.every(({ status }) => status !== "running")).toBe(true);
+});
+
+test("a follow-up goes on in the same conversation", async ({ page, world }) => {
+  await world.addProject();
+  const started = await world.finish("Talk", "say first turn");
+  await page.goto(world.attemptUrl(started));
+  await page.getByLabel("Message to Scripted").fill("say second turn");
+  await page.keyboard.press("Control+Enter");
+  await expect(page.getByText("second turn", { exact: true }).last()).toBeVisible();
+  await expect(page.getByLabel("Message to Scripted")).toHaveValue("");
+});
+
+test("a hundred thousand lines are followed to the end, and any of them is found", async ({ page, world }) => {
+  await world.addProject();
+  const started = await world.start("Flood", "run seq 1 1000\nlines 100000 40\nsay after the flood");
+  await page.goto(world.attemptUrl(started, "raw"));
+  await world.settled(started.task_attempt.id);
+  await expect(page.getByText(/after the flood/).last()).toBeVisible({ timeout: 60_000 });
+  // Only what is seen is drawn.
+  expect(await page.locator("[data-line]").count()).toBeLessThan(400);
+});

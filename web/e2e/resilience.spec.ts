@@ -1,0 +1,52 @@
+// The server dies and comes back; the page says so, and loses nothing.
+
+import { expect, OUT_OF_REACH, test } from "./world";
+
+test("after kill -9 the page goes on where it was, without a gap or a duplicate, and keeps what was typed", async ({
+  page,
+  world,
+  forgiven,
+}) => {
+  forgiven.push(OUT_OF_REACH);
+  await world.addProject();
+  const script = Array.from({ length: 40 }, (_, at) => `say word-${at};\nsleep 150`).join("\n");
+  const started = await world.start("Outlive", `${script}\nsay the end`);
+  await page.goto(world.attemptUrl(started));
+  await expect(page.getByText("word-3;", { exact: true })).toBeVisible();
+  await page.getByLabel("Message to Scripted").fill("what I was about to say");
+  const port = Number(new URL(world.base).port);
+  await world.forge.crash();
+  await expect(page.getByText("Forge cannot be reached")).toBeVisible();
+  await world.forge.up(port);
+  await expect(page.getByText("Forge cannot be reached")).toHaveCount(0, { timeout: 40_000 });
+  await expect(page.getByText("the end", { exact: true }).last()).toBeVisible({ timeout: 40_000 });
+  await expect(page.getByLabel("Message to Scripted")).toHaveValue("what I was about to say");
+  // The list draws what is seen; walking through it shows every word once.
+  const seen = new Map<string, number>();
+  const log = page.getByRole("log");
+  await log.evaluate((node) => node.scrollTo({ top: 0 }));
+  for (let step = 0; step < 60; step++) {
+    const words = await log.getByText(/^word-\d+;$/).allTextContents();
+    for (const word of words)
+      seen.set(word, Math.max(seen.get(word) ?? 0, words.filter((each) => each === word).length));
+    if (seen.has("word-39;")) break;
+    await log.evaluate((node) => node.scrollBy({ top: node.clientHeight / 2 }));
+    await page.waitForTimeout(50);
+  }
+  expect([...seen.keys()].sort()).toEqual(Array.from({ length: 40 }, (_, at) => `word-${at};`).sort());
+  expect([...seen.values()].every((times) => times === 1)).toBe(true);
+});
+
+test("a board that was left behind is true again after a restart", async ({ page, world, forgiven }) => {
+  forgiven.push(OUT_OF_REACH);
+  await world.addProject();
+  await world.client.createTask(world.projectId, { title: "Before" });
+  await page.goto(world.boardUrl());
+  await expect(page.getByRole("link", { name: "Before" })).toBeVisible();
+  const port = Number(new URL(world.base).port);
+  await world.forge.crash();
+  await world.forge.up(port);
+  await world.client.createTask(world.projectId, { title: "After" });
+  await expect(page.getByRole("link", { name: "After" })).toBeVisible({ timeout: 40_000 });
+  await expect(page.getByRole("link", { name: "Before" })).toHaveCount(1);
+});

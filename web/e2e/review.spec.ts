@@ -1,0 +1,102 @@
+// Reviewing and landing: comments, merge, conflicts, pull requests, restore.
+
+import { execFileSync } from "node:child_process";
+import { expectAccessible } from "./axe";
+import { expect, startCodeHost, test, World } from "./world";
+
+test("comments on lines reach the agent as one message", async ({ page, world }) => {
+  await world.addProject();
+  const started = await world.finish("Write", "write src/a.ts export const a = 1;\\nexport const b = 2;\\n\nsay done");
+  await page.goto(world.attemptUrl(started, "diffs"));
+  await expect(page.getByText("export const b = 2;")).toBeVisible();
+  const lines = page.getByRole("group", { name: /Lines of src\/a\.ts/ });
+  await lines.focus();
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("c");
+  await page.keyboard.type("Why two?");
+  await page.keyboard.press("Control+Enter");
+  await expect(page.getByText("not sent yet")).toBeVisible();
+  await page.reload();
+  await expect(page.getByText("Why two?")).toBeVisible();
+  await expectAccessible(page);
+  await page.getByRole("button", { name: /Review/ }).click();
+  const tray = page.getByRole("dialog");
+  await tray.getByLabel("About the whole").fill("say I read it");
+  await tray.getByRole("button", { name: /Send/ }).click();
+  await expect(tray).toHaveCount(0);
+  await world.settled(started.task_attempt.id);
+  const processes = await world.client.listExecutionProcesses(started.task_attempt.id);
+  const prompt = JSON.stringify(processes.at(-1)?.executor_action);
+  expect(prompt).toContain("src/a.ts");
+  expect(prompt).toContain("Why two?");
+  expect(prompt).toContain("export const b = 2;");
+});
+
+test("a merge lands one commit on the target", async ({ page, world }) => {
+  await world.addProject();
+  const started = await world.finish("Write", "write a.txt one\\n\nsay done");
+  await page.goto(world.attemptUrl(started, "diffs"));
+  await page.getByRole("button", { name: "Merge", exact: true }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Commit message").fill("Write a file");
+  await expectAccessible(page);
+  await dialog.getByRole("button", { name: "Merge" }).click();
+  await expect(page.getByRole("region", { name: "Branch" }).getByText("Merged")).toBeVisible();
+  const log = execFileSync("git", ["log", "--format=%s", "main"], { cwd: world.repository, encoding: "utf8" });
+  expect(log.split("\n")[0]).toBe("Write a file");
+  await page.goto(world.boardUrl());
+  await expect(page.getByRole("region", { name: "Done" }).getByRole("link", { name: "Write" })).toBeVisible();
+});
+
+test("a conflict is shown, and handed to the agent", async ({ page, world }) => {
+  await world.addProject();
+  const one = await world.finish("One way", "write README.md # one\\n\nsay done");
+  const other = await world.finish("Another way", "write README.md # another\\n\nsay done");
+  await world.client.mergeTaskAttempt(one.task_attempt.id);
+  await page.goto(world.attemptUrl(other, "diffs"));
+  await page.getByRole("button", { name: "Rebase", exact: true }).click();
+  const panel = page.getByRole("region", { name: "Conflicts" });
+  await expect(panel.getByText("README.md")).toBeVisible();
+  await expectAccessible(page);
+  await panel.getByRole("button", { name: "Resolve with the agent" }).click();
+  await expect(page).not.toHaveURL(/view=diffs/);
+  await expect
+    .poll(async () => (await world.client.listExecutionProcesses(other.task_attempt.id)).length)
+    .toBeGreaterThan(1);
+});
+
+test("a pull request is opened at the code host, and its state shown", async ({ browser }) => {
+  const host = await startCodeHost();
+  const world = new World();
+  try {
+    await world.up({ ...host.settings, github: { pat: "a-token" } });
+    await world.addProject();
+    const git = (...args: string[]) => execFileSync("git", args, { cwd: world.repository });
+    git("push", "-q", host.bare, "main");
+    git("remote", "add", "origin", host.remote);
+    const started = await world.finish("Publish", "write a.txt one\\n\nsay done");
+    const page = await browser.newPage({ baseURL: world.base });
+    await page.goto(world.attemptUrl(started, "diffs"));
+    await page.getByRole("button", { name: "Create PR" }).click();
+    const dialog = page.getByRole("dialog", { name: "Create a pull request" });
+    await expect(dialog.getByLabel("Title")).not.toHaveValue("");
+    await dialog.getByRole("button", { name: /Create/ }).click();
+    await expect(page.getByRole("link", { name: /#1 open/ })).toBeVisible();
+    await page.close();
+  } finally {
+    await world.forge.close();
+    host.close();
+  }
+});
+
+test("a retired worktree comes back from its review", async ({ page, world }) => {
+  await world.addProject();
+  const started = await world.finish("Write", "write a.txt one\\n\nsay done");
+  const path = { attempt_id: started.task_attempt.id };
+  await world.client.request("POST /api/worktrees/{attempt_id}/retire", { path });
+  await page.goto(world.attemptUrl(started, "diffs"));
+  await page.getByRole("button", { name: "Restore" }).first().click();
+  await expect.poll(async () => (await world.client.getTaskAttempt(path.attempt_id)).worktree_deleted).toBe(false);
+  await expect(page.getByText("a.txt").first()).toBeVisible();
+});
