@@ -18,37 +18,40 @@ export function Models({ period }: { period: Period }) {
   if (data?.length === 0) return null;
   return (
     <Card title="How models serve">
-      <Table label="How models serve">
-        <thead>
-          <tr>
-            <Th>Model</Th>
-            <Th number>Calls</Th>
-            <Th number title="Cost of a thousand tokens">
-              Per 1k
-            </Th>
-            <Th number className="max-sm:hidden">
-              Latency
-            </Th>
-            <Th number title="Part of the input that came from the cache">
-              Cache
-            </Th>
-          </tr>
-        </thead>
-        <tbody>
-          {data?.map((model) => (
-            <tr key={model.model} className="hover:bg-hover">
-              <Td className="w-full max-w-0 truncate">{model.model || "Unknown model"}</Td>
-              <Td number>{model.call_count.toLocaleString("en-US")}</Td>
-              <Td number>{precise(model.avg_cost_per_1k_tokens)}</Td>
-              <Td number className="max-sm:hidden">
-                {model.avg_latency_ms === null ? "–" : `${(model.avg_latency_ms / 1000).toFixed(1)}s`}
-              </Td>
-              <Td number>{model.cache_hit_rate === null ? "–" : `${Math.round(model.cache_hit_rate * 100)}%`}</Td>
+      {data === undefined ? (
+        <Skeleton rows={8} />
+      ) : (
+        <Table label="How models serve">
+          <thead>
+            <tr>
+              <Th>Model</Th>
+              <Th number>Calls</Th>
+              <Th number title="Cost of a thousand tokens">
+                Per 1k
+              </Th>
+              <Th number className="max-sm:hidden">
+                Latency
+              </Th>
+              <Th number title="Part of the input that came from the cache">
+                Cache
+              </Th>
             </tr>
-          ))}
-        </tbody>
-      </Table>
-      {data === undefined && <Skeleton />}
+          </thead>
+          <tbody>
+            {data.map((model) => (
+              <tr key={model.model} className="hover:bg-hover">
+                <Td className="w-full max-w-0 truncate">{model.model || "Unknown model"}</Td>
+                <Td number>{model.call_count.toLocaleString("en-US")}</Td>
+                <Td number>{precise(model.avg_cost_per_1k_tokens)}</Td>
+                <Td number className="max-sm:hidden">
+                  {model.avg_latency_ms === null ? "–" : `${(model.avg_latency_ms / 1000).toFixed(1)}s`}
+                </Td>
+                <Td number>{model.cache_hit_rate === null ? "–" : `${Math.round(model.cache_hit_rate * 100)}%`}</Td>
+              </tr>
+            ))}
+          </tbody>
+        </Table>
+      )}
     </Card>
   );
 }
@@ -59,49 +62,52 @@ export function Workers({ period }: { period: Period }) {
   if (data?.length === 0) return null;
   return (
     <Card title="What workers do with it">
-      <Table label="What workers do with it">
-        <thead>
-          <tr>
-            <Th>Worker</Th>
-            <Th number>Calls</Th>
-            <Th number title="Cost of a call">
-              Per call
-            </Th>
-            <Th number title="Tokens for a dollar">
-              Per $
-            </Th>
-            <Th number>Cost</Th>
-            <Th number className="max-sm:hidden">
-              Active
-            </Th>
-          </tr>
-        </thead>
-        <tbody>
-          {data?.map((worker) => (
-            <tr key={worker.worker_id} className="relative hover:bg-hover">
-              <Td className="w-full max-w-0 truncate">
-                <Link
-                  to="/fleet"
-                  search={{ view: "workers", worker: worker.worker_id }}
-                  className="after:absolute after:inset-0"
-                >
-                  {worker.worker_id}
-                </Link>
-              </Td>
-              <Td number>{worker.call_count.toLocaleString("en-US")}</Td>
-              <Td number>{precise(worker.avg_cost_per_call)}</Td>
-              <Td number>{worker.efficiency_score === null ? "–" : short(Math.round(worker.efficiency_score))}</Td>
-              <Td number className="font-medium">
-                {money(worker.total_cost_usd)}
-              </Td>
-              <Td number className="text-muted max-sm:hidden">
-                <Ago time={worker.last_active} />
-              </Td>
+      {data === undefined ? (
+        <Skeleton rows={8} />
+      ) : (
+        <Table label="What workers do with it">
+          <thead>
+            <tr>
+              <Th>Worker</Th>
+              <Th number>Calls</Th>
+              <Th number title="Cost of a call">
+                Per call
+              </Th>
+              <Th number title="Tokens for a dollar">
+                Per $
+              </Th>
+              <Th number>Cost</Th>
+              <Th number className="max-sm:hidden">
+                Active
+              </Th>
             </tr>
-          ))}
-        </tbody>
-      </Table>
-      {data === undefined && <Skeleton />}
+          </thead>
+          <tbody>
+            {data.map((worker) => (
+              <tr key={worker.worker_id} className="relative hover:bg-hover">
+                <Td className="w-full max-w-0 truncate">
+                  <Link
+                    to="/fleet"
+                    search={{ view: "workers", worker: worker.worker_id }}
+                    className="after:absolute after:inset-0"
+                  >
+                    {worker.worker_id}
+                  </Link>
+                </Td>
+                <Td number>{worker.call_count.toLocaleString("en-US")}</Td>
+                <Td number>{precise(worker.avg_cost_per_call)}</Td>
+                <Td number>{worker.efficiency_score === null ? "–" : short(Math.round(worker.efficiency_score))}</Td>
+                <Td number className="font-medium">
+                  {money(worker.total_cost_usd)}
+                </Td>
+                <Td number className="text-muted max-sm:hidden">
+                  <Ago time={worker.last_active} />
+                </Td>
+              </tr>
+            ))}
+          </tbody>
+        </Table>
+      )}
     </Card>
   );
 }

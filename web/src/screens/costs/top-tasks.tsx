@@ -20,28 +20,31 @@ export function TopTasks({ period }: { period: Period }) {
   if (data && tasks.length === 0) return null;
   return (
     <Card title="Most expensive tasks">
-      <Table label="Most expensive tasks">
-        <thead>
-          <tr>
-            <Th>Task</Th>
-            <Th className="max-md:hidden">Project</Th>
-            <Th number className="max-sm:hidden">
-              Runs
-            </Th>
-            <Th number className="max-sm:hidden">
-              Tokens
-            </Th>
-            <Th number>Cost</Th>
-            <Th number>Share</Th>
-          </tr>
-        </thead>
-        <tbody>
-          {tasks.map((group) => (
-            <Row key={group.task_id} group={group} whole={whole} />
-          ))}
-        </tbody>
-      </Table>
-      {data === undefined && <Skeleton />}
+      {data === undefined ? (
+        <Skeleton rows={8} />
+      ) : (
+        <Table label="Most expensive tasks">
+          <thead>
+            <tr>
+              <Th>Task</Th>
+              <Th className="max-md:hidden">Project</Th>
+              <Th number className="max-sm:hidden">
+                Runs
+              </Th>
+              <Th number className="max-sm:hidden">
+                Tokens
+              </Th>
+              <Th number>Cost</Th>
+              <Th number>Share</Th>
+            </tr>
+          </thead>
+          <tbody>
+            {tasks.map((group) => (
+              <Row key={group.task_id} group={group} whole={whole} />
+            ))}
+          </tbody>
+        </Table>
+      )}
     </Card>
   );
 }

@@ -6,7 +6,7 @@ import { Link } from "@tanstack/react-router";
 import { BellOff, Check, CheckCheck, ChevronRight, CircleAlert, Info, TriangleAlert } from "lucide-react";
 import { useState } from "react";
 import { forge } from "../../api/forge";
-import { alertsQuery, workersQuery } from "../../api/queries";
+import { alertsQuery } from "../../api/queries";
 import { useCommands } from "../../shell/commands";
 import { Badge } from "../../ui/badge";
 import { Button } from "../../ui/button";
@@ -17,7 +17,7 @@ import { Skeleton } from "../../ui/skeleton";
 import { Empty, Failure } from "../../ui/state";
 import { sortAlerts } from "./order";
 import { Split } from "./panel";
-import { ALERT, SEVERITY } from "./words";
+import { ALERT, OF_WORKERS, SEVERITY } from "./words";
 
 const ICON = { critical: CircleAlert, warning: TriangleAlert, info: Info };
 const INK = { critical: "text-bad", warning: "text-warn", info: "text-info" };
@@ -96,13 +96,11 @@ export function Alerts() {
 }
 
 function Row({ alert }: { alert: Alert }) {
-  const { data: workers } = useQuery(workersQuery());
   const see = useMutation({
     mutationFn: () => forge.request("POST /api/alerts/{alert_id}/ack", { path: { alert_id: alert.id } }),
   });
   const Icon = ICON[alert.severity];
   const quiet = alert.resolved_at !== null || alert.acknowledged_at !== null;
-  const isWorker = workers?.some(({ id }) => id === alert.subject);
   return (
     <li className="flex items-start gap-3 border-line border-b px-4 py-2.5 text-sm">
       <Icon className={cx("mt-0.5 size-4 shrink-0", quiet ? "text-faint" : INK[alert.severity])} aria-hidden />
@@ -122,7 +120,7 @@ function Row({ alert }: { alert: Alert }) {
               First <Ago time={alert.first_at} />
             </span>
           )}
-          {isWorker && (
+          {OF_WORKERS.has(alert.kind) && (
             <Link
               to="/fleet"
               search={{ view: "workers", worker: alert.subject }}

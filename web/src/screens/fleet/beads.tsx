@@ -49,7 +49,12 @@ interface Props {
 
 function BeadsOf({ projectId, projects }: Props) {
   const { bead: openId, dispatch } = route.useSearch();
-  const { data, error, refetch } = useQuery({ ...beadsQuery(projectId), refetchInterval: LOOK_MS, retry: false });
+  const { data, error, refetch } = useQuery({
+    ...beadsQuery(projectId),
+    // A project without beads does not get any by being asked again.
+    refetchInterval: ({ state }) => (state.data ? LOOK_MS : false),
+    retry: false,
+  });
   const [words, setWords] = useState("");
   const [adding, setAdding] = useState(false);
   const navigate = useNavigate();

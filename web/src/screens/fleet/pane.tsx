@@ -18,7 +18,10 @@ const LOOK_MS = 2_000;
 const NEAR_PX = 24;
 
 export function Pane({ worker }: { worker: ListedWorker }) {
-  const { data, error } = useQuery({ ...paneQuery(worker.id), refetchInterval: LOOK_MS });
+  const { data, error } = useQuery({
+    ...paneQuery(worker.id),
+    refetchInterval: ({ state }) => (state.error ? 5 * LOOK_MS : LOOK_MS),
+  });
   const box = useRef<HTMLElement>(null);
   const following = useRef(true);
   const text = data?.text.replace(/\s+$/, "") ?? "";

@@ -89,6 +89,20 @@ export const ALERT: Record<AlertKind, string> = {
   worker_recovered: "Worker recovered",
 };
 
+/** Alerts whose subject is a worker. */
+export const OF_WORKERS: ReadonlySet<AlertKind> = new Set([
+  "worker_crashed",
+  "recovery_exhausted",
+  "worker_stale",
+  "task_stuck",
+  "waits_for_permission",
+  "context_full",
+  "memory_high",
+  "auto_restart",
+  "worker_parked",
+  "worker_recovered",
+]);
+
 export const SEVERITY: Record<AlertSeverity, Word> = {
   critical: { title: "Critical", tone: "bad" },
   warning: { title: "Warning", tone: "warn" },

@@ -42,7 +42,7 @@ export function Workers() {
   const shown = data?.find(({ id }) => id === openId);
   const toolbar = (
     <>
-      {data && data.length > 0 && <Counts workers={data} />}
+      {data?.length !== 0 && <Counts workers={data} />}
       <div className="ml-auto">{start}</div>
     </>
   );
@@ -74,10 +74,11 @@ export function Workers() {
   );
 }
 
-function Counts({ workers }: { workers: readonly ListedWorker[] }) {
-  const counts = countStandings(workers);
+/** It has its place before there is anything to count. */
+function Counts({ workers }: { workers: readonly ListedWorker[] | undefined }) {
+  const counts = countStandings(workers ?? []);
   return (
-    <dl className="flex flex-wrap gap-x-4 gap-y-1 text-sm" aria-live="polite">
+    <dl className={cx("flex flex-wrap gap-x-4 gap-y-1 text-sm", !workers && "invisible")} aria-live="polite">
       {COUNTED.map((standing) => (
         <div key={standing} className={cx("flex items-center gap-1.5", counts[standing] === 0 && "text-faint")}>
           <Dot tone={counts[standing] === 0 ? "neutral" : STANDING[standing].tone} />
