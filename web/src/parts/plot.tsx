@@ -215,7 +215,7 @@ function PlotTable({ label, days, series, format }: Props) {
               {title}
             </Th>
           ))}
-          <Th number>Together</Th>
+          <Th number>Total</Th>
         </tr>
       </thead>
       <tbody>

@@ -45,7 +45,7 @@ export function OverTime({ report, period, by, names, perDay }: Props) {
       beside={
         <>
           <span className="text-muted text-sm tabular">
-            {total === undefined ? "" : `${money(total ?? 0)} together`}
+            {total === undefined ? "" : `${money(total ?? 0)} in total`}
           </span>
           {toggle}
         </>

@@ -10,24 +10,25 @@ import { Failure } from "../../ui/state";
 import { Table, Td, Th } from "../../ui/table";
 import { Card } from "./card";
 
-const precise = (usd: number): string => (usd >= 0.01 ? money(usd) : `$${usd.toFixed(4)}`);
+/** Small prices in full; none at all is that of a model without a known price. */
+const precise = (usd: number): string => (usd === 0 ? "–" : usd >= 0.01 ? money(usd) : `$${usd.toFixed(4)}`);
 
 export function Models({ period }: { period: Period }) {
   const { data, error } = useQuery({ ...modelsUsageQuery(period), placeholderData: (before) => before });
   if (error) return <Failure error={error} />;
   if (data?.length === 0) return null;
   return (
-    <Card title="How models serve">
+    <Card title="Model performance">
       {data === undefined ? (
         <Skeleton rows={8} />
       ) : (
-        <Table label="How models serve">
+        <Table label="Model performance">
           <thead>
             <tr>
               <Th>Model</Th>
               <Th number>Calls</Th>
-              <Th number title="Cost of a thousand tokens">
-                Per 1k
+              <Th number title="Cost of a million tokens">
+                Per 1M
               </Th>
               <Th number className="max-sm:hidden">
                 Latency
@@ -42,7 +43,7 @@ export function Models({ period }: { period: Period }) {
               <tr key={model.model} className="hover:bg-hover">
                 <Td className="w-full max-w-0 truncate">{model.model || "Unknown model"}</Td>
                 <Td number>{model.call_count.toLocaleString("en-US")}</Td>
-                <Td number>{precise(model.avg_cost_per_1k_tokens)}</Td>
+                <Td number>{precise(model.avg_cost_per_1k_tokens * 1000)}</Td>
                 <Td number className="max-sm:hidden">
                   {model.avg_latency_ms === null ? "–" : `${(model.avg_latency_ms / 1000).toFixed(1)}s`}
                 </Td>
@@ -61,11 +62,11 @@ export function Workers({ period }: { period: Period }) {
   if (error) return <Failure error={error} />;
   if (data?.length === 0) return null;
   return (
-    <Card title="What workers do with it">
+    <Card title="Worker efficiency">
       {data === undefined ? (
         <Skeleton rows={8} />
       ) : (
-        <Table label="What workers do with it">
+        <Table label="Worker efficiency">
           <thead>
             <tr>
               <Th>Worker</Th>

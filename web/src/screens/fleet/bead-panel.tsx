@@ -137,7 +137,7 @@ function factsOf(
     ]);
   }
   const holder = holderOf(bead);
-  if (holder) facts.push(["Has it", holder]);
+  if (holder) facts.push(["Held by", holder]);
   if (failures > 0) facts.push(["Failures", count(failures, "failure")]);
   if (bead.dependencies?.length) {
     const links = bead.dependencies.map(({ depends_on_id: id, type }) => (

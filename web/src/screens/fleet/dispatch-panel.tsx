@@ -133,7 +133,7 @@ function Rule({ projectId, rule }: { projectId: string; rule: DispatchRule }) {
             onChange={(event) => edit({ close_on: chosen(CLOSES, event.target.value) })}
           />
           <TextField
-            label="At once"
+            label="At most at once"
             type="number"
             min={1}
             placeholder="As many as the fleet may"

@@ -53,7 +53,7 @@ export function RoutingPanel({ routing, onClose }: { routing: Routing; onClose: 
               </tr>
             ))}
             <tr className="font-medium">
-              <Td>Together</Td>
+              <Td>Total</Td>
               <Td number>{totalOf(score)}</Td>
               <Td number className="text-faint">
                 100

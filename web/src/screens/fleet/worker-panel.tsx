@@ -39,7 +39,7 @@ function Findings({ worker }: { worker: ListedWorker }) {
   const ended = worker.phase === "stopped" || worker.phase === "finished";
   if (ended || (findings.length === 0 && !worker.note)) return null;
   return (
-    <Section title="What was found">
+    <Section title="Findings">
       <ul className="flex flex-col gap-2" aria-live="polite">
         {worker.note && <li className="rounded-md bg-sunken p-3 text-sm">{sentence(worker.note)}</li>}
         {findings.map((finding) => (
