@@ -103,7 +103,7 @@ function List({ workers, openId }: { workers: readonly ListedWorker[]; openId: s
           <Th>Health</Th>
           <Th>Worker</Th>
           <Th className="max-sm:hidden">Model</Th>
-          <Th className="max-md:hidden">Tier</Th>
+          <Th className={cx("max-md:hidden", openId && "max-xl:hidden")}>Tier</Th>
           <Th>Phase</Th>
           <Th className="max-md:hidden">Bead</Th>
           <Th className={cx("max-lg:hidden", openId && "hidden")}>Workspace</Th>
@@ -113,7 +113,7 @@ function List({ workers, openId }: { workers: readonly ListedWorker[]; openId: s
           <Th number className={cx("max-lg:hidden", openId && "max-xl:hidden")}>
             Restarts
           </Th>
-          <Th number className="max-sm:hidden">
+          <Th number className={cx("max-sm:hidden", openId && "max-xl:hidden")}>
             Age
           </Th>
         </tr>
@@ -180,7 +180,7 @@ const Row = memo(function Row({ worker, open, narrow }: { worker: ListedWorker; 
         {worker.bead && <span className="block truncate text-faint text-xs md:hidden">{worker.bead.title}</span>}
       </Td>
       <Td className="max-w-48 truncate max-sm:hidden">{worker.model}</Td>
-      <Td className="max-md:hidden">
+      <Td className={cx("max-md:hidden", narrow && "max-xl:hidden")}>
         <Badge tone={TIER[worker.tier].tone}>{TIER[worker.tier].title}</Badge>
       </Td>
       <Td className="whitespace-nowrap text-muted">{PHASE[worker.phase]}</Td>
@@ -204,7 +204,7 @@ const Row = memo(function Row({ worker, open, narrow }: { worker: ListedWorker; 
       <Td number className={cx("max-lg:hidden", narrow && "max-xl:hidden")}>
         {worker.restarts.length || <Nothing />}
       </Td>
-      <Td number className="text-muted max-sm:hidden">
+      <Td number className={cx("text-muted max-sm:hidden", narrow && "max-xl:hidden")}>
         {["stopped", "finished", "failed"].includes(worker.phase) ? (
           <Nothing />
         ) : (
