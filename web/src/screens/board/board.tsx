@@ -21,7 +21,7 @@ import { type CardsShown, Column, ColumnGhost } from "./column";
 import { DragRoom } from "./drag";
 import { facetsOf, isFiltered, readFilter, shownColumns } from "./filter";
 import { Filters } from "./filters";
-import { type Columns, groupTasks } from "./grouping";
+import { type Columns, groupTasks, sortTasks } from "./grouping";
 import { useBoardKeyboard } from "./keyboard";
 import { clashesOf } from "./marks";
 import { useMoves } from "./moves";
@@ -63,11 +63,16 @@ function ProjectBoard({ projectId }: { projectId: string }) {
   );
   const { q, agent, label, status } = useDeferredValue(search);
   const filter = useMemo(() => readFilter({ q, agent, label, status }), [q, agent, label, status]);
-  const before = useRef<Columns>(undefined);
+  const sorted = useRef<readonly Task[]>(undefined);
+  const newest = useMemo(() => {
+    sorted.current = sortTasks(tasks, sorted.current);
+    return sorted.current;
+  }, [tasks]);
+  const grouped = useRef<Columns>(undefined);
   const groups = useMemo(() => {
-    before.current = groupTasks(tasks.values(), filter, moves, before.current);
-    return before.current;
-  }, [tasks, filter, moves]);
+    grouped.current = groupTasks(newest, filter, moves, grouped.current);
+    return grouped.current;
+  }, [newest, filter, moves]);
   const facets = useMemo(() => facetsOf(tasks.values()), [tasks]);
   const columns = useMemo(() => shownColumns(filter), [filter]);
 

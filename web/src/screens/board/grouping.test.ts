@@ -1,11 +1,13 @@
 import { expect, test } from "vitest";
 import { readFilter } from "./filter";
-import { groupTasks } from "./grouping";
+import { groupTasks, sortTasks } from "./grouping";
 import { aTask } from "./sample";
 
 const ALL = readFilter({});
 const at = (minute: number): string => `2026-11-16T10:${String(minute).padStart(2, "0")}:00.000Z`;
 const ids = (tasks: readonly { id: string }[] | undefined): string[] => tasks?.map(({ id }) => id) ?? [];
+
+const byId = (...tasks: ReturnType<typeof aTask>[]) => new Map(tasks.map((task) => [task.id, task]));
 
 test("the newest change is first, and equals keep their order however they come", () => {
   const tasks = [
@@ -13,9 +15,22 @@ test("the newest change is first, and equals keep their order however they come"
     aTask({ id: "b", updated_at: at(3) }),
     aTask({ id: "c", updated_at: at(1) }),
   ];
-  const order = ids(groupTasks(tasks, ALL, new Map()).get("todo"));
-  expect(order).toEqual(["b", "c", "a"]);
-  expect(ids(groupTasks(tasks.reverse(), ALL, new Map()).get("todo"))).toEqual(order);
+  expect(ids(sortTasks(byId(...tasks)))).toEqual(["b", "c", "a"]);
+  expect(ids(sortTasks(byId(...tasks.reverse())))).toEqual(["b", "c", "a"]);
+});
+
+test("sorting on from what was sorted gives the same as sorting anew", () => {
+  let tasks = byId(...Array.from({ length: 40 }, (_, nth) => aTask({ id: `t${nth}`, updated_at: at((nth * 7) % 20) })));
+  let sorted = sortTasks(tasks);
+  for (let round = 0; round < 30; round += 1) {
+    tasks = new Map(tasks);
+    tasks.delete(`t${round}`);
+    tasks.set(`t${round + 5}`, aTask({ id: `t${round + 5}`, updated_at: at((round * 11) % 60) }));
+    tasks.set(`n${round}`, aTask({ id: `n${round}`, updated_at: at((round * 13) % 60) }));
+    sorted = sortTasks(tasks, sorted);
+    expect(ids(sorted)).toEqual(ids(sortTasks(tasks)));
+  }
+  expect(sortTasks(tasks, sorted)).toBe(sorted);
 });
 
 test("tasks of no column are nowhere", () => {
@@ -32,8 +47,8 @@ test("a moved task is in its new column at once, on top, and only there", () => 
 
 test("a move that the server has confirmed changes nothing any more", () => {
   const tasks = [
-    aTask({ id: "a", status: "done", updated_at: at(1) }),
     aTask({ id: "b", status: "done", updated_at: at(2) }),
+    aTask({ id: "a", status: "done", updated_at: at(1) }),
   ];
   expect(ids(groupTasks(tasks, ALL, new Map([["a", "done"]])).get("done"))).toEqual(["b", "a"]);
 });

@@ -10,19 +10,48 @@ export type Columns = ReadonlyMap<TaskStatus, readonly Task[]>;
 /** Where tasks were put by this page, before the server has said so. */
 export type Moves = ReadonlyMap<string, TaskStatus>;
 
-// Times are in one format of fixed width; comparing them as text is comparing them, and much faster than by locale.
-const order = (a: string, b: string): number => (a < b ? 1 : a > b ? -1 : 0);
-const newestFirst = (a: Task, b: Task): number =>
-  order(a.updated_at, b.updated_at) || order(a.created_at, b.created_at) || order(a.id, b.id);
+interface Timed {
+  task: Task;
+  at: number;
+}
+
+const timed = (task: Task): Timed => ({ task, at: Date.parse(task.updated_at) });
+const text = (a: string, b: string): number => (a < b ? 1 : a > b ? -1 : 0);
+const newestFirst = (a: Timed, b: Timed): number =>
+  b.at - a.at || text(a.task.created_at, b.task.created_at) || text(a.task.id, b.task.id);
+
+/** All tasks, the newest first. `before` is what this gave the last time: only what changed since is sorted anew. */
+export function sortTasks(tasks: ReadonlyMap<string, Task>, before: readonly Task[] = []): readonly Task[] {
+  const kept = before.filter((task) => tasks.get(task.id) === task);
+  if (kept.length === before.length && kept.length === tasks.size) return before;
+  const known = new Set(kept);
+  const changed = [...tasks.values()].filter((task) => !known.has(task)).map(timed);
+  changed.sort(newestFirst);
+  if (kept.length === 0) return changed.map(({ task }) => task);
+  const merged: Task[] = [];
+  let next = 0;
+  for (const task of kept) {
+    // What changed is usually the newest of all: once it has its place, the rest is taken as it is.
+    if (next < changed.length) {
+      const here = timed(task);
+      for (let each = changed[next]; each && newestFirst(each, here) < 0; each = changed[++next])
+        merged.push(each.task);
+    }
+    merged.push(task);
+  }
+  for (const { task } of changed.slice(next)) merged.push(task);
+  return merged;
+}
 
 function isSame(a: readonly Task[] | undefined, b: readonly Task[]): a is readonly Task[] {
   return a?.length === b.length && a.every((task, at) => task === b[at]);
 }
 
-export function groupTasks(tasks: Iterable<Task>, filter: Filter, moves: Moves, before?: Columns): Columns {
+/** `sorted` as the columns show it. */
+export function groupTasks(sorted: readonly Task[], filter: Filter, moves: Moves, before?: Columns): Columns {
   const groups = new Map<TaskStatus, Task[]>(COLUMNS.map(({ status }) => [status, []]));
   const moved = new Map<TaskStatus, Task[]>();
-  for (const task of tasks) {
+  for (const task of sorted) {
     if (!matches(task, filter)) continue;
     const status = moves.get(task.id);
     if (status === undefined || status === task.status) groups.get(task.status)?.push(task);
@@ -31,9 +60,9 @@ export function groupTasks(tasks: Iterable<Task>, filter: Filter, moves: Moves, 
   const columns = new Map<TaskStatus, readonly Task[]>();
   for (const [status, group] of groups) {
     // What was just moved will be the newest once the server has it; it stands there at once.
-    const sorted = [...(moved.get(status) ?? []), ...group.sort(newestFirst)];
+    const all = [...(moved.get(status) ?? []), ...group];
     const known = before?.get(status);
-    columns.set(status, isSame(known, sorted) ? known : sorted);
+    columns.set(status, isSame(known, all) ? known : all);
   }
   return columns;
 }
