@@ -134,7 +134,7 @@ function ProjectBoard({ projectId }: { projectId: string }) {
           )}
           {/* biome-ignore lint/a11y/noStaticElementInteractions: keys that its cards let through */}
           <div
-            className="flex min-h-0 flex-1 gap-3 overflow-x-auto"
+            className="flex min-h-0 flex-1 select-none gap-3 overflow-x-auto"
             onKeyDown={keyboard.onKeyDown}
             onFocus={({ target }) => target.dataset.task && keyboard.onFocus(target.dataset.task)}
           >

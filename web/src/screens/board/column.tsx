@@ -67,9 +67,6 @@ export function ColumnFrame({ column, count, hideHead, children }: FrameProps) {
   );
 }
 
-/** About what a card with one line of title takes. */
-const USUAL_HEIGHT = 78;
-
 function Cards({ projectId, column: { status }, tasks, cards, clashes, tabStop, onMenu }: Omit<Props, "hideHead">) {
   const list = useRef<VirtualizerHandle>(null);
   const scroller = useRef<HTMLDivElement>(null);
@@ -97,16 +94,7 @@ function Cards({ projectId, column: { status }, tasks, cards, clashes, tabStop, 
   }, [scrolled, status]);
   return (
     <div ref={scroller} className="min-h-0 flex-1 overflow-y-auto overscroll-contain px-2 pb-2 [scrollbar-width:thin]">
-      <Virtualizer
-        ref={list}
-        scrollRef={scroller}
-        data={tasks}
-        as="ul"
-        item="li"
-        itemSize={USUAL_HEIGHT}
-        cache={sizes}
-        keepMounted={keep}
-      >
+      <Virtualizer ref={list} scrollRef={scroller} data={tasks} as="ul" item="li" cache={sizes} keepMounted={keep}>
         {(task) => (
           <div key={task.id} className="pt-0.5 pb-1.5">
             <Card

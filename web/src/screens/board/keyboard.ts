@@ -16,13 +16,21 @@ const ARROWS: Record<string, Direction> = {
 
 /** A card that was moved has to be drawn and measured in its new column first. Later the focus is somebody else's. */
 const PATIENCE_MS = 500;
-const wish = (id: string, scroll: boolean): Wish => ({ id, scroll, until: performance.now() + PATIENCE_MS });
 
 interface Wish {
   id: string;
   scroll: boolean;
   until: number;
+  /** Cards above it may turn out taller than was thought; it is brought into sight again until they are measured. */
+  looks: number;
 }
+
+const wish = (id: string, scroll: boolean): Wish => ({
+  id,
+  scroll,
+  until: performance.now() + PATIENCE_MS,
+  looks: scroll ? 4 : 1,
+});
 
 export function linkOf(taskId: string): HTMLElement | null {
   return document.querySelector<HTMLElement>(`[data-task="${CSS.escape(taskId)}"]`);
@@ -76,9 +84,10 @@ export function useBoardKeyboard(given: Given): Keyboard {
       const { id, scroll, until } = wanted.current;
       const link = linkOf(id);
       link?.focus({ preventScroll: true });
-      const done = link !== null && document.activeElement === link;
-      if (done && scroll) link.closest("li")?.scrollIntoView({ block: "nearest", inline: "nearest" });
-      if (done || performance.now() > until) wanted.current = undefined;
+      const has = link !== null && document.activeElement === link;
+      if (has && scroll) link.closest("li")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+      wanted.current.looks -= has ? 1 : 0;
+      if (wanted.current.looks <= 0 || performance.now() > until) wanted.current = undefined;
       else frame = requestAnimationFrame(look);
     };
     look();

@@ -7,7 +7,7 @@ import { agentsQuery } from "../../api/queries";
 import { Badge } from "../../ui/badge";
 import { CopyCommand } from "../../ui/copy";
 import { messageOf } from "../../ui/state";
-import { sortAgents } from "./readiness";
+import { nextStep, sortAgents } from "./readiness";
 
 export function Agents() {
   const { data, error, isPending } = useQuery({ ...agentsQuery(), retry: false });
@@ -30,9 +30,7 @@ function AgentList({ agents }: { agents: readonly FoundAgent[] }) {
   return (
     <>
       {ready.length + waiting.length === 0 && (
-        <p className="px-3 py-2.5 text-muted text-sm">
-          None was found yet. Install one of these and come back; the demo works without.
-        </p>
+        <p className="px-3 py-2.5 text-muted text-sm">None is set up yet. Take one of these; the demo works without.</p>
       )}
       <ul className="divide-y divide-line">
         {ready.map((agent) => (
@@ -52,12 +50,12 @@ function AgentList({ agents }: { agents: readonly FoundAgent[] }) {
         <details className="group border-line border-t" open={ready.length + waiting.length === 0}>
           <summary className="flex h-10 list-none items-center gap-2 px-3 text-muted text-sm hover:bg-hover pointer-coarse:h-11">
             <ChevronRight className="size-4 transition-transform group-open:rotate-90" aria-hidden />
-            {missing.length} more can be installed
+            {missing.length} {ready.length + waiting.length > 0 ? "more " : ""}can be set up
           </summary>
           <ul className="divide-y divide-line border-line border-t">
             {missing.map((agent) => (
               <Row key={agent.executor} agent={agent}>
-                <CopyCommand command={agent.install} />
+                <CopyCommand command={nextStep(agent)} />
               </Row>
             ))}
           </ul>

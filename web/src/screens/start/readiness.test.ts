@@ -18,7 +18,13 @@ const agent = (executor: string, found: FoundAgent["found"], ready: boolean): Fo
 });
 
 test("each agent is in exactly one place", () => {
-  const all = [agent("A", "path", true), agent("B", "npx", false), agent("C", null, false), agent("D", null, true)];
+  const all = [
+    agent("A", "path", true),
+    agent("B", "path", false),
+    agent("C", null, false),
+    agent("D", "npx", true),
+    agent("E", "npx", false),
+  ];
   const { ready, waiting, missing } = sortAgents(all);
   expect([ready, waiting, missing].map((list) => list.map(({ executor }) => executor))).toEqual([
     ["A", "D"],

@@ -4,15 +4,23 @@ import type { FoundAgent } from "@forge/client";
 
 export interface Readiness {
   ready: readonly FoundAgent[];
-  /** There, but not ready: usually a login is missing. */
+  /** Installed, but not ready: usually a login is missing. */
   waiting: readonly FoundAgent[];
+  /** Would have to be installed first, or fetched by npx, which has everything. */
   missing: readonly FoundAgent[];
+}
+
+const isInstalled = ({ found }: FoundAgent): boolean => found !== null && found !== "npx";
+
+/** The one command that brings an agent nearer to working. */
+export function nextStep({ found, log_in, install }: FoundAgent): string {
+  return found === null ? install : (log_in ?? install);
 }
 
 export function sortAgents(agents: readonly FoundAgent[]): Readiness {
   return {
     ready: agents.filter((agent) => agent.ready),
-    waiting: agents.filter((agent) => !agent.ready && agent.found !== null),
-    missing: agents.filter((agent) => !agent.ready && agent.found === null),
+    waiting: agents.filter((agent) => !agent.ready && isInstalled(agent)),
+    missing: agents.filter((agent) => !agent.ready && !isInstalled(agent)),
   };
 }
