@@ -1,6 +1,6 @@
 import type { FoundAgent } from "@forge/client";
 import { expect, test } from "vitest";
-import { sortAgents } from "./readiness";
+import { nextStep, sortAgents } from "./readiness";
 
 const agent = (executor: string, found: FoundAgent["found"], ready: boolean): FoundAgent => ({
   executor,
@@ -26,9 +26,12 @@ test("each agent is in exactly one place", () => {
     agent("E", "npx", false),
   ];
   const { ready, waiting, missing } = sortAgents(all);
-  expect([ready, waiting, missing].map((list) => list.map(({ executor }) => executor))).toEqual([
-    ["A", "D"],
-    ["B"],
-    ["C"],
-  ]);
+  const names = [ready, waiting, missing].map((list) => list.map(({ executor }) => executor));
+  expect(names).toEqual([["A", "D"], ["B"], ["C", "E"]]);
+});
+
+test("what is not there is installed first, then logged in", () => {
+  const both = { install: "npm install x", log_in: "x login" };
+  expect(nextStep({ ...agent("A", null, false), ...both })).toBe("npm install x");
+  expect(nextStep({ ...agent("A", "npx", false), ...both })).toBe("x login");
 });
