@@ -379,6 +379,7 @@ export interface CreateTaskHere {
   title: string;
   description?: string | null;
   image_ids?: Uuid[] | null;
+  labels?: string[] | null;
   parent_task_attempt?: Uuid | null;
 }
 
@@ -1540,6 +1541,7 @@ export interface Task {
   dev_server_id: Uuid | null;
   created_at: Timestamp;
   updated_at: Timestamp;
+  labels?: string[];
 }
 
 /** One try at a task, with a branch and a worktree of its own. */
@@ -1745,10 +1747,11 @@ export interface UpdateTag {
   tag_name?: string | null;
 }
 
-/** Absent and null keep what is stored; a blank description clears it. */
+/** Absent and null keep what is stored; a blank description clears it, and so does an empty list. */
 export interface UpdateTask {
   description?: string | null;
   image_ids?: Uuid[] | null;
+  labels?: string[] | null;
   parent_task_attempt?: Uuid | null;
   status?: TaskStatus;
   title?: string;

@@ -60,7 +60,7 @@ pub(crate) struct State {
     pub token: Option<String>,
     pub may_write: bool,
     pub pulls: Vec<Pull>,
-    pub issues: Vec<(i64, String, String)>,
+    pub issues: Vec<(i64, String, String, Vec<String>)>,
     pub comments: Vec<(i64, String)>,
     /// Answers of the device login, one after the other.
     pub login: Vec<Value>,
@@ -125,8 +125,9 @@ impl CodeHost {
         }})
     }
 
-    pub fn add_issue(&self, number: i64, title: &str, body: &str) {
-        self.state().issues.push((number, title.to_owned(), body.to_owned()));
+    pub fn add_issue(&self, number: i64, title: &str, body: &str, labels: &[&str]) {
+        let labels = labels.iter().map(|label| (*label).to_owned()).collect();
+        self.state().issues.push((number, title.to_owned(), body.to_owned(), labels));
     }
 
     pub fn comments(&self) -> Vec<(i64, String)> {

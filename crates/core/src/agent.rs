@@ -40,8 +40,9 @@ impl Forge {
             description: None,
             parent_task_attempt: None,
             image_ids: None,
+            labels: None,
         };
-        let task = new_task(task, TaskStatus::Agent);
+        let task = new_task(task, TaskStatus::Agent)?;
         let agent = agent_of(&task, kind);
         tx.insert_task(&task, true).await?;
         tx.insert_agent(&agent).await?;

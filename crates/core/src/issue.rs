@@ -12,7 +12,7 @@ use forge_types::{
 
 use crate::pull_request::repository_of;
 use crate::task::new_task;
-use crate::{Error, Forge, Kind, Result};
+use crate::{Error, Forge, Kind, Result, label};
 
 /// The task of an issue. `warning` tells what did not work although the task is there.
 pub struct IssueTask {
@@ -42,7 +42,7 @@ impl Forge {
         }
         let token = self.token_for(host).await;
         let issue = self.fetch_issue(host, token.as_ref(), number).await?;
-        let task = issue_task(&project, &issue);
+        let task = issue_task(&project, &issue)?;
         let link = IssueLink { task_id: task.id, project_id: id, repository, number, url: issue.url.clone() };
         match self.write_issue_task(&task, &link).await {
             Err(StoreError::Duplicate) => {
@@ -148,7 +148,7 @@ fn wanted_number(request: &TaskFromIssue, host: &Host) -> Result<i64> {
     }
 }
 
-fn issue_task(project: &Project, issue: &Issue) -> Task {
+fn issue_task(project: &Project, issue: &Issue) -> Result<Task> {
     let body = issue.body.trim();
     let description = if body.is_empty() { issue.url.clone() } else { format!("{body}\n\n{}", issue.url) };
     let request = CreateTask {
@@ -157,6 +157,7 @@ fn issue_task(project: &Project, issue: &Issue) -> Task {
         description: Some(description),
         parent_task_attempt: None,
         image_ids: None,
+        labels: Some(label::take_over(&issue.labels)),
     };
     new_task(request, TaskStatus::Todo)
 }

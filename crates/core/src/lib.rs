@@ -40,6 +40,7 @@ mod import;
 mod info;
 mod issue;
 mod judgement;
+mod label;
 mod land;
 mod lane;
 mod login;

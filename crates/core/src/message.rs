@@ -88,8 +88,9 @@ mod tests {
             description: description.map(str::to_owned),
             parent_task_attempt: None,
             image_ids: None,
+            labels: None,
         };
-        squash_message(&crate::task::new_task(request, TaskStatus::Todo))
+        squash_message(&crate::task::new_task(request, TaskStatus::Todo).expect("a task"))
     }
 
     #[test]

@@ -111,7 +111,7 @@ impl Forge {
         let images = request.task.image_ids.clone().unwrap_or_default();
         self.check_images(&images).await?;
         let status = if in_worktree { TaskStatus::Todo } else { TaskStatus::Agent };
-        let task = new_task(request.task, status);
+        let task = new_task(request.task, status)?;
         let bead = lease.map(|lease| BeadTask {
             workspace: lease.workspace.clone(),
             bead: lease.bead.clone(),

@@ -9,7 +9,7 @@ use forge_types::{
 };
 use futures_util::{Stream, StreamExt};
 
-use crate::{Error, Forge, Result};
+use crate::{Error, Forge, Result, label};
 
 impl Forge {
     /// The tasks of a project, newest first, as the database yields them.
@@ -33,7 +33,7 @@ impl Forge {
     pub async fn create_task(&self, request: CreateTask) -> Result<Task> {
         let project_id = request.project_id;
         let images = request.image_ids.clone().unwrap_or_default();
-        let task = new_task(request, TaskStatus::Todo);
+        let task = new_task(request, TaskStatus::Todo)?;
         if !images.is_empty() {
             self.check_images(&images).await?;
             let mut tx = self.0.store.begin().await?;
@@ -58,6 +58,7 @@ impl Forge {
     }
 
     pub async fn update_task(&self, id: TaskId, request: UpdateTask) -> Result<Task> {
+        let labels = request.labels.as_deref().map(label::check).transpose()?;
         self.check_images(request.image_ids.as_deref().unwrap_or_default()).await?;
         let mut tx = self.0.store.begin().await?;
         let found = tx.task(id).await?;
@@ -71,6 +72,7 @@ impl Forge {
         }
         task.status = request.status.unwrap_or(task.status);
         task.parent_task_attempt = request.parent_task_attempt.or(task.parent_task_attempt);
+        task.labels = labels.unwrap_or(task.labels);
         task.updated_at = Millis::now();
         tx.update_task(&task).await.map_err(|error| match error {
             forge_store::StoreError::Missing => {
@@ -117,9 +119,9 @@ impl Forge {
     }
 }
 
-pub(crate) fn new_task(request: CreateTask, status: TaskStatus) -> Task {
+pub(crate) fn new_task(request: CreateTask, status: TaskStatus) -> Result<Task> {
     let now = Millis::now();
-    Task {
+    Ok(Task {
         id: TaskId::random(),
         project_id: request.project_id,
         title: request.title,
@@ -129,7 +131,8 @@ pub(crate) fn new_task(request: CreateTask, status: TaskStatus) -> Task {
         dev_server_id: None,
         created_at: now,
         updated_at: now,
-    }
+        labels: label::check(request.labels.as_deref().unwrap_or_default())?,
+    })
 }
 
 /// Engine moves of a task's status leave agent chats alone and dev servers move nothing.

@@ -42,6 +42,7 @@ pub struct Issue {
     pub title: String,
     pub body: String,
     pub url: String,
+    pub labels: Vec<String>,
 }
 
 /// The time in a field, when there is one.
@@ -51,4 +52,10 @@ pub(crate) fn time(value: &Value) -> Option<Millis> {
 
 pub(crate) fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
+}
+
+/// The names in a list of labels, which are texts or objects with a name.
+pub(crate) fn labels(value: &Value) -> Vec<String> {
+    let labels = value.as_array().into_iter().flatten();
+    labels.filter_map(|label| label.as_str().or(label["name"].as_str())).map(str::to_owned).collect()
 }

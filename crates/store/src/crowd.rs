@@ -15,6 +15,7 @@ use crate::error::{Result, StoreError};
 use crate::log::{self, rows_of};
 use crate::store::{Inner, Store};
 use crate::tx::{Tx, Writer};
+use crate::write::json;
 
 /// More in one transaction would keep the others waiting for longer than it saves.
 const BATCH: usize = 32;
@@ -112,9 +113,9 @@ impl Tx {
         let bodies = log::bodies(&events)?;
         let sql = format!(
             "BEGIN IMMEDIATE; INSERT INTO tasks (id, project_id, title, description, status, parent_attempt_id, hidden, \
-             created_ms, updated_ms, document) VALUES {}; {}; COMMIT",
-            rows_of(0, tasks.len(), 10),
-            log::insert_events(10 * tasks.len(), events.len()),
+             created_ms, updated_ms, labels, document) VALUES {}; {}; COMMIT",
+            rows_of(0, tasks.len(), 11),
+            log::insert_events(11 * tasks.len(), events.len()),
         );
         let mut query = sqlx::query_scalar(AssertSqlSafe(sql));
         for (task, document) in tasks.iter().zip(&documents) {
@@ -128,6 +129,7 @@ impl Tx {
                 .bind(false)
                 .bind(task.created_at.0)
                 .bind(task.updated_at.0)
+                .bind(json(&task.labels)?)
                 .bind(document);
         }
         let query = log::bind_events(query, &events, &bodies, Millis::now());

@@ -97,6 +97,7 @@ fn form() -> Result<String> {
         dev_server_id: None,
         created_at: Millis(0),
         updated_at: Millis(0),
+        labels: Vec::new(),
     };
     of(&fresh_summary(&task))
 }

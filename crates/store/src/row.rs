@@ -113,7 +113,7 @@ pub(crate) fn budget_cell(budget: Option<Budget>) -> Option<i64> {
 macro_rules! task_columns {
     () => {
         "tasks.id, tasks.project_id, tasks.title, tasks.description, tasks.status, tasks.parent_attempt_id, \
-         tasks.created_ms, tasks.updated_ms, tasks.running_count, tasks.merged, tasks.last_failed, \
+         tasks.created_ms, tasks.updated_ms, tasks.labels, tasks.running_count, tasks.merged, tasks.last_failed, \
          tasks.executor, tasks.attempt_count, tasks.hidden"
     };
 }
@@ -132,6 +132,7 @@ pub(crate) fn task_and_hidden(row: &SqliteRow) -> Read<(TaskSummary, bool)> {
         dev_server_id: None,
         created_at: cells.millis()?,
         updated_at: cells.millis()?,
+        labels: cells.json()?,
     };
     let summary = TaskSummary {
         task,

@@ -102,7 +102,7 @@ impl Tx {
     pub async fn insert_task(&mut self, task: &Task, hidden: bool) -> Result<()> {
         bind!(
             "INSERT INTO tasks (id, project_id, title, description, status, parent_attempt_id, hidden, created_ms, \
-             updated_ms) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+             updated_ms, labels) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
             task.id.to_string(),
             task.project_id.to_string(),
             &task.title,
@@ -112,6 +112,7 @@ impl Tx {
             hidden,
             task.created_at.0,
             task.updated_at.0,
+            json(&task.labels)?,
         )
         .execute(self.conn()?)
         .await?;
@@ -121,8 +122,8 @@ impl Tx {
 
     pub async fn update_task(&mut self, task: &Task) -> Result<()> {
         const SQL: &str = concat!(
-            "UPDATE tasks SET title = $2, description = $3, status = $4, parent_attempt_id = $5, updated_ms = $6 \
-             WHERE id = $1 RETURNING ",
+            "UPDATE tasks SET title = $2, description = $3, status = $4, parent_attempt_id = $5, updated_ms = $6, \
+             labels = $7 WHERE id = $1 RETURNING ",
             task_columns!()
         );
         let row = bind!(
@@ -133,6 +134,7 @@ impl Tx {
             task.status.as_str(),
             task.parent_task_attempt.map(|id| id.to_string()),
             task.updated_at.0,
+            json(&task.labels)?,
         )
         .fetch_optional(self.conn()?)
         .await?;

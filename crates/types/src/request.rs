@@ -76,6 +76,7 @@ pub struct CreateTask {
     pub description: Option<String>,
     pub parent_task_attempt: Option<AttemptId>,
     pub image_ids: Option<Vec<ImageId>>,
+    pub labels: Option<Vec<String>>,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -85,8 +86,9 @@ pub struct UpdateTask {
     pub description: Option<String>,
     pub status: Option<TaskStatus>,
     pub parent_task_attempt: Option<AttemptId>,
-    /// Takes the place of the whole set.
+    /// Takes the place of the whole set, like `labels`.
     pub image_ids: Option<Vec<ImageId>>,
+    pub labels: Option<Vec<String>>,
 }
 
 /// Create a task and start its first attempt.
@@ -119,6 +121,7 @@ impl<'de> Deserialize<'de> for StartTask {
             description: Option<String>,
             parent_task_attempt: Option<AttemptId>,
             image_ids: Option<Vec<ImageId>>,
+            labels: Option<Vec<String>>,
             #[serde(flatten)]
             start: CreateAttemptOptions,
         }
@@ -131,6 +134,7 @@ impl<'de> Deserialize<'de> for StartTask {
                 description: body.description,
                 parent_task_attempt: body.parent_task_attempt,
                 image_ids: body.image_ids,
+                labels: body.labels,
             },
         };
         Ok(Self { task, start: body.start })

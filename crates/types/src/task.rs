@@ -20,6 +20,8 @@ pub struct Task {
     pub dev_server_id: Option<String>,
     pub created_at: Millis,
     pub updated_at: Millis,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub labels: Vec<String>,
 }
 
 impl Task {

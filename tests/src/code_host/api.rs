@@ -58,11 +58,12 @@ pub(super) fn answer(state: &mut State, dialect: Dialect, port: u16, seen: &Seen
             }
         }
         ("GET", ["issues", number]) => match state.issues.iter().find(|issue| is(number, issue.0)) {
-            Some((number, title, body)) => send(
+            Some((number, title, body, labels)) => send(
                 200,
                 &json!({"number": number, "iid": number, "title": title, "body": body, "description": body,
                     "html_url": format!("{place}/widgets/issues/{number}"),
-                    "web_url": format!("{place}/tools/widgets/-/issues/{number}")}),
+                    "web_url": format!("{place}/tools/widgets/-/issues/{number}"),
+                    "labels": shown_labels(labels, dialect)}),
             ),
             None => send(404, &json!({"message": "Not Found"})),
         },
@@ -143,5 +144,13 @@ fn show(pull: &Pull, dialect: Dialect, place: &str) -> Value {
             "merge_commit_sha": commit, "updated_at": "2026-01-02T03:04:05Z",
             "html_url": format!("{place}/widgets/pull/{number}"),
         }),
+    }
+}
+
+/// GitLab's labels are texts, the others' are objects.
+fn shown_labels(labels: &[String], dialect: Dialect) -> Value {
+    match dialect {
+        Dialect::Gitlab => json!(labels),
+        Dialect::Github | Dialect::Gitea => labels.iter().map(|name| json!({"name": name})).collect(),
     }
 }

@@ -171,7 +171,7 @@ async fn a_run_takes_its_limits_and_its_place_along() {
 #[tokio::test]
 async fn an_issue_is_worked_on_once() {
     let world = Published::with_token(Dialect::Github).await;
-    world.host.add_issue(7, "It is broken", "write fix.txt x\nsay fixed");
+    world.host.add_issue(7, "It is broken", "write fix.txt x\nsay fixed", &[]);
     let first = output(run(&world.forge, &world.repo, &["-x", "SCRIPTED", "--issue", "7"])).await;
     assert!(first.status.success() && words(&first).contains("\nfixed\n"), "{}", words(&first));
     let id = text(&attempt(&world.forge).await["id"]);

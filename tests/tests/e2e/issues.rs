@@ -9,13 +9,14 @@ use crate::published::Published;
 async fn an_issue_becomes_one_task_and_its_pull_request_closes_it() {
     for dialect in [Dialect::Github, Dialect::Gitlab, Dialect::Gitea] {
         let world = Published::with_token(dialect).await;
-        world.host.add_issue(7, "It is broken", "write fix.txt x\nsay fixed");
+        world.host.add_issue(7, "It is broken", "write fix.txt x\nsay fixed", &["bug", "Bug", "a\nb"]);
         let path = format!("/api/projects/{}/tasks/from-issue", world.project);
         let made = world.forge.post(&path, &json!({"number": 7})).await.data();
         assert_eq!(made["title"], "[ISSUE] #7-It is broken", "{dialect:?}");
         assert!(text(&made["description"]).starts_with("write fix.txt x\nsay fixed\n\nhttp://"), "{made}");
         assert_eq!((&made["status"], &made["task_attempt"]), (&json!("todo"), &json!(null)));
         assert_eq!(made["issue"]["number"], 7);
+        assert_eq!(made["labels"], json!(["bug"]), "{dialect:?}: those that can be labels of tasks");
         let comments = world.host.comments();
         assert_eq!(comments.len(), 1, "{dialect:?}");
         assert!(comments[0].0 == 7 && comments[0].1.contains(&text(&made["id"])), "{comments:?}");
@@ -42,7 +43,7 @@ async fn an_issue_becomes_one_task_and_its_pull_request_closes_it() {
 #[tokio::test]
 async fn what_is_no_issue_of_the_project_makes_no_task() {
     let world = Published::with_token(Dialect::Github).await;
-    world.host.add_issue(7, "It is broken", "");
+    world.host.add_issue(7, "It is broken", "", &[]);
     let path = format!("/api/projects/{}/tasks/from-issue", world.project);
     let cases = [
         (json!({}), 422, "number"),

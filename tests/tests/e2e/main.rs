@@ -34,6 +34,7 @@ mod images;
 mod import;
 mod in_place;
 mod issues;
+mod labels;
 mod landing;
 mod landing_cli;
 mod layers;

@@ -105,6 +105,8 @@ struct TaskRow {
     created_at: Millis,
     executor: String,
     attempt_count: u64,
+    #[serde(default)]
+    labels: Vec<String>,
 }
 
 pub fn run(flags: Flags) -> Result<()> {
@@ -185,7 +187,12 @@ fn print_tasks(tasks: Vec<TaskRow>, names: &HashMap<String, String>) {
     if !names.is_empty() {
         head.insert(1, "PROJECT");
     }
-    let mut table = Table::new(&head).bending(&["TITLE", "AGENT", "PROJECT"]).right(&["ATTEMPTS", "AGE"]);
+    let has_labels = tasks.iter().any(|task| !task.labels.is_empty());
+    if has_labels {
+        head.push("LABELS");
+    }
+    let mut table =
+        Table::new(&head).bending(&["TITLE", "LABELS", "AGENT", "PROJECT"]).right(&["ATTEMPTS", "AGE"]);
     let now = Millis::now();
     for task in tasks {
         let mut row = vec![
@@ -196,6 +203,9 @@ fn print_tasks(tasks: Vec<TaskRow>, names: &HashMap<String, String>) {
             (Ink::Plain, figures::age(task.created_at, now)),
             (Ink::Plain, task.title),
         ];
+        if has_labels {
+            row.push((Ink::Dim, task.labels.join(", ")));
+        }
         if !names.is_empty() {
             row.insert(1, (Ink::Plain, name_of(names, &task.project_id)));
         }

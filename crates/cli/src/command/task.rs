@@ -27,7 +27,7 @@ use crate::transcript::{Ink, Line};
 pub enum Command {
     /// Write a task down, and start an agent on it if wanted
     #[command(
-        after_help = "Examples:\n  forge task add \"Fix the login\" -d \"It fails for long names\"\n  \
+        after_help = "Examples:\n  forge task add \"Fix the login\" -d \"It fails for long names\" -l bug\n  \
                             forge task add \"Fix the login\" --start -x CODEX"
     )]
     Add(NewTask),
@@ -37,7 +37,7 @@ pub enum Command {
     /// One task with its attempts
     #[command(after_help = "Examples:\n  forge task show a1b2\n  forge task show \"Fix the login\" --json")]
     Show(One),
-    /// Change title, description or status
+    /// Change title, description, status or labels
     #[command(after_help = "Examples:\n  forge task edit a1b2 --title \"Fix the login for good\"\n  \
                             forge task edit a1b2 -f task.md --status todo")]
     Edit(edit::Change),
@@ -122,6 +122,9 @@ pub struct NewTask {
     title: String,
     #[command(flatten)]
     words: Words,
+    /// A word to find it by; give it again for more
+    #[arg(short, long = "label", value_name = "LABEL")]
+    labels: Vec<String>,
     /// Name, id or path of the project [default: the repository of the present directory]
     #[arg(short, long)]
     project: Option<String>,
@@ -163,7 +166,12 @@ async fn add(client: &Client, new: NewTask) -> Result<()> {
     if !new.start && (new.how.executor.is_some() || new.how.base.is_some()) {
         return Err(Misused("--executor and --base are about a start; add --start".to_owned()).into());
     }
-    let body = json!({"project_id": project.id, "title": new.title, "description": new.words.read()?});
+    let body = json!({
+        "project_id": project.id,
+        "title": new.title,
+        "description": new.words.read()?,
+        "labels": new.labels,
+    });
     let task: Value = match new.start {
         false => client.post("/api/tasks", &body).await?,
         true => {
@@ -225,6 +233,11 @@ async fn show(client: &Client, one: &One) -> Result<()> {
     say(&Line::new(Ink::Dim, &format!("{:<10}", "status")).and(ink(text("status")), text("status")));
     if let Ok(at) = serde_json::from_value::<Millis>(task["created_at"].clone()) {
         say_fact("age", &figures::age(at, Millis::now()));
+    }
+    let labels: Vec<&str> =
+        task["labels"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    if !labels.is_empty() {
+        say_fact("labels", &labels.join(", "));
     }
     let description = text("description").trim();
     if !description.is_empty() {

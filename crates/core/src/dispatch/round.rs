@@ -301,6 +301,7 @@ impl Round<'_> {
             description,
             parent_task_attempt: None,
             image_ids: None,
+            labels: None,
         };
         let begin = match self.rule.mode {
             DispatchMode::Attempt => Begin::Agent,

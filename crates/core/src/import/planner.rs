@@ -141,6 +141,7 @@ impl<'f> Planner<'f> {
                 dev_server_id: None,
                 created_at: old.created_at,
                 updated_at: old.updated_at,
+                labels: Vec::new(),
             };
             plan.tasks.push(PlannedTask { task, images, parent_key: old.parent_attempt_key });
         } else {

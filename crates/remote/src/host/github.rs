@@ -5,7 +5,7 @@ use reqwest::Url;
 use serde_json::{Value, json};
 
 use super::Host;
-use crate::pull::{text, time};
+use crate::pull::{labels, text, time};
 use crate::{Issue, NewPullRequest, PullRequest, RemoteError};
 
 pub(super) const ACCEPT: &str = "application/vnd.github+json";
@@ -65,5 +65,6 @@ pub(super) fn issue(value: &Value) -> Option<Issue> {
         title: text(&value["title"]),
         body: text(&value["body"]),
         url: text(&value["html_url"]),
+        labels: labels(&value["labels"]),
     })
 }

@@ -5,7 +5,7 @@ use reqwest::Url;
 use serde_json::{Value, json};
 
 use super::Host;
-use crate::pull::{text, time};
+use crate::pull::{labels, text, time};
 use crate::{Issue, NewPullRequest, PullRequest, RemoteError};
 
 fn list(host: &Host, query: &[(&str, &str)]) -> Result<Url, RemoteError> {
@@ -62,5 +62,6 @@ pub(super) fn issue(value: &Value) -> Option<Issue> {
         title: text(&value["title"]),
         body: text(&value["description"]),
         url: text(&value["web_url"]),
+        labels: labels(&value["labels"]),
     })
 }

@@ -29,7 +29,7 @@ tools! {
     Starts create_and_start_task(StartArguments)
         "The same as create_task_and_start, under its older name.";
     Replaces update_task(UpdateArguments)
-        "Changes title, description or status of a task. What is left out stays.";
+        "Changes title, description, status or labels of a task. What is left out stays.";
     Reads list_task_images(TaskArgument)
         "Lists the images of a task: where its agents find each in their worktree, and where it can be downloaded.";
     Replaces delete_task(TaskArgument)
@@ -56,6 +56,8 @@ struct CreateArguments {
     title: String,
     /// Everything else the agent has to know.
     description: Option<String>,
+    /// Words to find it by, at most 20.
+    labels: Option<Vec<String>>,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -67,6 +69,8 @@ struct StartArguments {
     title: String,
     /// Everything else the agent has to know.
     description: Option<String>,
+    /// Words to find it by, at most 20.
+    labels: Option<Vec<String>>,
     /// The agent: CLAUDE_CODE, CODEX, GEMINI, OPENCODE and so on.
     executor: String,
     /// A variant of the agent, such as PLAN.
@@ -88,6 +92,8 @@ struct UpdateArguments {
     description: Option<String>,
     /// New status: todo, in-progress, in-review, done, cancelled, agent or archived.
     status: Option<String>,
+    /// New labels in the place of all; an empty list removes them.
+    labels: Option<Vec<String>>,
 }
 
 async fn list_tasks(call: Call, arguments: ListArguments) -> Outcome {
@@ -126,6 +132,7 @@ async fn create_task(call: Call, arguments: CreateArguments) -> Outcome {
         description: arguments.description,
         parent_task_attempt: None,
         image_ids: None,
+        labels: arguments.labels,
     };
     let task = call.forge.create_task(request).await?;
     let url = url(&call.forge, &task);
@@ -149,6 +156,7 @@ async fn create_task_and_start(call: Call, arguments: StartArguments) -> Outcome
             description: arguments.description,
             parent_task_attempt: arguments.parent_task_attempt.map(|id| id.0),
             image_ids: None,
+            labels: arguments.labels,
         },
     };
     let started = call.forge.start_task(request).await?;
@@ -172,6 +180,7 @@ async fn update_task(call: Call, arguments: UpdateArguments) -> Outcome {
         title: arguments.title.as_deref().map(title).transpose()?,
         description: arguments.description,
         status: arguments.status.as_deref().map(status).transpose()?,
+        labels: arguments.labels,
         ..UpdateTask::default()
     };
     call.forge.update_task(id, request).await?;
@@ -219,7 +228,7 @@ pub(crate) fn url(forge: &Forge, task: &Task) -> String {
 /// A task as lists tell it.
 pub(crate) fn tell_line(forge: &Forge, summary: &TaskSummary) -> Value {
     let task = &summary.task;
-    json!({
+    let mut told = json!({
         "id": task.id,
         "title": task.title,
         "status": kebab(task.status),
@@ -229,7 +238,11 @@ pub(crate) fn tell_line(forge: &Forge, summary: &TaskSummary) -> Value {
         "has_merged_attempt": summary.has_merged_attempt,
         "last_attempt_failed": summary.last_attempt_failed,
         "url": url(forge, task),
-    })
+    });
+    if !task.labels.is_empty() {
+        told["labels"] = json!(task.labels);
+    }
+    told
 }
 
 fn tell(forge: &Forge, summary: &TaskSummary) -> Value {

@@ -42,7 +42,7 @@ const SCHEMAS: &[(&str, &str)] = &[
     (
         "Task",
         "id:uuid project_id:uuid title:string description:string|null status:TaskStatus \
-         parent_task_attempt:uuid|null dev_server_id:uuid|null created_at:time updated_at:time -- A piece of work in a project.",
+         parent_task_attempt:uuid|null dev_server_id:uuid|null created_at:time updated_at:time labels?:string[] -- A piece of work in a project.",
     ),
     (
         "TaskWithAttemptStatus",
@@ -62,12 +62,14 @@ const SCHEMAS: &[(&str, &str)] = &[
     ("CreateTask", "+CreateTaskHere project_id:uuid"),
     (
         "CreateTaskHere",
-        "title:string description?:string|null parent_task_attempt?:uuid|null image_ids?:uuid[]|null",
+        "title:string description?:string|null parent_task_attempt?:uuid|null image_ids?:uuid[]|null \
+         labels?:string[]|null",
     ),
     (
         "UpdateTask",
         "title?:string description?:string|null status?:TaskStatus parent_task_attempt?:uuid|null \
-         image_ids?:uuid[]|null -- Absent and null keep what is stored; a blank description clears it.",
+         image_ids?:uuid[]|null labels?:string[]|null \
+         -- Absent and null keep what is stored; a blank description clears it, and so does an empty list.",
     ),
     (
         "AttemptOptions",

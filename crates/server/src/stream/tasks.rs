@@ -100,6 +100,7 @@ mod tests {
             dev_server_id: None,
             created_at: Millis(0),
             updated_at: Millis(0),
+            labels: Vec::new(),
         };
         let task = TaskSummary {
             task,

@@ -154,6 +154,7 @@ fn an_attempt_shows_its_newest_agent_run_first_in_capitals() {
         dev_server_id: None,
         created_at: Millis(0),
         updated_at: Millis(0),
+        labels: Vec::new(),
     };
     let runs = [setup, agent.clone(), cleanup];
     assert_eq!(newest_agent_run(&runs).map(|run| run.id), Some(agent.id));

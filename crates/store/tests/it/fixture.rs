@@ -39,6 +39,7 @@ pub fn task(project: ProjectId, at: i64) -> Task {
         dev_server_id: None,
         created_at: Millis(at),
         updated_at: Millis(at),
+        labels: vec!["ui".into(), "\"quoted\"".into()],
     }
 }
 

@@ -128,7 +128,7 @@ async fn a_worktree_that_was_put_away_comes_back_whole() {
 #[tokio::test]
 async fn an_issue_is_taken_up_published_and_followed() {
     let world = Published::with_token(Dialect::Github).await;
-    world.host.add_issue(7, "It is broken", "write fix.txt x\nsay fixed");
+    world.host.add_issue(7, "It is broken", "write fix.txt x\nsay fixed", &[]);
     let issue = json!({"project_id": world.project, "number": 7, "start": true, "executor": "scripted"});
     let made = world.forge.tool("create_task_from_issue", issue.clone()).await;
     assert_eq!((&made["title"], &made["issue"]["number"]), (&json!("[ISSUE] #7-It is broken"), &json!(7)));

@@ -90,7 +90,12 @@ impl Job {
     /// What the server is asked for.
     pub fn request(&self, project: &str) -> Value {
         json!({
-            "task": {"project_id": project, "title": self.title, "description": self.description},
+            "task": {
+                "project_id": project,
+                "title": self.title,
+                "description": self.description,
+                "labels": self.labels,
+            },
             "executor_profile_id": self.profile,
             "base_branch": self.base,
         })

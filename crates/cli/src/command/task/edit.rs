@@ -24,6 +24,9 @@ pub struct Change {
     /// New status: todo, inprogress, inreview, done, cancelled or archived
     #[arg(short, long)]
     status: Option<TaskStatus>,
+    /// New label in the place of all; give it again for more, and an empty one for none
+    #[arg(short, long = "label", value_name = "LABEL")]
+    labels: Vec<String>,
 }
 
 pub async fn edit(client: &Client, change: Change) -> Result<()> {
@@ -31,8 +34,12 @@ pub async fn edit(client: &Client, change: Change) -> Result<()> {
     body.extend(change.title.map(|title| ("title".to_owned(), json!(title))));
     body.extend(change.words.read()?.map(|text| ("description".to_owned(), json!(text))));
     body.extend(change.status.map(|status| ("status".to_owned(), json!(status))));
+    if !change.labels.is_empty() {
+        let labels: Vec<String> = change.labels.into_iter().filter(|label| !label.is_empty()).collect();
+        body.insert("labels".to_owned(), json!(labels));
+    }
     if body.is_empty() {
-        let text = "nothing to change; give --title, --description, --file or --status";
+        let text = "nothing to change; give --title, --description, --file, --status or --label";
         return Err(Misused(text.to_owned()).into());
     }
     put(client, &change.one, &Value::Object(body)).await

@@ -19,6 +19,7 @@ fn task(title: &str, description: &str) -> Task {
         dev_server_id: None,
         created_at: Millis(1),
         updated_at: Millis(1),
+        labels: Vec::new(),
     }
 }
 
