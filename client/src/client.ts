@@ -146,6 +146,12 @@ export class ForgeClient {
     return this.#server.ask("GET /api/projects/{project_id}/tasks", project(projectId));
   }
 
+  /** What a board shows beside the tasks that have an attempt; of one task when it is named. */
+  listTaskCards(projectId: string, taskId?: string) {
+    const query = taskId === undefined ? {} : { task_id: taskId };
+    return this.#server.ask("GET /api/projects/{project_id}/cards", { ...project(projectId), query });
+  }
+
   createTask(projectId: string, body: CreateTaskHere) {
     return this.#server.ask("POST /api/projects/{project_id}/tasks", { ...project(projectId), body });
   }

@@ -1,11 +1,11 @@
-// The browser's EventSource over `watchEvents`: it sends the token and exists in Node.
+// The browser's EventSource over `watchEvents`: it sends the token, exists in Node, and takes no connection from a page.
 
 import type { Connection } from "./connection.js";
 import { type EventOptions, watchEvents } from "./events.js";
 
 type Handler = ((event: Event) => void) | null;
 
-/** Events `open`, `error`, `json_patch` and `approval`; the last two are MessageEvents whose `data` is JSON text. */
+/** Events `open`, `error`, and those of `ForgeEvent` by their names, which are MessageEvents whose `data` is JSON text. */
 export class ForgeEventSource extends EventTarget {
   static readonly CONNECTING = 0;
   static readonly OPEN = 1;

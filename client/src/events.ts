@@ -1,35 +1,54 @@
-// Server-sent events over `fetch`: the token can be sent, and Node 20 needs nothing more.
+// Everything that happens. In Node it comes as server-sent events over `fetch`: the token can be sent, and Node 20 needs
+// nothing more. Elsewhere it comes over a WebSocket: browsers hold six connections to a host, and a stream over HTTP is one.
 // Invariant: every event is told once, in order: after a cut the stream is asked for again after the last id.
 
 import type { Connection } from "./connection.js";
 import { ForgeError } from "./error.js";
-import { type FollowOptions, Pauses } from "./follow.js";
-import type { Alert, Approval, PatchOp, Project, Routing, TaskAttempt, Worker } from "./types.js";
+import { type FollowOptions, Pauses, follow, hasNodeSocket } from "./follow.js";
+import type { EventFrame, HelloFrame, Sockets } from "./types.js";
 
 /** The server sends a comment every 15 s. */
 const SILENCE_LIMIT_MS = 45_000;
 const EVENT_LIMIT = 64 * 1024 * 1024;
 
-/** A change of something, or a question of an agent. `id` is its number in the server's log. */
-export type ForgeEvent =
-  | { id: number; event: "json_patch"; data: PatchOp[] }
-  | { id: number; event: "approval"; data: Approval }
-  | { id: number; event: "worker"; data: Worker }
-  | { id: number; event: "worker_removed"; data: string }
-  | { id: number; event: "alert"; data: Alert }
-  | { id: number; event: "routing"; data: Routing }
-  | { id: number; event: "project"; data: Project }
-  | { id: number; event: "project_removed"; data: string }
-  | { id: number; event: "attempt"; data: TaskAttempt };
+type Told<F> = F extends EventFrame ? { id: number; event: F["event"]; data: F["data"] } : never;
+
+/**
+ * A change of something, or a question of an agent. `id` is its number in the server's log. `project`, `project_removed` and
+ * `attempt` come over a WebSocket only.
+ */
+export type ForgeEvent = Told<Exclude<EventFrame, HelloFrame>>;
 
 export interface EventOptions extends FollowOptions {
-  /** Only what came after this event; without it, everything since the server started. */
+  /** Only what came after this event; without it, everything since the server started, and over a WebSocket all from now on. */
   after?: number;
   /** Told each time a connection stands. */
   onOpen?: () => void;
+  /** Told when a WebSocket goes on after events that are not to be had any more: what is shown has to be read again. */
+  onGap?: () => void;
 }
 
-export async function* watchEvents(connection: Connection, options: EventOptions): AsyncGenerator<ForgeEvent, void> {
+export function watchEvents(connection: Connection, options: EventOptions): AsyncGenerator<ForgeEvent, void> {
+  return hasNodeSocket(connection) ? overHttp(connection, options) : overSocket(connection, options);
+}
+
+async function* overSocket(connection: Connection, options: EventOptions): AsyncGenerator<ForgeEvent, void> {
+  const route: keyof Sockets = "GET /api/events/ws";
+  let last = options.after;
+  for await (const frame of follow<EventFrame>({ connection, route, resume: "number", after: last }, options)) {
+    if (frame === undefined) continue;
+    const { seq: id, event, data } = frame;
+    if (event === "hello") {
+      options.onOpen?.();
+      if (last !== undefined && last !== id) options.onGap?.();
+    } else {
+      yield { id, event, data } as ForgeEvent;
+    }
+    last = id;
+  }
+}
+
+async function* overHttp(connection: Connection, options: EventOptions): AsyncGenerator<ForgeEvent, void> {
   const signal = options.signal ?? new AbortController().signal;
   const pauses = new Pauses();
   let last = options.after;

@@ -18,8 +18,6 @@ export interface FollowOptions {
   onReconnect?: (cause: unknown) => void;
 }
 
-export type Frame = PatchFrame | EndFrame;
-
 export interface Source {
   connection: Connection;
   route: string;
@@ -27,13 +25,18 @@ export interface Source {
   query?: Record<string, string | number | boolean | undefined>;
   /** `number`: go on after the last one. `restart`: the stream has no history and begins anew. */
   resume: "number" | "restart";
+  /** Where the first connection begins. */
+  after?: number | undefined;
 }
 
 /** Undefined stands for "what came before is void": a stream without history begins anew. */
-export async function* follow(source: Source, options: FollowOptions): AsyncGenerator<PatchFrame | undefined, void> {
+export async function* follow<F extends { seq?: number } = PatchFrame>(
+  source: Source,
+  options: FollowOptions,
+): AsyncGenerator<F | undefined, void> {
   const signal = options.signal ?? new AbortController().signal;
   const pauses = new Pauses();
-  let after = 0;
+  let after = source.after;
   for (let connections = 0; !signal.aborted; connections++) {
     let cause: unknown;
     if (connections > 0 && source.resume === "restart") yield undefined;
@@ -46,7 +49,7 @@ export async function* follow(source: Source, options: FollowOptions): AsyncGene
           cause = new Error(`the connection was closed with ${next.value}`);
           break;
         }
-        const frame = JSON.parse(next.value) as Frame;
+        const frame = JSON.parse(next.value) as F | EndFrame;
         pauses.reset();
         if ("finished" in frame) return;
         after = frame.seq ?? after;
@@ -68,12 +71,17 @@ export async function* follow(source: Source, options: FollowOptions): AsyncGene
 async function* connect(source: Source, after: number | undefined, signal: AbortSignal): Frames {
   const { connection, route } = source;
   const parts = { path: source.path ?? {}, query: { ...source.query, after } };
-  if (connection.WebSocket === undefined && isNode()) {
+  if (hasNodeSocket(connection)) {
     const { readNodeFrames } = await import("./node-socket.js");
     return yield* readNodeFrames(connection.url(route, parts), connection.headers, signal);
   }
   const make = connection.WebSocket ?? globalThis.WebSocket;
   return yield* readFrames(make, connection.socketUrl(route, parts), signal);
+}
+
+/** Whether this package's own socket is used. */
+export function hasNodeSocket(connection: Connection): boolean {
+  return connection.WebSocket === undefined && isNode();
 }
 
 function isNode(): boolean {

@@ -37,6 +37,8 @@ export interface EntryChange {
 const at = (connection: Connection, route: keyof Sockets, parts: Omit<Source, "connection" | "route">): Source => ({
   connection,
   route,
+  // With a position a stream is numbered; 0 is before everything.
+  after: 0,
   ...parts,
 });
 

@@ -1,6 +1,7 @@
 // What the tests of the client share: a server with one project, and waiting for an agent.
 import { setTimeout as pause } from "node:timers/promises";
 import { type ExecutionProcess, ForgeClient } from "@forge/client";
+import { readNodeFrames } from "../dist/node-socket.js";
 import { Forge } from "../../scripts/lib/forge.mjs";
 
 const PATIENCE_MS = 60_000;
@@ -50,4 +51,30 @@ export async function failure(call: Promise<unknown>): Promise<unknown> {
     () => Promise.reject(new Error("it was allowed")),
     (error: unknown) => error,
   );
+}
+
+/** The platform's form of a WebSocket, over this package's own one. */
+export class Borrowed {
+  static delivered = 0;
+  onmessage: ((message: { data: string }) => void) | null = null;
+  onclose: ((event: { code: number }) => void) | null = null;
+  readonly #end = new AbortController();
+
+  constructor(url: string) {
+    void this.#run(new URL(url.replace(/^ws/, "http")));
+  }
+
+  close(): void {
+    this.#end.abort();
+  }
+
+  async #run(url: URL): Promise<void> {
+    const frames = readNodeFrames(url, {}, this.#end.signal);
+    let next = await frames.next();
+    for (; !next.done; next = await frames.next()) {
+      Borrowed.delivered++;
+      this.onmessage?.({ data: next.value });
+    }
+    this.onclose?.({ code: next.value });
+  }
 }

@@ -7,7 +7,7 @@ import { ForgeClient } from "@forge/client";
 import { describe, expect, it } from "vitest";
 import { EventParser } from "../dist/events.js";
 import { readNodeFrames } from "../dist/node-socket.js";
-import { until } from "./fixture.js";
+import { Borrowed, until } from "./fixture.js";
 
 const NORMAL_CLOSURE = Buffer.from([0x88, 2, 0x03, 0xe8]);
 
@@ -31,32 +31,6 @@ function text(words: string): Buffer {
   const size = Buffer.alloc(8);
   size.writeBigUInt64BE(BigInt(payload.length));
   return Buffer.concat([Buffer.from([0x81, 127]), size, payload]);
-}
-
-/** The platform's form of a WebSocket, over this package's own one. */
-class Borrowed {
-  static delivered = 0;
-  onmessage: ((message: { data: string }) => void) | null = null;
-  onclose: ((event: { code: number }) => void) | null = null;
-  readonly #end = new AbortController();
-
-  constructor(url: string) {
-    void this.#run(new URL(url.replace(/^ws/, "http")));
-  }
-
-  close(): void {
-    this.#end.abort();
-  }
-
-  async #run(url: URL): Promise<void> {
-    const frames = readNodeFrames(url, {}, this.#end.signal);
-    let next = await frames.next();
-    for (; !next.done; next = await frames.next()) {
-      Borrowed.delivered++;
-      this.onmessage?.({ data: next.value });
-    }
-    this.onclose?.({ code: next.value });
-  }
 }
 
 describe("the socket of Node", () => {

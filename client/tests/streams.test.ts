@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { ForgeClient, type ForgeEvent, type RawLogLine } from "@forge/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Forge } from "../../scripts/lib/forge.mjs";
-import { type World, ended, failure, makeWorld, start, until } from "./fixture.js";
+import { Borrowed, type World, ended, failure, makeWorld, start, until } from "./fixture.js";
 
 const ABSENT = "00000000-0000-4000-8000-000000000000";
 let world: World;
@@ -174,6 +174,55 @@ describe("events", () => {
       if (replay.push(event) === seen.length) again.abort();
     }
     expect(replay).toEqual(seen);
+  });
+
+  it("come over a socket from now on, once and in order across a crash, with what happens to projects", async () => {
+    const client = new ForgeClient(world.forge.base, undefined, { WebSocket: Borrowed as never });
+    await world.client.createTask(world.project, { title: "before anybody looked" });
+    const end = new AbortController();
+    const seen: ForgeEvent[] = [];
+    const told = { opened: 0, cuts: 0, gaps: 0 };
+    const reader = (async () => {
+      const options = { onOpen: () => told.opened++, onReconnect: () => told.cuts++, onGap: () => told.gaps++ };
+      for await (const event of client.watchEvents({ signal: end.signal, ...options })) seen.push(event);
+    })();
+    await until("the connection", () => (told.opened === 1 ? true : undefined));
+    const names = (text: string) => () => seen.find((event) => JSON.stringify(event.data).includes(text));
+    const { attempt } = await start(world, "say done");
+    await until("the attempt", () => seen.find((event) => event.event === "attempt" && event.data.id === attempt));
+    await ended(world, attempt);
+    const [card] = await client.listTaskCards(world.project);
+    expect(card).toMatchObject({ attempt_id: attempt, status: "completed", attempts: 1 });
+    await restart();
+    const repo = world.forge.repository("passing");
+    const passing = await world.client.createProject({ name: "passing", git_repo_path: repo, use_existing_repo: true });
+    await until("the project", () => seen.find((event) => event.event === "project" && event.data.id === passing.id));
+    await world.client.deleteProject(passing.id);
+    await until("its end", () => seen.find((event) => event.event === "project_removed" && event.data === passing.id));
+    const last = seen.at(-1)?.id ?? 0;
+    end.abort();
+    await reader;
+    expect(names("before anybody looked")()).toBeUndefined();
+    expect(seen.map((event) => event.event as string)).not.toContain("hello");
+    const ids = seen.map((event) => event.id);
+    expect(ids).toEqual([...new Set(ids)].sort((a, b) => a - b));
+    expect(told).toMatchObject({ opened: 2, gaps: 0 });
+    expect(told.cuts).toBeGreaterThan(0);
+
+    const first = seen[0]?.id ?? 0;
+    const replay: ForgeEvent[] = [];
+    const again = new AbortController();
+    for await (const event of client.watchEvents({ after: first - 1, signal: again.signal })) {
+      replay.push(event);
+      if (event.id >= last) again.abort();
+    }
+    expect(replay).toEqual(seen);
+
+    let gaps = 0;
+    const lost = new AbortController();
+    const options = { after: last + 1_000_000, signal: lost.signal, onGap: () => void (gaps++, lost.abort()) };
+    for await (const event of client.watchEvents(options)) expect(event).toBeUndefined();
+    expect(gaps).toBe(1);
   });
 
   it("come as from an EventSource too", async () => {
