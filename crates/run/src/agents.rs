@@ -18,9 +18,9 @@ mod headless;
 mod mcp;
 mod profiles;
 mod program;
+mod readiness;
 mod roster;
 mod scripted;
-mod standing;
 mod survey;
 
 use std::ffi::OsStr;
@@ -39,9 +39,9 @@ pub use genie::Agents;
 pub use mcp::{Counts, McpConfig, McpError, Servers, read_mcp, write_mcp};
 pub use profiles::{Options, ProfileError, Profiles};
 use program::Program;
+pub use readiness::{Readiness, tell};
 pub use roster::Roster;
 pub use scripted::scripted_agent;
-pub use standing::{Standing, tell};
 pub use survey::{Sighting, Survey, Tool, Whence, survey};
 
 /// Everything needed to start a process: the program is resolved, nothing has been created.

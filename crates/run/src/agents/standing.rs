@@ -12,7 +12,7 @@ use super::{Protocol, program};
 
 /// What keeps an agent from working, the first thing first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum Readiness {
     Missing,
     /// It is there and does not tell its version.
     Broken,
@@ -22,21 +22,21 @@ pub enum Standing {
 }
 
 impl Sighting {
-    pub fn standing(&self) -> Standing {
+    pub fn readiness(&self) -> Readiness {
         match (&self.found, &self.version) {
-            (None, _) => Standing::Missing,
-            (Some(_), None) => Standing::Broken,
-            _ if self.keys.is_empty() && self.login.is_none() => Standing::LoggedOut,
-            _ => Standing::Ready,
+            (None, _) => Readiness::Missing,
+            (Some(_), None) => Readiness::Broken,
+            _ if self.keys.is_empty() && self.login.is_none() => Readiness::LoggedOut,
+            _ => Readiness::Ready,
         }
     }
 
     /// The command that helps; none for an agent that is ready.
     pub fn fix(&self) -> Option<String> {
-        match self.standing() {
-            Standing::Missing | Standing::Broken => Some(self.about.install.to_owned()),
-            Standing::LoggedOut => self.log_in(),
-            Standing::Ready => None,
+        match self.readiness() {
+            Readiness::Missing | Readiness::Broken => Some(self.about.install.to_owned()),
+            Readiness::LoggedOut => self.log_in(),
+            Readiness::Ready => None,
         }
     }
 
@@ -60,7 +60,7 @@ impl Sighting {
             version: self.version.clone(),
             keys: self.keys.iter().map(|&key| key.to_owned()).collect(),
             logged_in: self.login.is_some(),
-            ready: self.standing() == Standing::Ready,
+            ready: self.readiness() == Readiness::Ready,
             install: self.about.install.to_owned(),
             log_in: self.log_in(),
         }
@@ -136,21 +136,25 @@ mod tests {
     fn an_agent_is_ready_when_it_is_there_works_and_is_let_in() {
         let install = "npm install -g @openai/codex";
         let whole = || seen(Some(Whence::Path), Some("1.2.3"));
-        for (agent, standing, fix) in [
-            (seen(None, None), Standing::Missing, Some(install)),
-            (Sighting { keys: vec!["OPENAI_API_KEY"], ..seen(None, None) }, Standing::Missing, Some(install)),
-            (seen(Some(Whence::Path), None), Standing::Broken, Some(install)),
-            (whole(), Standing::LoggedOut, Some("codex")),
-            (seen(Some(Whence::LoginPath), Some("1.2.3")), Standing::LoggedOut, Some("codex")),
-            (Sighting { keys: vec!["OPENAI_API_KEY"], ..whole() }, Standing::Ready, None),
+        for (agent, readiness, fix) in [
+            (seen(None, None), Readiness::Missing, Some(install)),
+            (
+                Sighting { keys: vec!["OPENAI_API_KEY"], ..seen(None, None) },
+                Readiness::Missing,
+                Some(install),
+            ),
+            (seen(Some(Whence::Path), None), Readiness::Broken, Some(install)),
+            (whole(), Readiness::LoggedOut, Some("codex")),
+            (seen(Some(Whence::LoginPath), Some("1.2.3")), Readiness::LoggedOut, Some("codex")),
+            (Sighting { keys: vec!["OPENAI_API_KEY"], ..whole() }, Readiness::Ready, None),
             (
                 Sighting { login: Some("/home/user/.codex/auth.json".into()), ..whole() },
-                Standing::Ready,
+                Readiness::Ready,
                 None,
             ),
         ] {
-            assert_eq!((agent.standing(), agent.fix().as_deref()), (standing, fix), "{agent:?}");
-            assert_eq!(agent.told().ready, standing == Standing::Ready, "{agent:?}");
+            assert_eq!((agent.readiness(), agent.fix().as_deref()), (readiness, fix), "{agent:?}");
+            assert_eq!(agent.told().ready, readiness == Readiness::Ready, "{agent:?}");
         }
         let fetched = seen(Some(Whence::Npx), Some("0.166.0"));
         assert!(fetched.fix().unwrap().starts_with("npx -y @openai/codex@"), "{fetched:?}");

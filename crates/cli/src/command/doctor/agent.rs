@@ -1,6 +1,6 @@
-//! How an agent stands on this machine, in words; [`Sighting::standing`] judges it.
+//! How an agent stands on this machine, in words; [`Sighting::readiness`] judges it.
 
-use forge_run::agents::{Sighting, Standing, Whence};
+use forge_run::agents::{Readiness, Sighting, Whence};
 use serde_json::json;
 
 use super::check::{Check, Status};
@@ -25,15 +25,17 @@ pub fn check(agent: &Sighting) -> Check {
         Some((Whence::Npx, _)) => "through npx, which fetches it at its first start".to_owned(),
     };
     let version = agent.version.as_deref().unwrap_or_default();
-    let (status, detail) = match agent.standing() {
-        Standing::Missing => (Status::Missing, format!("{} is not installed", agent.about.program)),
-        Standing::Broken => (Status::Warning, format!("{place} does not tell its version; it may be broken")),
-        Standing::LoggedOut => {
+    let (status, detail) = match agent.readiness() {
+        Readiness::Missing => (Status::Missing, format!("{} is not installed", agent.about.program)),
+        Readiness::Broken => {
+            (Status::Warning, format!("{place} does not tell its version; it may be broken"))
+        }
+        Readiness::LoggedOut => {
             let key = agent.about.keys.first().copied().unwrap_or_default();
             let detail = format!("{version}, {protocol}, no login and no key ({key}) seen, {place}");
             (Status::Warning, detail)
         }
-        Standing::Ready => {
+        Readiness::Ready => {
             let access = match &agent.login {
                 Some(_) => "logged in".to_owned(),
                 None => format!("key in {}", agent.keys.join(" and ")),
