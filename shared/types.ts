@@ -394,6 +394,12 @@ export interface DeleteChange {
   action: "delete";
 }
 
+/** A project to look around in, with scripted agents at work. */
+export interface Demo {
+  project: Project;
+  tasks: Task[];
+}
+
 export interface DeniedStatus {
   status: "denied";
   reason: string | null;
@@ -1944,6 +1950,7 @@ export interface Routes {
   "GET /api/config": { answer: Config };
   "PUT /api/config": { body: Record<string, unknown>; answer: Config };
   "GET /api/containers/info": { query: { ref: string }; answer: ContainerInfo };
+  "POST /api/demo": { body?: unknown; answer: Demo };
   "POST /api/dispatch": { body: DispatchRequest; answer: DispatchReport };
   "GET /api/events": { query?: { after?: number }; answer: string };
   "GET /api/execution-processes": { query: { task_attempt_id: Uuid; show_soft_deleted?: boolean; limit?: number; offset?: number }; answer: ExecutionProcess[] };

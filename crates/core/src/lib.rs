@@ -21,6 +21,7 @@ mod code_host;
 mod conflict;
 mod content;
 mod conversation;
+pub mod demo;
 mod diff;
 mod dispatch;
 mod draft;

@@ -45,18 +45,7 @@ impl Forge {
         if repo.head_of(path).await.is_err() {
             return false;
         }
-        let request = CreateProject {
-            name: name.to_owned(),
-            git_repo_path: path.to_string_lossy().into_owned(),
-            use_existing_repo: true,
-            setup_script: None,
-            dev_script: None,
-            cleanup_script: None,
-            copy_files: None,
-            commit_prompt: None,
-            default_base_branch: None,
-            max_cost_usd: None,
-        };
+        let request = CreateProject::existing(name.to_owned(), path);
         let added = self.create_project(request).await;
         if let Err(error) = &added {
             tracing::warn!(path = %path.display(), %error, "found repository was not added");

@@ -11,6 +11,7 @@ pub(crate) mod beads;
 pub(crate) mod branches;
 pub(crate) mod checkouts;
 pub(crate) mod config;
+pub(crate) mod demo;
 pub(crate) mod drafts;
 pub(crate) mod errands;
 pub(crate) mod files;

@@ -14,9 +14,9 @@ use tracing::Instrument;
 
 use crate::envelope::{Answer, Fault};
 use crate::routes::{
-    agents, alerts, approvals, attempts, auth, beads, branches, checkouts, config, drafts, errands, files,
-    folders, forge, images, import, issues, mcp, meta, profiles, projects, pulls, routing, runs, sounds,
-    tags, tasks, templates, usage, workers, worktrees,
+    agents, alerts, approvals, attempts, auth, beads, branches, checkouts, config, demo, drafts, errands,
+    files, folders, forge, images, import, issues, mcp, meta, profiles, projects, pulls, routing, runs,
+    sounds, tags, tasks, templates, usage, workers, worktrees,
 };
 use crate::{App, door, page, stream, trace};
 
@@ -254,6 +254,7 @@ static ROUTES: &[Route] = table! {
         POST "/api/dispatch" Json routing::dispatch;
     }
     import {
+        POST "/api/demo" Json demo::start;
         POST "/api/import" Json import::start;
     }
     usage {

@@ -1,5 +1,7 @@
 //! What callers may ask for. Unknown fields are ignored; the aliases are spellings that shipped clients send.
 
+use std::path::Path;
+
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
@@ -37,6 +39,24 @@ pub struct CreateProject {
     pub commit_prompt: Option<String>,
     pub default_base_branch: Option<String>,
     pub max_cost_usd: Option<Budget>,
+}
+
+impl CreateProject {
+    /// A repository that is there, and nothing else that a project may have.
+    pub fn existing(name: String, path: &Path) -> Self {
+        Self {
+            name,
+            git_repo_path: path.to_string_lossy().into_owned(),
+            use_existing_repo: true,
+            setup_script: None,
+            dev_script: None,
+            cleanup_script: None,
+            copy_files: None,
+            commit_prompt: None,
+            default_base_branch: None,
+            max_cost_usd: None,
+        }
+    }
 }
 
 /// A partial update: an absent key keeps the stored value, an explicit null clears it.

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
+use forge_core::demo::{self, Chapter};
 use forge_core::{AgentsOnExit, Config, Forge};
 use forge_server::Door;
 use futures_util::StreamExt;
@@ -30,26 +31,6 @@ pub struct Flags {
     stay: bool,
 }
 
-/// What the three agents are told. Each line is an instruction to the scripted agent.
-const TASKS: [(&str, &str); 3] = [
-    (
-        "Greet the reader",
-        "think The README greets nobody yet.\nsay I will add a greeting.\nsleep 700\n\
-         append README.md Hello, and welcome.\\n\nsleep 500\nrun git diff --stat\nsay Greeting added to the README.",
-    ),
-    (
-        "Add a license",
-        "say Looking at what is there.\nrun ls\nsleep 900\nwrite LICENSE Do what you like with this.\\n\n\
-         sleep 600\nrun wc -c LICENSE\nsay License written.",
-    ),
-    (
-        "Count the words",
-        "say Writing a script that counts words.\nsleep 500\n\
-         write count.sh #!/bin/sh\\ncat \"$@\" | wc -w\\n\nsleep 800\nrun sh count.sh README.md\n\
-         say The script works.",
-    ),
-];
-
 pub fn run(flags: Flags) -> Result<()> {
     logging::start(LogFormat::Text, "warn", Env::load().get("RUST_LOG"));
     serve::block_on(show(flags))
@@ -63,8 +44,8 @@ async fn show(flags: Flags) -> Result<()> {
     if dir.exists() {
         bail!("{} is there already; choose another folder with --dir, or remove it", dir.display());
     }
-    let repo = dir.join("hello");
-    make_repository(&repo).await?;
+    let repo = dir.join(demo::NAME);
+    demo::make_repository(&repo).await.context("cannot make the demo's repository")?;
     step(&format!("A git repository: {}", repo.display()));
 
     let listener = port::bind([127, 0, 0, 1].into(), 0).await?;
@@ -107,7 +88,7 @@ fn config(dir: &Path) -> Result<Config> {
         branch_prefix: None,
         public_url: String::new(),
         workspaces: Vec::new(),
-        spares: TASKS.len(),
+        spares: demo::SIDE_BY_SIDE.len(),
         time_limit_s: Some(60),
         silence_limit_s: None,
         approval_limit_s: 3600,
@@ -116,21 +97,13 @@ fn config(dir: &Path) -> Result<Config> {
     })
 }
 
-/// The repository a user would have before Forge comes.
-async fn make_repository(path: &Path) -> Result<()> {
-    let repo = forge_git::Repo::init(path).await.context("cannot make the demo's repository")?;
-    std::fs::write(path.join("README.md"), "# hello\n\nA small project.\n")?;
-    forge_git::commit_all(&repo, path, "Begin").await?;
-    Ok(())
-}
-
 async fn play(client: &Client, repo: &Path) -> Result<()> {
-    let body = json!({"name": "hello", "git_repo_path": repo, "use_existing_repo": true});
+    let body = json!({"name": demo::NAME, "git_repo_path": repo, "use_existing_repo": true});
     let project: Value = client.post("/api/projects", &body).await?;
     step(&format!("A project: {}", text(&project["name"])));
 
     let mut attempts = Vec::new();
-    for (title, script) in TASKS {
+    for Chapter { title, script } in demo::SIDE_BY_SIDE {
         let body = json!({
             "task": {"project_id": project["id"], "title": title, "description": script},
             "executor_profile_id": {"executor": "SCRIPTED"},

@@ -1,9 +1,11 @@
 //! The built-in scripted agent: does what its prompt says, word for word.
 //!
-//! Owns its little language, one directive per line: `say` `think` `write` `append` `delete` `run` `sleep` `stderr` `lines`
+//! Owns its little language, one directive per line: `say` `think` `write` `append` `edit` `delete` `todo` `run` `sleep` `stderr` `lines`
 //! `spawn` `hang` `fail` `exit`; other lines are said. It speaks Claude's stream-json, so the same fold reads
 //! both. Invariants: files are touched only inside the working directory; every protocol line is flushed at once; the
 //! work ends with a `result` line unless the script asks for a crash.
+
+mod directive;
 
 use std::fs;
 use std::io::{self, BufWriter, Read, Write};
@@ -13,6 +15,8 @@ use std::time::Duration;
 
 use forge_types::{Millis, slug};
 use serde_json::{Value, json};
+
+use directive::{Directive, Item, parse};
 
 const MAX_PROMPT_BYTES: u64 = 16 << 20;
 const MAX_OUTPUT_BYTES: u64 = 1 << 20;
@@ -46,22 +50,6 @@ struct Agent<'a, W> {
     answer: String,
 }
 
-enum Directive<'a> {
-    Say(&'a str),
-    Think(&'a str),
-    Write { path: &'a str, text: String },
-    Append { path: &'a str, text: String },
-    Delete(&'a str),
-    Run(&'a str),
-    Spawn(&'a str),
-    Sleep { wait_ms: u64 },
-    Stderr(&'a str),
-    Lines { count: u64, size: usize },
-    Fail(&'a str),
-    Exit { code: u8 },
-    Hang,
-}
-
 /// What a tool call came to: the text for the agent, or the reason why it failed.
 type Done = Result<String, String>;
 
@@ -69,7 +57,7 @@ impl<W: Write> Agent<'_, W> {
     fn work(&mut self, prompt: &str) -> io::Result<u8> {
         self.tell(json!({
             "type": "system", "subtype": "init", "cwd": self.cwd, "model": "scripted",
-            "tools": ["Bash", "Write", "Edit"], "permissionMode": "bypassPermissions", "apiKeySource": "none",
+            "tools": ["Bash", "Write", "Edit", "TodoWrite"], "permissionMode": "bypassPermissions", "apiKeySource": "none",
         }))?;
         if !prompt.lines().any(|line| parse(line).is_some()) {
             self.improvise(prompt)?;
@@ -102,6 +90,8 @@ impl<W: Write> Agent<'_, W> {
             Directive::Think(text) => self.say("thinking", text)?,
             Directive::Write { path, text } => self.write(path, &text, Place::Anew)?,
             Directive::Append { path, text } => self.write(path, &text, Place::AtEnd)?,
+            Directive::Edit { path, old, new } => self.edit(path, &old, &new)?,
+            Directive::Todo(items) => self.list(&items)?,
             Directive::Delete(path) => {
                 let done =
                     self.inside(path).and_then(|file| fs::remove_file(file).map_err(|e| e.to_string()));
@@ -183,6 +173,33 @@ impl<W: Write> Agent<'_, W> {
         })
     }
 
+    /// Replaces a text that stands exactly once in a file.
+    fn edit(&mut self, path: &str, old: &str, new: &str) -> io::Result<()> {
+        let file = self.inside(path);
+        let input = json!({"file_path": path, "old_string": old, "new_string": new});
+        self.call("Edit", input, |_| {
+            let file = file?;
+            let text = fs::read_to_string(&file).map_err(|error| format!("{path}: {error}"))?;
+            match text.matches(old).count() {
+                1 => {
+                    let text = text.replacen(old, new, 1);
+                    fs::write(&file, text).map_err(|error| format!("{path}: {error}"))?;
+                    Ok(format!("{path} edited"))
+                }
+                count => {
+                    Err(format!("{path}: the text to replace stands there {count} times; allowed: once"))
+                }
+            }
+        })
+    }
+
+    fn list(&mut self, items: &[Item<'_>]) -> io::Result<()> {
+        let todo =
+            |item: &Item<'_>| json!({"content": item.text, "status": item.status, "activeForm": item.text});
+        let todos: Vec<Value> = items.iter().map(todo).collect();
+        self.call("TodoWrite", json!({ "todos": todos }), |_| Ok("the list is kept".to_owned()))
+    }
+
     /// The file that `path` names, if it is one inside the working directory.
     fn inside(&self, path: &str) -> Result<PathBuf, String> {
         let plain =
@@ -226,32 +243,6 @@ impl<W: Write> Agent<'_, W> {
             "result": text, "total_cost_usd": 0, "usage": usage,
         }))
     }
-}
-
-/// `None` for a line that is no directive.
-fn parse(line: &str) -> Option<Directive<'_>> {
-    let line = line.trim();
-    let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
-    let rest = rest.trim_start();
-    let (first, second) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
-    let text = || second.replace("\\n", "\n");
-    Some(match (word, rest.is_empty()) {
-        ("hang", true) => Directive::Hang,
-        (_, true) => return None,
-        ("say", _) => Directive::Say(rest),
-        ("think", _) => Directive::Think(rest),
-        ("write", _) => Directive::Write { path: first, text: text() },
-        ("append", _) => Directive::Append { path: first, text: text() },
-        ("delete", _) => Directive::Delete(rest),
-        ("run", _) => Directive::Run(rest),
-        ("spawn", _) => Directive::Spawn(rest),
-        ("sleep", _) => Directive::Sleep { wait_ms: rest.parse().ok()? },
-        ("stderr", _) => Directive::Stderr(rest),
-        ("lines", _) => Directive::Lines { count: first.parse().ok()?, size: second.trim().parse().ok()? },
-        ("fail", _) => Directive::Fail(rest),
-        ("exit", _) => Directive::Exit { code: rest.parse().ok()? },
-        _ => return None,
-    })
 }
 
 /// Where text goes in a file.

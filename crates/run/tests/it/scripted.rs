@@ -136,3 +136,25 @@ fn raw_lines_have_the_size_asked_for() {
     assert!(lines.iter().all(|line| line.len() == 40));
     assert_eq!(done.entries.len(), 501);
 }
+
+#[test]
+fn an_edit_replaces_what_stands_once_and_a_todo_list_is_told_as_such() {
+    let done = work(
+        "write a.py one = 1\\ntwo = 2\\n\nedit a.py two = 2 => two = 1 + one\\nthree = 3\nedit a.py = => :=\n\
+         edit a.py nothing here\ntodo *plan; >write it ; ; test",
+    );
+    assert_eq!(done.read("a.py"), "one = 1\ntwo = 1 + one\nthree = 3\n");
+    let edited = done.tool(2);
+    assert_eq!(
+        (&edited["action_type"]["action"], &edited["status"]["status"]),
+        (&json!("file_edit"), &json!("success"))
+    );
+    assert_eq!(done.tool(3)["status"]["status"], "failed", "it stands there more than once");
+    assert_eq!(done.entries[4]["content"], "edit a.py nothing here");
+    let todos = done.tool(5)["action_type"]["todos"].as_array().unwrap();
+    let told: Vec<_> = todos
+        .iter()
+        .map(|todo| (todo["content"].as_str().unwrap(), todo["status"].as_str().unwrap()))
+        .collect();
+    assert_eq!(told, [("plan", "completed"), ("write it", "in_progress"), ("test", "pending")]);
+}

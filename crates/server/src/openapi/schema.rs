@@ -206,6 +206,7 @@ const SCHEMAS: &[(&str, &str)] = &[
         "model:string call_count:int total_tokens:int total_cost_usd:number avg_cost_per_1k_tokens:number \
          avg_latency_ms:number|null cache_hit_rate:number|null -- What a model costs and how it serves.",
     ),
+    ("Demo", "project:Project tasks:Task[] -- A project to look around in, with scripted agents at work."),
     ("ImportRequest", "kind:string path?:string|null dry_run?:bool project?:string|null"),
     ("ImportTally", "new:int known:int skipped:int"),
     ("ImportStanding", "= new merged known"),

@@ -166,6 +166,7 @@ const ROWS: &[Row] = &[
     ("GET /api/projects/{project_id}/dispatch", "", "DispatchRule"),
     ("PUT /api/projects/{project_id}/dispatch", "DispatchChange", "DispatchRule"),
     ("POST /api/dispatch", "DispatchRequest", "DispatchReport"),
+    ("POST /api/demo", "any?", "Demo"),
     ("POST /api/import", "ImportRequest", "ImportReport"),
     ("GET /api/usage", "", "UsageReport"),
     ("GET /api/usage/workers", "", "WorkerEfficiency[]"),
