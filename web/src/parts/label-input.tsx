@@ -37,14 +37,14 @@ export function LabelInput({ projectId, value, onChange, disabled }: Props) {
       {value.map((label) => (
         <span
           key={label}
-          className="inline-flex h-6 max-w-full items-center rounded-sm bg-sunken pl-1.5 text-muted text-xs"
+          className="inline-flex h-6 max-w-full pointer-coarse:h-11 items-center rounded-sm bg-sunken pl-1.5 text-muted text-xs"
         >
           <span className="truncate">{label}</span>
           <button
             type="button"
             aria-label={`Remove label ${label}`}
             disabled={disabled}
-            className="flex size-6 items-center justify-center rounded-sm text-faint hover:text-ink"
+            className="flex size-6 items-center pointer-coarse:size-11 justify-center rounded-sm text-faint hover:text-ink"
             onClick={() => onChange(value.filter((each) => each !== label))}
           >
             <X className="size-3" aria-hidden />
@@ -58,7 +58,7 @@ export function LabelInput({ projectId, value, onChange, disabled }: Props) {
         disabled={disabled}
         placeholder={value.length === 0 ? "Labels" : undefined}
         autoComplete="off"
-        className="h-6 min-w-24 flex-1 bg-transparent text-sm outline-none"
+        className="h-6 pointer-coarse:h-9 min-w-24 flex-1 bg-transparent text-sm outline-none"
         onFocus={() => setFocused(true)}
         onBlur={() => {
           setFocused(false);

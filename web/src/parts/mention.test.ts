@@ -18,6 +18,8 @@ test("mail addresses, finished words and plain text are no mentions", () => {
 test("what is inserted stays a word of its own", () => {
   expect(insertInto("see @ca", 4, 7, "src/cart.ts")).toEqual({ text: "see src/cart.ts ", caret: 16 });
   expect(insertInto("see @ca now", 4, 7, "src/cart.ts")).toEqual({ text: "see src/cart.ts now", caret: 16 });
+  expect(insertInto("see", 3, 3, "![a](b)")).toEqual({ text: "see ![a](b) ", caret: 12 });
+  expect(insertInto("(@ca)", 1, 4, "x").text).toBe("(x )");
 });
 
 test("an image that is taken away leaves no mark in the text", () => {

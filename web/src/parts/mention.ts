@@ -23,8 +23,9 @@ export function mentionAt(text: string, caret: number): Mention | null {
 export function insertInto(text: string, start: number, end: number, word: string): { text: string; caret: number } {
   const before = text.slice(0, start);
   const after = text.slice(end);
-  const inserted = /^\s/.test(after) ? word : `${word} `;
-  return { text: before + inserted + after, caret: start + word.length + 1 };
+  const apart = before === "" || /[\s([{"'`]$/.test(before) ? word : ` ${word}`;
+  const inserted = /^\s/.test(after) ? apart : `${apart} `;
+  return { text: before + inserted + after, caret: start + apart.length + 1 };
 }
 
 /** Takes the Markdown of an image out of a text. */

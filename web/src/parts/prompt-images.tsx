@@ -1,6 +1,6 @@
 // Images of a prompt: taken in one by one, shown small, and taken away again.
 
-import type { Image } from "@forge/client";
+import { ForgeError, type Image } from "@forge/client";
 import { CircleAlert, ImageOff, LoaderCircle, RotateCw, X } from "lucide-react";
 import { useRef, useState } from "react";
 import { forge } from "../api/forge";
@@ -10,6 +10,8 @@ export interface Upload {
   key: number;
   file: File;
   error: string | null;
+  /** The same file will never be taken. */
+  hopeless?: boolean;
 }
 
 let count = 0;
@@ -21,22 +23,22 @@ export function useUploads(onUploaded: (image: Image) => void) {
   done.current = onUploaded;
   const drop = (key: number): void => setUploads((all) => all.filter((each) => each.key !== key));
   const send = async (upload: Upload): Promise<void> => {
-    const turn = (error: string | null): void =>
-      setUploads((all) => all.map((each) => (each.key === upload.key ? { ...each, error } : each)));
+    const turn = (error: string | null, hopeless = false): void =>
+      setUploads((all) => all.map((each) => (each.key === upload.key ? { ...each, error, hopeless } : each)));
     turn(null);
     try {
       const image = await forge.uploadImage(upload.file);
       drop(upload.key);
       done.current(image);
     } catch (error) {
-      turn(messageOf(error));
+      turn(messageOf(error), error instanceof ForgeError && error.isFinal);
     }
   };
   const add = (files: Iterable<File>): void => {
     for (const file of files) {
       const upload = { key: ++count, file, error: null };
       const isImage = file.type.startsWith("image/");
-      setUploads((all) => [...all, isImage ? upload : { ...upload, error: "This file is no image." }]);
+      setUploads((all) => [...all, isImage ? upload : { ...upload, error: "This file is no image.", hopeless: true }]);
       if (isImage) void send(upload);
     }
   };
@@ -53,7 +55,7 @@ interface Props {
 }
 
 const REMOVE =
-  "absolute -top-1.5 -right-1.5 flex size-6 items-center justify-center rounded-full border border-line bg-raised text-muted shadow-card hover:text-ink";
+  "absolute -top-1.5 -right-1.5 flex size-6 pointer-coarse:size-11 pointer-coarse:-top-4 pointer-coarse:-right-4 items-center justify-center rounded-full border border-line bg-raised text-muted shadow-card hover:text-ink";
 
 export function Thumbnails({ images, uploads, onRemove, onDrop, onRetry }: Props) {
   if (images.length === 0 && uploads.length === 0) return null;
@@ -94,7 +96,7 @@ export function Thumbnails({ images, uploads, onRemove, onDrop, onRetry }: Props
           <span className="min-w-0 flex-1 break-words">
             {upload.file.name}: {upload.error}
           </span>
-          {upload.file.type.startsWith("image/") && (
+          {!upload.hopeless && (
             <button
               type="button"
               aria-label={`Upload ${upload.file.name} again`}

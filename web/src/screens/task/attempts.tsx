@@ -67,6 +67,7 @@ export function Attempts({ projectId, taskId, attempts, onStart }: Props) {
 function Row({ attempt, projectId, number }: { attempt: TaskAttempt; projectId: string; number: number }) {
   const { id, task_id, status, branch, created_at, cost_usd, executor_profile_id } = attempt;
   const state = ATTEMPT_STATE[status];
+  const cost = cost_usd == null ? null : money(cost_usd);
   return (
     <li>
       <Link
@@ -89,12 +90,11 @@ function Row({ attempt, projectId, number }: { attempt: TaskAttempt; projectId: 
           <Dot tone={state.tone} alive={status === "running"} />
           {state.title}
         </span>
-        <span className="col-start-2 text-xs sm:col-start-auto">
+        <span className="col-start-2 flex flex-wrap gap-x-3 text-xs sm:col-start-auto">
           <Figures attempt={attempt} />
+          <span className="text-muted tabular sm:hidden">{cost}</span>
         </span>
-        <span className="hidden text-right text-muted text-xs tabular sm:block">
-          {cost_usd === undefined ? "" : money(cost_usd)}
-        </span>
+        <span className="hidden text-right text-muted text-xs tabular sm:block">{cost}</span>
         <span className="text-right text-faint text-xs">
           <Ago time={created_at} />
         </span>

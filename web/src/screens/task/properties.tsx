@@ -7,6 +7,7 @@ import { LabelInput } from "../../parts/label-input";
 import { COLUMNS, statusTitle } from "../../parts/status";
 import { Dot } from "../../ui/badge";
 import { Button } from "../../ui/button";
+import { cx } from "../../ui/class";
 import { Ago } from "../../ui/clock";
 import { Menu, MenuItem } from "../../ui/menu";
 import { useTaskChange } from "./change";
@@ -42,9 +43,9 @@ export function StatusMenu({ task }: { task: Task }) {
   );
 }
 
-function Property({ name, children }: { name: string; children: ReactNode }) {
+function Property({ name, wide, children }: { name: string; wide?: boolean; children: ReactNode }) {
   return (
-    <div className="flex flex-col gap-1">
+    <div className={cx("flex min-w-0 flex-col gap-1", wide && "col-span-2")}>
       <dt className="font-medium text-muted text-xs">{name}</dt>
       <dd className="min-w-0 text-sm">{children}</dd>
     </div>
@@ -54,25 +55,23 @@ function Property({ name, children }: { name: string; children: ReactNode }) {
 export function Properties({ task }: { task: Task }) {
   const change = useTaskChange(task);
   return (
-    <dl className="flex flex-col gap-4">
-      <Property name="Status">
+    <dl className="grid grid-cols-2 gap-4">
+      <Property name="Status" wide>
         <StatusMenu task={task} />
       </Property>
-      <Property name="Labels">
+      <Property name="Labels" wide>
         <LabelInput
           projectId={task.project_id}
           value={task.labels ?? []}
           onChange={(labels) => change.mutate({ labels: [...labels] })}
         />
       </Property>
-      <div className="grid grid-cols-2 gap-4">
-        <Property name="Created">
-          <Ago time={task.created_at} />
-        </Property>
-        <Property name="Changed">
-          <Ago time={task.updated_at} />
-        </Property>
-      </div>
+      <Property name="Created">
+        <Ago time={task.created_at} />
+      </Property>
+      <Property name="Changed">
+        <Ago time={task.updated_at} />
+      </Property>
     </dl>
   );
 }

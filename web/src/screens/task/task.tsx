@@ -87,7 +87,12 @@ function TaskPage({ task, attempts }: { task: Task; attempts: readonly TaskAttem
   const [starting, setStarting] = useState(false);
   const writing = useWriting(taskId);
   const removal = useDelete(task, attempts);
-  const start = (): void => setStarting(true);
+  const navigate = useNavigate();
+  const start = (): void => {
+    setStarting(true);
+    // The first attempt would otherwise lead away while the next ones are being started.
+    void navigate({ to: ROUTE, params: { projectId, taskId }, search: { stay: true }, replace: true });
+  };
   useCommands([
     { id: "task-start", label: "Start an attempt", group: "Task", keys: "s", words: "run agent", run: start },
     { id: "task-delete", label: "Delete the task", group: "Task", run: removal.ask },
