@@ -42,11 +42,16 @@ export function NewTaskDialog({ projectId, onClose }: { projectId: string; onClo
     onClose();
     const [attemptId] = attempts;
     const params = { projectId, taskId };
-    if (attemptId && attempts.length === 1) {
-      void navigate({ to: "/projects/$projectId/tasks/$taskId/attempts/$attemptId", params: { ...params, attemptId } });
-    } else {
-      void navigate({ to: "/projects/$projectId/tasks/$taskId", params, search: { stay: true } });
-    }
+    const go = (): void => {
+      if (attemptId && attempts.length === 1) {
+        const to = "/projects/$projectId/tasks/$taskId/attempts/$attemptId";
+        void navigate({ to, params: { ...params, attemptId } });
+      } else {
+        void navigate({ to: "/projects/$projectId/tasks/$taskId", params, search: { stay: true } });
+      }
+    };
+    // Closing may change the address; that comes first, so that Back leads to the board without the dialog.
+    setTimeout(go);
   };
   const run = async (what: Exclude<Busy, null>): Promise<void> => {
     setTried(true);

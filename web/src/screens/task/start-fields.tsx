@@ -186,7 +186,7 @@ function AgentRow({ row, projectId, agent, started, failure, onChange }: RowProp
         onChange={onChange}
         disabled={started}
         remember={row === 0}
-        className="w-64 max-w-full justify-start"
+        className="w-64 max-w-full flex-1 justify-start sm:flex-none"
       />
       {started && (
         <span className="flex items-center gap-1 text-good text-xs">
