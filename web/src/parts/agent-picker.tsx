@@ -105,11 +105,11 @@ export function AgentPicker({
     <Button
       size={size}
       disabled={disabled}
-      aria-label={`${label}: ${agentLabel(value)}`}
+      aria-label={`${label}: ${agentLabel(value)}${offer?.ready === false ? ", not ready" : ""}`}
       className={cx("min-w-0 shrink", className)}
       icon={
         offer?.ready === false ? (
-          <TriangleAlert className="size-4 shrink-0 text-warn" aria-label="Not ready" />
+          <TriangleAlert className="size-4 shrink-0 text-warn" aria-hidden />
         ) : (
           <Bot className="size-4 shrink-0 text-faint" aria-hidden />
         )

@@ -35,7 +35,11 @@ test("agents that cannot be used come last, and say why", () => {
   ];
   const offers = agentOffers(EXECUTORS, agents);
   expect(offers.map(({ executor }) => executor)).toEqual(["CODEX", "AMP", "CLAUDE_CODE"]);
-  expect(offers.map(({ reason }) => reason)).toEqual([null, "Not found. npm i x", "Not logged in. x login"]);
+  expect(offers.map(({ reason }) => reason)).toEqual([
+    null,
+    "Not installed. Run: npm i x",
+    "Not logged in. Run: x login",
+  ]);
 });
 
 test("without knowledge of the machine every agent is offered", () => {

@@ -55,7 +55,8 @@ function variantsOf(executor: string, profiles: unknown): AgentVariant[] {
 
 function reasonOf({ ready, found, install, log_in }: FoundAgent): string | null {
   if (ready) return null;
-  return found === null ? `Not found. ${install}` : `Not logged in. ${log_in ?? ""}`.trim();
+  const [what, command] = found === null ? ["Not installed.", install] : ["Not logged in.", log_in];
+  return command ? `${what} Run: ${command}` : what;
 }
 
 /** Ready ones first, each group by name; without knowledge of the machine, all by name. */

@@ -108,7 +108,7 @@ function Row({ item, chosen, onSelect }: { item: PickerItem; chosen: boolean; on
     >
       <span className="min-w-0 flex-1">
         <span className={cx("block truncate", note && "text-muted")}>{label}</span>
-        {note && <span className="block text-faint text-xs">{note}</span>}
+        {note && <span className="block text-faint text-xs [overflow-wrap:anywhere]">{note}</span>}
       </span>
       {beside}
       <Check className={cx("size-4 shrink-0 text-accent", !chosen && "invisible")} aria-hidden />
