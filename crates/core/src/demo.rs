@@ -155,6 +155,7 @@ fn task_in(project: ProjectId, chapter: &Chapter) -> CreateTask {
         description: Some(chapter.script.to_owned()),
         parent_task_attempt: None,
         image_ids: None,
+        labels: None,
     }
 }
 

@@ -10,7 +10,7 @@ use serde_json::json;
 #[tokio::main]
 async fn main() {
     let host = CodeHost::start(Dialect::Github).await;
-    host.add_issue(7, "Greet politely", "The greeting is rude.");
+    host.add_issue(7, "Greet politely", "The greeting is rude.", &["manners"]);
     let remote = host.repository("acme/widgets");
     println!(
         "{}",
