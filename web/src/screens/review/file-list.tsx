@@ -18,34 +18,54 @@ interface Props {
   onDelete: (path: string) => void;
 }
 
-/** While a jump settles, where the list passes by is not where the reader is. */
-const SETTLE_MS = 400;
+/** After a jump, patches load and push things around: so long the file that was asked for is held in place. */
+const HOLD_MS = 2_000;
 const HEAD_PX = 60;
 
 export function FileList({ ref, files, onPass, onDelete }: Props) {
   const list = useRef<VListHandle>(null);
-  const jumped = useRef(0);
+  const held = useRef<{ path: string; until: number }>(undefined);
   const { comments } = useComments(useDesk().comments);
   // A box with the focus in it must not vanish while the list moves.
   const keepMounted = useMemo(() => {
     const open = new Set(comments.filter((comment) => comment.draft !== null).map((comment) => comment.path));
     return files.flatMap(({ path }, index) => (open.has(path) ? [index] : []));
   }, [files, comments]);
+  const hold = (): boolean => {
+    if (held.current === undefined || performance.now() > held.current.until) return false;
+    const { path } = held.current;
+    const index = files.findIndex((file) => file.path === path);
+    if (index >= 0) list.current?.scrollToIndex(index, { align: "start" });
+    return index >= 0;
+  };
   useImperativeHandle(ref, () => ({
     show: (path) => {
-      const index = files.findIndex((file) => file.path === path);
-      if (index < 0) return;
-      jumped.current = performance.now();
-      list.current?.scrollToIndex(index, { align: "start" });
+      held.current = { path, until: performance.now() + HOLD_MS };
+      hold();
     },
   }));
+  const letGo = (): void => {
+    held.current = undefined;
+  };
   const pass = (offset: number): void => {
-    if (performance.now() - jumped.current < SETTLE_MS) return;
+    if (held.current && performance.now() < held.current.until) return;
     const file = files[list.current?.findItemIndex(offset + HEAD_PX) ?? -1];
     if (file) onPass(file.path);
   };
   return (
-    <VList ref={list} onScroll={pass} keepMounted={keepMounted} bufferSize={600} className="h-full pb-3">
+    <VList
+      ref={list}
+      onScroll={pass}
+      onResize={hold}
+      // Whoever moves the list or works in it is not moved back.
+      onWheel={letGo}
+      onTouchMove={letGo}
+      onPointerDown={letGo}
+      onKeyDown={letGo}
+      keepMounted={keepMounted}
+      bufferSize={600}
+      className="h-full pb-3"
+    >
       {files.map((file) => (
         <FileCard key={file.path} file={file} onDelete={onDelete} />
       ))}

@@ -58,6 +58,7 @@ export function FileTree({ files, current, onChoose }: Props) {
 }
 
 const ROW = "flex h-8 w-full min-w-0 items-center gap-1.5 rounded-sm pr-2 text-left text-sm hover:bg-hover";
+const FILE = "flex h-8 min-w-0 flex-1 items-center gap-1.5 rounded-sm text-left text-sm";
 const indent = (depth: number): { paddingLeft: string } => ({ paddingLeft: `${0.375 + depth * 0.875}rem` });
 
 function FolderRow({ row, onFold }: { row: Row & { kind: "folder" }; onFold: (key: string) => void }) {
@@ -89,28 +90,30 @@ function FileRow({ row: { file, name, depth }, isCurrent, onChoose }: FileRowPro
   const viewed = useViewed(useDesk().viewed);
   const isViewed = viewed.has(file);
   return (
-    <div className="relative px-2">
-      <button
-        type="button"
-        aria-current={isCurrent || undefined}
-        title={file.path}
-        className={cx(ROW, isCurrent && "bg-press font-medium", isViewed && "text-faint")}
-        style={indent(depth)}
-        onClick={() => onChoose(file.path)}
-      >
-        <ChangeLetter file={file} />
-        <span className="min-w-0 flex-1 truncate">{name}</span>
-        <Figures additions={file.diff.additions} deletions={file.diff.deletions} />
-        <span className="w-5 shrink-0" />
-      </button>
-      <input
-        type="checkbox"
-        aria-label={`Viewed ${file.path}`}
-        title="Viewed"
-        checked={isViewed}
-        onChange={(event) => viewed.set(file, event.target.checked)}
-        className="absolute top-2.25 right-4 size-3.5 accent-accent"
-      />
+    <div className="px-2">
+      <div className={cx("flex h-8 rounded-sm hover:bg-hover", isCurrent && "bg-press")}>
+        <button
+          type="button"
+          aria-current={isCurrent || undefined}
+          title={file.path}
+          className={cx(FILE, isCurrent && "font-medium", isViewed && "text-faint")}
+          style={indent(depth)}
+          onClick={() => onChoose(file.path)}
+        >
+          <ChangeLetter file={file} />
+          <span className="min-w-0 flex-1 truncate">{name}</span>
+          <Figures additions={file.diff.additions} deletions={file.diff.deletions} />
+        </button>
+        <label className="flex size-8 cursor-pointer items-center justify-center" title="Viewed">
+          <input
+            type="checkbox"
+            aria-label={`Viewed ${file.path}`}
+            checked={isViewed}
+            onChange={(event) => viewed.set(file, event.target.checked)}
+            className="size-3.5 accent-accent"
+          />
+        </label>
+      </div>
     </div>
   );
 }

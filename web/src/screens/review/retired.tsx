@@ -13,11 +13,9 @@ export function Retired({ attempt, acts }: { attempt: TaskAttemptDetail; acts: A
     acts.run("restore", async () => {
       const path = { attempt_id: attempt.id };
       const { from, missing } = await forge.request("POST /api/worktrees/{attempt_id}/restore", { path });
-      toast.done(
-        missing.length > 0
-          ? `Restored from ${from}, without ${missing.join(", ")}`
-          : `Restored from ${from}, with everything that was kept`,
-      );
+      const source = from === "trash" ? "as it was" : "from what was kept";
+      const without = missing.length > 0 ? `; can be made again: ${missing.join(", ")}` : "";
+      toast.done(`Restored ${source}${without}`);
     });
   return (
     <Empty
