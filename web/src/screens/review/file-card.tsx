@@ -2,7 +2,7 @@
 // Invariant: it has about its final height before the patch is there, so that what is below does not jump.
 
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { memo, type ReactNode, useEffect, useMemo } from "react";
+import { memo, type ReactNode, useEffect, useMemo, useState } from "react";
 import { parseDiff } from "react-diff-view";
 import { patchQuery } from "../../api/queries";
 import type { ChangedFile } from "../../live/diff";
@@ -74,10 +74,32 @@ const Note = ({ children }: { children: ReactNode }) => (
   <p className="flex items-center justify-center gap-2 p-4 text-muted text-sm">{children}</p>
 );
 
+const PASSING_MS = 100;
+
+/** Files that only fly by while the list moves are not worth a question. */
+function useStays(): boolean {
+  const [stays, setStays] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setStays(true), PASSING_MS);
+    return () => clearTimeout(timer);
+  }, []);
+  return stays;
+}
+
 function FileBody({ file }: { file: ChangedFile }) {
   const { attemptId, viewed } = useDesk();
   const query = patchQuery(attemptId, file.path, file.revision);
-  const { data: part, error, refetch, isPlaceholderData } = useQuery({ ...query, placeholderData: keepPreviousData });
+  const enabled = useStays();
+  const {
+    data: part,
+    error,
+    refetch,
+    isPlaceholderData,
+  } = useQuery({
+    ...query,
+    enabled,
+    placeholderData: keepPreviousData,
+  });
   const hunks = useMemo(() => (part && !isBinary(part) ? (parseDiff(part)[0]?.hunks ?? []) : []), [part]);
   useEffect(() => {
     if (part !== undefined && !isPlaceholderData) viewed.note(file, fingerprint(part));

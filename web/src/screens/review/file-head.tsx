@@ -4,7 +4,6 @@ import { ChevronDown, Copy, EllipsisVertical, MessageSquare, SquareArrowOutUpRig
 import { forge } from "../../api/forge";
 import type { ChangedFile } from "../../live/diff";
 import { Badge } from "../../ui/badge";
-import { IconButton } from "../../ui/button";
 import { cx } from "../../ui/class";
 import { count } from "../../ui/format";
 import { Menu, MenuItem, MenuLine } from "../../ui/menu";
@@ -12,6 +11,7 @@ import { messageOf } from "../../ui/state";
 import { toast } from "../../ui/toast";
 import { useDesk } from "./desk";
 import { CHANGE } from "./kind";
+import { QuietButton } from "./quiet-button";
 
 /** `+12 −3`, with the words for those who do not see the signs. */
 export function Figures({ additions, deletions }: { additions: number | null; deletions: number | null }) {
@@ -86,9 +86,9 @@ export function FileHead({ file, open, isViewed, comments, onOpen, onViewed, onD
     toast.done("Path copied");
   };
   const menuButton = (
-    <IconButton label={`More for ${path}`} size="sm">
+    <QuietButton label={`More for ${path}`}>
       <EllipsisVertical className="size-4" aria-hidden />
-    </IconButton>
+    </QuietButton>
   );
   return (
     <header
@@ -97,14 +97,9 @@ export function FileHead({ file, open, isViewed, comments, onOpen, onViewed, onD
         open ? "rounded-t-md border-line border-b" : "rounded-md",
       )}
     >
-      <IconButton
-        label={open ? `Fold ${path}` : `Unfold ${path}`}
-        size="sm"
-        aria-expanded={open}
-        onClick={() => onOpen(!open)}
-      >
+      <QuietButton label={open ? `Fold ${path}` : `Unfold ${path}`} aria-expanded={open} onClick={() => onOpen(!open)}>
         <ChevronDown className={cx("size-4 transition-transform", !open && "-rotate-90")} aria-hidden />
-      </IconButton>
+      </QuietButton>
       <ChangeLetter file={file} />
       <h3 className="min-w-0 flex-1">
         <PathName path={path} was={was} />

@@ -19,7 +19,7 @@ interface Props {
 }
 
 /** After a jump, patches load and push things around: so long the file that was asked for is held in place. */
-const HOLD_MS = 2_000;
+const HOLD_MS = 10_000;
 const HEAD_PX = 60;
 
 export function FileList({ ref, files, onPass, onDelete }: Props) {
