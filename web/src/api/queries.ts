@@ -265,8 +265,9 @@ export const fileSizeQuery = (attemptId: string, path: string, side: "old" | "ne
   queryOptions({
     queryKey: ["file-size", attemptId, path, side, revision],
     queryFn: async () => {
-      const response = await fetch(fileAddress(attemptId, path, side));
-      return response.ok ? (await response.blob()).size : null;
+      const response = await fetch(fileAddress(attemptId, path, side), { method: "HEAD" });
+      const size = response.headers.get("content-length");
+      return response.ok && size !== null ? Number(size) : null;
     },
     gcTime: 60_000,
     retry: false,

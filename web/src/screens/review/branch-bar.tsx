@@ -50,6 +50,7 @@ export function BranchBar({ attempt, status, acts, isRunning, onRetire }: Props)
   const target = status?.target_branch_name ?? attempt.target_branch;
   const isConflicted = !!status && (status.conflicted_files.length > 0 || status.is_rebase_in_progress);
   const isLanded = status?.merges[0]?.type === "direct" && !status.commits_ahead && !status.has_uncommitted_changes;
+  const isEmpty = status?.commits_ahead === 0 && !status.uncommitted_count && !status.untracked_count;
   const pull = status?.merges.find((merge) => merge.type === "pr")?.pr_info;
   const cannot = status === undefined || isConflicted || isRunning || acts.busy !== undefined;
   const why = isRunning ? "The agent is at work" : isConflicted ? "Resolve the conflicts first" : undefined;
@@ -111,7 +112,7 @@ export function BranchBar({ attempt, status, acts, isRunning, onRetire }: Props)
             size="sm"
             // While comments wait to be sent, sending them is what comes next.
             weight={hasComments ? "plain" : "primary"}
-            disabled={cannot || isLanded || status?.commits_ahead === 0}
+            disabled={cannot || isLanded || isEmpty}
             title={why}
             busy={acts.busy === "merge"}
             icon={<GitMerge className="size-4" aria-hidden />}

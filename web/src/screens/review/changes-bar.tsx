@@ -1,7 +1,7 @@
 // Above the files: how much changed, how much was seen, how it is shown, and the review that is being written.
 
 import { Columns2, MessageSquareText, Rows2 } from "lucide-react";
-import { useState } from "react";
+import { useMemo, useState } from "react";
 import type { ChangedFile } from "../../live/diff";
 import { Button, IconButton } from "../../ui/button";
 import { Select } from "../../ui/field";
@@ -30,6 +30,7 @@ export function ChangesBar({ files, current, isRunning, onChoose, onToggle }: Pr
   const additions = files.reduce((sum, { diff }) => sum + (diff.additions ?? 0), 0);
   const deletions = files.reduce((sum, { diff }) => sum + (diff.deletions ?? 0), 0);
   const seen = files.filter((file) => viewed.has(file)).length;
+  const paths = useMemo(() => new Set(files.map((file) => file.path)), [files]);
   const isSplit = desk.view === "split";
   return (
     <div className="flex min-h-11 shrink-0 flex-wrap items-center gap-x-3 gap-y-2 border-line border-b px-3 py-1.5">
@@ -71,7 +72,7 @@ export function ChangesBar({ files, current, isRunning, onChoose, onToggle }: Pr
           />
         </div>
       )}
-      <ReviewTray open={isOpen} onOpenChange={setOpen} isRunning={isRunning} onChoose={onChoose} />
+      <ReviewTray open={isOpen} onOpenChange={setOpen} isRunning={isRunning} paths={paths} onChoose={onChoose} />
     </div>
   );
 }

@@ -46,15 +46,17 @@ function OneSide({ side, title, path, revision }: { side: Side; title: string; p
         {!isPicture && size == null && "Binary file"}
       </figcaption>
       {isPicture && (
-        <img
-          src={`${fileAddress(attemptId, path, side)}&at=${revision}`}
-          alt={`${path}, ${title.toLowerCase()}`}
-          className="mx-auto min-h-24 max-w-full object-contain"
-          onLoad={({ currentTarget: { naturalWidth, naturalHeight } }) =>
-            setShape(`${naturalWidth} × ${naturalHeight}`)
-          }
-          onError={() => setFailed(true)}
-        />
+        <div className="flex min-h-24 items-center justify-center">
+          <img
+            src={`${fileAddress(attemptId, path, side)}&at=${revision}`}
+            alt={`${path}, ${title.toLowerCase()}`}
+            className="max-h-96 max-w-full object-contain"
+            onLoad={({ currentTarget: { naturalWidth, naturalHeight } }) =>
+              setShape(`${naturalWidth} × ${naturalHeight}`)
+            }
+            onError={() => setFailed(true)}
+          />
+        </div>
       )}
     </figure>
   );

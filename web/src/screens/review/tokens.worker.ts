@@ -1,6 +1,6 @@
 // Colours and word marks of a patch, worked out where they cannot hold up the page.
 
-import { type HunkData, type HunkTokens, markEdits, tokenize } from "react-diff-view";
+import { type HunkData, type HunkTokens, pickRanges, tokenize } from "react-diff-view";
 import bash from "refractor/bash";
 import c from "refractor/c";
 import { refractor } from "refractor/core";
@@ -25,6 +25,7 @@ import toml from "refractor/toml";
 import tsx from "refractor/tsx";
 import typescript from "refractor/typescript";
 import yaml from "refractor/yaml";
+import { markedEdits } from "./edits";
 
 const LANGUAGES = [
   ...[bash, c, cpp, css, diff, go, java, javascript, json, jsx, kotlin, markdown, markup, php, python, ruby, rust],
@@ -47,7 +48,8 @@ export interface Done {
 const highlighter = { highlight: (text: string, language: string) => refractor.highlight(text, language).children };
 
 function work({ hunks, language }: Job): HunkTokens | null {
-  const enhancers = [markEdits(hunks, { type: "block" })];
+  const edits = markedEdits(hunks);
+  const enhancers = [pickRanges(edits.old, edits.new)];
   if (language === undefined) return tokenize(hunks, { enhancers });
   // Its types name the older refractor.
   const options = { highlight: true, refractor: highlighter as never, language, enhancers } as const;

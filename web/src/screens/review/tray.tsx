@@ -5,6 +5,7 @@ import { useMutation } from "@tanstack/react-query";
 import { Send, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { forge } from "../../api/forge";
+import { Badge } from "../../ui/badge";
 import { Button, IconButton } from "../../ui/button";
 import { Dialog } from "../../ui/dialog";
 import { TextArea } from "../../ui/field";
@@ -21,6 +22,8 @@ interface Props {
   open: boolean;
   onOpenChange: (open: boolean) => void;
   isRunning: boolean;
+  /** Of the files that are changed now. */
+  paths: ReadonlySet<string>;
   onChoose: (path: string) => void;
 }
 
@@ -32,7 +35,7 @@ async function queue(attemptId: string, review: string): Promise<void> {
   await forge.queueDraftExecution(attemptId, "follow_up", { execute: true });
 }
 
-export function ReviewTray({ open, onOpenChange, isRunning, onChoose }: Props) {
+export function ReviewTray({ open, onOpenChange, isRunning, paths, onChoose }: Props) {
   const { attemptId, comments } = useDesk();
   const draft = useComments(comments);
   const written = writtenOnes(draft);
@@ -115,6 +118,7 @@ export function ReviewTray({ open, onOpenChange, isRunning, onChoose }: Props) {
           )}
           <CommentList
             written={written}
+            paths={paths}
             onChoose={(path) => {
               onOpenChange(false);
               onChoose(path);
@@ -126,7 +130,13 @@ export function ReviewTray({ open, onOpenChange, isRunning, onChoose }: Props) {
   );
 }
 
-function CommentList({ written, onChoose }: { written: readonly Comment[]; onChoose: (path: string) => void }) {
+interface ListProps {
+  written: readonly Comment[];
+  paths: ReadonlySet<string>;
+  onChoose: (path: string) => void;
+}
+
+function CommentList({ written, paths, onChoose }: ListProps) {
   const { comments } = useDesk();
   if (written.length === 0) {
     return <p className="text-faint text-sm">No comments yet. Click a line number, or choose a line and press c.</p>;
@@ -144,6 +154,7 @@ function CommentList({ written, onChoose }: { written: readonly Comment[]; onCho
               <PathName path={comment.path} />
               <span className="shrink-0 text-faint">{linesTitle(comment)}</span>
             </button>
+            {!paths.has(comment.path) && <Badge tone="warn">Outdated: the file is not changed any more</Badge>}
             <Markdown text={comment.text} className="text-sm" />
           </div>
           <IconButton label="Remove comment" size="sm" onClick={() => comments.remove(comment.id)}>
