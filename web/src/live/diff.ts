@@ -26,8 +26,12 @@ async function hasNothing(attemptId: string): Promise<boolean> {
 const ORDER = new Intl.Collator("en", { numeric: true });
 const fromPointer = (step: string): string => step.replaceAll("~1", "/").replaceAll("~0", "~");
 
+/** A stream that was cut begins anew, file by file: so long what was there before is still shown. */
+const REFILL_MS = 1_000;
+
 export const diffChannel = channels<readonly ChangedFile[]>((attemptId) => {
   let document: DiffDocument = { entries: {} };
+  let before: DiffDocument["entries"] = {};
   const revisions = new Map<string, number>();
   let kept = new Map<string, ChangedFile>();
   return new Channel<readonly ChangedFile[]>(
@@ -37,7 +41,15 @@ export const diffChannel = channels<readonly ChangedFile[]>((attemptId) => {
         changed();
       }
       for await (const change of forge.watchDiff(attemptId, { ...options, statsOnly: true })) {
-        document = change.document;
+        if (document !== change.document) {
+          before = { ...before, ...document.entries };
+          document = change.document;
+          const refilled = (): void => {
+            before = {};
+            changed();
+          };
+          if (Object.keys(before).length > 0) setTimeout(refilled, REFILL_MS);
+        }
         for (const { path } of change.patch) {
           const file = fromPointer(path.slice("/entries/".length));
           revisions.set(file, (revisions.get(file) ?? 0) + 1);
@@ -47,7 +59,7 @@ export const diffChannel = channels<readonly ChangedFile[]>((attemptId) => {
     },
     () => {
       const next = new Map<string, ChangedFile>();
-      for (const [path, { content }] of Object.entries(document.entries)) {
+      for (const [path, { content }] of Object.entries({ ...before, ...document.entries })) {
         const revision = revisions.get(path) ?? 0;
         const known = kept.get(path);
         // The same object for the same file: long lists compare by identity.
