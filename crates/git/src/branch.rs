@@ -36,6 +36,11 @@ impl Resolver {
         Self { dir, open: Arc::default() }
     }
 
+    /// Ends the session, which may know another repository that was at this place before.
+    pub async fn forget(&self) {
+        *self.open.lock().await = None;
+    }
+
     /// The commit a full ref or object id leads to.
     pub async fn commit(&self, name: &str) -> Result<Option<String>, GitError> {
         let mut open = self.open.lock().await;

@@ -73,6 +73,7 @@ impl Repo {
         std::fs::create_dir_all(path).map_err(GitError::io(path))?;
         Git::write(path).args(["init", "-q", "-b", "main"]).run().await?;
         let repo = Self::open(path).await?;
+        repo.resolver().forget().await;
         repo.ensure_first_commit().await?;
         Ok(repo)
     }

@@ -1,4 +1,6 @@
-use forge_git::{GitError, MatchType, Repo, SearchScope, ahead_behind, check_git, merge_base, spawned};
+use forge_git::{
+    GitError, MatchType, Repo, SearchScope, ahead_behind, check_git, commit_all, merge_base, spawned,
+};
 
 use crate::fixture::{Fixture, git, write};
 
@@ -89,4 +91,21 @@ async fn search_respects_gitignore_unless_told_otherwise() {
     assert_eq!(dirs[1].match_type, MatchType::DirectoryName);
     assert_eq!(dirs[1].path, "dir/b.txt");
     assert_eq!(f.repo.search_files("t", SearchScope::Tracked, 1).await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn a_repository_made_where_another_was_is_not_taken_for_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("r");
+    let mut repos = Vec::new();
+    for text in ["one", "two"] {
+        let repo = Repo::init(&path).await.unwrap();
+        write(&path.join("a.txt"), text);
+        commit_all(&repo, &path, text).await.unwrap();
+        let tip = repo.resolve_branch("main").await.unwrap().unwrap();
+        assert_eq!(tip.commit, git(&path, &["rev-parse", "main"]), "{text}");
+        std::fs::rename(&path, dir.path().join(text)).unwrap();
+        // Still in use by somebody when the next one is made.
+        repos.push(repo);
+    }
 }
