@@ -2101,8 +2101,7 @@ export interface Routes {
   "GET /health": { answer: Ready };
   "GET /login": { query: { code: string }; answer: string };
   "POST /mcp": { body: Record<string, unknown>; answer: string };
-  "GET /page.css": { answer: string };
-  "GET /page.js": { answer: string };
+  "GET /plain.css": { answer: string };
   "GET /site.webmanifest": { answer: Blob };
 }
 
