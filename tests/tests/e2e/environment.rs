@@ -127,7 +127,9 @@ fn flatten(prefix: &str, value: &Value, leaves: &mut BTreeMap<String, Value>) {
 
 #[tokio::test]
 async fn every_setting_is_listed_with_its_default() {
-    let forge = TestForge::start().await;
+    // The default agent is one that has been used here; in a new home there is none.
+    let home = tempfile::tempdir().unwrap();
+    let forge = TestForge::with(&[], &[("HOME", &home.path().to_string_lossy())]).await;
     let mut settings = BTreeMap::new();
     flatten("", &forge.get("/api/config").await.data(), &mut settings);
     let page = documented();
