@@ -5,6 +5,7 @@
 import type { EntryChange, NormalizedEntry, TodoItem } from "@forge/client";
 import { forge } from "../api/forge";
 import { Channel, channels } from "./channel";
+import { paced } from "./pace";
 
 export const WINDOW = 20_000;
 const SLACK = 4_000;
@@ -69,9 +70,10 @@ export const entriesChannel = channels<Entries>((processId) => {
     async (options, changed) => {
       // Opened again, a stream tells everything from its beginning.
       list = new EntryList(processId);
+      const told = paced(changed);
       for await (const change of forge.watchNormalizedLogs(processId, options)) {
         list.apply(change);
-        changed();
+        told();
       }
     },
     () => list.take(),

@@ -5,6 +5,7 @@
 import type { RawLogEntry, RawLogWord } from "@forge/client";
 import { forge } from "../api/forge";
 import { Channel, channels } from "./channel";
+import { paced } from "./pace";
 
 export const WINDOW = 200_000;
 const SLACK = 20_000;
@@ -117,9 +118,10 @@ export const rawLogChannel = channels<RawLog>((processId) => {
   const channel = new Channel<RawLog>(
     async (options, changed) => {
       list = new LineList();
+      const told = paced(changed);
       for await (const { index, ...chunk } of forge.watchRawLogs(processId, options)) {
         list.push(index + 1, chunk);
-        changed();
+        told();
       }
     },
     () => list.take(),

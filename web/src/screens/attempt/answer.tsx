@@ -6,7 +6,6 @@ import { useState } from "react";
 import { forge } from "../../api/forge";
 import { Button } from "../../ui/button";
 import { TextField } from "../../ui/field";
-import { Kbd } from "../../ui/kbd";
 
 export function useAnswer(approvalId: string) {
   return useMutation({
@@ -72,7 +71,7 @@ export function Answer({ approvalId, withKeys, isDenying, onDenying, answer: giv
         onClick={() => answer.mutate({ isAllowed: true })}
       >
         Allow
-        {withKeys && <Kbd keys="a" />}
+        {withKeys && <Key name="A" />}
       </Button>
       <Button
         size="sm"
@@ -81,8 +80,15 @@ export function Answer({ approvalId, withKeys, isDenying, onDenying, answer: giv
         onClick={() => setDenying(true)}
       >
         Deny
-        {withKeys && <Kbd keys="d" />}
+        {withKeys && <Key name="D" />}
       </Button>
     </div>
   );
 }
+
+/** Quieter than a key cap, which would outshine the word beside it. */
+const Key = ({ name }: { name: string }) => (
+  <span aria-hidden className="text-xs opacity-75 pointer-coarse:hidden">
+    {name}
+  </span>
+);

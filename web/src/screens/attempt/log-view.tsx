@@ -51,6 +51,7 @@ export function LogView({ attempt, processes, isWaiting, waiting, onSwitchAgent 
         attempt={attempt}
         processes={processes}
         isWaiting={isWaiting}
+        isAsking={waiting.length > 0}
         onRetry={setRetried}
         onSetUp={() => setUp.mutate()}
       />

@@ -26,24 +26,25 @@ export function PromptMessage({ id, text, onRetry }: PromptProps) {
   const isLong = text.length > FOLD_AT || text.split("\n").length > 12;
   const [isOpen, toggle] = useOpened(id);
   return (
-    <article aria-label="Message to the agent" className="group flex justify-end py-2 pl-8 sm:pl-16">
-      <div className="min-w-0 max-w-full">
-        <div className="rounded-lg rounded-br-sm border border-line bg-sunken px-3 py-2 text-base">
-          <Markdown text={text} className={cx(isLong && !isOpen && "line-clamp-6")} />
-          {isLong && (
-            <button type="button" onClick={toggle} className="mt-1 min-h-6 text-faint text-xs hover:text-ink">
-              {isOpen ? "Show less" : "Show all"}
-            </button>
-          )}
-        </div>
-        <div className={cx("mt-0.5 flex justify-end", ACTIONS)}>
-          <CopyButton text={text} label="Copy message" />
-          {onRetry && (
-            <IconButton label="Retry from here" size="sm" onClick={onRetry}>
-              <History className="size-3.5" aria-hidden />
-            </IconButton>
-          )}
-        </div>
+    <article
+      aria-label="Message to the agent"
+      className="group flex flex-wrap-reverse items-start justify-end gap-1 py-2 sm:flex-nowrap sm:pl-8"
+    >
+      <div className={cx("flex shrink-0", ACTIONS)}>
+        <CopyButton text={text} label="Copy message" />
+        {onRetry && (
+          <IconButton label="Retry from here" size="sm" onClick={onRetry}>
+            <History className="size-3.5" aria-hidden />
+          </IconButton>
+        )}
+      </div>
+      <div className="min-w-0 max-w-full rounded-lg rounded-br-sm border border-line bg-sunken px-3 py-2 text-base">
+        <Markdown text={text} className={cx(isLong && !isOpen && "line-clamp-6")} />
+        {isLong && (
+          <button type="button" onClick={toggle} className="mt-1 min-h-6 text-faint text-xs hover:text-ink">
+            {isOpen ? "Show less" : "Show all"}
+          </button>
+        )}
       </div>
     </article>
   );

@@ -8,6 +8,7 @@ import { Virtualizer, type VirtualizerHandle } from "virtua";
 import { useChannel } from "../../live/channel";
 import { earlierLines, type Line, rawLogChannel, WINDOW } from "../../live/raw-log";
 import { Button } from "../../ui/button";
+import { cx } from "../../ui/class";
 import { count } from "../../ui/format";
 import { Empty, Failure, messageOf, Waiting } from "../../ui/state";
 import { toast } from "../../ui/toast";
@@ -15,10 +16,12 @@ import { useFollowing } from "./following";
 import { RawLine } from "./raw-line";
 import { Search, step } from "./raw-search";
 import { RawTools } from "./raw-tools";
+import { TailView, useTail } from "./tail";
 
 const PAGE = 20_000;
 const LINE_PX = 20;
-const HEAD_PX = 40;
+/** The height above the first line, with and without a way to earlier ones. */
+const HEAD_PX = { more: 40, none: 8 };
 const WRAP_KEY = "forge.raw.wrap";
 
 export function RawLogView({ process, chooser }: { process: ExecutionProcess; chooser: ReactNode }) {
@@ -34,6 +37,7 @@ export function RawLogView({ process, chooser }: { process: ExecutionProcess; ch
   const found = search.find(lines, wanted);
   const [at, setAt] = useState(0);
   const first = lines[0]?.number ?? 1;
+  const { listed, tail } = useTail(lines, following && !isDetached);
   const isPrepended = usePrepended(first);
 
   const show = (number: number | undefined): void => {
@@ -77,7 +81,7 @@ export function RawLogView({ process, chooser }: { process: ExecutionProcess; ch
           className="h-full overflow-auto bg-sunken font-mono text-xs leading-5 outline-offset-[-2px] [overflow-anchor:none]"
         >
           <div>
-            <div className="sticky left-0 flex h-10 items-center justify-center font-sans">
+            <div className={cx("sticky left-0 flex items-center justify-center font-sans", first > 1 ? "h-10" : "h-2")}>
               {first > 1 && (
                 <Button
                   weight="ghost"
@@ -95,9 +99,9 @@ export function RawLogView({ process, chooser }: { process: ExecutionProcess; ch
               key={String(isWrapped)}
               ref={list}
               scrollRef={scroller}
-              data={lines}
+              data={listed}
               itemSize={LINE_PX}
-              startMargin={HEAD_PX}
+              startMargin={first > 1 ? HEAD_PX.more : HEAD_PX.none}
               shift={isPrepended}
             >
               {(line: Line) => (
@@ -113,6 +117,13 @@ export function RawLogView({ process, chooser }: { process: ExecutionProcess; ch
             <div className="h-4" />
           </div>
         </section>
+        {tail && (
+          <TailView className="bg-sunken pb-4 font-mono text-xs leading-5">
+            {tail.map((line) => (
+              <RawLine key={line.number} line={line} isWrapped={isWrapped} query={wanted} isCurrent={false} />
+            ))}
+          </TailView>
+        )}
         {lines.length === 0 && (
           <div className="absolute inset-0">
             {phase === "ended" ? <Empty title="It wrote nothing" /> : <Waiting what="Waiting for output" />}

@@ -46,7 +46,12 @@ function headOf(process: ExecutionProcess): readonly (HeadRow | PromptRow)[] {
 }
 
 /** `entries` of a process that is not loaded are undefined. */
-export function rowsOf(processes: readonly ExecutionProcess[], entries: ReadonlyMap<string, Entries>): Row[] {
+export function rowsOf(
+  processes: readonly ExecutionProcess[],
+  entries: ReadonlyMap<string, Entries>,
+  /** An agent that waits for a person is not at work. */
+  isAsking = false,
+): Row[] {
   const rows: Row[] = [];
   for (const process of processes) {
     rows.push(...headOf(process));
@@ -58,7 +63,8 @@ export function rowsOf(processes: readonly ExecutionProcess[], entries: Readonly
     for (const row of told.rows) rows.push(row);
   }
   const last = processes.at(-1);
-  if (last?.status === "running" && last.run_reason === "codingagent") rows.push(WORKING);
+  if (isAsking || last?.status !== "running" || last.run_reason !== "codingagent" || last.parked_until) return rows;
+  rows.push(WORKING);
   return rows;
 }
 

@@ -35,7 +35,8 @@ export function Tabs({ view: current, attempt, processes }: Props) {
   const beside: Partial<Record<AttemptView, ReactNode>> = {
     diffs: stat && stat.files > 0 && (
       <span className="text-xs tabular">
-        <span className="text-good">+{stat.additions}</span> <span className="text-bad">−{stat.deletions}</span>
+        <span className="text-good">+{stat.additions}</span>
+        {stat.deletions > 0 && <span className="text-bad"> −{stat.deletions}</span>}
       </span>
     ),
     processes: processes.length > 0 && <span className="text-faint text-xs tabular">{processes.length}</span>,
@@ -47,10 +48,9 @@ export function Tabs({ view: current, attempt, processes }: Props) {
           key={view}
           to="/projects/$projectId/tasks/$taskId/attempts/$attemptId"
           params={{ projectId: attempt.project_id, taskId: attempt.task_id, attemptId: attempt.id }}
-          search={view === "log" ? {} : { view }}
-          aria-current={view === current ? "page" : undefined}
-          // The router would mark the log as current for every view: its address is the beginning of theirs.
-          activeProps={{}}
+          search={view === current ? true : view === "log" ? {} : { view }}
+          // Without these the log would be current in every view: its address is the beginning of theirs.
+          activeOptions={{ exact: true, includeSearch: true }}
           className="-mb-px flex h-9 shrink-0 items-center gap-1.5 border-transparent border-b-2 px-2 text-muted text-sm outline-offset-[-2px] hover:text-ink aria-[current=page]:border-accent aria-[current=page]:text-ink pointer-coarse:h-11"
         >
           {title}

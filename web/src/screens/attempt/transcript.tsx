@@ -12,6 +12,7 @@ import { Empty, Failure } from "../../ui/state";
 import { useFollowing } from "./following";
 import { RowView } from "./row";
 import { indexOfApproval, type Row, rowsOf } from "./rows";
+import { TailView, useTail } from "./tail";
 import { type Told, useEntries } from "./use-entries";
 
 export interface TranscriptHandle {
@@ -24,6 +25,8 @@ interface Props {
   processes: readonly ExecutionProcess[];
   /** The processes themselves are not known yet. */
   isWaiting: boolean;
+  /** A question of the agent waits for an answer. */
+  isAsking: boolean;
   onRetry: (process: ExecutionProcess) => void;
   onSetUp: (() => void) | undefined;
   handle: RefObject<TranscriptHandle | null>;
@@ -33,16 +36,20 @@ const FIRST = 3;
 const MORE = 3;
 const NEAR_TOP = 600;
 
-export function Transcript({ attempt, processes, isWaiting, onRetry, onSetUp, handle }: Props) {
+export function Transcript({ attempt, processes, isWaiting, isAsking, onRetry, onSetUp, handle }: Props) {
   const scroller = useRef<HTMLElement>(null);
   const list = useRef<VirtualizerHandle>(null);
   const [following, follow] = useFollowing(scroller);
   const [loaded, setLoaded] = useState(FIRST);
   const told = useEntries(useMemo(() => processes.filter(isAgent).slice(-loaded), [processes, loaded]));
   const from = firstReady(processes, told);
-  const fresh = useMemo(() => rowsOf(processes.slice(from), valuesOf(told)), [processes, from, told]);
+  const fresh = useMemo(
+    () => rowsOf(processes.slice(from), valuesOf(told), isAsking),
+    [processes, from, told, isAsking],
+  );
   const rows = useHeld(fresh, following);
-  const isPrepended = useChanged(rows[0]?.key);
+  const { listed, tail } = useTail(rows, following);
+  const isPrepended = useChanged(listed[0]?.key);
   const hasEarlier = from > 0;
   const isLoading = [...told.values()].some(({ phase }) => phase === "connecting");
   const failed = [...told.values()].find(({ phase }) => phase === "failed");
@@ -83,7 +90,7 @@ export function Transcript({ attempt, processes, isWaiting, onRetry, onSetUp, ha
       >
         <div className="mx-auto w-full max-w-4xl px-4 pt-3 pb-6">
           {failed && <Failure error={failed.error} />}
-          <Virtualizer ref={list} scrollRef={scroller} data={rows} startMargin={12} shift={isPrepended} itemSize={28}>
+          <Virtualizer ref={list} scrollRef={scroller} data={listed} startMargin={12} shift={isPrepended} itemSize={28}>
             {(row: Row) => <RowView key={row.key} row={row} isAlive={isOf(row, alive)} actions={actions} />}
           </Virtualizer>
         </div>
@@ -91,6 +98,15 @@ export function Transcript({ attempt, processes, isWaiting, onRetry, onSetUp, ha
           <Empty title="Nothing has happened yet">The attempt is about to start.</Empty>
         )}
       </section>
+      {tail && (
+        <TailView className="bg-canvas">
+          <div className="mx-auto w-full max-w-4xl px-4 pb-6">
+            {tail.map((row) => (
+              <RowView key={row.key} row={row} isAlive={isOf(row, alive)} actions={actions} />
+            ))}
+          </div>
+        </TailView>
+      )}
       {!following && (
         <div className="pointer-events-none absolute inset-x-0 bottom-3 flex justify-center">
           <Button
