@@ -94,7 +94,7 @@ function AskToNotify() {
   return (
     <div>
       <Button weight="ghost" size="sm" icon={<Bell className="size-3.5" aria-hidden />} onClick={ask}>
-        Tell me when an agent asks and this page is not in front
+        Notify me when an agent asks
       </Button>
     </div>
   );

@@ -2,13 +2,11 @@
 
 import type { PendingApprovalStatus, ToolUseEntry } from "@forge/client";
 import { CircleHelp } from "lucide-react";
-import { lazy, Suspense } from "react";
 import { useNow } from "../../ui/clock";
 import { duration } from "../../ui/format";
 import { Answer } from "./answer";
+import { ToolBody } from "./tool-body";
 import { hasMore, wordsOf } from "./words";
-
-const ToolBody = lazy(() => import("./tool-body").then(({ ToolBody }) => ({ default: ToolBody })));
 
 interface Props {
   id: string;
@@ -32,11 +30,7 @@ export function ApprovalCard({ id, use, question }: Props) {
         <span className="text-muted">{verb}</span>{" "}
         <span className={isCode ? "font-mono text-xs" : undefined}>{object}</span>
       </p>
-      {hasMore(use.action_type) && (
-        <Suspense fallback={<div className="h-12" />}>
-          <ToolBody id={id} action={use.action_type} />
-        </Suspense>
-      )}
+      {hasMore(use.action_type) && <ToolBody id={id} action={use.action_type} />}
       <Answer approvalId={question.approval_id} />
     </section>
   );

@@ -1,9 +1,10 @@
 // The transcript with what belongs under it: questions, the agent's list, the message box.
 
 import type { ExecutionProcess, PendingApproval, TaskAttempt } from "@forge/client";
-import { useMutation } from "@tanstack/react-query";
+import { useMutation, useQuery } from "@tanstack/react-query";
 import { useRef, useState } from "react";
 import { forge } from "../../api/forge";
+import { infoQuery } from "../../api/queries";
 import { useCommands } from "../../shell/commands";
 import { toast } from "../../ui/toast";
 import { ApprovalBar } from "./approval-bar";
@@ -35,6 +36,8 @@ export function LogView({ attempt, processes, isWaiting, waiting, onSwitchAgent 
       }),
     onSuccess: () => toast.done("Setting up the agent"),
   });
+  const { data: info } = useQuery(infoQuery());
+  const canSetUp = info?.capabilities[attempt.executor]?.includes("SETUP_HELPER");
   useCommands([
     {
       id: "attempt-newest",
@@ -53,7 +56,7 @@ export function LogView({ attempt, processes, isWaiting, waiting, onSwitchAgent 
         isWaiting={isWaiting}
         isAsking={waiting.length > 0}
         onRetry={setRetried}
-        onSetUp={() => setUp.mutate()}
+        onSetUp={canSetUp ? () => setUp.mutate() : undefined}
       />
       <div className="shrink-0 border-line border-t bg-canvas">
         <div className="mx-auto flex w-full max-w-4xl flex-col gap-2 px-4 py-3">

@@ -2,7 +2,6 @@
 
 import type { ErrorEntry, NormalizedEntry } from "@forge/client";
 import { Brain, ChevronRight, CircleAlert, History, UserRound } from "lucide-react";
-import { Badge } from "../../ui/badge";
 import { Button, IconButton } from "../../ui/button";
 import { cx } from "../../ui/class";
 import { Markdown } from "../../ui/markdown";
@@ -126,8 +125,12 @@ export function ErrorMessage({ entry, type, onSetUp }: ErrorProps) {
         <span className="sr-only">Error: </span>
         <p className="max-h-60 overflow-y-auto whitespace-pre-wrap break-words">{entry.content}</p>
         {needsSetup && (
-          <div className="mt-2 flex flex-wrap items-center gap-2">
-            <Badge tone="bad">The agent's program is missing or not logged in</Badge>
+          <div className="mt-2 flex flex-wrap items-center gap-3">
+            <p className="text-muted">
+              {onSetUp
+                ? "The agent's program is missing or not logged in."
+                : "The agent's program is missing or not logged in. Set it up in a terminal, then send the message again."}
+            </p>
             {onSetUp && (
               <Button size="sm" onClick={onSetUp}>
                 Set up the agent

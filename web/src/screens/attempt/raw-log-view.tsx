@@ -4,6 +4,7 @@
 import type { ExecutionProcess } from "@forge/client";
 import { ArrowDown, ChevronsUp } from "lucide-react";
 import { type ReactNode, useDeferredValue, useEffect, useRef, useState } from "react";
+import { flushSync } from "react-dom";
 import { Virtualizer, type VirtualizerHandle } from "virtua";
 import { useChannel } from "../../live/channel";
 import { earlierLines, type Line, rawLogChannel, WINDOW } from "../../live/raw-log";
@@ -159,8 +160,12 @@ function useLines(processId: string, live: readonly Line[], following: boolean) 
     setLoading(true);
     try {
       const earlier = await earlierLines(processId, first, PAGE);
-      // The window moves up: what is far below is let go, and is there again at the newest.
-      if (earlier.length > 0) setAsked([...earlier, ...lines].slice(0, WINDOW));
+      if (earlier.length === 0) return;
+      // The window moves up: what is far below is let go, and is there again at the newest. First the one, then the
+      // other, so that the list knows at which of its ends lines go and come.
+      const rest = lines.slice(0, WINDOW - earlier.length);
+      flushSync(() => setAsked(rest));
+      setAsked([...earlier, ...rest]);
     } catch (error) {
       toast.failed(messageOf(error));
     } finally {

@@ -1,10 +1,9 @@
 import type { TodoItem } from "@forge/client";
 import { ListTodo } from "lucide-react";
-import { lazy, Suspense, useState } from "react";
+import { useState } from "react";
 import { Chevron } from "./message";
+import { TodoItems } from "./tool-body";
 import { isBegun, progress } from "./words";
-
-const TodoItems = lazy(() => import("./tool-body").then(({ TodoItems }) => ({ default: TodoItems })));
 
 /** The agent's own list, as it stands now. */
 export function Todos({ items }: { items: readonly TodoItem[] }) {
@@ -25,9 +24,7 @@ export function Todos({ items }: { items: readonly TodoItem[] }) {
       </button>
       {isOpen && (
         <div className="max-h-60 overflow-y-auto px-3 pt-1 pb-3">
-          <Suspense>
-            <TodoItems items={items} />
-          </Suspense>
+          <TodoItems items={items} />
         </div>
       )}
     </section>

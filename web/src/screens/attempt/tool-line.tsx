@@ -20,13 +20,11 @@ import {
   Wrench,
   X,
 } from "lucide-react";
-import { lazy, Suspense } from "react";
 import { cx } from "../../ui/class";
 import { Chevron } from "./message";
 import { useOpened } from "./opened";
+import { ToolBody } from "./tool-body";
 import { hasMore, type Outcome, outcomeOf, type Picture, wordsOf } from "./words";
-
-const ToolBody = lazy(() => import("./tool-body").then(({ ToolBody }) => ({ default: ToolBody })));
 
 const PICTURE: Record<Picture, LucideIcon> = {
   command: SquareTerminal,
@@ -96,11 +94,7 @@ export function ToolLine({ id, use, isAlive }: Props) {
         <div className={shape}>{line}</div>
       )}
       {reason && <p className="pb-1 pl-5.5 text-muted text-sm">“{reason}”</p>}
-      {isOpen && opens && (
-        <Suspense fallback={<div className="h-12" />}>
-          <ToolBody id={id} action={use.action_type} />
-        </Suspense>
-      )}
+      {isOpen && opens && <ToolBody id={id} action={use.action_type} />}
     </div>
   );
 }
