@@ -70,10 +70,14 @@ export const entriesChannel = channels<Entries>((processId) => {
     async (options, changed) => {
       // Opened again, a stream tells everything from its beginning.
       list = new EntryList(processId);
-      const told = paced(changed);
-      for await (const change of forge.watchNormalizedLogs(processId, options)) {
-        list.apply(change);
-        told();
+      const pace = paced(changed);
+      try {
+        for await (const change of forge.watchNormalizedLogs(processId, options)) {
+          list.apply(change);
+          pace.changed();
+        }
+      } finally {
+        pace.stop();
       }
     },
     () => list.take(),

@@ -4,18 +4,28 @@
 const WINDOW_MS = 150;
 const FLOOD = 60;
 
-/** Call it for each change; `tell` is called less often, and always after the last one. */
-export function paced(tell: () => void): () => void {
+export interface Pace {
+  /** To be called for each change. */
+  changed: () => void;
+  /** Nothing is told any more: the stream has ended, which is told by itself. */
+  stop: () => void;
+}
+
+/** `tell` is called less often than `changed`, and always after the last one. */
+export function paced(tell: () => void): Pace {
   let begunAt = 0;
   let count = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  return () => {
+  const changed = (): void => {
     const now = performance.now();
     if (now - begunAt > WINDOW_MS) {
       begunAt = now;
       count = 0;
     }
-    if (++count <= FLOOD) return tell();
+    if (++count <= FLOOD) {
+      tell();
+      return;
+    }
     if (timer !== undefined) return;
     const tellLater = (): void => {
       timer = undefined;
@@ -23,4 +33,5 @@ export function paced(tell: () => void): () => void {
     };
     timer = setTimeout(tellLater, begunAt + WINDOW_MS - now);
   };
+  return { changed, stop: () => clearTimeout(timer) };
 }

@@ -118,10 +118,14 @@ export const rawLogChannel = channels<RawLog>((processId) => {
   const channel = new Channel<RawLog>(
     async (options, changed) => {
       list = new LineList();
-      const told = paced(changed);
-      for await (const { index, ...chunk } of forge.watchRawLogs(processId, options)) {
-        list.push(index + 1, chunk);
-        told();
+      const pace = paced(changed);
+      try {
+        for await (const { index, ...chunk } of forge.watchRawLogs(processId, options)) {
+          list.push(index + 1, chunk);
+          pace.changed();
+        }
+      } finally {
+        pace.stop();
       }
     },
     () => list.take(),
