@@ -6,6 +6,7 @@ import { useState } from "react";
 import { forge } from "../../api/forge";
 import { Button } from "../../ui/button";
 import { TextField } from "../../ui/field";
+import { useKept } from "../../ui/kept";
 
 export function useAnswer(approvalId: string) {
   return useMutation({
@@ -29,7 +30,7 @@ export function Answer({ approvalId, withKeys, isDenying, onDenying, answer: giv
   const answer = given ?? ownAnswer;
   const denying = isDenying ?? own;
   const setDenying = onDenying ?? setOwn;
-  const [reason, setReason] = useState("");
+  const [reason, keepReason, clearReason] = useKept(`approval.${approvalId}`);
   const busyWith = answer.isPending ? answer.variables.isAllowed : undefined;
   // Until the question is gone, an answer that was taken is not asked for again.
   const isOver = answer.isSuccess;
@@ -39,7 +40,7 @@ export function Answer({ approvalId, withKeys, isDenying, onDenying, answer: giv
         className="flex flex-wrap items-center gap-2"
         onSubmit={(event) => {
           event.preventDefault();
-          answer.mutate({ isAllowed: false, reason });
+          answer.mutate({ isAllowed: false, reason }, { onSuccess: clearReason });
         }}
       >
         <div className="min-w-40 flex-1">
@@ -49,7 +50,7 @@ export function Answer({ approvalId, withKeys, isDenying, onDenying, answer: giv
             autoFocus
             value={reason}
             placeholder="What should it do instead? (the agent is told)"
-            onChange={(event) => setReason(event.target.value)}
+            onChange={(event) => keepReason(event.target.value)}
             onKeyDown={(event) => event.key === "Escape" && setDenying(false)}
           />
         </div>

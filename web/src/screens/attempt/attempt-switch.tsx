@@ -3,12 +3,11 @@
 import type { ListedAttempt, TaskAttempt } from "@forge/client";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { ChevronsUpDown, Columns2, Plus } from "lucide-react";
+import { agentLabel } from "../../parts/agents";
 import { ATTEMPT_STATE } from "../../parts/status";
 import { Dot } from "../../ui/badge";
 import { Ago } from "../../ui/clock";
-import { agentName } from "../../ui/format";
 import { Menu, MenuItem, MenuLabel, MenuLine } from "../../ui/menu";
-import { variantName } from "./turn-options";
 
 interface Props {
   attempt: TaskAttempt;
@@ -85,6 +84,5 @@ export function AttemptSwitch({ attempt, attempts, onNew }: Props) {
   );
 }
 
-export function nameOf({ executor, executor_profile_id: { variant, model } }: TaskAttempt): string {
-  return [agentName(executor), variant ? variantName(variant) : undefined, model].filter(Boolean).join(" · ");
-}
+const nameOf = ({ executor_profile_id: { executor, variant = null, model = null } }: TaskAttempt): string =>
+  agentLabel({ executor, variant, model });

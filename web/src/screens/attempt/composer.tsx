@@ -3,7 +3,7 @@
 import type { TaskAttempt } from "@forge/client";
 import { useMutation } from "@tanstack/react-query";
 import { Clock, CornerDownLeft, Pencil } from "lucide-react";
-import { useState } from "react";
+import { useRef, useState } from "react";
 import { forge } from "../../api/forge";
 import { PromptBox } from "../../parts/prompt-box";
 import { useCommands } from "../../shell/commands";
@@ -14,7 +14,6 @@ import { useDraft } from "./use-draft";
 
 /** Agents that hear a message in the middle of their work. */
 const LISTENS: ReadonlySet<string> = new Set(["CLAUDE_CODE", "CODEX"]);
-const BOX = "message-to-the-agent";
 
 interface Props {
   attempt: TaskAttempt;
@@ -29,6 +28,8 @@ export function Composer({ attempt, variant: lastVariant, isRunning, onSwitchAge
   const draft = useDraft(attempt.id, attempt.task_id);
   const [variant, setVariant] = useState<string | null>();
   const [isFresh, setFresh] = useState(false);
+  const [isUploading, setUploading] = useState(false);
+  const box = useRef<HTMLTextAreaElement>(null);
   const listens = LISTENS.has(attempt.executor);
   const isEmpty = draft.text.trim() === "";
 
@@ -47,7 +48,7 @@ export function Composer({ attempt, variant: lastVariant, isRunning, onSwitchAge
     },
   });
   const queue = useMutation({ mutationFn: draft.queue });
-  const isBusy = send.isPending || queue.isPending;
+  const isBusy = send.isPending || queue.isPending || isUploading;
   // What is queued cannot be joined by another message; the agent that listens can be told at once.
   const canQueue = isRunning && draft.queued === undefined && !isFresh;
   const submit = (): void => {
@@ -62,60 +63,66 @@ export function Composer({ attempt, variant: lastVariant, isRunning, onSwitchAge
       label: "Write to the agent",
       group: "Attempt",
       keys: "m",
-      run: () => document.querySelector<HTMLElement>(`#${BOX} textarea`)?.focus(),
+      run: () => box.current?.focus(),
     },
   ]);
+
+  const footer = (
+    <>
+      <TurnOptions
+        executor={attempt.executor}
+        variant={variant === undefined ? lastVariant : variant}
+        onVariant={setVariant}
+        isFresh={isFresh}
+        onFresh={setFresh}
+        onSwitchAgent={onSwitchAgent}
+      />
+      {canQueue && (
+        <Button
+          size="sm"
+          weight={listens ? "plain" : "primary"}
+          disabled={isEmpty || isBusy}
+          busy={queue.isPending}
+          icon={<Clock className="size-4" aria-hidden />}
+          onClick={() => queue.mutate()}
+        >
+          <span>
+            <span className="max-sm:sr-only">Send </span>when it is done
+          </span>
+        </Button>
+      )}
+      {(!canQueue || listens) && (
+        <Button
+          size="sm"
+          weight="primary"
+          disabled={isEmpty || isBusy}
+          busy={send.isPending}
+          icon={<CornerDownLeft className="size-4" aria-hidden />}
+          onClick={() => send.mutate()}
+        >
+          {isRunning && listens ? "Send now" : "Send"}
+        </Button>
+      )}
+    </>
+  );
 
   return (
     <div className="flex flex-col gap-2">
       {draft.queued !== undefined && <Queued text={draft.queued} onEdit={draft.unqueue} />}
-      <div id={BOX}>
-        <PromptBox
-          projectId={attempt.project_id}
-          label={`Message to ${agentName(attempt.executor)}`}
-          value={draft.text}
-          onChange={draft.setText}
-          images={draft.images}
-          onImages={draft.setImages}
-          rows={2}
-          placeholder={isRunning ? "Tell the agent more" : "What should it do next?"}
-          onSubmit={submit}
-        />
-      </div>
-      <div className="flex flex-wrap items-center gap-2">
-        <TurnOptions
-          executor={attempt.executor}
-          variant={variant === undefined ? lastVariant : variant}
-          onVariant={setVariant}
-          isFresh={isFresh}
-          onFresh={setFresh}
-          onSwitchAgent={onSwitchAgent}
-        />
-        <div className="ml-auto flex flex-wrap items-center gap-2">
-          {canQueue && (
-            <Button
-              weight={listens ? "plain" : "primary"}
-              disabled={isEmpty || isBusy}
-              busy={queue.isPending}
-              icon={<Clock className="size-4" aria-hidden />}
-              onClick={() => queue.mutate()}
-            >
-              Send when it is done
-            </Button>
-          )}
-          {(!canQueue || listens) && (
-            <Button
-              weight="primary"
-              disabled={isEmpty || isBusy}
-              busy={send.isPending}
-              icon={<CornerDownLeft className="size-4" aria-hidden />}
-              onClick={() => send.mutate()}
-            >
-              {isRunning && listens ? "Send now" : "Send"}
-            </Button>
-          )}
-        </div>
-      </div>
+      <PromptBox
+        ref={box}
+        projectId={attempt.project_id}
+        label={`Message to ${agentName(attempt.executor)}`}
+        value={draft.text}
+        onChange={draft.setText}
+        images={draft.images}
+        onImages={draft.setImages}
+        rows={2}
+        placeholder={isRunning ? "Tell the agent more" : "What should it do next?"}
+        onSubmit={submit}
+        onUploading={setUploading}
+        footer={footer}
+      />
     </div>
   );
 }

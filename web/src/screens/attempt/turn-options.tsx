@@ -3,6 +3,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Bot, Check, ChevronsUpDown, Replace } from "lucide-react";
 import { infoQuery } from "../../api/queries";
+import { variantName } from "../../parts/agents";
 import { agentName } from "../../ui/format";
 import { Menu, MenuCheck, MenuItem, MenuLabel, MenuLine } from "../../ui/menu";
 
@@ -27,7 +28,7 @@ export function TurnOptions({ executor, variant, onVariant, isFresh, onFresh, on
     <button
       type="button"
       aria-label="How the next turn is taken"
-      className="flex h-8 min-w-0 items-center gap-2 rounded-md px-2 text-muted text-sm hover:bg-hover hover:text-ink pointer-coarse:min-h-11"
+      className="flex h-7 min-w-0 items-center gap-2 rounded-md px-2 text-muted text-sm hover:bg-hover hover:text-ink pointer-coarse:min-h-11"
     >
       <Bot className="size-4 shrink-0" aria-hidden />
       <span className="truncate">
@@ -61,10 +62,4 @@ export function TurnOptions({ executor, variant, onVariant, isFresh, onFresh, on
       </MenuItem>
     </Menu>
   );
-}
-
-export function variantName(variant: string): string {
-  if (variant === DEFAULT) return "Default";
-  const words = variant.toLowerCase().replaceAll("_", " ");
-  return words.charAt(0).toUpperCase() + words.slice(1);
 }
