@@ -86,7 +86,7 @@ export function Composer({ attempt, variant: lastVariant, isRunning, onSwitchAge
           icon={<Clock className="size-4" aria-hidden />}
           onClick={() => queue.mutate()}
         >
-          <span>
+          <span className="inline-block first-letter:uppercase">
             <span className="max-sm:sr-only">Send </span>when it is done
           </span>
         </Button>
