@@ -62,6 +62,7 @@ export function ColumnFrame({ column, count, hideHead, children }: FrameProps) {
           <span className="text-faint text-xs tabular">{count?.toLocaleString("en-US")}</span>
         </header>
       )}
+      {hideHead && <div className="h-1.5 shrink-0" />}
       {children}
     </section>
   );

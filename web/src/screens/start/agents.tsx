@@ -3,6 +3,7 @@
 import type { FoundAgent } from "@forge/client";
 import { useQuery } from "@tanstack/react-query";
 import { ChevronRight } from "lucide-react";
+import type { ReactNode } from "react";
 import { agentsQuery } from "../../api/queries";
 import { Badge } from "../../ui/badge";
 import { CopyCommand } from "../../ui/copy";
@@ -27,10 +28,13 @@ export function Agents() {
 
 function AgentList({ agents }: { agents: readonly FoundAgent[] }) {
   const { ready, waiting, missing } = sortAgents(agents);
+  const canThink = ready.some((agent) => agent.found !== "built_in");
   return (
     <>
-      {ready.length + waiting.length === 0 && (
-        <p className="px-3 py-2.5 text-muted text-sm">None is set up yet. Take one of these; the demo works without.</p>
+      {!canThink && (
+        <p className="border-line border-b px-3 py-2.5 text-muted text-sm">
+          No agent with a model is ready yet. Set one up with its command; the demo works without.
+        </p>
       )}
       <ul className="divide-y divide-line">
         {ready.map((agent) => (
@@ -47,7 +51,7 @@ function AgentList({ agents }: { agents: readonly FoundAgent[] }) {
         ))}
       </ul>
       {missing.length > 0 && (
-        <details className="group border-line border-t" open={ready.length + waiting.length === 0}>
+        <details className="group border-line border-t" open={!canThink}>
           <summary className="flex h-10 list-none items-center gap-2 px-3 text-muted text-sm hover:bg-hover pointer-coarse:h-11">
             <ChevronRight className="size-4 transition-transform group-open:rotate-90" aria-hidden />
             {missing.length} {ready.length + waiting.length > 0 ? "more " : ""}can be set up
@@ -65,7 +69,7 @@ function AgentList({ agents }: { agents: readonly FoundAgent[] }) {
   );
 }
 
-function Row({ agent, children }: { agent: FoundAgent; children: React.ReactNode }) {
+function Row({ agent, children }: { agent: FoundAgent; children: ReactNode }) {
   return (
     <li className="flex min-h-10 flex-wrap items-center gap-x-3 gap-y-1 px-3 py-1 text-sm">
       <span className="font-medium">{agent.name}</span>

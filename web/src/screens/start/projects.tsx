@@ -12,6 +12,7 @@ import { forgetProject, lastProject } from "../../shell/last-project";
 import { Dot } from "../../ui/badge";
 import { IconButton } from "../../ui/button";
 import { useConfirm } from "../../ui/dialog";
+import { short } from "../../ui/format";
 import { Menu, MenuItem, MenuLine } from "../../ui/menu";
 import { messageOf } from "../../ui/state";
 import { toast } from "../../ui/toast";
@@ -127,12 +128,12 @@ function Counts({ projectId, inside }: { projectId: string; inside: RefObject<El
   const { data: counts } = useQuery({ ...taskCountsQuery(projectId), enabled: seen });
   const shown = COLUMNS.filter(({ status }) => counts?.[status]);
   return (
-    <p className="flex min-h-4 flex-wrap gap-x-3 gap-y-1 text-muted text-xs tabular">
+    <p className="flex min-h-9 flex-wrap content-start gap-x-3 gap-y-1 text-muted text-xs tabular">
       {counts && shown.length === 0 && <span className="text-faint">No tasks yet</span>}
       {shown.map(({ status, title, tone }) => (
         <span key={status} className="inline-flex items-center gap-1.5">
           <Dot tone={tone} />
-          {counts?.[status]} {title.toLowerCase()}
+          {short(counts?.[status] ?? 0)} {title.toLowerCase()}
         </span>
       ))}
     </p>

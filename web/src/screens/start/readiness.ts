@@ -19,7 +19,10 @@ export function nextStep({ found, log_in, install }: FoundAgent): string {
 
 export function sortAgents(agents: readonly FoundAgent[]): Readiness {
   return {
-    ready: agents.filter((agent) => agent.ready),
+    // Those with a model first: what is built in only replays and runs commands.
+    ready: agents
+      .filter((agent) => agent.ready)
+      .sort((a, b) => Number(a.found === "built_in") - Number(b.found === "built_in")),
     waiting: agents.filter((agent) => !agent.ready && isInstalled(agent)),
     missing: agents.filter((agent) => !agent.ready && !isInstalled(agent)),
   };

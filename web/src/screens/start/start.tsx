@@ -3,6 +3,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { FolderPlus, Play } from "lucide-react";
+import type { ReactNode } from "react";
 import { projectsQuery } from "../../api/queries";
 import { useCommands } from "../../shell/commands";
 import { Page } from "../../shell/page";
@@ -27,23 +28,37 @@ export function Start() {
     { id: "add", label: "Add a repository", group: "Projects", keys: "n", run: () => setAdding(true) },
     { id: "demo", label: "Try the demo", group: "Projects", words: "example sample", run: demo.start },
   ]);
-  const actions = (
-    <>
-      <Button icon={<Play className="size-4" aria-hidden />} busy={demo.isStarting} onClick={demo.start}>
-        Try the demo
-      </Button>
-      <Button weight="primary" icon={<FolderPlus className="size-4" aria-hidden />} onClick={() => setAdding(true)}>
-        Add a repository
-      </Button>
-    </>
+  const tryDemo = (
+    <Button icon={<Play className="size-4" aria-hidden />} busy={demo.isStarting} onClick={demo.start}>
+      Try the demo
+    </Button>
+  );
+  const addOne = (
+    <Button weight="primary" icon={<FolderPlus className="size-4" aria-hidden />} onClick={() => setAdding(true)}>
+      Add a repository
+    </Button>
   );
   const empty = projects?.length === 0;
   return (
-    <Page title="Projects" actions={projects && !empty ? actions : undefined}>
+    <Page
+      title="Projects"
+      actions={
+        projects &&
+        !empty && (
+          <>
+            {tryDemo}
+            {addOne}
+          </>
+        )
+      }
+    >
       {error && !projects ? (
         <Failure error={error} onRetry={() => void refetch()} />
       ) : empty ? (
-        <Welcome actions={actions} />
+        <Welcome>
+          {addOne}
+          {tryDemo}
+        </Welcome>
       ) : (
         <div className="mx-auto flex max-w-5xl flex-col gap-8 p-4 md:p-6">
           {projects ? <Projects projects={projects} /> : <Ghosts />}
@@ -55,7 +70,7 @@ export function Start() {
   );
 }
 
-function Welcome({ actions }: { actions: React.ReactNode }) {
+function Welcome({ children }: { children: ReactNode }) {
   return (
     <div className="mx-auto flex max-w-2xl flex-col gap-8 px-4 py-10 md:py-20">
       <div className="flex flex-col gap-4">
@@ -64,7 +79,7 @@ function Welcome({ actions }: { actions: React.ReactNode }) {
           Write tasks on a board. Each one is done by an agent in a git worktree of its own; you watch, answer, review
           the diff and merge.
         </p>
-        <div className="mt-2 flex flex-wrap gap-2">{actions}</div>
+        <div className="mt-2 flex flex-wrap gap-2">{children}</div>
       </div>
       <Agents />
     </div>
