@@ -3,7 +3,7 @@
 import type { DirectoryEntry } from "@forge/client";
 import { useQuery } from "@tanstack/react-query";
 import { Folder, FolderGit2 } from "lucide-react";
-import { type KeyboardEvent, useDeferredValue, useId, useState } from "react";
+import { type KeyboardEvent, useDeferredValue, useEffect, useId, useState } from "react";
 import { folderQuery } from "../../api/queries";
 import { cx } from "../../ui/class";
 import { Field, inputClass } from "../../ui/field";
@@ -43,6 +43,17 @@ export function PathField({ label, hint, error, value, onChange }: Props) {
     if (entry) take(entry);
     else change(folder + commonStart(found.map(({ name }) => name)));
   };
+  // Escape closes the list and not the dialog around it, which listens on the document: this has to be earlier.
+  useEffect(() => {
+    if (!shown) return;
+    const listen = (event: globalThis.KeyboardEvent): void => {
+      if (event.key !== "Escape") return;
+      event.stopPropagation();
+      setOpen(false);
+    };
+    addEventListener("keydown", listen, true);
+    return () => removeEventListener("keydown", listen, true);
+  }, [shown]);
   const onKeyDown = (event: KeyboardEvent): void => {
     if (!shown) {
       if (event.key === "ArrowDown") setOpen(true);
@@ -53,11 +64,7 @@ export function PathField({ label, hint, error, value, onChange }: Props) {
     if (step !== 0) setAt((at + step + found.length + (at < 0 && step < 0 ? 1 : 0)) % found.length);
     else if (event.key === "Tab" && !event.shiftKey && canComplete()) complete();
     else if (event.key === "Enter" && entry) take(entry);
-    else if (event.key === "Escape") {
-      // The list goes first; the dialog stays.
-      event.stopPropagation();
-      setOpen(false);
-    } else return;
+    else return;
     event.preventDefault();
   };
   // Tab that would change nothing goes on to the next field.
