@@ -85,7 +85,7 @@ export const Card = memo(function Card({ task, card, clash, isTabStop, onMenu }:
 /** The card that follows the pointer. */
 export function CardInHand({ task, card, clash }: Shown) {
   return (
-    <div className={cx(BOX, "rotate-1 cursor-grabbing border-accent shadow-pop")}>
+    <div className={cx(BOX, "rotate-1 cursor-grabbing border-accent shadow-pop max-md:opacity-80")}>
       <p className="line-clamp-2 pr-5 text-sm [overflow-wrap:anywhere]">{task.title}</p>
       <Facts task={task} card={card} clash={clash} />
     </div>

@@ -45,7 +45,9 @@ interface FrameProps {
 
 /** Drawn apart from its cards, so that a card over it does not draw them all again. */
 export function ColumnFrame({ column, count, hideHead, children }: FrameProps) {
-  const { ref, isDropTarget } = useDroppable({ id: column.status, disabled: hideHead });
+  // On a phone the tabs are where cards are dropped, and they have the columns' names.
+  const id = hideHead ? `shown:${column.status}` : column.status;
+  const { ref, isDropTarget } = useDroppable({ id, disabled: hideHead });
   return (
     <section
       ref={ref}

@@ -29,7 +29,9 @@ class ColumnKeyboard extends KeyboardSensor {
   protected override handleMove(direction: "up" | "down" | "left" | "right", event: KeyboardEvent): void {
     event.preventDefault();
     if (direction === "up" || direction === "down") return;
-    const columns = [...this.manager.registry.droppables.value].sort((a, b) => indexOf(a.id) - indexOf(b.id));
+    const columns = [...this.manager.registry.droppables.value]
+      .filter(({ disabled }) => !disabled)
+      .sort((a, b) => indexOf(a.id) - indexOf(b.id));
     const at = columns.findIndex(({ id }) => id === this.manager.dragOperation.target?.id);
     const next = columns[Math.max(0, at) + (direction === "left" ? -1 : 1)];
     next?.element?.scrollIntoView({ block: "nearest", inline: "nearest" });
