@@ -4,12 +4,14 @@ import type { TaskWithAttemptStatus as Task, TaskStatus } from "@forge/client";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { Plus, SquarePen } from "lucide-react";
-import { useCallback, useDeferredValue, useMemo, useRef, useState } from "react";
+import { useCallback, useDeferredValue, useEffect, useMemo, useRef, useState } from "react";
 import { cardsQuery, conflictsQuery, projectsQuery } from "../../api/queries";
 import { useChannel } from "../../live/channel";
 import { tasksChannel } from "../../live/tasks";
 import { COLUMNS } from "../../parts/status";
 import type { BoardSearch } from "../../routes";
+import { forgetProject, lastProject } from "../../shell/last-project";
+import { NotFound } from "../../shell/not-found";
 import { Page } from "../../shell/page";
 import { Button } from "../../ui/button";
 import { NARROW, useMedia } from "../../ui/media";
@@ -39,6 +41,13 @@ const FIRST_LOOK: readonly TaskStatus[] = ["inprogress", "inreview", "todo"];
 
 export function Board() {
   const { projectId } = route.useParams();
+  const { data: projects, isFetching } = useQuery(projectsQuery());
+  const unknown = projects !== undefined && !isFetching && !projects.some(({ id }) => id === projectId);
+  useEffect(() => {
+    // Else `/` would lead here again and again.
+    if (unknown && lastProject() === projectId) forgetProject();
+  }, [unknown, projectId]);
+  if (unknown) return <NotFound />;
   // A board of its own for each project: nothing of one is carried over into the other.
   return <ProjectBoard key={projectId} projectId={projectId} />;
 }
