@@ -110,7 +110,9 @@ export function useBoardKeyboard(given: Given): Keyboard {
     const link = document.activeElement?.closest("[data-task]");
     return link instanceof HTMLElement ? tasks.get(link.dataset.task ?? "") : undefined;
   };
-  const go = (direction: Direction) => (): void => focus(focused() ? neighbour(lists, active, direction) : tabStop);
+  // Keys may come faster than cards are measured: one that is about to have the focus counts as having it.
+  const go = (direction: Direction) => (): void =>
+    focus(focused() || wanted.current ? neighbour(lists, active, direction) : tabStop);
   const shift = (step: number) => (): void => {
     const task = focused();
     // Where it is shown, which may be ahead of what the server has said.
@@ -152,7 +154,8 @@ export function useBoardKeyboard(given: Given): Keyboard {
   ]);
   const onKeyDown = (event: KeyboardEvent): void => {
     const direction = ARROWS[event.key];
-    if (!direction || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || !focused()) return;
+    if (!direction || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (!focused() && !wanted.current) return;
     event.preventDefault();
     go(direction)();
   };
