@@ -9,9 +9,10 @@ test("the transcript is live, and what agents say is never run", async ({ page, 
     'think Hm.\nsay <img src=x onerror="window.wasRun=1"> and <script>window.wasRun=1</script> **bold**\nrun echo tool-output\nsleep 1500\nsay The last word';
   const started = await world.start("Talk", script);
   await page.goto(world.attemptUrl(started));
+  const log = page.getByRole("region", { name: "Transcript" });
   await expect(page.getByRole("status").filter({ hasText: "Running" })).toBeVisible();
-  await expect(page.locator("strong", { hasText: "bold" }).last()).toBeVisible();
-  await expect(page.getByText("The last word", { exact: true })).toBeVisible();
+  await expect(log.locator("strong", { hasText: "bold" }).last()).toBeVisible();
+  await expect(log.getByText("The last word", { exact: true })).toBeVisible();
   await expect(page.getByRole("status").filter({ hasText: "Finished" })).toBeVisible();
   await page.getByRole("button", { name: /Ran echo tool-output/ }).click();
   await expect(page.getByText("tool-output", { exact: true }).last()).toBeVisible();
@@ -25,17 +26,12 @@ test("a question is told on every screen and answered where it was asked", async
   const started = await world.start("May I", "FAKE: id=a approve=1 repeat=1 file=x.txt", agent);
   await page.goto(world.boardUrl());
   await expect(page).toHaveTitle(/^\(1\) /);
-  await expect(
-    page
-      .getByRole("region", { name: "In progress" })
-      .getByText(/answer/i)
-      .first(),
-  ).toBeVisible();
+  await expect(page.getByText("Needs an answer")).toBeVisible();
   await page.goto(world.attemptUrl(started));
   const bar = page.getByRole("region", { name: "The agent waits for your answer" });
   await expect(bar.getByText("rm -rf build")).toBeVisible();
   await expectAccessible(page);
-  await bar.getByRole("button", { name: /Allow/ }).click();
+  await bar.getByRole("button", { name: /^Allow( A)?$/ }).click();
   await expect(bar).toHaveCount(0);
   await expect(page).not.toHaveTitle(/^\(1\)/);
   await expect(page.getByRole("status").filter({ hasText: "Finished" })).toBeVisible();
@@ -58,7 +54,7 @@ test("a message waits for the agent's end, and a stop stops", async ({ page, wor
   await world.addProject();
   const started = await world.start("Wait", "say working\nhang");
   await page.goto(world.attemptUrl(started));
-  await expect(page.getByText("working", { exact: true })).toBeVisible();
+  await expect(page.getByRole("region", { name: "Transcript" }).getByText("working", { exact: true })).toBeVisible();
   await page.getByLabel("Message to Scripted").fill("say second turn");
   await page.getByRole("button", { name: "Send when it is done" }).click();
   await expect(page.getByRole("region", { name: "Queued message" })).toContainText("say second turn");

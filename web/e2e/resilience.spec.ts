@@ -12,18 +12,18 @@ test("after kill -9 the page goes on where it was, without a gap or a duplicate,
   const script = Array.from({ length: 40 }, (_, at) => `say word-${at};\nsleep 150`).join("\n");
   const started = await world.start("Outlive", `${script}\nsay the end`);
   await page.goto(world.attemptUrl(started));
-  await expect(page.getByText("word-3;", { exact: true })).toBeVisible();
+  const log = page.getByRole("region", { name: "Transcript" });
+  await expect(log.getByText("word-3;", { exact: true })).toBeVisible();
   await page.getByLabel("Message to Scripted").fill("what I was about to say");
   const port = Number(new URL(world.base).port);
   await world.forge.crash();
   await expect(page.getByText("Forge cannot be reached")).toBeVisible();
   await world.forge.up(port);
   await expect(page.getByText("Forge cannot be reached")).toHaveCount(0, { timeout: 40_000 });
-  await expect(page.getByText("the end", { exact: true }).last()).toBeVisible({ timeout: 40_000 });
+  await expect(log.getByText("the end", { exact: true }).last()).toBeVisible({ timeout: 40_000 });
   await expect(page.getByLabel("Message to Scripted")).toHaveValue("what I was about to say");
   // The list draws what is seen; walking through it shows every word once.
   const seen = new Map<string, number>();
-  const log = page.getByRole("log");
   await log.evaluate((node) => node.scrollTo({ top: 0 }));
   for (let step = 0; step < 60; step++) {
     const words = await log.getByText(/^word-\d+;$/).allTextContents();

@@ -81,7 +81,7 @@ test("a pull request is opened at the code host, and its state shown", async ({ 
     await page.getByRole("button", { name: "Create PR" }).click();
     const dialog = page.getByRole("dialog", { name: "Create a pull request" });
     await expect(dialog.getByLabel("Title")).not.toHaveValue("");
-    await dialog.getByRole("button", { name: /Create/ }).click();
+    await dialog.getByRole("button", { name: "Push and create" }).click();
     await expect(page.getByRole("link", { name: /#1 open/ })).toBeVisible();
     await page.close();
   } finally {

@@ -9,7 +9,9 @@ test("a newcomer sees what Forge is, which agents there are, and two ways in", a
   await expect(page.getByText("Run many coding agents at once")).toBeVisible();
   await expect(page.getByRole("button", { name: "Try the demo" })).toBeVisible();
   await expect(page.getByRole("button", { name: "Add a repository" })).toBeVisible();
-  await expect(page.getByText("Claude Code").first()).toBeVisible();
+  const agents = page.getByRole("region", { name: "Agents on this machine" });
+  await expect(agents.getByText("Scripted")).toBeVisible();
+  await expect(agents.getByText("Claude Code")).toHaveCount(1);
   await expectAccessible(page);
 });
 
@@ -31,13 +33,13 @@ test("a repository is added by its path, completed as one types", async ({ page,
   const path = world.forge.repository("garden");
   await page.goto("/projects?add=true");
   const dialog = page.getByRole("dialog", { name: "Add a repository" });
-  await dialog.getByLabel("Folder").fill(path.slice(0, -3));
+  await dialog.getByRole("combobox", { name: "Folder" }).fill(path.slice(0, -3));
   await expect(dialog.getByRole("option", { name: /garden/ })).toBeVisible();
   await expectAccessible(page);
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("Enter");
-  await expect(dialog.getByLabel("Folder")).toHaveValue(new RegExp(`^${path}/?$`));
-  await expect(dialog.getByLabel("Name")).toHaveValue("garden");
+  await expect(dialog.getByRole("combobox", { name: "Folder" })).toHaveValue(new RegExp(`^${path}/?$`));
+  await expect(dialog.getByLabel("Name", { exact: true })).toHaveValue("garden");
   await dialog.getByRole("button", { name: "Add", exact: true }).click();
   await expect(page).toHaveURL(/\/projects\/[0-9a-f-]{36}\/tasks$/);
   await expect(page.getByRole("heading", { name: "garden" })).toBeVisible();
@@ -49,8 +51,8 @@ test("a folder that is no repository is refused in the server's words, and what 
 }) => {
   await page.goto("/projects?add=true");
   const dialog = page.getByRole("dialog", { name: "Add a repository" });
-  await dialog.getByLabel("Folder").fill(`${world.forge.dir}/nothing-here`);
+  await dialog.getByRole("combobox", { name: "Folder" }).fill(`${world.forge.dir}/nothing-here`);
   await dialog.getByRole("button", { name: "Add", exact: true }).click();
-  await expect(dialog.getByRole("alert")).toContainText("nothing-here");
-  await expect(dialog.getByLabel("Folder")).toHaveValue(/nothing-here$/);
+  await expect(dialog.getByRole("alert")).toContainText("does not exist");
+  await expect(dialog.getByRole("combobox", { name: "Folder" })).toHaveValue(/nothing-here$/);
 });

@@ -16,7 +16,7 @@ test("a task is written, given to an agent, and watched", async ({ page, world }
   await page.getByRole("option", { name: /Scripted/ }).click();
   await dialog.getByRole("button", { name: "Create and start" }).click();
   await expect(page).toHaveURL(/\/attempts\/[0-9a-f-]{36}/);
-  await expect(page.getByText("All done", { exact: true })).toBeVisible();
+  await expect(page.getByRole("region", { name: "Transcript" }).getByText("All done", { exact: true })).toBeVisible();
   await page.getByRole("link", { name: /Changes/ }).click();
   await expect(page.getByText("hello.txt").first()).toBeVisible();
 });
@@ -31,7 +31,7 @@ test("several attempts at once are begun together and held side by side", async 
   await page.getByRole("option", { name: /Scripted/ }).click();
   await dialog.getByRole("button", { name: "One attempt more" }).click();
   await dialog.getByRole("button", { name: "Create and start" }).click();
-  await expect(page).toHaveURL(/\/attempts\//);
+  await expect(page).toHaveURL(/\/tasks\/[0-9a-f-]{36}\?stay=true/);
   const [task] = await world.client.listTasks(world.projectId);
   const attempts = await world.client.listTaskAttempts(task?.id);
   expect(attempts).toHaveLength(2);

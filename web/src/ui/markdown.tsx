@@ -6,7 +6,11 @@ import { Marked } from "marked";
 import { memo, useMemo } from "react";
 import { cx } from "./class";
 
-const marked = new Marked({ gfm: true, breaks: true });
+const asText = (text: string): string => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
+
+// HTML in Markdown is shown as it was written: to people it is what the agent said, and a browser that only reads a
+// handler such as `onerror` in it already reports a breach of the page's policy.
+const marked = new Marked({ gfm: true, breaks: true, renderer: { html: ({ text }) => asText(text) } });
 const purifier = DOMPurify(window);
 
 purifier.addHook("afterSanitizeAttributes", (node) => {

@@ -52,7 +52,7 @@ export function Conflicts({ attemptId, status, acts, isRunning }: Props) {
     <section aria-label="Conflicts" className="shrink-0 border-line border-b bg-warn-soft px-3 py-3">
       <div className="flex flex-wrap items-start gap-x-4 gap-y-3">
         <div className="min-w-0 flex-1 basis-64">
-          <h2 role="alert" className="flex items-center gap-2 font-medium text-sm">
+          <h2 className="flex items-center gap-2 font-medium text-sm" aria-live="assertive">
             <TriangleAlert className="size-4 shrink-0 text-warn" aria-hidden />
             {files.length > 0
               ? `The ${operation} stopped: ${count(files.length, "file")} in conflict`
