@@ -132,7 +132,10 @@ const settings = createRoute({
 
 const settingsSection = createRoute({
   ...at("/settings/$section"),
-  validateSearch: (search: Record<string, unknown>): { project?: string } => ({ project: word(search.project) }),
+  validateSearch: (search: Record<string, unknown>): { project?: string; agent?: string } => ({
+    project: word(search.project),
+    agent: word(search.agent),
+  }),
   component: lazyRouteComponent(() => import("./screens/settings/settings"), "Settings"),
 });
 

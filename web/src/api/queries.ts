@@ -281,3 +281,28 @@ export const commitDistanceQuery = (attemptId: string, sha: string) =>
     queryFn: () => forge.compareCommitToHead(attemptId, sha),
     staleTime: 0,
   });
+export const profilesQuery = () =>
+  queryOptions({ queryKey: ["profiles"], queryFn: () => forge.request("GET /api/profiles", {}), ...LOOKED_UP });
+
+export const mcpQuery = (executor: string) =>
+  queryOptions({
+    queryKey: ["mcp", executor],
+    queryFn: () => forge.getMcpConfig(executor),
+    ...LOOKED_UP,
+    retry: false,
+  });
+
+export const worktreesQuery = () =>
+  queryOptions({ queryKey: ["worktrees"], queryFn: () => forge.request("GET /api/worktrees", {}), ...LOOKED_UP });
+
+export const allTemplatesQuery = () =>
+  queryOptions({ queryKey: ["templates"], queryFn: () => forge.listTaskTemplates(), ...LOOKED_UP });
+
+export const allTagsQuery = () =>
+  queryOptions({ queryKey: ["tags"], queryFn: () => forge.request("GET /api/tags", {}), ...LOOKED_UP });
+
+export const omniQuery = () =>
+  queryOptions({ queryKey: ["omni"], queryFn: () => forge.request("GET /api/forge/config", {}), ...LOOKED_UP });
+
+export const healthQuery = () =>
+  queryOptions({ queryKey: ["health"], queryFn: () => forge.healthCheck(), ...LOOKED_UP });

@@ -1,5 +1,163 @@
+// The settings: a list of sections, one of them open. Leaving a section with unsaved changes asks first.
+
+import { Link, useBlocker, useNavigate, useParams } from "@tanstack/react-router";
+import { type ComponentType, lazy, Suspense } from "react";
+import { useCommands } from "../../shell/commands";
 import { Page } from "../../shell/page";
+import { Button } from "../../ui/button";
+import { cx } from "../../ui/class";
+import { Dialog } from "../../ui/dialog";
+import { Select } from "../../ui/field";
+import { Empty } from "../../ui/state";
+import { About } from "./about";
+import { Appearance } from "./appearance";
+import { Budget } from "./budget";
+import { Editor } from "./editor";
+import { unsaved } from "./form";
+import { valueAt } from "./form-value";
+import { Github } from "./github";
+import { Notifications } from "./notifications";
+import { Projects } from "./projects";
+import { SECTIONS, type SectionId } from "./sections";
+import { Skeleton } from "./skeleton";
+import { Snippets } from "./snippets";
+
+const BODY: Record<SectionId, ComponentType> = {
+  agents: lazy(async () => ({ default: (await import("./agents")).Agents })),
+  fleet: lazy(async () => ({ default: (await import("./fleet")).Fleet })),
+  projects: Projects,
+  notifications: Notifications,
+  editor: Editor,
+  github: Github,
+  budget: Budget,
+  snippets: Snippets,
+  appearance: Appearance,
+  about: About,
+};
 
 export function Settings() {
-  return <Page title="Settings">{null}</Page>;
+  const { section: id } = useParams({ from: "/settings/$section" });
+  const navigate = useNavigate();
+  const section = SECTIONS.find((section) => section.id === id);
+  const open = (section: SectionId): void => void navigate({ to: "/settings/$section", params: { section } });
+  useCommands([
+    { id: "settings-save", label: "Save the changes", group: "Settings", keys: "mod+s", run: () => unsaved.saveAll() },
+    ...SECTIONS.map(({ id, title, about }) => ({
+      id: `settings-${id}`,
+      label: `Open ${title.toLowerCase()}`,
+      group: "Settings",
+      words: about,
+      run: () => open(id),
+    })),
+  ]);
+  return (
+    <Page title="Settings">
+      <div className="mx-auto flex max-w-5xl flex-col gap-4 p-4 md:flex-row md:gap-8 md:p-6">
+        <div className="md:hidden">
+          <Select
+            label="Section"
+            value={section?.id ?? ""}
+            options={SECTIONS.map(({ id, title }) => ({ value: id, label: title }))}
+            onChange={(event) => {
+              const chosen = SECTIONS.find(({ id }) => id === event.target.value);
+              if (chosen) open(chosen.id);
+            }}
+          />
+        </div>
+        <SideList current={section?.id} />
+        <div className="min-w-0 max-w-2xl flex-1 pb-16">
+          {section ? <Body key={section.id} {...section} /> : <Empty title="There is no such section" />}
+        </div>
+      </div>
+      <Leaving />
+    </Page>
+  );
+}
+
+function SideList({ current }: { current: SectionId | undefined }) {
+  return (
+    <nav aria-label="Settings" className="sticky top-6 hidden w-44 shrink-0 self-start md:block">
+      <ul className="flex flex-col gap-0.5">
+        {SECTIONS.map(({ id, title, icon: Icon }) => (
+          <li key={id}>
+            <Link
+              to="/settings/$section"
+              params={{ section: id }}
+              aria-current={id === current ? "page" : undefined}
+              className={cx(
+                "flex h-8 items-center gap-2.5 rounded-md px-2 text-sm transition-colors",
+                id === current ? "bg-press font-medium text-ink" : "text-muted hover:bg-hover hover:text-ink",
+              )}
+            >
+              <Icon className="size-4 text-faint" aria-hidden />
+              {title}
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </nav>
+  );
+}
+
+function Body({ id, title, about }: (typeof SECTIONS)[number]) {
+  const Section = BODY[id];
+  return (
+    <>
+      <header className="mb-4">
+        <h2 className="font-semibold text-lg">{title}</h2>
+        <p className="text-muted text-sm">{about}</p>
+      </header>
+      <div className="flex flex-col gap-6">
+        <Suspense fallback={<Skeleton />}>
+          <Section />
+        </Suspense>
+      </div>
+    </>
+  );
+}
+
+/** The question before unsaved changes are left behind. */
+function Leaving() {
+  const { status, proceed, reset } = useBlocker({
+    shouldBlockFn: ({ current, next }) => {
+      const stays =
+        current.pathname === next.pathname && valueAt(current.search, "project") === valueAt(next.search, "project");
+      return !stays && unsaved.any();
+    },
+    // What was typed is kept in the browser: closing the page loses nothing.
+    enableBeforeUnload: false,
+    withResolver: true,
+  });
+  const saveAndGo = async (): Promise<void> => {
+    if (await unsaved.saveAll()) proceed?.();
+    else reset?.();
+  };
+  const discardAndGo = (): void => {
+    unsaved.discardAll();
+    proceed?.();
+  };
+  const footer = (
+    <>
+      <Button weight="ghost" className="mr-auto" onClick={() => reset?.()}>
+        Stay
+      </Button>
+      <Button weight="danger" onClick={discardAndGo}>
+        Discard
+      </Button>
+      <Button weight="primary" onClick={() => void saveAndGo()}>
+        Save
+      </Button>
+    </>
+  );
+  return (
+    <Dialog
+      open={status === "blocked"}
+      onOpenChange={(open) => open || reset?.()}
+      title="Save the changes?"
+      width="sm"
+      footer={footer}
+    >
+      <p className="text-muted text-sm">This section has changes that are not saved yet.</p>
+    </Dialog>
+  );
 }

@@ -1,0 +1,111 @@
+// Sound and browser notifications. The switch is everybody's; the permission is this browser's.
+
+import type { SoundFile } from "@forge/client";
+import { Play } from "lucide-react";
+import { useState } from "react";
+import { forge } from "../../api/forge";
+import { Badge } from "../../ui/badge";
+import { Button } from "../../ui/button";
+import { messageOf } from "../../ui/state";
+import { toast } from "../../ui/toast";
+import { useConfigForm } from "./config";
+import { ChoiceSetting, SwitchSetting } from "./fields";
+import { Panel } from "./panel";
+
+const SOUNDS: readonly { value: SoundFile; label: string }[] = [
+  { value: "GENIE_NOTIFY1", label: "Chime" },
+  { value: "GENIE_NOTIFY2", label: "Chime, second" },
+  { value: "ABSTRACT_SOUND1", label: "Abstract 1" },
+  { value: "ABSTRACT_SOUND2", label: "Abstract 2" },
+  { value: "ABSTRACT_SOUND3", label: "Abstract 3" },
+  { value: "ABSTRACT_SOUND4", label: "Abstract 4" },
+  { value: "PHONE_VIBRATION", label: "Vibration" },
+];
+
+export function Attention() {
+  const form = useConfigForm("notifications");
+  const sound = form.field("notifications.sound_file");
+  return (
+    <Panel title="Attention" about="When an agent is done or waits for an answer." form={form}>
+      <SwitchSetting label="Play a sound" {...form.field("notifications.sound_enabled")} />
+      <div className="flex items-end gap-2">
+        <div className="w-56">
+          <ChoiceSetting label="Sound" options={SOUNDS} {...sound} />
+        </div>
+        <PlayButton sound={sound.value} />
+      </div>
+      <div className="border-line border-t pt-4">
+        <SwitchSetting
+          label="Browser notifications"
+          hint="Only while this page is open and not in front."
+          {...form.field("notifications.push_enabled")}
+        />
+      </div>
+      <Permission />
+    </Panel>
+  );
+}
+
+function PlayButton({ sound }: { sound: SoundFile }) {
+  const [busy, setBusy] = useState(false);
+  const play = async (): Promise<void> => {
+    setBusy(true);
+    const address = URL.createObjectURL(await forge.getNotificationSound(sound));
+    try {
+      const audio = new Audio(address);
+      await audio.play();
+      await new Promise((done) => audio.addEventListener("ended", done, { once: true }));
+    } finally {
+      URL.revokeObjectURL(address);
+      setBusy(false);
+    }
+  };
+  const start = (): void => {
+    play().catch((error: unknown) => {
+      setBusy(false);
+      toast.failed(`The sound cannot be played: ${messageOf(error)}`);
+    });
+  };
+  return (
+    <Button busy={busy} icon={<Play className="size-4" aria-hidden />} onClick={start}>
+      Play
+    </Button>
+  );
+}
+
+const PERMISSION = {
+  granted: { tone: "good", word: "Allowed", about: "This browser shows them." },
+  denied: {
+    tone: "bad",
+    word: "Blocked",
+    about: "This browser blocks them for this page. Allow them in its settings for the site.",
+  },
+  default: { tone: "warn", word: "Not asked", about: "This browser has not been asked yet." },
+} as const;
+
+function Permission() {
+  const [permission, setPermission] = useState(() =>
+    typeof Notification === "undefined" ? null : Notification.permission,
+  );
+  if (permission === null) return <p className="text-faint text-xs">This browser has no notifications.</p>;
+  const { tone, word, about } = PERMISSION[permission];
+  const show = (): void => {
+    new Notification("Forge", { body: "This is how a notification looks.", icon: "/favicon.svg" });
+  };
+  return (
+    <div className="flex flex-wrap items-center gap-2 text-sm">
+      <Badge tone={tone}>{word}</Badge>
+      <span className="min-w-0 text-muted">{about}</span>
+      {permission === "default" && (
+        <Button size="sm" onClick={async () => setPermission(await Notification.requestPermission())}>
+          Allow
+        </Button>
+      )}
+      {permission === "granted" && (
+        <Button size="sm" onClick={show}>
+          Show one
+        </Button>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,41 @@
+import { useConfigForm } from "./config";
+import { NumberSetting, SwitchSetting } from "./fields";
+import { Panel, Row } from "./panel";
+
+export function Budget() {
+  const form = useConfigForm("budget");
+  const limit = { unit: "USD", min: 0.01, step: "any", optional: true, placeholder: "No limit" } as const;
+  const percent = { unit: "%", min: 1, max: 100, step: 1 } as const;
+  return (
+    <Panel
+      title="Limits"
+      about="What all agents together may cost. Days and months are those of UTC; a project can have a limit of its own."
+      form={form}
+    >
+      <Row>
+        <NumberSetting label="Per day" {...limit} {...form.field("max_cost_usd_per_day")} />
+        <NumberSetting label="Per month" {...limit} {...form.field("max_cost_usd_per_month")} />
+      </Row>
+      <Row>
+        <NumberSetting
+          label="Warn from"
+          hint="Part of a limit from which on there is an alert."
+          {...percent}
+          {...form.field("budget_warning_percent")}
+        />
+        <NumberSetting
+          label="Urgent from"
+          hint="From here on the alert is critical."
+          {...percent}
+          {...form.field("budget_critical_percent")}
+        />
+      </Row>
+      <SwitchSetting label="Do not start workers while a limit is reached" {...form.field("fleet.stop_at_budget")} />
+      <SwitchSetting
+        label="Go on by itself"
+        hint="A run that waits for its provider's rate limit continues once it is served again."
+        {...form.field("auto_resume")}
+      />
+    </Panel>
+  );
+}

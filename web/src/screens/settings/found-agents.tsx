@@ -1,0 +1,109 @@
+// The agents that were looked for on the machine where Forge runs, and how to get the others.
+
+import type { FoundAgent } from "@forge/client";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { RefreshCw } from "lucide-react";
+import { useState } from "react";
+import { forge } from "../../api/forge";
+import { agentsQuery } from "../../api/queries";
+import { Badge, type Tone } from "../../ui/badge";
+import { Button } from "../../ui/button";
+import { cx } from "../../ui/class";
+import { count } from "../../ui/format";
+import { Failure, messageOf } from "../../ui/state";
+import { toast } from "../../ui/toast";
+import { Command } from "./copy";
+import { Panel } from "./panel";
+
+export function FoundAgents({ chosen }: { chosen: string }) {
+  const queries = useQueryClient();
+  const { data: agents, error, refetch } = useQuery(agentsQuery());
+  const [busy, setBusy] = useState(false);
+  const look = async (): Promise<void> => {
+    setBusy(true);
+    try {
+      const fresh = await forge.request("GET /api/agents", { query: { fresh: true } });
+      queries.setQueryData(agentsQuery().queryKey, fresh);
+      toast.done(`${count(fresh.filter(({ ready }) => ready).length, "agent")} ready`);
+    } catch (error) {
+      toast.failed(messageOf(error));
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <Panel
+      title="On this machine"
+      about="Choose one to see how it is run."
+      actions={
+        <Button size="sm" busy={busy} icon={<RefreshCw className="size-4" aria-hidden />} onClick={() => void look()}>
+          Look again
+        </Button>
+      }
+    >
+      {error && <Failure error={error} onRetry={() => void refetch()} />}
+      {!error && (
+        <ul className="min-h-[27rem] divide-y divide-line overflow-hidden rounded-md border border-line">
+          {agents?.map((agent) => (
+            <Row key={agent.executor} agent={agent} chosen={agent.executor === chosen} />
+          ))}
+        </ul>
+      )}
+    </Panel>
+  );
+}
+
+function standingOf({ ready, found }: FoundAgent): { word: string; tone: Tone } {
+  if (ready) return { word: "Ready", tone: "good" };
+  if (found === null) return { word: "Not installed", tone: "neutral" };
+  return { word: "Needs a login", tone: "warn" };
+}
+
+function Row({ agent, chosen }: { agent: FoundAgent; chosen: boolean }) {
+  const { executor, name, program, version, found, path, ready, install, log_in } = agent;
+  const { word, tone } = standingOf(agent);
+  return (
+    <li className={cx(chosen && "bg-canvas")}>
+      <Link
+        to="/settings/$section"
+        params={{ section: "agents" }}
+        search={{ agent: executor }}
+        replace
+        resetScroll={false}
+        aria-current={chosen ? "true" : undefined}
+        className={cx(
+          "flex min-h-9 items-center gap-3 border-l-2 px-3 text-sm hover:bg-hover focus-visible:-outline-offset-2",
+          chosen ? "border-accent" : "border-transparent",
+        )}
+      >
+        <span className={cx("truncate", chosen && "font-medium")}>{name}</span>
+        <span className="min-w-0 flex-1 truncate font-mono text-faint text-xs" title={path ?? undefined}>
+          {found === "npx" ? "npx" : found === null ? program : (path ?? "built in")}
+        </span>
+        {version && <span className="hidden max-w-32 truncate text-faint text-xs tabular sm:block">{version}</span>}
+        <Badge tone={tone}>{word}</Badge>
+      </Link>
+      {chosen && !ready && (
+        <dl className="grid grid-cols-[4rem_1fr] items-center gap-x-3 gap-y-1.5 px-3 pt-1 pb-3">
+          {found !== "path" && found !== "login_path" && (
+            <>
+              <dt className="text-faint text-xs">Install</dt>
+              <dd className="min-w-0">
+                <Command text={install} what={`install ${name}`} />
+              </dd>
+            </>
+          )}
+          {log_in && (
+            <>
+              <dt className="text-faint text-xs">Log in</dt>
+              <dd className="min-w-0">
+                <Command text={log_in} what={`log in with ${name}`} />
+              </dd>
+            </>
+          )}
+        </dl>
+      )}
+    </li>
+  );
+}

@@ -1,0 +1,49 @@
+import { useConfig, useConfigChange, useConfigForm } from "./config";
+import { DeviceLogin } from "./device-login";
+import { TextSetting, WordSetting } from "./fields";
+import { Panel, Row } from "./panel";
+import { Secret } from "./secret";
+
+export function Github() {
+  const { github } = useConfig();
+  const change = useConfigChange();
+  const form = useConfigForm("github");
+  return (
+    <>
+      <Panel
+        title="Access"
+        about="Needed to push, to open pull requests and to read issues. A token counts more than a login."
+      >
+        <Secret
+          label="Personal access token"
+          placeholder="github_pat_…"
+          hint="Needs the scopes repo and user:email. It is kept on the machine where Forge runs and never shown again."
+          isSet={github.pat !== null}
+          save={(pat) => change({ github: { pat } })}
+        />
+        <DeviceLogin />
+      </Panel>
+      <Panel title="Defaults" form={form}>
+        <Row>
+          <TextSetting label="User name" {...form.field("github.username")} />
+          <TextSetting label="Email" {...form.field("github.primary_email")} />
+        </Row>
+        <Row>
+          <TextSetting
+            label="Base of pull requests"
+            mono
+            placeholder="main"
+            hint="Where the attempt names no branch."
+            {...form.field("github.default_pr_base")}
+          />
+          <WordSetting
+            label="Prefix of branches"
+            mono
+            hint={`New branches are called ${form.field("git_branch_prefix").value || "…"}/1a2b-title.`}
+            {...form.field("git_branch_prefix")}
+          />
+        </Row>
+      </Panel>
+    </>
+  );
+}

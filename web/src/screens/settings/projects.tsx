@@ -1,0 +1,184 @@
+// Settings of one project, chosen by the address, and the disk that its work uses.
+
+import type { Project } from "@forge/client";
+import { useQuery, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import { Link, useNavigate, useSearch } from "@tanstack/react-router";
+import { FolderGit2, Trash2 } from "lucide-react";
+import { forge } from "../../api/forge";
+import { branchesQuery, projectsQuery } from "../../api/queries";
+import { forgetProject, lastProject } from "../../shell/last-project";
+import { Button, buttonClass } from "../../ui/button";
+import { useConfirm } from "../../ui/dialog";
+import { Select } from "../../ui/field";
+import { Empty, messageOf } from "../../ui/state";
+import { toast } from "../../ui/toast";
+import { AreaSetting, NumberSetting, TextSetting, WordSetting } from "./fields";
+import { useForm } from "./form";
+import { Panel, Row } from "./panel";
+import { Worktrees } from "./worktrees";
+
+export function Projects() {
+  const { data: projects } = useSuspenseQuery(projectsQuery());
+  const { project: id = lastProject() } = useSearch({ from: "/settings/$section" });
+  const navigate = useNavigate();
+  const project = projects.find((project) => project.id === id) ?? projects[0];
+  if (project === undefined) {
+    return (
+      <Empty
+        icon={<FolderGit2 aria-hidden />}
+        title="No projects yet"
+        action={
+          <Link to="/projects" search={{ add: true }} className={buttonClass("primary")}>
+            Add a repository
+          </Link>
+        }
+      >
+        A project is a repository that agents work on.
+      </Empty>
+    );
+  }
+  return (
+    <>
+      {projects.length > 1 && (
+        <Select
+          label="Project"
+          value={project.id}
+          options={projects.map(({ id, name }) => ({ value: id, label: name }))}
+          onChange={(event) =>
+            void navigate({
+              to: "/settings/$section",
+              params: { section: "projects" },
+              search: { project: event.target.value },
+            })
+          }
+        />
+      )}
+      <ProjectForm key={project.id} project={project} />
+      <Worktrees project={project} />
+      <Removal key={`remove-${project.id}`} project={project} />
+    </>
+  );
+}
+
+function ProjectForm({ project }: { project: Project }) {
+  const queries = useQueryClient();
+  const { data: branches } = useQuery(branchesQuery(project.id));
+  const form = useForm({
+    name: `project.${project.id}`,
+    stored: project,
+    send: async (change) => {
+      const next = await forge.updateProject(project.id, change);
+      queries.setQueryData(projectsQuery().queryKey, (all) => all?.map((each) => (each.id === next.id ? next : each)));
+    },
+  });
+  return (
+    <Panel title={project.name} form={form}>
+      <Row>
+        <WordSetting label="Name" {...form.field("name")} />
+        <TextSetting
+          label="Base branch"
+          mono
+          list={`branches-${project.id}`}
+          placeholder="The branch that is checked out"
+          {...form.field("default_base_branch")}
+        />
+      </Row>
+      <datalist id={`branches-${project.id}`}>
+        {branches?.map(({ name }) => (
+          <option key={name} value={name} />
+        ))}
+      </datalist>
+      <WordSetting
+        label="Repository"
+        mono
+        hint="The folder on the machine where Forge runs."
+        {...form.field("git_repo_path")}
+      />
+      <AreaSetting
+        label="Setup script"
+        mono
+        placeholder="npm ci"
+        hint="Runs in a new worktree before the agent."
+        {...form.field("setup_script")}
+      />
+      <AreaSetting
+        label="Dev server script"
+        mono
+        placeholder="npm run dev"
+        hint="Started from an attempt, to try its work."
+        {...form.field("dev_script")}
+      />
+      <AreaSetting
+        label="Cleanup script"
+        mono
+        placeholder="npm run format"
+        hint="Runs after each turn of the agent; what it changes is committed."
+        {...form.field("cleanup_script")}
+      />
+      <TextSetting
+        label="Files to copy"
+        mono
+        placeholder=".env, config/local.json"
+        hint="From the repository into each worktree, although git does not know them. Separated by commas."
+        {...form.field("copy_files")}
+      />
+      <AreaSetting
+        label="Commit prompt"
+        rows={3}
+        hint="How the agent should write commit messages."
+        {...form.field("commit_prompt")}
+      />
+      <Row>
+        <NumberSetting
+          label="Limit per attempt"
+          unit="USD"
+          min={0.01}
+          step="any"
+          optional
+          placeholder="No limit"
+          hint="An attempt that costs more is stopped."
+          {...form.field("max_cost_usd")}
+        />
+      </Row>
+    </Panel>
+  );
+}
+
+function Removal({ project }: { project: Project }) {
+  const { ask, dialog } = useConfirm();
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const remove = async (): Promise<void> => {
+    try {
+      await forge.request("DELETE /api/projects/{project_id}", { path: { project_id: project.id } });
+    } catch (error) {
+      toast.failed(messageOf(error));
+      throw error;
+    }
+    if (lastProject() === project.id) forgetProject();
+    queries.setQueryData(projectsQuery().queryKey, (all) => all?.filter(({ id }) => id !== project.id));
+    toast.done(`${project.name} was removed`);
+    void navigate({ to: "/settings/$section", params: { section: "projects" }, search: {} });
+  };
+  const about = (
+    <>
+      Its tasks, attempts and transcripts are deleted. The repository at{" "}
+      <code className="break-all font-mono text-xs">{project.git_repo_path}</code> and its branches stay, and what is in
+      worktrees and not committed is kept as a snapshot.
+    </>
+  );
+  return (
+    <Panel title="Remove the project" about="Forge forgets its tasks. The repository and its branches stay.">
+      <div>
+        <Button
+          weight="danger"
+          icon={<Trash2 className="size-4" aria-hidden />}
+          onClick={() => ask({ title: `Remove ${project.name}?`, about, verb: "Remove", onConfirm: remove })}
+        >
+          Remove {project.name}
+        </Button>
+      </div>
+      {dialog}
+    </Panel>
+  );
+}

@@ -1,0 +1,90 @@
+// A value that can be set but never read: the page knows only whether there is one, and keeps none.
+
+import { useState } from "react";
+import { Badge } from "../../ui/badge";
+import { Button } from "../../ui/button";
+import { TextField } from "../../ui/field";
+import { messageOf } from "../../ui/state";
+import { toast } from "../../ui/toast";
+
+interface Props {
+  label: string;
+  hint?: string;
+  placeholder?: string;
+  isSet: boolean;
+  /** Null clears it. */
+  save: (value: string | null) => Promise<unknown>;
+}
+
+export function Secret({ label, hint, placeholder, isSet, save }: Props) {
+  const [typed, setTyped] = useState<string | null>(isSet ? null : "");
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState<string | null>(null);
+  const put = async (value: string | null): Promise<void> => {
+    setBusy(true);
+    setError(null);
+    try {
+      await save(value);
+      setTyped(value === null ? "" : null);
+      toast.done(value === null ? `${label} cleared` : `${label} saved`);
+    } catch (error) {
+      setError(messageOf(error).replace(/^[\w.]+: /, ""));
+    } finally {
+      setBusy(false);
+    }
+  };
+  if (typed === null && isSet) {
+    return (
+      <div className="flex flex-col gap-1">
+        <span className="font-medium text-muted text-xs">{label}</span>
+        <div className="flex flex-wrap items-center gap-2">
+          <Badge tone="good">Set</Badge>
+          <span className="mr-auto font-mono text-faint text-sm" aria-hidden>
+            ••••••••
+          </span>
+          <Button size="sm" onClick={() => setTyped("")} aria-label={`Replace ${label}`}>
+            Replace
+          </Button>
+          <Button size="sm" weight="danger" busy={busy} onClick={() => void put(null)} aria-label={`Clear ${label}`}>
+            Clear
+          </Button>
+        </div>
+        {error && (
+          <p role="alert" className="text-bad text-xs">
+            {error}
+          </p>
+        )}
+      </div>
+    );
+  }
+  const text = typed ?? "";
+  return (
+    <form
+      className="flex items-start gap-2"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (text.trim() !== "") void put(text.trim());
+      }}
+    >
+      <div className="min-w-0 flex-1">
+        <TextField
+          label={label}
+          hint={hint}
+          error={error}
+          type="password"
+          autoComplete="new-password"
+          className="font-mono"
+          placeholder={placeholder}
+          value={text}
+          onChange={(event) => setTyped(event.target.value)}
+        />
+      </div>
+      <div className="flex gap-2 pt-5">
+        {isSet && <Button onClick={() => setTyped(null)}>Cancel</Button>}
+        <Button type="submit" busy={busy} disabled={text.trim() === ""} aria-label={`Save ${label}`}>
+          Save
+        </Button>
+      </div>
+    </form>
+  );
+}
