@@ -17,7 +17,7 @@ export function Agents() {
   return (
     <>
       <DefaultAgent />
-      <FoundAgents chosen={chosen} />
+      <FoundAgents executors={Object.keys(info.executors)} chosen={chosen} />
       <Profiles executor={chosen} />
       <Mcp key={chosen} executor={chosen} />
     </>

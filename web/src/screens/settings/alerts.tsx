@@ -25,8 +25,8 @@ export function Alerts() {
       <Row>
         <ChoiceSetting label="Which" options={SEVERITIES} {...form.field("fleet.alerts.min_severity")} />
         <NumberSetting
-          label="Say it again after"
-          hint="While nobody has acknowledged it. 0: never."
+          label="Make a warning critical after"
+          hint="If nobody has acknowledged it. 0: never."
           unit="min"
           min={0}
           {...form.field("fleet.alerts.escalate_after_mins")}

@@ -20,7 +20,7 @@ export function Editor() {
   const form = useConfigForm("editor");
   const type = form.field("editor.editor_type");
   return (
-    <Panel title="Editor" form={form}>
+    <Panel title="Opening files" form={form}>
       <ChoiceSetting label="Editor" options={EDITORS} {...type} />
       {type.value === "CUSTOM" && (
         <TextSetting

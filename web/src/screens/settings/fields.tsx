@@ -10,6 +10,9 @@ interface Named {
   hint?: string;
 }
 
+/** As tall as its text, up to a limit. */
+const GROWS = "field-sizing-content max-h-96";
+
 type Props<V, More = unknown> = FormField<V> & Named & More;
 
 interface TextMore {
@@ -56,7 +59,7 @@ export function AreaSetting({
       value={value ?? ""}
       rows={rows}
       spellCheck={!mono}
-      className={cx(mono && "font-mono")}
+      className={cx(GROWS, mono && "font-mono")}
       onChange={(event) => onChange(event.target.value || null)}
     />
   );
@@ -70,7 +73,7 @@ export function LinesSetting({ value, onChange, rows = 3, ...rest }: Props<reado
       value={value.join("\n")}
       rows={rows}
       spellCheck={false}
-      className="font-mono"
+      className={cx(GROWS, "font-mono")}
       onChange={(event) => onChange(event.target.value === "" ? [] : event.target.value.split("\n"))}
     />
   );

@@ -4,22 +4,29 @@ import type { FoundAgent } from "@forge/client";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { RefreshCw } from "lucide-react";
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
 import { forge } from "../../api/forge";
 import { agentsQuery } from "../../api/queries";
 import { Badge, type Tone } from "../../ui/badge";
 import { Button } from "../../ui/button";
 import { cx } from "../../ui/class";
-import { count } from "../../ui/format";
+import { agentName, count } from "../../ui/format";
 import { Failure, messageOf } from "../../ui/state";
 import { toast } from "../../ui/toast";
 import { Command } from "./copy";
 import { Panel } from "./panel";
 
-export function FoundAgents({ chosen }: { chosen: string }) {
+interface Props {
+  executors: readonly string[];
+  chosen: string;
+}
+
+export function FoundAgents({ executors, chosen }: Props) {
   const queries = useQueryClient();
   const { data: agents, error, refetch } = useQuery(agentsQuery());
   const [busy, setBusy] = useState(false);
+  // Some have no program of their own to look for.
+  const others = executors.filter((executor) => !agents?.some((agent) => agent.executor === executor));
   const look = async (): Promise<void> => {
     setBusy(true);
     try {
@@ -48,6 +55,8 @@ export function FoundAgents({ chosen }: { chosen: string }) {
           {agents?.map((agent) => (
             <Row key={agent.executor} agent={agent} chosen={agent.executor === chosen} />
           ))}
+          {agents &&
+            others.map((executor) => <Other key={executor} executor={executor} chosen={executor === chosen} />)}
         </ul>
       )}
     </Panel>
@@ -65,25 +74,14 @@ function Row({ agent, chosen }: { agent: FoundAgent; chosen: boolean }) {
   const { word, tone } = standingOf(agent);
   return (
     <li className={cx(chosen && "bg-canvas")}>
-      <Link
-        to="/settings/$section"
-        params={{ section: "agents" }}
-        search={{ agent: executor }}
-        replace
-        resetScroll={false}
-        aria-current={chosen ? "true" : undefined}
-        className={cx(
-          "flex min-h-9 items-center gap-3 border-l-2 px-3 text-sm hover:bg-hover focus-visible:-outline-offset-2",
-          chosen ? "border-accent" : "border-transparent",
-        )}
-      >
+      <Chooser executor={executor} chosen={chosen}>
         <span className={cx("truncate", chosen && "font-medium")}>{name}</span>
         <span className="min-w-0 flex-1 truncate font-mono text-faint text-xs" title={path ?? undefined}>
           {found === "npx" ? "npx" : found === null ? program : (path ?? "built in")}
         </span>
         {version && <span className="hidden max-w-32 truncate text-faint text-xs tabular sm:block">{version}</span>}
         <Badge tone={tone}>{word}</Badge>
-      </Link>
+      </Chooser>
       {chosen && !ready && (
         <dl className="grid grid-cols-[4rem_1fr] items-center gap-x-3 gap-y-1.5 px-3 pt-1 pb-3">
           {found !== "path" && found !== "login_path" && (
@@ -104,6 +102,36 @@ function Row({ agent, chosen }: { agent: FoundAgent; chosen: boolean }) {
           )}
         </dl>
       )}
+    </li>
+  );
+}
+
+function Chooser({ executor, chosen, children }: { executor: string; chosen: boolean; children: ReactNode }) {
+  return (
+    <Link
+      to="/settings/$section"
+      params={{ section: "agents" }}
+      search={{ agent: executor }}
+      replace
+      resetScroll={false}
+      aria-current={chosen ? "true" : undefined}
+      className={cx(
+        "flex min-h-9 items-center gap-3 border-l-2 px-3 text-sm hover:bg-hover focus-visible:-outline-offset-2 pointer-coarse:min-h-11",
+        chosen ? "border-accent" : "border-transparent",
+      )}
+    >
+      {children}
+    </Link>
+  );
+}
+
+function Other({ executor, chosen }: { executor: string; chosen: boolean }) {
+  return (
+    <li className={cx(chosen && "bg-canvas")}>
+      <Chooser executor={executor} chosen={chosen}>
+        <span className={cx("flex-1 truncate", chosen && "font-medium")}>{agentName(executor)}</span>
+        <Badge>Any command of yours</Badge>
+      </Chooser>
     </li>
   );
 }

@@ -38,7 +38,7 @@ export function Panel({ title, about, actions, form, blocked, children }: Props)
             Discard
           </Button>
           <Button
-            weight="primary"
+            weight={form.dirty ? "primary" : "plain"}
             size="sm"
             busy={form.busy}
             disabled={!form.dirty || blocked}

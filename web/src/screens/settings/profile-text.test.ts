@@ -42,7 +42,7 @@ describe("profiles as text", () => {
 describe("names of variants", () => {
   it.each([
     ["plan mode", "PLAN_MODE"],
-    [" planMode ", "PLAN_MODE"],
+    [" Plan-Mode ", "PLAN_MODE"],
     ["gpt-5.1", "GPT_5_1"],
     ["--", ""],
   ])("%j is %j", (typed, name) => expect(canonicalName(typed)).toBe(name));

@@ -53,8 +53,7 @@ export function withOption(options: Options, name: string, value: unknown): Opti
 export function canonicalName(name: string): string {
   return name
     .trim()
-    .replace(/([a-z0-9])([A-Z])/g, "$1_$2")
-    .replace(/[^A-Za-z0-9]+/g, "_")
+    .replace(/[^\p{L}\p{N}]+/gu, "_")
     .replace(/^_+|_+$/g, "")
     .toUpperCase();
 }

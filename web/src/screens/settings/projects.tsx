@@ -125,18 +125,18 @@ function ProjectForm({ project }: { project: Project }) {
       <AreaSetting
         label="Commit prompt"
         rows={3}
-        hint="How the agent should write commit messages."
+        hint="For tools that write commit messages through the API; Forge only keeps it."
         {...form.field("commit_prompt")}
       />
       <Row>
         <NumberSetting
-          label="Limit per attempt"
+          label="Budget"
           unit="USD"
           min={0.01}
           step="any"
           optional
           placeholder="No limit"
-          hint="An attempt that costs more is stopped."
+          hint="What all attempts of this project may cost. Beyond it no agent works."
           {...form.field("max_cost_usd")}
         />
       </Row>
