@@ -115,7 +115,7 @@ export function useForm<T extends object>({ name, stored, send }: Options<T>): F
       // The type of the path says what is there; a draft of it came from the same field.
       value: (path in draft ? draft[path] : valueAt(stored, path)) as At<T, typeof path>,
       onChange: (value) => {
-        turn({ ...changes, [path]: value });
+        turn(changesIn({ ...changes, [path]: value }, stored));
         setOutcome({ is: "open" });
       },
       error: fault?.path === path ? fault.message : null,

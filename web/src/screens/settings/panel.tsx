@@ -3,6 +3,7 @@
 import { Check } from "lucide-react";
 import { type ReactNode, useId } from "react";
 import { Button } from "../../ui/button";
+import { cx } from "../../ui/class";
 import { Kbd } from "../../ui/kbd";
 import type { Form } from "./form";
 
@@ -32,7 +33,13 @@ export function Panel({ title, about, actions, form, blocked, children }: Props)
       </header>
       <div className="flex flex-col gap-4 px-4 pt-3 pb-4">{children}</div>
       {form && (
-        <footer className="flex flex-wrap items-center justify-end gap-2 rounded-b-lg border-line border-t bg-canvas px-4 py-2">
+        <footer
+          className={cx(
+            "flex min-h-11 flex-wrap items-center justify-end gap-2 rounded-b-lg border-line border-t bg-canvas px-4 py-2",
+            // What can be saved is in reach while a long form is scrolled.
+            form.dirty && "sticky bottom-0 z-10",
+          )}
+        >
           <Standing form={form} />
           <Button weight="ghost" size="sm" disabled={!form.dirty || form.busy} onClick={form.discard}>
             Discard

@@ -1,6 +1,7 @@
 // The settings: a list of sections, one of them open. Leaving a section with unsaved changes asks first.
 
-import { Link, useBlocker, useNavigate, useParams } from "@tanstack/react-router";
+import { useQueryErrorResetBoundary } from "@tanstack/react-query";
+import { CatchBoundary, Link, useBlocker, useNavigate, useParams } from "@tanstack/react-router";
 import { type ComponentType, lazy, Suspense } from "react";
 import { useCommands } from "../../shell/commands";
 import { Page } from "../../shell/page";
@@ -8,7 +9,7 @@ import { Button } from "../../ui/button";
 import { cx } from "../../ui/class";
 import { Dialog } from "../../ui/dialog";
 import { Select } from "../../ui/field";
-import { Empty } from "../../ui/state";
+import { Empty, Failure } from "../../ui/state";
 import { About } from "./about";
 import { Appearance } from "./appearance";
 import { Budget } from "./budget";
@@ -101,6 +102,7 @@ function SideList({ current }: { current: SectionId | undefined }) {
 
 function Body({ id, title, about }: (typeof SECTIONS)[number]) {
   const Section = BODY[id];
+  const { reset: askAgain } = useQueryErrorResetBoundary();
   return (
     <>
       <header className="mb-4">
@@ -108,9 +110,22 @@ function Body({ id, title, about }: (typeof SECTIONS)[number]) {
         <p className="text-muted text-sm">{about}</p>
       </header>
       <div className="flex flex-col gap-6">
-        <Suspense fallback={<Skeleton />}>
-          <Section />
-        </Suspense>
+        <CatchBoundary
+          getResetKey={() => id}
+          errorComponent={({ error, reset }) => (
+            <Failure
+              error={error}
+              onRetry={() => {
+                askAgain();
+                reset();
+              }}
+            />
+          )}
+        >
+          <Suspense fallback={<Skeleton />}>
+            <Section />
+          </Suspense>
+        </CatchBoundary>
       </div>
     </>
   );

@@ -81,7 +81,7 @@ export function Worktrees({ project }: { project: Project }) {
         </List>
       )}
       {report && report.trash.length > 0 && (
-        <List title="Retired work">
+        <List title="Retired work of all projects">
           {report.trash.map((line) => (
             <Retired key={line.path} line={line} onDone={() => void refetch()} />
           ))}
