@@ -306,3 +306,13 @@ export const omniQuery = () =>
 
 export const healthQuery = () =>
   queryOptions({ queryKey: ["health"], queryFn: () => forge.healthCheck(), ...LOOKED_UP });
+
+export const projectAttemptsQuery = (projectId: string) =>
+  queryOptions({
+    queryKey: ["project-attempts", projectId],
+    queryFn: async () => {
+      const listed = await forge.request("GET /api/task-attempts", { query: { project_id: projectId } });
+      return new Map(listed.map((attempt) => [attempt.id, attempt]));
+    },
+    ...LOOKED_UP,
+  });

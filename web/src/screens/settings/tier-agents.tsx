@@ -17,6 +17,7 @@ const nameOf = ({ executor, variant, model }: ExecutorProfileId): string =>
 /** The agents of one tier, in the order in which they are tried. */
 export function TierAgents({ label, agents, onChange }: Props) {
   const [choice, setChoice] = useState<AgentChoice>();
+  const there = choice !== undefined && agents.some((agent) => nameOf(agent) === nameOf(choice));
   const add = (): void => {
     if (!choice) return;
     const { executor, variant, model } = choice;
@@ -59,8 +60,8 @@ export function TierAgents({ label, agents, onChange }: Props) {
       {choice && (
         <div className="flex flex-wrap items-end gap-2 rounded-md border border-line bg-canvas p-2">
           <AgentPicker projectId={undefined} value={choice} onChange={setChoice} />
-          <Button weight="primary" onClick={add}>
-            Add
+          <Button weight="primary" disabled={there} onClick={add}>
+            {there ? "Added" : "Add"}
           </Button>
           <Button weight="ghost" onClick={() => setChoice(undefined)}>
             Cancel

@@ -1,11 +1,12 @@
 // The disk that worktrees use, and work that was retired from it. Nothing is deleted here that cannot be proven to be kept.
 
-import type { Project, Standing, TrashLine, WorktreeLine } from "@forge/client";
+import type { ListedAttempt, Project, Standing, TrashLine, WorktreeLine } from "@forge/client";
 import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { RefreshCw, Undo2 } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { forge } from "../../api/forge";
-import { worktreesQuery } from "../../api/queries";
+import { projectAttemptsQuery, worktreesQuery } from "../../api/queries";
 import { Badge, type Tone } from "../../ui/badge";
 import { Button, IconButton } from "../../ui/button";
 import { Ago } from "../../ui/clock";
@@ -25,7 +26,11 @@ const STANDING: Record<Standing, { word: string; tone: Tone; about: string }> = 
 
 export function Worktrees({ project }: { project: Project }) {
   const { data: report, error, refetch, isFetching } = useQuery(worktreesQuery());
+  const { data: attempts } = useQuery(projectAttemptsQuery(project.id));
   const { ask, dialog } = useConfirm();
+  const attemptOf = (id: string | null): ListedAttempt | undefined => (id ? attempts?.get(id) : undefined);
+  const retired = report?.trash.filter(({ attempt_id }) => attemptOf(attempt_id)) ?? [];
+  const elsewhere = (report?.trash.length ?? 0) - retired.length;
   const own = report?.worktrees.filter(({ repo }) => repo === project.git_repo_path) ?? [];
   const foreign = report?.worktrees.filter(({ repo, standing }) => repo === null || standing !== "in_use") ?? [];
   const lines = [...new Set([...own, ...foreign])].sort((a, b) => b.bytes - a.bytes);
@@ -76,18 +81,23 @@ export function Worktrees({ project }: { project: Project }) {
       {lines.length > 0 && (
         <List title="Worktrees">
           {lines.map((line) => (
-            <Line key={line.path} line={line} />
+            <Line key={line.path} line={line} attempt={attemptOf(line.attempt_id)} />
           ))}
         </List>
       )}
-      {report && report.trash.length > 0 && (
-        <List title="Retired work of all projects">
-          {report.trash.map((line) => (
-            <Retired key={line.path} line={line} onDone={() => void refetch()} />
+      {retired.length > 0 && (
+        <List title="Retired work">
+          {retired.map((line) => (
+            <Retired key={line.path} line={line} attempt={attemptOf(line.attempt_id)} onDone={() => void refetch()} />
           ))}
         </List>
       )}
-      {report && lines.length === 0 && report.trash.length === 0 && (
+      {attempts && elsewhere > 0 && (
+        <p className="text-faint text-xs">
+          {count(elsewhere, "retired worktree")} of other projects or of deleted tasks.
+        </p>
+      )}
+      {report && lines.length === 0 && retired.length === 0 && (
         <p className="text-faint text-sm">There are no worktrees.</p>
       )}
       {dialog}
@@ -106,13 +116,38 @@ function List({ title, children }: { title: string; children: ReactNode }) {
 
 const nameOf = (path: string): string => path.slice(path.lastIndexOf("/") + 1);
 
-function Line({ line }: { line: WorktreeLine }) {
+/** What the folder belongs to: the task of its attempt, else its own name. */
+function Name({ path, branch, attempt }: { path: string; branch: string | null; attempt: ListedAttempt | undefined }) {
+  const name = branch ?? attempt?.branch ?? nameOf(path);
+  if (attempt === undefined) {
+    return (
+      <span className="min-w-0 flex-1 truncate font-mono text-xs" title={path}>
+        {name}
+      </span>
+    );
+  }
+  const { project_id: projectId, task_id: taskId, id: attemptId } = attempt;
+  return (
+    <span className="flex min-w-0 flex-1 items-baseline gap-2">
+      <Link
+        to="/projects/$projectId/tasks/$taskId/attempts/$attemptId"
+        params={{ projectId, taskId, attemptId }}
+        className="truncate rounded-sm hover:underline"
+      >
+        {attempt.task_title}
+      </Link>
+      <span className="hidden min-w-0 truncate font-mono text-faint text-xs sm:block" title={path}>
+        {name}
+      </span>
+    </span>
+  );
+}
+
+function Line({ line, attempt }: { line: WorktreeLine; attempt: ListedAttempt | undefined }) {
   const { word, tone, about } = STANDING[line.standing];
   return (
     <li className="flex h-9 items-center gap-3 px-3 text-sm">
-      <span className="min-w-0 flex-1 truncate font-mono text-xs" title={line.path}>
-        {line.branch ?? nameOf(line.path)}
-      </span>
+      <Name path={line.path} branch={line.branch} attempt={attempt} />
       <Badge tone={tone} title={about}>
         {word}
       </Badge>
@@ -121,7 +156,13 @@ function Line({ line }: { line: WorktreeLine }) {
   );
 }
 
-function Retired({ line, onDone }: { line: TrashLine; onDone: () => void }) {
+interface RetiredProps {
+  line: TrashLine;
+  attempt: ListedAttempt | undefined;
+  onDone: () => void;
+}
+
+function Retired({ line, attempt, onDone }: RetiredProps) {
   const [busy, setBusy] = useState(false);
   const { attempt_id } = line;
   const restore = async (attempt_id: string): Promise<void> => {
@@ -138,9 +179,7 @@ function Retired({ line, onDone }: { line: TrashLine; onDone: () => void }) {
   };
   return (
     <li className="flex min-h-9 items-center gap-3 px-3 py-1 text-sm">
-      <span className="min-w-0 flex-1 truncate font-mono text-xs" title={line.path}>
-        {nameOf(line.path)}
-      </span>
+      <Name path={line.path} branch={null} attempt={attempt} />
       <span className="text-faint text-xs">
         <Ago time={line.retired_at} />
       </span>
@@ -150,7 +189,7 @@ function Retired({ line, onDone }: { line: TrashLine; onDone: () => void }) {
           size="sm"
           busy={busy}
           icon={<Undo2 className="size-4" aria-hidden />}
-          aria-label={`Restore ${nameOf(line.path)}`}
+          aria-label={`Restore ${attempt?.task_title ?? nameOf(line.path)}`}
           onClick={() => void restore(attempt_id)}
         >
           Restore
