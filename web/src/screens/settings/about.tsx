@@ -25,7 +25,7 @@ export function About() {
           </a>
         }
       >
-        <dl className="grid gap-x-6 gap-y-2 text-sm sm:grid-cols-[9rem_1fr]">
+        <dl className="grid grid-cols-[5.5rem_1fr] gap-x-4 gap-y-2 text-sm sm:grid-cols-[9rem_1fr]">
           <Fact name="Version">{health?.version ?? "…"}</Fact>
           <Fact name="State">{health?.message ?? "…"}</Fact>
           <Fact name="System">
