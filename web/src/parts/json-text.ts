@@ -11,6 +11,10 @@ export type JsonRead =
   | { value: unknown /** The line of each key, by its path. */; lines: ReadonlyMap<string, number> }
   | { fault: JsonFault };
 
+/** A JSON object. */
+export const isTree = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
 class Wrong extends Error {}
 
 class Reader {

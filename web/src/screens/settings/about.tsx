@@ -1,3 +1,5 @@
+// What this Forge is and where it keeps things, with the import of other systems and the keys.
+
 import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { BookOpen, ExternalLink } from "lucide-react";
 import type { ReactNode } from "react";

@@ -1,3 +1,5 @@
+// How the page looks in this browser. There is nothing to save: a choice counts at once.
+
 import { RadioGroup } from "radix-ui";
 import { setTheme, type Theme, useTheme } from "../../shell/theme";
 import { cx } from "../../ui/class";

@@ -1,3 +1,5 @@
+// What agents may cost, and what happens at the limit.
+
 import { useConfigForm } from "./config";
 import { NumberSetting, SwitchSetting } from "./fields";
 import { Panel, Row } from "./panel";

@@ -1,3 +1,5 @@
+// Texts to take along.
+
 import { Check, Copy } from "lucide-react";
 import { useEffect, useState } from "react";
 import { IconButton } from "../../ui/button";

@@ -1,3 +1,5 @@
+// The editor that opens worktrees and files, on the machine of Forge or over SSH.
+
 import { useConfigForm } from "./config";
 import { ChoiceSetting, TextSetting } from "./fields";
 import { AreaHint } from "./hint";

@@ -1,6 +1,8 @@
 // Values of a form by their paths (`fleet.max_workers`), as the server names them in its messages.
 // Invariant: a draft holds only what was changed, so that saving one form never writes back another one's old values.
 
+import { isTree } from "../../parts/json-text";
+
 export type Draft = Readonly<Record<string, unknown>>;
 
 /** Every path into `T`; lists are values of their own. */
@@ -19,9 +21,6 @@ export type At<T, P extends string> = P extends `${infer K}.${infer Rest}`
   : P extends keyof T
     ? T[P]
     : never;
-
-const isTree = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 export function valueAt(tree: unknown, path: string): unknown {
   let value = tree;

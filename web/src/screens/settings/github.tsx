@@ -1,3 +1,5 @@
+// Access to GitHub, and the defaults of branches and pull requests. Tokens are set here, never shown.
+
 import { useConfig, useConfigChange, useConfigForm } from "./config";
 import { DeviceLogin } from "./device-login";
 import { TextSetting, WordSetting } from "./fields";

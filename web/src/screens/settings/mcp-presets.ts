@@ -1,14 +1,13 @@
 // The MCP servers that Forge knows how to add.
 
+import { isTree } from "../../parts/json-text";
+
 export interface Preset {
   id: string;
   name: string;
   about: string;
   server: unknown;
 }
-
-export const isTree = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 const word = (tree: unknown, key: string): string | undefined => {
   const value = isTree(tree) ? tree[key] : undefined;

@@ -6,12 +6,12 @@ import { Plus } from "lucide-react";
 import { forge } from "../../api/forge";
 import { mcpQuery } from "../../api/queries";
 import { JsonEditor } from "../../parts/json-editor";
-import { readJson } from "../../parts/json-text";
+import { isTree, readJson } from "../../parts/json-text";
 import { Button } from "../../ui/button";
 import { agentName } from "../../ui/format";
 import { messageOf } from "../../ui/state";
 import { useForm } from "./form";
-import { isTree, presetsOf } from "./mcp-presets";
+import { presetsOf } from "./mcp-presets";
 import { Panel } from "./panel";
 
 export function Mcp({ executor }: { executor: string }) {

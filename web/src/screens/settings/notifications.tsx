@@ -1,3 +1,5 @@
+// The ways in which Forge asks for attention, one panel each.
+
 import { Alerts } from "./alerts";
 import { Attention } from "./attention";
 import { Omni } from "./omni";

@@ -1,3 +1,5 @@
+// An input for each kind of option.
+
 import { AreaSetting, ChoiceSetting, LinesSetting, SwitchSetting, TextSetting } from "./fields";
 import type { Option } from "./options";
 

@@ -1,14 +1,11 @@
 // Changes of the profiles as one text, `{"executors": {EXECUTOR: {VARIANT: {EXECUTOR: {options}}}}}`.
 // Invariant: form and JSON show the same text; a change of an option leaves everything else as it is.
 
-import { readJson } from "../../parts/json-text";
+import { isTree, readJson } from "../../parts/json-text";
 
 export type Options = Record<string, unknown>;
 /** Options by executor and variant. */
 export type Profiles = Record<string, Record<string, Options>>;
-
-const isTree = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 const treeAt = (tree: unknown, key: string): Record<string, unknown> => {
   const inner = isTree(tree) ? tree[key] : undefined;

@@ -1,3 +1,5 @@
+// Task templates and tags: texts that are used again.
+
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { forge } from "../../api/forge";
 import { allTagsQuery, allTemplatesQuery, projectsQuery } from "../../api/queries";

@@ -1,3 +1,5 @@
+// The agents of a tier, as a list that can be changed.
+
 import type { ExecutorProfileId } from "@forge/client";
 import { Plus, X } from "lucide-react";
 import { useState } from "react";

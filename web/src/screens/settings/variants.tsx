@@ -1,3 +1,5 @@
+// The variants of one agent as a form over the text of all profiles.
+
 import { Copy, Plus, RotateCcw, Trash2 } from "lucide-react";
 import { type FormEvent, useState } from "react";
 import { Badge } from "../../ui/badge";
