@@ -1,12 +1,13 @@
 // Everything that happens, turned into what the page has to look at again.
 // Invariant: this is the only place that decides which kept answers an event makes old.
 
-import type { ForgeEvent, PatchOp } from "@forge/client";
+import type { ExecutionProcess, ForgeEvent, PatchOp } from "@forge/client";
 import type { QueryClient } from "@tanstack/react-query";
 import { forge } from "../api/forge";
 import { attemptQuery } from "../api/queries";
 import { refreshCard, refreshCardOf } from "./cards";
 import { noteCut, noteWord } from "./connection";
+import { noteProcess } from "./ends";
 
 /** Bursts of events become one look. */
 const GATHER_MS = 120;
@@ -15,7 +16,9 @@ export function followEvents(queries: QueryClient): () => void {
   const end = new AbortController();
   const stale = new Stale(queries);
   const run = async (): Promise<void> => {
-    const options = { signal: end.signal, onOpen: noteWord, onReconnect: noteCut };
+    // Where events are missing nothing that is kept can be trusted.
+    const onGap = (): void => void queries.invalidateQueries();
+    const options = { signal: end.signal, onOpen: noteWord, onReconnect: noteCut, onGap };
     for await (const event of forge.watchEvents(options)) {
       noteWord();
       note(event, stale, queries);
@@ -109,9 +112,10 @@ function notePatch(operation: PatchOp, stale: Stale, queries: QueryClient): void
     if (task === undefined) stale.add("relations");
     else if (task.parent_task_attempt) stale.add("relations", task.parent_task_attempt);
   } else if (kind === "execution_processes") {
-    const process = operation.value as { task_attempt_id: string | null } | undefined;
+    const process = operation.value as ExecutionProcess | undefined;
     const attemptId = process?.task_attempt_id;
     if (!attemptId) return;
+    noteProcess(process);
     stale.add("attempt", attemptId);
     stale.add("branch-status", attemptId);
     stale.add("figures", attemptId);

@@ -20,11 +20,11 @@ import { IconButton } from "../ui/button";
 import { cx } from "../ui/class";
 import { Kbd } from "../ui/kbd";
 import { Toasts } from "../ui/toast";
-import { ApprovalWatch } from "./approvals";
 import { listenForKeys, useCommands } from "./commands";
 import { ConnectionBanner } from "./connection-banner";
 import { KeysHelp } from "./keys-help";
 import { lastProject, rememberProject } from "./last-project";
+import { Notices } from "./notices";
 import { Palette } from "./palette";
 import { ProjectSwitch } from "./project-switch";
 import { setTheme, useTheme } from "./theme";
@@ -61,7 +61,7 @@ export function Frame() {
       <BottomBar projectId={current} onSearch={() => setPalette(true)} />
       <Palette open={palette} onOpenChange={setPalette} projectId={current} />
       <KeysHelp open={keys} onOpenChange={setKeys} />
-      <ApprovalWatch />
+      <Notices />
       <Toasts />
     </div>
   );

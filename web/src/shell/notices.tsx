@@ -1,0 +1,59 @@
+// Tells the person what happens while they look elsewhere: the number of waiting questions in the title, a sound, and a
+// notification when the page is not in front. The last two as the settings say.
+
+import type { ExecutionProcess, NotificationSettings } from "@forge/client";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useEffect, useRef } from "react";
+import { approvalsQuery, attemptQuery, infoQuery } from "../api/queries";
+import { onAgentEnd } from "../live/ends";
+import { agentName } from "../ui/format";
+
+export function Notices() {
+  const queries = useQueryClient();
+  const { data: pending } = useQuery(approvalsQuery());
+  const { data: info } = useQuery(infoQuery());
+  const told = useRef<Set<string> | undefined>(undefined);
+  const settings = info?.config.notifications;
+  const count = pending?.length ?? 0;
+  useEffect(() => {
+    const bare = document.title.replace(/^\(\d+\) /, "");
+    document.title = count > 0 ? `(${count}) ${bare}` : bare;
+  }, [count]);
+  useEffect(() => {
+    if (pending === undefined) return;
+    const known = told.current;
+    told.current = new Set(pending.map(({ id }) => id));
+    // What waited before the page was opened is shown by it; only what is new is told.
+    if (known === undefined) return;
+    for (const { id, tool_name, message } of pending) {
+      if (!known.has(id)) tell(settings, `${tool_name} waits for your answer`, message, id);
+    }
+  }, [pending, settings]);
+  useEffect(
+    () =>
+      onAgentEnd(async (process) => {
+        if (!settings?.sound_enabled && !settings?.push_enabled) return;
+        const attempt = await queries.fetchQuery(attemptQuery(process.task_attempt_id ?? "")).catch(() => undefined);
+        if (attempt) tell(settings, attempt.task.title, endOf(process, attempt.executor), process.id);
+      }),
+    [queries, settings],
+  );
+  return null;
+}
+
+function endOf({ status }: ExecutionProcess, executor: string): string {
+  const word = { completed: "is done", failed: "failed", killed: "was stopped", running: "works" }[status];
+  return `${agentName(executor)} ${word}`;
+}
+
+function tell(settings: NotificationSettings | undefined, title: string, body: string, tag: string): void {
+  // Browsers refuse sounds until the page was clicked once; then there is none.
+  if (settings?.sound_enabled) void new Audio(`/api/sounds/${settings.sound_file}`).play().catch(() => {});
+  if (!settings?.push_enabled || !document.hidden) return;
+  if (typeof Notification === "undefined" || Notification.permission !== "granted") return;
+  const notification = new Notification(title, { body, tag, icon: "/favicon.svg" });
+  notification.onclick = () => {
+    window.focus();
+    notification.close();
+  };
+}
