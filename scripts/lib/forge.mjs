@@ -83,11 +83,17 @@ export class Forge {
     const path = join(this.dir, name);
     mkdirSync(path);
     writeFileSync(join(path, "README.md"), "# demo\n");
+    execFileSync("git", ["init", "-q", "-b", "main"], { cwd: path, timeout: PATIENCE_MS });
+    this.commit(path, "first");
+    return path;
+  }
+
+  /** Commits everything that is in a repository. */
+  commit(path, message) {
     const who = ["-c", "user.name=Test", "-c", "user.email=test@example.org"];
-    for (const args of [["init", "-q", "-b", "main"], ["add", "."], [...who, "commit", "-q", "-m", "first"]]) {
+    for (const args of [["add", "."], [...who, "commit", "-q", "-m", message]]) {
       execFileSync("git", args, { cwd: path, timeout: PATIENCE_MS });
     }
-    return path;
   }
 
   async close() {

@@ -33,6 +33,9 @@ const queries = new QueryClient({
 
 followEvents(queries);
 
+// The font of code, in time for the first log or diff; one that comes late is not used.
+void document.fonts.load('1em "Geist Mono Variable"').catch(() => {});
+
 const root = document.getElementById("root");
 if (root) {
   createRoot(root).render(
