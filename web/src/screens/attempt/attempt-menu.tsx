@@ -136,7 +136,13 @@ export function AttemptMenu({ attempt, processes }: Props) {
         <MenuLine />
         <MenuItem
           icon={<FileText aria-hidden />}
-          onSelect={() => void navigate({ to: "/projects/$projectId/tasks/$taskId", params: { projectId, taskId } })}
+          onSelect={() =>
+            void navigate({
+              to: "/projects/$projectId/tasks/$taskId",
+              params: { projectId, taskId },
+              search: { stay: true },
+            })
+          }
         >
           Task details
         </MenuItem>

@@ -43,6 +43,7 @@ export function AttemptHeader({ title, attempt, attempts, processes, waiting, on
           <Link
             to="/projects/$projectId/tasks/$taskId"
             params={{ projectId, taskId }}
+            search={{ stay: true }}
             title={title}
             className="rounded-sm hover:underline hover:underline-offset-4"
           >

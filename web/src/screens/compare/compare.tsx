@@ -22,7 +22,12 @@ export function Compare() {
   const { data: task } = useQuery(taskQuery(projectId, taskId));
   const { data: attempts, error, refetch } = useQuery(attemptsQuery(taskId));
   const back = (
-    <Link to="/projects/$projectId/tasks/$taskId" params={{ projectId, taskId }} className={buttonClass("plain", "sm")}>
+    <Link
+      to="/projects/$projectId/tasks/$taskId"
+      params={{ projectId, taskId }}
+      search={{ stay: true }}
+      className={buttonClass("plain", "sm")}
+    >
       Task
     </Link>
   );
