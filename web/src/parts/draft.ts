@@ -1,5 +1,5 @@
 // Text and forms that are not sent yet. Kept in this browser as they are written, so that neither closing nor reloading
-// loses them; forgotten when the server has taken them.
+// loses them; forgotten when the server has taken them. Invariant: nobody else touches `forge.draft.*`.
 
 import { useCallback, useEffect, useRef, useState } from "react";
 
@@ -21,6 +21,21 @@ export function writeDraft(place: string, value: unknown): void {
   } catch {
     // A full or forbidden storage must not stop anybody from writing.
   }
+}
+
+/** What was kept of a form, also by an older page: parts of another shape are those of `empty`. */
+export function restoreForm<T extends object>(empty: T, kept: unknown): T {
+  if (typeof kept !== "object" || kept === null) return empty;
+  const form = { ...empty };
+  for (const name of Object.keys(empty) as (keyof T & string)[]) {
+    const [expected, value] = [empty[name], (kept as Partial<T>)[name]];
+    if (value === undefined) continue;
+    // Where nothing is expected yet, anything may have come.
+    const isFree = expected === null || expected === undefined;
+    const isAlike = typeof value === typeof expected && Array.isArray(value) === Array.isArray(expected);
+    if (isFree || isAlike) form[name] = value;
+  }
+  return form;
 }
 
 export interface KeptDraft<T> {
@@ -66,4 +81,21 @@ export function useDraft<T>(place: string, restore: (kept: unknown) => T): KeptD
     };
   }, [save]);
   return { value, set, clear };
+}
+
+/** One field's words. They are kept at once, and another place has words of its own. */
+export function useDraftText(
+  place: string,
+  initial = "",
+): [text: string, set: (text: string) => void, clear: () => void] {
+  const read = (): string => {
+    const kept = readDraft(place);
+    return typeof kept === "string" ? kept : initial;
+  };
+  const [shown, show] = useState(() => ({ place, text: read() }));
+  const set = (text: string): void => {
+    writeDraft(place, text === initial ? null : text);
+    show({ place, text });
+  };
+  return [shown.place === place ? shown.text : read(), set, () => set(initial)];
 }

@@ -4,9 +4,9 @@ import { useMutation } from "@tanstack/react-query";
 import { Check, X } from "lucide-react";
 import { useState } from "react";
 import { forge } from "../../api/forge";
+import { useDraftText } from "../../parts/draft";
 import { Button } from "../../ui/button";
 import { TextField } from "../../ui/field";
-import { useKept } from "../../ui/kept";
 
 export function useAnswer(approvalId: string) {
   return useMutation({
@@ -30,7 +30,7 @@ export function Answer({ approvalId, withKeys, isDenying, onDenying, answer: giv
   const answer = given ?? ownAnswer;
   const denying = isDenying ?? own;
   const setDenying = onDenying ?? setOwn;
-  const [reason, keepReason, clearReason] = useKept(`approval.${approvalId}`);
+  const [reason, keepReason, clearReason] = useDraftText(`approval.${approvalId}`);
   const busyWith = answer.isPending ? answer.variables.isAllowed : undefined;
   // Until the question is gone, an answer that was taken is not asked for again.
   const isOver = answer.isSuccess;

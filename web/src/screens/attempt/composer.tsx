@@ -9,8 +9,8 @@ import { PromptBox } from "../../parts/prompt-box";
 import { useCommands } from "../../shell/commands";
 import { Button } from "../../ui/button";
 import { agentName } from "../../ui/format";
+import { useServerDraft } from "./server-draft";
 import { TurnOptions } from "./turn-options";
-import { useDraft } from "./use-draft";
 
 /** Agents that hear a message in the middle of their work. */
 const LISTENS: ReadonlySet<string> = new Set(["CLAUDE_CODE", "CODEX"]);
@@ -25,7 +25,7 @@ interface Props {
 }
 
 export function Composer({ attempt, variant: lastVariant, isRunning, onSwitchAgent, onSent }: Props) {
-  const draft = useDraft(attempt.id, attempt.task_id);
+  const draft = useServerDraft(attempt.id, attempt.task_id);
   const [variant, setVariant] = useState<string | null>();
   const [isFresh, setFresh] = useState(false);
   const [isUploading, setUploading] = useState(false);

@@ -1,5 +1,7 @@
 // Text that is typed in two places at once. Invariant: nothing that was typed in either is lost.
 
+import { readDraft, restoreForm, writeDraft } from "../../parts/draft";
+
 /** `base` is what both began with. */
 export function mergeText(base: string, mine: string, theirs: string): string {
   if (mine === base || mine === theirs) return theirs;
@@ -14,20 +16,11 @@ export interface Kept {
   base: string;
 }
 
-const keyOf = (attemptId: string): string => `forge.draft.attempt.${attemptId}`;
+const placeOf = (attemptId: string): string => `attempt.${attemptId}`;
+const NOTHING: Kept = { text: "", base: "" };
 
-export function readKept(attemptId: string): Kept {
-  const stored = localStorage.getItem(keyOf(attemptId));
-  if (stored === null) return { text: "", base: "" };
-  try {
-    const { text, base }: Partial<Kept> = JSON.parse(stored);
-    return { text: String(text ?? ""), base: String(base ?? "") };
-  } catch {
-    return { text: stored, base: "" };
-  }
-}
+export const readKept = (attemptId: string): Kept => restoreForm(NOTHING, readDraft(placeOf(attemptId)));
 
-export function keep(attemptId: string, kept: Kept): void {
-  if (kept.text === kept.base) localStorage.removeItem(keyOf(attemptId));
-  else localStorage.setItem(keyOf(attemptId), JSON.stringify(kept));
+export function keep(attemptId: string, { text, base }: Kept): void {
+  writeDraft(placeOf(attemptId), text === base ? null : { text, base });
 }

@@ -5,6 +5,7 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { forge } from "../../api/forge";
 import { branchStatusQuery, commitDistanceQuery } from "../../api/queries";
+import { useDraftText } from "../../parts/draft";
 import { Button } from "../../ui/button";
 import { Dialog } from "../../ui/dialog";
 import { Switch, TextArea } from "../../ui/field";
@@ -21,8 +22,7 @@ interface Props {
 }
 
 export function RetryDialog({ attempt, process, later, onClose }: Props) {
-  const key = `forge.draft.retry.${process.id}`;
-  const [prompt, setPrompt] = useState(() => localStorage.getItem(key) ?? promptOf(process) ?? "");
+  const [prompt, setPrompt, clearPrompt] = useDraftText(`retry.${process.id}`, promptOf(process));
   const [isReset, setReset] = useState(true);
   const [isForced, setForced] = useState(false);
   const { data: branch } = useQuery(branchStatusQuery(attempt.id));
@@ -38,15 +38,11 @@ export function RetryDialog({ attempt, process, later, onClose }: Props) {
         body: { process_id: process.id, prompt, perform_git_reset: isReset, force_when_dirty: isForced },
       }),
     onSuccess: ({ git_reset_needed, git_reset_applied }) => {
-      localStorage.removeItem(key);
+      clearPrompt();
       if (isReset && git_reset_needed && !git_reset_applied) toast.failed("The files could not be taken back.");
       onClose();
     },
   });
-  const type = (text: string): void => {
-    setPrompt(text);
-    localStorage.setItem(key, text);
-  };
 
   return (
     <Dialog
@@ -73,7 +69,7 @@ export function RetryDialog({ attempt, process, later, onClose }: Props) {
       }
     >
       <div className="flex flex-col gap-4">
-        <TextArea label="Message" rows={6} value={prompt} onChange={(event) => type(event.target.value)} />
+        <TextArea label="Message" rows={6} value={prompt} onChange={(event) => setPrompt(event.target.value)} />
         <Switch
           label="Take the files back too"
           hint={resetHint(distance?.ahead_from_head, dirty)}

@@ -7,13 +7,13 @@ import { CircleAlert, Undo2 } from "lucide-react";
 import { useState } from "react";
 import { forge } from "../../api/forge";
 import { beadsQuery } from "../../api/queries";
+import { useDraftText } from "../../parts/draft";
 import { Badge } from "../../ui/badge";
 import { Button, buttonClass } from "../../ui/button";
 import { Ago } from "../../ui/clock";
 import { Dialog } from "../../ui/dialog";
 import { Select, TextArea } from "../../ui/field";
 import { count } from "../../ui/format";
-import { useKept } from "../../ui/kept";
 import { Markdown } from "../../ui/markdown";
 import { holderOf, PRIORITIES, SECTION_TITLE, sectionOf, urgency } from "./bead";
 import { Facts, Panel, Section } from "./panel";
@@ -169,7 +169,7 @@ interface ChangeProps {
 }
 
 function Comments({ projectId, bead, onSuccess }: ChangeProps) {
-  const [text, keep, clear] = useKept(`bead.${bead.id}.comment`);
+  const [text, keep, clear] = useDraftText(`bead.${bead.id}.comment`);
   const comment = useMutation({
     mutationFn: () =>
       forge.request("POST /api/beads/{bead_id}/comment", {
@@ -221,7 +221,7 @@ interface CloseProps extends ChangeProps {
 }
 
 function CloseBead({ projectId, bead, open, onOpenChange, onSuccess }: CloseProps) {
-  const [reason, keep, clear] = useKept(`bead.${bead.id}.close`);
+  const [reason, keep, clear] = useDraftText(`bead.${bead.id}.close`);
   const close = useMutation({
     mutationFn: () =>
       forge.request("POST /api/beads/{bead_id}/close", {

@@ -5,10 +5,10 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { forge } from "../../api/forge";
 import { beadsQuery } from "../../api/queries";
+import { useDraftText } from "../../parts/draft";
 import { Button } from "../../ui/button";
 import { Dialog } from "../../ui/dialog";
 import { Select, TextArea, TextField } from "../../ui/field";
-import { useKept } from "../../ui/kept";
 import { PRIORITIES, TYPES } from "./bead";
 
 interface Props {
@@ -23,10 +23,10 @@ const words = (text: string): string[] => text.split(/[\s,]+/).filter(Boolean);
 
 export function NewBead({ projectId, beads, open, onOpenChange, onCreated }: Props) {
   const place = `bead.${projectId}`;
-  const [title, keepTitle, clearTitle] = useKept(`${place}.title`);
-  const [description, keepDescription, clearDescription] = useKept(`${place}.description`);
-  const [labels, keepLabels, clearLabels] = useKept(`${place}.labels`);
-  const [after, keepAfter, clearAfter] = useKept(`${place}.after`);
+  const [title, keepTitle, clearTitle] = useDraftText(`${place}.title`);
+  const [description, keepDescription, clearDescription] = useDraftText(`${place}.description`);
+  const [labels, keepLabels, clearLabels] = useDraftText(`${place}.labels`);
+  const [after, keepAfter, clearAfter] = useDraftText(`${place}.after`);
   const [priority, setPriority] = useState("2");
   const [type, setType] = useState<string>("task");
   const queries = useQueryClient();

@@ -6,9 +6,9 @@ import { CornerDownLeft, OctagonPause } from "lucide-react";
 import { useLayoutEffect, useRef } from "react";
 import { forge } from "../../api/forge";
 import { paneQuery } from "../../api/queries";
+import { useDraftText } from "../../parts/draft";
 import { Button, IconButton } from "../../ui/button";
 import { TextField } from "../../ui/field";
-import { useKept } from "../../ui/kept";
 import { messageOf } from "../../ui/state";
 import { toast } from "../../ui/toast";
 import { Section } from "./panel";
@@ -55,7 +55,7 @@ export function Pane({ worker }: { worker: ListedWorker }) {
 }
 
 function Line({ workerId }: { workerId: string }) {
-  const [line, keep, clear] = useKept(`worker.${workerId}`);
+  const [line, keep, clear] = useDraftText(`worker.${workerId}`);
   const path = { worker_id: workerId };
   const send = useMutation({
     mutationFn: (line: string) => forge.request("POST /api/workers/{worker_id}/send", { path, body: { line } }),

@@ -2,10 +2,10 @@ import type { ListedWorker } from "@forge/client";
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { forge } from "../../api/forge";
+import { useDraftText } from "../../parts/draft";
 import { Button } from "../../ui/button";
 import { Dialog } from "../../ui/dialog";
 import { Switch, TextField } from "../../ui/field";
-import { useKept } from "../../ui/kept";
 
 interface Props {
   worker: ListedWorker;
@@ -14,7 +14,7 @@ interface Props {
 }
 
 export function PauseWorker({ worker, open, onOpenChange }: Props) {
-  const [reason, keep, clear] = useKept(`pause.${worker.id}`);
+  const [reason, keep, clear] = useDraftText(`pause.${worker.id}`);
   const [freeze, setFreeze] = useState(false);
   const pause = useMutation({
     mutationFn: () =>

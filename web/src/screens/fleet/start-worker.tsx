@@ -5,6 +5,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { forge } from "../../api/forge";
 import { launchersQuery, projectsQuery, workerDefinitionsQuery, workersQuery } from "../../api/queries";
+import { restoreForm, useDraft } from "../../parts/draft";
 import { Button } from "../../ui/button";
 import { Dialog } from "../../ui/dialog";
 import { Select, TextArea, TextField } from "../../ui/field";
@@ -25,36 +26,22 @@ interface Order {
   model: string;
   tier: string;
   /** Absent until somebody writes one. */
-  workspace?: string;
+  workspace: string | undefined;
   id: string;
   bead: string;
 }
 
-const EMPTY: Order = { definition: "", launcher: "", model: "", tier: "", id: "", bead: "" };
-const KEY = "forge.draft.worker";
-
-/** What was filled in before, if the dialog was left or the page was closed. */
-function keptOrder(): Order {
-  try {
-    return { ...EMPTY, ...(JSON.parse(localStorage.getItem(KEY) ?? "{}") as Partial<Order>) };
-  } catch {
-    return EMPTY;
-  }
-}
+const EMPTY: Order = { definition: "", launcher: "", model: "", tier: "", workspace: undefined, id: "", bead: "" };
 
 export function StartWorker({ open, onOpenChange, onStarted }: Props) {
-  const [order, setOrder] = useState(keptOrder);
+  const { value: order, set, clear } = useDraft("worker", (kept) => restoreForm(EMPTY, kept));
   // May hold secrets, so the browser does not keep it.
   const [variables, setVariables] = useState("");
   const queries = useQueryClient();
   const { data: defined } = useQuery({ ...workerDefinitionsQuery(), enabled: open });
   const { data: launchers } = useQuery({ ...launchersQuery(), enabled: open });
   const { data: projects } = useQuery(projectsQuery());
-  const change = (more: Partial<Order>): void => {
-    const next = { ...order, ...more };
-    localStorage.setItem(KEY, JSON.stringify(next));
-    setOrder(next);
-  };
+  const change = (part: Partial<Order>): void => set((now) => ({ ...now, ...part }));
   const definition = defined?.definitions.find(({ name }) => name === order.definition);
   const launcher = order.launcher || (definition ? "" : (launchers?.[0]?.name ?? ""));
   const workspace = order.workspace ?? (definition?.workspace ? "" : (projects?.[0]?.git_repo_path ?? ""));
@@ -62,8 +49,7 @@ export function StartWorker({ open, onOpenChange, onStarted }: Props) {
     mutationFn: () =>
       forge.request("POST /api/workers", { body: bodyOf({ ...order, launcher, workspace }, variables) }),
     onSuccess: async ({ id }) => {
-      localStorage.removeItem(KEY);
-      setOrder(EMPTY);
+      clear();
       setVariables("");
       await queries.refetchQueries(workersQuery());
       toast.done(`Started ${id}`);

@@ -3,6 +3,7 @@
 // Typing tells nobody: boxes own what is in them, and the store only keeps it.
 
 import { useSyncExternalStore } from "react";
+import { readDraft, restoreForm, writeDraft } from "../../parts/draft";
 import type { Side } from "./patch";
 
 export interface Comment {
@@ -25,16 +26,7 @@ export interface ReviewDraft {
 }
 
 const NOTHING: ReviewDraft = { comments: [], overall: "" };
-const keyOf = (attemptId: string): string => `forge.draft.review.${attemptId}`;
-
-function load(attemptId: string): ReviewDraft {
-  try {
-    const stored: unknown = JSON.parse(localStorage.getItem(keyOf(attemptId)) ?? "null");
-    return stored && typeof stored === "object" ? { ...NOTHING, ...stored } : NOTHING;
-  } catch {
-    return NOTHING;
-  }
-}
+const placeOf = (attemptId: string): string => `review.${attemptId}`;
 
 export class CommentStore {
   readonly #attemptId: string;
@@ -44,7 +36,7 @@ export class CommentStore {
 
   constructor(attemptId: string) {
     this.#attemptId = attemptId;
-    this.#draft = load(attemptId);
+    this.#draft = restoreForm(NOTHING, readDraft(placeOf(attemptId)));
   }
 
   readonly read = (): ReviewDraft => this.#draft;
@@ -120,8 +112,7 @@ export class CommentStore {
   #keep(draft: ReviewDraft): void {
     this.#draft = draft;
     const isEmpty = draft.comments.length === 0 && draft.overall === "";
-    if (isEmpty) localStorage.removeItem(keyOf(this.#attemptId));
-    else localStorage.setItem(keyOf(this.#attemptId), JSON.stringify(draft));
+    writeDraft(placeOf(this.#attemptId), isEmpty ? null : draft);
   }
 
   #tell(): void {

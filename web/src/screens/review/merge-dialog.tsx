@@ -1,12 +1,12 @@
 import type { TaskAttemptDetail } from "@forge/client";
 import { GitMerge } from "lucide-react";
 import { forge } from "../../api/forge";
+import { useDraftText } from "../../parts/draft";
 import { Button } from "../../ui/button";
 import { Dialog } from "../../ui/dialog";
 import { TextArea } from "../../ui/field";
 import { toast } from "../../ui/toast";
 import type { Acts } from "./branch-acts";
-import { useKeptText } from "./kept-text";
 import { ConflictWarnings } from "./radar";
 
 interface Props {
@@ -18,7 +18,7 @@ interface Props {
 
 /** The last look before the work lands: one commit, and its message. */
 export function MergeDialog({ attempt, target, acts, onClose }: Props) {
-  const [message, setMessage, clearMessage] = useKeptText(`merge.${attempt.id}`);
+  const [message, setMessage, clearMessage] = useDraftText(`merge.${attempt.id}`);
   const merge = async (): Promise<void> => {
     const body = message.trim() ? { message: message.trim() } : undefined;
     const path = { attempt_id: attempt.id };

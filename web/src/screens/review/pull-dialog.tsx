@@ -1,12 +1,12 @@
 import type { GitBranch, TaskAttemptDetail } from "@forge/client";
 import { useState } from "react";
 import { forge } from "../../api/forge";
+import { useDraftText } from "../../parts/draft";
 import { Button } from "../../ui/button";
 import { Dialog } from "../../ui/dialog";
 import { Select, TextArea, TextField } from "../../ui/field";
 import { toast } from "../../ui/toast";
 import type { Acts } from "./branch-acts";
-import { useKeptText } from "./kept-text";
 
 interface Props {
   attempt: TaskAttemptDetail;
@@ -18,8 +18,8 @@ interface Props {
 
 /** A pull request on GitHub: a new one, or one that is there already for this branch. */
 export function PullDialog({ attempt, target, branches, acts, onClose }: Props) {
-  const [title, setTitle, clearTitle] = useKeptText(`pull.title.${attempt.id}`, attempt.task.title);
-  const [body, setBody, clearBody] = useKeptText(`pull.body.${attempt.id}`, attempt.task.description ?? "");
+  const [title, setTitle, clearTitle] = useDraftText(`pull.title.${attempt.id}`, attempt.task.title);
+  const [body, setBody, clearBody] = useDraftText(`pull.body.${attempt.id}`, attempt.task.description ?? "");
   const [base, setBase] = useState(target);
   const create = async (): Promise<void> => {
     const given = { title: title.trim(), description: body, target_branch: base };

@@ -5,9 +5,9 @@ import type { DirectoryEntry, Project } from "@forge/client";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { FolderGit2 } from "lucide-react";
-import { useState } from "react";
 import { forge } from "../../api/forge";
 import { folderQuery, projectsQuery, repositoriesQuery } from "../../api/queries";
+import { restoreForm, useDraft } from "../../parts/draft";
 import { Button } from "../../ui/button";
 import { Dialog } from "../../ui/dialog";
 import { Switch, TextField } from "../../ui/field";
@@ -18,45 +18,31 @@ import { PathField } from "./path-field";
 interface Form {
   path: string;
   /** Absent until somebody types one: then it is the folder's. */
-  name?: string;
+  name: string | undefined;
   fresh: boolean;
 }
 
-const DRAFT = "forge.draft.add-repository";
-const EMPTY: Form = { path: "", fresh: false };
-
-function keptForm(): Form {
-  try {
-    const { path, name, fresh }: Partial<Form> = JSON.parse(localStorage.getItem(DRAFT) ?? "{}");
-    return typeof path === "string"
-      ? { path, name: typeof name === "string" ? name : undefined, fresh: fresh === true }
-      : EMPTY;
-  } catch {
-    return EMPTY;
-  }
-}
+const EMPTY: Form = { path: "", name: undefined, fresh: false };
 
 export function AddRepository({ open, onOpenChange }: { open: boolean; onOpenChange: (open: boolean) => void }) {
   return open ? <AddDialog onClose={() => onOpenChange(false)} /> : null;
 }
 
 function AddDialog({ onClose }: { onClose: () => void }) {
-  const [form, setForm] = useState(keptForm);
+  const { value: form, set, clear } = useDraft("add-repository", (kept) => restoreForm(EMPTY, kept));
   const { data: home } = useQuery(folderQuery(undefined));
   const navigate = useNavigate();
   const queries = useQueryClient();
   const change = (part: Partial<Form>): void => {
-    const next = { ...form, ...part };
-    setForm(next);
+    set((now) => ({ ...now, ...part }));
     add.reset();
-    localStorage.setItem(DRAFT, JSON.stringify(next));
   };
   const path = bare(expand(form.path.trim(), home?.current_path));
   const name = form.name ?? nameOf(path);
   const add = useMutation({
     mutationFn: () => forge.createProject({ name: name.trim(), git_repo_path: path, use_existing_repo: !form.fresh }),
     onSuccess: ({ id: projectId }) => {
-      localStorage.removeItem(DRAFT);
+      clear();
       void queries.invalidateQueries(projectsQuery());
       void navigate({ to: "/projects/$projectId/tasks", params: { projectId } });
     },

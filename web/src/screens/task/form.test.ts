@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { EMPTY, flawsOf, isEmpty, parseBudget, parseIssue, restoreForm, withAttempts, withTemplate } from "./form";
+import { restoreForm } from "../../parts/draft";
+import { EMPTY, flawsOf, isEmpty, parseBudget, parseIssue, withAttempts, withTemplate } from "./form";
 
 const template = (title: string, description: string | null) => ({
   id: "t",
@@ -13,12 +14,12 @@ const template = (title: string, description: string | null) => ({
 
 test("a form comes back as it was, and odd parts of it are left out", () => {
   const form = { ...EMPTY, title: "A", labels: ["x"], made: { taskId: "t", attempts: [null] } };
-  expect(restoreForm(JSON.parse(JSON.stringify(form)))).toEqual(form);
-  expect(restoreForm({ title: 4, labels: "x", agents: {}, unknown: 1, description: "kept" })).toEqual({
+  expect(restoreForm(EMPTY, JSON.parse(JSON.stringify(form)))).toEqual(form);
+  expect(restoreForm(EMPTY, { title: 4, labels: "x", agents: {}, unknown: 1, description: "kept" })).toEqual({
     ...EMPTY,
     description: "kept",
   });
-  expect(restoreForm(null)).toEqual(EMPTY);
+  expect(restoreForm(EMPTY, null)).toEqual(EMPTY);
 });
 
 test("a template fills what is empty and adds to what is written", () => {

@@ -47,17 +47,6 @@ export const EMPTY: TaskForm = {
   made: null,
 };
 
-/** What was kept of a form, also by an older page: parts of another shape are left out. */
-export function restoreForm(kept: unknown): TaskForm {
-  if (typeof kept !== "object" || kept === null) return EMPTY;
-  const sameShape = ([name, value]: [string, unknown]): boolean => {
-    if (!(name in EMPTY)) return false;
-    const expected = EMPTY[name as keyof TaskForm];
-    return expected === null || (typeof value === typeof expected && Array.isArray(value) === Array.isArray(expected));
-  };
-  return { ...EMPTY, ...Object.fromEntries(Object.entries(kept).filter(sameShape)) };
-}
-
 export function isEmpty(form: TaskForm): boolean {
   return !form.title.trim() && !form.description.trim() && !form.issue.trim() && form.images.length === 0;
 }

@@ -4,14 +4,14 @@ import { ForgeError } from "@forge/client";
 import { useNavigate } from "@tanstack/react-router";
 import { Play } from "lucide-react";
 import { type KeyboardEvent, useState } from "react";
-import { useDraft } from "../../parts/draft";
+import { restoreForm, useDraft } from "../../parts/draft";
 import { Button } from "../../ui/button";
 import { Dialog } from "../../ui/dialog";
 import { Failure, messageOf } from "../../ui/state";
 import { toast } from "../../ui/toast";
 import { Tooltip } from "../../ui/tooltip";
 import { Fields } from "./fields";
-import { flawsOf, isEmpty, type Made, restoreForm, type TaskForm } from "./form";
+import { EMPTY, flawsOf, isEmpty, type Made, type TaskForm } from "./form";
 import { create, type Failures, launch } from "./launch";
 import { StartFields, useAgents } from "./start-fields";
 
@@ -26,7 +26,7 @@ function explain(error: unknown): string {
 
 export function NewTaskDialog({ projectId, onClose }: { projectId: string; onClose: () => void }) {
   const navigate = useNavigate();
-  const { value: form, set, clear } = useDraft(`new-task.${projectId}`, restoreForm);
+  const { value: form, set, clear } = useDraft(`new-task.${projectId}`, (kept) => restoreForm(EMPTY, kept));
   const agents = useAgents(projectId, form);
   const [busy, setBusy] = useState<Busy>(null);
   const [uploading, setUploading] = useState(false);

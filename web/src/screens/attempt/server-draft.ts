@@ -26,7 +26,7 @@ export interface DraftBox {
   unqueue: () => Promise<void>;
 }
 
-export function useDraft(attemptId: string, taskId: string): DraftBox {
+export function useServerDraft(attemptId: string, taskId: string): DraftBox {
   const queries = useQueryClient();
   const { data: draft } = useQuery(draftQuery(attemptId));
   const [text, show] = useState(() => readKept(attemptId).text);
