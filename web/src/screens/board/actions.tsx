@@ -2,14 +2,15 @@
 
 import type { TaskWithAttemptStatus as Task } from "@forge/client";
 import { useMutation } from "@tanstack/react-query";
-import { type ReactNode, useState } from "react";
+import { lazy, type ReactNode, Suspense, useState } from "react";
 import { forge } from "../../api/forge";
 import { useDefaultAgent } from "../../parts/agent-picker";
-import { useConfirm } from "../../ui/dialog";
 import { agentName } from "../../ui/format";
 import { messageOf } from "../../ui/state";
 import { toast } from "../../ui/toast";
-import { EditTask } from "./edit-task";
+import { useDeleteTask } from "../task/delete-task";
+
+const EditTask = lazy(async () => ({ default: (await import("../task/edit-task")).EditTask }));
 
 interface Actions {
   start: (task: Task) => void;
@@ -21,7 +22,7 @@ interface Actions {
 /** `onClose` is told when a dialog has gone, to give the focus back. */
 export function useTaskActions(onClose: () => void): Actions {
   const [edited, setEdited] = useState<Task>();
-  const { ask, dialog } = useConfirm();
+  const { ask: remove, dialog } = useDeleteTask();
   const { executor, variant } = useDefaultAgent();
   const start = useMutation({
     mutationFn: (task: Task) =>
@@ -29,20 +30,6 @@ export function useTaskActions(onClose: () => void): Actions {
     onSuccess: (_attempt, task) => toast.done(`${agentName(executor)} started on “${task.title}”`),
     onError: (error, task) => toast.failed(`“${task.title}” was not started: ${messageOf(error)}`),
   });
-  const remove = (task: Task): void =>
-    ask({
-      title: "Delete this task?",
-      about: `“${task.title}” goes with its attempts and logs, and their worktrees are put away. Branches stay.`,
-      verb: "Delete",
-      onConfirm: async () => {
-        try {
-          await forge.deleteTask(task.project_id, task.id);
-        } catch (error) {
-          toast.failed(messageOf(error));
-          throw error;
-        }
-      },
-    });
   const close = (): void => {
     setEdited(undefined);
     onClose();
@@ -54,7 +41,7 @@ export function useTaskActions(onClose: () => void): Actions {
     dialogs: (
       <>
         {dialog}
-        {edited && <EditTask key={edited.id} task={edited} onClose={close} />}
+        <Suspense fallback={null}>{edited && <EditTask key={edited.id} task={edited} onClose={close} />}</Suspense>
       </>
     ),
   };

@@ -12,6 +12,13 @@ export interface Made {
   attempts: readonly (string | null)[];
 }
 
+export interface TaskWords {
+  title: string;
+  description: string;
+  images: readonly Image[];
+  labels: readonly string[];
+}
+
 /** How attempts are to be started. */
 export interface StartForm {
   /** One per attempt; `null` is the default agent. */
@@ -23,14 +30,10 @@ export interface StartForm {
   useWorktree: boolean;
 }
 
-export interface TaskForm extends StartForm {
+export interface TaskForm extends StartForm, TaskWords {
   mode: "write" | "issue";
   /** A number or an address. */
   issue: string;
-  title: string;
-  description: string;
-  images: readonly Image[];
-  labels: readonly string[];
   made: Made | null;
 }
 

@@ -1,20 +1,17 @@
 // A task by its address: the newest attempt if there is one, else (or when asked to stay) the task itself.
 
 import { ForgeError, type Task, type TaskAttempt } from "@forge/client";
-import { useMutation, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { Link, Navigate, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { ChevronLeft, Compass, Play, Trash2 } from "lucide-react";
 import { useState } from "react";
-import { forge } from "../../api/forge";
 import { attemptsQuery, taskQuery } from "../../api/queries";
 import { useCommands } from "../../shell/commands";
 import { useTitle } from "../../shell/page";
 import { Button, buttonClass, IconButton } from "../../ui/button";
-import { useConfirm } from "../../ui/dialog";
-import { count } from "../../ui/format";
 import { Empty, Failure, Waiting } from "../../ui/state";
-import { toast } from "../../ui/toast";
 import { Attempts } from "./attempts";
+import { useDeleteTask } from "./delete-task";
 import { Description, useWriting } from "./description";
 import { Properties } from "./properties";
 import { Parent, Subtasks } from "./relations";
@@ -62,32 +59,16 @@ function Missing({ projectId }: { projectId: string }) {
   );
 }
 
-function useDelete(task: Task, attempts: readonly TaskAttempt[]) {
-  const navigate = useNavigate();
-  const confirm = useConfirm();
-  const remove = useMutation({
-    mutationFn: () => forge.deleteTask(task.project_id, task.id),
-    onSuccess: () => {
-      toast.done(`Deleted “${task.title}”`);
-      void navigate({ to: "/projects/$projectId/tasks", params: { projectId: task.project_id }, replace: true });
-    },
-  });
-  const about =
-    attempts.length === 0
-      ? "The task is gone for good."
-      : `${count(attempts.length, "attempt")} and what was said in them are gone for good. Branches stay.`;
-  const ask = (): void =>
-    confirm.ask({ title: `Delete “${task.title}”?`, about, verb: "Delete", onConfirm: () => remove.mutateAsync() });
-  return { ask, dialog: confirm.dialog };
-}
-
 function TaskPage({ task, attempts }: { task: Task; attempts: readonly TaskAttempt[] }) {
   const { id: taskId, project_id: projectId } = task;
   useTitle(task.title);
   const [starting, setStarting] = useState(false);
   const writing = useWriting(taskId);
-  const removal = useDelete(task, attempts);
   const navigate = useNavigate();
+  const deletion = useDeleteTask(
+    () => void navigate({ to: "/projects/$projectId/tasks", params: { projectId }, replace: true }),
+  );
+  const askDelete = (): void => deletion.ask(task);
   const start = (): void => {
     setStarting(true);
     // The first attempt would otherwise lead away while the next ones are being started.
@@ -95,7 +76,7 @@ function TaskPage({ task, attempts }: { task: Task; attempts: readonly TaskAttem
   };
   useCommands([
     { id: "task-start", label: "Start an attempt", group: "Task", keys: "s", words: "run agent", run: start },
-    { id: "task-delete", label: "Delete the task", group: "Task", run: removal.ask },
+    { id: "task-delete", label: "Delete the task", group: "Task", run: askDelete },
   ]);
   return (
     <div className="h-full overflow-auto">
@@ -109,7 +90,7 @@ function TaskPage({ task, attempts }: { task: Task; attempts: readonly TaskAttem
           Board
         </Link>
         <div className="ml-auto flex items-center gap-2">
-          <IconButton label="Delete the task" onClick={removal.ask}>
+          <IconButton label="Delete the task" onClick={askDelete}>
             <Trash2 className="size-4" aria-hidden />
           </IconButton>
           {attempts.length > 0 && (
@@ -132,7 +113,7 @@ function TaskPage({ task, attempts }: { task: Task; attempts: readonly TaskAttem
         </aside>
       </div>
       <StartAttempt projectId={projectId} taskId={taskId} open={starting} onOpenChange={setStarting} />
-      {removal.dialog}
+      {deletion.dialog}
     </div>
   );
 }

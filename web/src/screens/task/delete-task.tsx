@@ -1,0 +1,32 @@
+// Deleting a task: asked once more, and said with what it takes along. `dialog` belongs into the tree.
+
+import type { Task } from "@forge/client";
+import type { ReactNode } from "react";
+import { forge } from "../../api/forge";
+import { useConfirm } from "../../ui/dialog";
+import { messageOf } from "../../ui/state";
+import { toast } from "../../ui/toast";
+
+type Deleted = Pick<Task, "id" | "project_id" | "title">;
+
+export function useDeleteTask(onDeleted?: () => void): { ask: (task: Deleted) => void; dialog: ReactNode } {
+  const { ask, dialog } = useConfirm();
+  const remove = async ({ id, project_id, title }: Deleted): Promise<void> => {
+    try {
+      await forge.deleteTask(project_id, id);
+    } catch (error) {
+      toast.failed(messageOf(error));
+      throw error;
+    }
+    toast.done(`Deleted “${title}”`);
+    onDeleted?.();
+  };
+  const askFor = (task: Deleted): void =>
+    ask({
+      title: `Delete “${task.title}”?`,
+      about: "It goes with its attempts and logs, and their worktrees are put away. Branches stay.",
+      verb: "Delete",
+      onConfirm: () => remove(task),
+    });
+  return { ask: askFor, dialog };
+}
