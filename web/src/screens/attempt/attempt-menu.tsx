@@ -20,11 +20,11 @@ import { forge } from "../../api/forge";
 import { projectsQuery } from "../../api/queries";
 import { useCommands } from "../../shell/commands";
 import { IconButton } from "../../ui/button";
+import { copyText } from "../../ui/copy";
 import { useConfirm } from "../../ui/dialog";
 import { Menu, MenuItem, MenuLine } from "../../ui/menu";
 import { toast } from "../../ui/toast";
 import { BudgetDialog } from "./budget-dialog";
-import { copyText } from "./copy-button";
 
 interface Props {
   attempt: TaskAttempt;

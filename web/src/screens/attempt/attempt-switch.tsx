@@ -3,7 +3,7 @@
 import type { ListedAttempt, TaskAttempt } from "@forge/client";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { ChevronsUpDown, Columns2, Plus } from "lucide-react";
-import { agentLabel } from "../../parts/agents";
+import { agentLabel, choiceOf } from "../../parts/agents";
 import { ATTEMPT_STATE } from "../../parts/status";
 import { Dot } from "../../ui/badge";
 import { Ago } from "../../ui/clock";
@@ -78,11 +78,10 @@ export function AttemptSwitch({ attempt, attempts, onNew }: Props) {
         </MenuItem>
       )}
       <MenuItem icon={<Plus aria-hidden />} onSelect={onNew}>
-        New attempt…
+        Start an attempt…
       </MenuItem>
     </Menu>
   );
 }
 
-const nameOf = ({ executor_profile_id: { executor, variant = null, model = null } }: TaskAttempt): string =>
-  agentLabel({ executor, variant, model });
+const nameOf = ({ executor_profile_id }: TaskAttempt): string => agentLabel(choiceOf(executor_profile_id));

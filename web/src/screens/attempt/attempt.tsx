@@ -13,7 +13,6 @@ import { Empty, Failure, Waiting } from "../../ui/state";
 import { AttemptMenu } from "./attempt-menu";
 import { AttemptHeader } from "./header";
 import { LogView } from "./log-view";
-import { NewAttemptDialog } from "./new-attempt-dialog";
 import { Tabs, VIEWS } from "./tabs";
 
 const ROUTE = "/projects/$projectId/tasks/$taskId/attempts/$attemptId";
@@ -21,6 +20,9 @@ const ROUTE = "/projects/$projectId/tasks/$taskId/attempts/$attemptId";
 const Review = lazy(() => import("../review/review").then(({ Review }) => ({ default: Review })));
 const RawView = lazy(() => import("./raw-view").then(({ RawView }) => ({ default: RawView })));
 const ProcessesView = lazy(() => import("./processes-view").then(({ ProcessesView }) => ({ default: ProcessesView })));
+const StartAttempt = lazy(() =>
+  import("../task/start-attempt").then(({ StartAttempt }) => ({ default: StartAttempt })),
+);
 
 export function AttemptScreen() {
   const { attemptId } = useParams({ from: ROUTE });
@@ -54,7 +56,7 @@ function Screen() {
       run: () =>
         void navigate({ to: ROUTE, params: { projectId, taskId, attemptId }, search: view === "log" ? {} : { view } }),
     })),
-    { id: "attempt-new", label: "New attempt", group: "Attempt", run: () => setNewFrom("anew") },
+    { id: "attempt-new", label: "Start an attempt", group: "Attempt", run: () => setNewFrom("anew") },
   ]);
 
   const error = attempts.error ?? task.error;
@@ -101,7 +103,16 @@ function Screen() {
         )}
         {view === "processes" && <ProcessesView attempt={attempt} processes={processes} isWaiting={isWaiting} />}
       </Suspense>
-      {newFrom && <NewAttemptDialog attempt={attempt} from={newFrom} onClose={() => setNewFrom(undefined)} />}
+      {newFrom && (
+        <Suspense fallback={null}>
+          <StartAttempt
+            projectId={projectId}
+            taskId={taskId}
+            origin={{ attempt, from: newFrom }}
+            onClose={() => setNewFrom(undefined)}
+          />
+        </Suspense>
+      )}
     </div>
   );
 }

@@ -4,8 +4,8 @@ import type { ErrorEntry, NormalizedEntry } from "@forge/client";
 import { Brain, ChevronRight, CircleAlert, History, UserRound } from "lucide-react";
 import { Button, IconButton } from "../../ui/button";
 import { cx } from "../../ui/class";
+import { CopyButton } from "../../ui/copy";
 import { Markdown } from "../../ui/markdown";
-import { CopyButton } from "./copy-button";
 import { useOpened } from "./opened";
 import { firstLine } from "./words";
 

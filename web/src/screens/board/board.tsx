@@ -20,6 +20,7 @@ import { NewTask } from "../task/new-task";
 import { useTaskActions } from "./actions";
 import { CardMenu, type MenuPlace } from "./card-menu";
 import { type CardsShown, Column, ColumnGhost } from "./column";
+import { ColumnTabs } from "./column-tabs";
 import { DragRoom } from "./drag";
 import { facetsOf, isFiltered, readFilter, shownColumns } from "./filter";
 import { Filters } from "./filters";
@@ -28,7 +29,6 @@ import { useBoardKeyboard } from "./keyboard";
 import { clashesOf } from "./marks";
 import { useMoves } from "./moves";
 import { placeOn } from "./place";
-import { Segments } from "./segments";
 import { Summary } from "./summary";
 
 const route = getRouteApi("/projects/$projectId/tasks");
@@ -129,7 +129,7 @@ function ProjectBoard({ projectId }: { projectId: string }) {
       <DragRoom onMove={move}>
         <div className="flex h-full flex-col gap-3 p-3 md:p-4">
           {narrow && (
-            <Segments
+            <ColumnTabs
               columns={columns}
               counts={loading ? undefined : new Map([...groups].map(([status, group]) => [status, group.length]))}
               chosen={single?.status ?? "todo"}

@@ -1,42 +1,59 @@
 // Gives a task to one or several agents once more, each on a fresh branch.
 
+import type { ListedAttempt } from "@forge/client";
 import { useNavigate } from "@tanstack/react-router";
 import { Play } from "lucide-react";
 import { useState } from "react";
+import { choiceOf } from "../../parts/agents";
 import { Button } from "../../ui/button";
 import { Dialog } from "../../ui/dialog";
-import { EMPTY_START, type Made, parseBudget } from "./form";
+import { EMPTY_START, type Made, parseBudget, type StartForm } from "./form";
 import { type Failures, startAll } from "./launch";
 import { StartFields, useAgents } from "./start-fields";
+
+/** An attempt to begin with: on top of its work, or anew beside it. */
+export interface Origin {
+  attempt: Pick<ListedAttempt, "branch" | "target_branch" | "executor_profile_id">;
+  from: "here" | "anew";
+}
 
 interface Props {
   projectId: string;
   taskId: string;
-  open: boolean;
-  onOpenChange: (open: boolean) => void;
-}
-
-export function StartAttempt({ open, ...rest }: Props) {
-  return open ? <StartDialog {...rest} /> : null;
+  origin?: Origin;
+  onClose: () => void;
 }
 
 const NONE: Failures = new Map();
 
-function StartDialog({ projectId, taskId, onOpenChange }: Omit<Props, "open">) {
+function formOf(origin: Origin | undefined): StartForm {
+  if (origin === undefined) return EMPTY_START;
+  const { branch, target_branch, executor_profile_id } = origin.attempt;
+  const base = origin.from === "here" ? branch : target_branch;
+  return { ...EMPTY_START, agents: [choiceOf(executor_profile_id)], base };
+}
+
+export function StartAttempt({ projectId, taskId, origin, onClose }: Props) {
   const navigate = useNavigate();
-  const [form, setForm] = useState(EMPTY_START);
+  const [form, setForm] = useState(() => formOf(origin));
   const [made, setMade] = useState<Made | null>(null);
   const [failures, setFailures] = useState(NONE);
   const [busy, setBusy] = useState(false);
   const agents = useAgents(projectId, form);
   const wrongBudget = parseBudget(form.budget) === undefined;
+  const isOnTop = origin !== undefined && form.base === origin.attempt.branch;
 
   const leave = (now: Made | null): void => {
-    onOpenChange(false);
+    onClose();
     const [attemptId] = now?.attempts ?? [];
-    if (!attemptId || agents.length > 1) return;
-    const params = { projectId, taskId, attemptId };
-    void navigate({ to: "/projects/$projectId/tasks/$taskId/attempts/$attemptId", params });
+    if (now === null) return;
+    const params = { projectId, taskId };
+    if (attemptId && agents.length === 1) {
+      const to = "/projects/$projectId/tasks/$taskId/attempts/$attemptId";
+      void navigate({ to, params: { ...params, attemptId } });
+    } else {
+      void navigate({ to: "/projects/$projectId/tasks/$taskId", params, search: { stay: true } });
+    }
   };
   const start = async (): Promise<void> => {
     if (wrongBudget || busy) return;
@@ -47,7 +64,6 @@ function StartDialog({ projectId, taskId, onOpenChange }: Omit<Props, "open">) {
     setFailures(failed);
     if (failed.size === 0) leave(now);
   };
-  const failed = failures.size > 0;
   const footer = (
     <>
       <Button disabled={busy} onClick={() => leave(made)}>
@@ -62,7 +78,7 @@ function StartDialog({ projectId, taskId, onOpenChange }: Omit<Props, "open">) {
         icon={<Play className="size-4" aria-hidden />}
         onClick={() => void start()}
       >
-        {failed ? "Try again" : "Start"}
+        {failures.size > 0 ? "Try again" : "Start"}
       </Button>
     </>
   );
@@ -70,8 +86,12 @@ function StartDialog({ projectId, taskId, onOpenChange }: Omit<Props, "open">) {
     <Dialog
       open
       onOpenChange={(next) => next || busy || leave(made)}
-      title="Start an attempt"
-      about="The agent begins anew from the base branch, beside what was tried before."
+      title={origin?.from === "here" ? "Switch agent" : "Start an attempt"}
+      about={
+        isOnTop
+          ? "The agent sees what is committed in this attempt, and its work merges back into this attempt's branch."
+          : "The agent begins anew from the base branch, beside the attempts that are there."
+      }
       footer={footer}
     >
       <StartFields

@@ -112,7 +112,7 @@ function TaskPage({ task, attempts }: { task: Task; attempts: readonly TaskAttem
           {task.parent_task_attempt && <Parent attemptId={task.parent_task_attempt} />}
         </aside>
       </div>
-      <StartAttempt projectId={projectId} taskId={taskId} open={starting} onOpenChange={setStarting} />
+      {starting && <StartAttempt projectId={projectId} taskId={taskId} onClose={() => setStarting(false)} />}
       {deletion.dialog}
     </div>
   );

@@ -12,12 +12,12 @@ interface Props {
   onChoose: (status: TaskStatus) => void;
 }
 
-export function Segments({ columns, counts, chosen, onChoose }: Props) {
+export function ColumnTabs({ columns, counts, chosen, onChoose }: Props) {
   return (
     <fieldset className="flex shrink-0 gap-0.5 rounded-lg bg-sunken p-1">
       <legend className="sr-only">Column</legend>
       {columns.map((column) => (
-        <Segment
+        <ColumnTab
           key={column.status}
           column={column}
           count={counts?.get(column.status)}
@@ -29,14 +29,14 @@ export function Segments({ columns, counts, chosen, onChoose }: Props) {
   );
 }
 
-interface SegmentProps {
+interface TabProps {
   column: Column;
   count: number | undefined;
   isChosen: boolean;
   onChoose: (status: TaskStatus) => void;
 }
 
-function Segment({ column: { status, title }, count, isChosen, onChoose }: SegmentProps) {
+function ColumnTab({ column: { status, title }, count, isChosen, onChoose }: TabProps) {
   const { ref, isDropTarget } = useDroppable({ id: status });
   return (
     <button
