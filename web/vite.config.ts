@@ -33,6 +33,19 @@ const preloadFont: Plugin = {
 const entities = "decode-named-character-reference";
 const withoutDocument = { [entities]: fileURLToPath(import.meta.resolve(entities)) };
 
+// Left alone, each icon and each small part that two screens share becomes a request of its own.
+// What only some screens need and is large (Markdown, plots, patches) keeps a chunk of its own.
+const groups = [
+  { name: "libraries", test: /node_modules\/(react|react-dom|scheduler|@tanstack)\//, priority: 3 },
+  { name: "icons", test: /node_modules\/lucide-react\//, priority: 2 },
+  {
+    name: "common",
+    test: /\/src\/(api|live|shell|ui|parts\/(agents|draft|status))\b(?!\/(markdown|raw-log|entries|diff))/,
+    minShareCount: 2,
+    priority: 1,
+  },
+];
+
 export default defineConfig({
   plugins: [react(), tailwindcss(), preloadFont],
   resolve: { alias: withoutDocument },
@@ -46,6 +59,7 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
     chunkSizeWarningLimit: 700,
+    rolldownOptions: { output: { codeSplitting: { groups } } },
   },
   worker: { format: "es" },
 });
