@@ -63,7 +63,7 @@ const task = createRoute({
   component: lazyRouteComponent(() => import("./screens/task/task"), "TaskScreen"),
 });
 
-export const ATTEMPT_VIEWS = ["log", "raw", "diffs", "processes"] as const;
+const ATTEMPT_VIEWS = ["log", "raw", "diffs", "processes"] as const;
 export type AttemptView = (typeof ATTEMPT_VIEWS)[number];
 
 const attempt = createRoute({
@@ -86,7 +86,7 @@ const compare = createRoute({
   component: lazyRouteComponent(() => import("./screens/compare/compare"), "Compare"),
 });
 
-export const FLEET_VIEWS = ["workers", "beads", "routing", "alerts"] as const;
+const FLEET_VIEWS = ["workers", "beads", "routing", "alerts"] as const;
 export type FleetView = (typeof FLEET_VIEWS)[number];
 
 /** What is open beside the list; `project` is whose beads are listed. */

@@ -13,7 +13,7 @@ const GROUNDS = ["bg-info", "bg-accent", "bg-good", "bg-review", "bg-warn", "bg-
 export const MOST_SERIES = FILLS.length;
 
 /** One more than the scale has colours for shares the colour of the others. */
-export const groundOf = (at: number, key: string): string => (key === OTHER ? undefined : GROUNDS[at]) ?? "bg-faint";
+const groundOf = (at: number, key: string): string => (key === OTHER ? undefined : GROUNDS[at]) ?? "bg-faint";
 const fillOf = (at: number, key: string): string => (key === OTHER ? undefined : FILLS[at]) ?? "fill-faint";
 
 interface Props {

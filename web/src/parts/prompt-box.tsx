@@ -24,7 +24,7 @@ import { insertInto, withoutImage, withShownImages } from "./mention";
 import { useMentions } from "./mention-list";
 import { Thumbnails, useUploads } from "./prompt-images";
 
-export interface PromptBoxProps {
+interface PromptBoxProps {
   projectId: string;
   label: string;
   value: string;

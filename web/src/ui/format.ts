@@ -24,6 +24,11 @@ export function ago(time: string, now = Date.now()): string {
   return new Date(time).toLocaleDateString(undefined, { year: "numeric", month: "short", day: "numeric" });
 }
 
+/** `14:05`, as it is written here. */
+export function timeOfDay(time: string): string {
+  return new Date(time).toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit" });
+}
+
 /** `$0.42`, `<$0.01`, `$1,204`. */
 export function money(usd: number): string {
   if (usd > 0 && usd < 0.01) return "<$0.01";

@@ -26,7 +26,7 @@ const FORBIDDEN = {
   FORBID_ATTR: ["style", "id", "name"],
 };
 
-export function toHtml(text: string): string {
+function toHtml(text: string): string {
   return purifier.sanitize(marked.parse(text, { async: false }), FORBIDDEN);
 }
 

@@ -22,7 +22,7 @@ const CONTROL = /[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f]/g;
 /** Black, red, green, yellow, blue, magenta, cyan, white. */
 const TONES: readonly (Tone | undefined)[] = ["neutral", "bad", "good", "warn", "info", "review", "info", undefined];
 
-export function hasAnsi(text: string): boolean {
+function hasAnsi(text: string): boolean {
   return text.includes("\x1b");
 }
 

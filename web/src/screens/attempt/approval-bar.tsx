@@ -71,7 +71,7 @@ function Question({ question, more, onShow }: { question: PendingApproval; more:
 }
 
 /** The line of a tool's input that says most. */
-export function inputLine(input: unknown): string {
+function inputLine(input: unknown): string {
   if (typeof input !== "object" || input === null) return input === undefined ? "" : String(input);
   const known: Record<string, unknown> = { ...input };
   for (const key of ["command", "file_path", "path", "url", "query", "pattern", "plan"]) {

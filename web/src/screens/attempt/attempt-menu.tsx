@@ -18,6 +18,7 @@ import {
 import { useState } from "react";
 import { forge } from "../../api/forge";
 import { projectsQuery } from "../../api/queries";
+import { openInEditor } from "../../parts/editor";
 import { useCommands } from "../../shell/commands";
 import { IconButton } from "../../ui/button";
 import { copyText } from "../../ui/copy";
@@ -42,13 +43,7 @@ export function AttemptMenu({ attempt, processes }: Props) {
   const { project_id: projectId, task_id: taskId, worktree_path: path } = attempt;
   const at = { path: { attempt_id: attempt.id } };
 
-  const openEditor = useMutation({
-    mutationFn: () => forge.openTaskAttemptInEditor(attempt.id),
-    onSuccess: ({ url }) => {
-      if (url) window.open(url, "_blank", "noreferrer");
-      else toast.done("Opened in your editor");
-    },
-  });
+  const openEditor = useMutation({ mutationFn: () => openInEditor(attempt.id) });
   const startServer = useMutation({
     mutationFn: () => forge.startDevServer(attempt.id),
     onSuccess: () => void show("processes"),

@@ -4,8 +4,8 @@ import type { ListedAttempt, TaskAttempt } from "@forge/client";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { ChevronsUpDown, Columns2, Plus } from "lucide-react";
 import { agentLabel, choiceOf } from "../../parts/agents";
+import { AttemptDot } from "../../parts/attempt-state";
 import { ATTEMPT_STATE } from "../../parts/status";
-import { Dot } from "../../ui/badge";
 import { Ago } from "../../ui/clock";
 import { Menu, MenuItem, MenuLabel, MenuLine } from "../../ui/menu";
 
@@ -48,7 +48,7 @@ export function AttemptSwitch({ attempt, attempts, onNew }: Props) {
           key={each.id}
           icon={
             <span className="flex size-4 items-center justify-center">
-              <Dot tone={ATTEMPT_STATE[each.status].tone} alive={each.status === "running"} />
+              <AttemptDot status={each.status} />
             </span>
           }
           onSelect={() => open(each.id)}

@@ -9,7 +9,7 @@ import { forge } from "../../api/forge";
 import { Dot } from "../../ui/badge";
 import { Button, buttonClass } from "../../ui/button";
 import { Elapsed, useNow } from "../../ui/clock";
-import { duration, money, short } from "../../ui/format";
+import { duration, money, short, timeOfDay } from "../../ui/format";
 import { Tooltip } from "../../ui/tooltip";
 import { AttemptSwitch } from "./attempt-switch";
 import { standingOf } from "./standing";
@@ -74,7 +74,7 @@ function StandingMark({ attempt, processes, waiting }: Pick<Props, "attempt" | "
       <span className="text-faint tabular">
         {since && <Elapsed since={since} />}
         {!since && tookMs !== undefined && duration(tookMs)}
-        {until && `until ${new Date(until).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" })}`}
+        {until && `until ${timeOfDay(until)}`}
       </span>
     </p>
   );

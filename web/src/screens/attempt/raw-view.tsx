@@ -4,7 +4,7 @@ import type { ExecutionProcess, TaskAttempt } from "@forge/client";
 import { useNavigate } from "@tanstack/react-router";
 import { ScrollText } from "lucide-react";
 import { Select } from "../../ui/field";
-import { agentName } from "../../ui/format";
+import { agentName, timeOfDay } from "../../ui/format";
 import { Empty } from "../../ui/state";
 import { RawLogView } from "./raw-log-view";
 import { profileOf, REASON } from "./standing";
@@ -45,6 +45,6 @@ export function RawView({ attempt, processes, processId }: Props) {
 
 function titleOf(process: ExecutionProcess): string {
   const profile = profileOf(process);
-  const time = new Date(process.started_at).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+  const time = timeOfDay(process.started_at);
   return `${profile ? agentName(profile.executor) : REASON[process.run_reason]}, ${time}`;
 }

@@ -12,7 +12,7 @@ import { ProcessHead } from "./process-head";
 import type { LeftOutRow, Row } from "./rows";
 import { ToolLine } from "./tool-line";
 
-export interface RowActions {
+interface RowActions {
   attempt: TaskAttempt;
   onRetry: (process: ExecutionProcess) => void;
   onSetUp: (() => void) | undefined;

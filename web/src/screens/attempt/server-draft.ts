@@ -13,7 +13,7 @@ const SAVE_MS = 400;
 const RETRY_MS = 5_000;
 const CONFLICT = 409;
 
-export interface DraftBox {
+interface DraftBox {
   text: string;
   images: readonly Image[];
   setText: (text: string) => void;

@@ -5,6 +5,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { figuresQuery } from "../../api/queries";
+import { Figures } from "../../parts/changed";
 import type { AttemptView } from "../../routes";
 
 interface View {
@@ -33,12 +34,7 @@ export function Tabs({ view: current, attempt, processes }: Props) {
   const isRunning = processes.some(({ status }) => status === "running");
   const { data: stat } = useQuery({ ...figuresQuery(attempt.id), refetchInterval: isRunning && LOOK_MS });
   const beside: Partial<Record<AttemptView, ReactNode>> = {
-    diffs: stat && stat.files > 0 && (
-      <span className="text-xs tabular">
-        <span className="text-good">+{stat.additions}</span>
-        {stat.deletions > 0 && <span className="text-bad"> −{stat.deletions}</span>}
-      </span>
-    ),
+    diffs: stat && stat.files > 0 && <Figures additions={stat.additions} deletions={stat.deletions} />,
     processes: processes.length > 0 && <span className="text-faint text-xs tabular">{processes.length}</span>,
   };
   return (

@@ -102,7 +102,7 @@ const KIND: Record<DiffLine["kind"], { sign: string; className: string }> = {
   gap: { sign: "", className: "bg-hover text-faint" },
 };
 
-export function SmallDiff({ id, lines }: { id: string; lines: readonly DiffLine[] }) {
+function SmallDiff({ id, lines }: { id: string; lines: readonly DiffLine[] }) {
   const [isOpen, toggle] = useOpened(`${id}:all`);
   const shown = isOpen ? lines : lines.slice(0, MOST_LINES);
   return (

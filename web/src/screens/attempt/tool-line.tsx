@@ -20,6 +20,7 @@ import {
   Wrench,
   X,
 } from "lucide-react";
+import { Figures } from "../../parts/changed";
 import { cx } from "../../ui/class";
 import { Chevron } from "./message";
 import { useOpened } from "./opened";
@@ -69,12 +70,7 @@ export function ToolLine({ id, use, isAlive }: Props) {
       <Icon className="size-3.5 shrink-0 text-faint" aria-hidden />
       <span className="shrink-0 text-muted">{verb}</span>
       <span className={cx("min-w-0 truncate", isCode && "font-mono text-xs")}>{object}</span>
-      {added !== undefined && (
-        <span className="shrink-0 text-xs tabular">
-          <span className="text-good">+{added}</span>
-          {removed !== 0 && <span className="text-bad"> −{removed}</span>}
-        </span>
-      )}
+      {added !== undefined && <Figures additions={added} deletions={removed ?? 0} />}
       {opens && <Chevron isOpen={isOpen} />}
       <span className="ml-auto flex shrink-0 items-center gap-1.5 text-muted text-xs">
         {outcome !== "ok" && outcome !== "working" && <span>{state.word}</span>}

@@ -18,10 +18,11 @@ import {
   TriangleAlert,
 } from "lucide-react";
 import { memo } from "react";
+import { Figures } from "../../parts/changed";
 import { Badge, Dot } from "../../ui/badge";
 import { cx } from "../../ui/class";
 import { Ago, Elapsed } from "../../ui/clock";
-import { agentName, duration, money, short } from "../../ui/format";
+import { agentName, duration, money } from "../../ui/format";
 import { isRunning, type MarkKind, marksOf } from "./marks";
 
 interface Shown {
@@ -174,8 +175,7 @@ function Changes({ card }: { card: TaskCard }) {
         {card.files_changed}
         <span className="sr-only">{card.files_changed === 1 ? "file" : "files"} changed,</span>
       </span>
-      <span className="text-good">+{short(card.additions ?? 0)}</span>
-      <span className="text-bad">−{short(card.deletions ?? 0)}</span>
+      <Figures additions={card.additions ?? 0} deletions={card.deletions ?? 0} brief />
     </span>
   );
 }

@@ -44,7 +44,7 @@ interface FrameProps {
 }
 
 /** Drawn apart from its cards, so that a card over it does not draw them all again. */
-export function ColumnFrame({ column, count, hideHead, children }: FrameProps) {
+function ColumnFrame({ column, count, hideHead, children }: FrameProps) {
   // On a phone the tabs are where cards are dropped, and they have the columns' names.
   const id = hideHead ? `shown:${column.status}` : column.status;
   const { ref, isDropTarget } = useDroppable({ id, disabled: hideHead });

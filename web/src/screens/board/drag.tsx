@@ -18,7 +18,7 @@ import { type ComponentProps, type ReactNode, useState } from "react";
 import { COLUMNS, statusTitle } from "../../parts/status";
 import { CardInHand, HINT_ID } from "./card";
 
-export interface Carried {
+interface Carried {
   task: Task;
   card: TaskCard | undefined;
   clash: string | undefined;

@@ -32,7 +32,7 @@ const wish = (id: string, scroll: boolean): Wish => ({
   looks: scroll ? 4 : 1,
 });
 
-export function linkOf(taskId: string): HTMLElement | null {
+function linkOf(taskId: string): HTMLElement | null {
   return document.querySelector<HTMLElement>(`[data-task="${CSS.escape(taskId)}"]`);
 }
 

@@ -2,6 +2,7 @@
 
 import type { ConflictReport, PrStatus, TaskWithAttemptStatus as Task, TaskCard } from "@forge/client";
 import type { Tone } from "../../ui/badge";
+import { timeOfDay } from "../../ui/format";
 
 export type MarkKind = "answer" | "failed" | "conflict" | "unverified" | "parked" | "queued" | "pr" | "merged";
 
@@ -34,10 +35,6 @@ export function clashesOf(report: ConflictReport | undefined): Clashes {
 
 const PR_TONE: Record<PrStatus, Tone> = { open: "review", merged: "good", closed: "neutral", unknown: "neutral" };
 
-function time(at: string): string {
-  return new Date(at).toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit" });
-}
-
 export function isRunning(task: Task, card: TaskCard | undefined): boolean {
   return card ? card.status === "running" || card.status === "pending" : task.has_in_progress_attempt;
 }
@@ -56,7 +53,7 @@ export function marksOf(task: Task, card: TaskCard | undefined, clash: string | 
     marks.push({ kind: "unverified", tone: "warn", text: "Unverified", more });
   }
   if (card?.parked_until) {
-    marks.push({ kind: "parked", tone: "info", text: `Parked until ${time(card.parked_until)}` });
+    marks.push({ kind: "parked", tone: "info", text: `Parked until ${timeOfDay(card.parked_until)}` });
   }
   if (card?.queued_draft) marks.push({ kind: "queued", tone: "info", text: "Message queued" });
   if (card?.pr) {

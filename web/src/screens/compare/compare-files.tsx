@@ -3,10 +3,10 @@
 import { useMemo } from "react";
 import { Virtualizer } from "virtua";
 import type { ChangedFile } from "../../live/diff";
+import { Figures, PathName } from "../../parts/changed";
 import { Badge } from "../../ui/badge";
 import { cx } from "../../ui/class";
 import { Empty } from "../../ui/state";
-import { Figures, PathName } from "../review/file-head";
 import { PatchView } from "../review/patch-view";
 import { type BothSides, bothSides } from "./sides";
 

@@ -8,14 +8,15 @@ import { useState } from "react";
 import { attemptQuery } from "../../api/queries";
 import { useChannel } from "../../live/channel";
 import { processesChannel } from "../../live/processes";
+import { AttemptState } from "../../parts/attempt-state";
+import { Figures } from "../../parts/changed";
 import { ATTEMPT_STATE } from "../../parts/status";
-import { Badge, Dot } from "../../ui/badge";
+import { Badge } from "../../ui/badge";
 import { Button, buttonClass } from "../../ui/button";
 import { useNow } from "../../ui/clock";
 import { Select } from "../../ui/field";
 import { agentName, ago, count, duration, money } from "../../ui/format";
 import { useActs } from "../review/branch-acts";
-import { Figures } from "../review/file-head";
 import { MergeDialog } from "../review/merge-dialog";
 import type { Sum } from "./sides";
 
@@ -36,7 +37,6 @@ export function CompareHead({ letter, attempt, attempts, sum, onPick }: Props) {
   const { data: detail } = useQuery(attemptQuery(attempt.id));
   const acts = useActs(attempt.project_id, attempt.id);
   const navigate = useNavigate();
-  const state = ATTEMPT_STATE[attempt.status];
   const isRunning = attempt.status === "running" || attempt.status === "pending";
   const review = {
     to: "/projects/$projectId/tasks/$taskId/attempts/$attemptId",
@@ -59,9 +59,8 @@ export function CompareHead({ letter, attempt, attempts, sum, onPick }: Props) {
       <dl className="grid grid-cols-2 gap-x-4 gap-y-2 text-sm sm:grid-cols-3 [&_dd]:truncate [&_dt]:text-faint [&_dt]:text-xs">
         <div className="min-w-0">
           <dt>State</dt>
-          <dd className="flex items-center gap-1.5">
-            <Dot tone={state.tone} alive={isRunning} />
-            {state.title}
+          <dd>
+            <AttemptState status={attempt.status} />
           </dd>
         </div>
         <div className="min-w-0">

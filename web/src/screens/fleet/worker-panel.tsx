@@ -4,6 +4,7 @@ import type { ListedWorker } from "@forge/client";
 import { CircleAlert } from "lucide-react";
 import { Badge, Dot } from "../../ui/badge";
 import { Ago } from "../../ui/clock";
+import { timeOfDay } from "../../ui/format";
 import { AttemptLink, BeadLink } from "./links";
 import { Pane } from "./pane";
 import { Facts, Panel, Section } from "./panel";
@@ -69,7 +70,7 @@ function factsOf(worker: ListedWorker): [string, React.ReactNode][] {
     facts.push(["Bead", <BeadLink key="bead" workspace={workspace} bead={id} title={title} />]);
     if (attempt_id) facts.push(["Attempt", <AttemptLink key="attempt" attemptId={attempt_id} />]);
   }
-  if (worker.parked_until) facts.push(["Parked until", new Date(worker.parked_until).toLocaleTimeString()]);
+  if (worker.parked_until) facts.push(["Parked until", timeOfDay(worker.parked_until)]);
   const mono = (text: string) => <span className="break-all font-mono text-xs">{text}</span>;
   facts.push(["Workspace", mono(worker.workspace)], ["Session", mono(worker.session)]);
   const attach = worker.managed

@@ -3,12 +3,12 @@
 import { Columns2, MessageSquareText, Rows2 } from "lucide-react";
 import { useMemo, useState } from "react";
 import type { ChangedFile } from "../../live/diff";
+import { Figures } from "../../parts/changed";
 import { Button, IconButton } from "../../ui/button";
 import { Select } from "../../ui/field";
 import { count } from "../../ui/format";
 import { useComments, writtenOnes } from "./comments";
 import { useDesk } from "./desk";
-import { Figures } from "./file-head";
 import { ReviewTray } from "./tray";
 import { useIsWide } from "./view-choice";
 import { useViewed } from "./viewed";

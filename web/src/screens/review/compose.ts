@@ -6,7 +6,7 @@ import type { Comment } from "./comments";
 /** More quoted lines than this say nothing new. */
 const QUOTE_LINES = 12;
 
-export function placeWords({ path, side, start, end }: Pick<Comment, "path" | "side" | "start" | "end">): string {
+function placeWords({ path, side, start, end }: Pick<Comment, "path" | "side" | "start" | "end">): string {
   const lines = start === end ? `line ${end}` : `lines ${start}–${end}`;
   return `\`${path}\`, ${lines}${side === "old" ? " (before the change)" : ""}`;
 }

@@ -4,12 +4,12 @@ import type { BranchStatus, ConflictOp } from "@forge/client";
 import { useNavigate } from "@tanstack/react-router";
 import { Bot, SquareArrowOutUpRight, TriangleAlert } from "lucide-react";
 import { forge } from "../../api/forge";
+import { openInEditor } from "../../parts/editor";
 import { Button } from "../../ui/button";
 import { useConfirm } from "../../ui/dialog";
 import { count } from "../../ui/format";
 import { toast } from "../../ui/toast";
 import type { Acts } from "./branch-acts";
-import { openInEditor } from "./file-head";
 
 const OPERATION: Record<ConflictOp, string> = {
   rebase: "rebase",

@@ -1,36 +1,17 @@
 // The head of a file: what happened to it, how much, whether it was seen, and what can be done with it.
 
 import { ChevronDown, Copy, EllipsisVertical, MessageSquare, SquareArrowOutUpRight, Trash2 } from "lucide-react";
-import { forge } from "../../api/forge";
 import type { ChangedFile } from "../../live/diff";
+import { Figures, PathName } from "../../parts/changed";
+import { openInEditor } from "../../parts/editor";
 import { Badge } from "../../ui/badge";
 import { cx } from "../../ui/class";
+import { copyText } from "../../ui/copy";
 import { count } from "../../ui/format";
 import { Menu, MenuItem, MenuLine } from "../../ui/menu";
-import { messageOf } from "../../ui/state";
-import { toast } from "../../ui/toast";
 import { useDesk } from "./desk";
 import { CHANGE } from "./kind";
 import { QuietButton } from "./quiet-button";
-
-/** `+12 −3`, with the words for those who do not see the signs. */
-export function Figures({ additions, deletions }: { additions: number | null; deletions: number | null }) {
-  if (additions === null && deletions === null) return null;
-  return (
-    <span className="shrink-0 font-mono text-xs tabular">
-      <span className="text-good">
-        <span aria-hidden>+</span>
-        {additions ?? 0}
-        <span className="sr-only"> added, </span>
-      </span>{" "}
-      <span className="text-bad">
-        <span aria-hidden>−</span>
-        {deletions ?? 0}
-        <span className="sr-only"> removed</span>
-      </span>
-    </span>
-  );
-}
 
 const LETTER_TONE: Record<string, string> = { A: "text-good", D: "text-bad", M: "text-warn", R: "text-info" };
 
@@ -40,18 +21,6 @@ export function ChangeLetter({ file: { diff } }: { file: ChangedFile }) {
     <span title={word} className={cx("w-3 shrink-0 text-center font-mono text-xs", LETTER_TONE[letter] ?? "text-info")}>
       <span aria-hidden>{letter}</span>
       <span className="sr-only">{word}: </span>
-    </span>
-  );
-}
-
-/** The folder gives way before the name. */
-export function PathName({ path, was }: { path: string; was?: string }) {
-  const cut = path.lastIndexOf("/") + 1;
-  return (
-    <span className="flex min-w-0 items-baseline font-mono text-xs" title={was ? `${was} → ${path}` : path}>
-      {was && <span className="truncate text-faint">{was}&nbsp;→&nbsp;</span>}
-      <span className="truncate text-muted">{path.slice(0, cut)}</span>
-      <span className="shrink-0 font-medium">{path.slice(cut)}</span>
     </span>
   );
 }
@@ -67,24 +36,10 @@ interface Props {
   onDelete: () => void;
 }
 
-export async function openInEditor(attemptId: string, path?: string): Promise<void> {
-  try {
-    const { url } = await forge.openTaskAttemptInEditor(attemptId, path === undefined ? undefined : { file: path });
-    if (url) window.open(url, "_blank", "noopener");
-    else toast.done("Opened in the editor");
-  } catch (error) {
-    toast.failed(messageOf(error));
-  }
-}
-
 export function FileHead({ file, open, isViewed, comments, onOpen, onViewed, onDelete }: Props) {
   const { attemptId } = useDesk();
   const { path, diff } = file;
   const was = diff.oldPath && diff.oldPath !== path ? diff.oldPath : undefined;
-  const copy = async (): Promise<void> => {
-    await navigator.clipboard.writeText(path);
-    toast.done("Path copied");
-  };
   const menuButton = (
     <QuietButton label={`More for ${path}`}>
       <EllipsisVertical className="size-4" aria-hidden />
@@ -121,9 +76,9 @@ export function FileHead({ file, open, isViewed, comments, onOpen, onViewed, onD
       </label>
       <Menu trigger={menuButton}>
         <MenuItem icon={<SquareArrowOutUpRight aria-hidden />} onSelect={() => void openInEditor(attemptId, path)}>
-          Open in editor
+          Open in the editor
         </MenuItem>
-        <MenuItem icon={<Copy aria-hidden />} onSelect={() => void copy()}>
+        <MenuItem icon={<Copy aria-hidden />} onSelect={() => void copyText(path, "Path copied")}>
           Copy path
         </MenuItem>
         {diff.change !== "deleted" && (

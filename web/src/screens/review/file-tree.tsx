@@ -4,10 +4,11 @@ import { ChevronDown, Folder } from "lucide-react";
 import { useDeferredValue, useEffect, useMemo, useRef, useState } from "react";
 import { VList, type VListHandle } from "virtua";
 import type { ChangedFile } from "../../live/diff";
+import { Figures } from "../../parts/changed";
 import { cx } from "../../ui/class";
 import { TextField } from "../../ui/field";
 import { useDesk } from "./desk";
-import { ChangeLetter, Figures } from "./file-head";
+import { ChangeLetter } from "./file-head";
 import { filterFiles, type Row, treeRows } from "./tree";
 import { useViewed } from "./viewed";
 

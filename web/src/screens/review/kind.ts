@@ -3,7 +3,7 @@
 import type { Diff, DiffChange } from "@forge/client";
 
 /** More changed lines than this are shown only when they are asked for. */
-export const LARGE_LINES = 400;
+const LARGE_LINES = 400;
 
 const GENERATED =
   /(^|\/)(dist|build|out|vendor|node_modules|third_party|__snapshots__|generated)\/|\.min\.[a-z]+$|\.(snap|map|lock)$|\.(pb|g|gen|generated)\.[a-z]+$/;

@@ -5,6 +5,7 @@ import { useMutation } from "@tanstack/react-query";
 import { Send, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { forge } from "../../api/forge";
+import { PathName } from "../../parts/changed";
 import { Badge } from "../../ui/badge";
 import { Button, IconButton } from "../../ui/button";
 import { Dialog } from "../../ui/dialog";
@@ -16,7 +17,6 @@ import { linesTitle } from "./comment-box";
 import { type Comment, useComments, writtenOnes } from "./comments";
 import { composeReview, joinPrompts } from "./compose";
 import { useDesk } from "./desk";
-import { PathName } from "./file-head";
 
 interface Props {
   open: boolean;

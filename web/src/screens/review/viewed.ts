@@ -10,9 +10,9 @@ export interface Mark {
   print?: string;
 }
 
-export const figuresOf = ({ diff }: ChangedFile): string => `${diff.change} +${diff.additions} -${diff.deletions}`;
+const figuresOf = ({ diff }: ChangedFile): string => `${diff.change} +${diff.additions} -${diff.deletions}`;
 
-export function stillHolds(mark: Mark | undefined, figures: string, print: string | undefined): boolean {
+function stillHolds(mark: Mark | undefined, figures: string, print: string | undefined): boolean {
   if (mark === undefined || mark.figures !== figures) return false;
   return mark.print === undefined || print === undefined || mark.print === print;
 }

@@ -2,7 +2,7 @@
 
 import type { FoundAgent } from "@forge/client";
 
-export interface Readiness {
+interface Readiness {
   ready: readonly FoundAgent[];
   /** Installed, but not ready: usually a login is missing. */
   waiting: readonly FoundAgent[];

@@ -6,8 +6,8 @@ import { Link } from "@tanstack/react-router";
 import { Columns2, GitBranch, Play } from "lucide-react";
 import { figuresQuery } from "../../api/queries";
 import { agentLabel, choiceOf } from "../../parts/agents";
-import { ATTEMPT_STATE } from "../../parts/status";
-import { Dot } from "../../ui/badge";
+import { AttemptState } from "../../parts/attempt-state";
+import { Figures } from "../../parts/changed";
 import { Button, buttonClass } from "../../ui/button";
 import { Ago } from "../../ui/clock";
 import { count, money } from "../../ui/format";
@@ -43,7 +43,7 @@ export function Attempts({ projectId, taskId, attempts, onStart }: Props) {
       <div className="overflow-hidden rounded-md border border-line bg-surface shadow-card">
         {attempts.length === 0 ? (
           <Empty
-            title="Nobody has tried yet"
+            title="No attempts yet"
             action={
               <Button weight="primary" icon={<Play className="size-4" aria-hidden />} onClick={onStart}>
                 Start an attempt
@@ -66,7 +66,6 @@ export function Attempts({ projectId, taskId, attempts, onStart }: Props) {
 
 function Row({ attempt, projectId, number }: { attempt: TaskAttempt; projectId: string; number: number }) {
   const { id, task_id, status, branch, created_at, cost_usd, executor_profile_id } = attempt;
-  const state = ATTEMPT_STATE[status];
   const cost = cost_usd == null ? null : money(cost_usd);
   return (
     <li>
@@ -86,12 +85,11 @@ function Row({ attempt, projectId, number }: { attempt: TaskAttempt; projectId: 
             <span className="truncate">{branch}</span>
           </span>
         </span>
-        <span className="flex items-center gap-2 text-muted text-xs">
-          <Dot tone={state.tone} alive={status === "running"} />
-          {state.title}
+        <span className="text-muted text-xs">
+          <AttemptState status={status} />
         </span>
         <span className="col-start-2 flex flex-wrap gap-x-3 text-xs sm:col-start-auto">
-          <Figures attempt={attempt} />
+          <Changed attempt={attempt} />
           <span className="text-muted tabular sm:hidden">{cost}</span>
         </span>
         <span className="hidden text-right text-muted text-xs tabular sm:block">{cost}</span>
@@ -103,16 +101,14 @@ function Row({ attempt, projectId, number }: { attempt: TaskAttempt; projectId: 
   );
 }
 
-function Figures({ attempt: { id } }: { attempt: TaskAttempt }) {
+function Changed({ attempt: { id } }: { attempt: TaskAttempt }) {
   const { data } = useQuery(figuresQuery(id));
   if (data === undefined) return null;
   if (data.files === 0) return <span className="text-faint">No changes</span>;
   return (
     <span className="flex flex-wrap gap-x-2 text-muted tabular">
       {count(data.files, "file")}
-      <span>
-        <span className="text-good">+{data.additions}</span> <span className="text-bad">−{data.deletions}</span>
-      </span>
+      <Figures additions={data.additions} deletions={data.deletions} />
     </span>
   );
 }

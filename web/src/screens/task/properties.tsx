@@ -12,7 +12,7 @@ import { Ago } from "../../ui/clock";
 import { Menu, MenuItem } from "../../ui/menu";
 import { useTaskChange } from "./change";
 
-export function StatusMenu({ task }: { task: Task }) {
+function StatusMenu({ task }: { task: Task }) {
   const change = useTaskChange(task);
   const current = COLUMNS.find(({ status }) => status === task.status);
   const trigger = (

@@ -12,7 +12,7 @@ import { type Failures, startAll } from "./launch";
 import { StartFields, useAgents } from "./start-fields";
 
 /** An attempt to begin with: on top of its work, or anew beside it. */
-export interface Origin {
+interface Origin {
   attempt: Pick<ListedAttempt, "branch" | "target_branch" | "executor_profile_id">;
   from: "here" | "anew";
 }

@@ -1,0 +1,18 @@
+// How an attempt stands, in one word beside its colour. What more there is to say is told on the attempt's own screen.
+
+import type { AttemptStatus } from "@forge/client";
+import { Dot } from "../ui/badge";
+import { ATTEMPT_STATE } from "./status";
+
+export function AttemptDot({ status }: { status: AttemptStatus }) {
+  return <Dot tone={ATTEMPT_STATE[status].tone} alive={status === "running" || status === "pending"} />;
+}
+
+export function AttemptState({ status }: { status: AttemptStatus }) {
+  return (
+    <span className="flex items-center gap-2">
+      <AttemptDot status={status} />
+      {ATTEMPT_STATE[status].title}
+    </span>
+  );
+}
