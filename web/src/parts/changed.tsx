@@ -14,7 +14,7 @@ export function Figures({ additions, deletions, brief }: FiguresProps) {
   if (additions === null && deletions === null) return null;
   const shown = (lines: number | null): string => (brief ? short(lines ?? 0) : String(lines ?? 0));
   return (
-    <span className="shrink-0 font-mono text-xs tabular">
+    <span className="shrink-0 text-xs tabular">
       <span className="text-good">
         <span aria-hidden>+</span>
         {shown(additions)}

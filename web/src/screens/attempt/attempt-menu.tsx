@@ -1,7 +1,7 @@
 // Everything else that can be done with an attempt.
 
 import type { ExecutionProcess, TaskAttempt } from "@forge/client";
-import { useMutation, useQuery } from "@tanstack/react-query";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import {
   Archive,
@@ -18,13 +18,14 @@ import {
 import { useState } from "react";
 import { forge } from "../../api/forge";
 import { projectsQuery } from "../../api/queries";
+import { noteBranch } from "../../live/events";
 import { openInEditor } from "../../parts/editor";
 import { useCommands } from "../../shell/commands";
 import { IconButton } from "../../ui/button";
 import { copyText } from "../../ui/copy";
 import { useConfirm } from "../../ui/dialog";
 import { Menu, MenuItem, MenuLine } from "../../ui/menu";
-import { toast } from "../../ui/toast";
+import { RETIRE_QUESTION, restore, retire } from "../review/retire";
 import { BudgetDialog } from "./budget-dialog";
 
 interface Props {
@@ -34,6 +35,7 @@ interface Props {
 
 export function AttemptMenu({ attempt, processes }: Props) {
   const navigate = useNavigate();
+  const queries = useQueryClient();
   const { ask, dialog } = useConfirm();
   const [isBudgeting, setBudgeting] = useState(false);
   const { data: projects } = useQuery(projectsQuery());
@@ -41,7 +43,6 @@ export function AttemptMenu({ attempt, processes }: Props) {
   const server = processes.findLast(({ run_reason, status }) => run_reason === "devserver" && status === "running");
   const isRunning = processes.some(({ status, run_reason }) => status === "running" && run_reason !== "devserver");
   const { project_id: projectId, task_id: taskId, worktree_path: path } = attempt;
-  const at = { path: { attempt_id: attempt.id } };
 
   const openEditor = useMutation({ mutationFn: () => openInEditor(attempt.id) });
   const startServer = useMutation({
@@ -49,35 +50,23 @@ export function AttemptMenu({ attempt, processes }: Props) {
     onSuccess: () => void show("processes"),
   });
   const stopServer = useMutation({ mutationFn: (id: string) => forge.stopExecutionProcess(id) });
-  const restore = useMutation({
-    mutationFn: () => forge.request("POST /api/worktrees/{attempt_id}/restore", at),
-    onSuccess: ({ path }) => toast.done(`Restored to ${path}`),
-  });
-  const retire = useMutation({
-    mutationFn: () => forge.request("POST /api/worktrees/{attempt_id}/retire", at),
-    onSuccess: () => toast.done("The worktree is put away; its work is kept"),
-  });
+  const noteWorktree = (): Promise<void> => noteBranch(queries, projectId, attempt.id);
+  const bringBack = useMutation({ mutationFn: () => restore(attempt), onSettled: noteWorktree });
+  const putAway = useMutation({ mutationFn: () => retire(queries, attempt), onSettled: noteWorktree });
   const show = (view: "processes"): Promise<void> =>
     navigate({
       to: "/projects/$projectId/tasks/$taskId/attempts/$attemptId",
       params: { projectId, taskId, attemptId: attempt.id },
       search: { view },
     });
-  const askRetire = (): void =>
-    ask({
-      title: "Put the worktree away?",
-      about: "Its files, committed or not, are saved first and can be restored at any time. The branch stays.",
-      verb: "Put away",
-      weight: "primary",
-      onConfirm: () => retire.mutateAsync(),
-    });
+  const askRetire = (): void => ask({ ...RETIRE_QUESTION, onConfirm: () => putAway.mutateAsync() });
 
   useCommands([
     { id: "attempt-editor", label: "Open in the editor", group: "Attempt", keys: "e", run: () => openEditor.mutate() },
   ]);
 
   const trigger = (
-    <IconButton label="More" size="sm" busy={openEditor.isPending || startServer.isPending || restore.isPending}>
+    <IconButton label="More" size="sm" busy={openEditor.isPending || startServer.isPending || bringBack.isPending}>
       <Ellipsis className="size-4" aria-hidden />
     </IconButton>
   );
@@ -120,12 +109,12 @@ export function AttemptMenu({ attempt, processes }: Props) {
           Set a budget…
         </MenuItem>
         {attempt.worktree_deleted ? (
-          <MenuItem icon={<ArchiveRestore aria-hidden />} onSelect={() => restore.mutate()}>
-            Restore the worktree
+          <MenuItem icon={<ArchiveRestore aria-hidden />} onSelect={() => bringBack.mutate()}>
+            Restore
           </MenuItem>
         ) : (
           <MenuItem icon={<Archive aria-hidden />} disabled={isRunning || !attempt.use_worktree} onSelect={askRetire}>
-            Put the worktree away…
+            Retire…
           </MenuItem>
         )}
         <MenuLine />

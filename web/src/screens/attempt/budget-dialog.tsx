@@ -1,26 +1,27 @@
+// What an attempt may cost before its agent is stopped.
+
 import type { TaskAttempt } from "@forge/client";
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { forge } from "../../api/forge";
+import { BUDGET_FLAW, parseBudget } from "../../parts/budget";
 import { Button } from "../../ui/button";
 import { Dialog } from "../../ui/dialog";
 import { TextField } from "../../ui/field";
 import { money } from "../../ui/format";
 import { toast } from "../../ui/toast";
 
-/** What an attempt may cost before its agent is stopped. */
 export function BudgetDialog({ attempt, onClose }: { attempt: TaskAttempt; onClose: () => void }) {
   const [typed, setTyped] = useState(attempt.max_cost_usd === undefined ? "" : String(attempt.max_cost_usd));
-  const amount = typed.trim() === "" ? null : Number(typed.replace(/^\$/, ""));
-  const isWrong = amount !== null && !(amount > 0);
+  const amount = parseBudget(typed);
   const save = useMutation({
     mutationFn: () =>
       forge.request("PUT /api/task-attempts/{attempt_id}/budget", {
         path: { attempt_id: attempt.id },
-        body: { max_cost_usd: amount },
+        body: { max_cost_usd: amount ?? null },
       }),
     onSuccess: () => {
-      toast.done(amount === null ? "No budget any more" : `Budget set to ${money(amount)}`);
+      toast.done(amount == null ? "No budget any more" : `Budget set to ${money(amount)}`);
       onClose();
     },
   });
@@ -34,7 +35,7 @@ export function BudgetDialog({ attempt, onClose }: { attempt: TaskAttempt; onClo
       footer={
         <>
           <Button onClick={onClose}>Cancel</Button>
-          <Button weight="primary" busy={save.isPending} disabled={isWrong} onClick={() => save.mutate()}>
+          <Button weight="primary" busy={save.isPending} disabled={amount === undefined} onClick={() => save.mutate()}>
             Save
           </Button>
         </>
@@ -46,7 +47,7 @@ export function BudgetDialog({ attempt, onClose }: { attempt: TaskAttempt; onClo
         value={typed}
         placeholder="No limit"
         hint={attempt.cost_usd === undefined ? undefined : `So far it has cost ${money(attempt.cost_usd)}.`}
-        error={isWrong ? "A number above 0, or nothing for no limit" : null}
+        error={amount === undefined ? BUDGET_FLAW : null}
         onChange={(event) => setTyped(event.target.value)}
       />
     </Dialog>

@@ -133,7 +133,7 @@ export function BranchBar({ attempt, status, acts, isRunning, onRetire }: Props)
             <MenuLine />
             <MenuLabel>Worktree</MenuLabel>
             <MenuItem icon={<Archive aria-hidden />} disabled={isRunning} onSelect={onRetire}>
-              Retire
+              Retire…
             </MenuItem>
           </Menu>
         </div>

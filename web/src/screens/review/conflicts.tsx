@@ -75,7 +75,7 @@ export function Conflicts({ attemptId, status, acts, isRunning }: Props) {
             icon={<SquareArrowOutUpRight className="size-4" aria-hidden />}
             onClick={() => void openInEditor(attemptId, files[0])}
           >
-            Open in editor
+            Open in the editor
           </Button>
           <Button
             size="sm"

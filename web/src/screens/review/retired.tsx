@@ -2,21 +2,12 @@
 
 import type { TaskAttemptDetail } from "@forge/client";
 import { Archive, ArchiveRestore } from "lucide-react";
-import { forge } from "../../api/forge";
 import { Button } from "../../ui/button";
 import { Empty } from "../../ui/state";
-import { toast } from "../../ui/toast";
 import type { Acts } from "./branch-acts";
+import { restore } from "./retire";
 
 export function Retired({ attempt, acts }: { attempt: TaskAttemptDetail; acts: Acts }) {
-  const restore = (): Promise<boolean> =>
-    acts.run("restore", async () => {
-      const path = { attempt_id: attempt.id };
-      const { from, missing } = await forge.request("POST /api/worktrees/{attempt_id}/restore", { path });
-      const source = from === "trash" ? "as it was" : "from what was kept";
-      const without = missing.length > 0 ? `; can be made again: ${missing.join(", ")}` : "";
-      toast.done(`Restored ${source}${without}`);
-    });
   return (
     <Empty
       icon={<Archive aria-hidden />}
@@ -26,7 +17,7 @@ export function Retired({ attempt, acts }: { attempt: TaskAttemptDetail; acts: A
           weight="primary"
           busy={acts.busy === "restore"}
           icon={<ArchiveRestore className="size-4" aria-hidden />}
-          onClick={() => void restore()}
+          onClick={() => void acts.run("restore", () => restore(attempt))}
         >
           Restore
         </Button>

@@ -4,16 +4,14 @@
 import type { TaskAttemptDetail } from "@forge/client";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { lazy, Suspense } from "react";
-import { forge } from "../../api/forge";
 import { attemptQuery, branchStatusQuery } from "../../api/queries";
-import { diffChannel } from "../../live/diff";
 import { useConfirm } from "../../ui/dialog";
 import { Failure, Waiting } from "../../ui/state";
-import { toast } from "../../ui/toast";
 import { useActs } from "./branch-acts";
 import { BranchBar } from "./branch-bar";
 import { Conflicts } from "./conflicts";
 import { ConflictWarnings } from "./radar";
+import { RETIRE_QUESTION, retire } from "./retire";
 import { Retired } from "./retired";
 
 const Changes = lazy(() => import("./changes"));
@@ -38,26 +36,8 @@ function Present({ attempt, acts }: { attempt: TaskAttemptDetail; acts: ReturnTy
   const { ask, dialog } = useConfirm();
   const isRunning = attempt.status === "running" || attempt.status === "pending";
   const { data: status, error, refetch } = useQuery(branchStatusQuery(attempt.id));
-  const retire = async (): Promise<void> => {
-    const path = { attempt_id: attempt.id };
-    // A stream that is cut off by the retiring itself would connect again, and so bring the worktree back.
-    const listenAgain = diffChannel(attempt.id).hush();
-    const isDone = await acts.run("retire", async () => {
-      const { reference } = await forge.request("POST /api/worktrees/{attempt_id}/retire", { path });
-      // Before anything else asks for the branch, which would bring the worktree back.
-      queries.setQueryData(attemptQuery(attempt.id).queryKey, { ...attempt, worktree_deleted: true });
-      toast.done(`Retired; everything is kept in ${reference}`);
-    });
-    if (!isDone) listenAgain();
-  };
   const askToRetire = (): void =>
-    ask({
-      title: "Retire this attempt?",
-      about: "Its worktree is put away. Every file, committed or not, is kept and can be restored here.",
-      verb: "Retire",
-      weight: "primary",
-      onConfirm: retire,
-    });
+    ask({ ...RETIRE_QUESTION, onConfirm: () => acts.run("retire", () => retire(queries, attempt)) });
   return (
     <div className="flex h-full min-h-0 flex-col">
       <BranchBar attempt={attempt} status={status} acts={acts} isRunning={isRunning} onRetire={askToRetire} />

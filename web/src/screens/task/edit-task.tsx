@@ -89,7 +89,8 @@ function EditDialog({ task, images, onClose }: Props & { images: readonly Image[
     >
       <form
         id="edit-task"
-        className="flex flex-col gap-3"
+        // Room for the focus ring of the first field, which the dialog would cut off.
+        className="flex flex-col gap-3 pt-1"
         onSubmit={(event) => {
           event.preventDefault();
           submit();

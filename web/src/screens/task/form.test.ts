@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { restoreForm } from "../../parts/draft";
-import { EMPTY, flawsOf, isEmpty, parseBudget, parseIssue, withAttempts, withTemplate } from "./form";
+import { EMPTY, flawsOf, isEmpty, parseIssue, withAttempts, withTemplate } from "./form";
 
 const template = (title: string, description: string | null) => ({
   id: "t",
@@ -38,15 +38,7 @@ test("attempts are one to five, and new ones take the agent before them", () => 
   expect(withAttempts(form, 9).agents).toHaveLength(5);
 });
 
-test("budgets and issues are read as people write them", () => {
-  expect(["", " $2.50", "0,5", "0", "-1", "much"].map(parseBudget)).toEqual([
-    null,
-    2.5,
-    0.5,
-    undefined,
-    undefined,
-    undefined,
-  ]);
+test("issues are read as people write them", () => {
   expect(parseIssue(" #42 ")).toEqual({ number: 42 });
   expect(parseIssue("https://github.com/a/b/issues/7")).toEqual({ url: "https://github.com/a/b/issues/7" });
   expect(parseIssue("fix it")).toBeNull();

@@ -3,6 +3,7 @@
 
 import type { CreateTaskHere, Image, TaskTemplate } from "@forge/client";
 import type { AgentChoice } from "../../parts/agents";
+import { BUDGET_FLAW, parseBudget } from "../../parts/budget";
 
 export const MOST_ATTEMPTS = 5;
 
@@ -75,14 +76,6 @@ export function withAttempts<T extends StartForm>(form: T, count: number): T {
   return { ...form, agents };
 }
 
-/** `null` is no budget, `undefined` is no number. */
-export function parseBudget(text: string): number | null | undefined {
-  const clean = text.trim().replace(/^\$/, "").replace(",", ".");
-  if (clean === "") return null;
-  const usd = Number(clean);
-  return Number.isFinite(usd) && usd > 0 ? usd : undefined;
-}
-
 export function parseIssue(text: string): { number: number } | { url: string } | null {
   const clean = text.trim();
   const number = /^#?(\d+)$/.exec(clean)?.[1];
@@ -102,7 +95,7 @@ export function flawsOf(form: TaskForm): Flaws {
   if (form.mode === "write" && !form.title.trim()) flaws.title = "A task needs a title.";
   if (form.mode === "issue" && parseIssue(form.issue) === null)
     flaws.issue = "Give the number or the address of an issue.";
-  if (parseBudget(form.budget) === undefined) flaws.budget = "Give an amount above zero, or leave it empty.";
+  if (parseBudget(form.budget) === undefined) flaws.budget = BUDGET_FLAW;
   return flaws;
 }
 

@@ -4,8 +4,9 @@
 import type { AttemptOptions } from "@forge/client";
 import { forge } from "../../api/forge";
 import { type AgentChoice, profileOf } from "../../parts/agents";
+import { parseBudget } from "../../parts/budget";
 import { messageOf } from "../../ui/state";
-import { type Made, parseBudget, parseIssue, type StartForm, type TaskForm, taskOf } from "./form";
+import { type Made, parseIssue, type StartForm, type TaskForm, taskOf } from "./form";
 
 /** Why the attempt of a row did not start. */
 export type Failures = ReadonlyMap<number, string>;

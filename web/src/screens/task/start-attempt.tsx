@@ -5,9 +5,10 @@ import { useNavigate } from "@tanstack/react-router";
 import { Play } from "lucide-react";
 import { useState } from "react";
 import { choiceOf } from "../../parts/agents";
+import { BUDGET_FLAW, parseBudget } from "../../parts/budget";
 import { Button } from "../../ui/button";
 import { Dialog } from "../../ui/dialog";
-import { EMPTY_START, type Made, parseBudget, type StartForm } from "./form";
+import { EMPTY_START, type Made, type StartForm } from "./form";
 import { type Failures, startAll } from "./launch";
 import { StartFields, useAgents } from "./start-fields";
 
@@ -100,7 +101,7 @@ export function StartAttempt({ projectId, taskId, origin, onClose }: Props) {
         onChange={(change) => setForm((now) => ({ ...now, ...change }))}
         made={made}
         failures={failures}
-        budgetFlaw={wrongBudget ? "Give an amount above zero, or leave it empty." : undefined}
+        budgetFlaw={wrongBudget ? BUDGET_FLAW : undefined}
       />
     </Dialog>
   );
