@@ -2,10 +2,10 @@
 
 import type { AttemptStatus } from "@forge/client";
 import { Dot } from "../ui/badge";
-import { ATTEMPT_STATE } from "./status";
+import { ATTEMPT_STATE, isLive } from "./status";
 
 export function AttemptDot({ status }: { status: AttemptStatus }) {
-  return <Dot tone={ATTEMPT_STATE[status].tone} alive={status === "running" || status === "pending"} />;
+  return <Dot tone={ATTEMPT_STATE[status].tone} alive={isLive(status)} />;
 }
 
 export function AttemptState({ status }: { status: AttemptStatus }) {

@@ -14,12 +14,12 @@ export function Figures({ additions, deletions, brief }: FiguresProps) {
   if (additions === null && deletions === null) return null;
   const shown = (lines: number | null): string => (brief ? short(lines ?? 0) : String(lines ?? 0));
   return (
-    <span className="shrink-0 text-xs tabular">
+    <span className="inline-flex shrink-0 gap-1 text-xs tabular">
       <span className="text-good">
         <span aria-hidden>+</span>
         {shown(additions)}
         <span className="sr-only"> added, </span>
-      </span>{" "}
+      </span>
       <span className="text-bad">
         <span aria-hidden>−</span>
         {shown(deletions)}

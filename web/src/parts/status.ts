@@ -29,3 +29,6 @@ export const ATTEMPT_STATE: Record<AttemptStatus, { title: string; tone: Tone }>
   failed: { title: "Failed", tone: "bad" },
   stopped: { title: "Stopped", tone: "neutral" },
 };
+
+/** Something of it is at work, or about to be. */
+export const isLive = (status: AttemptStatus): boolean => status === "running" || status === "pending";

@@ -27,6 +27,7 @@ import { useConfirm } from "../../ui/dialog";
 import { Menu, MenuItem, MenuLine } from "../../ui/menu";
 import { RETIRE_QUESTION, restore, retire } from "../review/retire";
 import { BudgetDialog } from "./budget-dialog";
+import { isAtWork } from "./standing";
 
 interface Props {
   attempt: TaskAttempt;
@@ -41,7 +42,7 @@ export function AttemptMenu({ attempt, processes }: Props) {
   const { data: projects } = useQuery(projectsQuery());
   const hasDevScript = Boolean(projects?.find(({ id }) => id === attempt.project_id)?.dev_script);
   const server = processes.findLast(({ run_reason, status }) => run_reason === "devserver" && status === "running");
-  const isRunning = processes.some(({ status, run_reason }) => status === "running" && run_reason !== "devserver");
+  const isRunning = isAtWork(processes);
   const { project_id: projectId, task_id: taskId, worktree_path: path } = attempt;
 
   const openEditor = useMutation({ mutationFn: () => openInEditor(attempt.id) });

@@ -12,7 +12,7 @@ import { Elapsed, useNow } from "../../ui/clock";
 import { duration, money, short, timeOfDay } from "../../ui/format";
 import { Tooltip } from "../../ui/tooltip";
 import { AttemptSwitch } from "./attempt-switch";
-import { standingOf } from "./standing";
+import { isAtWork, standingOf } from "./standing";
 
 interface Props {
   title: string;
@@ -108,7 +108,7 @@ function Spent({ attempt }: { attempt: TaskAttempt }) {
 
 function StopButton({ attempt, processes }: Pick<Props, "attempt" | "processes">) {
   const stop = useMutation({ mutationFn: () => forge.stopTaskAttemptExecution(attempt.id) });
-  const isRunning = processes.some(({ status, run_reason }) => status === "running" && run_reason !== "devserver");
+  const isRunning = isAtWork(processes);
   if (!isRunning && !stop.isPending) return null;
   return (
     <Button

@@ -10,7 +10,7 @@ import { toast } from "../../ui/toast";
 import { ApprovalBar } from "./approval-bar";
 import { Composer } from "./composer";
 import { RetryDialog } from "./retry-dialog";
-import { isWork, profileOf } from "./standing";
+import { isAtWork, isWork, profileOf } from "./standing";
 import { Todos } from "./todos";
 import { Transcript, type TranscriptHandle } from "./transcript";
 import { useEntries } from "./use-entries";
@@ -27,7 +27,7 @@ export function LogView({ attempt, processes, isWaiting, waiting, onSwitchAgent 
   const transcript = useRef<TranscriptHandle>(null);
   const [retried, setRetried] = useState<ExecutionProcess>();
   const last = processes.findLast(({ run_reason }) => run_reason === "codingagent");
-  const isRunning = processes.some((process) => isWork(process) && process.status === "running");
+  const isRunning = isAtWork(processes);
   const setUp = useMutation({
     mutationFn: () =>
       forge.request("POST /api/task-attempts/{attempt_id}/run-agent-setup", {

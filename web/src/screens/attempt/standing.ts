@@ -1,7 +1,7 @@
 // How an attempt stands, in a word, from its processes and the questions that wait.
 
 import type { AttemptStatus, ExecutionProcess } from "@forge/client";
-import { ATTEMPT_STATE } from "../../parts/status";
+import { ATTEMPT_STATE, isLive } from "../../parts/status";
 import type { Tone } from "../../ui/badge";
 
 export interface Standing {
@@ -34,6 +34,9 @@ export const REASON: Record<ExecutionProcess["run_reason"], string> = {
 /** The dev server runs beside the work and says nothing about it. */
 export const isWork = (process: ExecutionProcess): boolean => process.run_reason !== "devserver";
 
+export const isAtWork = (processes: readonly ExecutionProcess[]): boolean =>
+  processes.some((process) => isWork(process) && process.status === "running");
+
 export function standingOf(
   status: AttemptStatus,
   processes: readonly ExecutionProcess[],
@@ -52,7 +55,7 @@ export function standingOf(
   if (running) {
     return { word: AT_WORK[running.run_reason], tone: "accent", isAlive: true, since: running.started_at };
   }
-  if (last === undefined) return { ...named(status), isAlive: status === "running" || status === "pending" };
+  if (last === undefined) return { ...named(status), isAlive: isLive(status) };
   const tookMs = durationOf(last);
   if (last.status === "completed") {
     const word = last.unverified ? "Finished, unverified" : "Finished";

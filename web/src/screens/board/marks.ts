@@ -1,6 +1,7 @@
 // What a card has to say beside its title: the marks of a task, the most pressing one first.
 
 import type { ConflictReport, PrStatus, TaskWithAttemptStatus as Task, TaskCard } from "@forge/client";
+import { isLive } from "../../parts/status";
 import type { Tone } from "../../ui/badge";
 import { timeOfDay } from "../../ui/format";
 
@@ -36,7 +37,7 @@ export function clashesOf(report: ConflictReport | undefined): Clashes {
 const PR_TONE: Record<PrStatus, Tone> = { open: "review", merged: "good", closed: "neutral", unknown: "neutral" };
 
 export function isRunning(task: Task, card: TaskCard | undefined): boolean {
-  return card ? card.status === "running" || card.status === "pending" : task.has_in_progress_attempt;
+  return card ? isLive(card.status) : task.has_in_progress_attempt;
 }
 
 export function marksOf(task: Task, card: TaskCard | undefined, clash: string | undefined): readonly Mark[] {

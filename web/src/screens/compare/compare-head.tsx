@@ -10,7 +10,7 @@ import { useChannel } from "../../live/channel";
 import { processesChannel } from "../../live/processes";
 import { AttemptState } from "../../parts/attempt-state";
 import { Figures } from "../../parts/changed";
-import { ATTEMPT_STATE } from "../../parts/status";
+import { ATTEMPT_STATE, isLive } from "../../parts/status";
 import { Badge } from "../../ui/badge";
 import { Button, buttonClass } from "../../ui/button";
 import { useNow } from "../../ui/clock";
@@ -37,7 +37,7 @@ export function CompareHead({ letter, attempt, attempts, sum, onPick }: Props) {
   const { data: detail } = useQuery(attemptQuery(attempt.id));
   const acts = useActs(attempt.project_id, attempt.id);
   const navigate = useNavigate();
-  const isRunning = attempt.status === "running" || attempt.status === "pending";
+  const isRunning = isLive(attempt.status);
   const review = {
     to: "/projects/$projectId/tasks/$taskId/attempts/$attemptId",
     params: { projectId: attempt.project_id, taskId: attempt.task_id, attemptId: attempt.id },

@@ -5,6 +5,7 @@ import type { TaskAttemptDetail } from "@forge/client";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { lazy, Suspense } from "react";
 import { attemptQuery, branchStatusQuery } from "../../api/queries";
+import { isLive } from "../../parts/status";
 import { useConfirm } from "../../ui/dialog";
 import { Failure, Waiting } from "../../ui/state";
 import { useActs } from "./branch-acts";
@@ -34,7 +35,7 @@ export function Review({ projectId, attemptId }: Props) {
 function Present({ attempt, acts }: { attempt: TaskAttemptDetail; acts: ReturnType<typeof useActs> }) {
   const queries = useQueryClient();
   const { ask, dialog } = useConfirm();
-  const isRunning = attempt.status === "running" || attempt.status === "pending";
+  const isRunning = isLive(attempt.status);
   const { data: status, error, refetch } = useQuery(branchStatusQuery(attempt.id));
   const askToRetire = (): void =>
     ask({ ...RETIRE_QUESTION, onConfirm: () => acts.run("retire", () => retire(queries, attempt)) });
