@@ -76,6 +76,22 @@ test("a follow-up goes on in the same conversation", async ({ page, world }) => 
   await expect(page.getByLabel("Message to Scripted")).toHaveValue("");
 });
 
+test("only the open view is marked, and the way to the task does not lead back", async ({ page, world }) => {
+  await world.addProject();
+  const started = await world.finish("Look around", "write a.txt one");
+  await page.goto(world.attemptUrl(started));
+  const views = page.getByRole("navigation", { name: "Views of the attempt" });
+  const open = views.locator("[aria-current=page]");
+  for (const name of ["Log", "Raw", "Changes", "Processes"]) {
+    await views.getByRole("link", { name }).click();
+    await expect(open).toHaveCount(1);
+    await expect(open).toContainText(name);
+  }
+  await page.getByRole("link", { name: "Look around" }).click();
+  await expect(page.getByRole("button", { name: "Start another attempt" })).toBeVisible();
+  await expect(page).toHaveURL(/stay=true/);
+});
+
 test("a hundred thousand lines are followed to the end, and any of them is found", async ({ page, world }) => {
   await world.addProject();
   const started = await world.start("Flood", "run seq 1 1000\nlines 100000 40\nsay after the flood");
