@@ -52,12 +52,14 @@ export function Conflicts({ attemptId, status, acts, isRunning }: Props) {
     <section aria-label="Conflicts" className="shrink-0 border-line border-b bg-warn-soft px-3 py-3">
       <div className="flex flex-wrap items-start gap-x-4 gap-y-3">
         <div className="min-w-0 flex-1 basis-64">
-          <h2 className="flex items-center gap-2 font-medium text-sm" aria-live="assertive">
-            <TriangleAlert className="size-4 shrink-0 text-warn" aria-hidden />
-            {files.length > 0
-              ? `The ${operation} stopped: ${count(files.length, "file")} in conflict`
-              : `A ${operation} is in progress; nothing is in conflict any more`}
-          </h2>
+          <div role="alert">
+            <h2 className="flex items-center gap-2 font-medium text-sm">
+              <TriangleAlert className="size-4 shrink-0 text-warn" aria-hidden />
+              {files.length > 0
+                ? `The ${operation} stopped: ${count(files.length, "file")} in conflict`
+                : `A ${operation} is in progress; nothing is in conflict any more`}
+            </h2>
+          </div>
           <ul className="mt-1 max-h-32 overflow-y-auto pl-6 font-mono text-xs leading-5">
             {files.map((file) => (
               <li key={file} className="truncate" title={file}>
