@@ -27,11 +27,11 @@ export function TurnOptions({ executor, variant, onVariant, isFresh, onFresh, on
   const trigger = (
     <button
       type="button"
-      title="How the next turn is taken"
       className="flex h-7 min-w-0 items-center gap-2 rounded-md px-2 text-muted text-sm hover:bg-hover hover:text-ink pointer-coarse:min-h-11"
     >
       <Bot className="size-4 shrink-0" aria-hidden />
       <span className="truncate">
+        <span className="sr-only">How the next turn is taken: </span>
         {[agentName(executor), current === DEFAULT ? undefined : variantName(current), isFresh ? "fresh" : undefined]
           .filter(Boolean)
           .join(" · ")}
