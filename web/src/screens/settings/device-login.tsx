@@ -8,10 +8,10 @@ import { forge } from "../../api/forge";
 import { infoQuery } from "../../api/queries";
 import { Badge } from "../../ui/badge";
 import { Button, buttonClass } from "../../ui/button";
+import { CopyButton } from "../../ui/copy";
 import { messageOf } from "../../ui/state";
 import { toast } from "../../ui/toast";
 import { useConfig, useConfigChange } from "./config";
-import { CopyButton } from "./copy";
 
 /** What GitHub asks for when one was too quick. */
 const SLOWER_S = 5;

@@ -10,10 +10,10 @@ import { agentsQuery } from "../../api/queries";
 import { Badge, type Tone } from "../../ui/badge";
 import { Button } from "../../ui/button";
 import { cx } from "../../ui/class";
+import { CopyCommand } from "../../ui/copy";
 import { agentName, count } from "../../ui/format";
 import { Failure, messageOf } from "../../ui/state";
 import { toast } from "../../ui/toast";
-import { Command } from "./copy";
 import { Panel } from "./panel";
 
 interface Props {
@@ -88,7 +88,7 @@ function Row({ agent, chosen }: { agent: FoundAgent; chosen: boolean }) {
             <>
               <dt className="text-faint text-xs">Install</dt>
               <dd className="min-w-0">
-                <Command text={install} what={`install ${name}`} />
+                <CopyCommand command={install} />
               </dd>
             </>
           )}
@@ -96,7 +96,7 @@ function Row({ agent, chosen }: { agent: FoundAgent; chosen: boolean }) {
             <>
               <dt className="text-faint text-xs">Log in</dt>
               <dd className="min-w-0">
-                <Command text={log_in} what={`log in with ${name}`} />
+                <CopyCommand command={log_in} />
               </dd>
             </>
           )}

@@ -5,7 +5,7 @@ import { lazy, Suspense, useEffect } from "react";
 const load = () => import("./new-task-dialog");
 const NewTaskDialog = lazy(async () => ({ default: (await load()).NewTaskDialog }));
 
-const QUIET_MS = 1_500;
+const QUIET_MS = 300;
 
 interface Props {
   projectId: string;
