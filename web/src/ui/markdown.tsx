@@ -26,12 +26,31 @@ const FORBIDDEN = {
   FORBID_ATTR: ["style", "id", "name"],
 };
 
-function toHtml(text: string): string {
-  return purifier.sanitize(marked.parse(text, { async: false }), FORBIDDEN);
+/**
+ * The blocks of a text as HTML that is not clean yet. What an agent says grows word by word: only the block that changed
+ * is cleaned and drawn again.
+ */
+export function blocksOf(text: string): string[] {
+  return marked
+    .lexer(text)
+    .map((token) => marked.parser([token]))
+    .filter((html) => html !== "");
 }
 
 export const Markdown = memo(function Markdown({ text, className }: { text: string; className?: string }) {
-  const html = useMemo(() => toHtml(text), [text]);
-  // biome-ignore lint/security/noDangerouslySetInnerHtml: cleaned by toHtml
-  return <div className={cx("prose", className)} dangerouslySetInnerHTML={{ __html: html }} />;
+  const blocks = useMemo(() => blocksOf(text), [text]);
+  return (
+    <div className={cx("prose", className)}>
+      {blocks.map((html, at) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: a text grows at its end
+        <Block key={at} html={html} />
+      ))}
+    </div>
+  );
+});
+
+const Block = memo(function Block({ html }: { html: string }) {
+  const clean = useMemo(() => purifier.sanitize(html, FORBIDDEN), [html]);
+  // biome-ignore lint/security/noDangerouslySetInnerHtml: cleaned above
+  return <div dangerouslySetInnerHTML={{ __html: clean }} />;
 });
