@@ -9,10 +9,14 @@ let timer: ReturnType<typeof setInterval> | undefined;
 
 function subscribe(reader: () => void): () => void {
   readers.add(reader);
-  timer ??= setInterval(() => {
+  if (timer === undefined) {
+    // Nobody has looked at the clock for a while.
     now = Date.now();
-    for (const each of readers) each();
-  }, 1000);
+    timer = setInterval(() => {
+      now = Date.now();
+      for (const each of readers) each();
+    }, 1000);
+  }
   return () => {
     readers.delete(reader);
     if (readers.size > 0) return;
@@ -32,7 +36,8 @@ export function Elapsed({ since }: { since: string }) {
 }
 
 export function Ago({ time }: { time: string }) {
-  const shown = ago(time, useNow());
+  // Drawn again when its words change, not each second: a board has many of them.
+  const shown = useSyncExternalStore(subscribe, () => ago(time, now));
   return (
     <time dateTime={time} title={new Date(time).toLocaleString()}>
       {shown}
