@@ -5,7 +5,8 @@ import { type ReactNode, useEffect, useRef, useState } from "react";
 import { cx } from "../../ui/class";
 
 const FLOOD = 60;
-const TAIL = 60;
+/** No row is lower than that, so these fill the window, and not more. */
+const ROW_PX = 20;
 const CALM_MS = 400;
 /** How long the list has to measure itself before it is uncovered. */
 const SETTLE_MS = 150;
@@ -41,7 +42,10 @@ export function useTail<T>(rows: readonly T[], following: boolean): Shown<T> {
     return () => clearTimeout(timer);
   }, [phase]);
   if (phase !== "flood" || !following) listed.current = rows;
-  return { listed: listed.current, tail: phase !== "calm" && following ? rows.slice(-TAIL) : undefined };
+  return {
+    listed: listed.current,
+    tail: phase !== "calm" && following ? rows.slice(-Math.ceil(innerHeight / ROW_PX)) : undefined,
+  };
 }
 
 /** Wheels and fingers go through to the list below. */
