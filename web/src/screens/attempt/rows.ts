@@ -68,6 +68,14 @@ export function rowsOf(
   return rows;
 }
 
+const LINE_PX = 20;
+
+/** A height that a row has at least. Messages are shown whole, and no more than every other line of them is blank. */
+export function leastPx(row: Row): number {
+  if (row.kind !== "entry" || row.entry.entry_type.type !== "assistant_message") return LINE_PX;
+  return Math.max(1, row.entry.content.split("\n").length / 2) * LINE_PX;
+}
+
 /** Where a question stands in the list. */
 export function indexOfApproval(rows: readonly Row[], approvalId: string): number {
   return rows.findLastIndex((row) => {

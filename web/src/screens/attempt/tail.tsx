@@ -5,8 +5,6 @@ import { type ReactNode, useEffect, useRef, useState } from "react";
 import { cx } from "../../ui/class";
 
 const FLOOD = 60;
-/** No row is lower than that, so these fill the window, and not more. */
-const ROW_PX = 20;
 const CALM_MS = 400;
 /** How long the list has to measure itself before it is uncovered. */
 const SETTLE_MS = 150;
@@ -20,7 +18,8 @@ interface Shown<T> {
   tail: readonly T[] | undefined;
 }
 
-export function useTail<T>(rows: readonly T[], following: boolean): Shown<T> {
+/** `leastPx` is a height that a row has at least. */
+export function useTail<T>(rows: readonly T[], following: boolean, leastPx: (row: T) => number): Shown<T> {
   const [phase, setPhase] = useState<Phase>("calm");
   const count = useRef(rows.length);
   const listed = useRef(rows);
@@ -44,8 +43,18 @@ export function useTail<T>(rows: readonly T[], following: boolean): Shown<T> {
   if (phase !== "flood" || !following) listed.current = rows;
   return {
     listed: listed.current,
-    tail: phase !== "calm" && following ? rows.slice(-Math.ceil(innerHeight / ROW_PX)) : undefined,
+    tail: phase !== "calm" && following ? endOf(rows, innerHeight, leastPx) : undefined,
   };
+}
+
+/** The last rows, as many as fill `px`. */
+export function endOf<T>(rows: readonly T[], px: number, leastPx: (row: T) => number): readonly T[] {
+  let filled = 0;
+  const at = rows.findLastIndex((row) => {
+    filled += leastPx(row);
+    return filled >= px;
+  });
+  return rows.slice(Math.max(0, at));
 }
 
 /** Wheels and fingers go through to the list below. */

@@ -11,7 +11,7 @@ import { Button } from "../../ui/button";
 import { Empty, Failure } from "../../ui/state";
 import { useFollowing } from "./following";
 import { RowView } from "./row";
-import { indexOfApproval, type Row, rowsOf } from "./rows";
+import { indexOfApproval, leastPx, type Row, rowsOf } from "./rows";
 import { TailView, useTail } from "./tail";
 import { type Told, useEntries } from "./use-entries";
 
@@ -48,7 +48,7 @@ export function Transcript({ attempt, processes, isWaiting, isAsking, onRetry, o
     [processes, from, told, isAsking],
   );
   const rows = useHeld(fresh, following);
-  const { listed, tail } = useTail(rows, following);
+  const { listed, tail } = useTail(rows, following, leastPx);
   const isPrepended = useChanged(listed[0]?.key);
   const hasEarlier = from > 0;
   const isLoading = [...told.values()].some(({ phase }) => phase === "connecting");
