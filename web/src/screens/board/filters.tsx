@@ -61,7 +61,7 @@ export function Filters({ search, facets, compact, input, onChange }: Props) {
     <>
       <SearchBox value={search.q ?? ""} input={input} onChange={(q) => onChange({ q: q || undefined })} />
       {compact ? (
-        <Menu trigger={trigger("Filter", all, true)}>
+        <Menu trigger={trigger("Filter", all, { icon: true })}>
           {offered.map((choice) => (
             <div key={choice.facet}>
               <MenuLabel>{choice.title}</MenuLabel>
@@ -70,11 +70,16 @@ export function Filters({ search, facets, compact, input, onChange }: Props) {
           ))}
         </Menu>
       ) : (
-        offered.map((choice) => (
-          <Menu key={choice.facet} trigger={trigger(choice.title, choices(search[choice.facet]).size)} align="start">
-            {checks(choice)}
-          </Menu>
-        ))
+        // All of them from the beginning: one that came with the tasks would push the others aside.
+        given.map((choice) => {
+          const chosen = choices(search[choice.facet]).size;
+          const isEmpty = !offered.includes(choice);
+          return (
+            <Menu key={choice.facet} trigger={trigger(choice.title, chosen, { isEmpty })} align="start">
+              {checks(choice)}
+            </Menu>
+          );
+        })
       )}
       {isFiltered(search) && (
         <Button
@@ -89,9 +94,13 @@ export function Filters({ search, facets, compact, input, onChange }: Props) {
   );
 }
 
-function trigger(title: string, chosen: number, icon = false) {
+function trigger(title: string, chosen: number, { icon = false, isEmpty = false }) {
   return (
-    <Button weight={chosen > 0 ? "plain" : "ghost"} icon={icon && <ListFilter className="size-4" aria-hidden />}>
+    <Button
+      weight={chosen > 0 ? "plain" : "ghost"}
+      disabled={isEmpty}
+      icon={icon && <ListFilter className="size-4" aria-hidden />}
+    >
       {title}
       {chosen > 0 && <span className="rounded-full bg-accent-soft px-1.5 text-accent text-xs tabular">{chosen}</span>}
     </Button>
