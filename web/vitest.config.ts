@@ -1,7 +1,21 @@
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vitest/config";
 
+/** Rules without a page need none; it takes longer to make one than to run them. */
+const WITH_PAGE = ["src/**/*.test.tsx", "src/live/*.test.ts", "src/screens/attempt/draft-merge.test.ts"].concat(
+  ["comments", "refusal", "viewed"].map((name) => `src/screens/review/${name}.test.ts`),
+);
+
 export default defineConfig({
   plugins: [react()],
-  test: { environment: "happy-dom", include: ["src/**/*.test.{ts,tsx}"], restoreMocks: true },
+  test: {
+    restoreMocks: true,
+    projects: [
+      {
+        extends: true,
+        test: { name: "rules", environment: "node", include: ["src/**/*.test.ts"], exclude: WITH_PAGE },
+      },
+      { extends: true, test: { name: "page", environment: "happy-dom", include: WITH_PAGE } },
+    ],
+  },
 });
