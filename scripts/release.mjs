@@ -55,6 +55,7 @@ export function listSlowChecks(root = ROOT) {
     { point: 'all tests pass', command: ['npm', 'test'] },
     { point: 'the package is built', command: ['npm', 'run', '-s', 'build:npx'] },
     { point: 'its program starts', command: ['node', 'npx-cli/bin/cli.js', '--version'] },
+    { point: 'its program has the board', command: ['node', 'scripts/check-board.mjs', 'node', 'npx-cli/bin/cli.js'] },
   ];
   return points.filter(({ command }) => command[0] !== 'npm' || command.at(-1) in scripts);
 }

@@ -15,17 +15,20 @@ const FOREIGN = /^(FORGE_|XDG_|GIT_|GH_|GITHUB_|GITLAB_|GITEA_|FORGEJO_|(BACKEND
 export class Forge {
   #server;
   #args;
+  #program;
 
-  constructor(args = []) {
+  /** `program` is the command that starts Forge; by default that of this source folder. */
+  constructor(args = [], program = [join(ROOT, "target/debug/forge")]) {
     this.#args = args;
+    this.#program = program;
     this.dir = realpathSync(mkdtempSync(join(tmpdir(), "forge-")));
     this.home = join(this.dir, "home");
     this.base = "";
   }
 
   /** A running server on a free loopback port. */
-  static async start(args = []) {
-    const forge = new Forge(args);
+  static async start(args = [], program = undefined) {
+    const forge = new Forge(args, program);
     await forge.up();
     return forge;
   }
@@ -33,10 +36,10 @@ export class Forge {
   /** Starts the server, again if need be, on the same home; `port` 0 takes any free one. */
   async up(port = 0) {
     rmSync(join(this.home, "port"), { force: true });
-    const exe = join(ROOT, "target/debug/forge");
+    const [exe, ...words] = this.#program;
     const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !FOREIGN.test(name)));
     const log = openSync(join(this.dir, "log"), "a");
-    this.#server = spawn(exe, ["serve", "--port", String(port), ...this.#args], {
+    this.#server = spawn(exe, [...words, "serve", "--port", String(port), ...this.#args], {
       cwd: this.dir,
       env: {
         ...env,

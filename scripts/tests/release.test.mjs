@@ -72,4 +72,5 @@ test('a real release cannot be quick, and tests and builds before it tags', asyn
   assert.match(refused.stderr, /--quick is for --dry-run/);
   const commands = listSlowChecks().map(({ command }) => command.join(' '));
   assert.ok(commands.includes('npm test') && commands.includes('npm run -s build:npx'), commands.join(', '));
+  assert.ok(commands.at(-1).startsWith('node scripts/check-board.mjs'), commands.join(', '));
 });
