@@ -1,7 +1,8 @@
 //! An attempt's branch: how it stands, what it is aimed at, and single files of it.
 //!
 //! Invariant: every verb here works in a worktree that Forge made; an attempt in the user's own checkout has no branch of
-//! its own and is refused. A target branch changes on the user's word or when a rebase onto it is complete.
+//! its own and is refused. Who only looks brings no worktree back. A target branch changes on the user's word or when a
+//! rebase onto it is complete.
 
 use forge_git::{GitError, Owner, Repo};
 use forge_types::{
@@ -12,17 +13,47 @@ use forge_types::{
 use crate::site::Site;
 use crate::{Error, Forge, Result};
 
-/// An attempt with a branch and a worktree that is there.
+/// An attempt with a branch of its own.
 pub(crate) struct Ground {
     pub(crate) site: Site,
     pub(crate) attempt: Attempt,
     pub(crate) repo: Repo,
 }
 
+impl Ground {
+    /// Whether the worktree was put away. What was not committed went with it.
+    pub(crate) fn is_away(&self) -> bool {
+        !self.site.place.join(".git").exists()
+    }
+
+    /// The newest commit: that of the worktree, or of the branch while the worktree is away.
+    pub(crate) async fn head(&self) -> Result<String> {
+        match self.is_away() {
+            true => tip_of(&self.repo, &self.attempt.branch).await,
+            false => Ok(self.repo.head_of(&self.site.place).await?),
+        }
+    }
+}
+
 impl Forge {
+    /// The attempt with its worktree, which is brought back when it is away.
     pub(crate) async fn ground(&self, id: AttemptId) -> Result<Ground> {
-        let mut ground = self.plot(id).await?;
+        let mut ground = self.find_ground(id).await?;
         self.ensure_place(&mut ground.site).await?;
+        self.settle_ground(ground).await
+    }
+
+    /// The attempt for who only looks: a worktree that is away stays so.
+    pub(crate) async fn plot(&self, id: AttemptId) -> Result<Ground> {
+        let ground = self.find_ground(id).await?;
+        match ground.is_away() {
+            // How far a stopped rebase came lies in the worktree.
+            true => Ok(ground),
+            false => self.settle_ground(ground).await,
+        }
+    }
+
+    async fn settle_ground(&self, mut ground: Ground) -> Result<Ground> {
         if let Some(attempt) = self.settle_rebase(&ground.repo, &ground.site).await? {
             ground.site.attempt = Some(attempt.clone());
             ground.attempt = attempt;
@@ -30,8 +61,7 @@ impl Forge {
         Ok(ground)
     }
 
-    /// The same, but the worktree may be away.
-    pub(crate) async fn plot(&self, id: AttemptId) -> Result<Ground> {
+    async fn find_ground(&self, id: AttemptId) -> Result<Ground> {
         let site = self.site(RunOwner::Attempt(id)).await?;
         let Some(attempt) = site.attempt.clone().filter(|attempt| attempt.use_worktree) else {
             return Err(Error::conflict(format!(
@@ -77,8 +107,11 @@ impl Forge {
         Ok(changed)
     }
 
+    /// How the branch stands. What is uncommitted is unknown while the worktree is away.
     pub async fn branch_status(&self, id: AttemptId) -> Result<BranchStatus> {
-        let Ground { site, attempt, repo } = self.ground(id).await?;
+        let ground = self.plot(id).await?;
+        let is_away = ground.is_away();
+        let Ground { site, attempt, repo } = ground;
         let merges = self.0.store.merges(id).await?;
         let is_published =
             matches!(merges.first(), Some(Merge::Pr { pr_info, .. }) if pr_info.status == PrStatus::Open);
@@ -90,8 +123,13 @@ impl Forge {
         }
         let tip = tip_of(&repo, &attempt.branch).await?;
         let target = tip_of(&repo, &attempt.target_branch).await?;
-        let (tree, counts) =
-            tokio::join!(forge_git::status(&site.place), forge_git::ahead_behind(&repo, &tip, &target),);
+        let tree = async {
+            match is_away {
+                true => Ok(None),
+                false => forge_git::status(&site.place).await.map(Some),
+            }
+        };
+        let (tree, counts) = tokio::join!(tree, forge_git::ahead_behind(&repo, &tip, &target));
         let (tree, (ahead, behind)) = (tree?, counts?);
         let remote = match is_published {
             true => repo.remote_tip(&attempt.branch).await?,
@@ -101,20 +139,22 @@ impl Forge {
             Some(remote) => Some(forge_git::ahead_behind(&repo, &tip, &remote).await?),
             None => None,
         };
+        let operation = tree.as_ref().and_then(|tree| tree.operation);
+        let conflicted_files = tree.as_ref().map_or_else(Vec::new, |tree| tree.conflicted.clone());
         Ok(BranchStatus {
             commits_behind: Some(behind),
             commits_ahead: Some(ahead),
-            has_uncommitted_changes: Some(!tree.changed.is_empty()),
-            head_oid: tree.head,
-            uncommitted_count: Some(tree.changed.len()),
-            untracked_count: Some(tree.untracked),
+            has_uncommitted_changes: tree.as_ref().map(|tree| !tree.changed.is_empty()),
+            head_oid: tree.as_ref().map_or(Some(tip), |tree| tree.head.clone()),
+            uncommitted_count: tree.as_ref().map(|tree| tree.changed.len()),
+            untracked_count: tree.as_ref().map(|tree| tree.untracked),
             target_branch_name: attempt.target_branch,
             remote_commits_behind: remote.map(|(_, behind)| behind),
             remote_commits_ahead: remote.map(|(ahead, _)| ahead),
             merges,
-            is_rebase_in_progress: tree.operation == Some(ConflictOp::Rebase),
-            conflict_op: tree.operation.filter(|_| !tree.conflicted.is_empty()),
-            conflicted_files: tree.conflicted,
+            is_rebase_in_progress: operation == Some(ConflictOp::Rebase),
+            conflict_op: operation.filter(|_| !conflicted_files.is_empty()),
+            conflicted_files,
         })
     }
 
@@ -125,10 +165,10 @@ impl Forge {
     }
 
     pub async fn compare_commit(&self, id: AttemptId, sha: &str) -> Result<CommitComparison> {
-        let Ground { site, repo, .. } = self.ground(id).await?;
-        let target_oid = find_commit(&repo, sha).await?.sha;
-        let head_oid = repo.head_of(&site.place).await?;
-        let (ahead, behind) = forge_git::ahead_behind(&repo, &head_oid, &target_oid).await?;
+        let ground = self.plot(id).await?;
+        let target_oid = find_commit(&ground.repo, sha).await?.sha;
+        let head_oid = ground.head().await?;
+        let (ahead, behind) = forge_git::ahead_behind(&ground.repo, &head_oid, &target_oid).await?;
         Ok(CommitComparison {
             head_oid,
             target_oid,

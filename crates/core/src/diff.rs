@@ -1,6 +1,7 @@
 //! What an attempt changed, file by file, for as long as somebody looks.
 //!
-//! Owns: the choice between the working tree and a landed commit, and what the reader has been told already.
+//! Owns: the choice between the working tree, the branch of one that was put away and a landed commit, and what the reader
+//! has been told already.
 //! Invariant: files are loaded at the reader's pace, a batch of at most [`BATCH_MAX_BYTES`] (or one file) at a time. Lines
 //! are counted only for files that are told without contents; whoever has the contents can count.
 
@@ -8,9 +9,10 @@ use std::collections::HashMap;
 
 use forge_git::{ContentReader, Counting, FileDiff, Repo, Watch};
 use forge_types::{AttemptId, Diff, Merge};
+use tokio::sync::watch;
 
 use crate::branch::{Ground, tip_of};
-use crate::{Forge, Result};
+use crate::{Error, Forge, Result};
 
 /// Files above this size are shown without contents.
 const INLINE_MAX_BYTES: u64 = 2 << 20;
@@ -40,6 +42,8 @@ pub enum DiffStep {
 pub struct DiffFeed {
     ground: Ground,
     source: Source,
+    /// Tells of every event, and so of a worktree that was put away or is back.
+    wake: watch::Receiver<i64>,
     detail: DiffDetail,
     reader: ContentReader,
     /// Changed files still to be told, the next one last.
@@ -58,8 +62,8 @@ enum Step {
 enum Source {
     /// Landed work: the diff of one commit, told once.
     Commit(String),
-    /// The working tree against the merge base, for as long as the reader stays.
-    Tree { watch: Watch, base: Base },
+    /// The working tree against the merge base, for as long as the reader stays; its branch while there is none to watch.
+    Work { watch: Option<Watch>, base: Base },
 }
 
 /// The merge base that was true for a HEAD and a target.
@@ -71,24 +75,18 @@ struct Base {
 
 impl Forge {
     pub async fn diff(&self, id: AttemptId, detail: DiffDetail) -> Result<DiffFeed> {
-        let mut ground = self.plot(id).await?;
+        let wake = self.0.store.subscribe();
+        let ground = self.plot(id).await?;
         let merged = self.0.store.merges(id).await?.into_iter().next();
         let source = match merged.as_ref().and_then(Merge::commit) {
             Some(commit) if is_landed(&ground, commit).await? => Source::Commit(commit.to_owned()),
-            _ => {
-                ground = self.ground(id).await?;
-                // Watching starts before the first look, so that no change falls in between.
-                let place = ground.site.place.clone();
-                let watch = tokio::task::spawn_blocking(move || forge_git::watch(&place)).await;
-                let watch =
-                    watch.map_err(|cause| crate::Error::internal("cannot watch the worktree", cause))??;
-                Source::Tree { watch, base: Base::default() }
-            }
+            _ => Source::Work { watch: None, base: Base::default() },
         };
         let reader = ContentReader::new(&ground.repo, &ground.site.place);
         let mut feed = DiffFeed {
             ground,
             source,
+            wake,
             detail,
             reader,
             pending: Vec::new(),
@@ -131,7 +129,8 @@ impl DiffFeed {
         while self.pending.is_empty() {
             match &mut self.source {
                 Source::Commit(_) => return Ok(None),
-                Source::Tree { watch, .. } => watch.changed().await,
+                Source::Work { watch: Some(watch), .. } => watch.changed().await,
+                Source::Work { watch: None, .. } => self.wait_for_worktree().await?,
             }
             self.look().await?;
         }
@@ -163,8 +162,33 @@ impl DiffFeed {
         Ok(Some(steps))
     }
 
+    async fn wait_for_worktree(&mut self) -> Result<()> {
+        loop {
+            self.wake.borrow_and_update();
+            if !self.ground.is_away() {
+                return Ok(());
+            }
+            let closed = |cause| Error::internal("the event log was closed", cause);
+            self.wake.changed().await.map_err(closed)?;
+        }
+    }
+
+    /// Watches the worktree if it is there. Watching starts before the look, so that no change falls in between.
+    async fn find_worktree(&mut self) -> Result<()> {
+        let Source::Work { watch, .. } = &mut self.source else { return Ok(()) };
+        if self.ground.is_away() {
+            *watch = None;
+        } else if watch.is_none() {
+            let place = self.ground.site.place.clone();
+            let watching = tokio::task::spawn_blocking(move || forge_git::watch(&place)).await;
+            *watch = Some(watching.map_err(|cause| Error::internal("cannot watch the worktree", cause))??);
+        }
+        Ok(())
+    }
+
     /// Sees what differs now and notes what the reader has not been told.
     async fn look(&mut self) -> Result<()> {
+        self.find_worktree().await?;
         let files = self.changed_files(match self.detail {
             DiffDetail::Contents => Counting::Skip,
             DiffDetail::StatsOnly => Counting::Count,
@@ -182,14 +206,20 @@ impl DiffFeed {
 
     async fn changed_files(&mut self, counting: Counting) -> Result<Vec<FileDiff>> {
         let Ground { site, attempt, repo } = &self.ground;
-        match &mut self.source {
-            Source::Commit(commit) => Ok(forge_git::diff_commit(repo, commit, counting).await?),
-            Source::Tree { base, .. } => {
-                let head = repo.head_of(&site.place).await?;
+        Ok(match &mut self.source {
+            Source::Commit(commit) => forge_git::diff_commit(repo, commit, counting).await?,
+            Source::Work { watch, base } => {
+                let head = match watch {
+                    Some(_) => repo.head_of(&site.place).await?,
+                    None => tip_of(repo, &attempt.branch).await?,
+                };
                 base.renew(repo, head, tip_of(repo, &attempt.target_branch).await?).await?;
-                Ok(forge_git::diff_worktree(repo, &site.place, &base.commit, counting).await?)
+                match watch {
+                    Some(_) => forge_git::diff_worktree(repo, &site.place, &base.commit, counting).await?,
+                    None => forge_git::diff_between(repo, &base.commit, &base.of.0, counting).await?,
+                }
             }
-        }
+        })
     }
 
     async fn load(&mut self, files: &[FileDiff]) -> Result<Vec<Diff>> {

@@ -106,15 +106,10 @@ impl Forge {
         {
             return Ok((ground, Source::Commit(commit.to_owned())));
         }
-        let is_away = !ground.site.place.join(".git").exists();
-        let ground = if is_away { ground } else { self.ground(id).await? };
-        let Ground { site, attempt, repo } = &ground;
-        let head = match is_away {
-            true => tip_of(repo, &attempt.branch).await?,
-            false => repo.head_of(&site.place).await?,
-        };
-        let target = tip_of(repo, &attempt.target_branch).await?;
-        let base = forge_git::merge_base(repo, &head, &target).await?.unwrap_or_else(|| head.clone());
+        let is_away = ground.is_away();
+        let head = ground.head().await?;
+        let target = tip_of(&ground.repo, &ground.attempt.target_branch).await?;
+        let base = forge_git::merge_base(&ground.repo, &head, &target).await?.unwrap_or_else(|| head.clone());
         let source = if is_away { Source::Branch { base, tip: head } } else { Source::Tree { base } };
         Ok((ground, source))
     }

@@ -61,10 +61,7 @@ async fn a_branch_status_tells_where_an_attempt_stands() {
     assert_eq!((&now["is_rebase_in_progress"], &now["conflict_op"]), (&json!(false), &json!(null)));
     assert_eq!((&now["merges"], &now["remote_commits_ahead"]), (&json!([]), &json!(null)));
 
-    // A worktree that is gone comes back, and a target that is gone is named.
-    git(&done.path, &["checkout", "-q", "a.txt"]);
-    forge.post(&format!("/api/worktrees/{}/retire", done.id), &json!({})).await.data();
-    assert_eq!(status(&forge, &done).await["untracked_count"], 1);
+    // A target that is gone is named.
     git(&repo, &["checkout", "-q", "-b", "trunk"]);
     git(&repo, &["branch", "-q", "-D", "main"]);
     let gone = forge.get(&format!("/api/task-attempts/{}/branch-status", done.id)).await;

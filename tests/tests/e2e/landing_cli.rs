@@ -98,7 +98,8 @@ async fn an_attempt_is_opened_by_address_and_path_and_its_worktree_comes_back() 
     forge(&server, &repo, &["restore", "@last"]).await.assert(5, &["is there already"]);
     forge(&server, &repo, &["worktree", "retire", "open"]).await.assert(0, &["kept as refs/forge/keep/"]);
     assert!(!place.exists());
-    forge(&server, &repo, &["status", "@last"]).await.assert(0, &["retired; `forge restore`"]);
+    forge(&server, &repo, &["status", "@last"]).await.assert(0, &["1 ahead", "retired; `forge restore`"]);
+    forge(&server, &repo, &["rebase", "@last", "--abort"]).await.assert(1, &["is retired", "forge restore"]);
     assert!(!place.exists(), "looking does not bring it back");
     let retired = forge(&server, &repo, &["restore", "--json"]).await.json();
     assert_eq!((retired.as_array().unwrap().len(), &retired[0]["id"]), (1, &json!(attempt)));

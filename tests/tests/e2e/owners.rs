@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use forge_tests::{TestForge, git, text};
+use forge_tests::{Socket, TestForge, git, text};
 use serde_json::json;
 
 #[tokio::test]
@@ -26,6 +26,55 @@ async fn a_worktree_is_retired_and_comes_back_as_it_was() {
     assert_eq!(std::fs::read_to_string(place.join("new.txt")).unwrap(), "untracked");
     assert_eq!(git(&place, &["status", "--porcelain"]), " M a.txt\n?? new.txt");
     assert_eq!(forge.get(&format!("/api/task-attempts/{attempt}")).await.data()["worktree_deleted"], false);
+}
+
+#[tokio::test]
+async fn who_looks_at_a_retired_attempt_sees_its_branch_and_brings_nothing_back() {
+    let forge = TestForge::start().await;
+    let (project, repo) = forge.project("repo").await;
+    let task = forge.start_scripted(&project, "t", "write a.txt one\nsay done").await;
+    let attempt = text(&task["task_attempt"]["id"]);
+    forge.settled(&attempt).await;
+    let place = PathBuf::from(text(&task["task_attempt"]["worktree_path"]));
+    std::fs::write(place.join("a.txt"), "edited by hand").unwrap();
+    std::fs::write(place.join("new.txt"), "untracked").unwrap();
+    let path = format!("/api/task-attempts/{attempt}");
+    let mut watched = forge.socket(&format!("{path}/diff/ws")).await;
+    assert_eq!(file(&mut watched).await, ("/entries/a.txt".into(), "edited by hand".into()));
+    assert_eq!(file(&mut watched).await, ("/entries/new.txt".into(), "untracked".into()));
+    forge.post(&format!("/api/worktrees/{attempt}/retire"), &json!({})).await.data();
+
+    let tip = git(&repo, &["rev-parse", &text(&task["task_attempt"]["branch"])]);
+    let status = forge.get(&format!("{path}/branch-status")).await.data();
+    assert_eq!((&status["head_oid"], &status["commits_ahead"]), (&json!(tip), &json!(1)));
+    for unknown in ["has_uncommitted_changes", "uncommitted_count", "untracked_count"] {
+        assert_eq!(status[unknown], json!(null), "{unknown}");
+    }
+    let main = git(&repo, &["rev-parse", "main"]);
+    let compared = forge.get(&format!("{path}/commit-compare?sha={main}")).await.data();
+    assert_eq!((&compared["head_oid"], &compared["ahead_from_head"]), (&json!(tip), &json!(1)));
+    let diff = forge.get(&format!("{path}/diff")).await.data();
+    assert_eq!(diff["files"].as_array().unwrap().len(), 1, "{diff}");
+    assert_eq!(forge.get(&format!("{path}/file?path=a.txt")).await.text, "one");
+    let mut late = forge.socket(&format!("{path}/diff/ws")).await;
+    assert_eq!(file(&mut late).await, ("/entries/a.txt".into(), "one".into()));
+    assert!(!place.exists(), "looking brings no worktree back");
+
+    // Who was there before is told of the branch, and both of the worktree once it is back.
+    let gone = watched.next().await.unwrap()["JsonPatch"][0].clone();
+    assert_eq!(gone, json!({"op": "remove", "path": "/entries/new.txt"}));
+    assert_eq!(file(&mut watched).await, ("/entries/a.txt".into(), "one".into()));
+    forge.post(&format!("/api/worktrees/{attempt}/restore"), &json!({})).await.data();
+    for reader in [&mut watched, &mut late] {
+        assert_eq!(file(reader).await, ("/entries/a.txt".into(), "edited by hand".into()));
+        assert_eq!(file(reader).await, ("/entries/new.txt".into(), "untracked".into()));
+    }
+}
+
+/// The next changed file and its new content.
+async fn file(socket: &mut Socket) -> (String, String) {
+    let change = &socket.next().await.unwrap()["JsonPatch"][0];
+    (text(&change["path"]), text(&change["value"]["content"]["newContent"]).trim().to_owned())
 }
 
 #[tokio::test]

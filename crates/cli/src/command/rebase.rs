@@ -84,6 +84,13 @@ fn explain(attempt: &Attempt, error: Error) -> Error {
 
 async fn abort(client: &Client, attempt: &Attempt) -> Result<Done> {
     let before = status(client, attempt).await?;
+    if before.uncommitted_count.is_none() {
+        let id = attempt.short();
+        anyhow::bail!(
+            "the worktree of {id} is retired, and with it any rebase that stopped there; \
+             `forge restore {id}` brings it back"
+        );
+    }
     let data = json!({"attempt_id": attempt.id, "aborted": is_stopped(&before)});
     if !is_stopped(&before) {
         return Ok((

@@ -24,14 +24,10 @@ pub async fn tell(client: &Client, attempt: &Attempt, json: bool) -> Result<()> 
         Process::list(client, id),
         approve::questions_of(client, id),
     )?;
-    // The server would bring a retired worktree back to look at it; who asks for the status does not want that.
-    let branch = match detail["worktree_deleted"] == true {
-        true => None,
-        false => Some(client.get::<BranchStatus>(&format!("{path}/branch-status")).await),
-    };
+    let branch = client.get::<BranchStatus>(&format!("{path}/branch-status")).await;
     if json {
         terminal::print_json(&json!({
-            "attempt": detail, "branch_status": branch.and_then(Result::ok), "url": attempt.page(client),
+            "attempt": detail, "branch_status": branch.ok(), "url": attempt.page(client),
             "approvals": questions.iter().map(Question::object).collect::<Vec<_>>(),
         }));
         return Ok(());
@@ -44,9 +40,8 @@ pub async fn tell(client: &Client, attempt: &Attempt, json: bool) -> Result<()> 
     tell_run(attempt, &runs);
     let target = &attempt.target_branch;
     match &branch {
-        Some(Ok(status)) => tell_branch(attempt, status),
-        Some(Err(error)) => say_fact("branch", &format!("{} → {target} ({error:#})", attempt.branch)),
-        None => say_fact("branch", &format!("{} → {target}", attempt.branch)),
+        Ok(status) => tell_branch(attempt, status),
+        Err(error) => say_fact("branch", &format!("{} → {target} ({error:#})", attempt.branch)),
     }
     tell_place(&detail);
     let cost = attempt.cost_usd.or(detail["cost_usd"].as_f64()).map(figures::money);
