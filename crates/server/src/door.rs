@@ -168,7 +168,8 @@ pub(crate) async fn guard(State(app): State<App>, request: Request, next: Next) 
     reply.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
     reply.insert(header::ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static(CORS_METHODS));
     reply.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, HeaderValue::from_static(CORS_HEADERS));
-    reply.insert(header::VARY, HeaderValue::from_static("origin"));
+    // The answer may depend on more than who asks.
+    reply.append(header::VARY, HeaderValue::from_static("origin"));
     Ok(response)
 }
 

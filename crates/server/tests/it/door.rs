@@ -73,6 +73,23 @@ async fn a_configured_origin_is_told_that_it_may() {
 }
 
 #[tokio::test]
+async fn what_an_answer_depends_on_besides_is_told_to_other_origins_too() {
+    let origin = "https://board.example";
+    let world = World::with(Door { allowed_origins: vec![origin.into()], ..door() }).await;
+    let vary = async |headers: &[(&str, &str)]| {
+        // A file of the board, if it is in this build.
+        let response = world.send(request("GET", "/theme.js", headers)).await;
+        let told = response.headers().get_all(header::VARY).into_iter();
+        told.map(|value| value.to_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let host = ("host", "localhost:8887");
+    let mut expected = vary(&[host]).await;
+    expected.push("origin".into());
+    assert_eq!(vary(&[host, ("origin", origin)]).await, expected);
+    world.close().await;
+}
+
+#[tokio::test]
 async fn with_a_token_only_health_and_login_are_open() {
     let world = World::with(Door { token: Some("s3cret".into()), ..door() }).await;
     let host = ("host", "localhost:8887");
