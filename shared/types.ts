@@ -1959,8 +1959,8 @@ export interface Routes {
   "GET /api/execution-processes/{process_id}": { path: { process_id: Uuid }; answer: ExecutionProcess };
   "GET /api/execution-processes/{process_id}/normalized-logs": { path: { process_id: Uuid }; query?: { after?: number; wait_ms?: number }; answer: FramePage };
   "GET /api/execution-processes/{process_id}/normalized-logs/sse": { path: { process_id: Uuid }; query?: { after?: number }; answer: string };
-  "GET /api/execution-processes/{process_id}/raw-logs": { path: { process_id: Uuid }; query?: { after?: number; wait_ms?: number }; answer: FramePage };
-  "GET /api/execution-processes/{process_id}/raw-logs/sse": { path: { process_id: Uuid }; query?: { after?: number }; answer: string };
+  "GET /api/execution-processes/{process_id}/raw-logs": { path: { process_id: Uuid }; query?: { after?: number; tail?: number; wait_ms?: number }; answer: FramePage };
+  "GET /api/execution-processes/{process_id}/raw-logs/sse": { path: { process_id: Uuid }; query?: { after?: number; tail?: number }; answer: string };
   "POST /api/execution-processes/{process_id}/stop": { path: { process_id: Uuid }; body?: unknown; answer: null };
   "GET /api/execution-runs": { query?: { project_id?: Uuid; limit?: number; offset?: number }; answer: ExecutionRun[] };
   "POST /api/execution-runs": { body: CreateExecutionRun; answer: StartedExecutionRun };
@@ -2111,7 +2111,7 @@ export interface Sockets {
   "GET /api/events/ws": { query?: { after?: number }; frame: EventFrame };
   "GET /api/execution-processes/stream/ws": { query: { task_attempt_id: Uuid; show_soft_deleted?: boolean; after?: number }; frame: StreamFrame };
   "GET /api/execution-processes/{process_id}/normalized-logs/ws": { path: { process_id: Uuid }; query?: { after?: number }; frame: StreamFrame };
-  "GET /api/execution-processes/{process_id}/raw-logs/ws": { path: { process_id: Uuid }; query?: { after?: number }; frame: StreamFrame };
+  "GET /api/execution-processes/{process_id}/raw-logs/ws": { path: { process_id: Uuid }; query?: { after?: number; tail?: number }; frame: StreamFrame };
   "GET /api/execution-runs/{run_id}/logs/ws": { path: { run_id: Uuid }; query?: { after?: number }; frame: OutputFrame };
   "GET /api/projects/{project_id}/tasks/stream/ws": { path: { project_id: Uuid }; query?: { after?: number }; frame: StreamFrame };
   "GET /api/task-attempts/{attempt_id}/diff/ws": { path: { attempt_id: Uuid }; query?: { stats_only?: boolean; after?: number }; frame: StreamFrame };

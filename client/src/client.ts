@@ -453,7 +453,7 @@ export class ForgeClient {
   }
 
   /** Ends when the process has. */
-  watchRawLogs(processId: string, options: FollowOptions = {}) {
+  watchRawLogs(processId: string, options: streams.RawLogOptions = {}) {
     return streams.watchRawLogs(this.#server, processId, options);
   }
 

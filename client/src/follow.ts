@@ -27,6 +27,8 @@ export interface Source {
   resume: "number" | "restart";
   /** Where the first connection begins. */
   after?: number | undefined;
+  /** How many of the last the first connection begins with, in the place of `after`. */
+  tail?: number | undefined;
 }
 
 /** Undefined stands for "what came before is void": a stream without history begins anew. */
@@ -36,7 +38,7 @@ export async function* follow<F extends { seq?: number } = PatchFrame>(
 ): AsyncGenerator<F | undefined, void> {
   const signal = options.signal ?? new AbortController().signal;
   const pauses = new Pauses();
-  let after = source.after;
+  let after = source.tail === undefined ? source.after : undefined;
   for (let connections = 0; !signal.aborted; connections++) {
     let cause: unknown;
     if (connections > 0 && source.resume === "restart") yield undefined;
@@ -70,7 +72,9 @@ export async function* follow<F extends { seq?: number } = PatchFrame>(
 
 async function* connect(source: Source, after: number | undefined, signal: AbortSignal): Frames {
   const { connection, route } = source;
-  const parts = { path: source.path ?? {}, query: { ...source.query, after } };
+  // What was handed out says where to go on; until then the last are still the ones that are wanted.
+  const tail = after === undefined ? source.tail : undefined;
+  const parts = { path: source.path ?? {}, query: { ...source.query, after, tail } };
   if (hasNodeSocket(connection)) {
     const { readNodeFrames } = await import("./node-socket.js");
     return yield* readNodeFrames(connection.url(route, parts), connection.headers, signal);

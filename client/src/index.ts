@@ -4,5 +4,5 @@ export { ForgeError } from "./error.js";
 export { ForgeEventSource } from "./event-source.js";
 export type { EventOptions, ForgeEvent } from "./events.js";
 export type { FollowOptions } from "./follow.js";
-export type { Change, EntryChange, RawLogLine } from "./streams.js";
+export type { Change, EntryChange, RawLogLine, RawLogOptions } from "./streams.js";
 export type * from "./types.js";

@@ -27,6 +27,11 @@ export interface RawLogLine extends RawLogEntry {
   index: number;
 }
 
+export interface RawLogOptions extends FollowOptions {
+  /** Begins with the last so many chunks instead of the first; each keeps its number. */
+  tail?: number;
+}
+
 /** A change of the list of entries: `entry` is null when it was removed. */
 export interface EntryChange {
   op: PatchWord;
@@ -75,10 +80,11 @@ export function watchDiff(
 export async function* watchRawLogs(
   connection: Connection,
   process_id: string,
-  options: FollowOptions,
+  options: RawLogOptions,
 ): AsyncGenerator<RawLogLine, void> {
   const route = "GET /api/execution-processes/{process_id}/raw-logs/ws";
-  for await (const operation of operations(at(connection, route, { path: { process_id }, resume: "number" }), options)) {
+  const parts = { path: { process_id }, resume: "number", tail: options.tail } as const;
+  for await (const operation of operations(at(connection, route, parts), options)) {
     yield { index: indexOf(operation), ...(operation.value as RawLogEntry) };
   }
 }

@@ -1,7 +1,7 @@
 // Streams tell everything once, also when the server dies in the middle.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { ForgeClient, type ForgeEvent, type RawLogLine } from "@forge/client";
+import { ForgeClient, type ForgeEvent, type FramePage, type RawLogLine } from "@forge/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Forge } from "../../scripts/lib/forge.mjs";
 import { Borrowed, type World, ended, failure, makeWorld, start, until } from "./fixture.js";
@@ -65,6 +65,29 @@ describe("a log", () => {
     const said = entries.filter((text) => /^(first|second) \d+$/.test(text));
     expect(said).toHaveLength(400);
     expect(new Set(said).size).toBe(400);
+  });
+
+  it("begins with its last lines, and goes on from there across a crash", async () => {
+    const { process, goOn, attempt } = await startInTwoHalves(200);
+    const read = (): Promise<FramePage> =>
+      world.client.request("GET /api/execution-processes/{process_id}/raw-logs", { path: { process_id: process } });
+    const half = await until("the first half", async () => {
+      const { frames } = await read();
+      return JSON.stringify(frames).includes("first 199") ? frames : undefined;
+    });
+    const last: RawLogLine[] = [];
+    const reader = (async () => {
+      for await (const line of world.client.watchRawLogs(process, { tail: 1 })) last.push(line);
+    })();
+    const { index } = await until("the last line so far", () => last[0]);
+    expect(index).toBeGreaterThanOrEqual(half.length - 1);
+    await restart(goOn);
+    await reader;
+    await ended(world, attempt);
+    const all = await collect(world.client.watchRawLogs(process));
+    expect(all.length).toBeGreaterThan(half.length);
+    expect(last).toEqual(all.slice(index));
+    expect(await collect(world.client.watchRawLogs(process, { tail: 1 }))).toEqual(all.slice(-1));
   });
 
   it("ends when its reader leaves, and by its signal", async () => {

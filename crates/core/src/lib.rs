@@ -133,7 +133,7 @@ pub use place::{GcReport, GcRequest, KeptReport, RestoredReport, Standing, Workt
 pub use pull_request::{Attached, Opened, PrRefusal};
 pub use report::AttemptReport;
 pub use start::{Started, StartedAttempt, StartedErrand};
-pub use stream::{EntryTail, LogTail};
+pub use stream::{EntryTail, LogStart, LogTail};
 pub use survey::Freshness;
 pub use transcript::Transcript;
 

@@ -14,18 +14,28 @@ use crate::{Error, Forge, Result};
 /// How long a reader of a run that has not started yet waits between two looks, at most.
 const LOOK: Duration = Duration::from_millis(250);
 
-/// The records of one run, from the first to the last, whenever the reader comes.
+/// Where a reader of a log begins, counted in outputs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LogStart {
+    /// After the first so many.
+    After(u64),
+    /// With the last so many of those that are there when the log is opened.
+    Last(u64),
+}
+
+/// The records of one run to the last, whenever the reader comes.
 pub struct LogTail {
     forge: Forge,
     id: RunId,
     tail: Option<Tail>,
-    skip: u64,
+    start: LogStart,
+    first: u64,
 }
 
 impl Forge {
-    pub async fn log(&self, id: RunId) -> Result<LogTail> {
+    pub async fn log(&self, id: RunId, start: LogStart) -> Result<LogTail> {
         self.run(id).await?;
-        Ok(LogTail { forge: self.clone(), id, tail: None, skip: 0 })
+        Ok(LogTail { forge: self.clone(), id, tail: None, start, first: 0 })
     }
 
     pub async fn entries(&self, id: RunId) -> Result<EntryTail> {
@@ -33,7 +43,7 @@ impl Forge {
         let site = self.site(run.owner).await?;
         let executor = run.action.profile().map(|profile| profile.executor);
         let fold = Fold::new(Dialect::of(executor, run.reason), &self.lens(id, &site));
-        Ok(EntryTail { log: self.log(id).await?, fold, finished: false })
+        Ok(EntryTail { log: self.log(id, LogStart::After(0)).await?, fold, finished: false })
     }
 
     /// The transcript of an ended run.
@@ -90,16 +100,21 @@ impl LogTail {
                 return Ok(false);
             }
             let mut tail = Tail::new(&self.forge.run_dir(self.id), progress);
-            tail.skip_outputs(self.skip).await.map_err(unreadable)?;
+            self.first = match self.start {
+                LogStart::After(count) => {
+                    tail.skip_outputs(count).await.map_err(unreadable)?;
+                    count
+                }
+                LogStart::Last(count) => tail.skip_to_last(count).await.map_err(unreadable)?,
+            };
             self.tail = Some(tail);
         }
         Ok(true)
     }
 
-    /// Leaves out the first `count` output records.
-    pub async fn skip_outputs(&mut self, count: u64) -> Result<()> {
-        self.skip = count;
-        Ok(())
+    /// The number of the first output that is handed out; known once there is one.
+    pub fn first(&self) -> u64 {
+        self.first
     }
 }
 

@@ -112,6 +112,7 @@ fn in_query(word: &str) -> Value {
         | "context" => {
             json!({"type": "integer", "minimum": 0})
         }
+        "tail" => json!({"type": "integer", "minimum": 1}),
         "stats_only" | "show_soft_deleted" | "global" | "ready" | "fresh" => json!({"type": "boolean"}),
         "type" => json!({"type": "string", "enum": ["follow_up", "retry"]}),
         "side" => json!({"type": "string", "enum": ["old", "new"]}),

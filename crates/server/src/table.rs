@@ -152,9 +152,9 @@ static ROUTES: &[Route] = table! {
         GET "/api/execution-processes/stream" Json stream::runs::watch ["task_attempt_id show_soft_deleted? after? wait_ms?"];
         GET "/api/execution-processes/{process_id}" Json runs::show;
         POST "/api/execution-processes/{process_id}/stop" Json runs::stop;
-        GET "/api/execution-processes/{process_id}/raw-logs/ws" WebSocket stream::logs::watch_raw ["after?"];
-        GET "/api/execution-processes/{process_id}/raw-logs/sse" EventStream stream::logs::watch_raw ["after?"];
-        GET "/api/execution-processes/{process_id}/raw-logs" Json stream::logs::watch_raw ["after? wait_ms?"];
+        GET "/api/execution-processes/{process_id}/raw-logs/ws" WebSocket stream::logs::watch_raw ["after? tail?"];
+        GET "/api/execution-processes/{process_id}/raw-logs/sse" EventStream stream::logs::watch_raw ["after? tail?"];
+        GET "/api/execution-processes/{process_id}/raw-logs" Json stream::logs::watch_raw ["after? tail? wait_ms?"];
         GET "/api/execution-processes/{process_id}/normalized-logs/ws" WebSocket stream::entries::watch ["after?"];
         GET "/api/execution-processes/{process_id}/normalized-logs/sse" EventStream stream::entries::watch ["after?"];
         GET "/api/execution-processes/{process_id}/normalized-logs" Json stream::entries::watch ["after? wait_ms?"];

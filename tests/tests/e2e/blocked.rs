@@ -3,6 +3,7 @@
 use std::process::Stdio;
 
 use forge_tests::{Proxy, Terminal, TestForge, Treatment, output, text};
+use serde_json::json;
 
 const EVENTS: &str = "WebSockets do not get through; using server-sent events";
 const PAGES: &str = "server-sent events do not get through; asking for news again and again";
@@ -105,5 +106,40 @@ async fn events_and_pages_tell_the_same_frames_as_a_socket() {
         let header = [("last-event-id", "1")];
         let rest = server.send_with(reqwest::Method::GET, &format!("{path}/sse"), None, &header).await;
         assert_eq!(rest.text.matches("data: ").count(), after.len(), "{log}: {}", rest.text);
+    }
+}
+
+#[tokio::test]
+async fn a_log_can_be_read_from_its_end_by_every_way() {
+    let server = TestForge::start().await;
+    let (project, _) = server.project("repo").await;
+    // More than one chunk can hold, and enough to be sealed.
+    let task = server.start_with(&project, "SHELL", "end", "seq 100000").await;
+    let run = text(&server.settled(&text(&task["task_attempt"]["id"])).await[0]["id"]);
+    let path = format!("/api/execution-processes/{run}/raw-logs");
+    let all = server.socket(&format!("{path}/ws?after=0")).await.until_closed().await;
+    // Two entries and the end.
+    let last = &all[all.len() - 3..];
+    assert!(all.len() > last.len(), "{all:?}");
+    assert_eq!(server.socket(&format!("{path}/ws?tail=2")).await.until_closed().await, last);
+    assert_eq!(server.get(&format!("{path}?tail=2")).await.data()["frames"], json!(last));
+    assert_eq!(
+        server.get(&format!("{path}?tail=1000")).await.data()["frames"],
+        json!(all),
+        "more than there are"
+    );
+    let told = async |headers: &[(&str, &str)]| {
+        let path = format!("{path}/sse?tail=2");
+        let events = server.send_with(reqwest::Method::GET, &path, None, headers).await.text;
+        let data = events.lines().filter_map(|line| line.strip_prefix("data: "));
+        data.map(|data| serde_json::from_str(data).unwrap()).collect::<Vec<serde_json::Value>>()
+    };
+    assert_eq!(told(&[]).await, last);
+    assert_eq!(told(&[("last-event-id", "1")]).await, all[1..], "a browser that comes back misses nothing");
+    for (query, field) in
+        [("tail=2&after=0", "after"), ("tail=0", "tail: '0'"), ("tail=many", "tail: 'many'")]
+    {
+        let refused = server.get(&format!("{path}?{query}")).await;
+        assert!(refused.status == 400 && refused.message().contains(field), "{query}: {}", refused.text);
     }
 }

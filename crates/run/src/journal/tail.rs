@@ -39,6 +39,7 @@ enum Answer {
 enum Question {
     Read,
     Skip(u64),
+    SkipToLast(u64),
 }
 
 impl Tail {
@@ -100,8 +101,18 @@ impl Tail {
 
     /// Passes over outputs that are already recorded and not yet handed out; answers how many.
     pub async fn skip_outputs(&mut self, n: u64) -> io::Result<u64> {
+        self.skip(Question::Skip(n)).await
+    }
+
+    /// Passes over all outputs that are already recorded but the last `n`; answers how many. For a tail of which nothing
+    /// was read yet.
+    pub async fn skip_to_last(&mut self, n: u64) -> io::Result<u64> {
+        self.skip(Question::SkipToLast(n)).await
+    }
+
+    async fn skip(&mut self, question: Question) -> io::Result<u64> {
         loop {
-            match self.ask(Question::Skip(n)).await? {
+            match self.ask(question).await? {
                 Answer::Skipped(skipped) => return Ok(skipped),
                 Answer::Read(batch) => self.early.extend(batch),
             }
@@ -161,6 +172,51 @@ fn answer(dir: &Path, reader: Option<Reader>, question: Question) -> (Option<Rea
             reader.read(BATCH_BYTES, &mut batch).map(|()| Answer::Read(batch))
         }
         Question::Skip(n) => reader.skip_outputs(n).map(Answer::Skipped),
+        Question::SkipToLast(n) => skip_to_last(dir, &mut reader, n).map(Answer::Skipped),
     };
     (Some(reader), answer)
+}
+
+/// Counts with a reader of its own and then goes there: twice the reading, but no record is held.
+fn skip_to_last(dir: &Path, reader: &mut Reader, n: u64) -> io::Result<u64> {
+    let count = Reader::open(dir)?.skip_outputs(u64::MAX)?;
+    reader.skip_outputs(count.saturating_sub(n))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Writer, seal};
+    use super::*;
+
+    async fn last(dir: &Path, n: u64) -> (u64, Vec<u8>) {
+        let mut tail = Tail::new(dir, None);
+        let skipped = tail.skip_to_last(n).await.expect("skip");
+        let mut numbers = Vec::new();
+        while let Some(batch) = tail.next().await.expect("read") {
+            numbers
+                .extend(batch.iter().filter(|record| record.kind.is_output()).map(|record| record.bytes[0]));
+        }
+        (skipped, numbers)
+    }
+
+    #[tokio::test]
+    async fn the_last_outputs_keep_their_numbers_plain_and_sealed() {
+        let dir = tempfile::tempdir().expect("dir");
+        assert_eq!(last(dir.path(), 2).await, (0, vec![]), "a journal that is not there yet");
+        let mut writer = Writer::create(dir.path()).expect("create");
+        for number in 0..5_u8 {
+            writer.append(Kind::Stdin, 1, b"not numbered").expect("append");
+            writer.append(Kind::Stdout, 1, &vec![number; 30_000]).expect("append");
+        }
+        writer.append(Kind::End, 1, b"{}").expect("append");
+        for is_sealed in [false, true] {
+            if is_sealed {
+                seal(dir.path()).await.expect("seal");
+                assert!(!dir.path().join("journal").exists(), "it is sealed");
+            }
+            assert_eq!(last(dir.path(), 2).await, (3, vec![3, 4]));
+            assert_eq!(last(dir.path(), 5).await, (0, vec![0, 1, 2, 3, 4]));
+            assert_eq!(last(dir.path(), 9).await, (0, vec![0, 1, 2, 3, 4]));
+        }
+    }
 }

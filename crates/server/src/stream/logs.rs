@@ -1,7 +1,7 @@
 //! Raw logs: what a process wrote, chunk by chunk.
 //!
-//! Invariant: entry N is output record N of the log, on every connection and after any `?after=`; nothing is cut, joined
-//! or left out, and what is no text can be had byte for byte. What Forge itself remarks is shown as stderr; what was written to the process is not shown.
+//! Invariant: entry N is output record N of the log, on every connection and after any `?after=` or `?tail=`; nothing is
+//! cut, joined or left out, and what is no text can be had byte for byte. What Forge itself remarks is shown as stderr; what was written to the process is not shown.
 
 use std::fmt::Write as _;
 
@@ -9,12 +9,12 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD as BASE64;
-use forge_core::{Forge, LogTail, Record, RecordKind, Result};
+use forge_core::{Forge, LogStart, LogTail, Record, RecordKind, Result};
 use forge_types::{ErrandId, RunId, RunReason};
 use futures_util::{Stream, stream};
 
 use crate::App;
-use crate::envelope::Answer;
+use crate::envelope::{Answer, Fault};
 use crate::extract::{Id, Params};
 use crate::stream::delivery::Delivery;
 use crate::stream::live::Numbering;
@@ -27,10 +27,31 @@ pub(crate) async fn watch_raw(
     State(app): State<App>,
     Id(run): Id<RunId>,
     headers: HeaderMap,
+    params: Params,
     delivery: Delivery,
 ) -> Answer {
-    let log = Log::open(&app.forge, run, delivery.after(), Form::Patches, Monitor::of(&headers)).await?;
+    let (start, numbering) = match tail(&params, &delivery)? {
+        Some(count) => (LogStart::Last(count), Numbering::Numbered),
+        None => (start(delivery.after()), Numbering::of(delivery.after())),
+    };
+    let log = Log::open(&app.forge, run, start, numbering, Form::Patches, Monitor::of(&headers)).await?;
     delivery.send(&app, log.frames()).await
+}
+
+/// How many entries from the end the client wants first. It counts for the first connection: a browser that comes back by
+/// itself says after which number it goes on.
+fn tail(params: &Params, delivery: &Delivery) -> std::result::Result<Option<u64>, Fault> {
+    let tail = params.number("tail", 1, u64::MAX)?;
+    if tail.is_some() && params.get("after").is_some() {
+        return Err(Fault::bad_request(
+            "tail: not together with 'after', which says where to begin; send one of them",
+        ));
+    }
+    Ok(tail.filter(|_| delivery.after().is_none_or(|after| after == 0)))
+}
+
+fn start(after: Option<i64>) -> LogStart {
+    LogStart::After(after.unwrap_or(0).unsigned_abs())
 }
 
 /// The log of the errand's newest agent run, in the errand's own form.
@@ -46,7 +67,8 @@ pub(crate) async fn watch_errand(
         let end = finished(Numbering::of(after).seq(1));
         return Ok(upgrade.send(&app, stream::iter([Ok(vec![end])])));
     };
-    let log = Log::open(&app.forge, run.id, after, Form::Plain, Monitor::Absent).await?;
+    let numbering = Numbering::of(after);
+    let log = Log::open(&app.forge, run.id, start(after), numbering, Form::Plain, Monitor::Absent).await?;
     Ok(upgrade.send(&app, log.frames()))
 }
 
@@ -63,8 +85,8 @@ struct Log {
     forge: Forge,
     run: RunId,
     tail: LogTail,
-    /// Number of the next entry, from 0.
-    next: i64,
+    /// How many entries were written.
+    written: i64,
     numbering: Numbering,
     form: Form,
     monitor: Monitor,
@@ -76,17 +98,18 @@ impl Log {
     async fn open(
         forge: &Forge,
         run: RunId,
-        after: Option<i64>,
+        start: LogStart,
+        numbering: Numbering,
         form: Form,
         monitor: Monitor,
     ) -> Result<Self> {
-        let mut tail = forge.log(run).await?;
-        let next = after.unwrap_or(0);
-        if next > 0 {
-            tail.skip_outputs(next.unsigned_abs()).await?;
-        }
-        let numbering = Numbering::of(after);
-        Ok(Self { forge: forge.clone(), run, tail, next, numbering, form, monitor, idle: false })
+        let tail = forge.log(run, start).await?;
+        Ok(Self { forge: forge.clone(), run, tail, written: 0, numbering, form, monitor, idle: false })
+    }
+
+    /// Number of the next entry, from 0; known once the log was read.
+    fn next(&self) -> i64 {
+        self.tail.first().cast_signed() + self.written
     }
 
     fn frames(self) -> impl Stream<Item = Result<Batch>> + Send + 'static {
@@ -115,7 +138,7 @@ impl Log {
             let content = String::from_utf8_lossy(&record.bytes);
             batch.extend(self.monitor.log(&content));
             batch.push(self.write(stdout, &content, &record.bytes));
-            self.next += 1;
+            self.written += 1;
         }
         batch
     }
@@ -123,7 +146,7 @@ impl Log {
     /// `content` is what `bytes` say as text. Clients that want numbers get the bytes too where the text is not the same.
     fn write(&self, stdout: bool, content: &str, bytes: &[u8]) -> String {
         // Room for a few escapes: most chunks are lines of text.
-        let mut text = open(self.numbering.seq(self.next + 1), content.len() + content.len() / 16 + 64);
+        let mut text = open(self.numbering.seq(self.next() + 1), content.len() + content.len() / 16 + 64);
         match self.form {
             Form::Patches => {
                 let kind = if stdout { "STDOUT" } else { "STDERR" };
@@ -131,7 +154,7 @@ impl Log {
                 let _ = write!(
                     text,
                     r#""JsonPatch":[{{"op":"add","path":"/entries/{}","value":{{"type":"{kind}","content":"#,
-                    self.next
+                    self.next()
                 );
                 push_quoted(&mut text, content);
                 if matches!(self.numbering, Numbering::Numbered) && content.as_bytes() != bytes {
@@ -151,7 +174,7 @@ impl Log {
     async fn end(&mut self) -> Batch {
         let run = settle(&self.forge, self.run).await;
         let status = self.monitor.status(run.as_ref());
-        let last = finished(self.numbering.seq(self.next + 1));
+        let last = finished(self.numbering.seq(self.next() + 1));
         status.into_iter().chain(self.monitor.finished()).chain([last]).collect()
     }
 }
