@@ -489,7 +489,7 @@ export interface DispatchRequest extends DispatchChange {
   dry_run?: boolean;
 }
 
-/** How the beads of a project are given to agents. */
+/** How the beads of a project are given to agents; `has_beads` tells whether it keeps any. */
 export interface DispatchRule {
   enabled: boolean;
   mode: DispatchMode;
@@ -500,6 +500,7 @@ export interface DispatchRule {
   worker: string | null;
   tasks: boolean;
   mirror: boolean;
+  has_beads: boolean;
 }
 
 export interface DispatchedBead {

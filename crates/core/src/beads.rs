@@ -59,8 +59,15 @@ pub struct BeadFilter {
 }
 
 impl Forge {
+    /// A project that keeps no beads has none; whether it keeps any is told with its [`Forge::dispatch_rule`].
     pub async fn beads(&self, of: &BeadsOf, filter: &BeadFilter) -> Result<Vec<BeadLine>> {
-        let tracker = self.tracker(of).await?;
+        let tracker = match of.project_id {
+            Some(id) => match self.tracker_of(id).await? {
+                Some(tracker) => tracker,
+                None => return Ok(Vec::new()),
+            },
+            None => self.tracker(of).await?,
+        };
         let mut found = match filter.ready {
             true => tracker.store.ready(&Filter::default()).await?,
             false => tracker.store.snapshot().await?.beads().to_vec(),

@@ -26,6 +26,7 @@ use forge_types::{
     BeadsOf, DispatchChange, DispatchMode, DispatchReport, DispatchRequest, DispatchRule, Event, EventRecord,
     Project, ProjectId, Routing, RunPhase,
 };
+use serde::Serialize;
 use tokio::sync::{Notify, Semaphore, SemaphorePermit};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
@@ -39,6 +40,14 @@ use round::Effort;
 
 /// For what no event tells of: free memory, a budget that a new day fills, a tracker that was locked.
 const LOOK_AGAIN: Duration = Duration::from_secs(30);
+
+/// The rule of a project, and whether it keeps beads that could be given out.
+#[derive(Clone, Debug, Serialize)]
+pub struct ProjectDispatch {
+    #[serde(flatten)]
+    pub rule: DispatchRule,
+    pub has_beads: bool,
+}
 
 pub(crate) struct Dispatcher {
     turn: Semaphore,
@@ -64,12 +73,17 @@ impl Dispatcher {
 
 impl Forge {
     /// How the beads of a project are given out.
-    pub async fn dispatch_rule(&self, id: ProjectId) -> Result<DispatchRule> {
-        self.project(id).await?;
-        Ok(self.0.store.dispatch_rule(id).await?.unwrap_or_default())
+    pub async fn dispatch_rule(&self, id: ProjectId) -> Result<ProjectDispatch> {
+        let project = self.project(id).await?;
+        let rule = self.0.store.dispatch_rule(id).await?.unwrap_or_default();
+        Ok(ProjectDispatch { rule, has_beads: self.has_beads(&project).await })
     }
 
-    pub async fn change_dispatch_rule(&self, id: ProjectId, change: DispatchChange) -> Result<DispatchRule> {
+    pub async fn change_dispatch_rule(
+        &self,
+        id: ProjectId,
+        change: DispatchChange,
+    ) -> Result<ProjectDispatch> {
         let project = self.project(id).await?;
         let mut rule = self.0.store.dispatch_rule(id).await?.unwrap_or_default();
         change.apply(&mut rule);
@@ -81,7 +95,7 @@ impl Forge {
         tx.put_dispatch_rule(id, &rule).await?;
         tx.commit().await?;
         self.0.dispatcher.ring();
-        Ok(rule)
+        Ok(ProjectDispatch { rule, has_beads: self.has_beads(&project).await })
     }
 
     /// One round for a project, whether its switch is on or not.

@@ -92,6 +92,7 @@ use tokio_util::task::TaskTracker;
 use beads::Trackers;
 use chain::Attended;
 use dispatch::Dispatcher;
+pub use dispatch::ProjectDispatch;
 use fleet::Fleet;
 use lane::Lanes;
 use price::Prices;

@@ -122,7 +122,29 @@ async fn only_folders_that_forge_knows_are_looked_at() {
     assert_eq!(forge.get("/api/beads").await.data()[0]["id"], made["id"], "the only one needs no name");
     let refused = forge.get(&format!("/api/beads?workspace={}", strange.path().display())).await;
     assert_eq!(refused.status, 404, "{refused:?}");
-    let (id, _) = forge.project("bare").await;
-    let none = forge.get(&format!("/api/beads?project_id={id}")).await;
-    assert!(none.status == 404 && none.body["message"].as_str().unwrap().contains(".beads"), "{none:?}");
+}
+
+#[tokio::test]
+async fn a_project_without_beads_has_none_and_that_is_said() {
+    let forge = TestForge::with(&[], &[BARE]).await;
+    let (id, repo) = forge.project("bare").await;
+    let has_beads =
+        async || forge.get(&format!("/api/projects/{id}/dispatch")).await.data()["has_beads"].clone();
+    assert_eq!(forge.get(&format!("/api/beads?project_id={id}")).await.data(), json!([]));
+    assert_eq!(has_beads().await, false);
+    for verb in ["list", "ready"] {
+        let refused = beads(&forge, &repo, &[verb]).await;
+        assert_eq!(refused.status.code(), Some(4), "{verb}");
+        assert!(error_of(&refused).contains("`mkdir .beads`"), "{verb}: {}", error_of(&refused));
+    }
+    let refused = forge.post("/api/beads", &json!({"project_id": id, "title": "t"})).await;
+    assert!(refused.status == 404 && refused.message().contains(".beads"), "{refused:?}");
+    let unknown = forge.get("/api/beads?project_id=00000000-0000-4000-8000-000000000000").await;
+    assert_eq!(unknown.status, 404, "{unknown:?}");
+
+    std::fs::create_dir(repo.join(".beads")).unwrap();
+    assert_eq!(has_beads().await, true);
+    assert_eq!(forge.get(&format!("/api/beads?project_id={id}")).await.data(), json!([]));
+    let listed = beads(&forge, &repo, &["list"]).await;
+    assert!(listed.status.success() && error_of(&listed).contains("no beads"), "{}", error_of(&listed));
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::client::Client;
 use crate::command::serve::block_on;
 use crate::exit::Misused;
-use crate::reference::{self, short};
+use crate::reference::{self, NotFound, short};
 use crate::table::Table;
 use crate::terminal::{self, say, say_fact};
 use crate::transcript::{Ink, Line};
@@ -240,7 +240,19 @@ impl Common {
 
 async fn list(client: &Client, common: &Common, filter: &str) -> Result<Vec<Value>> {
     let whose = common.whose(client).await?;
-    client.get(&format!("/api/beads?{}{filter}", whose.query())).await
+    let beads: Vec<Value> = client.get(&format!("/api/beads?{}{filter}", whose.query())).await?;
+    if let (true, Whose(Some(("project_id", id)))) = (beads.is_empty(), &whose) {
+        let dispatch: Value = client.get(&format!("/api/projects/{id}/dispatch")).await?;
+        if dispatch["has_beads"] == false {
+            return Err(NotFound(
+                "the project has no beads: there is no .beads folder in its repository; make one with `br init`, \
+                 `bd init` or `mkdir .beads`"
+                    .to_owned(),
+            )
+            .into());
+        }
+    }
+    Ok(beads)
 }
 
 async fn create(client: &Client, new: NewBead) -> Result<()> {

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use forge_fleet::beads::{Bead, BeadsError, FoundBy, Store, Surroundings, Workspace};
-use forge_types::BeadsOf;
+use forge_types::{BeadsOf, Project, ProjectId};
 
 use crate::{Error, Forge, Result};
 
@@ -52,6 +52,16 @@ impl Forge {
                 folder.display()
             ))
         })
+    }
+
+    /// The beads of a project, if it keeps any.
+    pub(crate) async fn tracker_of(&self, id: ProjectId) -> Result<Option<Arc<Tracker>>> {
+        self.tracker_at(Path::new(&self.project(id).await?.git_repo_path)).await
+    }
+
+    /// Whether a project keeps beads. A folder that is gone or cannot be read has none.
+    pub(crate) async fn has_beads(&self, project: &Project) -> bool {
+        self.tracker_at(Path::new(&project.git_repo_path)).await.is_ok_and(|found| found.is_some())
     }
 
     /// The beads of a folder itself; those of a folder above it are not its own.

@@ -54,8 +54,8 @@ pub(super) const SCHEMAS: &[(&str, &str)] = &[
     (
         "DispatchRule",
         "enabled:bool mode:DispatchMode landing:DispatchLanding close_on:CloseOn max_workers:int|null \
-         executor_profile_id:ExecutorProfileId|null worker:string|null tasks:bool mirror:bool \
-         -- How the beads of a project are given to agents.",
+         executor_profile_id:ExecutorProfileId|null worker:string|null tasks:bool mirror:bool has_beads:bool \
+         -- How the beads of a project are given to agents; `has_beads` tells whether it keeps any.",
     ),
     (
         "DispatchChange",

@@ -108,7 +108,7 @@ async fn beads(api: &Api) -> Result<Vec<Bead>, Fault> {
                     let of = |bead| Bead { project: Some(project.id), ..bead };
                     Ok(beads.into_iter().map(of).collect())
                 }
-                // Most projects have none.
+                // It may have been removed meanwhile.
                 Err(Fault::Missing(_)) => Ok(Vec::new()),
                 Err(fault) => Err(fault),
             }

@@ -1,12 +1,12 @@
 // The beads of a project, by what can be done with them.
 
-import { type Bead, ForgeError } from "@forge/client";
+import type { Bead } from "@forge/client";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { ChevronRight, CircleDot, Plus, Send } from "lucide-react";
 import { memo, useDeferredValue, useMemo, useState } from "react";
 import { VList } from "virtua";
-import { beadsQuery, projectsQuery } from "../../api/queries";
+import { beadsQuery, dispatchRuleQuery, projectsQuery } from "../../api/queries";
 import { useCommands } from "../../shell/commands";
 import { lastProject } from "../../shell/last-project";
 import { Badge } from "../../ui/badge";
@@ -15,7 +15,7 @@ import { cx } from "../../ui/class";
 import { Select, TextField } from "../../ui/field";
 import { count } from "../../ui/format";
 import { Skeleton } from "../../ui/skeleton";
-import { Empty, Failure, messageOf } from "../../ui/state";
+import { Empty, Failure } from "../../ui/state";
 import { groupBeads, holderOf, SECTION_TITLE, SECTIONS, type Section, urgency } from "./bead";
 import { BeadPanel } from "./bead-panel";
 import { DispatchPanel } from "./dispatch-panel";
@@ -51,9 +51,12 @@ function BeadsOf({ projectId, projects }: Props) {
   const { bead: openId, dispatch } = route.useSearch();
   const { data, error, refetch } = useQuery({
     ...beadsQuery(projectId),
-    // A project without beads does not get any by being asked again.
     refetchInterval: ({ state }) => (state.data ? LOOK_MS : false),
     retry: false,
+  });
+  const { data: rule } = useQuery({
+    ...dispatchRuleQuery(projectId),
+    refetchInterval: ({ state }) => (state.data?.has_beads === false ? LOOK_MS : false),
   });
   const [words, setWords] = useState("");
   const [adding, setAdding] = useState(false);
@@ -64,8 +67,8 @@ function BeadsOf({ projectId, projects }: Props) {
     { id: "bead-new", label: "New bead", group: "Fleet", keys: "n", run: () => setAdding(true) },
     { id: "dispatch", label: "Dispatch beads", group: "Fleet", keys: "d", run: () => go({ dispatch: true }) },
   ]);
-  // The server's word for a repository without the folder .beads.
-  const hasNone = data === undefined && error instanceof ForgeError && error.status === 404;
+  // It is a repository without the folder .beads.
+  const hasNone = data?.length === 0 && rule?.has_beads === false;
   const open = data?.find((bead) => bead.id === openId);
   const toolbar = (
     <>
@@ -118,7 +121,7 @@ function BeadsOf({ projectId, projects }: Props) {
     <Split toolbar={toolbar} panel={panel}>
       {hasNone ? (
         <Empty icon={<CircleDot aria-hidden />} title="This project keeps no beads">
-          {messageOf(error)}
+          There is no folder .beads in its repository. Make one there with br init, bd init or mkdir .beads.
         </Empty>
       ) : error && data === undefined ? (
         <Failure error={error} onRetry={() => void refetch()} />
