@@ -976,6 +976,11 @@ export interface McpConfig {
 /** That an attempt's work landed, or is on its way as a pull request. */
 export type Merge = DirectMerge | PrMerge;
 
+/** `message` is that of the commit. */
+export interface MergeAttempt {
+  message?: string | null;
+}
+
 /** What a model costs and how it serves. */
 export interface ModelPerformance {
   model: string;
@@ -2052,7 +2057,7 @@ export interface Routes {
   "POST /api/task-attempts/{attempt_id}/draft/queue": { path: { attempt_id: Uuid }; query: { type: "follow_up" | "retry" }; body: QueueDraft; answer: DraftResponse };
   "GET /api/task-attempts/{attempt_id}/file": { path: { attempt_id: Uuid }; query: { path: string; side?: "old" | "new" }; answer: Blob };
   "POST /api/task-attempts/{attempt_id}/follow-up": { path: { attempt_id: Uuid }; body: FollowUp; answer: ExecutionProcess };
-  "POST /api/task-attempts/{attempt_id}/merge": { path: { attempt_id: Uuid }; body?: unknown; answer: null };
+  "POST /api/task-attempts/{attempt_id}/merge": { path: { attempt_id: Uuid }; body?: MergeAttempt; answer: null };
   "POST /api/task-attempts/{attempt_id}/open-editor": { path: { attempt_id: Uuid }; body?: OpenEditor; answer: EditorUrl };
   "POST /api/task-attempts/{attempt_id}/pr": { path: { attempt_id: Uuid }; body: CreatePullRequest; answer: string };
   "POST /api/task-attempts/{attempt_id}/pr/attach": { path: { attempt_id: Uuid }; body?: AttachPullRequest; answer: AttachedPullRequest };

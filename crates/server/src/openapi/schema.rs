@@ -107,6 +107,7 @@ const SCHEMAS: &[(&str, &str)] = &[
          remote_commits_ahead:int|null merges:Merge[] is_rebase_in_progress:bool conflict_op:ConflictOp|null \
          conflicted_files:string[]",
     ),
+    ("MergeAttempt", "message?:string|null -- `message` is that of the commit."),
     ("RebaseAttempt", "old_base_branch?:string|null new_base_branch?:string|null"),
     ("ChangeTargetBranch", "new_target_branch:string"),
     ("TargetBranchChanged", "new_target_branch:string status:int[]"),

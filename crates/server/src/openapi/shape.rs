@@ -72,7 +72,7 @@ const ROWS: &[Row] = &[
     ("POST /api/task-attempts/{attempt_id}/draft/queue", "QueueDraft", "DraftResponse"),
     ("POST /api/task-attempts/{attempt_id}/stop", "any?", "null"),
     ("GET /api/task-attempts/{attempt_id}/branch-status", "", "BranchStatus"),
-    ("POST /api/task-attempts/{attempt_id}/merge", "any?", "null"),
+    ("POST /api/task-attempts/{attempt_id}/merge", "MergeAttempt?", "null"),
     ("POST /api/task-attempts/{attempt_id}/push", "any?", "null"),
     ("POST /api/task-attempts/{attempt_id}/rebase", "RebaseAttempt?", "null"),
     ("POST /api/task-attempts/{attempt_id}/conflicts/abort", "any?", "null"),
