@@ -54,15 +54,6 @@ export class Channel<T> {
     };
   };
 
-  /** Cuts the stream now, whoever looks; what it gives back opens it again for those who still do. */
-  hush(): () => void {
-    this.#end?.abort();
-    this.#end = undefined;
-    return () => {
-      if (this.isWatched && this.#end === undefined) void this.#run();
-    };
-  }
-
   #close(): void {
     // A stream that came to its end has everything; there is nothing to open again.
     if (this.#phase === "ended") return;

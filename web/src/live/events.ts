@@ -4,7 +4,6 @@
 import type { ExecutionProcess, ForgeEvent, PatchOp } from "@forge/client";
 import type { QueryClient } from "@tanstack/react-query";
 import { forge } from "../api/forge";
-import { attemptQuery } from "../api/queries";
 import { refreshCard, refreshCardOf } from "./cards";
 import { noteCut, noteWord } from "./connection";
 import { noteProcess } from "./ends";
@@ -34,10 +33,8 @@ export async function noteBranch(queries: QueryClient, projectId: string, attemp
     ["attempt", attemptId],
     ["conflicts", projectId],
     ["old-lines", attemptId],
+    ["branch-status", attemptId],
   ];
-  // To ask how a retired branch stands would bring its worktree back.
-  const attempt = queries.getQueryData(attemptQuery(attemptId).queryKey);
-  if (!attempt?.worktree_deleted) keys.push(["branch-status", attemptId]);
   refreshCardOf(queries, attemptId);
   await Promise.all(keys.map((queryKey) => queries.invalidateQueries({ queryKey })));
 }

@@ -94,7 +94,7 @@ export function CompareHead({ letter, attempt, attempts, sum, onPick }: Props) {
       <div className="flex flex-wrap gap-2">
         <Button
           size="sm"
-          disabled={!detail || isRunning || attempt.worktree_deleted || sum?.files === 0}
+          disabled={!detail || isRunning || sum?.files === 0}
           icon={<GitMerge className="size-4" aria-hidden />}
           onClick={() => setMerging(true)}
         >
@@ -104,9 +104,6 @@ export function CompareHead({ letter, attempt, attempts, sum, onPick }: Props) {
           Open review
         </Link>
       </div>
-      {attempt.worktree_deleted && (
-        <p className="text-muted text-sm">It is retired. Its changes can be seen once it is restored in its review.</p>
-      )}
       {acts.refusal && (
         <p role="alert" className="break-words rounded-md bg-bad-soft px-3 py-2 text-sm">
           {acts.refusal.text}

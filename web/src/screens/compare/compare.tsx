@@ -6,7 +6,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { GitCompare } from "lucide-react";
 import { attemptsQuery, taskQuery } from "../../api/queries";
-import { Channel, useChannel } from "../../live/channel";
+import { useChannel } from "../../live/channel";
 import { type ChangedFile, diffChannel } from "../../live/diff";
 import { Page } from "../../shell/page";
 import { buttonClass } from "../../ui/button";
@@ -103,14 +103,8 @@ function Pair({ a, b, attempts }: { a: ListedAttempt; b: ListedAttempt; attempts
   );
 }
 
-/** To ask a retired attempt for its changes would bring its worktree back. */
-const SILENT = new Channel<readonly ChangedFile[]>(
-  async () => {},
-  () => [],
-);
-
 /** Undefined until it is known. */
 function useFiles(attempt: ListedAttempt): readonly ChangedFile[] | undefined {
-  const { value, phase } = useChannel(attempt.worktree_deleted ? SILENT : diffChannel(attempt.id));
+  const { value, phase } = useChannel(diffChannel(attempt.id));
   return phase === "connecting" && value.length === 0 ? undefined : value;
 }

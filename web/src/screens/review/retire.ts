@@ -1,11 +1,9 @@
 // Puts an attempt's worktree away, and brings it back. Both say what came of it.
-// Invariant: nothing of the page asks about the branch between retiring and knowing of it; that would bring it back.
 
 import type { TaskAttempt } from "@forge/client";
 import type { QueryClient } from "@tanstack/react-query";
 import { forge } from "../../api/forge";
 import { attemptQuery } from "../../api/queries";
-import { diffChannel } from "../../live/diff";
 import { toast } from "../../ui/toast";
 
 export const RETIRE_QUESTION = {
@@ -16,16 +14,9 @@ export const RETIRE_QUESTION = {
 } as const;
 
 export async function retire(queries: QueryClient, { id }: Pick<TaskAttempt, "id">): Promise<void> {
-  // A stream that is cut off by the retiring itself would connect again.
-  const listenAgain = diffChannel(id).hush();
-  try {
-    const { reference } = await forge.request("POST /api/worktrees/{attempt_id}/retire", { path: { attempt_id: id } });
-    queries.setQueryData(attemptQuery(id).queryKey, (now) => now && { ...now, worktree_deleted: true });
-    toast.done(`Retired; everything is kept in ${reference}`);
-  } catch (error) {
-    listenAgain();
-    throw error;
-  }
+  const { reference } = await forge.request("POST /api/worktrees/{attempt_id}/retire", { path: { attempt_id: id } });
+  queries.setQueryData(attemptQuery(id).queryKey, (now) => now && { ...now, worktree_deleted: true });
+  toast.done(`Retired; everything is kept in ${reference}`);
 }
 
 export async function restore({ id }: Pick<TaskAttempt, "id">): Promise<void> {

@@ -1,5 +1,4 @@
 // The review of an attempt: how its branch stands, what is in the way of landing it, and its changes.
-// Invariant: a retired attempt is not asked about: asking would bring back its worktree without what was kept.
 
 import type { TaskAttemptDetail } from "@forge/client";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
@@ -28,7 +27,6 @@ export function Review({ projectId, attemptId }: Props) {
   const acts = useActs(projectId, attemptId);
   if (error && !attempt) return <Failure error={error} onRetry={() => void refetch()} />;
   if (!attempt) return <Waiting what="Loading" />;
-  if (attempt.worktree_deleted) return <Retired attempt={attempt} acts={acts} />;
   return <Present key={attemptId} attempt={attempt} acts={acts} />;
 }
 
@@ -41,7 +39,11 @@ function Present({ attempt, acts }: { attempt: TaskAttemptDetail; acts: ReturnTy
     ask({ ...RETIRE_QUESTION, onConfirm: () => acts.run("retire", () => retire(queries, attempt)) });
   return (
     <div className="flex h-full min-h-0 flex-col">
-      <BranchBar attempt={attempt} status={status} acts={acts} isRunning={isRunning} onRetire={askToRetire} />
+      {attempt.worktree_deleted ? (
+        <Retired attempt={attempt} acts={acts} />
+      ) : (
+        <BranchBar attempt={attempt} status={status} acts={acts} isRunning={isRunning} onRetire={askToRetire} />
+      )}
       {error && !status && <Failure error={error} onRetry={() => void refetch()} />}
       {status && <Conflicts attemptId={attempt.id} status={status} acts={acts} isRunning={isRunning} />}
       <div className="shrink-0 border-line border-b px-3 py-2 empty:hidden">
