@@ -58,6 +58,7 @@ test("a conflict is shown, and handed to the agent", async ({ page, world }) => 
   await page.getByRole("button", { name: "Rebase", exact: true }).click();
   const panel = page.getByRole("region", { name: "Conflicts" });
   await expect(panel.getByText("README.md")).toBeVisible();
+  await expect(page.getByRole("heading", { name: "README.md" })).toBeVisible();
   await expectAccessible(page);
   await panel.getByRole("button", { name: "Resolve with the agent" }).click();
   await expect(page).not.toHaveURL(/view=diffs/);
