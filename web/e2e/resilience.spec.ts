@@ -1,5 +1,6 @@
 // The server dies and comes back; the page says so, and loses nothing.
 
+import { Forge } from "../../scripts/lib/forge.mjs";
 import { expect, OUT_OF_REACH, test } from "./world";
 
 test("after kill -9 the page goes on where it was, without a gap or a duplicate, and keeps what was typed", async ({
@@ -49,4 +50,27 @@ test("a board that was left behind is true again after a restart", async ({ page
   await world.client.createTask(world.projectId, { title: "After" });
   await expect(page.getByRole("link", { name: "After" })).toBeVisible({ timeout: 40_000 });
   await expect(page.getByRole("link", { name: "Before" })).toHaveCount(1);
+});
+
+test("a server that asks for a token lets the login link in once, and says so when it asks again", async ({
+  browser,
+}) => {
+  const forge = await Forge.start(["--require-token"]);
+  try {
+    const link = (): string =>
+      /http:\S+\/login\?code=\S+/g.exec(forge.log().split("\n").reverse().join("\n"))?.[0] ?? "";
+    const page = await browser.newPage();
+    expect((await page.goto(forge.base))?.status()).toBe(401);
+    await page.goto(link());
+    await expect(page.getByRole("button", { name: "Try the demo" })).toBeVisible();
+    const port = Number(new URL(forge.base).port);
+    await forge.crash();
+    await forge.up(port);
+    await expect(page.getByText("asks for a login")).toBeVisible({ timeout: 40_000 });
+    await page.goto(link());
+    await expect(page.getByRole("button", { name: "Try the demo" })).toBeVisible();
+    await page.close();
+  } finally {
+    await forge.close();
+  }
 });

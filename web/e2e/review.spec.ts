@@ -67,15 +67,25 @@ test("a conflict is shown, and handed to the agent", async ({ page, world }) => 
     .toBeGreaterThan(1);
 });
 
-test("a pull request is opened at the code host, and its state shown", async ({ browser }) => {
+/** A world whose repository has its remote on a code host of this machine. */
+async function publish(): Promise<{ world: World; close: () => Promise<void> }> {
   const host = await startCodeHost();
   const world = new World();
+  await world.up({ ...host.settings, github: { pat: "a-token" } });
+  await world.addProject();
+  const git = (...args: string[]) => execFileSync("git", args, { cwd: world.repository });
+  git("push", "-q", host.bare, "main");
+  git("remote", "add", "origin", host.remote);
+  const close = async (): Promise<void> => {
+    await world.forge.close();
+    host.close();
+  };
+  return { world, close };
+}
+
+test("a pull request is opened at the code host, and its state shown", async ({ browser }) => {
+  const { world, close } = await publish();
   try {
-    await world.up({ ...host.settings, github: { pat: "a-token" } });
-    await world.addProject();
-    const git = (...args: string[]) => execFileSync("git", args, { cwd: world.repository });
-    git("push", "-q", host.bare, "main");
-    git("remote", "add", "origin", host.remote);
     const started = await world.finish("Publish", "write a.txt one\\n\nsay done");
     const page = await browser.newPage({ baseURL: world.base });
     await page.goto(world.attemptUrl(started, "diffs"));
@@ -86,8 +96,25 @@ test("a pull request is opened at the code host, and its state shown", async ({ 
     await expect(page.getByRole("link", { name: /#1 open/ })).toBeVisible();
     await page.close();
   } finally {
-    await world.forge.close();
-    host.close();
+    await close();
+  }
+});
+
+test("a task is taken from an issue of the code host, with its labels", async ({ browser }) => {
+  const { world, close } = await publish();
+  try {
+    const page = await browser.newPage({ baseURL: world.base });
+    await page.goto(`${world.boardUrl()}?new=true`);
+    const dialog = page.getByRole("dialog", { name: "New task" });
+    await dialog.getByText("From a GitHub issue").click();
+    await dialog.getByLabel("Issue", { exact: true }).fill("7");
+    await dialog.getByRole("button", { name: "Create", exact: true }).click();
+    const column = page.getByRole("region", { name: "To do" });
+    await expect(column.getByRole("link", { name: /Greet politely/ })).toBeVisible();
+    await expect(column.getByText("manners")).toBeVisible();
+    await page.close();
+  } finally {
+    await close();
   }
 });
 

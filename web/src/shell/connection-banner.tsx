@@ -1,4 +1,5 @@
-// Says when the server is out of reach, and that nothing is lost by it.
+// Says when the server is out of reach, and that nothing is lost by it; or that it is there and asks who this is, as a
+// server with a token does after a restart.
 
 import { useEffect, useState } from "react";
 import { useConnection } from "../live/connection";
@@ -6,22 +7,49 @@ import { Dot } from "../ui/badge";
 
 /** A cut that is over before anybody could read about it is not worth a word. */
 const PATIENCE_MS = 800;
+const LOOK_AGAIN_MS = 5_000;
+
+type Trouble = "none" | "away" | "locked";
+
+const WORDS: Record<Exclude<Trouble, "none">, string> = {
+  away: "Forge cannot be reached. Agents go on without it; this page comes back by itself and keeps what you type.",
+  locked: "Forge was started again and asks for a login. Open the link that it printed; what you typed here is kept.",
+};
+
+/** A socket does not say why it was refused; any answer to a plain question does. */
+async function findTrouble(): Promise<Trouble> {
+  try {
+    const { status } = await fetch("/api/forge/auth-required", { signal: AbortSignal.timeout(LOOK_AGAIN_MS) });
+    return status === 401 ? "locked" : "away";
+  } catch {
+    return "away";
+  }
+}
 
 export function ConnectionBanner() {
-  const connection = useConnection();
-  const [shown, setShown] = useState(false);
-  const lost = connection.state === "lost";
+  const isLost = useConnection().state === "lost";
+  const [trouble, setTrouble] = useState<Trouble>("none");
   useEffect(() => {
-    if (!lost) return setShown(false);
-    const timer = setTimeout(() => setShown(true), PATIENCE_MS);
-    return () => clearTimeout(timer);
-  }, [lost]);
+    if (!isLost) return setTrouble("none");
+    let timer = setTimeout(look, PATIENCE_MS);
+    let isOver = false;
+    async function look(): Promise<void> {
+      const found = await findTrouble();
+      if (isOver) return;
+      setTrouble(found);
+      timer = setTimeout(look, LOOK_AGAIN_MS);
+    }
+    return () => {
+      isOver = true;
+      clearTimeout(timer);
+    };
+  }, [isLost]);
   return (
     <div role="status" aria-live="polite">
-      {shown && (
+      {trouble !== "none" && (
         <p className="flex items-center gap-2 border-line border-b bg-warn-soft px-4 py-1.5 text-sm text-warn">
           <Dot tone="warn" alive />
-          Forge cannot be reached. Agents go on without it; this page comes back by itself and keeps what you type.
+          {WORDS[trouble]}
         </p>
       )}
     </div>
