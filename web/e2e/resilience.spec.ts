@@ -61,6 +61,7 @@ test("a server that asks for a token lets the login link in once, and says so wh
       /http:\S+\/login\?code=\S+/g.exec(forge.log().split("\n").reverse().join("\n"))?.[0] ?? "";
     const page = await browser.newPage();
     expect((await page.goto(forge.base))?.status()).toBe(401);
+    await expect(page.getByRole("heading", { name: "It asks who you are" })).toBeVisible();
     await page.goto(link());
     await expect(page.getByRole("button", { name: "Try the demo" })).toBeVisible();
     const port = Number(new URL(forge.base).port);

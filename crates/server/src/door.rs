@@ -1,7 +1,7 @@
 //! Who may come in: `Host`, `Origin` and token, in this order, before any handler runs.
 //!
 //! Invariant: no web page of a foreign origin and no rebound DNS name reaches a handler, whatever the method or body.
-//! With a token, nothing but health and login is answered without it. Secrets are compared in constant time and are
+//! With a token, nothing but health and login is answered without it; a browser is told how to log in. Secrets are compared in constant time and are
 //! never logged or sent back. The login code opens one session, once; the session lives as long as the server.
 
 use std::net::{IpAddr, SocketAddr};
@@ -17,10 +17,11 @@ use uuid::Uuid;
 
 use crate::envelope::{Answer, Fault};
 use crate::extract::Params;
-use crate::{App, Door};
+use crate::{App, Door, page};
 
 const COOKIE: &str = "forge_session";
-const OPEN_PATHS: [&str; 3] = ["/health", "/api/health", "/login"];
+/// The style is that of the page which says how to log in.
+const OPEN_PATHS: [&str; 4] = ["/health", "/api/health", "/login", "/plain.css"];
 const CORS_METHODS: &str = "GET, POST, PUT, DELETE";
 const CORS_HEADERS: &str =
     "authorization, content-type, last-event-id, mcp-protocol-version, mcp-method, mcp-name";
@@ -153,8 +154,11 @@ pub(crate) async fn guard(State(app): State<App>, request: Request, next: Next) 
     let headers = request.headers();
     app.guard.check_host(headers)?;
     let Caller::Friend(origin) = app.guard.check_origin(headers)? else {
-        app.guard.check_token(request.uri().path(), headers)?;
-        return Ok(next.run(request).await);
+        return match app.guard.check_token(request.uri().path(), headers) {
+            Ok(()) => Ok(next.run(request).await),
+            Err(_) if page::is_asked_for(&request) => Ok(page::locked()),
+            Err(fault) => Err(fault),
+        };
     };
     // Browsers send the question before the token, so it is answered without one.
     let mut response = match request.method() {

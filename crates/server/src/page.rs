@@ -16,6 +16,7 @@ use board::BUILT;
 
 /// What stands in the document where each answer has a word of its own.
 const NONCE: &str = "__NONCE__";
+const LOCKED: &str = include_str!("../page/locked.html");
 const STYLE: &str = include_str!("../page/plain.css");
 
 pub(crate) async fn index() -> Response {
@@ -35,11 +36,22 @@ pub(crate) async fn manifest(headers: HeaderMap) -> Response {
     })
 }
 
+/// Whether somebody looks with a browser, rather than a program asking.
+pub(crate) fn is_asked_for(request: &Request) -> bool {
+    let accepts = request.headers().get(header::ACCEPT).and_then(|value| value.to_str().ok());
+    is_page(request) && accepts.is_some_and(|kinds| kinds.contains("text/html"))
+}
+
+/// In place of any page, for whoever has not logged in.
+pub(crate) fn locked() -> Response {
+    let fresh = [(header::CACHE_CONTROL, "no-store")];
+    policy::plain((StatusCode::UNAUTHORIZED, fresh, Html(LOCKED)))
+}
+
 /// Every path that is not in the route table.
 pub(crate) async fn fallback(request: Request) -> Answer {
     let path = request.uri().path();
-    let is_page = matches!(*request.method(), Method::GET | Method::HEAD) && !is_api(path);
-    let found = is_page.then(|| answer::find(&BUILT, path, request.headers())).flatten();
+    let found = is_page(&request).then(|| answer::find(&BUILT, path, request.headers())).flatten();
     found.ok_or_else(|| {
         let message =
             format!("{} {path} is not served here; GET /api/routes lists what is", request.method());
@@ -55,6 +67,10 @@ pub(crate) fn plain(page: String) -> Response {
 /// Text as it is written in HTML.
 pub(crate) fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+fn is_page(request: &Request) -> bool {
+    matches!(*request.method(), Method::GET | Method::HEAD) && !is_api(request.uri().path())
 }
 
 fn is_api(path: &str) -> bool {

@@ -93,14 +93,31 @@ async fn what_an_answer_depends_on_besides_is_told_to_other_origins_too() {
 async fn with_a_token_only_health_and_login_are_open() {
     let world = World::with(Door { token: Some("s3cret".into()), ..door() }).await;
     let host = ("host", "localhost:8887");
-    for path in ["/api/projects", "/", "/api/events", "/api/nothing", "/plain.css", "/assets/a.js"] {
+    for path in ["/api/projects", "/", "/api/events", "/api/nothing", "/assets/a.js"] {
         assert_fault(&read(world.send(request("GET", path, &[host])).await).await, 401, "Bearer");
     }
+    // A browser is told in words how to get in, on whatever page it asks for; the API speaks as always.
+    let browser = ("accept", "text/html,application/xhtml+xml");
+    for path in ["/", "/projects/a/tasks/b"] {
+        let page = world.send(request("GET", path, &[host, browser])).await;
+        assert_eq!(page.status(), StatusCode::UNAUTHORIZED, "{path}");
+        let words = axum::body::to_bytes(page.into_body(), 1 << 16).await.unwrap();
+        let words = String::from_utf8_lossy(&words);
+        assert!(
+            words.contains("login link") && words.contains("<h1>") && !words.contains("s3cret"),
+            "{words}"
+        );
+    }
+    assert_fault(
+        &read(world.send(request("GET", "/api/projects", &[host, browser])).await).await,
+        401,
+        "Bearer",
+    );
     for wrong in ["Bearer s3cre", "Bearer s3cret2", "Basic s3cret", "s3cret"] {
         let response = world.send(request("GET", "/api/projects", &[host, ("authorization", wrong)])).await;
         assert_eq!(response.status(), StatusCode::UNAUTHORIZED, "{wrong}");
     }
-    for path in ["/health", "/api/health"] {
+    for path in ["/health", "/api/health", "/plain.css"] {
         assert_eq!(world.send(request("GET", path, &[host])).await.status(), StatusCode::OK);
     }
     let right = [host, ("authorization", "Bearer s3cret")];
