@@ -104,6 +104,7 @@ describe("the client", () => {
     expect(await client.getContainerInfo(shown.worktree_path ?? "")).toMatchObject({ attempt_id: id });
     expect((await client.listTaskAttempts()).map((one) => one.id)).toContain(id);
     expect((await client.listTaskAttempts(started.id)).map((one) => one.id)).toEqual([id]);
+    expect(await client.listTaskCards(project, started.id)).toMatchObject([{ attempt_id: id, files_changed: 1, additions: 1 }]);
     expect(await client.getTaskAttemptBranchStatus(id)).toMatchObject({ commits_ahead: 1, commits_behind: 0 });
     expect(await client.openTaskAttemptInEditor(id)).toEqual({ url: null });
     expect((await client.getTaskAttemptChildren(id)).children).toEqual([]);

@@ -30,8 +30,7 @@ export const cardsQuery = (projectId: string) =>
   queryOptions({
     queryKey: ["cards", projectId],
     queryFn: async () => {
-      const path = { project_id: projectId };
-      const cards = await forge.request("GET /api/projects/{project_id}/cards", { path });
+      const cards = await forge.listTaskCards(projectId);
       return new Map(cards.map((card) => [card.task_id, card]));
     },
     ...LIVE,

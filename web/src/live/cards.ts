@@ -16,8 +16,7 @@ export function refreshCard(queries: QueryClient, projectId: string, taskId: str
   if (queries.getQueryData(queryKey) === undefined || waiting.has(taskId)) return;
   const look = async (): Promise<void> => {
     waiting.delete(taskId);
-    const given = { path: { project_id: projectId }, query: { task_id: taskId } };
-    const [card] = await forge.request("GET /api/projects/{project_id}/cards", given);
+    const [card] = await forge.listTaskCards(projectId, taskId);
     queries.setQueryData(queryKey, (cards: Cards | undefined) => {
       if (cards === undefined) return undefined;
       const next = new Map(cards);
