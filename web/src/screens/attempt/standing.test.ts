@@ -1,32 +1,9 @@
 import type { ExecutionProcess } from "@forge/client";
 import { expect, it } from "vitest";
+import { sampleProcess as process } from "./sample";
 import { durationOf, promptOf, standingOf } from "./standing";
 
 const NOW = Date.parse("2026-01-01T12:00:00Z");
-
-function process(given: Partial<ExecutionProcess>): ExecutionProcess {
-  return {
-    id: "p",
-    task_attempt_id: "a",
-    execution_run_id: null,
-    run_reason: "codingagent",
-    executor_action: {
-      typ: { type: "CodingAgentInitialRequest", prompt: "Do it", executor_profile_id: { executor: "SCRIPTED" } },
-      next_action: null,
-    },
-    before_head_commit: null,
-    after_head_commit: null,
-    status: "completed",
-    exit_code: 0,
-    dropped: false,
-    started_at: "2026-01-01T11:00:00Z",
-    completed_at: "2026-01-01T11:00:42Z",
-    created_at: "2026-01-01T11:00:00Z",
-    updated_at: "2026-01-01T11:00:42Z",
-    output: null,
-    ...given,
-  };
-}
 
 const running = process({ status: "running", completed_at: null, exit_code: null });
 const words = (processes: ExecutionProcess[], waiting = 0) => standingOf("running", processes, waiting, NOW).word;
@@ -65,7 +42,7 @@ it("starts before there is any process", () => {
 });
 
 it("reads prompts and durations, also of actions it does not know", () => {
-  expect(promptOf(process({}))).toBe("Do it");
+  expect(promptOf(process({}))).toBe("ask p");
   expect(promptOf({ ...process({}), executor_action: {} as never })).toBeUndefined();
   expect(durationOf(process({}))).toBe(42_000);
 });
