@@ -22,7 +22,10 @@ test("every section can be used by everybody", async ({ page, world }) => {
     await page.goto(`/settings/${section}`);
     await expect(page.getByRole("heading", { level: 3 }).first()).toBeVisible();
     await expect(page.getByRole("status", { name: "Loading" })).toHaveCount(0);
-    await expectAccessible(page);
+    for (const colorScheme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme });
+      await expectAccessible(page);
+    }
   }
 });
 

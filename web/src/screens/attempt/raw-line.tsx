@@ -20,7 +20,7 @@ export const RawLine = memo(function RawLine({ line, isWrapped, query, isCurrent
   const left = line.text.length - text.length;
   const parts = query === "" ? [] : splitMatches(plain(text), query);
   return (
-    <div className={cx("flex min-h-5 pr-4", isCurrent && "bg-accent-soft")}>
+    <div data-line={line.number} className={cx("flex min-h-5 pr-4", isCurrent && "bg-accent-soft")}>
       <span
         aria-hidden
         className={cx(
