@@ -613,7 +613,7 @@ export type ErrorWord = "setup_required" | "other";
 /** Something that happened; `seq` is its number in the server's log. */
 export type EventFrame = HelloFrame | PatchEvent | ApprovalEvent | WorkerEvent | WorkerRemovedEvent | AlertEvent | RoutingEvent | ProjectEvent | ProjectRemovedEvent | AttemptEvent;
 
-/** One process of an attempt: a script or a turn of its agent. `output` is the transcript, only of the newest one. `parked_until`: it waits, or waited, for its provider. `unverified`: the agent said that it is done and nothing shows that it did anything. */
+/** One process of an attempt: a script or a turn of its agent. `output` is the transcript, only of the newest one. `parked_until`: it waits, or waited, for its provider. `unverified`: the agent said that it is done and nothing shows that it did anything. `commit_error`: why its work is not committed yet; it stays in the worktree and the commit is tried again. */
 export interface ExecutionProcess {
   id: Uuid;
   task_attempt_id: Uuid | null;
@@ -630,6 +630,7 @@ export interface ExecutionProcess {
   created_at: Timestamp;
   updated_at: Timestamp;
   output: string | null;
+  commit_error?: string;
   parked_until?: Timestamp;
   unverified?: boolean;
 }
@@ -1606,6 +1607,7 @@ export interface TaskCard {
   waiting_approvals: number;
   parked_until: Timestamp | null;
   unverified: boolean;
+  commit_error: string | null;
   worktree_deleted: boolean;
   queued_draft: boolean;
   pr: PrInfo | null;

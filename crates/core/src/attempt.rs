@@ -133,7 +133,7 @@ impl Forge {
         run.updated_at = now;
         if matches!(run.phase, RunPhase::Queued | RunPhase::Parked) {
             run.phase = RunPhase::Ended;
-            run.completed_at = Some(now);
+            run.completed_at = Some(run.end_time(now));
         }
         tx.update_run(&run).await?;
         if let Some(attempt) = site.attempt.as_ref().filter(|_| run.reason != RunReason::DevServer) {
@@ -164,6 +164,8 @@ impl Forge {
                 self.end_run(&run).await?;
             }
         }
+        // Held until the row is there, which whoever wants to retire the worktree looks for.
+        let hold = self.hold_beside_agent(id, site.place.clone()).await?;
         self.ensure_place(&mut site).await?;
         let action = Action::script(script, ScriptContext::DevServer);
         let head = self.repo(&site.project).await?.head_of(&site.place).await.ok();
@@ -171,6 +173,7 @@ impl Forge {
         let mut tx = self.0.store.begin().await?;
         tx.insert_run(&run).await?;
         tx.commit().await?;
+        drop(hold);
         self.go(run, &site).await
     }
 }

@@ -10,6 +10,7 @@ use forge_types::{
     Millis, PrStatus, RunOwner, TargetBranchChanged, TaskRelationships,
 };
 
+use crate::hold::Hold;
 use crate::site::Site;
 use crate::{Error, Forge, Result};
 
@@ -39,8 +40,16 @@ impl Forge {
     /// The attempt with its worktree, which is brought back when it is away.
     pub(crate) async fn ground(&self, id: AttemptId) -> Result<Ground> {
         let mut ground = self.find_ground(id).await?;
-        self.ensure_place(&mut ground.site).await?;
+        self.restore_place(&mut ground.site).await?;
         self.settle_ground(ground).await
+    }
+
+    /// The attempt with its worktree, for who changes something there: nobody else does while the hold lives.
+    pub(crate) async fn hold_ground(&self, id: AttemptId) -> Result<(Hold, Ground)> {
+        let mut ground = self.find_ground(id).await?;
+        let hold = self.hold(id, ground.site.place.clone()).await?;
+        self.ensure_place(&mut ground.site).await?;
+        Ok((hold, self.settle_ground(ground).await?))
     }
 
     /// The attempt for who only looks: a worktree that is away stays so.
@@ -109,6 +118,7 @@ impl Forge {
 
     /// How the branch stands. What is uncommitted is unknown while the worktree is away.
     pub async fn branch_status(&self, id: AttemptId) -> Result<BranchStatus> {
+        self.look_at_commit(id).await;
         let ground = self.plot(id).await?;
         let is_away = ground.is_away();
         let Ground { site, attempt, repo } = ground;
@@ -224,8 +234,7 @@ impl Forge {
 
     /// Deletes a file in the worktree and commits exactly that.
     pub async fn delete_file(&self, id: AttemptId, file: &str) -> Result<()> {
-        let Ground { site, attempt, repo } = self.ground(id).await?;
-        let _hold = self.hold(id, site.place.clone()).await?;
+        let (_hold, Ground { site, attempt, repo }) = self.hold_ground(id).await?;
         forge_git::delete_file(&repo, &site.place, Owner::Attempt(id), &attempt.branch, file).await?;
         self.recount(id).await;
         Ok(())

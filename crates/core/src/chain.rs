@@ -18,6 +18,7 @@ use forge_types::{
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
+use crate::commit::forget_commit_errors;
 use crate::conversation::Conversation;
 use crate::judgement::{judge, next_action, unsaid_action};
 use crate::lane::Entry;
@@ -53,6 +54,11 @@ impl Forge {
             }
             Err(failure) => failure,
         };
+        self.fail_start(run, site, failure).await
+    }
+
+    /// Settles a run that does not get a process, and answers why.
+    async fn fail_start(&self, run: Run, site: &Site, failure: Error) -> Result<()> {
         let message = failure.message().to_owned();
         forge_run::record_failed_start(&self.run_dir(run.id), &message).await;
         let not_found = failure.kind() == Kind::Invalid;
@@ -225,14 +231,14 @@ impl Forge {
         if let Some(until) = self.parking_time(&run, exit, &outcome).await? {
             return self.park(run, site, until, outcome).await;
         }
-        let committed = self.commit_work(&run, site).await;
+        let committed = self.commit_end(&mut run, site).await;
         self.notice_rebase(site).await;
         run.after_head = self.head(site, &committed).await;
         let next = unsaid_action(&run, &outcome).or_else(|| next_action(&run, &committed));
         let next = next
             .map(|action| new_run(RunId::random(), run.owner, action, run.after_head.clone(), Entry::Now));
         let changes = self.changes_after(&run, site).await;
-        let next = self.write_end(&run, site, next, &outcome.usage, changes).await?;
+        let next = self.write_end(&run, site, next, &outcome.usage, changes, &committed).await?;
         self.keep_output(&run, outcome.transcript_tail).await;
         match next {
             Some(next) => {
@@ -263,6 +269,7 @@ impl Forge {
         next: Option<Run>,
         usage: &ModelUsage,
         changes: Option<(AttemptId, Option<Changes>)>,
+        committed: &Option<Committed>,
     ) -> Result<Option<Run>> {
         let mut tx = self.0.store.begin().await?;
         let stored = tx.run(run.id).await?;
@@ -276,6 +283,9 @@ impl Forge {
         tx.update_run(&run).await?;
         self.put_usage(&mut tx, &run, site, run.completed_at.unwrap_or(run.updated_at), usage).await?;
         crate::approval::close_all_of(&mut tx, run.id).await?;
+        if let (Some(Committed::Commit(_)), Some(attempt)) = (committed, run.owner.attempt()) {
+            forget_commit_errors(&mut tx, attempt).await?;
+        }
         if let Some((attempt, changes)) = changes {
             tx.put_changes(attempt, changes).await?;
         }
@@ -310,37 +320,6 @@ impl Forge {
             self.0.notices.notify_one();
         }
         Ok(next)
-    }
-
-    /// An agent that succeeded, and any cleanup script, has its changes committed.
-    pub(crate) async fn commit_work(&self, run: &Run, site: &Site) -> Option<Committed> {
-        let wanted = match run.reason {
-            RunReason::CodingAgent => run.status == RunStatus::Completed,
-            RunReason::CleanupScript => true,
-            RunReason::SetupScript | RunReason::DevServer => false,
-        };
-        let attempt = site.attempt.as_ref().filter(|_| wanted && site.commits())?;
-        let message = match (run.reason, &run.summary) {
-            (RunReason::CleanupScript, _) => {
-                format!("Cleanup script changes for task attempt {}", attempt.id)
-            }
-            (_, Some(summary)) if !summary.trim().is_empty() => summary.clone(),
-            _ => format!("Commit changes from coding agent for task attempt {}", attempt.id),
-        };
-        let repo = self.repo(&site.project).await.ok()?;
-        let _turn = self.0.turns.acquire().await.ok()?;
-        match forge_git::commit_work(&repo, &site.place, &message).await {
-            Ok(Committed::Conflicts(files)) => {
-                tracing::info!(run = %run.id, ?files, "a run ended with conflicts; nothing was committed");
-                None
-            }
-            Ok(committed) => Some(committed),
-            Err(error) => {
-                // The work stays in the worktree, visible as uncommitted; the run itself did succeed.
-                tracing::error!(run = %run.id, %error, "cannot commit the work of a run");
-                None
-            }
-        }
     }
 
     /// The run may have brought a rebase to its end, or given it up.
@@ -390,12 +369,16 @@ impl Forge {
 
     async fn promote(&self, id: RunId) -> Result<()> {
         let mut run = self.written_run(id).await?;
-        let site = self.site(run.owner).await?;
+        let mut site = self.site(run.owner).await?;
         if run.phase == RunPhase::Ended {
             if let Some(next) = self.release(id, &site.place) {
                 self.start_waiting(next);
             }
             return Ok(());
+        }
+        // The worktree may have been put away while the run waited.
+        if let Err(failure) = self.ensure_place(&mut site).await {
+            return self.fail_start(run, &site, failure).await;
         }
         run.before_head = self.head(&site, &None).await;
         run.phase = RunPhase::Live;

@@ -14,11 +14,10 @@ use crate::{Error, Forge, Result};
 impl Forge {
     /// Aborts the operation that is stopped in the worktree; nothing happens when there is none.
     pub async fn abort_conflicts(&self, id: AttemptId) -> Result<()> {
-        let Ground { site, attempt, repo } = self.ground(id).await?;
-        if forge_git::operation(&site.place).is_none() {
+        if forge_git::operation(&self.ground(id).await?.site.place).is_none() {
             return Ok(());
         }
-        let _hold = self.hold(id, site.place.clone()).await?;
+        let (_hold, Ground { site, attempt, repo }) = self.hold_ground(id).await?;
         forge_git::abort(&repo, &site.place, Owner::Attempt(id), &attempt.branch).await?;
         self.settle_rebase(&repo, &site).await?;
         self.recount(id).await;

@@ -130,7 +130,8 @@ impl Forge {
                 for attempt in self.0.store.project_attempts(project.id).await? {
                     self.stop_attempt(attempt.id).await?;
                     if let Some(worktree) = &attempt.container_ref {
-                        self.retire_ownerless(&path, Owner::Attempt(attempt.id), Path::new(worktree)).await;
+                        let hold = self.hold(attempt.id, worktree.into()).await?;
+                        self.retire_ownerless(&path, Owner::Attempt(attempt.id), &hold).await;
                     }
                 }
                 self.delete_project(project.id).await?;

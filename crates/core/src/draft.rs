@@ -12,12 +12,13 @@ use forge_types::{
 use crate::{Error, Forge, Result};
 
 /// What a new run means for the follow-up draft of its attempt.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Typed {
     /// The run carries something else.
     Elsewhere,
-    /// The user sent what the editor held; a draft that is on its way by itself is left to that way.
-    ByHand,
+    /// Somebody sent these words. If they are the draft's, they came from the editor that holds it; a draft that is on its
+    /// way by itself is left to that way.
+    ByHand(String),
     /// The run carries the draft.
     FromDraft,
 }
@@ -172,11 +173,11 @@ impl Forge {
 }
 
 /// Empties the follow-up draft in the transaction that writes the run which carries it.
-pub(crate) async fn clear(tx: &mut Tx, id: AttemptId, typed: Typed) -> Result<()> {
+pub(crate) async fn clear(tx: &mut Tx, id: AttemptId, typed: &Typed) -> Result<()> {
     let Some(draft) = tx.draft(id, DraftKind::FollowUp).await? else { return Ok(()) };
     let carried = match typed {
         Typed::Elsewhere => false,
-        Typed::ByHand => !draft.sending,
+        Typed::ByHand(words) => !draft.sending && is_in(&draft, words),
         Typed::FromDraft => true,
     };
     if carried {
@@ -185,6 +186,15 @@ pub(crate) async fn clear(tx: &mut Tx, id: AttemptId, typed: Typed) -> Result<()
         put_changed(tx, &draft, empty).await?;
     }
     Ok(())
+}
+
+/// Whether these words are the draft's. Who types goes on after a draft was last saved, so they may be more; what is queued
+/// is nobody's to type on.
+fn is_in(draft: &Draft, words: &str) -> bool {
+    match draft.queued {
+        true => words.trim() == draft.prompt.trim(),
+        false => words.trim().starts_with(draft.prompt.trim()),
+    }
 }
 
 /// Takes the follow-up draft out of the queue in the transaction that records a stop.

@@ -20,7 +20,7 @@ impl Forge {
     /// Opens an attempt's worktree, or a file of it.
     pub async fn open_attempt(&self, id: AttemptId, request: OpenEditor) -> Result<Option<String>> {
         let mut site = self.site(RunOwner::Attempt(id)).await?;
-        self.ensure_place(&mut site).await?;
+        self.restore_place(&mut site).await?;
         self.open_editor(site.place, request).await
     }
 

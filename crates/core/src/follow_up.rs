@@ -61,7 +61,7 @@ impl Forge {
     pub async fn follow_up(&self, id: AttemptId, request: FollowUp) -> Result<Run> {
         let typed = match request.retry_process_id {
             Some(_) => Typed::Elsewhere,
-            None => Typed::ByHand,
+            None => Typed::ByHand(request.prompt.clone()),
         };
         self.say(id, request, typed).await
     }
@@ -76,13 +76,12 @@ impl Forge {
         if let Some(run) = request.retry_process_id {
             self.check_retried(id, run).await?;
         }
-        self.ensure_place(&mut site).await?;
         if let Some(run) = request.retry_process_id {
             let reset = Reset {
                 wanted: request.perform_git_reset.unwrap_or(true),
                 even_when_dirty: request.force_when_dirty.unwrap_or(false),
             };
-            self.rewind(&site, id, run, &reset).await?;
+            self.rewind(&mut site, id, run, &reset).await?;
         }
         let prompt = show_images(&request.prompt, &self.image_folder(&site));
         let fresh = request.fresh.unwrap_or(false);
@@ -122,7 +121,7 @@ impl Forge {
     async fn note_told(&self, site: &Site, along: &Along) -> Result<()> {
         let Some(attempt) = &site.attempt else { return Ok(()) };
         let mut tx = self.0.store.begin().await?;
-        draft::clear(&mut tx, attempt.id, along.typed).await?;
+        draft::clear(&mut tx, attempt.id, &along.typed).await?;
         tx.attach_images(attempt.task_id, &along.images).await?;
         tx.commit().await?;
         Ok(())
@@ -130,14 +129,13 @@ impl Forge {
 
     /// Installs and logs in the program of the Cursor agent, then lets the attempt's last agent go on.
     pub async fn set_up_agent(&self, id: AttemptId, request: SetUpAgent) -> Result<()> {
-        let mut site = self.site(RunOwner::Attempt(id)).await?;
+        let site = self.site(RunOwner::Attempt(id)).await?;
         self.check_budget(Some(id), site.project.id).await?;
         if request.executor_profile_id.executor != Executor::CursorAgent {
             return Err(Error::invalid("ExecutorError: Setup helper not supported"));
         }
         let runs = self.0.store.runs(id, Dropped::Hidden).await?;
         let last = runs.into_iter().rev().find(|run| run.reason == RunReason::CodingAgent);
-        self.ensure_place(&mut site).await?;
         let script = Action::script(forge_run::agents::CURSOR_SETUP, ScriptContext::SetupScript);
         let action = script.then(last.map(|run| run.action));
         self.add_run(RunOwner::Attempt(id), &site, action, Along::nothing()).await?;
@@ -162,12 +160,11 @@ impl Forge {
             profile.variant = variant;
         }
         let profile = self.check_profile(&profile, &site.project, &site.place).await?;
-        self.ensure_place(&mut site).await?;
         let reset = Reset {
             wanted: request.perform_git_reset.unwrap_or(true),
             even_when_dirty: request.force_when_dirty.unwrap_or(false),
         };
-        let rewound = self.rewind(&site, id, replaced.id, &reset).await?;
+        let rewound = self.rewind(&mut site, id, replaced.id, &reset).await?;
         let session = self.session_of(RunOwner::Attempt(id), Some(profile.executor)).await?;
         let prompt = show_images(&request.prompt, &self.image_folder(&site));
         let action = Action::agent(prompt, profile, session);
@@ -210,6 +207,11 @@ impl Forge {
         Ok(())
     }
 
+    /// What was to follow a run whose work could be committed only later.
+    pub(crate) async fn follow_commit(&self, owner: RunOwner, site: &Site, action: Action) -> Result<()> {
+        self.add_run(owner, site, action, Along::nothing()).await.map(drop)
+    }
+
     /// The profile of the last agent run with the variant asked for, else the attempt's own.
     async fn follow_up_profile(
         &self,
@@ -246,19 +248,29 @@ impl Forge {
     async fn add_run(&self, owner: RunOwner, site: &Site, action: Action, along: Along) -> Result<Run> {
         let id = RunId::random();
         let entry = self.0.lanes.enter(&site.place, id);
-        let head = match entry {
-            Entry::Now => self.repo(&site.project).await?.head_of(&site.place).await.ok(),
-            Entry::Later => None,
+        let mut site = site.clone();
+        let written = async {
+            let head = match entry {
+                Entry::Now => {
+                    self.ensure_place(&mut site).await?;
+                    self.repo(&site.project).await?.head_of(&site.place).await.ok()
+                }
+                Entry::Later => None,
+            };
+            let run = new_run(id, owner, action, head, entry);
+            self.write_run(&run, &site, &along).await.map(|()| run)
         };
-        let run = new_run(id, owner, action, head, entry);
-        if let Err(error) = self.write_run(&run, site, &along).await {
-            if let Some(next) = self.0.lanes.leave(&site.place, id) {
-                self.start_waiting(next);
+        let run = match written.await {
+            Ok(run) => run,
+            Err(error) => {
+                if let Some(next) = self.0.lanes.leave(&site.place, id) {
+                    self.start_waiting(next);
+                }
+                return Err(error);
             }
-            return Err(error);
-        }
+        };
         if entry == Entry::Now {
-            self.go(run, site).await.map_err(|error| match error.kind() {
+            self.go(run, &site).await.map_err(|error| match error.kind() {
                 crate::Kind::Invalid | crate::Kind::Conflict => error,
                 _ => Error::internal(format!("ContainerError: {}", error.message()), error),
             })?;
@@ -271,7 +283,7 @@ impl Forge {
         park::end_parked(&mut tx, run.owner).await?;
         tx.insert_run(run).await?;
         if let Some(attempt) = &site.attempt {
-            draft::clear(&mut tx, attempt.id, along.typed).await?;
+            draft::clear(&mut tx, attempt.id, &along.typed).await?;
             tx.attach_images(attempt.task_id, &along.images).await?;
         }
         if let Some(task) = &site.task
@@ -285,8 +297,10 @@ impl Forge {
     }
 
     /// Stops what runs, brings the tree back to where `run` began and drops it with everything after it.
-    async fn rewind(&self, site: &Site, id: AttemptId, run: RunId, reset: &Reset) -> Result<Rewound> {
+    async fn rewind(&self, site: &mut Site, id: AttemptId, run: RunId, reset: &Reset) -> Result<Rewound> {
         self.stop_attempt(id).await?;
+        let _hold = self.hold(id, site.place.clone()).await?;
+        self.ensure_place(site).await?;
         // Read after the stop: it recorded where the stopped runs left the tree, and none can be added after it.
         let runs = self.0.store.runs(id, Dropped::Shown).await?;
         let at = runs.iter().position(|known| known.id == run).ok_or_else(process_not_found)?;

@@ -1,12 +1,13 @@
 //! A directory kept to oneself while git works in it.
 //!
 //! Owns: the place in the lane that a run would have. Invariant: while a hold lives no agent starts in the directory and
-//! no second hold is given; a run that comes meanwhile waits and starts when the hold goes.
+//! no second hold is given; a run that comes meanwhile waits and starts when the hold goes. Whoever changes a worktree,
+//! brings it back or puts it away has a hold on it, or is the run whose turn it is.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use forge_store::Dropped;
-use forge_types::{AttemptId, RunId, RunReason, RunStatus};
+use forge_types::{Attempt, AttemptId, RunId, RunReason, RunStatus};
 
 use crate::lane::Entry;
 use crate::{Error, Forge, Result};
@@ -15,6 +16,12 @@ pub(crate) struct Hold {
     forge: Forge,
     place: PathBuf,
     id: RunId,
+}
+
+impl Hold {
+    pub(crate) fn place(&self) -> &Path {
+        &self.place
+    }
 }
 
 impl Drop for Hold {
@@ -28,19 +35,41 @@ impl Drop for Hold {
 impl Forge {
     /// Takes the attempt's directory, or says who has it.
     pub(crate) async fn hold(&self, attempt: AttemptId, place: PathBuf) -> Result<Hold> {
-        let id = RunId::random();
-        if self.0.lanes.enter(&place, id) == Entry::Now {
-            let hold = Hold { forge: self.clone(), place, id };
-            // A run that was written but has not entered its lane yet counts too.
-            self.refuse_agent_at_work(attempt).await?;
-            return Ok(hold);
-        }
-        if let Some(next) = self.0.lanes.leave(&place, id) {
-            self.start_waiting(next);
-        }
+        let hold = self.take_lane(place);
+        // A run that was written but has not entered its lane yet counts too.
         self.refuse_agent_at_work(attempt).await?;
-        let place = place.display();
-        Err(Error::conflict(format!("{place} is in use by another operation; try again when it has ended")))
+        hold
+    }
+
+    /// Takes a directory of which the caller knows that no run of an attempt is to work in it.
+    pub(crate) fn take_lane(&self, place: PathBuf) -> Result<Hold> {
+        let hold = Hold { forge: self.clone(), id: RunId::random(), place };
+        match self.0.lanes.enter(&hold.place, hold.id) {
+            Entry::Now => Ok(hold),
+            Entry::Later => Err(Error::conflict(format!(
+                "{} is in use by another operation; try again when it has ended",
+                hold.place.display()
+            ))),
+        }
+    }
+
+    /// Takes the worktrees of all these attempts, or none.
+    pub(crate) async fn hold_all(&self, attempts: &[Attempt]) -> Result<Vec<(AttemptId, Hold)>> {
+        let mut holds = Vec::new();
+        for attempt in attempts.iter().filter(|attempt| attempt.use_worktree) {
+            let Some(place) = &attempt.container_ref else { continue };
+            holds.push((attempt.id, self.hold(attempt.id, place.into()).await?));
+        }
+        Ok(holds)
+    }
+
+    /// Takes the attempt's directory unless its agent has it, in which case nobody else can take it away.
+    pub(crate) async fn hold_beside_agent(&self, attempt: AttemptId, place: PathBuf) -> Result<Option<Hold>> {
+        match self.hold(attempt, place).await {
+            Ok(hold) => Ok(Some(hold)),
+            Err(_) if self.refuse_agent_at_work(attempt).await.is_err() => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     async fn refuse_agent_at_work(&self, id: AttemptId) -> Result<()> {

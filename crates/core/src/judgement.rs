@@ -25,7 +25,7 @@ pub(crate) fn judge(run: &mut Run, exit: &Exit, outcome: &Outcome) {
     run.unverified = outcome.verdict == Some(Verdict::Unverified);
     run.session_id = outcome.session_id.clone();
     run.summary = outcome.summary.clone();
-    run.completed_at = Some(Millis(exit.at_ms));
+    run.completed_at = Some(run.end_time(Millis(exit.at_ms)));
     run.updated_at = Millis::now();
 }
 
@@ -45,4 +45,25 @@ pub(crate) fn next_action(run: &Run, committed: &Option<Committed>) -> Option<Ac
             RunReason::CleanupScript | RunReason::DevServer => false,
         };
     run.action.next_action.as_deref().filter(|_| wanted).cloned()
+}
+
+#[cfg(test)]
+mod tests {
+    use forge_types::{ProfileId, RunId, RunOwner};
+
+    use super::*;
+    use crate::lane::Entry;
+    use crate::start::new_run;
+
+    #[test]
+    fn a_run_never_ends_before_it_started_though_the_clock_was_set_back() {
+        let owner = RunOwner::Attempt(forge_types::AttemptId::random());
+        let profile: ProfileId = "SHELL".parse().expect("a profile");
+        let action = Action::agent("true".to_owned(), profile, None);
+        let mut run = new_run(RunId::random(), owner, action, None, Entry::Now);
+        let exit =
+            Exit { code: Some(0), signal: None, reason: ExitReason::Exited, at_ms: run.started_at.0 - 1 };
+        judge(&mut run, &exit, &Outcome::default());
+        assert_eq!(run.completed_at, Some(run.started_at));
+    }
 }

@@ -31,8 +31,8 @@ impl Forge {
     /// Lands an attempt: one squashed commit on its target branch. Without a message it bears the agent's own, else the
     /// task's.
     pub async fn merge_attempt(&self, id: AttemptId, message: Option<&str>) -> Result<()> {
-        let ground = self.ground(id).await?;
-        let _hold = self.hold(id, ground.site.place.clone()).await?;
+        self.commit_again(id).await?;
+        let (_hold, ground) = self.hold_ground(id).await?;
         let Ground { site, attempt, repo } = &ground;
         let Some(task) = &site.task else {
             return Err(Error::not_found(format!("Task attempt not found: {id}")));
@@ -100,7 +100,7 @@ impl Forge {
 
     /// Replays an attempt's commits onto its target, or onto another branch that becomes its target.
     pub async fn rebase_attempt(&self, id: AttemptId, request: RebaseAttempt) -> Result<RebaseOutcome> {
-        let ground = self.ground(id).await?;
+        let (_hold, ground) = self.hold_ground(id).await?;
         let Ground { site, attempt, repo } = &ground;
         let current = &attempt.target_branch;
         let name = request.new_base_branch.as_ref().unwrap_or(current);
@@ -110,7 +110,6 @@ impl Forge {
             // A target that is gone is a reason to rebase, not an obstacle.
             None => repo.resolve_branch(current).await?.unwrap_or_else(|| new.clone()),
         };
-        let _hold = self.hold(id, site.place.clone()).await?;
         if forge_git::operation(&site.place) == Some(ConflictOp::Rebase) {
             return Ok(RebaseOutcome::InProgress);
         }

@@ -18,6 +18,7 @@ mod chain;
 mod checkout;
 mod clock;
 mod code_host;
+mod commit;
 mod conflict;
 mod content;
 mod conversation;
@@ -296,6 +297,7 @@ impl Forge {
         let cut_off = forge.find_cut_off_starts().await?;
         forge.tidy_up_later(cut_off);
         forge.start_rounds();
+        forge.commit_in_rounds();
         forge.time_out_approvals();
         forge.resume_parked();
         forge.watch_agents();

@@ -133,12 +133,12 @@ impl Forge {
 
     /// Goes on as a run of its own, in the agent's own conversation where it has one.
     async fn go_on(&self, run: Run) -> Result<()> {
-        let mut site = self.site(run.owner).await?;
-        if let Err(error) = self.ensure_place(&mut site).await {
+        let site = self.site(run.owner).await?;
+        let carried = self.carry_on(&run, &site, GO_ON).await;
+        if carried.is_err() {
             self.give_up(&run).await?;
-            return Err(error);
         }
-        self.carry_on(&run, &site, GO_ON).await
+        carried
     }
 
     /// A run that cannot go on has failed.
@@ -173,5 +173,6 @@ pub(crate) async fn end_parked(tx: &mut Tx, owner: RunOwner) -> Result<()> {
 
 fn ended(run: Run, status: RunStatus) -> Run {
     let now = Millis::now();
-    Run { status, phase: RunPhase::Ended, completed_at: Some(now), updated_at: now, ..run }
+    let completed_at = Some(run.end_time(now));
+    Run { status, phase: RunPhase::Ended, completed_at, updated_at: now, ..run }
 }

@@ -9,9 +9,10 @@ use std::time::Duration;
 
 use forge_git::{GitError, Owner, Repo};
 use forge_store::Page;
-use forge_types::{Attempt, AttemptId, Errand, Millis, Project, TaskId};
+use forge_types::{AttemptId, Millis, Project, TaskId};
 use serde::{Deserialize, Serialize};
 
+use crate::hold::Hold;
 use crate::site::Site;
 use crate::start::marked;
 use crate::{Error, Forge, Result};
@@ -116,7 +117,17 @@ impl Forge {
         Ok(repos.entry(path.to_owned()).or_insert(repo).clone())
     }
 
+    /// Makes sure that the attempt's directory is there, for callers without a hold on it.
+    pub(crate) async fn restore_place(&self, site: &mut Site) -> Result<()> {
+        let Some(attempt) = site.attempt.as_ref().filter(|_| !site.place.join(".git").exists()) else {
+            return Ok(());
+        };
+        let _hold = self.hold(attempt.id, site.place.clone()).await?;
+        self.ensure_place(site).await
+    }
+
     /// Makes sure that the attempt's directory is there, from the trash, the snapshot or the branch, in that order.
+    /// The caller has a hold on it, or is the run whose turn it is.
     pub(crate) async fn ensure_place(&self, site: &mut Site) -> Result<()> {
         let Some(attempt) = site.attempt.as_mut().filter(|attempt| attempt.use_worktree) else {
             return Ok(());
@@ -158,12 +169,16 @@ impl Forge {
             )));
         }
         self.refuse_while_running(id).await?;
+        let place = PathBuf::from(attempt.container_ref.as_deref().unwrap_or_default());
+        let hold = self.hold(id, place).await?;
+        // What was started while the directory was not held yet, a dev server for example.
+        self.refuse_while_running(id).await?;
         let project = self.project(attempt.project_id).await?;
-        self.retire(Path::new(&project.git_repo_path), &attempt).await
+        self.retire(Path::new(&project.git_repo_path), id, &hold).await
     }
 
-    async fn retire(&self, repo: &Path, attempt: &Attempt) -> Result<KeptReport> {
-        let path = Path::new(attempt.container_ref.as_deref().unwrap_or_default());
+    async fn retire(&self, repo: &Path, id: AttemptId, hold: &Hold) -> Result<KeptReport> {
+        let path = hold.place();
         if !path.exists() {
             return Err(Error::conflict(format!(
                 "{} does not exist; there is nothing to retire",
@@ -171,29 +186,26 @@ impl Forge {
             )));
         }
         let repo = self.repo_at(repo).await?;
-        let kept = forge_git::retire(&repo, &self.0.base, Owner::Attempt(attempt.id), path).await?;
-        self.set_deleted(attempt.id, true).await?;
-        tracing::info!(attempt = %attempt.id, reference = %kept.reference, "worktree retired");
-        Ok(KeptReport {
-            attempt_id: attempt.id,
-            reference: kept.reference,
-            commit: kept.commit,
-            trash: kept.trash,
-        })
+        let kept = forge_git::retire(&repo, &self.0.base, Owner::Attempt(id), path).await?;
+        self.set_deleted(id, true).await?;
+        tracing::info!(attempt = %id, reference = %kept.reference, "worktree retired");
+        Ok(KeptReport { attempt_id: id, reference: kept.reference, commit: kept.commit, trash: kept.trash })
     }
 
     pub async fn restore_worktree(&self, id: AttemptId) -> Result<RestoredReport> {
         let attempt = self.attempt(id).await?;
         let project = self.project(attempt.project_id).await?;
-        let path = Path::new(attempt.container_ref.as_deref().unwrap_or_default());
+        let path = PathBuf::from(attempt.container_ref.as_deref().unwrap_or_default());
+        let there = || Error::conflict(format!("{} is there already; nothing was restored", path.display()));
         if !attempt.use_worktree || path.exists() {
-            return Err(Error::conflict(format!(
-                "{} is there already; nothing was restored",
-                path.display()
-            )));
+            return Err(there());
+        }
+        let _hold = self.hold(id, path.clone()).await?;
+        if path.exists() {
+            return Err(there());
         }
         let repo = self.repo(&project).await?;
-        let restored = forge_git::restore(&repo, &self.0.base, Owner::Attempt(id), path).await?;
+        let restored = forge_git::restore(&repo, &self.0.base, Owner::Attempt(id), &path).await?;
         self.set_deleted(id, false).await?;
         let from = match restored.source {
             forge_git::Source::Trash => "trash",
@@ -202,22 +214,19 @@ impl Forge {
         Ok(RestoredReport { attempt_id: id, path: restored.path, from, missing: restored.missing })
     }
 
-    /// Retires worktrees whose rows are gone. The mark in each directory still says whose it is.
-    pub(crate) fn retire_later(&self, repo: String, attempts: Vec<Attempt>, errands: Vec<Errand>) {
-        let owned = attempts.into_iter().filter(|attempt| attempt.use_worktree);
-        let attempts = owned.filter_map(|attempt| Some((Owner::Attempt(attempt.id), attempt.container_ref?)));
-        let errands = errands.into_iter().filter_map(|e| Some((Owner::Errand(e.id), e.container_ref?)));
-        let places: Vec<(Owner, PathBuf)> =
-            attempts.chain(errands).map(|(owner, place)| (owner, place.into())).collect();
+    /// Retires worktrees whose rows are gone. The mark in each directory still says whose it is. What cannot be retired
+    /// now is found and retired by the next start.
+    pub(crate) fn retire_later(&self, repo: String, held: Vec<(Owner, Hold)>) {
         let forge = self.clone();
         self.0.tasks.spawn(async move {
-            for (owner, place) in places.into_iter().filter(|(_, place)| place.exists()) {
-                forge.retire_ownerless(Path::new(&repo), owner, &place).await;
+            for (owner, hold) in held.into_iter().filter(|(_, hold)| hold.place().exists()) {
+                forge.retire_ownerless(Path::new(&repo), owner, &hold).await;
             }
         });
     }
 
-    pub(crate) async fn retire_ownerless(&self, repo: &Path, owner: Owner, place: &Path) {
+    pub(crate) async fn retire_ownerless(&self, repo: &Path, owner: Owner, hold: &Hold) {
+        let place = hold.place();
         let retired = async {
             let repo = self.repo_at(repo).await?;
             Ok::<_, Error>(forge_git::retire(&repo, &self.0.base, owner, place).await?)
@@ -364,18 +373,35 @@ impl Forge {
         }
         let now = Millis::now();
         let expiry_ms = (self.0.config.expiry_h as i64).saturating_mul(3_600_000);
-        for attempt in self.0.store.idle_attempts(now).await? {
-            let place = PathBuf::from(attempt.container_ref.as_deref().unwrap_or_default());
-            if !place.exists() {
-                self.set_deleted(attempt.id, true).await?;
-            }
-        }
+        self.compare_with_disk().await?;
         for attempt in self.0.store.idle_attempts(Millis(now.0.saturating_sub(expiry_ms))).await? {
             if let Err(error) = self.retire_worktree(attempt.id).await {
                 tracing::warn!(attempt = %attempt.id, %error, "expired worktree stays");
             }
         }
         self.0.store.prune_events(EVENTS_KEPT).await?;
+        Ok(())
+    }
+
+    /// Says in the rows whether the worktrees are there, where the two differ: somebody removed one, or a server died
+    /// between moving one and writing that down. One that is in use is left to whoever uses it.
+    async fn compare_with_disk(&self) -> Result<()> {
+        let marked: HashSet<AttemptId> =
+            self.stand().await?.iter().filter_map(|line| line.attempt_id).collect();
+        for attempt in self.0.store.attempts(None, Page::default()).await? {
+            let place = PathBuf::from(attempt.container_ref.as_deref().unwrap_or_default());
+            let differs = |place: &Path| match attempt.worktree_deleted {
+                true => marked.contains(&attempt.id) && place.join(".git").exists(),
+                false => !place.exists(),
+            };
+            if attempt.use_worktree
+                && differs(&place)
+                && let Ok(hold) = self.hold(attempt.id, place).await
+                && differs(hold.place())
+            {
+                self.set_deleted(attempt.id, !attempt.worktree_deleted).await?;
+            }
+        }
         Ok(())
     }
 }

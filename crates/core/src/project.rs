@@ -2,9 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use forge_git::{Repo, SearchHit, SearchScope};
-use forge_types::{BranchInfo, CreateProject, Millis, Project, ProjectId, RunStatus, UpdateProject};
+use forge_git::{Owner, Repo, SearchHit, SearchScope};
+use forge_store::Dropped;
+use forge_types::{
+    BranchInfo, CreateProject, ErrandId, Millis, Project, ProjectId, Run, RunStatus, UpdateProject,
+};
 
+use crate::hold::Hold;
+use crate::task::refuse_running;
 use crate::{Error, Forge, Result};
 
 const SAME_PATH: &str = "A project with this git repository path already exists";
@@ -94,16 +99,25 @@ impl Forge {
             self.refuse_while_running(attempt.id).await?;
         }
         for errand in &errands {
-            let runs = self.0.store.errand_runs(errand.id).await?;
-            if runs.iter().any(|run| run.status == RunStatus::Running) {
-                let id = errand.id;
-                return Err(Error::conflict(format!("execution run {id} is still running; stop it first")));
-            }
+            refuse_running_errand(errand.id, &self.0.store.errand_runs(errand.id).await?)?;
+        }
+        let holds = self.hold_all(&attempts).await?;
+        let mut held: Vec<(Owner, Hold)> =
+            holds.into_iter().map(|(attempt, hold)| (Owner::Attempt(attempt), hold)).collect();
+        for errand in &errands {
+            let Some(place) = &errand.container_ref else { continue };
+            held.push((Owner::Errand(errand.id), self.take_lane(place.into())?));
         }
         let mut tx = self.0.store.begin().await?;
+        for attempt in &attempts {
+            refuse_running(attempt.id, &tx.runs(attempt.id, Dropped::Shown).await?)?;
+        }
+        for errand in &errands {
+            refuse_running_errand(errand.id, &tx.errand_runs(errand.id).await?)?;
+        }
         tx.delete_project(id).await?;
         tx.commit().await?;
-        self.retire_later(project.git_repo_path, attempts, errands);
+        self.retire_later(project.git_repo_path, held);
         Ok(())
     }
 
@@ -148,6 +162,13 @@ fn absolute(text: &str) -> Result<PathBuf> {
     };
     std::path::absolute(&path)
         .map_err(|cause| Error::internal(format!("git_repo_path: cannot resolve '{text}'"), cause))
+}
+
+fn refuse_running_errand(id: ErrandId, runs: &[Run]) -> Result<()> {
+    match runs.iter().any(|run| run.status == RunStatus::Running) {
+        true => Err(Error::conflict(format!("execution run {id} is still running; stop it first"))),
+        false => Ok(()),
+    }
 }
 
 async fn open_existing(path: &Path) -> Result<Repo> {

@@ -385,6 +385,7 @@ pub(crate) fn new_run(
         summary: None,
         parked_until: None,
         unverified: false,
+        commit_error: None,
         started_at: now,
         completed_at: None,
         created_at: now,

@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 
-use forge_store::{Page, TaskBlock};
+use forge_git::Owner;
+use forge_store::{Dropped, Page, TaskBlock};
 use forge_types::{
-    Attempt, AttemptId, CreateTask, Millis, ProjectId, RunReason, RunStatus, Task, TaskId, TaskStatus,
+    Attempt, AttemptId, CreateTask, Millis, ProjectId, Run, RunReason, RunStatus, Task, TaskId, TaskStatus,
     TaskSummary, UpdateTask,
 };
 use futures_util::{Stream, StreamExt};
@@ -98,24 +99,33 @@ impl Forge {
         for attempt in &attempts {
             self.refuse_while_running(attempt.id).await?;
         }
+        let holds = self.hold_all(&attempts).await?;
         let mut tx = self.0.store.begin().await?;
+        for attempt in &attempts {
+            refuse_running(attempt.id, &tx.runs(attempt.id, Dropped::Shown).await?)?;
+        }
         tx.delete_task(id).await?;
         tx.commit().await?;
-        self.retire_later(project.git_repo_path, attempts, Vec::new());
+        let held = holds.into_iter().map(|(attempt, hold)| (Owner::Attempt(attempt), hold)).collect();
+        self.retire_later(project.git_repo_path, held);
         Ok(())
     }
 
     pub(crate) async fn refuse_while_running(&self, attempt: AttemptId) -> Result<()> {
         self.refuse_worker_in(attempt).await?;
-        let runs = self.0.store.runs(attempt, forge_store::Dropped::Shown).await?;
-        match runs.iter().find(|run| run.status == RunStatus::Running) {
-            Some(run) => Err(Error::conflict(format!(
-                "Task has running execution processes. Please wait for them to complete or stop them first. \
-                 (run {} of attempt {attempt})",
-                run.id
-            ))),
-            None => Ok(()),
-        }
+        refuse_running(attempt, &self.0.store.runs(attempt, Dropped::Shown).await?)
+    }
+}
+
+/// What is running keeps its attempt from being put away or deleted.
+pub(crate) fn refuse_running(attempt: AttemptId, runs: &[Run]) -> Result<()> {
+    match runs.iter().find(|run| run.status == RunStatus::Running) {
+        Some(run) => Err(Error::conflict(format!(
+            "Task has running execution processes. Please wait for them to complete or stop them first. \
+             (run {} of attempt {attempt})",
+            run.id
+        ))),
+        None => Ok(()),
     }
 }
 

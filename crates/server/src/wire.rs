@@ -37,6 +37,9 @@ pub(crate) struct Process<'a> {
     /// True when the agent said that it is done and nothing shows that it did anything.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     unverified: bool,
+    /// Why its work is not committed; absent when it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    commit_error: Option<&'a str>,
 }
 
 /// A run without its transcript.
@@ -63,6 +66,7 @@ pub(crate) fn process_with_output(run: &Run, output: Option<String>) -> Process<
         output,
         parked_until: run.parked_until,
         unverified: run.unverified,
+        commit_error: run.commit_error.as_deref(),
     }
 }
 

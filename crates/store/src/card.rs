@@ -23,6 +23,8 @@ macro_rules! cards {
               AND json_extract(routings.body, '$.attempt_id') = attempts.id LIMIT 1)), \
              CASE WHEN agent.phase = 'parked' THEN agent.parked_until_ms END, \
              COALESCE(agent.unverified, FALSE), \
+             (SELECT MAX(runs.commit_error) FROM runs WHERE runs.attempt_id = attempts.id \
+              AND runs.commit_error IS NOT NULL AND runs.dropped = FALSE), \
              (SELECT MIN(runs.started_ms) FROM runs WHERE runs.attempt_id = attempts.id AND runs.phase = 'live' \
               AND runs.dropped = FALSE AND runs.reason <> 'devserver'), \
              (SELECT COALESCE(SUM(COALESCE(runs.completed_ms, \
@@ -77,6 +79,7 @@ fn card(row: &SqliteRow) -> Read<TaskCard> {
         status: row::attempt_status(cells.parse_opt::<RunStatus>()?),
         parked_until: cells.millis_opt()?,
         unverified: cells.take()?,
+        commit_error: cells.take()?,
         running_since: cells.millis_opt()?,
         // A clock that was set back takes nothing away from anybody.
         elapsed_ms: cells.take::<i64>()?.max(0),

@@ -254,6 +254,13 @@ pub(crate) async fn idle_attempts(conn: &mut Conn, before: Millis) -> Result<Vec
     Ok(rows.iter().map(row::attempt).collect::<sqlx::Result<_>>()?)
 }
 
+pub(crate) async fn uncommitted_attempts(conn: &mut Conn) -> Result<Vec<AttemptId>> {
+    const SQL: &str =
+        "SELECT DISTINCT attempt_id FROM runs WHERE commit_error IS NOT NULL AND dropped = FALSE";
+    let ids: Vec<String> = sqlx::query_scalar(SQL).fetch_all(conn).await?;
+    Ok(ids.iter().filter_map(|id| id.parse().ok()).collect())
+}
+
 pub(crate) async fn runs(conn: &mut Conn, attempt: AttemptId, dropped: Dropped) -> Result<Vec<Run>> {
     let sql = match dropped {
         Dropped::Hidden => KEPT_RUNS,

@@ -272,7 +272,8 @@ macro_rules! run_columns {
     () => {
         "runs.id, runs.attempt_id, runs.errand_id, runs.reason, runs.action, runs.before_head, runs.after_head, \
          runs.status, runs.phase, runs.exit_code, runs.dropped, runs.session_id, runs.summary, runs.started_ms, \
-         runs.completed_ms, runs.created_ms, runs.updated_ms, runs.parked_until_ms, runs.unverified"
+         runs.completed_ms, runs.created_ms, runs.updated_ms, runs.parked_until_ms, runs.unverified, \
+         runs.commit_error"
     };
 }
 pub(crate) use run_columns;
@@ -301,6 +302,7 @@ pub(crate) fn run(row: &SqliteRow) -> Read<Run> {
         updated_at: cells.millis()?,
         parked_until: cells.millis_opt()?,
         unverified: cells.take()?,
+        commit_error: cells.take()?,
     })
 }
 

@@ -270,6 +270,11 @@ impl Store {
         query::idle_attempts(&mut *self.reader().await?, before).await
     }
 
+    /// Attempts with work that could not be committed.
+    pub async fn uncommitted_attempts(&self) -> Result<Vec<AttemptId>> {
+        query::uncommitted_attempts(&mut *self.reader().await?).await
+    }
+
     pub async fn meta(&self, key: &str) -> Result<Option<String>> {
         query::meta(&mut *self.reader().await?, key).await
     }

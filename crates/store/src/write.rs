@@ -214,8 +214,8 @@ impl Tx {
         bind!(
             "INSERT INTO runs (id, attempt_id, errand_id, reason, action, before_head, after_head, status, phase, \
              exit_code, dropped, session_id, summary, started_ms, completed_ms, created_ms, updated_ms, \
-             parked_until_ms, unverified) \
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)",
+             parked_until_ms, unverified, commit_error) \
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)",
             run.id.to_string(),
             run.owner.attempt().map(|id| id.to_string()),
             run.owner.errand().map(|id| id.to_string()),
@@ -235,6 +235,7 @@ impl Tx {
             run.updated_at.0,
             run.parked_until.map(|at| at.0),
             run.unverified,
+            &run.commit_error,
         )
         .execute(self.conn()?)
         .await?;
@@ -245,7 +246,7 @@ impl Tx {
         const SQL: &str = concat!(
             "UPDATE runs SET reason = $2, action = $3, before_head = $4, after_head = $5, status = $6, phase = $7, \
              exit_code = $8, dropped = $9, session_id = $10, summary = $11, started_ms = $12, completed_ms = $13, \
-             updated_ms = $14, parked_until_ms = $15, unverified = $16 WHERE id = $1 RETURNING ",
+             updated_ms = $14, parked_until_ms = $15, unverified = $16, commit_error = $17 WHERE id = $1 RETURNING ",
             run_columns!()
         );
         let row = bind!(
@@ -266,6 +267,7 @@ impl Tx {
             run.updated_at.0,
             run.parked_until.map(|at| at.0),
             run.unverified,
+            &run.commit_error,
         )
         .fetch_optional(self.conn()?)
         .await?;

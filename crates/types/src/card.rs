@@ -33,6 +33,8 @@ pub struct TaskCard {
     pub parked_until: Option<Millis>,
     /// Its agent said that it is done, and nothing shows that it did anything.
     pub unverified: bool,
+    /// Why work of the attempt is not committed yet.
+    pub commit_error: Option<String>,
     pub worktree_deleted: bool,
     /// A prompt waits to be sent once nothing runs.
     pub queued_draft: bool,

@@ -27,10 +27,20 @@ pub struct Run {
     /// The agent said that it is done, and nothing shows that it did anything.
     #[serde(default)]
     pub unverified: bool,
+    /// Why its work could not be committed. It stays in the worktree, and the commit is tried again.
+    #[serde(default)]
+    pub commit_error: Option<String>,
     pub started_at: Millis,
     pub completed_at: Option<Millis>,
     pub created_at: Millis,
     pub updated_at: Millis,
+}
+
+impl Run {
+    /// When it ended, by a clock that may have been set back since it started.
+    pub fn end_time(&self, at: Millis) -> Millis {
+        at.max(self.started_at)
+    }
 }
 
 /// What a run works for.

@@ -132,3 +132,30 @@ async fn a_follow_up_empties_the_draft_and_the_stream_tells_all_of_it() {
         ]
     );
 }
+
+#[tokio::test]
+async fn a_draft_is_emptied_only_when_its_own_words_were_sent() {
+    let forge = TestForge::start().await;
+    let (attempt, go) = gated_attempt(&forge).await;
+    let say = format!("/api/task-attempts/{attempt}/follow-up");
+    let save = format!("/api/task-attempts/{attempt}/draft?type=follow_up");
+
+    forge.put(&save, &json!({"prompt": "echo kept"})).await.data();
+    forge.post(&say, &json!({"prompt": "echo other"})).await.data();
+    assert_eq!(draft(&forge, &attempt).await["prompt"], "echo kept", "somebody else said something");
+
+    forge.post(&say, &json!({"prompt": "echo kept and more"})).await.data();
+    assert_eq!(draft(&forge, &attempt).await["prompt"], "", "who types goes on after the last save");
+
+    queue(&forge, &attempt, "echo queued").await;
+    forge.post(&say, &json!({"prompt": "echo queued up"})).await.data();
+    let waiting = draft(&forge, &attempt).await;
+    assert_eq!((&waiting["prompt"], &waiting["queued"]), (&json!("echo queued"), &json!(true)));
+    std::fs::write(go, "").unwrap();
+    let runs = settled(&forge, &attempt, 5).await;
+    let mut said = Vec::new();
+    for run in &runs[1..] {
+        said.push(forge.raw_log(&text(&run["id"])).await.trim().to_owned());
+    }
+    assert_eq!(said, ["other", "kept and more", "queued up", "queued"]);
+}

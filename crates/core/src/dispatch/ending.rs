@@ -156,13 +156,14 @@ impl Forge {
             summary: None,
             parked_until: None,
             unverified: false,
+            commit_error: None,
             started_at: worker.started_at.unwrap_or(worker.created_at),
-            completed_at: Some(worker.updated_at),
+            completed_at: Some(worker.updated_at.max(worker.started_at.unwrap_or(worker.created_at))),
             created_at: attempt.created_at,
             updated_at: now,
         };
         self.keep_worker_log(worker, &mut run, &site.place).await;
-        let committed = self.commit_work(&run, &site).await;
+        let committed = self.commit_end(&mut run, &site).await;
         run.after_head = self.head(&site, &committed).await;
         let cleanup = crate::start::cleanup_action(&site.project).filter(|_| matches!(end, End::Done));
         let cleanup = cleanup.map(|action| {

@@ -82,6 +82,10 @@ impl Forge {
         }
         Ok(match runs.last() {
             Some(run) if run.status == RunStatus::Killed => Verdict::Stopped,
+            Some(run) if runs.iter().any(|run| run.commit_error.is_some()) => {
+                let why = runs.iter().find_map(|run| run.commit_error.as_deref()).unwrap_or_default();
+                Verdict::Failed(format!("the work of run {} is not committed: {why}", run.id))
+            }
             Some(run) if run.unverified => Verdict::Failed(
                 "the agent said that it is done, and nothing shows that it did anything".into(),
             ),

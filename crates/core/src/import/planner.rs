@@ -309,6 +309,7 @@ impl<'f> Planner<'f> {
             summary: old.summary,
             parked_until: None,
             unverified: false,
+            commit_error: None,
             started_at: old.started_at,
             completed_at,
             created_at: old.started_at,

@@ -182,6 +182,7 @@ pub(crate) fn tell_run(run: &Run) -> Value {
         "started_at": run.started_at,
         "completed_at": run.completed_at,
         "unverified": run.unverified,
+        "commit_error": run.commit_error,
     })
 }
 

@@ -55,7 +55,7 @@ const SCHEMAS: &[(&str, &str)] = &[
         "TaskCard",
         "task_id:uuid attempt_id:uuid attempts:int status:AttemptStatus executor:string variant:string|null branch:string \
          target_branch:string running_since:time|null elapsed_ms:int cost_usd:number|null files_changed:int|null \
-         additions:int|null deletions:int|null waiting_approvals:int parked_until:time|null unverified:bool \
+         additions:int|null deletions:int|null waiting_approvals:int parked_until:time|null unverified:bool commit_error:string|null \
          worktree_deleted:bool queued_draft:bool pr:PrInfo|null merged:bool \
          -- A task's newest attempt at a glance; the cost is that of all its attempts.",
     ),
@@ -290,9 +290,10 @@ const SCHEMAS: &[(&str, &str)] = &[
         "id:uuid task_attempt_id:uuid|null execution_run_id:uuid|null run_reason:RunReason \
          executor_action:ExecutorAction before_head_commit:string|null after_head_commit:string|null status:RunStatus \
          exit_code:int|null dropped:bool started_at:time completed_at:time|null created_at:time updated_at:time \
-         output:string|null parked_until?:time unverified?:bool -- One process of an attempt: a script or a turn of its \
+         output:string|null parked_until?:time unverified?:bool commit_error?:string -- One process of an attempt: a script or a turn of its \
          agent. `output` is the transcript, only of the newest one. `parked_until`: it waits, or waited, for its provider. \
-         `unverified`: the agent said that it is done and nothing shows that it did anything.",
+         `unverified`: the agent said that it is done and nothing shows that it did anything. \
+         `commit_error`: why its work is not committed yet; it stays in the worktree and the commit is tried again.",
     ),
     (
         "ExecutionRun",

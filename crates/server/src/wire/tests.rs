@@ -51,6 +51,7 @@ fn recorded_run() -> (Value, Run) {
         summary: None,
         parked_until: None,
         unverified: false,
+        commit_error: None,
         started_at: read(&data["started_at"]),
         completed_at: read(&data["completed_at"]),
         created_at: read(&data["created_at"]),

@@ -93,6 +93,7 @@ async fn a_card_tells_of_the_runs_of_the_newest_attempt_and_of_the_cost_of_all()
             waiting_approvals: 1,
             parked_until: None,
             unverified: false,
+            commit_error: None,
             worktree_deleted: false,
             queued_draft: true,
             pr: Some(pr_info),
@@ -115,11 +116,18 @@ async fn a_card_tells_of_the_runs_of_the_newest_attempt_and_of_the_cost_of_all()
     assert_eq!((parked.parked_until, parked.running_since, parked.elapsed_ms), (until, None, 100));
 
     let mut tx = store.begin().await.unwrap();
-    let done = Run { unverified: true, parked_until: until, ..ended(&live, RunStatus::Completed, 500) };
+    let commit_error = Some("the disk is full".to_owned());
+    let done = Run {
+        unverified: true,
+        commit_error,
+        parked_until: until,
+        ..ended(&live, RunStatus::Completed, 500)
+    };
     tx.update_run(&done).await.unwrap();
     tx.commit().await.unwrap();
     let done = card(&store, &task).await;
     assert_eq!((done.status, done.unverified, done.parked_until), (AttemptStatus::Completed, true, None));
+    assert_eq!(done.commit_error.as_deref(), Some("the disk is full"));
 }
 
 #[tokio::test]

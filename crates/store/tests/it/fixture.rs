@@ -116,6 +116,7 @@ fn run(owner: RunOwner, action: Action, at: i64) -> Run {
         summary: None,
         parked_until: None,
         unverified: false,
+        commit_error: None,
         started_at: Millis(at),
         completed_at: None,
         created_at: Millis(at),

@@ -32,7 +32,14 @@ export function ProcessHead({ process }: { process: ExecutionProcess }) {
   );
 }
 
-function Result({ process: { status, exit_code } }: { process: ExecutionProcess }) {
+function Result({ process: { status, exit_code, commit_error } }: { process: ExecutionProcess }) {
+  if (commit_error) {
+    return (
+      <span className="text-bad" title={commit_error}>
+        not committed
+      </span>
+    );
+  }
   if (status === "failed") return <span className="text-bad">failed{exit_code ? ` with ${exit_code}` : ""}</span>;
   if (status === "killed") return <span>stopped</span>;
   return status === "running" ? <span className="text-accent">running</span> : null;

@@ -135,9 +135,8 @@ export function useServerDraft(attemptId: string, taskId: string): DraftBox {
     },
     setImages,
     send: async (send) => {
-      // A draft that is saved after the message was sent would come back as if it had not been.
-      clearTimeout(timer.current);
-      await saving.current;
+      // The server empties the draft that has the words of the message, so it must know the last of them.
+      await saveNow();
       const sent = box.current.text;
       await send(sent, box.current.imageIds);
       empty(sent);

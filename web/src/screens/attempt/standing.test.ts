@@ -10,6 +10,7 @@ const words = (processes: ExecutionProcess[], waiting = 0) => standingOf("runnin
 
 it("says what the last piece of work came to", () => {
   expect(words([process({})])).toBe("Finished");
+  expect(words([process({ commit_error: "the disk is full" })])).toBe("Finished, not committed");
   expect(words([process({ unverified: true })])).toBe("Finished, unverified");
   expect(words([process({ status: "failed", exit_code: 3 })])).toBe("Failed with 3");
   expect(words([process({ status: "failed", exit_code: -1 })])).toBe("Failed");

@@ -58,6 +58,9 @@ export function standingOf(
   if (last === undefined) return { ...named(status), isAlive: isLive(status) };
   const tookMs = durationOf(last);
   if (last.status === "completed") {
+    if (processes.some((process) => process.commit_error)) {
+      return { word: "Finished, not committed", tone: "bad", isAlive: false, tookMs };
+    }
     const word = last.unverified ? "Finished, unverified" : "Finished";
     return { word, tone: last.unverified ? "warn" : "good", isAlive: false, tookMs };
   }

@@ -16,6 +16,13 @@ test("what failed is not said of a task that is over, or that is tried again", (
   expect(kinds(aTask({ status: "cancelled" }), aCard({ status: "failed", unverified: true }), "x")).toEqual([]);
 });
 
+test("work that is not committed is said until it is over", () => {
+  const card = aCard({ commit_error: "the disk is full" });
+  expect(marksOf(aTask(), card, undefined)[0]).toMatchObject({ tone: "bad", text: "Not committed" });
+  expect(marksOf(aTask(), card, undefined)[0]?.more).toContain("the disk is full");
+  expect(kinds(aTask({ status: "done" }), card, undefined)).toEqual([]);
+});
+
 test("a pull request says more than that it was merged", () => {
   const pr = { number: 12, url: "", status: "merged", merged_at: null, merge_commit_sha: null } as const;
   expect(marksOf(aTask(), aCard({ pr, merged: true }), undefined)).toEqual([

@@ -5,7 +5,7 @@ import { isLive } from "../../parts/status";
 import type { Tone } from "../../ui/badge";
 import { timeOfDay } from "../../ui/format";
 
-export type MarkKind = "answer" | "failed" | "conflict" | "unverified" | "parked" | "queued" | "pr" | "merged";
+export type MarkKind = "answer" | "failed" | "conflict" | "uncommitted" | "unverified" | "parked" | "queued" | "pr" | "merged";
 
 export interface Mark {
   kind: MarkKind;
@@ -49,6 +49,10 @@ export function marksOf(task: Task, card: TaskCard | undefined, clash: string | 
     marks.push({ kind: "failed", tone: "bad", text: "Failed" });
   }
   if (clash && !over) marks.push({ kind: "conflict", tone: "bad", text: "Conflict", more: clash });
+  if (card?.commit_error && !over) {
+    const more = `The work is in the worktree but not committed: ${card.commit_error}`;
+    marks.push({ kind: "uncommitted", tone: "bad", text: "Not committed", more });
+  }
   if (card?.unverified && !over) {
     const more = "The agent said that it is done, but used no tool and no model";
     marks.push({ kind: "unverified", tone: "warn", text: "Unverified", more });

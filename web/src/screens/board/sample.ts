@@ -41,6 +41,7 @@ export function aCard(part: Partial<TaskCard> = {}): TaskCard {
     waiting_approvals: 0,
     parked_until: null,
     unverified: false,
+    commit_error: null,
     worktree_deleted: false,
     queued_draft: false,
     pr: null,

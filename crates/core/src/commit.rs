@@ -1,0 +1,130 @@
+//! Committing what a run left in its worktree, and trying again where that failed.
+//!
+//! Invariant: work that could not be committed stays in the worktree and is named on its run and on the card until a
+//! commit has taken it. It is tried again when the server starts, when somebody looks at the attempt, before it lands,
+//! and every now and then, since a full disk has space again some day.
+
+use std::time::Duration;
+
+use forge_git::Committed;
+use forge_store::{Dropped, Tx};
+use forge_types::{AttemptId, Millis, Run, RunOwner, RunReason, RunStatus};
+
+use crate::judgement::next_action;
+use crate::site::Site;
+use crate::{Error, Forge, Kind, Result};
+
+/// How often work that waits for its commit is tried again.
+const ROUND: Duration = Duration::from_secs(30);
+
+impl Forge {
+    /// An agent that succeeded, and any cleanup script, has its changes committed. Work with open conflicts is not.
+    pub(crate) async fn commit_work(&self, run: &Run, site: &Site) -> Result<Option<Committed>> {
+        let wanted = match run.reason {
+            RunReason::CodingAgent => run.status == RunStatus::Completed,
+            RunReason::CleanupScript => true,
+            RunReason::SetupScript | RunReason::DevServer => false,
+        };
+        let Some(attempt) = site.attempt.as_ref().filter(|_| wanted && site.commits()) else {
+            return Ok(None);
+        };
+        let message = match (run.reason, &run.summary) {
+            (RunReason::CleanupScript, _) => {
+                format!("Cleanup script changes for task attempt {}", attempt.id)
+            }
+            (_, Some(summary)) if !summary.trim().is_empty() => summary.clone(),
+            _ => format!("Commit changes from coding agent for task attempt {}", attempt.id),
+        };
+        let repo = self.repo(&site.project).await?;
+        let _turn = self.0.turns.acquire().await.map_err(|cause| Error::internal("closing", cause))?;
+        match forge_git::commit_work(&repo, &site.place, &message).await? {
+            Committed::Conflicts(files) => {
+                tracing::info!(run = %run.id, ?files, "a run ended with conflicts; nothing was committed");
+                Ok(None)
+            }
+            committed => Ok(Some(committed)),
+        }
+    }
+
+    /// Commits the work of a run that ends. A failure is noted in the run, which is not its fault.
+    pub(crate) async fn commit_end(&self, run: &mut Run, site: &Site) -> Option<Committed> {
+        match self.commit_work(run, site).await {
+            Ok(committed) => committed,
+            Err(error) => {
+                tracing::error!(run = %run.id, %error, "cannot commit the work of a run; it is tried again");
+                run.commit_error = Some(error.message().to_owned());
+                None
+            }
+        }
+    }
+
+    /// Commits what earlier runs of an attempt could not, if there is such work.
+    pub(crate) async fn commit_again(&self, id: AttemptId) -> Result<()> {
+        let waiting = |runs: Vec<Run>| runs.into_iter().rfind(|run| run.commit_error.is_some());
+        if waiting(self.0.store.runs(id, Dropped::Hidden).await?).is_none() {
+            return Ok(());
+        }
+        let mut site = self.site(RunOwner::Attempt(id)).await?;
+        let hold = self.hold(id, site.place.clone()).await?;
+        let Some(run) = waiting(self.0.store.runs(id, Dropped::Hidden).await?) else { return Ok(()) };
+        self.ensure_place(&mut site).await?;
+        let committed = self.commit_work(&run, &site).await.map_err(|error| {
+            let why = error.message();
+            // Nothing is wrong with the request, or with Forge.
+            let kind = if error.kind() == Kind::Unavailable { Kind::Unavailable } else { Kind::Conflict };
+            Error::new(kind, format!("the work of run {} is not committed: {why}", run.id))
+        })?;
+        let after_head = self.head(&site, &committed).await;
+        let mut tx = self.0.store.begin().await?;
+        forget_commit_errors(&mut tx, id).await?;
+        if let Some(run) = tx.run(run.id).await? {
+            tx.update_run(&Run { after_head, updated_at: Millis::now(), ..run }).await?;
+        }
+        tx.commit().await?;
+        tracing::info!(run = %run.id, "the work of a run is committed at last");
+        drop(hold);
+        self.recount(id).await;
+        match next_action(&run, &committed) {
+            Some(action) => self.follow_commit(run.owner, &site, action).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Somebody looks at the attempt: what waits for its commit is tried again first.
+    pub(crate) async fn look_at_commit(&self, id: AttemptId) {
+        if let Err(error) = self.commit_again(id).await {
+            tracing::debug!(attempt = %id, %error, "its work still waits for a commit");
+        }
+    }
+
+    /// Tries again what is not committed, now and until the server stops.
+    pub(crate) fn commit_in_rounds(&self) {
+        let forge = self.clone();
+        self.0.tasks.spawn(async move {
+            loop {
+                match forge.0.store.uncommitted_attempts().await {
+                    Ok(attempts) => {
+                        for id in attempts {
+                            forge.look_at_commit(id).await;
+                        }
+                    }
+                    Err(error) => tracing::warn!(%error, "cannot look for work that is not committed"),
+                }
+                tokio::select! {
+                    () = forge.0.stop.cancelled() => return,
+                    () = tokio::time::sleep(ROUND) => {}
+                }
+            }
+        });
+    }
+}
+
+/// A commit takes everything that is in the worktree, also what earlier runs left there.
+pub(crate) async fn forget_commit_errors(tx: &mut Tx, id: AttemptId) -> Result<()> {
+    for run in tx.runs(id, Dropped::Shown).await? {
+        if run.commit_error.is_some() {
+            tx.update_run(&Run { commit_error: None, updated_at: Millis::now(), ..run }).await?;
+        }
+    }
+    Ok(())
+}
