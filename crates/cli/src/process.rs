@@ -22,6 +22,9 @@ pub struct Process {
     pub executor_action: Value,
     #[serde(default)]
     pub parked_until: Option<String>,
+    /// Why its work is not committed.
+    #[serde(default)]
+    pub commit_error: Option<String>,
     #[serde(default)]
     pub started_at: Option<Millis>,
     #[serde(default)]

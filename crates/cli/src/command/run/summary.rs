@@ -16,6 +16,7 @@ pub struct Summary {
     took: Duration,
     attempt: Value,
     parked_until: Option<String>,
+    commit_error: Option<String>,
     exit_code: Option<i32>,
     changes: Option<Changes>,
     cost_usd: Option<f64>,
@@ -50,6 +51,7 @@ impl Summary {
             cost_usd: usage.and_then(|usage| usage["total"]["cost_usd"].as_f64()),
             attempt,
             parked_until: run.parked_until.clone(),
+            commit_error: run.commit_error.clone(),
             exit_code: run.exit_code,
             landing,
         })
@@ -72,6 +74,11 @@ impl Summary {
         let mut lines = vec![Line::new(ink, word).and(Ink::Plain, &facts.join(" · "))];
         if let Some(until) = &self.parked_until {
             lines.push(Line::new(Ink::Yellow, "  parked until ").and(Ink::Yellow, until));
+        }
+        if let Some(why) = &self.commit_error {
+            lines.push(Line::new(Ink::Red, "  not committed ").and(Ink::Plain, why));
+            lines
+                .push(Line::new(Ink::Dim, "                The work is in the worktree; Forge tries again."));
         }
         lines.extend(self.next_steps());
         lines
@@ -110,6 +117,7 @@ impl Summary {
             "exit_code": self.exit_code,
             "duration_ms": u64::try_from(self.took.as_millis()).unwrap_or(u64::MAX),
             "parked_until": self.parked_until,
+            "commit_error": self.commit_error,
             "changes": self.changes.map(|c| json!({"files": c.files, "added": c.added, "removed": c.removed})),
             "cost_usd": self.cost_usd,
             "attempt": self.attempt,
@@ -137,6 +145,7 @@ mod tests {
             took: Duration::from_secs(75),
             attempt,
             parked_until: None,
+            commit_error: None,
             exit_code: Some(if status == "failed" { 3 } else { 0 }),
             changes: Some(Changes { files: 2, added: 12, removed: 4 }),
             cost_usd: Some(0.417),
@@ -160,6 +169,13 @@ mod tests {
           look     forge diff a1b2c3d4
           continue forge resume a1b2c3d4 "…"
         "#);
+    }
+
+    #[test]
+    fn work_that_is_not_committed_is_said() {
+        let commit_error = Some("the disk is full".to_owned());
+        let text = shown(&Summary { commit_error, ..summary("completed") });
+        assert!(text.contains("not committed the disk is full"), "{text}");
     }
 
     #[test]

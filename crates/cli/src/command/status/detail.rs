@@ -74,6 +74,10 @@ fn tell_run(attempt: &Attempt, runs: &[Process]) {
     };
     let until = run.parked_until.as_ref().map(|until| format!(", parked until {until}"));
     say(&line.and(Ink::Plain, &format!(" ({how}{})", until.unwrap_or_default())));
+    if let Some(why) = runs.iter().find_map(|run| run.commit_error.as_deref()) {
+        let word = Line::new(Ink::Red, &format!("{:<10}", "commit"));
+        say(&word.and(Ink::Plain, &format!("failed and is tried again: {why}")).whole());
+    }
 }
 
 fn tell_branch(attempt: &Attempt, status: &BranchStatus) {
