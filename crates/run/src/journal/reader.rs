@@ -1,13 +1,18 @@
 //! The reading end of a journal, plain or sealed, growing or finished.
 //!
-//! Invariant: only whole records with a right checksum come out, in file order; at a torn or still short tail reading
-//! stops without an error and goes on from there once more has been written. Memory: one buffer of about two records.
+//! Invariant: only whole records with a right checksum come out, in file order, and for each damaged region one note in
+//! its place; what comes out depends on the bytes alone, so all readers count alike. A torn tail ends a finished journal
+//! without a word, and of a growing one only what its keeper has called whole is judged: the rest is waited for.
+//! Memory: one buffer of about two records.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use super::{FILE, Front, HEADER_BYTES, Header, MAX_PAYLOAD_BYTES, Record, SEALED_FILE, checksum, look};
+use super::damage::{Damage, next_candidate, note_of_rest};
+use super::{
+    FILE, Front, HEADER_BYTES, Header, Kind, MAX_PAYLOAD_BYTES, Record, SEALED_FILE, checksum, look,
+};
 
 const FILL_BYTES: usize = MAX_PAYLOAD_BYTES + HEADER_BYTES;
 
@@ -18,48 +23,96 @@ pub struct Reader {
     buffer: Vec<u8>,
     start: usize,
     position: u64,
+    /// Up to here the journal is known to consist of whole records.
+    whole_bytes: u64,
+    /// What is being passed over.
+    damage: Option<Damage>,
+    last_ms: i64,
+    /// The End record has been handed out.
+    ended: bool,
 }
 
 enum Source {
     Missing,
     Plain(File),
     Sealed(Box<zstd::Decoder<'static, BufReader<File>>>),
+    /// A sealed file that cannot be unpacked any further.
+    Unreadable,
+}
+
+/// What comes next.
+enum Next {
+    /// A good record at the front of the buffer.
+    Record(Header),
+    Note(Record),
+    /// Nothing, for now or for good.
+    Nothing,
+}
+
+enum Sight {
+    Good(Header),
+    /// No record, or too few bytes for one and no more to be had.
+    Bad(Damage),
 }
 
 impl Reader {
-    /// Opens the journal of a run directory. A journal that does not exist (yet) is empty.
+    /// Opens the journal of a run directory, which is taken as finished. A journal that does not exist (yet) is empty.
     pub fn open(dir: &Path) -> io::Result<Reader> {
         let source = open_source(dir)?;
-        Ok(Reader { dir: dir.to_owned(), source, buffer: Vec::new(), start: 0, position: 0 })
+        Ok(Reader {
+            dir: dir.to_owned(),
+            source,
+            buffer: Vec::new(),
+            start: 0,
+            position: 0,
+            whole_bytes: u64::MAX,
+            damage: None,
+            last_ms: 0,
+            ended: false,
+        })
+    }
+
+    /// Says how much of a growing journal consists of whole records; `u64::MAX` once it is finished.
+    pub(crate) fn trust(&mut self, whole_bytes: u64) {
+        self.whole_bytes = whole_bytes;
     }
 
     /// Adds whole records to `out`, at least one if there is one and else no more than `max_bytes` of payload.
     pub fn read(&mut self, max_bytes: usize, out: &mut Vec<Record>) -> io::Result<()> {
         let mut taken = 0;
-        while let Some(header) = self.front()? {
-            if taken > 0 && taken + header.payload_bytes > max_bytes {
-                return Ok(());
+        loop {
+            match self.next()? {
+                Next::Record(header) => {
+                    if taken > 0 && taken + header.payload_bytes > max_bytes {
+                        return Ok(());
+                    }
+                    let payload = self.start + HEADER_BYTES..self.start + header.record_bytes();
+                    let bytes = self.buffer[payload].to_vec();
+                    out.push(Record { kind: header.kind, at_ms: header.at_ms, bytes });
+                    taken += header.payload_bytes;
+                    self.consume(header);
+                }
+                Next::Note(note) => {
+                    taken += note.bytes.len();
+                    out.push(note);
+                }
+                Next::Nothing => return Ok(()),
             }
-            let bytes = &self.buffer[self.start..self.start + header.record_bytes()];
-            let (head, payload) = bytes.split_at(HEADER_BYTES);
-            if checksum(&head[8..], payload) != header.crc {
-                return Ok(());
-            }
-            out.push(Record { kind: header.kind, at_ms: header.at_ms, bytes: payload.to_vec() });
-            taken += header.payload_bytes;
-            self.consume(header);
         }
-        Ok(())
     }
 
-    /// Passes over `n` outputs (and whatever lies between them) without looking at their payload. Answers how many
-    /// there were.
+    /// Passes over `n` outputs (and whatever lies between them). Answers how many there were.
     pub fn skip_outputs(&mut self, n: u64) -> io::Result<u64> {
         let mut skipped = 0;
         while skipped < n {
-            let Some(header) = self.front()? else { break };
-            skipped += u64::from(header.kind.is_output());
-            self.consume(header);
+            match self.next()? {
+                Next::Record(header) => {
+                    skipped += u64::from(header.kind.is_output());
+                    self.consume(header);
+                }
+                Next::Note(_) => skipped += 1,
+                Next::Nothing => break,
+            }
         }
         Ok(skipped)
     }
@@ -73,7 +126,7 @@ impl Reader {
     pub(crate) fn is_at_end(&self) -> bool {
         match &self.source {
             Source::Plain(file) => file.metadata().is_ok_and(|meta| meta.len() <= self.position),
-            Source::Missing | Source::Sealed(_) => false,
+            Source::Missing | Source::Sealed(_) | Source::Unreadable => false,
         }
     }
 
@@ -82,20 +135,91 @@ impl Reader {
         matches!(self.source, Source::Plain(_))
     }
 
-    fn front(&mut self) -> io::Result<Option<Header>> {
+    fn next(&mut self) -> io::Result<Next> {
+        let mut is_drained = false;
         loop {
-            match look(&self.buffer[self.start..]) {
-                Front::Whole(header) => return Ok(Some(header)),
-                Front::Broken => return Ok(None),
-                Front::Short if self.fill()? == 0 => return Ok(None),
-                Front::Short => {}
+            let begun = match self.sight(&mut is_drained)? {
+                Sight::Good(header) => {
+                    return Ok(match self.damage.take() {
+                        Some(damage) => Next::Note(damage.note(self.position, header.at_ms)),
+                        None => Next::Record(header),
+                    });
+                }
+                Sight::Bad(begun) if self.position < self.whole_bytes => begun,
+                Sight::Bad(_) => return Ok(Next::Nothing),
+            };
+            if self.buffer.len() == self.start {
+                let is_finished = self.whole_bytes == u64::MAX;
+                return Ok(if is_finished { self.last_word() } else { Next::Nothing });
             }
+            self.damage.get_or_insert(begun);
+            self.pass_on();
+        }
+    }
+
+    /// What the bytes at the front are. Reads more where that may help.
+    fn sight(&mut self, is_drained: &mut bool) -> io::Result<Sight> {
+        loop {
+            let front = look(&self.buffer[self.start..]);
+            let at = self.position;
+            match front {
+                Front::Broken => return Ok(Sight::Bad(Damage::begin(at, at))),
+                Front::Whole(header) => {
+                    let end = at + header.record_bytes() as u64;
+                    let affordable = self.can_afford(header.record_bytes());
+                    return Ok(match affordable && self.is_sound(header) {
+                        true => Sight::Good(header),
+                        false => Sight::Bad(Damage::begin(at, end)),
+                    });
+                }
+                Front::Short { .. } if !*is_drained => *is_drained = self.fill()? == 0,
+                Front::Short { needed_bytes } => {
+                    // Paid for as well, so that whoever comes later, when it is whole, has the same left.
+                    self.can_afford(needed_bytes);
+                    return Ok(Sight::Bad(Damage::begin(at, at + needed_bytes as u64)));
+                }
+            }
+        }
+    }
+
+    fn can_afford(&mut self, record_bytes: usize) -> bool {
+        let at = self.position;
+        self.damage.as_mut().is_none_or(|damage| damage.afford(at, record_bytes))
+    }
+
+    fn is_sound(&self, header: Header) -> bool {
+        let record = &self.buffer[self.start..self.start + header.record_bytes()];
+        checksum(&record[8..HEADER_BYTES], &record[HEADER_BYTES..]) == header.crc
+    }
+
+    /// Goes on to the next place where a record may begin, or to the end of what is known to be whole.
+    fn pass_on(&mut self) {
+        let rest = &self.buffer[self.start..];
+        let known = usize::try_from(self.whole_bytes - self.position).unwrap_or(usize::MAX);
+        let passed = next_candidate(rest).min(known);
+        self.start += passed;
+        self.position += passed as u64;
+    }
+
+    /// What is to be said when everything that can be read was read.
+    fn last_word(&mut self) -> Next {
+        let damage = self.damage.take();
+        if matches!(self.source, Source::Unreadable) && !self.ended {
+            self.ended = true;
+            let at = damage.map_or(self.position, |damage| damage.at());
+            return Next::Note(note_of_rest(at, self.last_ms));
+        }
+        match damage.filter(|damage| !damage.is_torn_tail(self.position)) {
+            Some(damage) => Next::Note(damage.note(self.position, self.last_ms)),
+            None => Next::Nothing,
         }
     }
 
     fn consume(&mut self, header: Header) {
         self.start += header.record_bytes();
         self.position += header.record_bytes() as u64;
+        self.last_ms = header.at_ms;
+        self.ended = header.kind == Kind::End;
     }
 
     fn fill(&mut self) -> io::Result<usize> {
@@ -107,9 +231,17 @@ impl Reader {
         let old = self.buffer.len();
         self.buffer.resize(old + FILL_BYTES, 0);
         let outcome = match &mut self.source {
-            Source::Missing => Ok(0),
+            Source::Missing | Source::Unreadable => Ok(0),
             Source::Plain(file) => read_some(file, &mut self.buffer[old..]),
-            Source::Sealed(decoder) => read_some(decoder, &mut self.buffer[old..]),
+            Source::Sealed(decoder) => match read_some(decoder, &mut self.buffer[old..]) {
+                // Not the disk but what is on it.
+                Err(e) if e.raw_os_error().is_none() => {
+                    tracing::warn!(dir = %self.dir.display(), error = %e, "a sealed log is damaged");
+                    self.source = Source::Unreadable;
+                    Ok(0)
+                }
+                outcome => outcome,
+            },
         };
         self.buffer.truncate(old + *outcome.as_ref().unwrap_or(&0));
         outcome

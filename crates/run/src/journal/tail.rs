@@ -72,16 +72,10 @@ impl Tail {
             return Ok(None);
         }
         // Looked at before reading: whatever is appended later changes it again.
-        let (len, finished) = match &mut self.progress {
-            Some(progress) => {
-                let now = progress.borrow_and_update();
-                (now.len, now.exit.is_some())
-            }
-            None => (u64::MAX, true),
-        };
-        let batch = if self.ended { Vec::new() } else { self.read(len).await? };
+        let whole_bytes = self.progress.as_mut().map_or(u64::MAX, |it| whole_bytes(&it.borrow_and_update()));
+        let batch = if self.ended { Vec::new() } else { self.read(whole_bytes).await? };
         self.ended |= batch.last().is_some_and(|record| record.kind == Kind::End);
-        self.done = batch.is_empty() && finished;
+        self.done = batch.is_empty() && whole_bytes == u64::MAX;
         Ok(Some(batch).filter(|_| !self.done))
     }
 
@@ -111,29 +105,31 @@ impl Tail {
     }
 
     async fn skip(&mut self, question: Question) -> io::Result<u64> {
+        let whole_bytes = self.progress.as_ref().map_or(u64::MAX, |it| whole_bytes(&it.borrow()));
         loop {
-            match self.ask(question).await? {
+            match self.ask(question, whole_bytes).await? {
                 Answer::Skipped(skipped) => return Ok(skipped),
                 Answer::Read(batch) => self.early.extend(batch),
             }
         }
     }
 
-    async fn read(&mut self, len: u64) -> io::Result<Vec<Record>> {
+    async fn read(&mut self, whole_bytes: u64) -> io::Result<Vec<Record>> {
         if !self.early.is_empty() {
             return Ok(std::mem::take(&mut self.early));
         }
         if self.errand.is_none()
             && let Some(reader) = &mut self.reader
             && reader.is_plain()
-            && len.saturating_sub(reader.position()) <= DIRECT_BYTES
+            && whole_bytes.saturating_sub(reader.position()) <= DIRECT_BYTES
         {
+            reader.trust(whole_bytes);
             let mut batch = Vec::new();
             reader.read(DIRECT_BYTES as usize, &mut batch)?;
             return Ok(batch);
         }
         loop {
-            match self.ask(Question::Read).await? {
+            match self.ask(Question::Read, whole_bytes).await? {
                 Answer::Read(batch) => return Ok(batch),
                 Answer::Skipped(_) => {}
             }
@@ -141,12 +137,13 @@ impl Tail {
     }
 
     /// Puts the question unless an earlier one, whose asker went away, is still to be answered.
-    async fn ask(&mut self, question: Question) -> io::Result<Answer> {
+    async fn ask(&mut self, question: Question, whole_bytes: u64) -> io::Result<Answer> {
         let errand = match &mut self.errand {
             Some(errand) => errand,
             None => {
                 let (dir, reader) = (self.dir.clone(), self.reader.take());
-                self.errand.insert(tokio::task::spawn_blocking(move || answer(&dir, reader, question)))
+                let search = move || answer(&dir, reader, question, whole_bytes);
+                self.errand.insert(tokio::task::spawn_blocking(search))
             }
         };
         let outcome = errand.await;
@@ -161,25 +158,38 @@ impl Tail {
     }
 }
 
-fn answer(dir: &Path, reader: Option<Reader>, question: Question) -> (Option<Reader>, io::Result<Answer>) {
+/// How much of the journal is known to consist of whole records: all of it, once the run has ended.
+fn whole_bytes(progress: &Progress) -> u64 {
+    if progress.exit.is_some() { u64::MAX } else { progress.len }
+}
+
+fn answer(
+    dir: &Path,
+    reader: Option<Reader>,
+    question: Question,
+    whole_bytes: u64,
+) -> (Option<Reader>, io::Result<Answer>) {
     let mut reader = match reader.map_or_else(|| Reader::open(dir), Ok) {
         Ok(reader) => reader,
         Err(e) => return (None, Err(e)),
     };
+    reader.trust(whole_bytes);
     let answer = match question {
         Question::Read => {
             let mut batch = Vec::new();
             reader.read(BATCH_BYTES, &mut batch).map(|()| Answer::Read(batch))
         }
         Question::Skip(n) => reader.skip_outputs(n).map(Answer::Skipped),
-        Question::SkipToLast(n) => skip_to_last(dir, &mut reader, n).map(Answer::Skipped),
+        Question::SkipToLast(n) => skip_to_last(dir, &mut reader, n, whole_bytes).map(Answer::Skipped),
     };
     (Some(reader), answer)
 }
 
 /// Counts with a reader of its own and then goes there: twice the reading, but no record is held.
-fn skip_to_last(dir: &Path, reader: &mut Reader, n: u64) -> io::Result<u64> {
-    let count = Reader::open(dir)?.skip_outputs(u64::MAX)?;
+fn skip_to_last(dir: &Path, reader: &mut Reader, n: u64, whole_bytes: u64) -> io::Result<u64> {
+    let mut counter = Reader::open(dir)?;
+    counter.trust(whole_bytes);
+    let count = counter.skip_outputs(u64::MAX)?;
     reader.skip_outputs(count.saturating_sub(n))
 }
 

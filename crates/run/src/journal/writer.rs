@@ -13,6 +13,7 @@ use super::{FILE, Kind, cut, encode};
 pub(crate) struct Writer {
     file: File,
     backlog: Vec<u8>,
+    written: u64,
     len: u64,
 }
 
@@ -20,7 +21,7 @@ impl Writer {
     /// Refuses a directory that already has a journal: a run is never recorded over another.
     pub(crate) fn create(dir: &Path) -> io::Result<Writer> {
         let file = OpenOptions::new().append(true).create_new(true).mode(0o600).open(dir.join(FILE))?;
-        Ok(Writer { file, backlog: Vec::new(), len: 0 })
+        Ok(Writer { file, backlog: Vec::new(), written: 0, len: 0 })
     }
 
     /// Adds one record, or several if the payload is too long for one.
@@ -53,7 +54,10 @@ impl Writer {
             }
         };
         self.backlog.drain(..done);
-        self.len += done as u64;
+        self.written += done as u64;
+        if self.backlog.is_empty() {
+            self.len = self.written;
+        }
         outcome
     }
 
@@ -61,7 +65,7 @@ impl Writer {
         !self.backlog.is_empty()
     }
 
-    /// Bytes in the file; a torn record at its end is invisible to readers anyway.
+    /// How far the file consists of whole records. Readers take what is wrong before that for damage, and wait for the rest.
     pub(crate) fn len(&self) -> u64 {
         self.len
     }
