@@ -1,8 +1,10 @@
 //! Starting the agent.
 //!
 //! Invariant: it leads its own process group, has pipes of ours as its streams and no other descriptor of ours, and
-//! carries the mark by which it is found again should the keeper be killed.
+//! carries the mark by which it is found again should the keeper be killed. When memory runs out, the system takes it
+//! before it takes the keeper.
 
+use std::fs;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::CommandExt;
@@ -35,9 +37,27 @@ pub(super) fn spawn(spec: &Spec, keeper: Identity) -> Result<Agent, Failure> {
     command.envs(spec.env.iter().map(|(name, value)| (name, value))).env(MARK, mark(keeper));
     let stdin = if spec.stdin == StdinPlan::Closed { Stdio::null() } else { Stdio::piped() };
     command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().map_err(|e| explain(spec, &e))?;
+    let spawned = born_expendable(|| command.spawn());
+    let mut child = spawned.map_err(|e| explain(spec, &e))?;
     adopt(&mut child)
         .map_err(|e| Failure { message: format!("cannot watch the agent: {e}"), not_found: false })
+}
+
+/// Children inherit what makes the system choose a process when memory runs out; so it is raised for a moment. Taking it
+/// back needs no privilege. Where that cannot be had, both are equal.
+fn born_expendable<T>(spawn: impl FnOnce() -> T) -> T {
+    const FILE: &str = "/proc/self/oom_score_adj";
+    const HIGHER: i32 = 200;
+    const HIGHEST: i32 = 1000;
+    let own = fs::read_to_string(FILE).ok().and_then(|text| text.trim().parse::<i32>().ok());
+    if let Some(own) = own {
+        let _ = fs::write(FILE, (own + HIGHER).min(HIGHEST).to_string());
+    }
+    let spawned = spawn();
+    if let Some(own) = own {
+        let _ = fs::write(FILE, own.to_string());
+    }
+    spawned
 }
 
 fn adopt(child: &mut Child) -> io::Result<Agent> {
