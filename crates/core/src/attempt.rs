@@ -167,6 +167,7 @@ impl Forge {
         // Held until the row is there, which whoever wants to retire the worktree looks for.
         let hold = self.hold_beside_agent(id, site.place.clone()).await?;
         self.ensure_place(&mut site).await?;
+        self.refuse_leftovers(&site).await?;
         let action = Action::script(script, ScriptContext::DevServer);
         let head = self.repo(&site.project).await?.head_of(&site.place).await.ok();
         let run = new_run(RunId::random(), RunOwner::Attempt(id), action, head, Entry::Now);

@@ -3,14 +3,14 @@
 //! Invariant: a run's row says `Ended` only after its work is committed and its end is recorded; every step before
 //! that can be repeated, so a server that dies at any point is picked up by the next one (see `recover`).
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use forge_git::{Committed, Repo};
 use forge_run::agents::{self, Place, Plan};
 use forge_run::fold::{Dialect, Fold, Lens, Outcome};
 use forge_run::talk::Script;
-use forge_run::{Exit, ExitReason, Live, Progress, Spec, Tail};
+use forge_run::{Exit, ExitReason, Found, Live, Progress, Spec, Tail};
 use forge_types::{
     Action, ActionKind, AttemptId, Changes, Millis, ModelUsage, ProfileId, Run, RunId, RunOwner, RunPhase,
     RunReason, RunStatus, TaskStatus,
@@ -28,9 +28,6 @@ use crate::site::Site;
 use crate::start::new_run;
 use crate::task::moved;
 use crate::{Error, Forge, Kind, Result};
-
-/// How long the word of an exit may come after the log's end before the keeper counts as gone.
-const EXIT_LIMIT: Duration = Duration::from_secs(10);
 
 /// A run this server is attached to.
 pub(crate) struct Attended {
@@ -54,11 +51,19 @@ impl Forge {
             }
             Err(failure) => failure,
         };
-        self.fail_start(run, site, failure).await
+        self.fail_start(&run, site, failure).await
+    }
+
+    /// The same in a directory that others have worked in.
+    async fn go_where_it_is_free(&self, run: Run, site: &Site) -> Result<()> {
+        match self.refuse_leftovers(site).await {
+            Ok(()) => self.go(run, site).await,
+            Err(failure) => self.fail_start(&run, site, failure).await,
+        }
     }
 
     /// Settles a run that does not get a process, and answers why.
-    async fn fail_start(&self, run: Run, site: &Site, failure: Error) -> Result<()> {
+    async fn fail_start(&self, run: &Run, site: &Site, failure: Error) -> Result<()> {
         let message = failure.message().to_owned();
         forge_run::record_failed_start(&self.run_dir(run.id), &message).await;
         let not_found = failure.kind() == Kind::Invalid;
@@ -132,13 +137,16 @@ impl Forge {
         self.0.changed.notify_waiters();
         let forge = self.clone();
         self.0.tasks.spawn(async move {
-            let tail = Tail::new(&forge.run_dir(run.id), Some(live.progress()));
-            let follow = forge.follow(&run, &site, tail, conversation.as_ref());
-            let outcome = tokio::select! {
-                () = forge.0.stop.cancelled() => return,
-                outcome = follow => outcome,
+            let dir = forge.run_dir(run.id);
+            let tail = Tail::new(&dir, Some(live.progress()));
+            let end = async {
+                let outcome = forge.follow(&run, &site, tail, conversation.as_ref()).await;
+                (outcome, told_exit(&dir, live.progress()).await)
             };
-            let exit = told_exit(live.progress()).await.unwrap_or_else(vanished);
+            let (outcome, exit) = tokio::select! {
+                () = forge.0.stop.cancelled() => return,
+                end = end => end,
+            };
             forge.settle_surely(&run, &site, &exit, outcome).await;
             settled.cancel();
         });
@@ -214,7 +222,7 @@ impl Forge {
         }
     }
 
-    pub(crate) fn release(&self, run: RunId, place: &std::path::Path) -> Option<RunId> {
+    pub(crate) fn release(&self, run: RunId, place: &Path) -> Option<RunId> {
         self.attended().remove(&run);
         self.0.changed.notify_waiters();
         self.0.lanes.leave(place, run)
@@ -351,7 +359,7 @@ impl Forge {
         let forge = self.clone();
         self.0.tasks.spawn(async move {
             let id = run.id;
-            if let Err(error) = forge.go(run, &site).await {
+            if let Err(error) = forge.go_where_it_is_free(run, &site).await {
                 tracing::warn!(run = %id, %error, "a run did not start");
             }
         });
@@ -378,7 +386,7 @@ impl Forge {
         }
         // The worktree may have been put away while the run waited.
         if let Err(failure) = self.ensure_place(&mut site).await {
-            return self.fail_start(run, &site, failure).await;
+            return self.fail_start(&run, &site, failure).await;
         }
         run.before_head = self.head(&site, &None).await;
         run.phase = RunPhase::Live;
@@ -402,7 +410,7 @@ impl Forge {
             tx.update_task(&task).await?;
         }
         tx.commit().await?;
-        self.go(run, &site).await
+        self.go_where_it_is_free(run, &site).await
     }
 
     /// A run takes its place in the lane before its row is written, and its turn may come in between.
@@ -445,10 +453,21 @@ fn asked(action: &Action) -> Asked<'_> {
     }
 }
 
-/// The exit as the keeper tells it; its word may come a moment after the last record of the log.
-async fn told_exit(mut progress: watch::Receiver<Progress>) -> Option<Exit> {
-    let told = tokio::time::timeout(EXIT_LIMIT, progress.wait_for(|progress| progress.exit.is_some())).await;
-    told.ok()?.ok()?.exit.clone()
+/// The exit as the keeper tells it, however long after the log's end: one that hangs is not gone.
+async fn told_exit(dir: &Path, mut progress: watch::Receiver<Progress>) -> Exit {
+    loop {
+        if let Ok(told) = progress.wait_for(|progress| progress.exit.is_some()).await
+            && let Some(exit) = &told.exit
+        {
+            return exit.clone();
+        }
+        // Nobody listens to the keeper any more.
+        match forge_run::find(dir).await {
+            Found::Live(live) => progress = live.progress(),
+            Found::Ended(exit) => return exit,
+            Found::NeverLaunched => return vanished(),
+        }
+    }
 }
 
 /// The end of a run of which nobody knows how it ended.

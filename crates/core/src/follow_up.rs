@@ -253,6 +253,7 @@ impl Forge {
             let head = match entry {
                 Entry::Now => {
                     self.ensure_place(&mut site).await?;
+                    self.refuse_leftovers(&site).await?;
                     self.repo(&site.project).await?.head_of(&site.place).await.ok()
                 }
                 Entry::Later => None,
@@ -260,15 +261,11 @@ impl Forge {
             let run = new_run(id, owner, action, head, entry);
             self.write_run(&run, &site, &along).await.map(|()| run)
         };
-        let run = match written.await {
-            Ok(run) => run,
-            Err(error) => {
-                if let Some(next) = self.0.lanes.leave(&site.place, id) {
-                    self.start_waiting(next);
-                }
-                return Err(error);
+        let run = written.await.inspect_err(|_| {
+            if let Some(next) = self.0.lanes.leave(&site.place, id) {
+                self.start_waiting(next);
             }
-        };
+        })?;
         if entry == Entry::Now {
             self.go(run, &site).await.map_err(|error| match error.kind() {
                 crate::Kind::Invalid | crate::Kind::Conflict => error,
@@ -298,6 +295,7 @@ impl Forge {
 
     /// Stops what runs, brings the tree back to where `run` began and drops it with everything after it.
     async fn rewind(&self, site: &mut Site, id: AttemptId, run: RunId, reset: &Reset) -> Result<Rewound> {
+        self.refuse_leftovers(site).await?;
         self.stop_attempt(id).await?;
         let _hold = self.hold(id, site.place.clone()).await?;
         self.ensure_place(site).await?;

@@ -45,6 +45,7 @@ mod judgement;
 mod label;
 mod land;
 mod lane;
+mod leftover;
 mod login;
 mod mcp;
 mod message;

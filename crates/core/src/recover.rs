@@ -1,14 +1,14 @@
 //! Picking up after a server that stopped or died.
 //!
 //! Every run that is not `Ended` has an owner after this: living keepers are attended to again, ended ones are
-//! settled with their recorded exit, vanished ones are marked failed, starts that never happened are completed.
+//! settled with their recorded exit, those whose keeper vanished are ended and marked failed, starts that never happened are completed.
 //! Worktrees that carry our mark but have no row are the remains of a start that was cut off, and are undone.
 
 use std::path::Path;
 use std::time::Duration;
 
 use forge_git::Repo;
-use forge_run::{Exit, Found, Tail};
+use forge_run::{Exit, ExitReason, Found, Tail};
 use forge_types::{Run, RunPhase, RunReason, RunStatus};
 
 use crate::chain::vanished;
@@ -41,16 +41,19 @@ impl Forge {
             }
             found.push((run, site));
         }
+        let mut free = Vec::new();
         for run in waiting {
             let site = self.site(run.owner).await?;
             if self.0.lanes.enter(&site.place, run.id) == crate::lane::Entry::Now {
-                self.start_waiting(run.id);
+                free.push(run.id);
             }
         }
         let boot = self.note_boot().await?;
         for (run, site) in found {
             self.pick_up(run, site, boot).await;
         }
+        // What vanished runs had left in their directories is gone by now.
+        free.into_iter().for_each(|run| self.start_waiting(run));
         // Where something still runs, its end sends the draft.
         for attempt in drafts {
             self.send_draft_later(attempt);
@@ -84,7 +87,12 @@ impl Forge {
                     self.0.tasks.spawn(async move { live.stop(None).await });
                 }
             }
-            Found::Ended(exit) => self.settle_later(run, site, exit),
+            Found::Ended(exit) => {
+                if exit.reason == ExitReason::Vanished {
+                    tracing::warn!(run = %run.id, "the run's keeper vanished; its log says what was done about it");
+                }
+                self.settle_later(run, site, exit);
+            }
             // After a power failure a missing file proves nothing: the agent may have been at work.
             Found::NeverLaunched
                 if boot == Boot::Same && run.status == RunStatus::Running && site.place.exists() =>
@@ -92,10 +100,7 @@ impl Forge {
                 tracing::info!(run = %run.id, "completing a start that was cut off");
                 self.start_later(run, site);
             }
-            Found::NeverLaunched | Found::Vanished => {
-                if let Err(error) = forge_run::end_leftovers(&dir).await {
-                    tracing::warn!(run = %run.id, %error, "cannot end what a vanished run left behind");
-                }
+            Found::NeverLaunched => {
                 tracing::warn!(run = %run.id, "run vanished; its end is unknown");
                 self.settle_later(run, site, vanished());
             }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use forge_git::{BranchTip, CopyWarning, MarkedTask, Naming, Owner, Repo, Worktree};
+use forge_run::Ground;
 use forge_run::agents::{self, Place};
 use forge_store::BeadTask;
 use forge_types::{
@@ -205,7 +206,11 @@ impl Forge {
         let naming = Naming::Attempt { id, task: marked(&task), prefix: prefix.clone() };
         let worktree = match in_worktree {
             true => Some(self.claim(&checked, &naming).await?),
-            false => None,
+            false => {
+                let checkout = Path::new(&checked.project.git_repo_path);
+                self.refuse_leftovers_in(checkout, Ground::Users).await?;
+                None
+            }
         };
         let claimed = begun.elapsed();
         let attempt = new_attempt(id, &task, &checked, worktree.as_ref(), &prefix);

@@ -144,7 +144,7 @@ fn mute() {
     let _ = dup2_stderr(&null);
 }
 
-fn end_payload(exit: &Exit) -> Vec<u8> {
+pub(crate) fn end_payload(exit: &Exit) -> Vec<u8> {
     serde_json::to_vec(exit).unwrap_or_default()
 }
 

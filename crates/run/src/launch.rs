@@ -15,11 +15,13 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
 use tokio::process::{Child, Command};
 use tokio::time::timeout;
 
+use crate::gone::{Cast, end_leftovers};
 use crate::journal::{Kind, Writer};
 use crate::keeper::now_ms;
 use crate::link::Handshake;
 use crate::process::Identity;
-use crate::{Live, Spec, attach, socket};
+use crate::state::State;
+use crate::{Live, Spec, socket};
 
 pub(crate) const SPEC_FILE: &str = "spec.json";
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
@@ -75,8 +77,11 @@ async fn start(exe: &Path, dir: &Path) -> Result<Live, LaunchError> {
         Ok(Ok(Handshake::Started(agent))) => {
             // A short run may be over by now; then its records tell the rest.
             let stream = socket::connect(dir).await.ok();
+            // It is not waited for yet, so it is in the process table even if it is dead already.
+            let seen = child.id().and_then(Identity::of);
+            let keeper = seen.or_else(|| State::read(dir).ok()?.map(|state| state.keeper)).unwrap_or(agent);
             reap(child);
-            Ok(Live::new(dir, agent, stream))
+            Ok(Live::new(dir, Cast { keeper, agent: Some(agent) }, stream))
         }
         Ok(Ok(Handshake::Failed { reason, not_found })) => {
             reap(child);
@@ -127,7 +132,7 @@ async fn withdraw(mut child: Child, dir: &Path) {
     if timeout(WITHDRAW_TIMEOUT, child.wait()).await.is_err() {
         let _ = child.kill().await;
     }
-    let _ = attach::end_leftovers(dir).await;
+    let _ = end_leftovers(dir).await;
 }
 
 fn write_spec(dir: &Path, spec: &Spec) -> io::Result<()> {

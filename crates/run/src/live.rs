@@ -2,7 +2,8 @@
 //!
 //! Owns: one connection to the keeper, tended by one task for as long as anybody holds the [`Live`] or its progress.
 //! Invariant: progress never goes back and ends with an exit: the one the keeper reported, the one it left behind, or
-//! *vanished* if it died without a word. Dropping everything disturbs neither keeper nor agent.
+//! *vanished* if it died without a word; then nothing of the run is left. A keeper that lives but is silent is waited
+//! for. Dropping everything disturbs neither keeper nor agent.
 
 use std::collections::HashMap;
 use std::io;
@@ -15,10 +16,10 @@ use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::timeout;
 
+use crate::gone::{Cast, conclude};
 use crate::link::{MAX_LINE_BYTES, News, Op, Order, line};
-use crate::process::Identity;
 use crate::state::State;
-use crate::{Exit, ExitReason, attach, socket};
+use crate::{Exit, socket};
 
 const STOP_TIMEOUT_MS: u64 = 10_000;
 const REPLY_TIMEOUT_MS: u64 = 10_000;
@@ -46,7 +47,7 @@ pub enum TalkError {
 /// A run whose keeper is connected.
 #[derive(Clone, Debug)]
 pub struct Live {
-    agent: Identity,
+    pid: u32,
     orders: mpsc::Sender<Call>,
     progress: watch::Receiver<Progress>,
     /// Turns true when the keeper is gone, and with it the last of the agent's descendants.
@@ -61,13 +62,14 @@ struct Call {
 
 impl Live {
     /// Must be called within a tokio runtime. Without a stream it begins by looking for one.
-    pub(crate) fn new(dir: &Path, agent: Identity, stream: Option<UnixStream>) -> Live {
+    pub(crate) fn new(dir: &Path, cast: Cast, stream: Option<UnixStream>) -> Live {
         let (orders, calls) = mpsc::channel(16);
         let (progress_out, progress) = watch::channel(Progress::default());
         let (quiet_out, quiet) = watch::channel(false);
-        let tender = Tender { dir: dir.to_owned(), calls, progress: progress_out, quiet: quiet_out };
+        let tender = Tender { dir: dir.to_owned(), cast, calls, progress: progress_out, quiet: quiet_out };
         tokio::spawn(tender.run(stream));
-        Live { agent, orders, progress, quiet }
+        let pid = cast.agent.unwrap_or(cast.keeper).pid;
+        Live { pid, orders, progress, quiet }
     }
 
     pub fn progress(&self) -> watch::Receiver<Progress> {
@@ -76,7 +78,7 @@ impl Live {
 
     /// The agent's process id.
     pub fn pid(&self) -> u32 {
-        self.agent.pid
+        self.pid
     }
 
     /// Writes a line to the agent's stdin; the newline is added. `Ok` means recorded and on its way.
@@ -141,6 +143,7 @@ impl Live {
 
 struct Tender {
     dir: PathBuf,
+    cast: Cast,
     calls: mpsc::Receiver<Call>,
     progress: watch::Sender<Progress>,
     quiet: watch::Sender<bool>,
@@ -221,16 +224,17 @@ impl Tender {
 
     /// Finds out what a lost connection means: a new one, or an end.
     async fn look_again(&self) -> Result<UnixStream, Exit> {
-        loop {
-            match State::read(&self.dir) {
-                Ok(Some(state)) if state.is_kept() => match socket::connect(&self.dir).await {
-                    Ok(stream) => return Ok(stream),
-                    // It is about to end, or has too many clients: its own end bounds this loop.
-                    Err(_) => tokio::time::sleep(RECONNECT_PAUSE).await,
-                },
-                _ => return Err(attach::recorded_exit(&self.dir).await.unwrap_or_else(vanished)),
+        while self.cast.keeper.is_alive() {
+            if let Ok(Some(State { exit: Some(exit), .. })) = State::read(&self.dir) {
+                return Err(exit);
+            }
+            match socket::connect(&self.dir).await {
+                Ok(stream) => return Ok(stream),
+                // It is about to end, or has too many clients: its own end bounds this loop.
+                Err(_) => tokio::time::sleep(RECONNECT_PAUSE).await,
             }
         }
+        Err(conclude(&self.dir, Some(self.cast)).await)
     }
 }
 
@@ -250,8 +254,4 @@ async fn read_line(from: &mut BufReader<OwnedReadHalf>, bytes: &mut Vec<u8>) -> 
     let news = serde_json::from_slice(bytes)?;
     bytes.clear();
     Ok(Some(news))
-}
-
-fn vanished() -> Exit {
-    Exit { code: None, signal: None, reason: ExitReason::Vanished, at_ms: forge_types::Millis::now().0 }
 }

@@ -5,21 +5,26 @@
 //! never hit. Linux reads `/proc` and signals through a pidfd; elsewhere `ps` and a check just before `kill`.
 
 #[cfg(target_os = "linux")]
+mod at_work;
+#[cfg(target_os = "linux")]
 mod proc_fs;
 #[cfg(any(not(target_os = "linux"), test))]
 mod ps;
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use serde::{Deserialize, Serialize};
 
 #[cfg(target_os = "linux")]
+pub(crate) use at_work::at_work_in;
+#[cfg(target_os = "linux")]
 pub use proc_fs::boot_id;
 #[cfg(target_os = "linux")]
-pub(crate) use proc_fs::{list, look_up, with_variable};
+pub(crate) use proc_fs::{command_of, list, look_up, with_variable};
 #[cfg(not(target_os = "linux"))]
 pub use ps::boot_id;
 #[cfg(not(target_os = "linux"))]
-pub(crate) use ps::{list, look_up, with_variable};
+pub(crate) use ps::{at_work_in, command_of, list, look_up, with_variable};
 
 /// One process of this boot, told apart from every other that had or will have its pid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -55,12 +60,16 @@ impl Identity {
     }
 
     pub(crate) fn is_alive(self) -> bool {
-        look_up(self.pid).is_some_and(|entry| entry.identity == self && entry.life == Life::Alive)
+        match look_up(self.pid) {
+            Some(entry) => entry.identity == self && entry.life == Life::Alive,
+            // A table that cannot be read, for want of descriptors say, proves no death.
+            None => pid_of(self.pid).is_some_and(|pid| test_kill_process(pid) != Err(Errno::SRCH)),
+        }
     }
 
     /// Sends the signal if the process still lives.
     pub(crate) fn signal(self, signal: Signal) {
-        let Some(pid) = i32::try_from(self.pid).ok().and_then(Pid::from_raw) else { return };
+        let Some(pid) = pid_of(self.pid) else { return };
         #[cfg(target_os = "linux")]
         {
             use rustix::process::{PidfdFlags, pidfd_open, pidfd_send_signal};
@@ -72,7 +81,7 @@ impl Identity {
                     }
                     return;
                 }
-                Err(rustix::io::Errno::SRCH) => return,
+                Err(Errno::SRCH) => return,
                 // No pidfd in this kernel or sandbox.
                 Err(_) => {}
             }
@@ -81,6 +90,10 @@ impl Identity {
             let _ = kill_process(pid, signal);
         }
     }
+}
+
+fn pid_of(pid: u32) -> Option<Pid> {
+    i32::try_from(pid).ok().and_then(Pid::from_raw)
 }
 
 #[cfg(test)]

@@ -16,6 +16,12 @@ pub(crate) fn mark(keeper: Identity) -> String {
     format!("{}.{}", keeper.pid, keeper.start_time)
 }
 
+/// The keeper that a mark names.
+pub(crate) fn keeper_of(mark: &str) -> Option<Identity> {
+    let (pid, start_time) = mark.split_once('.')?;
+    Some(Identity { pid: pid.parse().ok()?, start_time: start_time.parse().ok()? })
+}
+
 /// The living processes of the run kept by `keeper`, without the keeper.
 pub(crate) fn members(keeper: u32, agent: Identity) -> Vec<Identity> {
     let table = list();

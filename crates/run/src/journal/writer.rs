@@ -1,4 +1,5 @@
-//! The writing end of a journal; only the keeper has one, and whoever adopts the log of another system.
+//! The writing end of a journal; only the keeper has one, whoever adopts the log of another system, and whoever records
+//! the end of a run whose keeper is gone.
 //!
 //! Invariant: `len` counts whole records only. When the disk refuses a write, the rest of the record waits here and the
 //! journal is *stalled*: the keeper then stops reading the agent, so nothing is lost and the backlog stays small.
@@ -8,7 +9,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-use super::{FILE, Kind, cut, encode};
+use super::{FILE, Kind, SEALED_FILE, cut, encode};
 
 pub(crate) struct Writer {
     file: File,
@@ -22,6 +23,15 @@ impl Writer {
     pub(crate) fn create(dir: &Path) -> io::Result<Writer> {
         let file = OpenOptions::new().append(true).create_new(true).mode(0o600).open(dir.join(FILE))?;
         Ok(Writer { file, backlog: Vec::new(), written: 0, len: 0 })
+    }
+
+    /// Goes on with the journal of a keeper that is gone; `None` if it is sealed, for then its end is known.
+    pub(crate) fn append_to(dir: &Path) -> io::Result<Option<Writer>> {
+        if dir.join(SEALED_FILE).exists() {
+            return Ok(None);
+        }
+        let file = OpenOptions::new().append(true).create(true).mode(0o600).open(dir.join(FILE))?;
+        Ok(Some(Writer { file, backlog: Vec::new(), written: 0, len: 0 }))
     }
 
     /// Adds one record, or several if the payload is too long for one.

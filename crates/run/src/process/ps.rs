@@ -21,6 +21,23 @@ pub fn boot_id() -> String {
     String::new()
 }
 
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn command_of(pid: u32) -> String {
+    let output =
+        Command::new("ps").args(["-o", "comm=", "-p", &pid.to_string()]).stdin(Stdio::null()).output();
+    String::from_utf8_lossy(&output.map(|output| output.stdout).unwrap_or_default()).trim().to_owned()
+}
+
+/// Where processes work is not to be had without privileges.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn at_work_in(
+    _dir: &std::path::Path,
+    _own: Option<&str>,
+    _is_in_question: impl Fn(&crate::leftover::Facts) -> bool,
+) -> Vec<(u32, crate::leftover::Facts)> {
+    Vec::new()
+}
+
 /// Not to be had without privileges.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn with_variable(_name: &str, _value: &str) -> Vec<Identity> {

@@ -3,10 +3,8 @@
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 
+use crate::stage::{Stage, drain, exists, exit_in, exit_of, keeper, kill, text_of, until};
 use forge_run::{Exit, ExitReason, Found, Kind, Live, Record, Tail, end_leftovers, find};
-use rustix::process::{Pid, Signal, kill_process};
-
-use crate::stage::{Stage, drain, exists, exit_in, exit_of, keeper, text_of, until};
 
 /// Another process that launches the script and waits to be killed.
 fn launcher(stage: &Stage, script: &str) -> Child {
@@ -21,10 +19,6 @@ fn launcher(stage: &Stage, script: &str) -> Child {
     BufReader::new(child.stdout.take().expect("stdout")).read_line(&mut line).expect("read");
     assert_eq!(line, "launched\n");
     child
-}
-
-fn kill(pid: u32) {
-    kill_process(Pid::from_raw(pid as i32).expect("pid"), Signal::KILL).expect("kill");
 }
 
 async fn find_live(stage: &Stage) -> Live {
@@ -140,50 +134,29 @@ async fn progress_reaches_its_end_without_the_handle() {
 }
 
 #[tokio::test]
-async fn a_killed_keeper_is_reported_and_its_leftovers_end() {
-    let stage = Stage::new();
-    let script = "setsid sh -c 'sh -c \"echo \\$\\$ > escaped; exec sleep 300\" &' >/dev/null 2>&1 </dev/null; \
-                  exec sleep 300";
-    let live = stage.launch(script).await;
-    let escaped = stage.pid_in("escaped").await;
-    kill(stage.keeper_pid());
-    let exit = exit_of(&live).await;
-    assert_eq!((exit.code, exit.reason), (None, ExitReason::Vanished));
-    assert!(matches!(find(&stage.dir()).await, Found::Vanished));
-    end_leftovers(&stage.dir()).await.expect("end");
-    until(|| !exists(live.pid()) && !exists(escaped)).await;
-}
-
-#[tokio::test]
 async fn a_process_with_the_keepers_pid_is_not_the_keeper() {
     let stage = Stage::new();
     let live = stage.launch("exec sleep 300").await;
-    let truth = stage.state();
-    let mut lie = truth.clone();
-    for change in ["start_time", "boot_id"] {
-        match change {
-            "boot_id" => lie["boot_id"] = "another boot".into(),
-            _ => lie["keeper"]["start_time"] = 1.into(),
-        }
-        std::fs::write(stage.dir().join("state.json"), lie.to_string()).expect("write");
-        assert!(matches!(find(&stage.dir()).await, Found::Vanished), "{change}");
-        lie = truth.clone();
-    }
+    kill(stage.keeper_pid());
+    exit_of(&live).await;
     let mut stranger = Command::new("sleep").arg("300").spawn().expect("stranger");
-    lie["keeper"]["start_time"] = 1.into();
-    lie["agent"] = serde_json::json!({ "pid": stranger.id(), "start_time": 1 });
-    std::fs::write(stage.dir().join("state.json"), lie.to_string()).expect("write");
-    end_leftovers(&stage.dir()).await.expect("nothing to end");
-    assert!(stranger.try_wait().expect("wait").is_none(), "a stranger was hit");
+    for who in ["keeper", "agent"] {
+        let mut lie = stage.state();
+        (lie["phase"], lie["exit"]) = ("live".into(), serde_json::Value::Null);
+        lie[who] = serde_json::json!({ "pid": stranger.id(), "start_time": 1 });
+        std::fs::write(stage.dir().join("state.json"), lie.to_string()).expect("write");
+        end_leftovers(&stage.dir()).await.expect("nothing to end");
+        assert_eq!(find_end(&stage).await.reason, ExitReason::Vanished, "{who}");
+        assert!(stranger.try_wait().expect("wait").is_none(), "a stranger was hit as {who}");
+    }
     stranger.kill().expect("kill");
     stranger.wait().expect("wait");
-    live.stop(None).await.expect("stop");
 }
 
 #[tokio::test]
 async fn an_end_only_the_journal_knows_is_believed() {
     let stage = Stage::new();
-    let live = stage.launch("exit 9").await;
+    let live = stage.launch("echo hello; exit 9").await;
     exit_of(&live).await;
     let keeper = stage.keeper_pid();
     until(|| !exists(keeper)).await;
@@ -191,7 +164,14 @@ async fn an_end_only_the_journal_knows_is_believed() {
     state["phase"] = "live".into();
     state["exit"] = serde_json::Value::Null;
     std::fs::write(stage.dir().join("state.json"), state.to_string()).expect("write");
-    assert_eq!(find_end(&stage).await.code, Some(9));
+    let journal = stage.dir().join("journal");
+    let whole = std::fs::read(&journal).expect("journal");
+    for place in [0, 17] {
+        let mut damaged = whole.clone();
+        damaged[place] ^= 8;
+        std::fs::write(&journal, damaged).expect("damage");
+        assert_eq!(find_end(&stage).await.code, Some(9), "damaged at {place}");
+    }
 }
 
 #[tokio::test]

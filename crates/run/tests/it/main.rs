@@ -5,6 +5,7 @@ mod codex;
 mod driven;
 mod find;
 mod fold;
+mod gone;
 mod launch;
 mod limits;
 mod record;

@@ -6,6 +6,7 @@ use std::time::Duration;
 use forge_run::fold::Lens;
 use forge_run::{Exit, Kind, Live, Progress, Reader, Record, Spec, StdinPlan, Tail};
 use proptest::prelude::*;
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tokio::sync::watch;
 
@@ -155,6 +156,20 @@ pub async fn until(mut is_true: impl FnMut() -> bool) {
         assert!(tokio::time::Instant::now() < end, "did not come true in time");
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
+}
+
+pub fn kill(pid: u32) {
+    signal(pid, Signal::KILL);
+}
+
+pub fn signal(pid: u32, signal: Signal) {
+    kill_process(Pid::from_raw(pid as i32).expect("pid"), signal).expect("signal");
+}
+
+/// Whether such a process can still do anything.
+pub fn runs(pid: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit(") ").next().is_some_and(|rest| !rest.is_empty() && !rest.starts_with(['Z', 'X']))
 }
 
 /// Whether there is such a process; one that is dead but not waited for counts too.

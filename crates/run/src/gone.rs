@@ -1,0 +1,180 @@
+//! The end of a run whose keeper is gone.
+//!
+//! Owns: ending what such a run left behind, and recording its end in the keeper's stead. Invariant: nobody hears of the
+//! end before everything that is left was ended, or the log names what could not be; the end is recorded once, however
+//! many find it and however often.
+
+use std::fs::File;
+use std::io;
+use std::path::Path;
+use std::time::Duration;
+
+use rustix::fs::{FlockOperation, flock};
+use rustix::process::Signal;
+use tokio::time::{Instant, sleep};
+
+use crate::journal::{Kind, Reader, Writer};
+use crate::keeper::{end_payload, now_ms};
+use crate::process::{Identity, command_of};
+use crate::state::{Phase, State};
+use crate::{Exit, ExitReason, tree};
+
+const PAUSE: Duration = Duration::from_millis(20);
+const TERM_PATIENCE: Duration = Duration::from_secs(2);
+const KILL_PATIENCE: Duration = Duration::from_secs(3);
+/// A keeper that is told to stop goes through the whole ladder.
+const LADDER_PATIENCE: Duration = Duration::from_secs(8);
+const SCAN_BYTES: usize = 256 * 1024;
+
+/// Who the processes of a run are.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cast {
+    pub(crate) keeper: Identity,
+    pub(crate) agent: Option<Identity>,
+}
+
+impl Cast {
+    /// Nobody, when the machine was started anew since.
+    fn of(state: &State) -> Option<Cast> {
+        state.is_this_boot().then_some(Cast { keeper: state.keeper, agent: state.agent })
+    }
+}
+
+/// Ends what is left of a run, a keeper that cannot be reached included, and answers how the run ended: as the keeper
+/// recorded it, or, if it left no word, as is recorded here.
+pub(crate) async fn conclude(dir: &Path, cast: Option<Cast>) -> Exit {
+    let cast = cast.or_else(|| State::read(dir).ok().flatten().as_ref().and_then(Cast::of));
+    let survivors = match cast {
+        Some(cast) => end_all(cast).await,
+        None => Vec::new(),
+    };
+    let place = dir.to_owned();
+    let recorded = tokio::task::spawn_blocking(move || record_end(&place, cast, &survivors)).await;
+    match recorded.unwrap_or_else(|e| Err(io::Error::other(e))) {
+        Ok(exit) => exit,
+        Err(error) => {
+            tracing::warn!(dir = %dir.display(), %error, "cannot record the end of a run whose keeper is gone");
+            vanished()
+        }
+    }
+}
+
+/// Ends whatever survives of a run, its keeper included.
+pub async fn end_leftovers(dir: &Path) -> io::Result<()> {
+    let Some(cast) = State::read(dir)?.as_ref().and_then(Cast::of) else { return Ok(()) };
+    match end_all(cast).await[..] {
+        [] => Ok(()),
+        ref left => {
+            Err(io::Error::new(io::ErrorKind::TimedOut, format!("{}: {}", dir.display(), blame(left))))
+        }
+    }
+}
+
+/// TERM, then KILL; answers who is still there after that.
+async fn end_all(cast: Cast) -> Vec<Identity> {
+    end_keeper(cast.keeper).await;
+    let mut left = Vec::new();
+    for (signal, patience) in [(Signal::TERM, TERM_PATIENCE), (Signal::KILL, KILL_PATIENCE)] {
+        let patience = Instant::now() + patience;
+        let mut signalled = Vec::new();
+        while Instant::now() < patience {
+            let search = move || tree::leftovers(cast.keeper, cast.agent);
+            left = tokio::task::spawn_blocking(search).await.unwrap_or_default();
+            if left.is_empty() {
+                return left;
+            }
+            for process in &left {
+                if signal == Signal::KILL || !signalled.contains(process) {
+                    process.signal(signal);
+                    signalled.push(*process);
+                }
+            }
+            sleep(PAUSE).await;
+        }
+    }
+    left
+}
+
+async fn end_keeper(keeper: Identity) {
+    for (signal, patience) in [(Signal::TERM, LADDER_PATIENCE), (Signal::KILL, KILL_PATIENCE)] {
+        let patience = Instant::now() + patience;
+        if keeper.is_alive() {
+            keeper.signal(signal);
+        }
+        while keeper.is_alive() && Instant::now() < patience {
+            sleep(PAUSE).await;
+        }
+    }
+}
+
+/// The end as the keeper recorded it, in its state or, had it no time for that, in the journal.
+fn recorded_exit(dir: &Path) -> io::Result<Option<Exit>> {
+    match State::read(dir) {
+        Ok(Some(State { exit: Some(exit), .. })) => Ok(Some(exit)),
+        _ => end_record(dir),
+    }
+}
+
+fn end_record(dir: &Path) -> io::Result<Option<Exit>> {
+    let mut reader = Reader::open(dir)?;
+    let mut records = Vec::new();
+    let mut exit = None;
+    loop {
+        reader.read(SCAN_BYTES, &mut records)?;
+        if records.is_empty() {
+            return Ok(exit);
+        }
+        let ends = records.drain(..).filter(|record| record.kind == Kind::End);
+        exit = ends.filter_map(|end| serde_json::from_slice(&end.bytes).ok()).next_back().or(exit);
+    }
+}
+
+/// Under a lock, since several may find out at once.
+fn record_end(dir: &Path, cast: Option<Cast>, survivors: &[Identity]) -> io::Result<Exit> {
+    let here = match File::open(dir) {
+        // The log was removed together with everything else.
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(vanished()),
+        here => here?,
+    };
+    flock(&here, FlockOperation::LockExclusive)?;
+    if let Some(exit) = recorded_exit(dir)? {
+        return Ok(exit);
+    }
+    let exit = vanished();
+    let text = format!("{}\n", tell(cast, survivors));
+    // A torn record at the end is passed over by readers, so this may follow it.
+    if let Some(mut journal) = Writer::append_to(dir)? {
+        journal.append(Kind::Note, exit.at_ms, text.as_bytes())?;
+        journal.append(Kind::End, exit.at_ms, &end_payload(&exit))?;
+        journal.sync()?;
+    }
+    if let Ok(Some(state)) = State::read(dir) {
+        State { phase: Phase::Ended, exit: Some(exit.clone()), ..state }.write(dir)?;
+    }
+    Ok(exit)
+}
+
+fn tell(cast: Option<Cast>, survivors: &[Identity]) -> String {
+    let Some(Cast { keeper, agent }) = cast else {
+        let gone = "the machine was started anew, or the record of its processes is lost";
+        return format!("Nothing keeps this run any more: {gone}. Its end is unknown.");
+    };
+    let what = format!("The process that kept this run's log (pid {}) was killed or crashed", keeper.pid);
+    match (survivors, agent) {
+        ([], Some(_)) => format!("{what}; its agent was ended with it."),
+        ([], None) => format!("{what} before its agent was started."),
+        (left, _) => {
+            format!("{what}; {}. End them before anything else works in that directory.", blame(left))
+        }
+    }
+}
+
+fn blame(left: &[Identity]) -> String {
+    let names: Vec<_> =
+        left.iter().map(|process| format!("{} (`{}`)", process.pid, command_of(process.pid))).collect();
+    format!("these processes of the run could not be ended: {}", names.join(", "))
+}
+
+fn vanished() -> Exit {
+    Exit { code: None, signal: None, reason: ExitReason::Vanished, at_ms: now_ms() }
+}

@@ -1,0 +1,139 @@
+//! Processes at work in a directory for which nobody answers.
+//!
+//! Owns: the rule by which one is told from an agent at work and from what people run. Invariant: pure over [`Facts`];
+//! `process::at_work` reads those. Elsewhere than on Linux nothing is found.
+
+use std::path::Path;
+
+use forge_types::RunId;
+
+use crate::process::{at_work_in, command_of};
+use crate::tree::MARK;
+
+/// Set by the engine in the environment of every run.
+pub(crate) const RUN: &str = "FORGE_RUN_ID";
+
+/// Whose directory it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ground {
+    /// A worktree of Forge: whoever works there without a terminal and without a parent was left by an agent.
+    Forges,
+    /// A checkout of the user, who may run there what he likes.
+    Users,
+}
+
+/// How a process stands to a run that is about to start where it works.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// It belongs to a living run, or to people.
+    Allowed,
+    /// Somebody is ending it, or about to answer for it.
+    Leaving,
+    /// Nobody answers for it.
+    Left,
+}
+
+/// A process that is in the way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Leftover {
+    pub pid: u32,
+    pub command: String,
+    pub run: Option<RunId>,
+    pub standing: Standing,
+}
+
+/// What is known of a process of this user.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Facts {
+    pub(crate) mark: Option<Mark>,
+    /// Its parent is gone: the first process of the machine or of the user's session has it now.
+    pub(crate) is_orphan: bool,
+    /// It has a terminal, or keeps those of others, as `tmux` does.
+    pub(crate) has_terminal: bool,
+    /// A server or a keeper, which agents have nothing to do with.
+    pub(crate) is_forge: bool,
+}
+
+/// What a process carries in its environment if a run has started it.
+#[derive(Clone, Debug)]
+pub(crate) struct Mark {
+    pub(crate) keeper_lives: bool,
+    pub(crate) run: Option<RunId>,
+}
+
+/// The rule. `attended` are the runs that this server answers for.
+fn stand(facts: &Facts, ground: Ground, attended: &[RunId]) -> Standing {
+    match &facts.mark {
+        Some(Mark { keeper_lives, run }) => {
+            match (keeper_lives, run.is_some_and(|run| attended.contains(&run))) {
+                (true, true) => Standing::Allowed,
+                // Its keeper ends it after the run's end, or it has only just begun; or the server is ending it.
+                (true, false) | (false, true) => Standing::Leaving,
+                (false, false) => Standing::Left,
+            }
+        }
+        None if ground == Ground::Forges && facts.is_orphan && !facts.has_terminal && !facts.is_forge => {
+            Standing::Left
+        }
+        None => Standing::Allowed,
+    }
+}
+
+/// Who works in `dir`, by working directory or with a file open for writing, and stands in the way of a start there.
+pub async fn leftovers_in(dir: &Path, ground: Ground, attended: Vec<RunId>) -> Vec<Leftover> {
+    let dir = dir.to_owned();
+    let search = move || {
+        let is_in_the_way = |facts: &Facts| stand(facts, ground, &attended) != Standing::Allowed;
+        let found = at_work_in(&dir, std::env::var(MARK).ok().as_deref(), is_in_the_way);
+        let described = found.into_iter().map(|(pid, facts)| Leftover {
+            pid,
+            command: command_of(pid),
+            run: facts.mark.as_ref().and_then(|mark| mark.run),
+            standing: stand(&facts, ground, &attended),
+        });
+        described.collect()
+    };
+    tokio::task::spawn_blocking(search).await.unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn marked(keeper_lives: bool, run: RunId) -> Facts {
+        Facts { mark: Some(Mark { keeper_lives, run: Some(run) }), ..Facts::default() }
+    }
+
+    #[test]
+    fn who_bears_a_mark_is_judged_by_its_keeper_and_its_run() {
+        let (known, unknown) = (RunId::random(), RunId::random());
+        for ground in [Ground::Forges, Ground::Users] {
+            let judge = |facts: &Facts| stand(facts, ground, &[known]);
+            assert_eq!(judge(&marked(true, known)), Standing::Allowed, "a dev server, say");
+            assert_eq!(judge(&marked(true, unknown)), Standing::Leaving, "its keeper is ending it");
+            assert_eq!(judge(&marked(false, known)), Standing::Leaving, "the server is ending it");
+            assert_eq!(judge(&marked(false, unknown)), Standing::Left);
+            let nameless = Facts { mark: Some(Mark { keeper_lives: false, run: None }), ..Facts::default() };
+            assert_eq!(judge(&nameless), Standing::Left);
+        }
+    }
+
+    #[test]
+    fn who_bears_none_is_in_the_way_only_as_an_orphan_without_a_terminal_in_a_worktree_of_forge() {
+        let orphan = Facts { is_orphan: true, ..Facts::default() };
+        let judge = |facts: &Facts| stand(facts, Ground::Forges, &[]);
+        assert_eq!(judge(&orphan), Standing::Left);
+        assert_eq!(judge(&Facts::default()), Standing::Allowed, "a language server has its editor");
+        assert_eq!(
+            judge(&Facts { has_terminal: true, ..orphan.clone() }),
+            Standing::Allowed,
+            "a shell, or tmux"
+        );
+        assert_eq!(
+            judge(&Facts { is_forge: true, ..orphan.clone() }),
+            Standing::Allowed,
+            "a server, a keeper"
+        );
+        assert_eq!(stand(&orphan, Ground::Users, &[]), Standing::Allowed, "people's own checkout");
+    }
+}

@@ -1,0 +1,160 @@
+//! Who works where, as Linux shows it in `/proc`.
+//!
+//! Invariant: one pass, and only processes of this user; what is dear to read is read only of those in question.
+
+use std::collections::HashSet;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use super::proc_fs::{fields, parse, pids};
+use super::{Entry, Life};
+use crate::leftover::{Facts, Mark, RUN};
+use crate::tree::{MARK, keeper_of};
+
+/// Where a process stands in a line of the table, counted after its name.
+const TERMINAL: usize = 4;
+/// What `lstat` says of a descriptor that may be written to.
+const WRITES: u32 = 0o200;
+
+struct Seen {
+    entry: Entry,
+    has_terminal: bool,
+}
+
+/// The living processes of this user in question that work below `dir`. `own` is the mark that this process itself
+/// inherited: it says nothing about those who inherited it too.
+pub(crate) fn at_work_in(
+    dir: &Path,
+    own: Option<&str>,
+    is_in_question: impl Fn(&Facts) -> bool,
+) -> Vec<(u32, Facts)> {
+    let dir = fs::canonicalize(dir).unwrap_or_else(|_| dir.to_owned());
+    let seen: Vec<Seen> = pids().filter_map(see).collect();
+    let hosts: HashSet<u32> =
+        seen.iter().filter(|seen| seen.has_terminal).map(|seen| seen.entry.parent).collect();
+    let this_program = program(std::process::id());
+    let facts = |seen: &Seen| {
+        let pid = seen.entry.identity.pid;
+        let is_orphan = is_first(seen.entry.parent);
+        Facts {
+            mark: mark(pid, own),
+            is_orphan,
+            has_terminal: seen.has_terminal || hosts.contains(&pid),
+            is_forge: is_orphan && this_program.is_some() && program(pid) == this_program,
+        }
+    };
+    let in_question = seen.iter().filter(|seen| seen.entry.identity.pid != std::process::id());
+    let in_question = in_question.map(|seen| (seen.entry.identity.pid, facts(seen)));
+    in_question.filter(|(pid, facts)| is_in_question(facts) && works_below(*pid, &dir)).collect()
+}
+
+fn see(pid: u32) -> Option<Seen> {
+    let stat_path = format!("/proc/{pid}/stat");
+    if fs::metadata(&stat_path).ok()?.uid() != rustix::process::geteuid().as_raw() {
+        return None;
+    }
+    let stat = fs::read(stat_path).ok()?;
+    let entry = parse(pid, &stat).filter(|entry| entry.life == Life::Alive)?;
+    let has_terminal = fields(&stat)?.get(TERMINAL).is_some_and(|terminal| *terminal != "0");
+    Some(Seen { entry, has_terminal })
+}
+
+/// Whether this is who takes over those whose parents are gone.
+fn is_first(pid: u32) -> bool {
+    pid <= 1 || fs::read(format!("/proc/{pid}/comm")).is_ok_and(|name| name.trim_ascii_end() == b"systemd")
+}
+
+fn mark(pid: u32, own: Option<&str>) -> Option<Mark> {
+    let environ = fs::read(format!("/proc/{pid}/environ")).ok()?;
+    let value = |name: &str| {
+        let mut pairs = environ.split(|&byte| byte == 0);
+        let value = pairs.find_map(|pair| pair.strip_prefix(name.as_bytes())?.strip_prefix(b"="))?;
+        std::str::from_utf8(value).ok()
+    };
+    let (keeper, run) = (value(MARK), value(RUN));
+    if keeper.is_none() && run.is_none() || keeper.is_some() && keeper == own {
+        return None;
+    }
+    let keeper_lives = keeper.and_then(keeper_of).is_some_and(|keeper| keeper.is_alive());
+    Some(Mark { keeper_lives, run: run.and_then(|run| run.parse().ok()) })
+}
+
+/// The file that a process runs, also when it was replaced meanwhile.
+fn program(pid: u32) -> Option<PathBuf> {
+    let path = fs::read_link(format!("/proc/{pid}/exe")).ok()?;
+    let text = path.to_str()?;
+    Some(PathBuf::from(text.strip_suffix(" (deleted)").unwrap_or(text)))
+}
+
+fn works_below(pid: u32, dir: &Path) -> bool {
+    let is_below = |link: &Path| fs::read_link(link).is_ok_and(|place| place.starts_with(dir));
+    let writes = |link: &Path| fs::symlink_metadata(link).is_ok_and(|meta| meta.mode() & WRITES != 0);
+    let open = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().filter_map(Result::ok);
+    is_below(Path::new(&format!("/proc/{pid}/cwd")))
+        || open.map(|entry| entry.path()).any(|link| is_below(&link) && writes(&link))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+    use std::process::{Child, Command, Stdio};
+
+    use super::*;
+
+    fn found(dir: &Path, child: &Child) -> Option<Facts> {
+        let all = at_work_in(dir, None, |_| true);
+        all.into_iter().find(|(pid, _)| *pid == child.id()).map(|(_, facts)| facts)
+    }
+
+    fn sleeper(command: &mut Command) -> Child {
+        command.arg("60").stdin(Stdio::null()).stdout(Stdio::null()).spawn().expect("sleep")
+    }
+
+    fn end(mut child: Child) {
+        child.kill().expect("kill");
+        child.wait().expect("wait");
+    }
+
+    #[test]
+    fn a_process_works_where_its_directory_is_and_where_it_writes() {
+        let temp = tempfile::tempdir().expect("dir");
+        let [here, there] = ["here", "there"].map(|name| temp.path().join(name));
+        fs::create_dir_all(here.join("deep")).expect("dir");
+        fs::create_dir(&there).expect("dir");
+        let file = here.join("file");
+        let within = sleeper(Command::new("sleep").current_dir(here.join("deep")));
+        let writer = {
+            let out = File::create(&file).expect("file");
+            Command::new("sleep").arg("60").current_dir("/").stdout(out).spawn().expect("sleep")
+        };
+        let reader = {
+            let input = File::open(&file).expect("file");
+            Command::new("sleep").arg("60").current_dir("/").stdin(input).spawn().expect("sleep")
+        };
+        assert!(found(&here, &within).is_some() && found(&here, &writer).is_some());
+        assert!(found(&here, &reader).is_none(), "an indexer only reads");
+        assert!([&within, &writer].iter().all(|child| found(&there, child).is_none()));
+        let facts = found(&here, &within).expect("facts");
+        assert!(facts.mark.is_none() && !facts.is_orphan, "{facts:?}");
+        [within, writer, reader].into_iter().for_each(end);
+    }
+
+    #[test]
+    fn a_mark_is_read_with_what_became_of_its_keeper() {
+        let temp = tempfile::tempdir().expect("dir");
+        let own = crate::process::Identity::own().expect("own");
+        let run = forge_types::RunId::random();
+        let marks = [crate::tree::mark(own), format!("{}.1", own.pid)];
+        let [kept, left] = marks.clone().map(|mark| {
+            let mut command = Command::new("sleep");
+            sleeper(command.current_dir(temp.path()).env(MARK, mark).env(RUN, run.to_string()))
+        });
+        let read = |child: &Child| found(temp.path(), child).and_then(|facts| facts.mark).expect("a mark");
+        assert_eq!((read(&kept).keeper_lives, read(&kept).run), (true, Some(run)));
+        assert_eq!((read(&left).keeper_lives, read(&left).run), (false, Some(run)));
+        let inherited = at_work_in(temp.path(), Some(&marks[0]), |facts| facts.mark.is_some());
+        assert!(inherited.iter().all(|(pid, _)| *pid != kept.id()), "a mark that we bear ourselves");
+        [kept, left].into_iter().for_each(end);
+    }
+}
