@@ -28,6 +28,7 @@ mod fleet;
 mod flow;
 mod found_agents;
 mod genie;
+mod gone;
 mod health;
 mod holding;
 mod hook;
