@@ -48,10 +48,11 @@ fn open(root: &Path, request: &OpenEditor, settings: &EditorSettings) -> Result<
     let opened = editor.open(&path, &path_env);
     opened.map(|()| None).map_err(|cause| {
         let program = editor.program();
-        Error::internal(
-            format!("cannot open the editor `{program}`: {cause}; is it on the server's PATH?"),
-            cause,
-        )
+        let message = format!("cannot open the editor `{program}`: {cause}; is it on the server's PATH?");
+        match cause.kind() {
+            std::io::ErrorKind::NotFound | std::io::ErrorKind::PermissionDenied => Error::invalid(message),
+            _ => Error::internal(message, cause),
+        }
     })
 }
 

@@ -106,6 +106,9 @@ impl From<forge_git::GitError> for Error {
         let kind = match &error {
             GitError::BranchMissing(_) | GitError::FileMissing { .. } => Kind::NotFound,
             GitError::BadPath { .. } => Kind::Invalid,
+            GitError::Io { source, .. } if source.kind() == std::io::ErrorKind::InvalidFilename => {
+                Kind::Invalid
+            }
             GitError::FileTooLarge { .. } => Kind::TooLarge,
             GitError::NoRepository(_) => Kind::Conflict,
             GitError::NotForges { .. }

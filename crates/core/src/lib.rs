@@ -83,7 +83,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 
-use forge_git::{Pool, Repo, WorktreeBase};
+use forge_git::{PREFIX_MAX_BYTES, Pool, Repo, WorktreeBase};
 use forge_run::agents::{Profiles, Roster};
 use forge_store::Store;
 use forge_types::{ProjectId, RunId, Settings};
@@ -243,7 +243,7 @@ impl Forge {
             && !Repo::valid_branch_prefix(prefix).await?
         {
             return Err(Error::invalid(format!(
-                "branch prefix: '{prefix}' is not allowed; allowed: nothing, or the first part of a git branch name without a slash"
+                "branch prefix: '{prefix}' is not allowed; allowed: nothing, or the first part of a git branch name without a slash, of at most {PREFIX_MAX_BYTES} bytes"
             )));
         }
         make_private_dir(&config.home)?;

@@ -7,7 +7,7 @@ mod stored;
 
 use std::sync::{Arc, PoisonError};
 
-use forge_git::Repo;
+use forge_git::{PREFIX_MAX_BYTES, Repo};
 use forge_types::{SECRET_MASK, Settings, SettingsChange};
 
 use crate::{Error, Forge, Result, file};
@@ -42,7 +42,7 @@ impl Forge {
             *prefix = used_prefix(prefix);
             if !Repo::valid_branch_prefix(prefix).await? {
                 return Err(Error::refused(format!(
-                    "Invalid git branch prefix '{prefix}'. Must be a valid git branch name component without slashes."
+                    "Invalid git branch prefix '{prefix}'. Must be a valid git branch name component without slashes, of at most {PREFIX_MAX_BYTES} bytes."
                 )));
             }
         }

@@ -16,6 +16,9 @@ use crate::command::Git;
 use crate::session::Session;
 use crate::{GitError, Repo};
 
+/// A branch is a file below its prefix, and no part of a path may have more than 255 bytes.
+pub const PREFIX_MAX_BYTES: usize = 100;
+
 const IDLE_LIMIT: Duration = Duration::from_secs(60);
 
 /// Where a branch is and what it points at.
@@ -106,12 +109,12 @@ impl Repo {
         Ok(branches)
     }
 
-    /// Empty, or one path component under which git allows branches.
+    /// Empty, or one path component under which git allows branches, and of a length that leaves room for their names.
     pub async fn valid_branch_prefix(prefix: &str) -> Result<bool, GitError> {
         if prefix.is_empty() {
             return Ok(true);
         }
-        if prefix.contains('/') || !is_plain(prefix) {
+        if prefix.contains('/') || prefix.len() > PREFIX_MAX_BYTES || !is_plain(prefix) {
             return Ok(false);
         }
         let name = format!("{prefix}/x");

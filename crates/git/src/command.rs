@@ -269,6 +269,8 @@ impl Answer {
 fn spawn(command: &mut Command, dir: &Path) -> Result<Child, GitError> {
     SPAWNED.fetch_add(1, Ordering::Relaxed);
     command.spawn().map_err(|source| match source.kind() {
+        // A folder that is gone is answered the same way as a program that is.
+        std::io::ErrorKind::NotFound if !dir.exists() => GitError::NoRepository(dir.to_owned()),
         std::io::ErrorKind::NotFound => GitError::NoGit,
         _ => GitError::io(dir)(source),
     })

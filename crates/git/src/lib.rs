@@ -50,7 +50,7 @@ mod undo;
 mod watch;
 
 pub use base::{Listed, WorktreeBase, list, measure};
-pub use branch::{BranchTip, ahead_behind, merge_base};
+pub use branch::{BranchTip, PREFIX_MAX_BYTES, ahead_behind, merge_base};
 pub use checkout::{CheckoutState, Pulled, checkout_state, pull_rebase};
 pub use claim::{Naming, Worktree, claim, recorded};
 pub use command::{GitVersion, check_git, spawned};

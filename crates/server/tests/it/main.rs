@@ -5,6 +5,7 @@
 mod bodies;
 mod desk;
 mod door;
+mod faults;
 mod frames;
 mod images;
 mod mcp;
