@@ -1,7 +1,10 @@
 //! Accepting connections and letting go of them.
 //!
 //! Owns: one task per connection. Invariant: after shutdown no connection outlives the grace period, be it idle, half
-//! open, or in the middle of a request; a client that never finishes its request head is dropped by the head timeout.
+//! open, or in the middle of a request; a client that never finishes its request head is dropped by the head timeout, and
+//! one that takes nothing of its answer by [`STALL_LIMIT`].
+
+mod patient;
 
 use std::time::Duration;
 
@@ -13,8 +16,12 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use patient::Patient;
+
 const GRACE: Duration = Duration::from_secs(1);
 const HEAD_TIMEOUT: Duration = Duration::from_secs(30);
+/// What waits for a client is in memory, so it waits no longer than a network may be away.
+const STALL_LIMIT: Duration = Duration::from_secs(60);
 /// Out of file descriptors is the usual cause, and trying again at once would only spin.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
@@ -61,7 +68,7 @@ async fn serve(stream: TcpStream, router: Router, shutdown: CancellationToken, d
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_TIMEOUT)
-        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router))
+        .serve_connection(TokioIo::new(Patient::new(stream, STALL_LIMIT)), TowerToHyperService::new(router))
         .with_upgrades();
     let mut connection = std::pin::pin!(connection);
     tokio::select! {

@@ -2,7 +2,7 @@
 //!
 //! Invariant: every socket ends with a Close frame: 1000 when its frames ended, 1001 when the server stops, 1011 when the
 //! source failed. Frames are written as long as more are waiting and flushed the moment none is. A client that takes
-//! nothing for [`STALL_LIMIT`] is dropped; it can come back with `?after=`.
+//! nothing is dropped by `listen`, and one that takes a batch too slowly by [`STALL_LIMIT`]; it can come back with `?after=`.
 
 use std::future::ready;
 use std::pin::pin;
