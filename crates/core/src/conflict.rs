@@ -36,7 +36,7 @@ impl Forge {
         let pending = self.0.store.pending_rebase(id).await?;
         let target = pending.map_or(attempt.target_branch, |pending| pending.target_branch);
         let prompt = describe(operation, &attempt.branch, &target, &status);
-        self.follow_up(id, FollowUp::saying(prompt)).await
+        self.follow_up(id, FollowUp::saying(prompt), None).await
     }
 }
 

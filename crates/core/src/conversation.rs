@@ -61,11 +61,14 @@ impl Conversation {
         self.state().talk.interrupt()
     }
 
-    /// Gives the agent a message while it works. False when its protocol or its state does not allow that.
-    pub(crate) async fn message(&self, text: &str) -> Result<bool, TalkError> {
-        let line = self.state().talk.message(text);
-        let Some(line) = line else { return Ok(false) };
-        match self.0.live.send(&line).await {
+    /// The line that gives the agent a message while it works, when its protocol and its state allow that.
+    pub(crate) fn message(&self, text: &str) -> Option<String> {
+        self.state().talk.message(text)
+    }
+
+    /// Gives the agent a line of [`Self::message`]. False when it takes nothing more.
+    pub(crate) async fn tell(&self, line: &str) -> Result<bool, TalkError> {
+        match self.0.live.send(line).await {
             Ok(()) => Ok(true),
             Err(TalkError::Ended | TalkError::Refused { .. }) => Ok(false),
             Err(error) => Err(error),

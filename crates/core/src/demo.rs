@@ -108,10 +108,10 @@ impl Forge {
         make_repository(place).await?;
         let name = place.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let project = self.create_project(CreateProject::existing(name, place)).await?;
-        let mut tasks = vec![self.create_task(task_in(project.id, &TO_DO)).await?];
+        let mut tasks = vec![self.create_task(task_in(project.id, &TO_DO), None).await?];
         for chapter in SIDE_BY_SIDE.iter().chain([&RIVAL]) {
             let task = task_in(project.id, chapter);
-            let started = self.start_task(StartTask { task, start: scripted() }).await?;
+            let started = self.start_task(StartTask { task, start: scripted() }, None).await?;
             if let Some(warning) = started.warning {
                 let title = chapter.title;
                 return Err(Error::new(Kind::Unavailable, format!("'{title}' did not start: {warning}")));

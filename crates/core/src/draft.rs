@@ -120,7 +120,7 @@ impl Forge {
             image_ids: draft.image_ids,
             ..FollowUp::saying(draft.prompt)
         };
-        let sent = self.say(id, request, Typed::FromDraft).await;
+        let sent = self.say(id, request, Typed::FromDraft, None).await;
         if sent.is_err() {
             self.give_back(id).await?;
         }

@@ -15,11 +15,12 @@ use crate::draft::{self, Typed};
 use crate::history::recall;
 use crate::image::show_images;
 use crate::lane::Entry;
+use crate::once::{self, Effect};
 use crate::park;
 use crate::site::Site;
 use crate::start::{cleanup_action, new_run};
 use crate::task::moved;
-use crate::{Error, Forge, Result};
+use crate::{Error, Forge, Once, Result};
 
 /// What a replacement did.
 #[derive(Clone, Debug, Serialize)]
@@ -32,14 +33,15 @@ pub struct Replaced {
 }
 
 /// What is written together with a run.
-struct Along {
+struct Along<'a> {
     typed: Typed,
     images: Vec<ImageId>,
+    once: Option<&'a Once>,
 }
 
-impl Along {
+impl Along<'_> {
     fn nothing() -> Self {
-        Self { typed: Typed::Elsewhere, images: Vec::new() }
+        Self { typed: Typed::Elsewhere, images: Vec::new(), once: None }
     }
 }
 
@@ -58,16 +60,45 @@ struct Rewound {
 }
 
 impl Forge {
-    pub async fn follow_up(&self, id: AttemptId, request: FollowUp) -> Result<Run> {
+    pub async fn follow_up(&self, id: AttemptId, request: FollowUp, once: Option<&Once>) -> Result<Run> {
+        if let Some(run) = self.said(once).await? {
+            return Ok(run);
+        }
         let typed = match request.retry_process_id {
             Some(_) => Typed::Elsewhere,
             None => Typed::ByHand(request.prompt.clone()),
         };
-        self.say(id, request, typed).await
+        let run = self.say(id, request, typed, once).await?;
+        self.keep_answer(once, &run).await;
+        Ok(run)
+    }
+
+    /// The run that carries what an earlier request under the same key said.
+    async fn said(&self, once: Option<&Once>) -> Result<Option<Run>> {
+        let Some((once, effect)) = once.and_then(|once| Some((once, once.effect()?))) else {
+            return Ok(None);
+        };
+        let id = match effect {
+            Effect::Run(id) => *id,
+            // The server ended while it told the agent.
+            Effect::Telling { run, line } if self.was_told(*run, line, once.at()).await? => *run,
+            _ => return Ok(None),
+        };
+        let run = match once.answer() {
+            Some(run) => run,
+            None => self.run(id).await?,
+        };
+        Ok(Some(once.replay(run)))
     }
 
     /// Everything is checked before the worktree is touched.
-    pub(crate) async fn say(&self, id: AttemptId, request: FollowUp, typed: Typed) -> Result<Run> {
+    pub(crate) async fn say(
+        &self,
+        id: AttemptId,
+        request: FollowUp,
+        typed: Typed,
+        once: Option<&Once>,
+    ) -> Result<Run> {
         let mut site = self.site(RunOwner::Attempt(id)).await?;
         self.check_budget(Some(id), site.project.id).await?;
         let profile = self.follow_up_profile(&site, id, request.variant.as_ref()).await?;
@@ -87,9 +118,9 @@ impl Forge {
         let fresh = request.fresh.unwrap_or(false);
         if request.retry_process_id.is_none()
             && !fresh
-            && let Some(run) = self.tell_running(id, &profile, &prompt).await?
+            && let Some(run) = self.tell_running(id, &profile, &prompt, once).await?
         {
-            self.note_told(&site, &Along { typed, images }).await?;
+            self.note_told(&site, &run, &Along { typed, images, once }).await?;
             return Ok(run);
         }
         let (session, prompt) = match fresh {
@@ -98,11 +129,17 @@ impl Forge {
         };
         let cleanup = cleanup_action(&site.project);
         let action = Action::agent(prompt, profile, session).then(cleanup);
-        self.add_run(RunOwner::Attempt(id), &site, action, Along { typed, images }).await
+        self.add_run(RunOwner::Attempt(id), &site, action, Along { typed, images, once }).await
     }
 
     /// Gives the message to the attempt's agent while it works, when it is the same agent and can be told; answers its run.
-    async fn tell_running(&self, id: AttemptId, profile: &ProfileId, prompt: &str) -> Result<Option<Run>> {
+    async fn tell_running(
+        &self,
+        id: AttemptId,
+        profile: &ProfileId,
+        prompt: &str,
+        once: Option<&Once>,
+    ) -> Result<Option<Run>> {
         let runs = self.0.store.runs(id, Dropped::Hidden).await?;
         // Behind a run that waits there is an order to keep.
         let mut open = runs.into_iter().filter(|run| !run.phase.is_over());
@@ -114,15 +151,24 @@ impl Forge {
         }
         let conversation = self.attended().get(&run.id).and_then(|attended| attended.conversation.clone());
         let Some(conversation) = conversation else { return Ok(None) };
-        Ok(conversation.message(prompt).await?.then_some(run))
+        let Some(line) = conversation.message(prompt) else { return Ok(None) };
+        if once.is_some() {
+            // Before it is told, so that a server that dies in between knows what to look for.
+            let mut tx = self.0.store.begin().await?;
+            let telling = || Effect::Telling { run: run.id, line: line.clone() };
+            once::note(&mut tx, once, telling, None::<&()>).await?;
+            tx.commit().await?;
+        }
+        Ok(conversation.tell(&line).await?.then_some(run))
     }
 
     /// What is written when a message needed no run of its own.
-    async fn note_told(&self, site: &Site, along: &Along) -> Result<()> {
+    async fn note_told(&self, site: &Site, run: &Run, along: &Along<'_>) -> Result<()> {
         let Some(attempt) = &site.attempt else { return Ok(()) };
         let mut tx = self.0.store.begin().await?;
         draft::clear(&mut tx, attempt.id, &along.typed).await?;
         tx.attach_images(attempt.task_id, &along.images).await?;
+        once::note(&mut tx, along.once, || Effect::Run(run.id), None::<&()>).await?;
         tx.commit().await?;
         Ok(())
     }
@@ -245,7 +291,7 @@ impl Forge {
     }
 
     /// Writes a run and starts it, now or when its directory is free.
-    async fn add_run(&self, owner: RunOwner, site: &Site, action: Action, along: Along) -> Result<Run> {
+    async fn add_run(&self, owner: RunOwner, site: &Site, action: Action, along: Along<'_>) -> Result<Run> {
         let id = RunId::random();
         let entry = self.0.lanes.enter(&site.place, id);
         let mut site = site.clone();
@@ -275,7 +321,7 @@ impl Forge {
         self.run(id).await
     }
 
-    async fn write_run(&self, run: &Run, site: &Site, along: &Along) -> Result<()> {
+    async fn write_run(&self, run: &Run, site: &Site, along: &Along<'_>) -> Result<()> {
         let mut tx = self.0.store.begin().await?;
         park::end_parked(&mut tx, run.owner).await?;
         tx.insert_run(run).await?;
@@ -289,6 +335,7 @@ impl Forge {
         {
             tx.update_task(&task).await?;
         }
+        once::note(&mut tx, along.once, || Effect::Run(run.id), None::<&()>).await?;
         tx.commit().await?;
         Ok(())
     }

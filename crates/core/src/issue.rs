@@ -118,7 +118,7 @@ impl Forge {
     ) -> Result<IssueTask> {
         let (mut attempt, mut warning) = (None, None);
         if let Some(start) = options {
-            match self.create_attempt(CreateAttempt { task_id: issue.task_id, start }).await {
+            match self.create_attempt(CreateAttempt { task_id: issue.task_id, start }, None).await {
                 Ok(started) => (attempt, warning) = (Some(started.attempt), started.warning),
                 Err(error) => warning = Some(format!("the task was made but not started: {error}")),
             }

@@ -9,8 +9,9 @@ use forge_types::{AttemptId, ConflictOp, Merge, MergeId, Millis, RebaseAttempt, 
 
 use crate::branch::{Ground, tip_of};
 use crate::message::{own_message, squash_message};
+use crate::once::{self, Effect};
 use crate::task::moved;
-use crate::{Error, Forge, Result};
+use crate::{Error, Forge, Once, Result};
 
 /// How many commits are looked at for the message of a merge.
 const MAX_COMMITS: usize = 50;
@@ -30,7 +31,15 @@ pub enum RebaseOutcome {
 impl Forge {
     /// Lands an attempt: one squashed commit on its target branch. Without a message it bears the agent's own, else the
     /// task's.
-    pub async fn merge_attempt(&self, id: AttemptId, message: Option<&str>) -> Result<()> {
+    pub async fn merge_attempt(
+        &self,
+        id: AttemptId,
+        message: Option<&str>,
+        once: Option<&Once>,
+    ) -> Result<()> {
+        if let Some(once) = once.filter(|once| matches!(once.effect(), Some(Effect::Merge(_)))) {
+            return once.replay(Ok(()));
+        }
         self.commit_again(id).await?;
         let (_hold, ground) = self.hold_ground(id).await?;
         let Ground { site, attempt, repo } = &ground;
@@ -45,15 +54,13 @@ impl Forge {
         let merged = forge_git::squash_merge(repo, &site.place, branch, target, &message).await;
         let commit = match merged {
             Ok(merged) => merged.commit,
-            Err(GitError::NothingToMerge { branch: ours, target: theirs }) => {
-                match self.unrecorded_merge(&ground).await? {
-                    Some(commit) => commit,
-                    None => return Err(GitError::NothingToMerge { branch: ours, target: theirs }.into()),
-                }
+            // The target may have gone on since.
+            Err(error @ (GitError::NothingToMerge { .. } | GitError::Diverged(_))) => {
+                self.unrecorded_merge(&ground).await?.ok_or(error)?
             }
             Err(error) => return Err(error.into()),
         };
-        self.record_merge(&ground, commit).await?;
+        self.record_merge(&ground, commit, once).await?;
         self.recount(id).await;
         self.warm_up(&site.project);
         Ok(())
@@ -79,7 +86,8 @@ impl Forge {
         Ok(Some(commit).filter(|commit| recorded.iter().all(|merge| merge.commit() != Some(commit))))
     }
 
-    async fn record_merge(&self, ground: &Ground, merge_commit: String) -> Result<()> {
+    async fn record_merge(&self, ground: &Ground, merge_commit: String, once: Option<&Once>) -> Result<()> {
+        let effect = Effect::Merge(merge_commit.clone());
         let merge = Merge::Direct {
             id: MergeId::random(),
             task_attempt_id: ground.attempt.id,
@@ -94,6 +102,7 @@ impl Forge {
         {
             tx.update_task(&task).await?;
         }
+        once::note(&mut tx, once, || effect, Some(&())).await?;
         tx.commit().await?;
         Ok(())
     }

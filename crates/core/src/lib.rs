@@ -53,6 +53,7 @@ mod meter;
 mod mirror;
 mod notifier;
 mod omni;
+mod once;
 mod park;
 mod patch;
 mod pause;
@@ -97,6 +98,7 @@ use dispatch::Dispatcher;
 pub use dispatch::ProjectDispatch;
 use fleet::Fleet;
 use lane::Lanes;
+use once::Keys;
 use price::Prices;
 use quota::Quotas;
 use radar::Radar;
@@ -130,6 +132,7 @@ pub use land::RebaseOutcome;
 pub use login::{DeviceStart, LoginAnswer, LoginCheck};
 pub use mcp::McpAnswer;
 pub use omni::{OmniProbe, OmniProbed, OmniStatus};
+pub use once::{KeyedRequest, Once};
 pub use patch::{AttemptPatch, ChangeStat, PatchRequest};
 pub use pause::Pause;
 pub use place::{GcReport, GcRequest, KeptReport, RestoredReport, Standing, WorktreeLine, WorktreeReport};
@@ -202,6 +205,7 @@ pub(crate) struct Inner {
     http: forge_remote::Http,
     contacts: code_host::Contacts,
     lanes: Lanes,
+    keys: Keys,
     radar: Radar,
     surveys: Surveys,
     fleet: Fleet,
@@ -276,6 +280,7 @@ impl Forge {
             http,
             contacts: code_host::Contacts::default(),
             lanes: Lanes::default(),
+            keys: Keys::default(),
             radar: Radar::default(),
             surveys: Surveys::default(),
             fleet,

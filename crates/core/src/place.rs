@@ -367,6 +367,7 @@ impl Forge {
     }
 
     async fn make_round(&self) -> Result<()> {
+        self.forget_keys().await?;
         // An unmounted disk is not a thousand deleted worktrees.
         if !self.0.base.path().is_dir() {
             return Ok(());

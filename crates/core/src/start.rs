@@ -1,7 +1,9 @@
-//! Starting an attempt or an errand: check everything, then make the worktree, the rows and the process.
+//! Starting an attempt (or, in `errand`, an errand): check everything, then make the worktree, the rows and the process.
 //!
 //! Invariant: a start that is refused leaves no row, no branch and no directory. The worktree carries the attempt's
 //! id before the rows exist, so a crash in between is recognised and undone by the next start (see `recover`).
+
+mod errand;
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -12,36 +14,34 @@ use forge_run::agents::{self, Place};
 use forge_store::BeadTask;
 use forge_types::{
     Action, Attempt, AttemptId, AttemptStatus, AutoPr, Budget, CHAT_AGENT, CreateAttempt,
-    CreateAttemptOptions, CreateErrand, Errand, ErrandId, Executor, ImageId, Lease, Millis, ProfileId,
-    Project, ProjectId, Run, RunOwner, RunReason, ScriptContext, StartTask, Task, TaskStatus, TaskSummary,
-    Tokens,
+    CreateAttemptOptions, Executor, ImageId, Lease, Millis, ProfileId, Project, ProjectId, Run, RunOwner,
+    RunReason, ScriptContext, StartTask, Task, TaskStatus, TaskSummary, Tokens,
 };
+use serde::{Deserialize, Serialize};
 
 use crate::agent::agent_of;
 use crate::image::show_images;
 use crate::lane::Entry;
+use crate::once::{self, Effect};
 use crate::site::Site;
 use crate::task::{moved, new_task};
-use crate::{Error, Forge, Kind, Result};
+use crate::{Error, Forge, Kind, Once, Result};
+pub use errand::StartedErrand;
 
 /// Below this much free space a start is refused: git and the journal need room to finish what they begin.
 const MIN_FREE_BYTES: u64 = 64 << 20;
 
 /// A started task. `warning` tells why the process did not live, although the rows are complete.
+#[derive(Serialize, Deserialize)]
 pub struct Started {
     pub task: TaskSummary,
     pub attempt: Attempt,
     pub warning: Option<String>,
 }
 
+#[derive(Serialize, Deserialize)]
 pub struct StartedAttempt {
     pub attempt: Attempt,
-    pub warning: Option<String>,
-}
-
-pub struct StartedErrand {
-    pub errand: Errand,
-    pub run: Option<Run>,
     pub warning: Option<String>,
 }
 
@@ -60,6 +60,19 @@ pub(crate) enum Begin {
     Setup,
 }
 
+/// Under which id an attempt comes to be, and for which request.
+#[derive(Clone, Copy)]
+struct Name<'a> {
+    id: AttemptId,
+    once: Option<&'a Once>,
+}
+
+impl<'a> Name<'a> {
+    fn new(once: Option<&'a Once>) -> Self {
+        Self { id: AttemptId::random(), once }
+    }
+}
+
 /// A request that passed every check.
 struct Checked {
     project: Project,
@@ -72,12 +85,24 @@ struct Checked {
 }
 
 impl Forge {
-    pub async fn start_task(&self, request: StartTask) -> Result<Started> {
-        let started = self.start_new(request, AttemptId::random(), None, Begin::Agent).await?;
-        let task = started.attempt.task_id;
-        let summary = self.0.store.task_summary(task).await?;
-        let summary = summary.ok_or_else(|| Error::not_found(format!("Task not found: {task}")))?;
-        Ok(Started { task: summary, attempt: started.attempt, warning: started.warning })
+    pub async fn start_task(&self, request: StartTask, once: Option<&Once>) -> Result<Started> {
+        if let Some((once, id)) = attempt_of(once) {
+            return Ok(once.replay(match once.answer() {
+                Some(started) => started,
+                None => {
+                    self.whole_start(StartedAttempt { attempt: self.attempt(id).await?, warning: None })
+                        .await?
+                }
+            }));
+        }
+        let started = self.start_new(request, Name::new(once), None, Begin::Agent).await?;
+        let started = self.whole_start(started).await?;
+        self.keep_answer(once, &started).await;
+        Ok(started)
+    }
+
+    async fn whole_start(&self, StartedAttempt { attempt, warning }: StartedAttempt) -> Result<Started> {
+        Ok(Started { task: self.task_summary(attempt.task_id).await?, attempt, warning })
     }
 
     /// Starts a bead, as a task of its own or as one more attempt at the task that it is already, under an id that is
@@ -93,16 +118,16 @@ impl Forge {
         match known {
             Some(task) => {
                 let checked = self.check(task.project_id, "task_id", &request.start).await?;
-                self.start(id, checked, task, TaskRow::Known, true, begin).await
+                self.start(Name { id, once: None }, checked, task, TaskRow::Known, true, begin).await
             }
-            None => self.start_new(request, id, Some(lease), begin).await,
+            None => self.start_new(request, Name { id, once: None }, Some(lease), begin).await,
         }
     }
 
     async fn start_new(
         &self,
         request: StartTask,
-        id: AttemptId,
+        name: Name<'_>,
         lease: Option<&Lease>,
         begin: Begin,
     ) -> Result<StartedAttempt> {
@@ -118,16 +143,29 @@ impl Forge {
             bead: lease.bead.clone(),
             task_id: task.id,
         });
-        self.start(id, checked, task, TaskRow::New { images, bead }, in_worktree, begin).await
+        self.start(name, checked, task, TaskRow::New { images, bead }, in_worktree, begin).await
     }
 
-    pub async fn create_attempt(&self, request: CreateAttempt) -> Result<StartedAttempt> {
+    pub async fn create_attempt(
+        &self,
+        request: CreateAttempt,
+        once: Option<&Once>,
+    ) -> Result<StartedAttempt> {
+        if let Some((once, id)) = attempt_of(once) {
+            return Ok(once.replay(match once.answer() {
+                Some(started) => started,
+                None => StartedAttempt { attempt: self.attempt(id).await?, warning: None },
+            }));
+        }
         let found = self.0.store.task(request.task_id).await?;
         let task =
             found.ok_or_else(|| Error::not_found(format!("task_id: Task not found: {}", request.task_id)))?;
         let in_worktree = request.start.use_worktree.unwrap_or(task.status != TaskStatus::Agent);
         let checked = self.check(task.project_id, "task_id", &request.start).await?;
-        self.start(AttemptId::random(), checked, task, TaskRow::Known, in_worktree, Begin::Agent).await
+        let name = Name::new(once);
+        let started = self.start(name, checked, task, TaskRow::Known, in_worktree, Begin::Agent).await?;
+        self.keep_answer(once, &started).await;
+        Ok(started)
     }
 
     /// Whether such a start would be refused.
@@ -193,7 +231,7 @@ impl Forge {
 
     async fn start(
         &self,
-        id: AttemptId,
+        Name { id, once }: Name<'_>,
         checked: Checked,
         mut task: Task,
         row: TaskRow,
@@ -228,7 +266,7 @@ impl Forge {
             task.status = TaskStatus::InProgress;
             task.updated_at = Millis::now();
         }
-        if let Err(error) = self.write_start(&task, row, &attempt, run.as_ref()).await {
+        if let Err(error) = self.write_start(&task, row, &attempt, run.as_ref(), once).await {
             if let Some(run) = &run {
                 self.0.lanes.leave(&place, run.id);
             }
@@ -253,6 +291,7 @@ impl Forge {
         row: TaskRow,
         attempt: &Attempt,
         run: Option<&Run>,
+        once: Option<&Once>,
     ) -> Result<()> {
         let mut tx = self.0.store.begin().await?;
         match row {
@@ -280,6 +319,7 @@ impl Forge {
         if let Some(run) = run {
             tx.insert_run(run).await?;
         }
+        once::note(&mut tx, once, || Effect::Attempt(attempt.id), None::<&()>).await?;
         tx.commit().await?;
         Ok(())
     }
@@ -319,45 +359,13 @@ impl Forge {
             Err(error) => tracing::warn!(project = %site.project.name, %error, "copy_files failed"),
         }
     }
+}
 
-    pub async fn start_errand(&self, request: CreateErrand) -> Result<StartedErrand> {
-        let options = CreateAttemptOptions {
-            executor_profile_id: request.executor_profile_id,
-            base_branch: request.base_branch,
-            use_worktree: None,
-            auto_pr: None,
-            max_cost_usd: None,
-        };
-        let checked = self.check(request.project_id, "project_id", &options).await?;
-        let _turn = self.0.turns.acquire().await.map_err(|cause| Error::internal("closing", cause))?;
-        let id = ErrandId::random();
-        let worktree = self.claim(&checked, &Naming::Errand { id }).await?;
-        let errand = new_errand(id, request.prompt, &checked, &worktree);
-        let action = Action::agent(errand.prompt.clone(), checked.profile.clone(), None);
-        let run_id = forge_types::RunId::random();
-        let entry = self.0.lanes.enter(&worktree.path, run_id);
-        let run = new_run(run_id, RunOwner::Errand(id), action, Some(checked.tip.commit.clone()), entry);
-        if let Err(error) = self.write_errand(&errand, &run).await {
-            self.0.lanes.leave(&worktree.path, run_id);
-            self.undo_claim(&checked, Owner::Errand(id), Some(&worktree)).await;
-            return Err(error);
-        }
-        self.warm_up(&checked.project);
-        let site = Site::errand(checked.project, &errand);
-        let warning = self.go(run, &site).await.err().map(|error| error.to_string());
-        let run = match warning {
-            Some(_) => None,
-            None => Some(self.run(run_id).await?),
-        };
-        Ok(StartedErrand { errand, run, warning })
-    }
-
-    async fn write_errand(&self, errand: &Errand, run: &Run) -> Result<()> {
-        let mut tx = self.0.store.begin().await?;
-        tx.insert_errand(errand).await?;
-        tx.insert_run(run).await?;
-        tx.commit().await?;
-        Ok(())
+/// The attempt that an earlier request under the same key made.
+fn attempt_of(once: Option<&Once>) -> Option<(&Once, AttemptId)> {
+    match once.map(|once| (once, once.effect())) {
+        Some((once, Some(Effect::Attempt(id)))) => Some((once, *id)),
+        _ => None,
     }
 }
 
@@ -436,23 +444,6 @@ fn new_attempt(
         auto_pr: checked.auto_pr.clone().filter(|_| worktree.is_some()),
         cost_usd: None,
         max_cost_usd: checked.max_cost_usd,
-    }
-}
-
-fn new_errand(id: ErrandId, prompt: String, checked: &Checked, worktree: &Worktree) -> Errand {
-    let now = Millis::now();
-    Errand {
-        id,
-        project_id: checked.project.id,
-        branch: worktree.branch.clone(),
-        target_branch: checked.base_branch.clone(),
-        executor: checked.profile.executor.to_string(),
-        variant: checked.profile.variant.clone(),
-        container_ref: Some(worktree.path.to_string_lossy().into_owned()),
-        prompt,
-        worktree_deleted: false,
-        created_at: now,
-        updated_at: now,
     }
 }
 

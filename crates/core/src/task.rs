@@ -10,7 +10,8 @@ use forge_types::{
 };
 use futures_util::{Stream, StreamExt};
 
-use crate::{Error, Forge, Result, label};
+use crate::once::Effect;
+use crate::{Error, Forge, Once, Result, label};
 
 impl Forge {
     /// The tasks of a project, newest first, as the database yields them.
@@ -31,21 +32,41 @@ impl Forge {
         Ok(self.0.store.tasks_snapshot(project).await?)
     }
 
-    pub async fn create_task(&self, request: CreateTask) -> Result<Task> {
+    pub async fn create_task(&self, request: CreateTask, once: Option<&Once>) -> Result<Task> {
+        if let Some(task) = self.made_task(once).await? {
+            return Ok(task);
+        }
         let project_id = request.project_id;
         let images = request.image_ids.clone().unwrap_or_default();
         let task = new_task(request, TaskStatus::Todo)?;
+        let key = once.map(|once| once.row(&Effect::Task(task.id), Some(&task))).transpose()?;
         if !images.is_empty() {
             self.check_images(&images).await?;
             let mut tx = self.0.store.begin().await?;
             tx.insert_task(&task, false).await.map_err(|error| unknown_reference(error, project_id))?;
             tx.attach_images(task.id, &images).await?;
+            if let Some(key) = key {
+                tx.put_keyed(&key).await?;
+            }
             tx.commit().await?;
             return Ok(task);
         }
         // The foreign key is the check: one statement instead of a look-up on the hot path.
-        self.0.store.create_task(&task).await.map_err(|error| unknown_reference(error, project_id))?;
+        let created = self.0.store.create_task(&task, key).await;
+        created.map_err(|error| unknown_reference(error, project_id))?;
         Ok(task)
+    }
+
+    /// The task that an earlier request under the same key made.
+    async fn made_task(&self, once: Option<&Once>) -> Result<Option<Task>> {
+        let Some((once, Effect::Task(id))) = once.and_then(|once| Some((once, once.effect()?))) else {
+            return Ok(None);
+        };
+        let task = match once.answer() {
+            Some(task) => task,
+            None => self.task(*id).await?,
+        };
+        Ok(Some(once.replay(task)))
     }
 
     pub async fn task(&self, id: TaskId) -> Result<Task> {

@@ -12,6 +12,7 @@ mod extract;
 mod listen;
 mod mcp;
 mod media;
+mod once;
 mod openapi;
 mod page;
 mod routes;

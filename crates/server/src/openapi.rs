@@ -64,8 +64,11 @@ pub(crate) fn document(version: &str) -> Value {
 
 fn describe(route: &Route) -> Value {
     let shape = shape::of(route);
-    let parameters: Vec<Value> =
+    let mut parameters: Vec<Value> =
         path_names(route.path).map(in_path).chain(route.query.split_whitespace().map(in_query)).collect();
+    if route.once {
+        parameters.push(idempotency_key());
+    }
     let mut responses = Map::new();
     responses.insert(shape.status.to_owned(), success(route.kind, shape.data));
     for status in failures(route, shape.body) {
@@ -120,6 +123,16 @@ fn in_query(word: &str) -> Value {
         _ => json!({"type": "string"}),
     };
     json!({"name": name, "in": "query", "required": name == word, "schema": schema})
+}
+
+fn idempotency_key() -> Value {
+    json!({
+        "name": "Idempotency-Key", "in": "header", "required": false,
+        "schema": {"type": "string", "minLength": 1, "maxLength": 255},
+        "description": "A name, such as a UUID, under which this request has one effect. Sent again within 24 hours it gets \
+            the same answer, with `Idempotency-Replayed: true`; an equal request under way is waited for (409 after 30 s). \
+            With another body or path it is refused (422). A request that was refused may be sent again.",
+    })
 }
 
 fn success(kind: RouteKind, data: &str) -> Value {
@@ -188,6 +201,9 @@ fn failures(route: &Route, body: &str) -> Vec<&'static str> {
     }
     if route.method != "GET" {
         statuses.push("409");
+    }
+    if route.once {
+        statuses.extend(["400", "408", "413", "422"]);
     }
     statuses.sort_unstable();
     statuses.dedup();

@@ -18,7 +18,7 @@ use crate::routes::{
     files, folders, forge, images, import, issues, mcp, meta, profiles, projects, pulls, routing, runs,
     sounds, tags, tasks, templates, usage, workers, worktrees,
 };
-use crate::{App, door, page, stream, trace};
+use crate::{App, door, once, page, stream, trace};
 
 /// What a route answers with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,20 +45,25 @@ pub struct Route {
     pub group: &'static str,
     /// Query parameters, separated by blanks; optional ones end in `?`.
     pub query: &'static str,
+    /// Whether the route honours `Idempotency-Key`.
+    pub once: bool,
     handler: fn() -> MethodRouter<App>,
 }
 
 macro_rules! table {
-    ($($group:ident { $($method:ident $path:literal $kind:ident $handler:path $([$query:literal])?;)* })*) => {
+    ($($group:ident { $($method:ident $path:literal $kind:ident $handler:path $([$query:literal])? $({ $once:ident })?;)* })*) => {
         &[$($(Route {
             method: stringify!($method),
             path: $path,
             kind: RouteKind::$kind,
             group: stringify!($group),
             query: concat!($($query)?),
+            once: table!(@ $($once)?),
             handler: || $method($handler),
         },)*)*]
     };
+    (@ once) => { true };
+    (@) => { false };
 }
 
 static ROUTES: &[Route] = table! {
@@ -93,18 +98,18 @@ static ROUTES: &[Route] = table! {
     }
     tasks {
         GET "/api/tasks" Json tasks::list ["project_id limit? offset?"];
-        POST "/api/tasks" Json tasks::create;
-        POST "/api/tasks/create-and-start" Json tasks::start;
+        POST "/api/tasks" Json tasks::create { once };
+        POST "/api/tasks/create-and-start" Json tasks::start { once };
         GET "/api/tasks/stream/ws" WebSocket stream::tasks::watch ["project_id after?"];
         GET "/api/tasks/stream/sse" EventStream stream::tasks::watch ["project_id after?"];
         GET "/api/tasks/stream" Json stream::tasks::watch ["project_id after? wait_ms?"];
         GET "/api/tasks/{task_id}" Json tasks::show;
         PUT "/api/tasks/{task_id}" Json tasks::update;
         DELETE "/api/tasks/{task_id}" Json tasks::delete;
-        POST "/api/tasks/{task_id}/attempts/start" Json attempts::start;
+        POST "/api/tasks/{task_id}/attempts/start" Json attempts::start { once };
         GET "/api/projects/{project_id}/tasks" Json tasks::list_in_project ["limit? offset?"];
-        POST "/api/projects/{project_id}/tasks" Json tasks::create_in_project;
-        POST "/api/projects/{project_id}/tasks/create-and-start" Json tasks::start_in_project;
+        POST "/api/projects/{project_id}/tasks" Json tasks::create_in_project { once };
+        POST "/api/projects/{project_id}/tasks/create-and-start" Json tasks::start_in_project { once };
         POST "/api/projects/{project_id}/tasks/from-issue" Json issues::create;
         GET "/api/projects/{project_id}/tasks/stream/ws" WebSocket stream::tasks::watch_in_project ["after?"];
         GET "/api/projects/{project_id}/tasks/{task_id}" Json tasks::show;
@@ -113,9 +118,9 @@ static ROUTES: &[Route] = table! {
     }
     task_attempts {
         GET "/api/task-attempts" Json attempts::list ["task_id? project_id? limit? offset?"];
-        POST "/api/task-attempts" Json attempts::create;
+        POST "/api/task-attempts" Json attempts::create { once };
         GET "/api/task-attempts/{attempt_id}" Json attempts::show;
-        POST "/api/task-attempts/{attempt_id}/follow-up" Json attempts::follow_up;
+        POST "/api/task-attempts/{attempt_id}/follow-up" Json attempts::follow_up { once };
         POST "/api/task-attempts/{attempt_id}/replace-process" Json attempts::replace_run;
         POST "/api/task-attempts/{attempt_id}/run-agent-setup" Json attempts::set_up_agent;
         PUT "/api/task-attempts/{attempt_id}/budget" Json attempts::set_budget;
@@ -126,7 +131,7 @@ static ROUTES: &[Route] = table! {
         POST "/api/task-attempts/{attempt_id}/draft/queue" Json drafts::queue ["type"];
         POST "/api/task-attempts/{attempt_id}/stop" Json attempts::stop;
         GET "/api/task-attempts/{attempt_id}/branch-status" Json branches::status;
-        POST "/api/task-attempts/{attempt_id}/merge" Json branches::merge;
+        POST "/api/task-attempts/{attempt_id}/merge" Json branches::merge { once };
         POST "/api/task-attempts/{attempt_id}/rebase" Json branches::rebase;
         POST "/api/task-attempts/{attempt_id}/conflicts/abort" Json branches::abort_conflicts;
         POST "/api/task-attempts/{attempt_id}/conflicts/resolve" Json branches::resolve_conflicts;
@@ -302,9 +307,13 @@ pub fn routes() -> &'static [Route] {
 pub(crate) fn build(app: App) -> Router {
     let mut router = Router::new();
     for route in ROUTES {
-        router = router.route(route.path, (route.handler)());
+        let handler = || match route.once {
+            true => (route.handler)().route_layer(middleware::from_fn_with_state(app.clone(), once::keep)),
+            false => (route.handler)(),
+        };
+        router = router.route(route.path, handler());
         if is_collection(route.path) {
-            router = router.route(&format!("{}/", route.path), (route.handler)());
+            router = router.route(&format!("{}/", route.path), handler());
         }
     }
     router

@@ -12,6 +12,7 @@ use tokio::sync::{OwnedMutexGuard, oneshot};
 
 use crate::document;
 use crate::error::{Result, StoreError};
+use crate::idempotency::{self, Keyed};
 use crate::log::{self, rows_of};
 use crate::store::{Inner, Store};
 use crate::tx::{Tx, Writer};
@@ -20,19 +21,22 @@ use crate::write::json;
 /// More in one transaction would keep the others waiting for longer than it saves.
 const BATCH: usize = 32;
 
+/// A task, and the key of the request for it if it had one.
+type Made = (Task, Option<Keyed>);
+
 /// Tasks that wait for the writer.
 #[derive(Default)]
 pub(crate) struct Crowd(Mutex<Vec<Waiting>>);
 
 struct Waiting {
-    task: Task,
+    made: Made,
     tell: oneshot::Sender<Result<()>>,
 }
 
 impl Crowd {
-    fn join(&self, task: &Task) -> oneshot::Receiver<Result<()>> {
+    fn join(&self, task: &Task, key: Option<Keyed>) -> oneshot::Receiver<Result<()>> {
         let (tell, told) = oneshot::channel();
-        let waiting = Waiting { task: task.clone(), tell };
+        let waiting = Waiting { made: (task.clone(), key), tell };
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(waiting);
         told
     }
@@ -46,8 +50,8 @@ impl Crowd {
 
 impl Store {
     /// Creates one visible task, together with whatever others are being created just now.
-    pub async fn create_task(&self, task: &Task) -> Result<()> {
-        let mut told = self.0.crowd.join(task);
+    pub async fn create_task(&self, task: &Task, key: Option<Keyed>) -> Result<()> {
+        let mut told = self.0.crowd.join(task, key);
         loop {
             let writer = tokio::select! {
                 biased;
@@ -67,7 +71,7 @@ fn cut_off() -> StoreError {
 }
 
 async fn write(store: Arc<Inner>, writer: OwnedMutexGuard<Writer>, batch: Vec<Waiting>) {
-    let (tasks, tells): (Vec<Task>, Vec<_>) = batch.into_iter().map(|one| (one.task, one.tell)).unzip();
+    let (tasks, tells): (Vec<Made>, Vec<_>) = batch.into_iter().map(|one| (one.made, one.tell)).unzip();
     let answers = match insert(store, writer, &tasks).await {
         Ok(answers) => answers,
         Err(error) => tasks.iter().map(|_| Err(again(&error))).collect(),
@@ -90,7 +94,7 @@ fn again(error: &StoreError) -> StoreError {
 async fn insert(
     store: Arc<Inner>,
     writer: OwnedMutexGuard<Writer>,
-    tasks: &[Task],
+    tasks: &[Made],
 ) -> Result<Vec<Result<()>>> {
     let mut tx = Tx::join(store, writer);
     if tx.create_tasks(tasks).await.is_ok() {
@@ -98,8 +102,12 @@ async fn insert(
     }
     tx.restart().await?;
     let mut answers = Vec::with_capacity(tasks.len());
-    for task in tasks {
-        answers.push(tx.insert_task(task, false).await);
+    for (task, key) in tasks {
+        let answer = tx.insert_task(task, false).await;
+        if let (Ok(()), Some(key)) = (&answer, key) {
+            tx.put_keyed(key).await?;
+        }
+        answers.push(answer);
     }
     tx.finish().await?;
     Ok(answers)
@@ -107,18 +115,24 @@ async fn insert(
 
 impl Tx {
     /// The whole transaction as one call to the connection's thread.
-    async fn create_tasks(&mut self, tasks: &[Task]) -> Result<()> {
-        let created = tasks.iter().map(document::created).collect::<Result<Vec<_>>>()?;
+    async fn create_tasks(&mut self, tasks: &[Made]) -> Result<()> {
+        let created = tasks.iter().map(|(task, _)| document::created(task)).collect::<Result<Vec<_>>>()?;
         let (events, documents): (Vec<Event>, Vec<String>) = created.into_iter().unzip();
         let bodies = log::bodies(&events)?;
+        let keys: Vec<&Keyed> = tasks.iter().filter_map(|(_, key)| key.as_ref()).collect();
+        let bound = 11 * tasks.len();
+        let insert_keys = match keys.len() {
+            0 => String::new(),
+            count => format!("{};", idempotency::insert(bound, count)),
+        };
         let sql = format!(
             "BEGIN IMMEDIATE; INSERT INTO tasks (id, project_id, title, description, status, parent_attempt_id, hidden, \
-             created_ms, updated_ms, labels, document) VALUES {}; {}; COMMIT",
+             created_ms, updated_ms, labels, document) VALUES {}; {insert_keys} {}; COMMIT",
             rows_of(0, tasks.len(), 11),
-            log::insert_events(11 * tasks.len(), events.len()),
+            log::insert_events(bound + idempotency::COLUMNS * keys.len(), events.len()),
         );
         let mut query = sqlx::query_scalar(AssertSqlSafe(sql));
-        for (task, document) in tasks.iter().zip(&documents) {
+        for ((task, _), document) in tasks.iter().zip(&documents) {
             query = query
                 .bind(task.id.to_string())
                 .bind(task.project_id.to_string())
@@ -131,6 +145,10 @@ impl Tx {
                 .bind(task.updated_at.0)
                 .bind(json(&task.labels)?)
                 .bind(document);
+        }
+        for row in keys {
+            query = query.bind(&row.key).bind(&row.route).bind(&row.fingerprint);
+            query = query.bind(&row.effect).bind(&row.answer).bind(row.created_at.0);
         }
         let query = log::bind_events(query, &events, &bodies, Millis::now());
         self.run_whole(query, events, &bodies).await

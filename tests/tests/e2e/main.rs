@@ -47,6 +47,7 @@ mod login;
 mod mcp;
 mod mirror;
 mod notice;
+mod once;
 mod owners;
 mod parking;
 mod program;

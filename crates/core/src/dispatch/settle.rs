@@ -147,9 +147,9 @@ impl Forge {
 
     /// Merges an attempt; others may have been merged since it began.
     async fn merge_upon(&self, id: AttemptId) -> Result<()> {
-        let Err(error) = self.merge_attempt(id, None).await else { return Ok(()) };
+        let Err(error) = self.merge_attempt(id, None, None).await else { return Ok(()) };
         match self.rebase_attempt(id, RebaseAttempt::default()).await? {
-            RebaseOutcome::Done => self.merge_attempt(id, None).await,
+            RebaseOutcome::Done => self.merge_attempt(id, None, None).await,
             RebaseOutcome::Conflicts { message } => Err(Error::conflict(message)),
             RebaseOutcome::InProgress => Err(error),
         }

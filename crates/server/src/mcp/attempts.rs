@@ -82,7 +82,8 @@ async fn start_task_attempt(call: Call, arguments: StartArguments) -> Outcome {
         use_worktree: None,
         auto_pr: None,
     };
-    let started = call.forge.create_attempt(CreateAttempt { task_id: arguments.task_id.0, start }).await?;
+    let started =
+        call.forge.create_attempt(CreateAttempt { task_id: arguments.task_id.0, start }, None).await?;
     let attempt = &started.attempt;
     Ok(json!({
         "task_id": attempt.task_id,
@@ -121,7 +122,7 @@ async fn get_task_attempt(call: Call, arguments: AttemptArgument) -> Outcome {
 async fn follow_up(call: Call, arguments: FollowUpArguments) -> Outcome {
     let id = arguments.attempt_id.0;
     let message = filled("message", &arguments.message, "what the agent is to be told")?;
-    let run = call.forge.follow_up(id, FollowUp::saying(message.to_owned())).await?;
+    let run = call.forge.follow_up(id, FollowUp::saying(message.to_owned()), None).await?;
     let attempt = call.forge.attempt(id).await?;
     let url = url(&call.forge, &attempt);
     Ok(json!({"success": true, "attempt_id": id, "process_id": run.id, "url": url}).into())

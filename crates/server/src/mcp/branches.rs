@@ -83,7 +83,7 @@ fn stuck(message: &str) -> Fault {
 
 async fn merge_task_attempt(call: Call, arguments: AttemptArgument) -> Outcome {
     let id = arguments.attempt_id.0;
-    call.forge.merge_attempt(id, None).await?;
+    call.forge.merge_attempt(id, None, None).await?;
     let merges = call.forge.merges(id).await?;
     let commit = merges.first().and_then(|merge| merge.commit());
     tell_with(&call, id, json!({"merged": true, "merge_commit": commit})).await

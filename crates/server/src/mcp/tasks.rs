@@ -134,7 +134,7 @@ async fn create_task(call: Call, arguments: CreateArguments) -> Outcome {
         image_ids: None,
         labels: arguments.labels,
     };
-    let task = call.forge.create_task(request).await?;
+    let task = call.forge.create_task(request, None).await?;
     let url = url(&call.forge, &task);
     Ok(json!({"task_id": task.id, "project_id": task.project_id, "url": url}).into())
 }
@@ -159,7 +159,7 @@ async fn create_task_and_start(call: Call, arguments: StartArguments) -> Outcome
             labels: arguments.labels,
         },
     };
-    let started = call.forge.start_task(request).await?;
+    let started = call.forge.start_task(request, None).await?;
     let mut told = tell(&call.forge, &started.task);
     told["project_id"] = json!(started.task.task.project_id);
     told["task_id"] = json!(started.task.task.id);

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use crate::envelope::{Answer, Fault, ok, warn};
 use crate::extract::{Id, Params, Payload, decode_value};
+use crate::once::Key;
 use crate::wire;
 
 pub(crate) async fn list(State(forge): State<Forge>, params: Params) -> Answer {
@@ -23,14 +24,19 @@ pub(crate) async fn list(State(forge): State<Forge>, params: Params) -> Answer {
     Ok(ok(forge.listed_attempts(of, params.page()?).await?))
 }
 
-pub(crate) async fn create(State(forge): State<Forge>, Payload(request): Payload<CreateAttempt>) -> Answer {
-    let started = forge.create_attempt(request).await?;
+pub(crate) async fn create(
+    State(forge): State<Forge>,
+    key: Key,
+    Payload(request): Payload<CreateAttempt>,
+) -> Answer {
+    let started = forge.create_attempt(request, key.once()).await?;
     Ok(warn(started.attempt, started.warning))
 }
 
 /// The task is named by the path, and the profile may be called `executor`.
 pub(crate) async fn start(
     state: State<Forge>,
+    key: Key,
     Id(task): Id<TaskId>,
     Payload(mut body): Payload<Value>,
 ) -> Answer {
@@ -40,7 +46,7 @@ pub(crate) async fn start(
             fields.entry("executor_profile_id").or_insert(executor);
         }
     }
-    create(state, Payload(decode_value(&body)?)).await
+    create(state, key, Payload(decode_value(&body)?)).await
 }
 
 pub(crate) async fn show(State(forge): State<Forge>, Id(id): Id<AttemptId>) -> Answer {
@@ -56,10 +62,11 @@ pub(crate) async fn show(State(forge): State<Forge>, Id(id): Id<AttemptId>) -> A
 
 pub(crate) async fn follow_up(
     State(forge): State<Forge>,
+    key: Key,
     Id(id): Id<AttemptId>,
     Payload(request): Payload<FollowUp>,
 ) -> Answer {
-    Ok(ok(wire::process(&forge.follow_up(id, request).await?)))
+    Ok(ok(wire::process(&forge.follow_up(id, request, key.once()).await?)))
 }
 
 pub(crate) async fn replace_run(

@@ -9,6 +9,7 @@ use serde_json::json;
 
 use crate::envelope::{Answer, Fault, ok, refuse};
 use crate::extract::{BODY_LIMIT, Id, OptionalPayload, Params, Payload, read};
+use crate::once::Key;
 use crate::wire;
 
 /// The whole of an answer is in memory.
@@ -33,10 +34,15 @@ pub(crate) async fn diff(State(forge): State<Forge>, Id(id): Id<AttemptId>, para
 }
 
 /// Clients send anything here: a body that is no object with a message is none.
-pub(crate) async fn merge(State(forge): State<Forge>, Id(id): Id<AttemptId>, request: Request) -> Answer {
+pub(crate) async fn merge(
+    State(forge): State<Forge>,
+    key: Key,
+    Id(id): Id<AttemptId>,
+    request: Request,
+) -> Answer {
     let body = read(request, BODY_LIMIT).await.unwrap_or_default();
     let request: MergeAttempt = serde_json::from_slice(&body).unwrap_or_default();
-    Ok(ok(forge.merge_attempt(id, request.message.as_deref()).await?))
+    Ok(ok(forge.merge_attempt(id, request.message.as_deref(), key.once()).await?))
 }
 
 pub(crate) async fn rebase(

@@ -18,6 +18,7 @@ use serde_json::Value;
 
 use crate::envelope::{Answer, ok, warn};
 use crate::extract::{Id, Params, Payload, decode_value};
+use crate::once::Key;
 use crate::wire;
 
 const CHUNK: usize = 64 << 10;
@@ -39,32 +40,42 @@ pub(crate) async fn list_in_project(
     write_list(blocks, Some(latest)).await
 }
 
-pub(crate) async fn create(State(forge): State<Forge>, Payload(request): Payload<CreateTask>) -> Answer {
-    Ok(ok(forge.create_task(request).await?))
+pub(crate) async fn create(
+    State(forge): State<Forge>,
+    key: Key,
+    Payload(request): Payload<CreateTask>,
+) -> Answer {
+    Ok(ok(forge.create_task(request, key.once()).await?))
 }
 
 pub(crate) async fn create_in_project(
-    State(forge): State<Forge>,
+    state: State<Forge>,
+    key: Key,
     Id(project): Id<ProjectId>,
     Payload(mut body): Payload<Value>,
 ) -> Answer {
     fill_project(&mut body, project);
-    Ok(ok(forge.create_task(decode_value(&body)?).await?))
+    create(state, key, Payload(decode_value(&body)?)).await
 }
 
-pub(crate) async fn start(State(forge): State<Forge>, Payload(request): Payload<StartTask>) -> Answer {
-    let started = forge.start_task(request).await?;
+pub(crate) async fn start(
+    State(forge): State<Forge>,
+    key: Key,
+    Payload(request): Payload<StartTask>,
+) -> Answer {
+    let started = forge.start_task(request, key.once()).await?;
     Ok(warn(wire::started_task(&started), started.warning.clone()))
 }
 
 pub(crate) async fn start_in_project(
     state: State<Forge>,
+    key: Key,
     Id(project): Id<ProjectId>,
     Payload(mut body): Payload<Value>,
 ) -> Answer {
     fill_project(body.get_mut("task").unwrap_or(&mut Value::Null), project);
     fill_project(&mut body, project);
-    start(state, Payload(decode_value(&body)?)).await
+    start(state, key, Payload(decode_value(&body)?)).await
 }
 
 pub(crate) async fn show(State(forge): State<Forge>, Id(id): Id<TaskId>) -> Answer {

@@ -9,6 +9,7 @@ mod faults;
 mod frames;
 mod images;
 mod mcp;
+mod once;
 mod openapi;
 mod page;
 mod projects;

@@ -51,7 +51,17 @@ impl World {
     }
 
     async fn build(door: Door, exe: PathBuf) -> Self {
-        let dir = tempfile::tempdir().unwrap();
+        Self::open(tempfile::tempdir().unwrap(), door, exe).await
+    }
+
+    /// The next server on the same home.
+    pub async fn again(self) -> Self {
+        self.shutdown.cancel();
+        self.forge.close(AgentsOnExit::Stop).await;
+        Self::open(self.dir, door(), keeper()).await
+    }
+
+    async fn open(dir: TempDir, door: Door, exe: PathBuf) -> Self {
         // Nothing here may reach out into the world.
         let settings =
             json!({"hosts": {"github.com": {"api": "http://127.0.0.1:9", "web": "http://127.0.0.1:9"}}});
@@ -87,6 +97,10 @@ impl World {
         let (status, body) = self.ask("POST", "/api/projects", Some(body)).await;
         assert_eq!((status, &body["success"]), (StatusCode::OK, &json!(true)), "{body}");
         body["data"]["id"].as_str().unwrap().to_owned()
+    }
+
+    pub fn git_in(&self, path: &str, args: &[&str]) {
+        git(&[&["-C", path], args].concat());
     }
 
     pub async fn task(&self, project: &str, title: &str) -> String {

@@ -18,7 +18,7 @@ async fn one_bad_task_in_a_crowd_fails_alone() {
         tokio::spawn(async move {
             let owner = if n % 10 == 7 { ProjectId::random() } else { home };
             let task = task(owner, n);
-            (n, task.id, store.create_task(&task).await)
+            (n, task.id, store.create_task(&task, None).await)
         })
     });
     let mut created = Vec::new();
@@ -49,7 +49,7 @@ async fn a_task_whose_creator_goes_away_is_told_of_if_it_exists() {
     let before = tx.commit().await.unwrap();
     for n in 0..200 {
         let task = task(home.id, n);
-        let mut creation = Box::pin(store.create_task(&task));
+        let mut creation = Box::pin(store.create_task(&task, None));
         let _pending_or_done = futures_util::poll!(&mut creation);
         // Sometimes the statement is carried out before its caller is gone, sometimes not even begun.
         if n % 2 == 0 {
@@ -57,7 +57,7 @@ async fn a_task_whose_creator_goes_away_is_told_of_if_it_exists() {
         }
     }
     let last = task(home.id, 1000);
-    store.create_task(&last).await.unwrap();
+    store.create_task(&last, None).await.unwrap();
     let (newest, tasks) = store.tasks_snapshot(home.id).await.unwrap();
     let told = store.events_after(before, 1000).await.unwrap();
     assert_eq!(told.last().map(|record| record.seq), Some(newest));

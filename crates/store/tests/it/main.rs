@@ -9,6 +9,7 @@ mod desk;
 mod fixture;
 mod fleet;
 mod follow;
+mod idempotency;
 mod lists;
 mod pulls;
 mod schema;
