@@ -1,10 +1,27 @@
 // One server: where it is, who we are, and how a route is called.
-// Invariant: a token travels only in the Authorization header; no call waits longer than the time limit.
+// Invariant: a token travels only in the Authorization header; no call waits longer than the time limit. A call that makes
+// something carries a key, and the same one when it is made again because its answer was lost, so the server does it once.
 
 import { ForgeError } from "./error.js";
 import type { Routes } from "./types.js";
 
 const TIME_LIMIT_MS = 120_000;
+/** Pauses before a call whose answer was lost is made again. */
+const LOST_PAUSES_MS = [200, 1000];
+/** How many calls without an answer are remembered. */
+const LOST_MAX = 100;
+
+/** The calls that the server carries out once per key. */
+const ONCE: ReadonlySet<string> = new Set<keyof Routes>([
+  "POST /api/tasks",
+  "POST /api/tasks/create-and-start",
+  "POST /api/projects/{project_id}/tasks",
+  "POST /api/projects/{project_id}/tasks/create-and-start",
+  "POST /api/tasks/{task_id}/attempts/start",
+  "POST /api/task-attempts",
+  "POST /api/task-attempts/{attempt_id}/follow-up",
+  "POST /api/task-attempts/{attempt_id}/merge",
+]);
 
 /** Anything that speaks like the browser's WebSocket. */
 export type SocketMaker = new (url: string) => WebSocket;
@@ -36,6 +53,8 @@ export class Connection {
   readonly WebSocket: SocketMaker | undefined;
   readonly #token: string | undefined;
   readonly #timeoutMs: number;
+  /** The keys of calls whose answers were lost. Whoever makes such a call again means the same thing. */
+  readonly #lost = new Map<string, string>();
 
   constructor(baseUrl: string, token: string | undefined, options: Options) {
     this.base = baseUrl.replace(/\/+$/, "");
@@ -67,8 +86,7 @@ export class Connection {
 
   /** What the envelope holds, or the bare JSON of a route without one. */
   async ask<R extends keyof Routes>(route: R, given: Given<R>): Promise<Routes[R]["answer"]> {
-    const response = await this.#send(route, given);
-    const text = await response.text();
+    const [response, text] = await (ONCE.has(route) ? this.#exchangeOnce(route, given) : this.#exchange(route, given));
     const body = parse(text);
     if (!response.ok) throw refusal(response, body ?? text);
     if (body === undefined) {
@@ -87,9 +105,34 @@ export class Connection {
     throw refusal(response, parse(text) ?? text);
   }
 
-  #send(route: string, given: object): Promise<Response> {
+  async #exchange(route: string, given: object, key?: string): Promise<[Response, string]> {
+    const response = await this.#send(route, given, key);
+    return [response, await response.text()];
+  }
+
+  async #exchangeOnce(route: string, given: object): Promise<[Response, string]> {
+    const name = `${route} ${JSON.stringify(given)}`;
+    const key = this.#lost.get(name) ?? newKey();
+    for (let tries = 0; ; tries++) {
+      try {
+        const answer = await this.#exchange(route, given, key);
+        this.#lost.delete(name);
+        return answer;
+      } catch (error) {
+        if (this.#lost.size >= LOST_MAX) this.#lost.clear();
+        this.#lost.set(name, key);
+        const pause = LOST_PAUSES_MS[tries];
+        const isOver = error instanceof DOMException && error.name === "TimeoutError";
+        if (pause === undefined || isOver) throw error;
+        await new Promise((go) => setTimeout(go, pause));
+      }
+    }
+  }
+
+  #send(route: string, given: object, key?: string): Promise<Response> {
     const parts: Parts = given;
     const headers: Record<string, string> = { accept: "application/json, */*;q=0.5", ...this.headers };
+    if (key !== undefined) headers["idempotency-key"] = key;
     const request: RequestInit = { method: route.slice(0, route.indexOf(" ")), headers };
     if (parts.body instanceof FormData) {
       request.body = parts.body;
@@ -110,6 +153,12 @@ interface Envelope {
 
 function isEnvelope(body: unknown): body is Envelope {
   return typeof body === "object" && body !== null && "success" in body && "data" in body && "error_data" in body;
+}
+
+/** Not `randomUUID`, which a page has only on this machine or over TLS. */
+function newKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 function parse(text: string): unknown {

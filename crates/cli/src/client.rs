@@ -21,6 +21,11 @@ const PROBE_LIMIT: Duration = Duration::from_secs(3);
 /// A socket is open, or refused, in this time.
 const OPEN_LIMIT: Duration = Duration::from_secs(10);
 
+/// Pauses before a request whose answer was lost is sent again.
+const LOST_PAUSES: [Duration; 2] = [Duration::from_millis(200), Duration::from_millis(1000)];
+/// How long a server that is being restarted may be away.
+const BACK_LIMIT: Duration = Duration::from_secs(15);
+
 pub type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
 
 /// There is no server to ask.
@@ -155,7 +160,11 @@ impl Client {
     }
 
     pub async fn post<T: DeserializeOwned>(&self, path: &str, body: &Value) -> Result<T> {
-        self.send(self.http.post(format!("{}{path}", self.base)).json(body)).await
+        let request = self.http.post(format!("{}{path}", self.base)).json(body);
+        match has_one_effect(path) {
+            true => self.send_once(request).await,
+            false => self.send(request).await,
+        }
     }
 
     pub async fn put<T: DeserializeOwned>(&self, path: &str, body: &Value) -> Result<T> {
@@ -236,21 +245,74 @@ impl Client {
         }
     }
 
-    async fn send<T: DeserializeOwned>(&self, request: reqwest::RequestBuilder) -> Result<T> {
-        let unreachable = |_| Unreachable { base: self.base.clone() };
-        let answer = self.signed(request).send().await.map_err(unreachable)?;
-        let status = answer.status();
-        let mut envelope: Value =
-            answer.json().await.with_context(|| format!("status {status}, not JSON"))?;
-        if envelope["success"] != true {
-            return Err(refused(status.as_u16(), &envelope).into());
+    /// Sends a request under a key. When its answer is lost it is sent again, and the server carries it out once.
+    async fn send_once<T: DeserializeOwned>(&self, request: reqwest::RequestBuilder) -> Result<T> {
+        let request = request.header("idempotency-key", uuid::Uuid::new_v4().to_string());
+        for pause in LOST_PAUSES {
+            let Some(this_time) = request.try_clone() else { break };
+            match self.exchange(this_time).await {
+                Ok((status, body)) => return open_envelope(status, &body),
+                // It did not get there.
+                Err(error) if error.is_connect() => return Err(self.unreachable().into()),
+                Err(_) => tokio::time::sleep(pause).await,
+            }
+            // An older server would carry it out twice.
+            if !self.is_our_version().await {
+                return Err(self.unreachable().into());
+            }
         }
-        // It did what it was asked, and has a warning about it.
-        if let Some(warning) = envelope["message"].as_str() {
-            eprintln!("forge: {}", clean(warning));
-        }
-        serde_json::from_value(envelope["data"].take()).map_err(|error| anyhow!("unexpected answer: {error}"))
+        self.send(request).await
     }
+
+    /// Whether a server of this version answers, within the time that one needs to come back.
+    async fn is_our_version(&self) -> bool {
+        let back = async {
+            loop {
+                if let Some(ready) = self.ready().await {
+                    return ready["version"] == env!("CARGO_PKG_VERSION");
+                }
+                tokio::time::sleep(LOST_PAUSES[0]).await;
+            }
+        };
+        tokio::time::timeout(BACK_LIMIT, back).await.unwrap_or(false)
+    }
+
+    fn unreachable(&self) -> Unreachable {
+        Unreachable { base: self.base.clone() }
+    }
+
+    /// A request and its whole answer.
+    async fn exchange(&self, request: reqwest::RequestBuilder) -> reqwest::Result<(u16, Vec<u8>)> {
+        let answer = self.signed(request).send().await?;
+        let status = answer.status().as_u16();
+        Ok((status, answer.bytes().await?.to_vec()))
+    }
+
+    async fn send<T: DeserializeOwned>(&self, request: reqwest::RequestBuilder) -> Result<T> {
+        let (status, body) = self.exchange(request).await.map_err(|_| self.unreachable())?;
+        open_envelope(status, &body)
+    }
+}
+
+/// What the server was asked for, or why it was refused.
+fn open_envelope<T: DeserializeOwned>(status: u16, body: &[u8]) -> Result<T> {
+    let mut envelope: Value =
+        serde_json::from_slice(body).with_context(|| format!("status {status}, not JSON"))?;
+    if envelope["success"] != true {
+        return Err(refused(status, &envelope).into());
+    }
+    // It did what it was asked, and has a warning about it.
+    if let Some(warning) = envelope["message"].as_str() {
+        eprintln!("forge: {}", clean(warning));
+    }
+    serde_json::from_value(envelope["data"].take()).map_err(|error| anyhow!("unexpected answer: {error}"))
+}
+
+/// Whether the server carries such a request out once, however often it comes under one key.
+fn has_one_effect(path: &str) -> bool {
+    let of_attempt = |rest: &str| rest.ends_with("/follow-up") || rest.ends_with("/merge");
+    matches!(path, "/api/tasks" | "/api/tasks/create-and-start" | "/api/task-attempts")
+        || path.strip_prefix("/api/task-attempts/").is_some_and(of_attempt)
 }
 
 /// What comes from a Forge is JSON; a proxy's refusals are pages.
