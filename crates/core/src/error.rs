@@ -91,12 +91,21 @@ impl From<forge_store::StoreError> for Error {
     fn from(error: forge_store::StoreError) -> Self {
         use forge_store::StoreError;
         let kind = match &error {
-            StoreError::Full => Kind::Unavailable,
+            StoreError::Full
+            | StoreError::Gone { .. }
+            | StoreError::NoCopy { .. }
+            | StoreError::NotSynced { .. } => Kind::Unavailable,
             StoreError::Missing => Kind::NotFound,
             StoreError::Duplicate => Kind::Conflict,
             _ => Kind::Internal,
         };
-        Self { kind, message: format!("DatabaseError: {error}"), cause: Some(error.into()) }
+        let message = format!("DatabaseError: {error}");
+        // The others have said everything; a cause with the same words would only be read twice.
+        let cause = match error {
+            StoreError::Sql(cause) => Some(cause.into()),
+            _ => None,
+        };
+        Self { kind, message, cause }
     }
 }
 

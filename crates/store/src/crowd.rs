@@ -86,6 +86,7 @@ async fn write(store: Arc<Inner>, writer: OwnedMutexGuard<Writer>, batch: Vec<Wa
 fn again(error: &StoreError) -> StoreError {
     match error {
         StoreError::Full => StoreError::Full,
+        StoreError::Gone { path, what } => StoreError::Gone { path: path.clone(), what: what.clone() },
         other => StoreError::Sql(sqlx::Error::Protocol(other.to_string())),
     }
 }
@@ -97,8 +98,11 @@ async fn insert(
     tasks: &[Made],
 ) -> Result<Vec<Result<()>>> {
     let mut tx = Tx::join(store, writer);
-    if tx.create_tasks(tasks).await.is_ok() {
-        return Ok(tasks.iter().map(|_| Ok(())).collect());
+    match tx.create_tasks(tasks).await {
+        Ok(()) => return Ok(tasks.iter().map(|_| Ok(())).collect()),
+        // They may be committed already, to a file that has no name any more.
+        Err(error @ StoreError::Gone { .. }) => return Err(error),
+        Err(_) => {}
     }
     tx.restart().await?;
     let mut answers = Vec::with_capacity(tasks.len());

@@ -1,7 +1,8 @@
 //! Opening a database: settings, the check of SQLite's version, migrations.
 //!
 //! Invariant: a database written by a newer Forge is read but not written, and after `connect` returns the schema
-//! is the newest one. PRAGMAs and migrations are the only SQL that belongs to SQLite alone.
+//! is the newest one. A start that was killed, at whatever moment, keeps no later one from opening it. PRAGMAs and
+//! migrations are the only SQL that belongs to SQLite alone.
 
 use std::path::Path;
 use std::time::Duration;
@@ -10,10 +11,11 @@ use sqlx::migrate::Migrator;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
 use sqlx::{ConnectOptions, Connection, SqliteConnection, SqlitePool};
 
-use crate::document;
-use crate::error::{Result, StoreError};
+use crate::error::{Result, StoreError, is_damage};
+use crate::file::{beside, length};
+use crate::{copy, create, document};
 
-static MIGRATIONS: Migrator = sqlx::migrate!("./migrations");
+pub(crate) static MIGRATIONS: Migrator = sqlx::migrate!("./migrations");
 
 /// Older ones can corrupt a database when the write-ahead log is reset.
 const OLDEST_SQLITE: [u32; 3] = [3, 51, 3];
@@ -28,12 +30,15 @@ const READER_IDLE: Duration = Duration::from_secs(60);
 
 /// The writer, on the newest schema, and the readers.
 pub(crate) async fn connect(path: &Path) -> Result<(SqliteConnection, SqlitePool)> {
+    let real = std::fs::canonicalize(path);
+    let path = real.as_deref().unwrap_or(path);
+    heal(path).await?;
     refuse_newer(path).await?;
+    create::make_missing(path).await?;
     keep_private(path).map_err(|e| failed(path, e))?;
     let mut writer = writer_options(path).connect().await.map_err(|e| failed(path, e))?;
-    check_version(path, &mut writer).await?;
-    MIGRATIONS.run(&mut writer).await.map_err(|e| failed(path, e))?;
-    document::renew(&mut writer).await?;
+    copy::before_migration(path, &mut writer).await?;
+    migrate(path, &mut writer).await?;
     let readers = SqlitePoolOptions::new()
         .max_connections(READERS)
         .test_before_acquire(false)
@@ -43,8 +48,27 @@ pub(crate) async fn connect(path: &Path) -> Result<(SqliteConnection, SqlitePool
     Ok((writer, readers))
 }
 
+/// Brings the schema up to date.
+pub(crate) async fn migrate(path: &Path, conn: &mut SqliteConnection) -> Result<()> {
+    check_version(path, conn).await?;
+    MIGRATIONS.run(&mut *conn).await.map_err(|e| failed(path, e))?;
+    document::renew(conn).await
+}
+
+/// Undoes what a process that was killed had begun to write without the write-ahead log. Any connection that may write
+/// does so with its first look; one that may not can only fail.
+pub(crate) async fn heal(path: &Path) -> Result<()> {
+    if length(path) == 0 || length(&beside(path, "-journal")) == 0 {
+        return Ok(());
+    }
+    let mut conn = options(path).connect().await.map_err(|e| failed(path, e))?;
+    let looked = newest_migration(&mut conn).await.map_err(|e| failed(path, e));
+    conn.close().await.map_err(|e| failed(path, e))?;
+    looked.map(drop)
+}
+
 /// The database holds keys of the user: its file, and those SQLite makes beside it, are nobody else's business.
-fn keep_private(path: &Path) -> std::io::Result<()> {
+pub(crate) fn keep_private(path: &Path) -> std::io::Result<()> {
     use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
     let file = std::fs::OpenOptions::new().append(true).create(true).mode(0o600).open(path)?;
     let mode = file.metadata()?.permissions().mode();
@@ -64,7 +88,7 @@ fn options(path: &Path) -> SqliteConnectOptions {
         .disable_statement_logging()
 }
 
-fn writer_options(path: &Path) -> SqliteConnectOptions {
+pub(crate) fn writer_options(path: &Path) -> SqliteConnectOptions {
     options(path)
         .create_if_missing(true)
         .journal_mode(SqliteJournalMode::Wal)
@@ -73,18 +97,23 @@ fn writer_options(path: &Path) -> SqliteConnectOptions {
         .optimize_on_close(true, None)
 }
 
-fn reader_options(path: &Path) -> SqliteConnectOptions {
+pub(crate) fn reader_options(path: &Path) -> SqliteConnectOptions {
     options(path).read_only(true).row_buffer_size(ROW_BUFFER)
 }
 
-fn failed(path: &Path, error: impl std::fmt::Display) -> StoreError {
-    StoreError::Open { path: path.to_owned(), reason: error.to_string() }
+/// Why a database cannot be opened; one that is damaged is told with the way back.
+pub(crate) fn failed(path: &Path, error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> StoreError {
+    let (path, error) = (path.to_owned(), error.into());
+    let reason = error.to_string();
+    match is_damage(error.as_ref()) {
+        true => StoreError::Damaged { copy: copy::copies(&path).into_iter().next(), path, reason },
+        false => StoreError::Open { path, reason },
+    }
 }
 
 /// Looks through a read-only connection, since opening for writing may already change the file.
-async fn refuse_newer(path: &Path) -> Result<()> {
-    let empty = std::fs::metadata(path).map(|file| file.len() == 0).unwrap_or(true);
-    if empty {
+pub(crate) async fn refuse_newer(path: &Path) -> Result<()> {
+    if length(path) == 0 {
         return Ok(());
     }
     let mut conn = reader_options(path).connect().await.map_err(|e| failed(path, e))?;
@@ -97,12 +126,16 @@ async fn refuse_newer(path: &Path) -> Result<()> {
     }
 }
 
-async fn newest_migration(conn: &mut SqliteConnection) -> Result<Option<i64>, sqlx::Error> {
+pub(crate) async fn newest_migration(conn: &mut SqliteConnection) -> Result<Option<i64>, sqlx::Error> {
+    Ok(applied_migrations(conn).await?.into_iter().max())
+}
+
+pub(crate) async fn applied_migrations(conn: &mut SqliteConnection) -> Result<Vec<i64>, sqlx::Error> {
     const TABLE: &str = "SELECT name FROM sqlite_master WHERE type = 'table' AND name = '_sqlx_migrations'";
     let table: Option<String> = sqlx::query_scalar(TABLE).fetch_optional(&mut *conn).await?;
     match table {
-        Some(_) => sqlx::query_scalar("SELECT MAX(version) FROM _sqlx_migrations").fetch_one(conn).await,
-        None => Ok(None),
+        Some(_) => sqlx::query_scalar("SELECT version FROM _sqlx_migrations").fetch_all(conn).await,
+        None => Ok(Vec::new()),
     }
 }
 

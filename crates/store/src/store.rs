@@ -21,6 +21,7 @@ use tokio::time::timeout;
 use crate::crowd::Crowd;
 use crate::document::TaskBlock;
 use crate::error::Result;
+use crate::file::Files;
 use crate::ring::Ring;
 use crate::tx::{Tx, Writer};
 use crate::{open, query, row};
@@ -37,6 +38,7 @@ pub(crate) struct Inner {
     pub(crate) writer: Arc<tokio::sync::Mutex<Writer>>,
     pub(crate) crowd: Crowd,
     pub(crate) readers: SqlitePool,
+    pub(crate) files: Files,
     pub(crate) ring: Mutex<Ring>,
     pub(crate) latest: watch::Sender<i64>,
     pub(crate) start_seq: i64,
@@ -69,10 +71,12 @@ impl Store {
     pub async fn open(path: &Path) -> Result<Store> {
         let (mut conn, readers) = open::connect(path).await?;
         let start_seq = query::newest_seq(&mut conn).await?;
+        let files = Files::of(path).map_err(|error| open::failed(path, error))?;
         Ok(Store(Arc::new(Inner {
             writer: Arc::new(tokio::sync::Mutex::new(Writer::new(conn))),
             crowd: Crowd::default(),
             readers,
+            files,
             ring: Mutex::default(),
             latest: watch::Sender::new(start_seq),
             start_seq,
@@ -89,6 +93,16 @@ impl Store {
             Ok(mut writer) => writer.close().await,
             Err(_) => tracing::warn!("the writer of the database is still busy; closing without it"),
         }
+    }
+
+    /// Whether the database is still the file that this store writes to.
+    pub fn check(&self) -> Result<()> {
+        self.0.files.check()
+    }
+
+    /// How often [`Tx::commit_synced`] had the log written through.
+    pub fn syncs(&self) -> u64 {
+        self.0.files.syncs()
     }
 
     /// Waits for its turn, in order of arrival, and starts a transaction.

@@ -130,7 +130,14 @@ impl Tx {
         Tx { store, writer, touched: Touched::default() }
     }
 
+    fn check(&mut self) -> Result<()> {
+        // A store that was closed has no log any more, and says that it is closed.
+        self.conn()?;
+        self.store.files.check()
+    }
+
     pub(crate) async fn restart(&mut self) -> Result<()> {
+        self.check()?;
         self.store.mend(&mut self.writer).await?;
         self.writer.begin().await
     }
@@ -142,13 +149,14 @@ impl Tx {
         events: Vec<Event>,
         bodies: &[String],
     ) -> Result<()> {
+        self.check()?;
         self.store.mend(&mut self.writer).await?;
         self.writer.open = true;
         let seqs: Vec<i64> = query.fetch_all(self.writer.conn()?).await?;
         self.writer.open = false;
         let records = log::number(seqs, events, bodies)?;
         self.store.publish(records);
-        Ok(())
+        self.store.files.check()
     }
 
     /// Makes it so, tells the subscribers, and returns the number of the newest event.
@@ -159,6 +167,15 @@ impl Tx {
             Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
             Err(_) => Err(StoreError::Sql(sqlx::Error::WorkerCrashed)),
         }
+    }
+
+    /// Like [`Tx::commit`], and a power cut does not undo it: the log is written through before this returns. Others
+    /// write meanwhile. For what people act upon elsewhere, since it costs a turn of the disk.
+    pub async fn commit_synced(self) -> Result<i64> {
+        let store = Arc::clone(&self.store);
+        let newest = self.commit().await?;
+        store.files.sync().await?;
+        Ok(newest)
     }
 
     pub(crate) async fn finish(mut self) -> Result<i64> {
@@ -178,6 +195,7 @@ impl Tx {
         }
         let records = self.writer.commit(touched.into_events()).await?;
         self.store.publish(records);
+        self.store.files.check()?;
         Ok(*self.store.latest.borrow())
     }
 

@@ -10,6 +10,7 @@ mod fixture;
 mod fleet;
 mod follow;
 mod idempotency;
+mod keep;
 mod lists;
 mod pulls;
 mod schema;

@@ -211,10 +211,11 @@ async fn what_cannot_be_opened_is_named() {
     let dir = tempfile::tempdir().unwrap();
     let text = dir.path().join("notes.txt");
     std::fs::write(&text, "these are notes, not a database, and long enough to be looked at as one").unwrap();
-    for path in [text.clone(), dir.path().join("no/such/dir/forge.db")] {
-        let error = Store::open(&path).await.err().unwrap();
-        assert!(matches!(&error, StoreError::Open { path: named, .. } if *named == path), "{error}");
-    }
+    let error = Store::open(&text).await.err().unwrap();
+    assert!(matches!(&error, StoreError::Damaged { path, .. } if *path == text), "{error}");
+    let path = dir.path().join("no/such/dir/forge.db");
+    let error = Store::open(&path).await.err().unwrap();
+    assert!(matches!(&error, StoreError::Open { path: named, .. } if *named == path), "{error}");
     assert!(std::fs::read_to_string(&text).unwrap().starts_with("these are notes"));
 }
 

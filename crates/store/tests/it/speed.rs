@@ -61,3 +61,41 @@ async fn speed_of_the_cards_of_a_large_board() {
         println!("{count} cards in {:?}", start.elapsed());
     }
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "measures"]
+async fn speed_of_plain_and_synced_commits() {
+    const COMMITS: u32 = 1000;
+    let (store, dir) = store().await;
+    let mut took = Vec::new();
+    for synced in [false, true, false, true] {
+        let start = Instant::now();
+        for at in 0..COMMITS {
+            let mut tx = store.begin().await.unwrap();
+            tx.put_meta("key", &at.to_string()).await.unwrap();
+            if synced {
+                tx.commit_synced().await.unwrap()
+            } else {
+                tx.commit().await.unwrap()
+            };
+        }
+        took.push(start.elapsed() / COMMITS);
+    }
+    println!("plain, synced, plain, synced commit: {took:?}");
+    let start = Instant::now();
+    for _ in 0..COMMITS {
+        store.check().unwrap();
+    }
+    println!("a look at the files: {:?}", start.elapsed() / COMMITS);
+    for level in ["PRAGMA synchronous = NORMAL", "PRAGMA synchronous = FULL"] {
+        let options = sqlx::sqlite::SqliteConnectOptions::new().filename(dir.path().join("forge.db"));
+        let mut conn = sqlx::ConnectOptions::connect(&options).await.unwrap();
+        sqlx::query(level).execute(&mut conn).await.unwrap();
+        let start = Instant::now();
+        for at in 0..COMMITS {
+            let row = sqlx::query("INSERT OR REPLACE INTO meta VALUES ('key', $1)").bind(at.to_string());
+            row.execute(&mut conn).await.unwrap();
+        }
+        println!("{level}: {:?} a commit", start.elapsed() / COMMITS);
+    }
+}

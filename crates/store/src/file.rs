@@ -1,0 +1,106 @@
+//! The two files that a running store stands on: the database and its write-ahead log.
+//!
+//! Invariant: nothing is answered as saved while either name leads to another file than the one the writer has open,
+//! for it would be gone at the next start. The database itself is only looked at by its name here: closing a second
+//! handle of it would end SQLite's locks, which belong to the whole process. The log has no locks, so one handle of it
+//! is kept and synced for what has to survive a power cut.
+
+use std::fs::{File, Metadata};
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::error::{Result, StoreError};
+
+pub(crate) struct Files {
+    database: Named,
+    log: Named,
+    handle: Arc<File>,
+    syncs: AtomicU64,
+}
+
+/// A name and the file that it led to when the store was opened.
+struct Named {
+    path: PathBuf,
+    file: (u64, u64),
+}
+
+impl Named {
+    fn look(path: PathBuf) -> io::Result<Self> {
+        let file = identity(&std::fs::metadata(&path)?);
+        Ok(Self { path, file })
+    }
+
+    fn check(&self) -> Result<()> {
+        let gone = |what: &str| StoreError::Gone { path: self.path.clone(), what: what.to_owned() };
+        match std::fs::metadata(&self.path) {
+            Ok(found) if identity(&found) == self.file => Ok(()),
+            Ok(_) => Err(gone("another file has its name")),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Err(gone("it was removed or moved")),
+            Err(error) => Err(gone(&error.to_string())),
+        }
+    }
+}
+
+fn identity(file: &Metadata) -> (u64, u64) {
+    (file.dev(), file.ino())
+}
+
+impl Files {
+    /// To be called when the writer is open and has read something, which makes the log.
+    pub(crate) fn of(database: &Path) -> io::Result<Self> {
+        // SQLite names it after the file itself, whatever links lead there.
+        let log = beside(&std::fs::canonicalize(database)?, "-wal");
+        let handle = File::open(&log)?;
+        let log = Named { file: identity(&handle.metadata()?), path: log };
+        let database = Named::look(database.to_owned())?;
+        Ok(Self { database, log, handle: Arc::new(handle), syncs: AtomicU64::new(0) })
+    }
+
+    /// Whether what is written now will be found by the next start. Two looks at names, some microseconds.
+    pub(crate) fn check(&self) -> Result<()> {
+        self.database.check()?;
+        self.log.check()
+    }
+
+    /// Everything that was committed before this call is on the disk when it returns.
+    pub(crate) async fn sync(&self) -> Result<()> {
+        let handle = Arc::clone(&self.handle);
+        let synced = tokio::task::spawn_blocking(move || handle.sync_data()).await;
+        self.syncs.fetch_add(1, Ordering::Relaxed);
+        match synced {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(error)) => {
+                Err(StoreError::NotSynced { path: self.log.path.clone(), reason: error.to_string() })
+            }
+            Err(_) => Err(StoreError::Sql(sqlx::Error::WorkerCrashed)),
+        }
+    }
+
+    pub(crate) fn syncs(&self) -> u64 {
+        self.syncs.load(Ordering::Relaxed)
+    }
+}
+
+/// A file that SQLite keeps beside the database.
+pub(crate) fn beside(database: &Path, ending: &str) -> PathBuf {
+    let mut name = database.as_os_str().to_owned();
+    name.push(ending);
+    name.into()
+}
+
+/// The length of a file; 0 when there is none.
+pub(crate) fn length(path: &Path) -> u64 {
+    std::fs::metadata(path).map(|file| file.len()).unwrap_or(0)
+}
+
+/// The names in a folder are on the disk when this returns.
+pub(crate) fn sync_folder_of(path: &Path) -> io::Result<()> {
+    File::open(folder_of(path))?.sync_all()
+}
+
+pub(crate) fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
