@@ -103,7 +103,7 @@ impl Forge {
             tx.update_task(&task).await?;
         }
         once::note(&mut tx, once, || effect, Some(&())).await?;
-        tx.commit().await?;
+        tx.commit_synced().await?;
         Ok(())
     }
 

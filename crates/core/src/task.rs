@@ -105,7 +105,11 @@ impl Forge {
         if let Some(images) = &request.image_ids {
             tx.replace_images(id, images).await?;
         }
-        tx.commit().await?;
+        // Somebody who hears that a task is done may throw away what it was made from.
+        match task.status == TaskStatus::Done && was != TaskStatus::Done {
+            true => tx.commit_synced().await?,
+            false => tx.commit().await?,
+        };
         if task.status == TaskStatus::Archived && was != TaskStatus::Archived {
             self.retire_task_worktrees(task.id);
         }

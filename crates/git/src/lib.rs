@@ -16,6 +16,7 @@ mod commit;
 mod content;
 mod copy;
 mod diff;
+mod durable;
 mod ensure;
 mod error;
 mod file;

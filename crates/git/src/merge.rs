@@ -2,7 +2,8 @@
 //!
 //! Invariant: the commit is made in the object store and both branches move in one transaction with their expected old
 //! values; no checkout is touched unless it is clean (beads do not count), and nothing untracked is ever overwritten. When a checkout cannot
-//! follow, the branches move back. A merge is answered as done only after the target was seen to hold it.
+//! follow, the branches move back. A merge is answered as done only after the target was seen to hold it, and survives a
+//! power cut from then on.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +11,7 @@ use crate::command::Git;
 use crate::commit::{Untracked, changed_files};
 use crate::rebase::refuse_unready;
 use crate::status::{rebased_branch, status};
-use crate::{GitError, Repo, admin};
+use crate::{GitError, Repo, admin, durable};
 
 /// How a branch's reflog tells that a merge moved it.
 const REFLOG_MESSAGE: &str = "forge: squash merge";
@@ -55,6 +56,7 @@ pub async fn squash_merge(
         }
     }
     let commit = commit_tree(repo, &tip, &previous, message).await?;
+    durable::sync_objects(repo, &previous, &commit).await?;
     move_branches(repo, &[(target, &commit, &previous), (branch, &commit, &tip)]).await?;
     if let Err(error) = follow(&checkouts, &previous, &commit).await {
         move_branches(repo, &[(target, &previous, &commit), (branch, &tip, &commit)]).await?;
@@ -183,6 +185,7 @@ async fn commit_tree(repo: &Repo, tip: &str, parent: &str, message: &str) -> Res
     let identity = repo.identity().await?;
     let tree = format!("{tip}^{{tree}}");
     Git::write(repo.path())
+        .option(durable::OPTION)
         .options(&identity)
         .args(["commit-tree", &tree, "-p", parent, "-F", "-"])
         .input(message)
@@ -197,7 +200,7 @@ async fn move_branches(repo: &Repo, moves: &[(&str, &str, &str)]) -> Result<(), 
         input.push_str(&format!("update refs/heads/{branch}\0{new}\0{old}\0"));
     }
     let args = ["update-ref", "--create-reflog", "-m", REFLOG_MESSAGE, "-z", "--stdin"];
-    match Git::write(repo.path()).args(args).input(input).run_patiently().await {
+    match Git::write(repo.path()).option(durable::OPTION).args(args).input(input).run_patiently().await {
         Ok(_) => Ok(()),
         Err(GitError::Failed { stderr, .. }) if stderr.contains("but expected") => {
             Err(GitError::Diverged(format!("a branch moved while it was merged: {stderr}; try again")))

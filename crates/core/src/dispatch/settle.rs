@@ -133,7 +133,7 @@ impl Forge {
                 let subject = alert_subject(&lease.workspace, &lease.bead);
                 tx.resolve_alert(AlertKind::BeadParked, &subject, Millis::now()).await?;
                 self.write_end_of_lease(&mut tx, lease, Outcome::Closed, Some(attempt)).await?;
-                tx.commit().await?;
+                tx.commit_synced().await?;
                 Ok(())
             }
             // The agent found that something else comes first and said so in the tracker.
@@ -224,7 +224,10 @@ impl Forge {
     ) -> Result<()> {
         let mut tx = self.0.store.begin().await?;
         self.write_end_of_lease(&mut tx, lease, outcome, attempt).await?;
-        tx.commit().await?;
+        match outcome {
+            Outcome::Closed => tx.commit_synced().await?,
+            _ => tx.commit().await?,
+        };
         Ok(())
     }
 
