@@ -66,6 +66,7 @@ mod pull_watch;
 mod quota;
 mod radar;
 mod recover;
+mod remains;
 mod report;
 mod run;
 mod settings;
@@ -233,10 +234,15 @@ pub(crate) struct Inner {
 }
 
 /// Creates the database or brings it up to date, and does nothing else.
-pub async fn prepare_database(path: &std::path::Path) -> Result<()> {
-    let store = Store::open(path).await?;
-    store.close().await;
+pub async fn prepare_database(config: &Config) -> Result<()> {
+    open_store(config).await?.close().await;
     Ok(())
+}
+
+/// The store of a home that is whole.
+async fn open_store(config: &Config) -> Result<Store> {
+    remains::refuse_lost(config).await?;
+    Ok(Store::open(&config.database).await?)
 }
 
 impl Forge {
@@ -251,11 +257,12 @@ impl Forge {
             )));
         }
         make_private_dir(&config.home)?;
+        let store = open_store(&config).await?;
         make_dir(&config.home.join("runs"))?;
         make_private_dir(&config.home.join("images"))?;
         make_dir(&config.worktree_base)?;
-        let store = Store::open(&config.database).await?;
         let installation = installation_id(&store).await?;
+        remains::remember(&config.home, &installation)?;
         let base = WorktreeBase::new(config.worktree_base.clone(), installation);
         let pool = Pool::new(base.clone(), config.spares, SPARE_FREE_BYTES);
         let profiles = profile::load(&config.home);
@@ -334,6 +341,11 @@ impl Forge {
             tracing::warn!("background work was cut off; the next start picks it up");
         }
         self.0.store.close().await;
+    }
+
+    /// Whether what is answered as saved will be there at the next start.
+    pub fn check_database(&self) -> Result<()> {
+        Ok(self.0.store.check()?)
     }
 
     pub fn config(&self) -> &Config {

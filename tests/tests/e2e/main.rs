@@ -14,6 +14,7 @@ mod blocked;
 mod cards;
 mod command;
 mod crash;
+mod database;
 mod demo;
 mod desk;
 mod diffs;

@@ -14,10 +14,10 @@ pub fn run() -> Result<()> {
 async fn prepare() -> Result<()> {
     let env = Env::load();
     let home = settings::home(&env)?;
-    let database = settings::database(&env, &home)?;
+    let config = settings::config(&serve::Flags::default(), &env, home.clone())?;
     let _lock = serve::take_home(&home).await?;
-    let prepared = forge_core::prepare_database(&database).await;
-    prepared.with_context(|| format!("cannot prepare {}", database.display()))?;
-    println!("The database is up to date: {}", database.display());
+    let (database, prepared) = (config.database.display(), forge_core::prepare_database(&config).await);
+    prepared.with_context(|| format!("cannot prepare {database}"))?;
+    println!("The database is up to date: {database}");
     Ok(())
 }

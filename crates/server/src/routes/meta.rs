@@ -5,10 +5,11 @@
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
+use forge_core::Forge;
 use serde_json::{Map, Value, json};
 
 use crate::App;
-use crate::envelope::{json as raw, ok};
+use crate::envelope::{Answer, json as raw, ok};
 use crate::table::routes;
 use crate::{openapi, page};
 
@@ -30,12 +31,17 @@ const GROUPS: [&str; 14] = [
     "approvals",
 ];
 
-pub(crate) async fn health() -> Response {
-    ok("OK")
+pub(crate) async fn health(State(forge): State<Forge>) -> Answer {
+    forge.check_database()?;
+    Ok(ok("OK"))
 }
 
 pub(crate) async fn ready(State(app): State<App>) -> Response {
     let version = &app.guard.version;
+    if let Err(error) = app.forge.check_database() {
+        let body = json!({"status": "unavailable", "service": "forge-app", "version": version, "message": error.message()});
+        return raw(StatusCode::SERVICE_UNAVAILABLE, &body);
+    }
     let body = json!({"status": "ok", "service": "forge-app", "version": version, "message": "Forge application ready"});
     raw(StatusCode::OK, &body)
 }
