@@ -67,10 +67,13 @@ $(show_bead 2>/dev/null || printf '%s\n' "$bead")
 TEXT
 }
 
-# The agent gets the same signals, and this one outlives it for the last word. An interrupt is the agent's affair.
-ended=
-trap 'ended=stopped' HUP TERM
-trap : INT
+# The agent gets the same signals, and this one outlives it for the last word. What a signal did counts more than the
+# code that the agent made of it. The last one told counts: a hang-up is no request of anybody, because the terminal may
+# just as well have died, and an interrupt is the agent's affair.
+told=
+trap '[ "$told" = 143 ] || told=129' HUP
+trap 'told=143' TERM
+trap 'told=${told:-130}' INT
 
 if [ "$mode" = wait ]; then
     report idle
@@ -89,9 +92,9 @@ else
     fi
 fi
 
-if [ -n "$ended" ]; then
+if [ "$told" = 129 ] || [ "$told" = 143 ]; then
     # Ended before it began.
-    code=143
+    code=$told
 elif [ "$mode" = work ] && mkdir -p "$logs_dir"; then
     exec 4>&1
     code=$({ { "$@" 3>&- 4>&- </dev/null; printf '%s' "$?" >&3; } | tee -a "$logs_dir/$worker.log" >&4 3>&-; } 3>&1)
@@ -100,14 +103,18 @@ else
     code=$?
 fi
 
-# No code: the interrupt that ended the agent also ended who would have told it.
-code=${code:-130}
-# Ended by a hang-up, an interrupt or a request to end: on purpose. Everything else but 0 is a failure.
+case $told in
+129 | 143) code=$told ;;
+esac
+# No code: what ended the agent also ended who would have told it. Without a signal that this one saw, it was killed.
+code=${code:-${told:-137}}
+# Ended by itself, by an interrupt or by a request to end: on purpose. Everything else is a failure.
+ended=failed
 case $code in
-0 | 129 | 130 | 143) ended=stopped ;;
+0 | 130 | 143) ended=stopped ;;
 esac
 if [ "$code" = 0 ] && [ -n "$bead" ] && [ "${FORGE_MANAGED:-0}" != 1 ]; then
     beads close "$bead" --reason "Done by $worker" || printf 'forge: bead %s could not be closed\n' "$bead" >&2
 fi
-report "${ended:-failed}" "$code"
+report "$ended" "$code"
 exit "$code"

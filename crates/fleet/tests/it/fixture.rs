@@ -42,6 +42,14 @@ impl Fixture {
         self.tmux.create(new).await.unwrap()
     }
 
+    /// The tmux server of this fixture, while it has a session.
+    pub fn server_pid(&self) -> rustix::process::Pid {
+        let args = ["-L", &self.socket, "display-message", "-p", "#{pid}"];
+        let told = Command::new("tmux").args(args).env_remove("TMUX").output().unwrap();
+        let pid = String::from_utf8_lossy(&told.stdout).trim().parse().unwrap();
+        rustix::process::Pid::from_raw(pid).unwrap()
+    }
+
     pub fn launcher(&self) -> WorkerLauncher {
         WorkerLauncher::new().on(self.tmux.clone()).with_status_dir(self.status_dir())
     }

@@ -112,7 +112,8 @@ async fn a_stopped_worker_says_so_itself() {
     assert!(fixture.launcher().stop_with(&handle.id, &grace).await.unwrap().graceful);
     fixture.status(WorkerStatus::Stopped).await;
 
-    // Also when somebody else ends its session: nothing of it goes on, and it still has the last word.
+    // Also when its session is ended under it: nothing of it goes on, and it still has the last word. Who did that is not
+    // known, so it is no stop.
     let prompt = fixture.dir.path().join("prompt");
     fs::write(&prompt, "do it\n").unwrap();
     let working = config.clone().with_env("FORGE_PROMPT_FILE", prompt.display().to_string());
@@ -126,7 +127,42 @@ async fn a_stopped_worker_says_so_itself() {
         let all: Vec<_> = Table::read().pane(pane).iter().map(|entry| entry.identity).collect();
         fixture.tmux.kill(&handle.session).await.unwrap();
         assert_eq!(await_exits(&all, LONG).await, []);
-        fixture.status(WorkerStatus::Stopped).await;
+        let file = fixture.status(WorkerStatus::Failed).await;
+        assert_eq!(file.fields["exit_code"], 129);
+    }
+}
+
+#[tokio::test]
+async fn a_tmux_server_that_dies_stops_no_worker_on_purpose() {
+    let fixture = Fixture::new();
+    let prompt = fixture.dir.path().join("prompt");
+    fs::write(&prompt, "do it\n").unwrap();
+    // Agents that die of the hang-up, that end well because of it, and that give up because of it.
+    let scripts = ["exec sleep 600\n", "trap 'exit 0' HUP; sleep 600\n", "trap 'exit 1' HUP; sleep 600\n"];
+    let mut all = Vec::new();
+    for (number, script) in scripts.iter().enumerate() {
+        let path = fixture.dir.path().join(format!("agent-{number}.sh"));
+        fs::write(&path, script).unwrap();
+        let mut config = fixture
+            .config("scripted", "x")
+            .with_env("FORGE_SCRIPT", path.display().to_string())
+            .with_env("FORGE_LOGS_DIR", fixture.dir.path().join("logs").display().to_string())
+            .with_env("FORGE_PROMPT_FILE", prompt.display().to_string());
+        config.session_name = format!("w-{number}");
+        let request = SpawnRequest::new(format!("w{number}"), config).unwrap();
+        let pane = fixture.launcher().spawn(request).await.unwrap().session.pane_pid;
+        let agent =
+            async || Table::read().below(pane).into_iter().find(|entry| entry.name == "sleep").cloned();
+        until("the agent", agent).await;
+        all.extend(Table::read().pane(pane).iter().map(|entry| entry.identity));
+    }
+    let server = fixture.server_pid();
+    rustix::process::kill_process(server, rustix::process::Signal::KILL).unwrap();
+    assert_eq!(await_exits(&all, LONG).await, []);
+    for number in 0..scripts.len() {
+        let id = format!("w{number}").parse().unwrap();
+        let file = status_file::find(&fixture.status_dir(), &id).unwrap();
+        assert_eq!((file.status, &file.fields["exit_code"]), (WorkerStatus::Failed, &129.into()), "{number}");
     }
 }
 
