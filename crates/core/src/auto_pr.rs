@@ -1,15 +1,15 @@
 //! Pull requests that open by themselves once an agent succeeded with changes.
 //!
-//! Invariant: what became of the wish stands in the attempt; a server that was cut off in between looks again at its next
-//! start. A failure is shown, and tried again when the agent succeeds once more.
+//! Invariant: nothing is published that would not land, such as work whose cleanup script failed. What became of the wish
+//! stands in the attempt; a server that was cut off in between looks again at its next start. A failure is shown, and
+//! tried again when the agent succeeds once more.
 
-use forge_types::{
-    AttemptId, AttemptStatus, AutoPr, CreatePullRequest, Millis, Run, RunOwner, RunReason, RunStatus,
-};
+use forge_types::{AttemptId, AttemptStatus, AutoPr, CreatePullRequest, Millis, Run, RunOwner, RunReason};
 
+use crate::dispatch::{Verdict, open_conflict};
 use crate::pull_request::Opened;
 use crate::site::Site;
-use crate::{Forge, Result};
+use crate::{Error, Forge, Result};
 
 impl Forge {
     /// Called when a chain of runs has come to its end.
@@ -49,9 +49,18 @@ impl Forge {
 
     async fn publish(&self, id: AttemptId) -> Result<()> {
         let work = self.work(id).await?;
-        let runs = self.0.store.runs(id, forge_store::Dropped::Hidden).await?;
-        let at_work = |run: &Run| run.status == RunStatus::Running && run.reason != RunReason::DevServer;
-        if work.attempt.status != AttemptStatus::Completed || runs.iter().any(at_work) {
+        if work.attempt.status != AttemptStatus::Completed {
+            return Ok(());
+        }
+        match self.judge_attempt(&work.attempt).await? {
+            Verdict::AtWork | Verdict::Left(_) => return Ok(()),
+            Verdict::Failed(why) => return Err(Error::conflict(why)),
+            Verdict::Succeeded => {}
+        }
+        if let Some(why) = open_conflict(&work.attempt).await? {
+            return Err(Error::conflict(why));
+        }
+        if !self.has_change(&work.attempt).await? {
             return Ok(());
         }
         let upstream = self.upstream(&work.site.project, &work.attempt.target_branch).await?;

@@ -14,6 +14,7 @@ pub(crate) mod prompt;
 mod queue;
 mod round;
 mod settle;
+mod verdict;
 mod worker;
 
 use std::collections::HashMap;
@@ -35,6 +36,7 @@ use crate::feed::EventFeed;
 use crate::{Error, Forge, Result};
 
 pub(crate) use settle::DONE_IN;
+pub(crate) use verdict::{Verdict, open_conflict};
 
 use round::Effort;
 

@@ -36,12 +36,16 @@ pub(crate) fn unsaid_action(run: &Run, outcome: &Outcome) -> Option<Action> {
     Some(action.then(run.action.next_action.as_deref().cloned()))
 }
 
-/// Setup leads to the agent; the agent leads to the cleanup script when it left something to clean up.
+/// Setup leads to the agent; the agent leads to the cleanup script when it changed something, whoever committed that.
 pub(crate) fn next_action(run: &Run, committed: &Option<Committed>) -> Option<Action> {
     let wanted = run.status == RunStatus::Completed
         && match run.reason {
             RunReason::SetupScript => true,
-            RunReason::CodingAgent => matches!(committed, Some(Committed::Commit(_))),
+            RunReason::CodingAgent => match committed {
+                Some(Committed::Commit(_)) => true,
+                Some(Committed::Nothing) => run.before_head.is_some() && run.before_head != run.after_head,
+                _ => false,
+            },
             RunReason::CleanupScript | RunReason::DevServer => false,
         };
     run.action.next_action.as_deref().filter(|_| wanted).cloned()

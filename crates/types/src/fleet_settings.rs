@@ -26,6 +26,8 @@ pub struct FleetSettings {
     pub models: PerTier<Vec<ProfileId>>,
     /// A bead that failed so often waits for a person.
     pub max_failures: u32,
+    /// Types of beads that may end without a change, because their result is words.
+    pub no_change_ok: Vec<String>,
     /// Nothing is started while less memory is free.
     pub min_free_memory_mb: u64,
     /// Nothing is started while less space is free where worktrees are made.
@@ -89,6 +91,7 @@ impl Default for FleetSettings {
             caps: PerTier::default(),
             models,
             max_failures: 3,
+            no_change_ok: ["research", "question", "docs"].map(str::to_owned).to_vec(),
             min_free_memory_mb: 512,
             min_free_disk_mb: 1024,
             stop_at_budget: true,
@@ -234,6 +237,7 @@ pub struct FleetChange {
     pub caps: Option<PerTier<Option<u32>>>,
     pub models: Option<PerTier<Vec<ProfileId>>>,
     pub max_failures: Option<u32>,
+    pub no_change_ok: Option<Vec<String>>,
     pub min_free_memory_mb: Option<u64>,
     pub min_free_disk_mb: Option<u64>,
     pub stop_at_budget: Option<bool>,
@@ -289,6 +293,7 @@ impl FleetChange {
         put(&mut to.caps, self.caps);
         put(&mut to.models, self.models);
         put(&mut to.max_failures, self.max_failures);
+        put(&mut to.no_change_ok, self.no_change_ok);
         put(&mut to.min_free_memory_mb, self.min_free_memory_mb);
         put(&mut to.min_free_disk_mb, self.min_free_disk_mb);
         put(&mut to.stop_at_budget, self.stop_at_budget);

@@ -27,7 +27,7 @@ async fn six(forge: &TestForge, project: &str, script: &str) -> Vec<(String, Vec
     made
 }
 
-async fn switch_on(forge: &TestForge, project: &str, rule: Value) {
+pub async fn switch_on(forge: &TestForge, project: &str, rule: Value) {
     let mut rule = rule;
     rule["enabled"] = true.into();
     rule["executor_profile_id"] = "SCRIPTED".into();
@@ -140,7 +140,7 @@ async fn a_bead_that_fails_is_tried_so_often_and_then_waits_for_a_person() {
     assert!(text(&told["waiting"][0]["reason"]).contains("waits for a person"), "{told:#}");
     // A person lets it be tried again, and now it works.
     forge.put(&format!("/api/projects/{id}/dispatch"), &json!({"enabled": false})).await.data();
-    rewrite(&repo, &bad, "say done");
+    rewrite(&repo, &bad, "write done.txt x\nsay done");
     forge.post(&format!("/api/beads/{bad}/release"), &json!({"project_id": id})).await.data();
     switch_on(&forge, &id, json!({})).await;
     all_closed(&forge, &id, 1).await;
@@ -194,13 +194,18 @@ async fn a_dry_run_tells_what_would_be_done_and_does_nothing() {
 async fn a_dependency_that_the_agent_finds_comes_first() {
     let forge = TestForge::with(&[], &[BARE]).await;
     let (id, _) = project(&forge).await;
-    let needed = bead(&forge, &id, "Found later", "say done", &[]).await;
+    let needed = bead(&forge, &id, "Found later", "write found.txt x\nsay done", &[]).await;
     // Its own command line, with the beads that everybody sees, as a real agent would.
     let exe = forge_tests::forge_exe();
     let link = format!("run {} beads dep $FORGE_ASSIGNED_BEAD {needed} --project repo", exe.display());
-    let finder =
-        bead(&forge, &id, "Finds it", &format!("{link}\nrun test -d $BEADS_DIR && echo $BEADS_DIR"), &[])
-            .await;
+    let finder = bead(
+        &forge,
+        &id,
+        "Finds it",
+        &format!("{link}\nrun test -d $BEADS_DIR && echo $BEADS_DIR >where.txt"),
+        &[],
+    )
+    .await;
     let first = forge.post(&format!("/api/beads/{needed}/claim"), &json!({"project_id": id})).await;
     first.data();
     switch_on(&forge, &id, json!({})).await;

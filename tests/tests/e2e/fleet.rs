@@ -12,14 +12,14 @@ use crate::dispatch::bead;
 use crate::workers::Stage;
 
 /// A project whose beads are done by workers that run a script.
-struct Field {
-    stage: Stage,
-    project: String,
-    repo: PathBuf,
+pub struct Field {
+    pub stage: Stage,
+    pub project: String,
+    pub repo: PathBuf,
 }
 
 impl Field {
-    async fn plough(fleet: Value, script: &str) -> Field {
+    pub async fn plough(fleet: Value, script: &str) -> Field {
         let stage = Stage::set(fleet).await;
         let (project, repo) = project(&stage.forge).await;
         let field = Field { stage, project, repo };
@@ -41,18 +41,18 @@ impl Field {
         std::fs::write(home.join("workers/hand.yaml"), kind).expect("a definition");
     }
 
-    async fn bead(&self, title: &str, after: &[&str]) -> String {
+    pub async fn bead(&self, title: &str, after: &[&str]) -> String {
         bead(&self.stage.forge, &self.project, title, "", after).await
     }
 
-    async fn switch(&self, rule: Value) {
+    pub async fn switch(&self, rule: Value) {
         let path = format!("/api/projects/{}/dispatch", self.project);
         let mut rule = rule;
         rule["mode"] = "worker".into();
         self.stage.forge.put(&path, &rule).await.data();
     }
 
-    async fn until(&self, bead: &str, what: &str, holds: impl Fn(&Value) -> bool) -> Value {
+    pub async fn until(&self, bead: &str, what: &str, holds: impl Fn(&Value) -> bool) -> Value {
         self.stage.forge.until(&format!("/api/beads/{bead}?project_id={}", self.project), what, holds).await
     }
 
@@ -60,7 +60,7 @@ impl Field {
         self.until(bead, "it is closed", |bead| bead["status"] == "closed").await
     }
 
-    async fn parked(&self, bead: &str) -> Value {
+    pub async fn parked(&self, bead: &str) -> Value {
         self.until(bead, "it waits for a person", |bead| bead["standing"]["parked"].is_string()).await
     }
 
@@ -84,7 +84,7 @@ impl Field {
         }
     }
 
-    async fn attempts(&self, bead: &Value) -> Vec<Value> {
+    pub async fn attempts(&self, bead: &Value) -> Vec<Value> {
         let path = format!("/api/task-attempts?task_id={}", text(&bead["standing"]["task_id"]));
         self.stage.forge.get(&path).await.data().as_array().expect("attempts").clone()
     }
@@ -103,7 +103,7 @@ impl Field {
         found
     }
 
-    async fn until_nothing_is_left(&self) {
+    pub async fn until_nothing_is_left(&self) {
         let begun = std::time::Instant::now();
         loop {
             let left = (self.remains(), self.stage.sessions());
@@ -183,17 +183,17 @@ async fn what_a_worker_finds_to_come_first_is_done_first() {
     let script = r#"
         case $(head -n 1 "$FORGE_PROMPT_FILE") in
         Roof*)
-            [ ! -e "$FIELD/wall" ] || exit 0
+            [ ! -e "$FIELD/wall" ] || { echo done >"$PLACE/roof.txt"; exit 0; }
             "$FORGE" beads create Wall --json >"$FIELD/made" && wall=$(sed -n 's/.*"id": "\([^"]*\)".*/\1/p' "$FIELD/made" | head -n 1)
             "$FORGE" beads dep "$FORGE_ASSIGNED_BEAD" "$wall"
             exit 1 ;;
-        *) echo done >"$FIELD/wall" ;;
+        *) echo done >"$FIELD/wall"; echo done >"$PLACE/wall.txt" ;;
         esac"#;
     let field = Field::plough(json!({}), "").await;
     let forge = field.stage.forge.command().get_program().to_owned();
     let home = field.stage.forge.home();
     let script = format!(
-        "export FORGE='{}' FORGE_HOME='{}'\ncd '{}'\n{script}",
+        "export FORGE='{}' FORGE_HOME='{}' PLACE=$PWD\ncd '{}'\n{script}",
         forge.to_string_lossy(),
         home.display(),
         field.repo.display()

@@ -28,6 +28,7 @@ mod files;
 mod fleet;
 mod flow;
 mod found_agents;
+mod gate;
 mod genie;
 mod gone;
 mod health;

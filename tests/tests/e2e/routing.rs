@@ -11,8 +11,7 @@ async fn configure(forge: &TestForge, fleet: Value) {
 }
 
 async fn make_bead(forge: &TestForge, project: &str, title: &str, priority: u8) -> String {
-    let body =
-        json!({"project_id": project, "title": title, "description": "say done", "priority": priority});
+    let body = json!({"project_id": project, "title": title, "description": "write done.txt x\nsay done", "priority": priority});
     text(&forge.post("/api/beads", &body).await.data()["id"])
 }
 

@@ -78,7 +78,8 @@ impl Forge {
             return Ok(());
         }
         match end {
-            End::Done => self.succeed(queue, lease, &attempt).await,
+            // The cleanup script has a word in it, and so have conflicts: as for an attempt without a terminal.
+            End::Done => self.settle_attempt(queue, lease, &attempt).await,
             End::NeedsHelp(why) => self.ask_for_help(queue, lease, &why, Some(&attempt)).await,
             End::Died(why) => self.blame(queue, lease, &why, Some(&attempt)).await,
             End::Stopped => {
@@ -106,7 +107,7 @@ impl Forge {
     }
 
     /// What the worker found to come first is waited for; anything else is for a person.
-    async fn ask_for_help(
+    pub(super) async fn ask_for_help(
         &self,
         queue: &Queue,
         lease: &Lease,

@@ -4,33 +4,19 @@
 //! finds the lease again and says the same once more: a bead that is closed already is closed, and one that is open and
 //! nobody's is released.
 
-use std::time::Duration;
-
 use forge_types::{
     Alert, AlertKind, Attempt, AttemptId, CloseOn, DispatchLanding, Lease, Merge, Millis, Outcome, PrStatus,
-    RebaseAttempt, Routing, Run, RunReason, RunStatus,
+    RebaseAttempt, Routing,
 };
 
 use super::queue::Queue;
+use super::verdict::{Verdict, open_conflict};
 use crate::beads::{alert_subject, attempt_of};
 use crate::land::RebaseOutcome;
 use crate::{Error, Forge, Result};
 
 /// How the reason begins with which the bead of an attempt is closed.
 pub(crate) const DONE_IN: &str = "Done in Forge attempt";
-/// How many characters of an agent's last words are repeated.
-const LAST_WORDS: usize = 300;
-/// A journal that is there is read in less.
-const READ_LIMIT: Duration = Duration::from_secs(10);
-
-/// What an attempt came to.
-enum Verdict {
-    AtWork,
-    Succeeded,
-    Failed(String),
-    /// A person ended it.
-    Stopped,
-}
 
 impl Forge {
     /// Settles every bead whose attempt is over. The caller has the dispatcher's turn.
@@ -51,65 +37,49 @@ impl Forge {
 
     async fn settle_lease(&self, lease: &Lease, id: AttemptId) -> Result<()> {
         let attempt = self.0.store.attempt(id).await?;
-        let verdict = match &attempt {
-            Some(_) => self.judge_attempt(id).await?,
-            None => Verdict::Failed(String::new()),
-        };
-        if matches!(verdict, Verdict::AtWork) {
+        if let Some(attempt) = &attempt
+            && self.is_at_work(attempt.id).await?
+        {
             return Ok(());
         }
         let Some(queue) = self.queue_of(lease).await? else {
             tracing::warn!(bead = %lease.bead, workspace = %lease.workspace.display(), "its beads are gone");
             return self.end_lease(lease, Outcome::Released, None).await;
         };
-        match (attempt, verdict) {
+        match attempt {
             // No fault of its own.
-            (None, _) => self.hand_back(&queue, lease, "The start of this work was cut off.").await,
-            (Some(attempt), Verdict::Succeeded) => self.succeed(&queue, lease, &attempt).await,
-            (Some(attempt), Verdict::Failed(why)) => self.blame(&queue, lease, &why, Some(&attempt)).await,
-            (Some(attempt), _) => {
-                let why = format!("attempt {id} was stopped by a person");
-                self.set_aside(&queue, lease, &why, Some(&attempt)).await
-            }
+            None => self.hand_back(&queue, lease, "The start of this work was cut off.").await,
+            Some(attempt) => self.settle_attempt(&queue, lease, &attempt).await,
         }
     }
 
-    async fn judge_attempt(&self, id: AttemptId) -> Result<Verdict> {
-        let mut runs = self.0.store.runs(id, forge_store::Dropped::Hidden).await?;
-        runs.retain(|run| run.reason != RunReason::DevServer);
-        if runs.iter().any(|run| run.status == RunStatus::Running) {
-            return Ok(Verdict::AtWork);
+    /// Does with a piece of work what its attempt came to.
+    pub(super) async fn settle_attempt(&self, queue: &Queue, lease: &Lease, attempt: &Attempt) -> Result<()> {
+        match self.judge_attempt(attempt).await? {
+            Verdict::AtWork => Ok(()),
+            Verdict::Succeeded => self.succeed(queue, lease, attempt).await,
+            Verdict::Failed(why) => self.blame(queue, lease, &why, Some(attempt)).await,
+            Verdict::Left(why) => self.set_aside(queue, lease, &why, Some(attempt)).await,
         }
-        Ok(match runs.last() {
-            Some(run) if run.status == RunStatus::Killed => Verdict::Stopped,
-            Some(run) if runs.iter().any(|run| run.commit_error.is_some()) => {
-                let why = runs.iter().find_map(|run| run.commit_error.as_deref()).unwrap_or_default();
-                Verdict::Failed(format!("the work of run {} is not committed: {why}", run.id))
-            }
-            Some(run) if run.unverified => Verdict::Failed(
-                "the agent said that it is done, and nothing shows that it did anything".into(),
-            ),
-            Some(run) if run.status == RunStatus::Completed => Verdict::Succeeded,
-            Some(run) => Verdict::Failed(tell_failure(run, &self.last_words(run).await)),
-            None => Verdict::Failed("nothing of it ran".to_owned()),
-        })
     }
 
-    /// The last line of what was said or printed; nothing where that cannot be read.
-    pub(super) async fn last_words(&self, run: &Run) -> String {
-        let read = async { self.entries(run.id).await?.transcript_now().await };
-        let told = tokio::time::timeout(READ_LIMIT, read).await;
-        let told = told.ok().and_then(Result::ok).flatten().unwrap_or_default();
-        let last = told.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or_default();
-        last.chars().take(LAST_WORDS).collect()
-    }
-
-    pub(super) async fn succeed(&self, queue: &Queue, lease: &Lease, attempt: &Attempt) -> Result<()> {
+    async fn succeed(&self, queue: &Queue, lease: &Lease, attempt: &Attempt) -> Result<()> {
         let decided = self.0.store.open_routings().await?.into_iter().find(|one| is_about(one, lease));
         let (landing, close_on) = decided.map(|one| (one.landing, one.close_on)).unwrap_or_default();
         let has_landed = self.has_landed(attempt).await?;
-        if !has_landed && !self.attempt_report(attempt.id).await?.commits.is_empty() {
-            if landing == DispatchLanding::Merge
+        let has_change = has_landed || self.has_change(attempt).await?;
+        if !has_landed {
+            if has_change && waits_for_merge(landing, close_on) {
+                return Ok(());
+            }
+            if let Some(why) = open_conflict(attempt).await? {
+                return self.set_aside(queue, lease, &why, Some(attempt)).await;
+            }
+            if !has_change && let Some(why) = self.refuse_no_change(queue, lease, attempt).await? {
+                return self.ask_for_help(queue, lease, &why, Some(attempt)).await;
+            }
+            if has_change
+                && landing == DispatchLanding::Merge
                 && let Err(error) = self.merge_upon(attempt.id).await
             {
                 let why = format!(
@@ -119,12 +89,10 @@ impl Forge {
                 );
                 return self.set_aside(queue, lease, &why, Some(attempt)).await;
             }
-            if waits_for_merge(landing, close_on) {
-                return Ok(());
-            }
         }
         // bd reads a failure out of words like "failed" in a reason, so no words of others stand in it.
-        let reason = format!("{DONE_IN} {}", attempt.id);
+        let without = if has_change { "" } else { ", without a change" };
+        let reason = format!("{DONE_IN} {}{without}", attempt.id);
         match queue.close(lease, &reason).await? {
             Ok(()) => {
                 tracing::info!(bead = %lease.bead, attempt = %attempt.id, "bead closed");
@@ -263,20 +231,6 @@ fn is_about(routing: &Routing, lease: &Lease) -> bool {
 
 fn waits_for_merge(landing: DispatchLanding, close_on: CloseOn) -> bool {
     close_on == CloseOn::Merge && landing != DispatchLanding::Merge
-}
-
-/// What a run that failed is remembered by.
-pub(super) fn tell_failure(run: &Run, words: &str) -> String {
-    let what = match run.reason {
-        RunReason::SetupScript => "the setup script failed",
-        RunReason::CleanupScript => "the cleanup script failed",
-        RunReason::CodingAgent | RunReason::DevServer => "the agent failed",
-    };
-    let code = run.exit_code.map(|code| format!(" (exit code {code})")).unwrap_or_default();
-    match words.is_empty() {
-        true => format!("{what}{code}"),
-        false => format!("{what}{code}: {words}"),
-    }
 }
 
 fn parked(queue: &Queue, lease: &Lease, why: &str, count: u32) -> Alert {

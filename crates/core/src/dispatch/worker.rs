@@ -84,7 +84,7 @@ impl Forge {
             return Ok(());
         }
         if let Some(run) = runs.last().filter(|run| run.status != RunStatus::Completed) {
-            let why = super::settle::tell_failure(run, &self.last_words(run).await);
+            let why = super::verdict::tell_failure(run, &self.last_words(run).await);
             return self.blame(queue, lease, &why, Some(attempt)).await;
         }
         if self.0.lanes.enter(&place_of(attempt), run_of(attempt.id)) == Entry::Later {

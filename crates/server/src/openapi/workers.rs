@@ -33,8 +33,8 @@ pub(super) const SCHEMAS: &[(&str, &str)] = &[
     ),
     (
         "FleetSettings",
-        "socket:string|null max_workers:int caps:TierCaps models:TierModels max_failures:int min_free_memory_mb:int \
-         min_free_disk_mb:int stop_at_budget:bool max_load_per_core:number|null priority_tiers:PriorityTiers fallback:Fallback \
+        "socket:string|null max_workers:int caps:TierCaps models:TierModels max_failures:int no_change_ok:string[] \
+         min_free_memory_mb:int min_free_disk_mb:int stop_at_budget:bool max_load_per_core:number|null priority_tiers:PriorityTiers fallback:Fallback \
          workspaces:string[] launcher_dir:string|null health:HealthMonitorConfig recovery:RecoveryRules \
          alerts:AlertSettings status_keep_days:int",
     ),
