@@ -701,6 +701,7 @@ export interface FleetSettings {
   caps: TierCaps;
   models: TierModels;
   max_failures: number;
+  no_change_ok: string[];
   min_free_memory_mb: number;
   min_free_disk_mb: number;
   stop_at_budget: boolean;
@@ -1319,6 +1320,11 @@ export interface RecoveryRules {
   stuck_after_mins: number;
   stale_assignee_policy: RecoveryPolicy;
   stale_assignee_mins: number;
+}
+
+/** `first_commit` is the branch on which an empty first commit was made, because the repository had none. */
+export interface RegisteredProject extends Project {
+  first_commit?: string;
 }
 
 export interface Release {
@@ -2011,10 +2017,10 @@ export interface Routes {
   "GET /api/profiles": { query?: { project_id?: Uuid }; answer: ProfilesFile };
   "PUT /api/profiles": { body: string; answer: string };
   "GET /api/projects": { query?: { limit?: number; offset?: number }; answer: Project[] };
-  "POST /api/projects": { body: CreateProject; answer: Project };
+  "POST /api/projects": { body: CreateProject; answer: RegisteredProject };
   "DELETE /api/projects/{project_id}": { path: { project_id: Uuid }; answer: null };
   "GET /api/projects/{project_id}": { path: { project_id: Uuid }; answer: Project };
-  "PUT /api/projects/{project_id}": { path: { project_id: Uuid }; body: UpdateProject; answer: Project };
+  "PUT /api/projects/{project_id}": { path: { project_id: Uuid }; body: UpdateProject; answer: RegisteredProject };
   "GET /api/projects/{project_id}/branches": { path: { project_id: Uuid }; answer: GitBranch[] };
   "GET /api/projects/{project_id}/cards": { path: { project_id: Uuid }; query?: { task_id?: Uuid }; answer: TaskCard[] };
   "GET /api/projects/{project_id}/conflicts": { path: { project_id: Uuid }; answer: ConflictReport };

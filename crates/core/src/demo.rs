@@ -107,7 +107,7 @@ impl Forge {
     async fn begin_demo(&self, place: &Path) -> Result<Demo> {
         make_repository(place).await?;
         let name = place.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let project = self.create_project(CreateProject::existing(name, place)).await?;
+        let project = self.create_project(CreateProject::existing(name, place)).await?.project;
         let mut tasks = vec![self.create_task(task_in(project.id, &TO_DO), None).await?];
         for chapter in SIDE_BY_SIDE.iter().chain([&RIVAL]) {
             let task = task_in(project.id, chapter);

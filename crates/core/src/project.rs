@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use forge_git::{Owner, Repo, SearchHit, SearchScope};
 use forge_store::Dropped;
 use forge_types::{
-    BranchInfo, CreateProject, ErrandId, Millis, Project, ProjectId, Run, RunStatus, UpdateProject,
+    BranchInfo, CreateProject, ErrandId, Millis, Project, ProjectId, RegisteredProject, Run, RunStatus,
+    UpdateProject,
 };
 
 use crate::hold::Hold;
@@ -25,9 +26,9 @@ impl Forge {
         found.ok_or_else(|| Error::not_found(format!("ProjectError: Project not found: {id}")))
     }
 
-    pub async fn create_project(&self, request: CreateProject) -> Result<Project> {
+    pub async fn create_project(&self, request: CreateProject) -> Result<RegisteredProject> {
         let path = absolute(&request.git_repo_path)?;
-        let repo = match request.use_existing_repo {
+        let (repo, first_commit) = match request.use_existing_repo {
             true => open_existing(&path).await?,
             false => open_or_init(&path).await?,
         };
@@ -58,13 +59,16 @@ impl Forge {
         tx.insert_project(&project).await.map_err(same_path)?;
         tx.commit().await.map_err(same_path)?;
         self.warm_up(&project);
-        Ok(project)
+        Ok(RegisteredProject { project, first_commit })
     }
 
-    pub async fn update_project(&self, id: ProjectId, request: UpdateProject) -> Result<Project> {
-        let path = match &request.git_repo_path {
-            Some(text) => Some(open_existing(&absolute(text)?).await?.path().to_string_lossy().into_owned()),
-            None => None,
+    pub async fn update_project(&self, id: ProjectId, request: UpdateProject) -> Result<RegisteredProject> {
+        let (path, first_commit) = match &request.git_repo_path {
+            Some(text) => {
+                let (repo, made) = open_existing(&absolute(text)?).await?;
+                (Some(repo.path().to_string_lossy().into_owned()), made)
+            }
+            None => (None, None),
         };
         let mut tx = self.0.store.begin().await?;
         let found = tx.project(id).await?;
@@ -87,7 +91,7 @@ impl Forge {
         project.updated_at = Millis::now();
         tx.update_project(&project).await.map_err(same_path)?;
         tx.commit().await.map_err(same_path)?;
-        Ok(project)
+        Ok(RegisteredProject { project, first_commit })
     }
 
     /// Forgets a project with everything Forge knows of it. The repository is not touched; worktrees are retired.
@@ -171,7 +175,10 @@ fn refuse_running_errand(id: ErrandId, runs: &[Run]) -> Result<()> {
     }
 }
 
-async fn open_existing(path: &Path) -> Result<Repo> {
+/// A repository, and the branch on which it got its first commit just now.
+type Opened = (Repo, Option<String>);
+
+async fn open_existing(path: &Path) -> Result<Opened> {
     match tokio::fs::metadata(path).await {
         Err(_) => return Err(Error::refused("The specified path does not exist")),
         Ok(meta) if !meta.is_dir() => return Err(Error::refused("The specified path is not a directory")),
@@ -185,11 +192,14 @@ async fn open_existing(path: &Path) -> Result<Repo> {
         Err(other) => return Err(other.into()),
     };
     let failed = |error| Error::refused(format!("Failed to ensure main branch exists: {error}"));
-    repo.ensure_first_commit().await.map_err(failed)?;
-    Ok(repo)
+    let first_commit = repo.ensure_first_commit().await.map_err(failed)?;
+    if let Some(branch) = &first_commit {
+        tracing::info!(path = %path.display(), %branch, "an empty first commit was made in a repository without any");
+    }
+    Ok((repo, first_commit))
 }
 
-async fn open_or_init(path: &Path) -> Result<Repo> {
+async fn open_or_init(path: &Path) -> Result<Opened> {
     let failed = |error| Error::refused(format!("Failed to create directory: {error}"));
     tokio::fs::create_dir_all(path).await.map_err(failed)?;
     // A repository above the new directory is somebody else's: only one at exactly this place is used as it is.
@@ -197,5 +207,6 @@ async fn open_or_init(path: &Path) -> Result<Repo> {
         return open_existing(path).await;
     }
     let failed = |error| Error::refused(format!("Failed to initialize git repository: {error}"));
-    Repo::init(path).await.map_err(failed)
+    // Who asks for a new repository knows that it begins with a commit.
+    Ok((Repo::init(path).await.map_err(failed)?, None))
 }

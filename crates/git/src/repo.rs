@@ -78,15 +78,21 @@ impl Repo {
         Ok(repo)
     }
 
-    /// A repository without any commit gets an empty one on `main`.
-    pub async fn ensure_first_commit(&self) -> Result<(), GitError> {
-        let _writing = self.writing().await;
+    /// Whether nothing was ever committed here.
+    pub async fn is_empty(&self) -> Result<bool, GitError> {
         let any = Git::read(self.path()).args(["for-each-ref", "--count=1"]).text().await?;
         let head =
             Git::read(self.path()).args(["rev-parse", "-q", "--verify", "HEAD^{commit}"]).answer().await?;
-        if !any.is_empty() || head.code == 0 {
-            return Ok(());
+        Ok(any.is_empty() && head.code != 0)
+    }
+
+    /// A repository without any commit gets an empty one on the branch that it is on; answers which, if one was made.
+    pub async fn ensure_first_commit(&self) -> Result<Option<String>, GitError> {
+        let _writing = self.writing().await;
+        if !self.is_empty().await? {
+            return Ok(None);
         }
+        let branch = self.current_branch().await?.unwrap_or_else(|| "main".to_owned());
         let identity = self.identity().await?;
         let tree = Git::write(self.path()).args(["mktree"]).input("").text().await?;
         let commit = Git::write(self.path())
@@ -94,9 +100,9 @@ impl Repo {
             .args(["commit-tree", "--no-gpg-sign", "-m", "Initial commit", &tree])
             .text()
             .await?;
-        Git::write(self.path()).args(["update-ref", "refs/heads/main", &commit, ""]).run_patiently().await?;
-        Git::write(self.path()).args(["symbolic-ref", "HEAD", "refs/heads/main"]).run_patiently().await?;
-        Ok(())
+        let reference = format!("refs/heads/{branch}");
+        Git::write(self.path()).args(["update-ref", &reference, &commit, ""]).run_patiently().await?;
+        Ok(Some(branch))
     }
 
     /// The real top directory of the main checkout.

@@ -23,3 +23,13 @@ pub struct Project {
     pub created_at: Millis,
     pub updated_at: Millis,
 }
+
+/// A project that Forge has taken up, and what it had to do for that.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct RegisteredProject {
+    #[serde(flatten)]
+    pub project: Project,
+    /// The branch on which an empty first commit was made, because the repository had none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_commit: Option<String>,
+}

@@ -48,7 +48,7 @@ impl Forge {
         };
         self.tracker_at(&folder).await?.ok_or_else(|| {
             Error::not_found(format!(
-                "{} has no beads: there is no .beads folder; make one with `br init`, `bd init` or `mkdir .beads`",
+                "{} has no beads: there is no .beads folder; make one with `forge beads init`, `br init` or `bd init`",
                 folder.display()
             ))
         })

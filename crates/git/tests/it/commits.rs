@@ -61,9 +61,13 @@ async fn an_empty_repository_gets_its_first_commit_without_an_index() {
     git(dir.path(), &["init", "-q", "-b", "trunk"]);
     write(&dir.path().join("untracked"), "x");
     let repo = Repo::open(dir.path()).await.unwrap();
-    repo.ensure_first_commit().await.unwrap();
-    repo.ensure_first_commit().await.unwrap();
-    assert_eq!(git(dir.path(), &["log", "--format=%s", "main"]), "Initial commit");
-    assert_eq!(repo.current_branch().await.unwrap().as_deref(), Some("main"));
+    assert_eq!(repo.ensure_first_commit().await.unwrap().as_deref(), Some("trunk"));
+    assert_eq!(repo.ensure_first_commit().await.unwrap(), None, "it is the first only once");
+    assert_eq!(git(dir.path(), &["log", "--format=%s", "trunk"]), "Initial commit");
+    assert_eq!(
+        repo.current_branch().await.unwrap().as_deref(),
+        Some("trunk"),
+        "the branch is the user's choice"
+    );
     assert_eq!(git(dir.path(), &["status", "--porcelain"]), "?? untracked");
 }

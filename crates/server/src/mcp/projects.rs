@@ -3,7 +3,7 @@
 //! Invariant: a project is told whole, with the address of its board.
 
 use forge_core::Forge;
-use forge_types::{CreateProject, Project, ProjectId, UpdateProject};
+use forge_types::{CreateProject, Project, ProjectId, RegisteredProject, UpdateProject};
 use rmcp::schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -92,8 +92,12 @@ async fn create_project(call: Call, arguments: CreateArguments) -> Outcome {
         commit_prompt: None,
         default_base_branch: None,
     };
-    let project = call.forge.create_project(request).await?;
-    Ok(json!({"project_id": project.id, "project": tell(&call.forge, &project)}).into())
+    let RegisteredProject { project, first_commit } = call.forge.create_project(request).await?;
+    let mut told = json!({"project_id": project.id, "project": tell(&call.forge, &project)});
+    if let Some(branch) = first_commit {
+        told["first_commit"] = branch.into();
+    }
+    Ok(told.into())
 }
 
 async fn update_project(call: Call, arguments: UpdateArguments) -> Outcome {
@@ -105,7 +109,7 @@ async fn update_project(call: Call, arguments: UpdateArguments) -> Outcome {
         dev_script: script(arguments.dev_script),
         ..UpdateProject::default()
     };
-    let project = call.forge.update_project(arguments.project_id.0, request).await?;
+    let project = call.forge.update_project(arguments.project_id.0, request).await?.project;
     Ok(json!({"project": tell(&call.forge, &project)}).into())
 }
 

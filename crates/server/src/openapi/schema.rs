@@ -23,6 +23,11 @@ const SCHEMAS: &[(&str, &str)] = &[
          created_at:time updated_at:time max_cost_usd?:number -- A repository.",
     ),
     (
+        "RegisteredProject",
+        "+Project first_commit?:string -- `first_commit` is the branch on which an empty first commit was made, because the \
+         repository had none.",
+    ),
+    (
         "CreateProject",
         "name:string git_repo_path:string use_existing_repo:bool setup_script?:string|null dev_script?:string|null \
          cleanup_script?:string|null copy_files?:string|null commit_prompt?:string|null \
