@@ -6,6 +6,7 @@
 mod client;
 mod command;
 mod exit;
+mod first_commit;
 mod linkage;
 mod logging;
 mod port;

@@ -1,7 +1,10 @@
 //! What a person means by a word: an id, the beginning of one, a name, `@last`.
 //!
 //! Invariant: a word stands for one thing or for none; where it fits several, they are named and nothing is chosen.
-//! Only an agent's name and `@last` mean the newest of many. The repository of the present directory comes first.
+//! Only an agent's name and `@last` mean the newest of many. The repository of the present directory comes first, and for
+//! whoever changes something the newest is always one of it.
+
+mod scope;
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -13,6 +16,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use crate::client::{Client, Refused};
+pub use scope::{Deed, Meant, Place, Scope};
 
 /// As many digits as the name of a worktree begins with.
 pub const LEAST_DIGITS: usize = 4;
@@ -34,6 +38,9 @@ pub struct Project {
     pub id: String,
     pub name: String,
     pub git_repo_path: PathBuf,
+    /// The branch on which an empty first commit was made, of a project that was made just now.
+    #[serde(default)]
+    pub first_commit: Option<String>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -84,16 +91,18 @@ impl Attempt {
 pub struct Subject {
     /// The attempt: id or the beginning of it, branch, task, agent or @last
     attempt: String,
+    #[command(flatten)]
+    scope: Scope,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
 }
 
 impl Subject {
-    pub async fn find(&self) -> Result<(Client, Attempt)> {
+    pub async fn find(&self, deed: Deed) -> Result<(Client, Meant)> {
         let client = Client::find()?;
-        let attempt = attempt(&client, &self.attempt).await?;
-        Ok((client, attempt))
+        let meant = attempt(&client, &self.attempt, &self.scope, deed).await?;
+        Ok((client, meant))
     }
 }
 
@@ -104,10 +113,8 @@ pub fn short(id: &str) -> &str {
 
 /// The project of a repository, by its path; `None` when Forge does not know it.
 pub async fn project_at(client: &Client, path: &Path) -> Result<Option<Project>> {
-    let Ok(repo) = forge_git::Repo::open(path).await else { return Ok(None) };
-    let root = real(repo.path());
     let projects: Vec<Project> = client.get("/api/projects").await?;
-    Ok(projects.into_iter().find(|project| real(&project.git_repo_path) == root))
+    Ok(scope::at(&projects, path).await)
 }
 
 /// The project of the present directory.
@@ -126,7 +133,12 @@ pub async fn here_or_refuse(client: &Client) -> Result<Project> {
 
 /// A project by its id, the beginning of it, its name or its path.
 pub async fn project(client: &Client, named: &str) -> Result<Project> {
-    let projects: Vec<Project> = client.get("/api/projects").await?;
+    let scope = Scope { project: Some(named.to_owned()) };
+    scope.place(client).await?.here.context("the project is gone")
+}
+
+/// A project by its id, the beginning of it, or its name.
+fn named_in(projects: &[Project], named: &str) -> Result<Option<Project>> {
     let by_id = |project: &&Project| is_beginning(named, &project.id);
     let by_name = |project: &&Project| project.name.eq_ignore_ascii_case(named);
     let found: Vec<&Project> = match projects.iter().filter(by_id).collect::<Vec<_>>() {
@@ -134,63 +146,94 @@ pub async fn project(client: &Client, named: &str) -> Result<Project> {
         found => found,
     };
     let label = |project: &Project| format!("{} {}", short(&project.id), project.name);
-    if let Some(one) = only(named, "project", &found, label)? {
-        return Ok(one.clone());
+    Ok(only(named, "project", &found, label)?.cloned())
+}
+
+/// A task by its id, the beginning of it, its title, or through one of its attempts, and whose it is.
+pub async fn task(client: &Client, named: &str, scope: &Scope, deed: Deed) -> Result<(Task, Project)> {
+    let place = scope.place(client).await?;
+    if let Some(task) = titled(client, named, &place).await? {
+        let project = place.project_of(&task.project_id)?;
+        return Ok((task, project));
     }
-    match project_at(client, Path::new(named)).await? {
-        Some(project) => Ok(project),
-        None => Err(nothing(named, "project", "`forge project list` shows them")),
+    match find_attempt(named, Attempt::all(client).await?, &place, deed)? {
+        Some(Meant { attempt, project }) => {
+            Ok((client.get(&format!("/api/tasks/{}", attempt.task_id)).await?, project))
+        }
+        None => Err(nothing(named, "task", "`forge list tasks` shows them")),
     }
 }
 
-/// A task by its id, the beginning of it, its title, or through one of its attempts.
-pub async fn task(client: &Client, named: &str) -> Result<Task> {
-    if let Some(task) = titled(client, named).await? {
-        return Ok(task);
-    }
-    match attempt(client, named).await {
-        Ok(attempt) => client.get(&format!("/api/tasks/{}", attempt.task_id)).await,
-        Err(error) if error.is::<NotFound>() => Err(nothing(named, "task", "`forge list tasks` shows them")),
-        Err(error) => Err(error),
-    }
-}
-
-/// An attempt by its id, the beginning of it, its branch or worktree, its task, its agent's name, or `@last`.
-pub async fn attempt(client: &Client, named: &str) -> Result<Attempt> {
+/// An attempt by its id, the beginning of it, its branch or worktree, its task, its agent's name, or `@last`, and whose it
+/// is.
+pub async fn attempt(client: &Client, named: &str, scope: &Scope, deed: Deed) -> Result<Meant> {
     if named.parse::<uuid::Uuid>().is_ok() {
-        match client.get(&format!("/api/task-attempts/{}", named.to_lowercase())).await {
+        let path = format!("/api/task-attempts/{}", named.to_lowercase());
+        let (found, place) = tokio::join!(client.get::<Attempt>(&path), scope.place(client));
+        let place = place?;
+        match found {
             Err(error) if error.downcast_ref::<Refused>().is_some_and(|refused| refused.status == 404) => {}
-            other => return other,
+            Ok(attempt) if !place.holds(&attempt.project_id) => {}
+            found => return place.meant(found?),
         }
     }
     // Two requests, however many projects and attempts there are: this is what every command begins with.
-    let (attempts, here) = tokio::try_join!(Attempt::all(client), project_here(client))?;
-    if named == "@last" || named == "-" {
-        return newest(&attempts, here.as_ref(), |_| true).ok_or_else(|| match &here {
-            Some(project) => NotFound(format!("{} has no attempt yet", project.name)).into(),
-            None => NotFound("there is no attempt yet".to_owned()).into(),
-        });
+    let (attempts, place) = tokio::try_join!(Attempt::all(client), scope.place(client))?;
+    match find_attempt(named, attempts, &place, deed)? {
+        Some(meant) => Ok(meant),
+        None => Err(match titled(client, named, &place).await? {
+            Some(task) => NotFound(format!("the task '{}' has no attempt yet", task.title)).into(),
+            None => nothing(named, "attempt", "`forge list attempts` shows them"),
+        }),
     }
+}
+
+fn find_attempt(named: &str, mut attempts: Vec<Attempt>, place: &Place, deed: Deed) -> Result<Option<Meant>> {
+    attempts.retain(|attempt| place.holds(&attempt.project_id));
+    let Some(attempt) = choose(named, &attempts, place, deed)? else { return Ok(None) };
+    let meant = place.meant(attempt.clone())?;
+    if deed == Deed::Look && !is_beginning(named, &attempt.id) {
+        place.tell_elsewhere(&meant);
+    }
+    Ok(Some(meant))
+}
+
+fn is_newest(named: &str) -> bool {
+    named == "@last" || named == "-"
+}
+
+/// The one of these, newest first, that a word stands for.
+fn choose<'a>(
+    named: &str,
+    attempts: &'a [Attempt],
+    place: &Place,
+    deed: Deed,
+) -> Result<Option<&'a Attempt>> {
+    let is_near = |attempt: &&Attempt| place.is_near(&attempt.project_id, deed);
+    if is_newest(named) {
+        let newest = attempts.iter().find(is_near);
+        return newest.map(Some).ok_or_else(|| place.no_newest(named, deed));
+    }
+    let here = place.here.as_ref();
     let by_id: Vec<&Attempt> = attempts.iter().filter(|attempt| is_beginning(named, &attempt.id)).collect();
     let by_branch = || {
         let found = attempts.iter().filter(|attempt| is_branch(named, &attempt.branch)).collect();
-        closest(found, here.as_ref(), |attempt| &attempt.project_id)
+        closest(found, here, |attempt| &attempt.project_id)
     };
     let found: Vec<&Attempt> = if by_id.is_empty() { by_branch() } else { by_id };
     let label = |attempt: &Attempt| format!("{} {}", attempt.short(), attempt.branch);
     if let Some(one) = only(named, "attempt", &found, label)? {
-        return Ok(one.clone());
+        return Ok(Some(one));
     }
-    if let Some(one) = newest_of_task(named, &attempts, here.as_ref())? {
-        return Ok(one.clone());
+    if let Some(one) = newest_of_task(named, attempts, here)? {
+        return Ok(Some(one));
     }
-    let of_agent = |attempt: &Attempt| is_agent(named, &attempt.executor_profile_id);
-    if let Some(attempt) = newest(&attempts, here.as_ref(), of_agent) {
-        return Ok(attempt);
-    }
-    match titled(client, named).await? {
-        Some(task) => Err(NotFound(format!("the task '{}' has no attempt yet", task.title)).into()),
-        None => Err(nothing(named, "attempt", "`forge list attempts` shows them")),
+    let of_agent: Vec<&Attempt> =
+        attempts.iter().filter(|attempt| is_agent(named, &attempt.executor_profile_id)).collect();
+    match of_agent.iter().find(|attempt| is_near(*attempt)) {
+        Some(newest) => Ok(Some(newest)),
+        None if here.is_none() && !of_agent.is_empty() => Err(place.no_newest(named, deed)),
+        None => Ok(None),
     }
 }
 
@@ -225,6 +268,10 @@ pub async fn tasks<T: DeserializeOwned>(client: &Client, project: Option<&Projec
         Some(project) => vec![project.clone()],
         None => client.get("/api/projects").await?,
     };
+    tasks_of(client, &projects).await
+}
+
+async fn tasks_of<T: DeserializeOwned>(client: &Client, projects: &[Project]) -> Result<Vec<T>> {
     let asked = projects.iter().map(|project| async move {
         client.get::<Vec<T>>(&format!("/api/tasks?project_id={}", project.id)).await
     });
@@ -232,30 +279,25 @@ pub async fn tasks<T: DeserializeOwned>(client: &Client, project: Option<&Projec
 }
 
 /// A task by its id, the beginning of it, or its title.
-async fn titled(client: &Client, named: &str) -> Result<Option<Task>> {
+async fn titled(client: &Client, named: &str, place: &Place) -> Result<Option<Task>> {
     if named.parse::<uuid::Uuid>().is_ok() {
-        return match client.get(&format!("/api/tasks/{}", named.to_lowercase())).await {
+        return match client.get::<Task>(&format!("/api/tasks/{}", named.to_lowercase())).await {
             Err(error) if error.downcast_ref::<Refused>().is_some_and(|refused| refused.status == 404) => {
                 Ok(None)
             }
-            other => other.map(Some),
+            other => other.map(|task| Some(task).filter(|task| place.holds(&task.project_id))),
         };
     }
-    let (tasks, here) = tokio::try_join!(tasks::<Task>(client, None), project_here(client))?;
+    let mut tasks = tasks_of::<Task>(client, &place.projects).await?;
+    tasks.retain(|task| place.holds(&task.project_id));
     let by_id: Vec<&Task> = tasks.iter().filter(|task| is_beginning(named, &task.id)).collect();
     let by_title = || {
         let found = tasks.iter().filter(|task| task.title.eq_ignore_ascii_case(named)).collect();
-        closest(found, here.as_ref(), |task| &task.project_id)
+        closest(found, place.here.as_ref(), |task| &task.project_id)
     };
     let found: Vec<&Task> = if by_id.is_empty() { by_title() } else { by_id };
     let label = |task: &Task| format!("{} {}", short(&task.id), task.title);
     Ok(only(named, "task", &found, label)?.cloned())
-}
-
-/// Lists are newest first.
-fn newest(attempts: &[Attempt], here: Option<&Project>, fits: impl Fn(&Attempt) -> bool) -> Option<Attempt> {
-    let is_here = |attempt: &Attempt| here.is_none_or(|project| project.id == attempt.project_id);
-    attempts.iter().find(|attempt| is_here(attempt) && fits(attempt)).cloned()
 }
 
 pub fn is_beginning(named: &str, id: &str) -> bool {
@@ -314,6 +356,62 @@ fn real(path: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn project(name: &str) -> Project {
+        let git_repo_path = format!("/{name}").into();
+        Project { id: format!("p-{name}"), name: name.to_owned(), git_repo_path, first_commit: None }
+    }
+
+    fn place(here: Option<&str>, is_named: bool) -> Place {
+        let projects = ["shop", "blog", "empty"].map(project).to_vec();
+        Place { here: here.map(project), projects, is_named }
+    }
+
+    /// Newest first: the newest is of the blog.
+    fn attempts() -> Vec<Attempt> {
+        let rows =
+            [("b2b2b2b2", "blog", "Fix it"), ("a1a1a1a1", "shop", "Fix it"), ("c3c3c3c3", "shop", "Paint")];
+        let row = |(id, project, title): (&str, &str, &str)| {
+            let row = serde_json::json!({
+                "id": format!("{id}-0000-4000-8000-000000000000"), "task_id": format!("t-{id}"), "status": "completed",
+                "project_id": format!("p-{project}"), "branch": format!("forge/{id}"), "target_branch": "main",
+                "executor_profile_id": {"executor": "CODEX"}, "created_at": "2026-01-01T00:00:00Z",
+                "task_title": title,
+            });
+            serde_json::from_value(row).unwrap()
+        };
+        rows.map(row).to_vec()
+    }
+
+    fn meant(named: &str, here: Option<&str>, deed: Deed) -> Result<Option<String>> {
+        let attempts = attempts();
+        Ok(choose(named, &attempts, &place(here, false), deed)?.map(|one| one.short().to_owned()))
+    }
+
+    #[test]
+    fn the_newest_that_is_changed_is_one_of_the_present_repository() {
+        for named in ["@last", "-", "codex"] {
+            assert_eq!(meant(named, Some("shop"), Deed::Change).unwrap().unwrap(), "a1a1a1a1", "{named}");
+            let refused = meant(named, None, Deed::Change).unwrap_err();
+            assert!(refused.is::<NotFound>() && refused.to_string().contains("--project"), "{refused}");
+            assert_eq!(meant(named, None, Deed::Look).unwrap().unwrap(), "b2b2b2b2", "{named}");
+        }
+        let none = meant("@last", Some("empty"), Deed::Change).unwrap_err().to_string();
+        assert_eq!(none, "empty has no attempt yet");
+        assert_eq!(meant("codex", Some("empty"), Deed::Change).unwrap(), None);
+    }
+
+    #[test]
+    fn an_attempt_that_is_named_is_meant_wherever_it_is() {
+        for named in ["c3c3", "forge/c3c3c3c3", "Paint"] {
+            for here in [None, Some("shop"), Some("blog")] {
+                assert_eq!(meant(named, here, Deed::Change).unwrap().unwrap(), "c3c3c3c3", "{named}");
+            }
+        }
+        assert_eq!(meant("fix it", Some("shop"), Deed::Change).unwrap().unwrap(), "a1a1a1a1");
+        let two = meant("fix it", None, Deed::Change).unwrap_err().to_string();
+        assert!(two.contains("fits 2 tasks"), "{two}");
+    }
 
     #[test]
     fn an_id_is_known_by_its_beginning() {

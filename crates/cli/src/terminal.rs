@@ -84,10 +84,21 @@ pub fn confirm(question: &str) -> Result<bool> {
         let text = format!("{question} There is no terminal to ask at; add --yes to say so");
         return Err(Misused(text).into());
     }
-    eprint!("{question} [y/N] ");
+    Ok(matches!(ask(&format!("{question} [y/N] "))?.as_str(), "y" | "yes"))
+}
+
+/// Asks the person at the terminal; whoever only presses Enter agrees. The end of the input is no answer.
+pub fn agree(question: &str) -> Result<bool> {
+    Ok(matches!(ask(&format!("{question} [Y/n] "))?.as_str(), "\n" | "y" | "yes"))
+}
+
+/// The answer in small letters; an empty line is a line break, and the end of the input nothing.
+fn ask(question: &str) -> Result<String> {
+    eprint!("{question}");
     let mut line = String::new();
     std::io::stdin().read_line(&mut line).context("cannot read the answer")?;
-    Ok(matches!(line.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
+    let answer = line.trim();
+    Ok(if answer.is_empty() && !line.is_empty() { "\n".to_owned() } else { answer.to_ascii_lowercase() })
 }
 
 fn set(key: &str) -> Option<std::ffi::OsString> {

@@ -45,7 +45,7 @@ impl Table<'_> {
     }
 }
 
-const NO_BEADS: &str = "No project has beads. `br init` or `bd init` in a repository begins a list.";
+const NO_BEADS: &str = "No project has beads. `forge beads init` in a repository begins a list.";
 const UNREAD: &str = "reading …";
 const NO_FLEET: &str = "This server does not serve this list; a newer Forge does.";
 

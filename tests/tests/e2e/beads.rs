@@ -135,7 +135,7 @@ async fn a_project_without_beads_has_none_and_that_is_said() {
     for verb in ["list", "ready"] {
         let refused = beads(&forge, &repo, &[verb]).await;
         assert_eq!(refused.status.code(), Some(4), "{verb}");
-        assert!(error_of(&refused).contains("`mkdir .beads`"), "{verb}: {}", error_of(&refused));
+        assert!(error_of(&refused).contains("`forge beads init`"), "{verb}: {}", error_of(&refused));
     }
     let refused = forge.post("/api/beads", &json!({"project_id": id, "title": "t"})).await;
     assert!(refused.status == 404 && refused.message().contains(".beads"), "{refused:?}");

@@ -17,7 +17,8 @@ async fn a_merge_says_which_commit_it_made_and_takes_a_message() {
     let server = TestForge::start().await;
     let (project, repo) = server.project("repo").await;
     worked(&server, &project, "First", "write a.txt one").await;
-    let merged = forge(&server, &repo, &["merge", "first"]).await.assert(0, &["merged ", " into main as "]);
+    let merged =
+        forge(&server, &repo, &["merge", "first"]).await.assert(0, &["merged ", " into main of repo as "]);
     assert!(merged.out.contains(&git(&repo, &["rev-parse", "--short=8", "main"])), "{}", merged.out);
     assert_eq!(git(&repo, &["log", "-1", "--format=%s", "main"]), "First");
     worked(&server, &project, "Second", "write b.txt two").await;
@@ -55,7 +56,7 @@ async fn a_rebase_says_onto_what_and_how_far_ahead() {
     let (project, repo) = server.project("repo").await;
     worked(&server, &project, "Move", "write a.txt one").await;
     commit(&repo, "other.txt", "main moved on\n");
-    forge(&server, &repo, &["rebase", "@last"]).await.assert(0, &["rebased ", "onto main, 1 ahead"]);
+    forge(&server, &repo, &["rebase", "@last"]).await.assert(0, &["rebased ", "onto main of repo, 1 ahead"]);
     git(&repo, &["branch", "release"]);
     forge(&server, &repo, &["rebase", "@last", "--onto", "release"]).await.assert(0, &["onto release"]);
     forge(&server, &repo, &["status", "@last"]).await.assert(0, &["→ release (1 ahead, 0 behind)"]);
@@ -103,6 +104,6 @@ async fn an_attempt_is_opened_by_address_and_path_and_its_worktree_comes_back() 
     assert!(!place.exists(), "looking does not bring it back");
     let retired = forge(&server, &repo, &["restore", "--json"]).await.json();
     assert_eq!((retired.as_array().unwrap().len(), &retired[0]["id"]), (1, &json!(attempt)));
-    forge(&server, &repo, &["restore", "open"]).await.assert(0, &["restored from the trash to"]);
+    forge(&server, &repo, &["restore", "open"]).await.assert(0, &["restored ", " of repo from the trash to"]);
     assert!(place.join("a.txt").exists());
 }

@@ -23,6 +23,7 @@ mod dispatch;
 mod doctor;
 mod door;
 mod drafts;
+mod elsewhere;
 mod environment;
 mod files;
 mod fleet;

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::client::Client;
 use crate::command::serve::block_on;
-use crate::reference::{self, NotFound, is_beginning, short};
+use crate::reference::{self, Deed, Meant, NotFound, Scope, is_beginning, short};
 use crate::terminal::{self, say};
 use crate::transcript::{Ink, Line};
 
@@ -18,6 +18,8 @@ pub struct Flags {
     /// A question by its id, or the attempt whose questions are answered [default: shows what waits]
     #[arg(value_name = "QUESTION|ATTEMPT")]
     which: Option<String>,
+    #[command(flatten)]
+    scope: Scope,
     /// Say no, with a reason if there is one
     #[arg(long, value_name = "REASON", num_args = 0..=1, default_missing_value = "", requires = "which")]
     deny: Option<String>,
@@ -58,7 +60,7 @@ pub fn run(flags: Flags) -> Result<()> {
             }
             return Ok(());
         };
-        let meant = meant(&client, named, all).await?;
+        let meant = meant(&client, named, &flags.scope, all).await?;
         for question in &meant {
             let body = json!({"approved": flags.deny.is_none(), "comment": reason(flags.deny.as_deref())});
             client.post::<Value>(&format!("/api/approvals/{}/respond", question.id), &body).await?;
@@ -67,7 +69,9 @@ pub fn run(flags: Flags) -> Result<()> {
                     None => (Ink::Green, "allowed "),
                     Some(_) => (Ink::Yellow, "denied "),
                 };
-                say(&Line::new(ink, word).and(Ink::Plain, &title(question)));
+                let of = project_of(&client, question).await;
+                let of = of.map(|name| format!(" in {name}")).unwrap_or_default();
+                say(&Line::new(ink, word).and(Ink::Plain, &title(question)).and(Ink::Dim, &of));
             }
         }
         if flags.json {
@@ -82,7 +86,7 @@ fn reason(deny: Option<&str>) -> Option<&str> {
 }
 
 /// Those of one id, else those of one attempt.
-async fn meant(client: &Client, named: &str, all: Vec<Question>) -> Result<Vec<Question>> {
+async fn meant(client: &Client, named: &str, scope: &Scope, all: Vec<Question>) -> Result<Vec<Question>> {
     let by_id: Vec<bool> = all.iter().map(|question| is_beginning(named, &question.id)).collect();
     match by_id.iter().filter(|fits| **fits).count() {
         0 => {}
@@ -91,7 +95,7 @@ async fn meant(client: &Client, named: &str, all: Vec<Question>) -> Result<Vec<Q
             return Err(NotFound(format!("'{named}' fits {count} questions; say more of it")).into());
         }
     }
-    let attempt = reference::attempt(client, named).await?;
+    let Meant { attempt, .. } = reference::attempt(client, named, scope, Deed::Change).await?;
     let of_attempt: Vec<Question> =
         all.into_iter().filter(|question| question.attempt.as_ref() == Some(&attempt.id)).collect();
     if of_attempt.is_empty() {
@@ -102,6 +106,15 @@ async fn meant(client: &Client, named: &str, all: Vec<Question>) -> Result<Vec<Q
         return Err(NotFound(text).into());
     }
     Ok(of_attempt)
+}
+
+/// The name of the project whose agent asked.
+async fn project_of(client: &Client, question: &Question) -> Option<String> {
+    let attempt: Value =
+        client.get(&format!("/api/task-attempts/{}", question.attempt.as_ref()?)).await.ok()?;
+    let path = format!("/api/projects/{}", attempt["project_id"].as_str()?);
+    let project: Value = client.get(&path).await.ok()?;
+    project["name"].as_str().map(str::to_owned)
 }
 
 /// Every question that waits.

@@ -1,22 +1,32 @@
 //! `forge beads`: the work that a project has written down, who has it, and what waits for what.
 
-use anyhow::{Context, Result};
+mod whose;
+
+use anyhow::Result;
 use clap::Subcommand;
 use serde_json::{Value, json};
 
 use crate::client::Client;
 use crate::command::serve::block_on;
 use crate::exit::Misused;
-use crate::reference::{self, NotFound, short};
+use crate::reference::{Deed, Scope, short};
 use crate::table::Table;
 use crate::terminal::{self, say, say_fact};
 use crate::transcript::{Ink, Line};
+use whose::{Whose, refuse_none};
 
 #[derive(Subcommand)]
 #[command(
-    after_help = "Examples:\n  forge beads ready\n  forge beads create \"Fix the login\" -p 1\n  forge beads claim shop-a1b"
+    after_help = "Examples:\n  forge beads init\n  forge beads ready\n  forge beads create \"Fix the login\" -p 1\n  forge beads claim shop-a1b"
 )]
 pub enum Command {
+    /// Let the repository of the present directory keep beads: make it a project with a folder .beads
+    #[command(after_help = "Examples:\n  forge beads init\n  forge beads init --json")]
+    Init {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Beads that can be worked on now, in the order of their tracker
     #[command(after_help = "Examples:\n  forge beads ready\n  forge beads ready --json")]
     Ready(Common),
@@ -100,9 +110,8 @@ pub enum Command {
 
 #[derive(clap::Args)]
 pub struct Common {
-    /// The project: name, id or path [default: that of the present directory, else the only one with beads]
-    #[arg(long)]
-    project: Option<String>,
+    #[command(flatten)]
+    scope: Scope,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -138,6 +147,7 @@ pub fn run(command: Command) -> Result<()> {
     block_on(async {
         let client = Client::find()?;
         match command {
+            Command::Init { json } => whose::init(&client, json).await?,
             Command::Ready(common) => {
                 let beads = list(&client, &common, "&ready=true").await?;
                 show_list(beads, common.json, "nothing is ready");
@@ -151,7 +161,7 @@ pub fn run(command: Command) -> Result<()> {
                 show_list(beads, common.json, "no beads");
             }
             Command::Show { bead, common } => {
-                let whose = common.whose(&client).await?;
+                let whose = common.whose(&client, Deed::Look).await?;
                 let path = format!("/api/beads/{}?{}", checked(&bead)?, whose.query());
                 let bead: Value = client.get(&path).await?;
                 if common.json {
@@ -161,96 +171,59 @@ pub fn run(command: Command) -> Result<()> {
                 }
             }
             Command::Claim { bead, worker, common } => {
-                let told = common.act(&client, &bead, "claim", json!({ "worker": worker })).await?;
-                common.say(&told, &format!("{bead} is taken by {}", text(&told["assignee"])));
+                let (told, whose) = common.act(&client, &bead, "claim", json!({ "worker": worker })).await?;
+                common.say(&told, &format!("{bead} is taken by {}", text(&told["assignee"])), &whose);
             }
             Command::Release { bead, comment, common } => {
-                let told = common.act(&client, &bead, "release", json!({ "comment": comment })).await?;
-                common.say(&told, &format!("{bead} can be taken again"));
+                let (told, whose) =
+                    common.act(&client, &bead, "release", json!({ "comment": comment })).await?;
+                common.say(&told, &format!("{bead} can be taken again"), &whose);
             }
             Command::Close { bead, reason, common } => {
-                let told = common.act(&client, &bead, "close", json!({ "reason": reason })).await?;
-                common.say(&told, &format!("{bead} is closed"));
+                let (told, whose) = common.act(&client, &bead, "close", json!({ "reason": reason })).await?;
+                common.say(&told, &format!("{bead} is closed"), &whose);
             }
             Command::Create(new) => create(&client, new).await?,
             Command::Dep { bead, depends_on, kind, common } => {
                 let body = json!({"depends_on": checked(&depends_on)?, "type": kind});
-                let told = common.act(&client, &bead, "dep", body).await?;
+                let (told, whose) = common.act(&client, &bead, "dep", body).await?;
                 let words = match told["added"] == true {
                     true => format!("{bead} waits for {depends_on}"),
                     false => format!("{bead} waits for {depends_on} already"),
                 };
-                common.say(&told, &words);
+                common.say(&told, &words, &whose);
             }
         }
         Ok(())
     })
 }
 
-/// The name and the value of what tells whose beads are meant; nothing where the server is to find the only ones.
-struct Whose(Option<(&'static str, String)>);
-
-impl Whose {
-    fn put(self, body: &mut Value) {
-        if let Some((name, value)) = self.0 {
-            body[name] = value.into();
-        }
-    }
-
-    fn query(&self) -> String {
-        let pairs = self.0.iter().map(|(name, value)| (*name, value.as_str()));
-        let url = reqwest::Url::parse_with_params("http://localhost", pairs).ok();
-        url.and_then(|url| url.query().map(str::to_owned)).unwrap_or_default()
-    }
-}
-
-/// The present directory, or the nearest above it, that has a folder `.beads`.
-fn folder_with_beads() -> Result<Option<String>> {
-    let here = std::env::current_dir().context("cannot tell the present directory")?;
-    let found = here.ancestors().find(|folder| folder.join(".beads").is_dir());
-    Ok(found.map(|folder| folder.display().to_string()))
-}
-
 impl Common {
-    /// Whose beads are meant, as the server is told.
-    async fn whose(&self, client: &Client) -> Result<Whose> {
-        let project = match &self.project {
-            Some(named) => Some(reference::project(client, named).await?),
-            None => reference::project_here(client).await?,
-        };
-        Ok(match project {
-            Some(project) => Whose(Some(("project_id", project.id))),
-            None => Whose(folder_with_beads()?.map(|folder| ("workspace", folder))),
-        })
+    async fn whose(&self, client: &Client, deed: Deed) -> Result<Whose> {
+        Whose::find(client, &self.scope, deed).await
     }
 
-    /// Does something to a bead.
-    async fn act(&self, client: &Client, bead: &str, what: &str, mut body: Value) -> Result<Value> {
-        self.whose(client).await?.put(&mut body);
-        client.post(&format!("/api/beads/{}/{what}", checked(bead)?), &body).await
+    /// Does something to a bead, and tells whose it is.
+    async fn act(&self, client: &Client, bead: &str, what: &str, mut body: Value) -> Result<(Value, Whose)> {
+        let whose = self.whose(client, Deed::Change).await?;
+        whose.put(&mut body);
+        let told = client.post(&format!("/api/beads/{}/{what}", checked(bead)?), &body).await?;
+        Ok((told, whose))
     }
 
-    fn say(&self, told: &Value, words: &str) {
+    fn say(&self, told: &Value, words: &str, whose: &Whose) {
         match self.json {
             true => terminal::print_json(told),
-            false => say(&Line::new(Ink::Plain, words)),
+            false => say(&Line::new(Ink::Plain, words).and(Ink::Dim, &format!(" in {}", whose.name()))),
         }
     }
 }
 
 async fn list(client: &Client, common: &Common, filter: &str) -> Result<Vec<Value>> {
-    let whose = common.whose(client).await?;
+    let whose = common.whose(client, Deed::Look).await?;
     let beads: Vec<Value> = client.get(&format!("/api/beads?{}{filter}", whose.query())).await?;
-    if let (true, Whose(Some(("project_id", id)))) = (beads.is_empty(), &whose) {
-        let dispatch: Value = client.get(&format!("/api/projects/{id}/dispatch")).await?;
-        if dispatch["has_beads"] == false {
-            return Err(NotFound(
-                "the project has no beads: there is no .beads folder in its repository; make one with `br init`, \
-                 `bd init` or `mkdir .beads`"
-                    .to_owned(),
-            )
-            .into());
-        }
+    if beads.is_empty() {
+        refuse_none(client, &whose).await?;
     }
     Ok(beads)
 }
@@ -265,9 +238,16 @@ async fn create(client: &Client, new: NewBead) -> Result<()> {
         "parent": new.parent,
         "depends_on": new.depends_on,
     });
-    new.common.whose(client).await?.put(&mut body);
+    let whose = new.common.whose(client, Deed::Change).await?;
+    whose.put(&mut body);
     let bead: Value = client.post("/api/beads", &body).await?;
-    new.common.say(&bead, text(&bead["id"]));
+    if new.common.json {
+        terminal::print_json(&bead);
+        return Ok(());
+    }
+    // Standard output is the id alone, for scripts.
+    eprintln!("created in {}:", whose.name());
+    terminal::print(&format!("{}\n", text(&bead["id"])));
     Ok(())
 }
 

@@ -14,7 +14,7 @@ use serde_json::Value;
 use crate::client::Client;
 use crate::command::serve;
 use crate::figures;
-use crate::reference::{self, Attempt};
+use crate::reference::{self, Attempt, Deed, Scope};
 use crate::terminal;
 use crate::transcript::{Ink, Line, Page, clean};
 use pager::Pager;
@@ -51,7 +51,8 @@ pub enum Form {
 pub fn run(flags: Flags) -> Result<ExitCode> {
     terminal::until_closed(serve::block_on(async {
         let client = Client::find()?;
-        let attempt = reference::attempt(&client, &flags.attempt).await?;
+        let attempt =
+            reference::attempt(&client, &flags.attempt, &Scope::default(), Deed::Look).await?.attempt;
         let form = match (flags.stat, flags.name_only, flags.json) {
             (true, ..) => Form::Stat,
             (_, true, _) => Form::Names,

@@ -100,7 +100,7 @@ pub fn run(flags: Flags) -> Result<()> {
             let report: Value = client.post("/api/dispatch", &body).await?;
             match flags.json {
                 true => terminal::print_json(&report),
-                false => tell(&report),
+                false => tell(&project.name, &report),
             }
             return Ok(());
         }
@@ -165,11 +165,11 @@ fn tell_rule(project: &str, rule: &Value) {
     }
 }
 
-fn tell(report: &Value) {
+fn tell(project: &str, report: &Value) {
     let list = |name: &str| report[name].as_array().cloned().unwrap_or_default();
     let (started, waiting) = (list("started"), list("waiting"));
     if started.is_empty() && waiting.is_empty() {
-        say(&Line::new(Ink::Plain, "nothing is ready"));
+        say(&Line::new(Ink::Plain, &format!("nothing of {project} is ready")));
         return;
     }
     let mut table =
@@ -191,7 +191,7 @@ fn tell(report: &Value) {
         table.print();
     }
     let would = if report["dry_run"] == true { "would be started" } else { "started" };
-    say(&Line::new(Ink::Plain, &format!("{} {would}", figures::count(started.len(), "bead"))));
+    say(&Line::new(Ink::Plain, &format!("{} of {project} {would}", figures::count(started.len(), "bead"))));
     for bead in &waiting {
         let line = Line::new(Ink::Bold, text(&bead["bead"])).and(Ink::Plain, " waits: ");
         say(&line.and(Ink::Yellow, text(&bead["reason"])).whole());

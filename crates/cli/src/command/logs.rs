@@ -8,7 +8,7 @@ use crate::client::Client;
 use crate::command::serve;
 use crate::command::view::{Form, Reader, Reading, stay};
 use crate::process::Process;
-use crate::reference::{self, NotFound};
+use crate::reference::{self, Deed, NotFound, Scope};
 use crate::terminal;
 
 #[derive(clap::Args)]
@@ -34,7 +34,8 @@ pub struct Flags {
 pub fn run(flags: Flags) -> Result<ExitCode> {
     terminal::until_closed(serve::block_on(async {
         let client = Client::find()?;
-        let attempt = reference::attempt(&client, &flags.attempt).await?;
+        let attempt =
+            reference::attempt(&client, &flags.attempt, &Scope::default(), Deed::Look).await?.attempt;
         let run = choose(&Process::list(&client, &attempt.id).await?, &flags.process)?;
         let form = if flags.json { Form::Chunks } else { Form::Raw };
         let reading = if flags.follow { Reading::ToTheEnd } else { Reading::SoFar };

@@ -5,7 +5,7 @@ use forge_types::{BranchStatus, Merge};
 use serde_json::{Value, json};
 
 use crate::command::serve::block_on;
-use crate::reference::{Subject, short};
+use crate::reference::{Deed, Meant, Subject, short};
 use crate::terminal::{self, say};
 use crate::transcript::{Ink, Line};
 
@@ -21,7 +21,7 @@ pub struct Flags {
 
 pub fn run(flags: Flags) -> Result<()> {
     block_on(async {
-        let (client, attempt) = flags.subject.find().await?;
+        let (client, Meant { attempt, project }) = flags.subject.find(Deed::Change).await?;
         let path = format!("/api/task-attempts/{}", attempt.id);
         client.post::<Value>(&format!("{path}/merge"), &json!({"message": flags.message})).await?;
         let status: BranchStatus = client.get(&format!("{path}/branch-status")).await?;
@@ -29,11 +29,12 @@ pub fn run(flags: Flags) -> Result<()> {
         if flags.subject.json {
             terminal::print_json(&json!({
                 "attempt_id": attempt.id, "branch": attempt.branch, "target_branch": attempt.target_branch,
-                "commit": commit,
+                "commit": commit, "project": project.name,
             }));
             return Ok(());
         }
-        let into = format!("{} into {} as {}", attempt.short(), attempt.target_branch, short(commit));
+        let (id, target, name) = (attempt.short(), &attempt.target_branch, &project.name);
+        let into = format!("{id} into {target} of {name} as {}", short(commit));
         say(&Line::new(Ink::Green, "merged ").and(Ink::Plain, &into));
         Ok(())
     })

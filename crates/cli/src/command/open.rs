@@ -4,7 +4,7 @@ use anyhow::{Context, Result};
 use serde_json::{Value, json};
 
 use crate::command::serve::block_on;
-use crate::reference::Subject;
+use crate::reference::{Deed, Meant, Subject};
 use crate::terminal::{self, say};
 use crate::transcript::{Ink, Line};
 
@@ -28,7 +28,7 @@ pub struct Flags {
 
 pub fn run(flags: Flags) -> Result<()> {
     block_on(async {
-        let (client, attempt) = flags.subject.find().await?;
+        let (client, Meant { attempt, .. }) = flags.subject.find(Deed::Look).await?;
         let tell = |text: &str, data: Value| match flags.subject.json {
             true => terminal::print_json(&data),
             false => terminal::print(&format!("{text}\n")),

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::client::{Client, Refused};
 use crate::command::serve::block_on;
-use crate::reference::{Attempt, NotFound, Subject};
+use crate::reference::{Attempt, Deed, Meant, NotFound, Subject};
 use crate::terminal;
 
 #[derive(clap::Args)]
@@ -35,14 +35,20 @@ pub struct Flags {
 
 pub fn run(flags: Flags) -> Result<()> {
     block_on(async {
-        let (client, attempt) = flags.subject.find().await?;
+        let (client, Meant { attempt, project }) = flags.subject.find(Deed::Change).await?;
         let url = match flags.attach {
             Some(number) => attach(&client, &attempt, number).await?,
             None => open(&client, &attempt, &flags).await?,
         };
         match flags.subject.json {
-            true => terminal::print_json(&json!({"attempt_id": attempt.id, "url": url})),
-            false => terminal::print(&format!("{url}\n")),
+            true => {
+                terminal::print_json(&json!({"attempt_id": attempt.id, "url": url, "project": project.name}))
+            }
+            false => {
+                // Standard output is the address alone, for scripts.
+                eprintln!("pull request of {} in {}:", attempt.short(), project.name);
+                terminal::print(&format!("{url}\n"));
+            }
         }
         if flags.web {
             forge_run::open_page(&url);

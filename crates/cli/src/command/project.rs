@@ -12,6 +12,7 @@ use crate::command::list::{self, Choice};
 use crate::command::serve::block_on;
 use crate::exit::Misused;
 use crate::figures;
+use crate::first_commit;
 use crate::reference::{self, Project, short};
 use crate::terminal::{self, confirm, say, say_fact};
 use crate::transcript::{Ink, Line};
@@ -115,7 +116,9 @@ async fn add(client: &Client, new: NewProject) -> Result<()> {
         "cleanup_script": new.cleanup_script, "dev_script": new.dev_script, "copy_files": new.copy_files,
         "default_base_branch": new.base, "max_cost_usd": new.max_cost_usd,
     });
+    first_commit::ask(&repo).await?;
     let project: Value = client.post("/api/projects", &body).await?;
+    first_commit::tell(project["first_commit"].as_str());
     if new.json {
         terminal::print_json(&project);
         return Ok(());
@@ -163,7 +166,7 @@ async fn show(client: &Client, named: Option<&str>, json: bool) -> Result<()> {
 
 async fn remove(client: &Client, named: &str, yes: bool, json: bool) -> Result<()> {
     let project = reference::project(client, named).await?;
-    let Project { id, name, git_repo_path } = &project;
+    let Project { id, name, git_repo_path, .. } = &project;
     let tasks: Vec<Value> = reference::tasks(client, Some(&project)).await?;
     let question = format!("Forget the project {name} with its {}?", figures::count(tasks.len(), "task"));
     if !yes && !confirm(&question)? {

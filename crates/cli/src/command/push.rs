@@ -4,7 +4,7 @@ use anyhow::Result;
 use serde_json::{Value, json};
 
 use crate::command::serve::block_on;
-use crate::reference::Subject;
+use crate::reference::{Deed, Meant, Subject};
 use crate::terminal::{self, say};
 use crate::transcript::{Ink, Line};
 
@@ -17,13 +17,16 @@ pub struct Flags {
 
 pub fn run(flags: Flags) -> Result<()> {
     block_on(async {
-        let (client, attempt) = flags.subject.find().await?;
+        let (client, Meant { attempt, project }) = flags.subject.find(Deed::Change).await?;
         client.post::<Value>(&format!("/api/task-attempts/{}/push", attempt.id), &json!({})).await?;
         if flags.subject.json {
-            terminal::print_json(&json!({"attempt_id": attempt.id, "branch": attempt.branch}));
+            terminal::print_json(
+                &json!({"attempt_id": attempt.id, "branch": attempt.branch, "project": project.name}),
+            );
             return Ok(());
         }
-        say(&Line::new(Ink::Green, "pushed ").and(Ink::Plain, &attempt.branch));
+        say(&Line::new(Ink::Green, "pushed ")
+            .and(Ink::Plain, &format!("{} of {}", attempt.branch, project.name)));
         Ok(())
     })
 }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::client::{Client, Refused};
 use crate::command::serve::block_on;
-use crate::reference::{Attempt, Subject};
+use crate::reference::{Attempt, Deed, Meant, Subject};
 use crate::terminal::{self, say};
 use crate::transcript::{Ink, Line};
 
@@ -32,14 +32,16 @@ pub struct Flags {
 
 pub fn run(flags: Flags) -> Result<()> {
     block_on(async {
-        let (client, attempt) = flags.subject.find().await?;
-        let (word, rest, data) = if flags.abort {
-            abort(&client, &attempt).await?
+        let (client, meant) = flags.subject.find(Deed::Change).await?;
+        let Meant { attempt, project } = &meant;
+        let (word, rest, mut data) = if flags.abort {
+            abort(&client, attempt, &project.name).await?
         } else if flags.resolve {
-            resolve(&client, &attempt).await?
+            resolve(&client, attempt, &project.name).await?
         } else {
-            rebase(&client, &attempt, flags.onto.as_deref()).await?
+            rebase(&client, attempt, &project.name, flags.onto.as_deref()).await?
         };
+        data["project"] = json!(project.name);
         match flags.subject.json {
             true => terminal::print_json(&data),
             false => say(&Line::new(Ink::Green, word).and(Ink::Plain, &rest)),
@@ -51,7 +53,7 @@ pub fn run(flags: Flags) -> Result<()> {
 /// What was done, to what, and the same for programs.
 type Done = (&'static str, String, Value);
 
-async fn rebase(client: &Client, attempt: &Attempt, onto: Option<&str>) -> Result<Done> {
+async fn rebase(client: &Client, attempt: &Attempt, of: &str, onto: Option<&str>) -> Result<Done> {
     let path = format!("/api/task-attempts/{}/rebase", attempt.id);
     let rebased = client.post::<Value>(&path, &json!({"new_base_branch": onto})).await;
     if let Err(error) = rebased {
@@ -63,7 +65,7 @@ async fn rebase(client: &Client, attempt: &Attempt, onto: Option<&str>) -> Resul
     let data = json!({
         "attempt_id": attempt.id, "branch": attempt.branch, "target_branch": target, "commits_ahead": ahead,
     });
-    Ok(("rebased ", format!("{} onto {target}, {ahead} ahead of it", attempt.short()), data))
+    Ok(("rebased ", format!("{} onto {target} of {of}, {ahead} ahead of it", attempt.short()), data))
 }
 
 /// The refusal, with what can be done about it.
@@ -82,7 +84,7 @@ fn explain(attempt: &Attempt, error: Error) -> Error {
     }
 }
 
-async fn abort(client: &Client, attempt: &Attempt) -> Result<Done> {
+async fn abort(client: &Client, attempt: &Attempt, of: &str) -> Result<Done> {
     let before = status(client, attempt).await?;
     if before.uncommitted_count.is_none() {
         let id = attempt.short();
@@ -101,17 +103,21 @@ async fn abort(client: &Client, attempt: &Attempt) -> Result<Done> {
     }
     let path = format!("/api/task-attempts/{}/conflicts/abort", attempt.id);
     client.post::<Value>(&path, &json!({})).await?;
-    Ok(("aborted ", format!("the rebase of {}; its branch is where it was", attempt.short()), data))
+    Ok(("aborted ", format!("the rebase of {} in {of}; its branch is where it was", attempt.short()), data))
 }
 
-async fn resolve(client: &Client, attempt: &Attempt) -> Result<Done> {
+async fn resolve(client: &Client, attempt: &Attempt, of: &str) -> Result<Done> {
     let files = status(client, attempt).await?.conflicted_files;
     let path = format!("/api/task-attempts/{}/conflicts/resolve", attempt.id);
     let run: Value = client.post(&path, &json!({})).await?;
     let what = if files.is_empty() { "the rebase".to_owned() } else { files.join(", ") };
     let data = json!({"attempt_id": attempt.id, "conflicted_files": files, "process": run});
     let id = attempt.short();
-    Ok(("handed ", format!("{what} to the agent of {id}; `forge status {id}` tells how it goes"), data))
+    Ok((
+        "handed ",
+        format!("{what} to the agent of {id} in {of}; `forge status {id}` tells how it goes"),
+        data,
+    ))
 }
 
 async fn status(client: &Client, attempt: &Attempt) -> Result<BranchStatus> {

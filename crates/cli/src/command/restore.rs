@@ -8,7 +8,7 @@ use crate::client::Client;
 use crate::command::list;
 use crate::command::serve::block_on;
 use crate::figures;
-use crate::reference::{self, Attempt};
+use crate::reference::{self, Attempt, Deed, Meant, Scope};
 use crate::terminal::{self, say};
 use crate::transcript::{Ink, Line};
 
@@ -17,6 +17,8 @@ use crate::transcript::{Ink, Line};
 pub struct Flags {
     /// The attempt: id or the beginning of it, branch, task, agent or @last [default: shows what can come back]
     attempt: Option<String>,
+    #[command(flatten)]
+    scope: Scope,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -26,7 +28,7 @@ pub fn run(flags: Flags) -> Result<()> {
     block_on(async {
         let client = Client::find()?;
         match &flags.attempt {
-            Some(named) => bring_back(&client, named, flags.json).await,
+            Some(named) => bring_back(&client, named, &flags.scope, flags.json).await,
             None => list_retired(&client, flags.json).await,
         }
     })
@@ -50,16 +52,19 @@ async fn list_retired(client: &Client, json: bool) -> Result<()> {
 }
 
 /// Brings a retired worktree back and says from where.
-pub async fn bring_back(client: &Client, named: &str, json: bool) -> Result<()> {
-    let attempt = reference::attempt(client, named).await?;
-    let back: Value = client.post(&format!("/api/worktrees/{}/restore", attempt.id), &json!({})).await?;
+pub async fn bring_back(client: &Client, named: &str, scope: &Scope, json: bool) -> Result<()> {
+    let Meant { attempt, project } = reference::attempt(client, named, scope, Deed::Change).await?;
+    let mut back: Value = client.post(&format!("/api/worktrees/{}/restore", attempt.id), &json!({})).await?;
     if json {
+        back["project"] = json!(project.name);
         terminal::print_json(&back);
         return Ok(());
     }
     let text = |key: &str| back[key].as_str().unwrap_or_default();
-    let line = Line::new(Ink::Green, "restored ")
-        .and(Ink::Plain, &format!("from the {} to {}", text("from"), text("path")));
+    let line = Line::new(Ink::Green, "restored ").and(
+        Ink::Plain,
+        &format!("{} of {} from the {} to {}", attempt.short(), project.name, text("from"), text("path")),
+    );
     say(&line.whole());
     let missing = back["missing"].as_array().map_or(0, Vec::len);
     if missing > 0 {

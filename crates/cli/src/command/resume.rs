@@ -13,7 +13,7 @@ use crate::command::serve::{self, background};
 use crate::exit::Misused;
 use crate::process::Process;
 use crate::prompt::Prompt;
-use crate::reference;
+use crate::reference::{self, Deed, Meant, Scope};
 
 #[derive(clap::Args)]
 #[command(
@@ -23,6 +23,8 @@ pub struct Flags {
     /// The attempt: its id or the beginning of it, its branch, task or agent, or `-` for the newest of this repository
     #[arg(value_name = "ATTEMPT")]
     attempt: String,
+    #[command(flatten)]
+    scope: Scope,
     #[command(flatten)]
     prompt: Prompt,
     /// Another variant of the attempt's agent, e.g. CLAUDE_CODE:PLAN
@@ -40,7 +42,8 @@ pub fn run(flags: Flags) -> Result<ExitCode> {
         let prompt = flags.prompt.read()?;
         let client = background::client().await?;
         let profile = flags.executor.as_deref().map(read_executor).transpose()?;
-        let begun = go_on(&client, &flags.attempt, &prompt, profile, flags.fresh).await?;
+        let meant = reference::attempt(&client, &flags.attempt, &flags.scope, Deed::Change).await?;
+        let begun = go_on(&client, meant, &prompt, profile, flags.fresh).await?;
         begun.tell(&client, &flags.manner, Landing::Server).await
     })
 }
@@ -48,13 +51,13 @@ pub fn run(flags: Flags) -> Result<ExitCode> {
 /// Says more to an attempt's agent.
 pub async fn go_on(
     client: &Client,
-    named: &str,
+    meant: Meant,
     prompt: &str,
     profile: Option<ProfileId>,
     fresh: bool,
 ) -> Result<Begun> {
     let since = Instant::now();
-    let attempt = reference::attempt(client, named).await?;
+    let Meant { attempt, project } = meant;
     let mut body = json!({"prompt": prompt});
     if let Some(profile) = profile {
         let used = attempt.executor_profile_id.executor;
@@ -80,5 +83,5 @@ pub async fn go_on(
         notes.push("another run of this attempt is at work; this one waits for its end".to_owned());
     }
     let attempt: Value = client.get(&format!("/api/task-attempts/{id}")).await?;
-    Ok(Begun { attempt, run, notes, since })
+    Ok(Begun { attempt, project, run, notes, since })
 }

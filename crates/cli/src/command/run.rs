@@ -18,6 +18,7 @@ use crate::command::resume;
 use crate::command::serve::{self, background};
 use crate::exit::Misused;
 use crate::prompt::Prompt;
+use crate::reference::{self, Deed, Scope};
 use agent::Choice;
 pub use agent::{read_executor, usual_profile};
 use begin::Work;
@@ -118,7 +119,8 @@ async fn work_on(client: &Client, flags: &Flags, work: &Work, landing: Landing) 
         (Some(attempt), Work::Prompt(prompt)) => {
             let agent = flags.choice.executor.as_ref().or(flags.choice.agent.as_ref());
             let profile = agent.map(|agent| read_executor(agent)).transpose()?;
-            resume::go_on(client, attempt, prompt, profile, false).await?
+            let meant = reference::attempt(client, attempt, &Scope::default(), Deed::Change).await?;
+            resume::go_on(client, meant, prompt, profile, false).await?
         }
         _ => begin::begin(client, flags, work).await?,
     };

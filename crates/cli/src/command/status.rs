@@ -13,7 +13,7 @@ use crate::command::approve::{self, Question};
 use crate::command::list;
 use crate::command::serve::block_on;
 use crate::figures;
-use crate::reference::{self, Attempt};
+use crate::reference::{self, Attempt, Deed, Scope};
 use crate::terminal::{self, say_fact};
 
 #[derive(clap::Args)]
@@ -33,8 +33,8 @@ pub fn run(flags: Flags) -> Result<()> {
         match &flags.attempt {
             None => Server::look(&client).await?.tell(&client, flags.json),
             Some(named) => {
-                let attempt = reference::attempt(&client, named).await?;
-                detail::tell(&client, &attempt, flags.json).await?;
+                let meant = reference::attempt(&client, named, &Scope::default(), Deed::Look).await?;
+                detail::tell(&client, &meant, flags.json).await?;
             }
         }
         Ok(())

@@ -7,7 +7,7 @@ use crate::client::Client;
 use crate::command::serve::block_on;
 use crate::figures;
 use crate::process::Process;
-use crate::reference::{self, Attempt};
+use crate::reference::{self, Attempt, Deed, Meant, Scope};
 use crate::terminal::{self, confirm, say};
 use crate::transcript::{Ink, Line};
 
@@ -17,9 +17,11 @@ pub struct Flags {
     /// Attempts: id or the beginning of it, branch, task, agent or @last
     #[arg(value_name = "ATTEMPT", required_unless_present = "all")]
     attempts: Vec<String>,
-    /// Every attempt of every project that is at work
+    /// Every attempt that is at work, of every project or of the one that --project names
     #[arg(long, conflicts_with = "attempts")]
     all: bool,
+    #[command(flatten)]
+    scope: Scope,
     /// Do not ask before stopping all
     #[arg(short, long)]
     yes: bool,
@@ -33,12 +35,13 @@ pub fn run(flags: Flags) -> Result<()> {
         let client = Client::find()?;
         let attempts = choose(&client, &flags).await?;
         let mut told = Vec::new();
-        for attempt in attempts {
-            let stopped = stop(&client, &attempt).await?;
+        for meant in attempts {
+            let stopped = stop(&client, &meant.attempt).await?;
             if !flags.json {
-                tell(&attempt, &stopped);
+                tell(&meant, &stopped);
             }
-            told.push(json!({"attempt_id": attempt.id, "stopped": stopped}));
+            let Meant { attempt, project } = meant;
+            told.push(json!({"attempt_id": attempt.id, "stopped": stopped, "project": project.name}));
         }
         if flags.json {
             terminal::print_json(&Value::Array(told));
@@ -50,21 +53,24 @@ pub fn run(flags: Flags) -> Result<()> {
 }
 
 /// Everything that is named is found before anything is stopped.
-async fn choose(client: &Client, flags: &Flags) -> Result<Vec<Attempt>> {
-    let mut chosen: Vec<Attempt> = Vec::new();
+async fn choose(client: &Client, flags: &Flags) -> Result<Vec<Meant>> {
+    let mut chosen: Vec<Meant> = Vec::new();
     if flags.all {
-        chosen = client.get("/api/task-attempts").await?;
+        let place = flags.scope.place(client).await?;
+        let mut all: Vec<Attempt> = client.get("/api/task-attempts").await?;
         // One that prepares has no agent run yet.
-        chosen.retain(|attempt| ["running", "pending"].contains(&attempt.status.as_str()));
+        all.retain(|attempt| ["running", "pending"].contains(&attempt.status.as_str()));
+        all.retain(|attempt| place.holds(&attempt.project_id));
+        chosen = all.into_iter().map(|attempt| place.meant(attempt)).collect::<Result<_>>()?;
         let question = format!("Stop {}?", figures::count(chosen.len(), "attempt"));
         if !chosen.is_empty() && !flags.yes && !confirm(&question)? {
             bail!("nothing was stopped");
         }
     }
     for named in &flags.attempts {
-        let attempt = reference::attempt(client, named).await?;
-        if chosen.iter().all(|known| known.id != attempt.id) {
-            chosen.push(attempt);
+        let meant = reference::attempt(client, named, &flags.scope, Deed::Change).await?;
+        if chosen.iter().all(|known| known.attempt.id != meant.attempt.id) {
+            chosen.push(meant);
         }
     }
     Ok(chosen)
@@ -89,11 +95,12 @@ async fn stop(client: &Client, attempt: &Attempt) -> Result<Vec<&'static str>> {
     Ok(names)
 }
 
-fn tell(attempt: &Attempt, stopped: &[&str]) {
+fn tell(Meant { attempt, project }: &Meant, stopped: &[&str]) {
+    let which = format!("{} in {}", attempt.short(), project.name);
     let line = match stopped {
-        [] => Line::new(Ink::Plain, &format!("nothing runs in {}", attempt.short())),
+        [] => Line::new(Ink::Plain, &format!("nothing runs in {which}")),
         names => Line::new(Ink::Yellow, "stopped ")
-            .and(Ink::Plain, &format!("the {} of {}", names.join(" and the "), attempt.short())),
+            .and(Ink::Plain, &format!("the {} of {which}", names.join(" and the "))),
     };
     say(&line.and(Ink::Dim, &format!(" {}", attempt.branch)));
 }

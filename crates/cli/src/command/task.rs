@@ -15,7 +15,7 @@ use crate::command::run::usual_profile;
 use crate::command::serve::block_on;
 use crate::exit::Misused;
 use crate::figures;
-use crate::reference::{self, Attempt, Task, short};
+use crate::reference::{self, Attempt, Deed, Scope, Task, short};
 use crate::terminal::{self, confirm, say, say_fact};
 use crate::transcript::{Ink, Line};
 
@@ -49,6 +49,8 @@ pub enum Command {
         /// The task: id or the beginning of it, or title
         task: String,
         #[command(flatten)]
+        scope: Scope,
+        #[command(flatten)]
         how: How,
         /// Print JSON
         #[arg(long)]
@@ -75,6 +77,8 @@ pub enum Command {
 pub struct One {
     /// The task: id or the beginning of it, title, or one of its attempts
     task: String,
+    #[command(flatten)]
+    scope: Scope,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -146,10 +150,10 @@ pub fn run(command: Command) -> Result<()> {
             Command::List(choice) => list::list_tasks(&client, choice).await,
             Command::Show(one) => show(&client, &one).await,
             Command::Edit(change) => edit::edit(&client, change).await,
-            Command::Start { task, how, json } => {
-                let task = reference::task(&client, &task).await?;
+            Command::Start { task, scope, how, json } => {
+                let (task, project) = reference::task(&client, &task, &scope, Deed::Change).await?;
                 let attempt = start(&client, &task.id, &how).await?;
-                tell_start(attempt, json)
+                tell_start(attempt, &project.name, json)
             }
             Command::Rm { one, yes } => remove(&client, &one, yes).await,
             Command::Done(one) => edit::mark(&client, &one, "done").await,
@@ -179,7 +183,7 @@ async fn add(client: &Client, new: NewTask) -> Result<()> {
             let body = json!({"task": body, "executor_profile_id": profile, "base_branch": new.how.base});
             // One request, so that a refused start leaves no task behind.
             let mut started: Value = client.post("/api/tasks/create-and-start", &body).await?;
-            return tell_start(started["task_attempt"].take(), new.json);
+            return tell_start(started["task_attempt"].take(), &project.name, new.json);
         }
     };
     if new.json {
@@ -187,7 +191,7 @@ async fn add(client: &Client, new: NewTask) -> Result<()> {
         return Ok(());
     }
     let id = short(task["id"].as_str().unwrap_or_default());
-    say(&Line::new(Ink::Green, "added ").and(Ink::Plain, &format!("{id} {}", new.title)));
+    say(&Line::new(Ink::Green, "added ").and(Ink::Plain, &format!("{id} {} to {}", new.title, project.name)));
     say(&Line::new(Ink::Dim, &format!("start an agent with: forge task start {id}")));
     Ok(())
 }
@@ -207,19 +211,19 @@ async fn start(client: &Client, task: &str, how: &How) -> Result<Value> {
     client.post("/api/task-attempts", &body).await
 }
 
-fn tell_start(attempt: Value, json: bool) -> Result<()> {
+fn tell_start(attempt: Value, of: &str, json: bool) -> Result<()> {
     if json {
         terminal::print_json(&attempt);
         return Ok(());
     }
     let attempt: Attempt = serde_json::from_value(attempt)?;
-    let what = format!("{} on {} ({})", attempt.executor_profile_id, attempt.branch, attempt.short());
+    let what = format!("{} on {} of {of} ({})", attempt.executor_profile_id, attempt.branch, attempt.short());
     say(&Line::new(Ink::Green, "started ").and(Ink::Plain, &what));
     Ok(())
 }
 
 async fn show(client: &Client, one: &One) -> Result<()> {
-    let Task { id, .. } = reference::task(client, &one.task).await?;
+    let (Task { id, .. }, project) = reference::task(client, &one.task, &one.scope, Deed::Look).await?;
     let path = format!("/api/task-attempts?task_id={id}");
     let task_path = format!("/api/tasks/{id}");
     let (task, attempts) =
@@ -231,6 +235,7 @@ async fn show(client: &Client, one: &One) -> Result<()> {
     let text = |key: &str| task[key].as_str().unwrap_or_default();
     say(&Line::new(Ink::Bold, short(&id)).and(Ink::Plain, " ").and(Ink::Plain, text("title")).whole());
     say(&Line::new(Ink::Dim, &format!("{:<10}", "status")).and(ink(text("status")), text("status")));
+    say_fact("project", &project.name);
     if let Ok(at) = serde_json::from_value::<Millis>(task["created_at"].clone()) {
         say_fact("age", &figures::age(at, Millis::now()));
     }
@@ -253,16 +258,18 @@ async fn show(client: &Client, one: &One) -> Result<()> {
 }
 
 async fn remove(client: &Client, one: &One, yes: bool) -> Result<()> {
-    let task = reference::task(client, &one.task).await?;
-    if !yes && !confirm(&format!("Forget the task '{}' with its attempts?", task.title))? {
+    let (task, project) = reference::task(client, &one.task, &one.scope, Deed::Change).await?;
+    let question = format!("Forget the task '{}' of {} with its attempts?", task.title, project.name);
+    if !yes && !confirm(&question)? {
         bail!("nothing was removed");
     }
     client.delete::<Value>(&format!("/api/tasks/{}", task.id)).await?;
     if one.json {
-        terminal::print_json(&json!({"task_id": task.id, "title": task.title}));
+        terminal::print_json(&json!({"task_id": task.id, "title": task.title, "project": project.name}));
         return Ok(());
     }
-    say(&Line::new(Ink::Yellow, "forgot ").and(Ink::Plain, &format!("{} {}", short(&task.id), task.title)));
+    let forgotten = format!("{} {} of {}", short(&task.id), task.title, project.name);
+    say(&Line::new(Ink::Yellow, "forgot ").and(Ink::Plain, &forgotten));
     say(&Line::new(
         Ink::Plain,
         "its branches stay; worktrees are saved under refs/forge/keep and moved to the trash",

@@ -107,7 +107,9 @@ fn page() -> String {
     let mut page = "# Commands\n\n\
         Made by `UPDATE=1 cargo test -p forge the_page_lists` from the help texts; `forge man DIR` writes the same as manual pages.\n\n\
         An attempt can be named by its id or at least four digits of it, by its branch or worktree, by its task's title or id,\n\
-        by its agent (the newest attempt of it) or as `@last`; what is in the repository of the present directory comes first.\n\n\
+        by its agent (the newest attempt of it) or as `@last`; what is in the repository of the present directory comes first.\n\
+        The newest is always one of that repository for a command that changes something; outside of a project it wants a name, or\n\
+        the project with `--project`.\n\n\
         ## Exit codes\n\n| code | |\n| --- | --- |\n| 0 | done |\n"
         .to_owned();
     for exit in EXITS {

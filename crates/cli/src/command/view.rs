@@ -17,7 +17,7 @@ use crate::command::list::ink;
 use crate::command::{diff, serve};
 use crate::exit::Exit;
 use crate::process::Process;
-use crate::reference::{self, Attempt};
+use crate::reference::{self, Attempt, Deed, Scope};
 use crate::terminal;
 use crate::transcript::{Ink, Line};
 use crate::watch::Screen;
@@ -49,7 +49,8 @@ pub struct Flags {
 pub fn run(flags: Flags) -> Result<ExitCode> {
     terminal::until_closed(serve::block_on(async {
         let client = Client::find()?;
-        let attempt = reference::attempt(&client, &flags.attempt).await?;
+        let attempt =
+            reference::attempt(&client, &flags.attempt, &Scope::default(), Deed::Look).await?.attempt;
         match (flags.diff, flags.follow) {
             (true, false) => {
                 let form = if flags.json { diff::Form::Json } else { diff::Form::Patch };

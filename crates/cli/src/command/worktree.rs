@@ -8,7 +8,7 @@ use crate::client::Client;
 use crate::command::restore;
 use crate::command::serve::block_on;
 use crate::figures;
-use crate::reference;
+use crate::reference::{self, Deed, Meant, Scope};
 use crate::terminal;
 
 #[derive(Subcommand)]
@@ -26,6 +26,8 @@ pub enum Command {
     Retire {
         /// The attempt: id or the beginning of it, branch, task, agent or @last
         attempt: String,
+        #[command(flatten)]
+        scope: Scope,
         /// Print JSON
         #[arg(long)]
         json: bool,
@@ -35,6 +37,8 @@ pub enum Command {
     Restore {
         /// The attempt: id or the beginning of it, branch, task, agent or @last
         attempt: String,
+        #[command(flatten)]
+        scope: Scope,
         /// Print JSON
         #[arg(long)]
         json: bool,
@@ -56,8 +60,10 @@ pub fn run(command: Command) -> Result<()> {
         let client = Client::find()?;
         match command {
             Command::List { json } => list(&client, json).await,
-            Command::Retire { attempt, json } => retire(&client, &attempt, json).await,
-            Command::Restore { attempt, json } => restore::bring_back(&client, &attempt, json).await,
+            Command::Retire { attempt, scope, json } => retire(&client, &attempt, &scope, json).await,
+            Command::Restore { attempt, scope, json } => {
+                restore::bring_back(&client, &attempt, &scope, json).await
+            }
             Command::Gc { older_than_h, json } => {
                 let body = json!({ "older_than_h": older_than_h });
                 let report: Value = client.post("/api/worktrees/gc", &body).await?;
@@ -76,14 +82,15 @@ pub fn run(command: Command) -> Result<()> {
     })
 }
 
-async fn retire(client: &Client, named: &str, json: bool) -> Result<()> {
-    let attempt = reference::attempt(client, named).await?;
-    let kept: Value = client.post(&format!("/api/worktrees/{}/retire", attempt.id), &json!({})).await?;
+async fn retire(client: &Client, named: &str, scope: &Scope, json: bool) -> Result<()> {
+    let Meant { attempt, project } = reference::attempt(client, named, scope, Deed::Change).await?;
+    let mut kept: Value = client.post(&format!("/api/worktrees/{}/retire", attempt.id), &json!({})).await?;
     if json {
+        kept["project"] = json!(project.name);
         terminal::print_json(&kept);
         return Ok(());
     }
-    println!("retired; kept as {}", text(&kept["reference"]));
+    println!("retired {} of {}; kept as {}", attempt.short(), project.name, text(&kept["reference"]));
     println!("bring it back with: forge restore {}", attempt.short());
     Ok(())
 }

@@ -121,7 +121,7 @@ function BeadsOf({ projectId, projects }: Props) {
     <Split toolbar={toolbar} panel={panel}>
       {hasNone ? (
         <Empty icon={<CircleDot aria-hidden />} title="This project keeps no beads">
-          There is no folder .beads in its repository. Make one there with br init, bd init or mkdir .beads.
+          There is no folder .beads in its repository. Make one there with forge beads init.
         </Empty>
       ) : error && data === undefined ? (
         <Failure error={error} onRetry={() => void refetch()} />

@@ -13,6 +13,7 @@ use super::Flags;
 use super::live::Begun;
 use crate::client::Client;
 use crate::exit::Misused;
+use crate::first_commit;
 use crate::process::Process;
 use crate::reference::{self, NotFound, Project, short};
 
@@ -47,7 +48,7 @@ pub async fn begin(client: &Client, flags: &Flags, work: &Work) -> Result<Begun>
     let id = attempt["id"].as_str().unwrap_or_default();
     let runs = Process::list(client, id).await?;
     let run = runs.into_iter().next().context("the attempt has no run")?;
-    Ok(Begun { attempt, run, notes, since })
+    Ok(Begun { attempt, project, run, notes, since })
 }
 
 /// Makes a task of an issue and starts it. An issue has one task, whose earlier attempt is not this command's.
@@ -97,10 +98,12 @@ pub async fn find_project(client: &Client, named: Option<&str>, notes: &mut Vec<
     }
     let root = std::fs::canonicalize(repo.path()).unwrap_or_else(|_| repo.path().to_owned());
     let name = root.file_name().map_or_else(|| root.to_string_lossy(), |name| name.to_string_lossy());
+    first_commit::ask(&repo).await?;
     let body = json!({"name": name, "git_repo_path": root, "use_existing_repo": true});
-    match client.post("/api/projects", &body).await {
+    match client.post::<Project>("/api/projects", &body).await {
         Ok(project) => {
             notes.push(format!("new project {name} for {}", root.display()));
+            first_commit::tell(project.first_commit.as_deref());
             Ok(project)
         }
         // Another command may have made it in the meantime.

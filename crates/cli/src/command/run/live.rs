@@ -13,13 +13,15 @@ use super::summary::{Landing, Summary};
 use crate::client::Client;
 use crate::exit::Exit;
 use crate::process::Process;
-use crate::reference::short;
+use crate::reference::{Project, short};
 use crate::transcript::{Ink, Line};
 use crate::watch::{Consent, Screen, Watch, Watched};
 
 /// A run that is there.
 pub struct Begun {
     pub attempt: Value,
+    /// Whose it is.
+    pub project: Project,
     /// The first of its runs that is to be told.
     pub run: Process,
     /// What was done that the user may not have expected.
@@ -56,7 +58,9 @@ impl Begun {
 
     async fn watch(self, client: &Client, manner: &Manner, landing: Landing) -> Result<ExitCode> {
         let mut screen = if manner.json { Screen::Json } else { Screen::text() };
-        screen.object(&json!({"type": "attempt", "attempt": self.attempt}))?;
+        let mut head = self.object();
+        head["type"] = "attempt".into();
+        screen.object(&head)?;
         self.greet(&mut screen)?;
         let mut farewell = vec![Line::new(Ink::Yellow, "leaving").and(Ink::Plain, "; the agent goes on")];
         farewell.extend(self.ways_back());
@@ -81,10 +85,9 @@ impl Begun {
     fn leave(self, client: &Client, manner: &Manner) -> Result<ExitCode> {
         let url = self.page(client);
         if manner.json {
-            println!(
-                "{:#}",
-                json!({"attempt": self.attempt, "execution_process_id": self.run.id, "url": url})
-            );
+            let mut told = self.object();
+            (told["execution_process_id"], told["url"]) = (json!(self.run.id), json!(url));
+            println!("{told:#}");
             return Ok(ExitCode::SUCCESS);
         }
         let mut screen = Screen::text();
@@ -95,6 +98,15 @@ impl Begun {
         Ok(ExitCode::SUCCESS)
     }
 
+    /// The attempt for programs, whose it is and what had to be done for it.
+    fn object(&self) -> Value {
+        let mut object = json!({"attempt": self.attempt, "project": self.project.name});
+        if let Some(branch) = &self.project.first_commit {
+            object["first_commit"] = json!(branch);
+        }
+        object
+    }
+
     fn greet(&self, screen: &mut Screen) -> Result<()> {
         for note in &self.notes {
             screen.note(note)?;
@@ -102,6 +114,7 @@ impl Begun {
         let field = |key: &str| text(&self.attempt[key]);
         let agent =
             Line::new(Ink::Bold, field("executor")).and(Ink::Plain, " on ").and(Ink::Cyan, field("branch"));
+        let agent = agent.and(Ink::Plain, &format!(" of {}", self.project.name));
         screen.lines(&[agent, Line::new(Ink::Dim, &format!("· {}", field("worktree_path"))).whole()])
     }
 

@@ -11,12 +11,12 @@ use crate::command::approve::{self, Question};
 use crate::command::list::ink;
 use crate::figures;
 use crate::process::Process;
-use crate::reference::{Attempt, short};
+use crate::reference::{Attempt, Meant, short};
 use crate::tally::Tokens;
 use crate::terminal::{self, say, say_fact};
 use crate::transcript::{Ink, Line};
 
-pub async fn tell(client: &Client, attempt: &Attempt, json: bool) -> Result<()> {
+pub async fn tell(client: &Client, Meant { attempt, project }: &Meant, json: bool) -> Result<()> {
     let id = &attempt.id;
     let path = format!("/api/task-attempts/{id}");
     let (detail, runs, questions) = tokio::try_join!(
@@ -28,12 +28,14 @@ pub async fn tell(client: &Client, attempt: &Attempt, json: bool) -> Result<()> 
     if json {
         terminal::print_json(&json!({
             "attempt": detail, "branch_status": branch.ok(), "url": attempt.page(client),
+            "project": project.name,
             "approvals": questions.iter().map(Question::object).collect::<Vec<_>>(),
         }));
         return Ok(());
     }
     let title = detail["task"]["title"].as_str().unwrap_or_default();
     say(&Line::new(Ink::Bold, attempt.short()).and(Ink::Plain, " ").and(Ink::Plain, title).whole());
+    say_fact("project", &project.name);
     let task = detail["task"]["status"].as_str().unwrap_or_default();
     say_fact("task", &format!("{} {task}", short(&attempt.task_id)));
     say_fact("agent", &attempt.executor_profile_id.to_string());

@@ -8,7 +8,7 @@ use super::{One, Words};
 use crate::client::Client;
 use crate::command::list::ink;
 use crate::exit::Misused;
-use crate::reference::{self, short};
+use crate::reference::{self, Deed, short};
 use crate::terminal::{self, say};
 use crate::transcript::{Ink, Line};
 
@@ -50,7 +50,7 @@ pub async fn mark(client: &Client, one: &One, status: &str) -> Result<()> {
 }
 
 async fn put(client: &Client, one: &One, body: &Value) -> Result<()> {
-    let task = reference::task(client, &one.task).await?;
+    let (task, project) = reference::task(client, &one.task, &one.scope, Deed::Change).await?;
     let changed: Value = client.put(&format!("/api/tasks/{}", task.id), body).await?;
     if one.json {
         terminal::print_json(&changed);
@@ -59,6 +59,7 @@ async fn put(client: &Client, one: &One, body: &Value) -> Result<()> {
     let text = |key: &str| changed[key].as_str().unwrap_or_default();
     let line =
         Line::new(Ink::Bold, short(&task.id)).and(Ink::Plain, " ").and(ink(text("status")), text("status"));
-    say(&line.and(Ink::Plain, " ").and(Ink::Plain, text("title")));
+    let line = line.and(Ink::Plain, " ").and(Ink::Plain, text("title"));
+    say(&line.and(Ink::Dim, &format!(" of {}", project.name)));
     Ok(())
 }

@@ -1,0 +1,136 @@
+//! Whose beads a command is about.
+//!
+//! Invariant: what changes beads changes those of the current directory's project, or of one that is named, and refuses
+//! where there are none. Who only looks may be shown the only ones there are, and is told whose they are.
+
+use anyhow::{Context, Result};
+use futures_util::future::try_join_all;
+use serde_json::{Value, json};
+
+use crate::client::Client;
+use crate::command::run::begin::find_project;
+use crate::reference::{Deed, NotFound, Place, Project, Scope};
+use crate::terminal::{self, say};
+use crate::transcript::{Ink, Line};
+
+/// What tells the server whose beads are meant: a project, a folder, or nothing where it is to find the only ones.
+pub enum Whose {
+    Project(Project),
+    Folder(String),
+    Anybody,
+}
+
+impl Whose {
+    pub async fn find(client: &Client, scope: &Scope, deed: Deed) -> Result<Whose> {
+        let Place { projects, here, .. } = scope.place(client).await?;
+        if let Some(project) = here {
+            return Ok(Whose::Project(project));
+        }
+        if let Some(folder) = folder_with_beads()? {
+            return Ok(Whose::Folder(folder));
+        }
+        if deed == Deed::Change {
+            let text = "this directory is in no project of Forge and has no beads; make some with `forge beads init`, or \
+                        name a project with --project";
+            return Err(NotFound(text.to_owned()).into());
+        }
+        let asked = projects.iter().map(|project| async move {
+            let rule: Value = client.get(&format!("/api/projects/{}/dispatch", project.id)).await?;
+            anyhow::Ok((project, rule["has_beads"] == true))
+        });
+        let kept: Vec<&Project> = try_join_all(asked)
+            .await?
+            .into_iter()
+            .filter_map(|(project, has)| has.then_some(project))
+            .collect();
+        match kept[..] {
+            [only] => {
+                eprintln!("this directory is in no project of Forge; these are the beads of {}", only.name);
+                Ok(Whose::Project(only.clone()))
+            }
+            _ => Ok(Whose::Anybody),
+        }
+    }
+
+    fn pair(&self) -> Option<(&'static str, &str)> {
+        match self {
+            Whose::Project(project) => Some(("project_id", &project.id)),
+            Whose::Folder(folder) => Some(("workspace", folder)),
+            Whose::Anybody => None,
+        }
+    }
+
+    pub fn put(&self, body: &mut Value) {
+        if let Some((name, value)) = self.pair() {
+            body[name] = value.into();
+        }
+    }
+
+    pub fn query(&self) -> String {
+        let url = reqwest::Url::parse_with_params("http://localhost", self.pair()).ok();
+        url.and_then(|url| url.query().map(str::to_owned)).unwrap_or_default()
+    }
+
+    /// As people know them.
+    pub fn name(&self) -> &str {
+        match self {
+            Whose::Project(project) => &project.name,
+            Whose::Folder(folder) => folder,
+            Whose::Anybody => "the only beads",
+        }
+    }
+}
+
+/// The present directory, or the nearest above it in the same repository, that has a folder `.beads`.
+fn folder_with_beads() -> Result<Option<String>> {
+    let here = std::env::current_dir().context("cannot tell the present directory")?;
+    for folder in here.ancestors() {
+        if folder.join(".beads").is_dir() {
+            return Ok(Some(folder.display().to_string()));
+        }
+        if folder.join(".git").exists() {
+            break;
+        }
+    }
+    Ok(None)
+}
+
+/// Makes the repository of the current directory a project that keeps beads.
+pub async fn init(client: &Client, json: bool) -> Result<()> {
+    let mut notes = Vec::new();
+    let project = find_project(client, None, &mut notes).await?;
+    notes.iter().for_each(|note| eprintln!("{note}"));
+    let folder = project.git_repo_path.join(".beads");
+    let is_new = !folder.is_dir();
+    if is_new {
+        std::fs::create_dir(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    }
+    if json {
+        terminal::print_json(&json!({"project": project.name, "folder": folder, "made": is_new}));
+        return Ok(());
+    }
+    let (word, rest) = match is_new {
+        true => (
+            "made ",
+            format!("{}; `forge beads create` writes beads of {} down there", folder.display(), project.name),
+        ),
+        false => ("", format!("{} has beads already, in {}", project.name, folder.display())),
+    };
+    say(&Line::new(Ink::Green, word).and(Ink::Plain, &rest).whole());
+    Ok(())
+}
+
+/// A project without beads, where a list of none would say too little.
+pub async fn refuse_none(client: &Client, whose: &Whose) -> Result<()> {
+    let Whose::Project(project) = whose else { return Ok(()) };
+    let dispatch: Value = client.get(&format!("/api/projects/{}/dispatch", project.id)).await?;
+    if dispatch["has_beads"] != false {
+        return Ok(());
+    }
+    let text = format!(
+        "{} has no beads: there is no .beads folder in its repository; make one with `forge beads init`, `br init` or \
+         `bd init`",
+        project.name
+    );
+    Err(NotFound(text).into())
+}

@@ -1,0 +1,113 @@
+//! Where a word is looked for: in the project of the current directory, or in one that is named.
+//!
+//! Invariant: a command that changes something does so in the project of the current directory, unless the project or the
+//! attempt itself is named. A command that only looks may look elsewhere, and says where.
+
+use anyhow::{Context, Result};
+
+use super::{Attempt, NotFound, Project, named_in, nothing, real};
+use crate::client::Client;
+
+/// The project that a command is about, where it is not that of the current directory.
+#[derive(clap::Args, Default)]
+pub struct Scope {
+    /// Look in this project: name, id or path [default: that of the present directory]
+    #[arg(long, value_name = "PROJECT")]
+    pub project: Option<String>,
+}
+
+/// What is done with what a word stands for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Deed {
+    Look,
+    Change,
+}
+
+/// An attempt, and whose it is.
+#[derive(Clone, Debug)]
+pub struct Meant {
+    pub attempt: Attempt,
+    pub project: Project,
+}
+
+/// The projects, and the one that words are about first.
+pub struct Place {
+    pub projects: Vec<Project>,
+    pub here: Option<Project>,
+    /// Words are about that one alone.
+    pub is_named: bool,
+}
+
+impl Scope {
+    /// One request, however many projects there are.
+    pub async fn place(&self, client: &Client) -> Result<Place> {
+        let projects: Vec<Project> = client.get("/api/projects").await?;
+        if let Some(named) = &self.project {
+            let found = match named_in(&projects, named)? {
+                Some(project) => Some(project),
+                None => at(&projects, named.as_ref()).await,
+            };
+            let none = || nothing(named, "project", "`forge project list` shows them");
+            let here = Some(found.ok_or_else(none)?);
+            return Ok(Place { projects, here, is_named: true });
+        }
+        let here = at(&projects, &std::env::current_dir().context("the present directory is gone")?).await;
+        Ok(Place { projects, here, is_named: false })
+    }
+}
+
+impl Place {
+    /// Whether something of this project may be meant at all.
+    pub fn holds(&self, project: &str) -> bool {
+        !self.is_named || self.here.as_ref().is_some_and(|here| here.id == project)
+    }
+
+    /// Whether something of this project may be meant by a word for the newest, such as `@last`.
+    pub fn is_near(&self, project: &str, deed: Deed) -> bool {
+        match &self.here {
+            Some(here) => here.id == project,
+            None => deed == Deed::Look,
+        }
+    }
+
+    pub fn meant(&self, attempt: Attempt) -> Result<Meant> {
+        let project = self.project_of(&attempt.project_id)?;
+        Ok(Meant { attempt, project })
+    }
+
+    pub fn project_of(&self, id: &str) -> Result<Project> {
+        let found = self.projects.iter().find(|project| project.id == id);
+        found.cloned().context("the project is gone")
+    }
+
+    /// Why there is no newest one.
+    pub fn no_newest(&self, named: &str, deed: Deed) -> anyhow::Error {
+        let text = match (&self.here, deed) {
+            (Some(project), _) => format!("{} has no attempt yet", project.name),
+            (None, Deed::Look) => "there is no attempt yet".to_owned(),
+            (None, Deed::Change) => format!(
+                "'{named}' means the newest attempt of a project, and this directory is in none; name the attempt by its \
+                 id, branch or title, or the project with --project"
+            ),
+        };
+        NotFound(text).into()
+    }
+
+    /// Says whose attempt is shown, where a word that could mean many was found elsewhere.
+    pub fn tell_elsewhere(&self, Meant { attempt, project }: &Meant) {
+        if self.here.as_ref().is_none_or(|here| here.id != project.id) {
+            let from = match &self.here {
+                Some(here) => format!("not in {}", here.name),
+                None => "this directory is in no project of Forge".to_owned(),
+            };
+            eprintln!("{from}; this is attempt {} of {}", attempt.short(), project.name);
+        }
+    }
+}
+
+/// The project whose repository a path lies in.
+pub async fn at(projects: &[Project], path: &std::path::Path) -> Option<Project> {
+    let repo = forge_git::Repo::open(path).await.ok()?;
+    let root = real(repo.path());
+    projects.iter().find(|project| real(&project.git_repo_path) == root).cloned()
+}
