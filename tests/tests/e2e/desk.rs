@@ -170,7 +170,7 @@ async fn what_runs_is_told_and_stopped_and_what_does_not_is_no_error() {
     forge(&server, &repo, &["stop", "--all"]).await.assert(2, &["Stop 1 attempt?", "--yes"]);
     assert_eq!(server.runs(&second).await[0]["status"], "running");
     let all = forge(&server, &repo, &["stop", "--all", "--yes", "--json"]).await.json();
-    assert_eq!(all, json!([{"attempt_id": second, "stopped": ["agent"]}]));
+    assert_eq!(all, json!([{"attempt_id": second, "stopped": ["agent"], "project": "repo"}]));
     forge(&server, &repo, &["stop", "--all"]).await.assert(0, &["nothing is running"]);
 }
 

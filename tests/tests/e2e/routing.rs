@@ -146,7 +146,7 @@ async fn people_are_told_of_an_empty_queue_and_of_one_that_is_stuck() {
     configure(&forge, json!({"max_failures": 1})).await;
     let body = json!({"project_id": id, "title": "Impossible", "description": "fail no house"});
     let bad = text(&forge.post("/api/beads", &body).await.data()["id"]);
-    let body = json!({"project_id": id, "title": "After it", "description": "say done", "depends_on": [bad]});
+    let body = json!({"project_id": id, "title": "After it", "description": "write after.txt x\nsay done", "depends_on": [bad]});
     let after = text(&forge.post("/api/beads", &body).await.data()["id"]);
     alert(&forge, "queue_empty", false).await;
     let stuck = alert(&forge, "bead_blocked", true).await.unwrap();
