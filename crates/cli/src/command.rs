@@ -2,6 +2,7 @@
 
 mod alerts;
 mod approve;
+mod backup;
 mod batch;
 mod beads;
 mod completions;
@@ -124,6 +125,8 @@ enum Command {
     Demo(demo::Flags),
     /// Look at what Forge needs here, and say what is missing and which command helps
     Doctor(doctor::Flags),
+    /// Write everything that Forge keeps into one file, or bring such a file back
+    Backup(backup::Flags),
     /// Bring projects, tasks, attempts and logs over from another system, which is only read
     Import(import::Flags),
     /// Start, watch and end workers: agents that live on in tmux sessions
@@ -186,6 +189,7 @@ impl Cli {
             Command::Logs(flags) => logs::run(flags),
             Command::Diff(flags) => diff::run(flags),
             Command::Doctor(flags) => doctor::run(flags),
+            Command::Backup(flags) => done(backup::run(flags)),
             Command::Import(flags) => done(import::run(flags)),
             Command::Demo(flags) => done(demo::run(flags)),
             Command::Worktree(command) => done(worktree::run(command)),
@@ -223,7 +227,7 @@ impl Command {
     fn manner(&self) -> Option<Manner> {
         match self {
             Command::Keep { .. } | Command::ScriptedAgent | Command::Mcp(_) | Command::Hook(_) => None,
-            Command::Serve(_) | Command::Demo(_) | Command::PrepareDb => None,
+            Command::Serve(_) | Command::Demo(_) | Command::PrepareDb | Command::Backup(_) => None,
             Command::Doctor(_) | Command::Whoami(_) | Command::Sessions(_) | Command::Tui(_) => None,
             Command::Completions(_) | Command::Man(_) | Command::Import(_) => None,
             Command::Worker(_) | Command::Launcher(_) | Command::Alerts(_) => None,

@@ -5,6 +5,8 @@
 
 use std::process::ExitCode;
 
+use forge_core::Kind;
+
 use crate::client::{Refused, Unreachable};
 use crate::reference::NotFound;
 
@@ -52,6 +54,11 @@ pub fn of(error: &anyhow::Error) -> Exit {
     }
     if error.is::<NotFound>() {
         return Exit::NotFound;
+    }
+    match error.downcast_ref::<forge_core::Error>().map(forge_core::Error::kind) {
+        Some(Kind::NotFound) => return Exit::NotFound,
+        Some(Kind::Invalid | Kind::Refused | Kind::Conflict) => return Exit::Refused,
+        _ => {}
     }
     match error.downcast_ref::<Refused>().map(|refused| refused.status) {
         Some(404) => Exit::NotFound,

@@ -10,6 +10,7 @@ mod agent;
 mod approval;
 mod attempt;
 mod auto_pr;
+mod backup;
 mod beads;
 mod branch;
 mod budget;
@@ -105,6 +106,7 @@ use quota::Quotas;
 use radar::Radar;
 use survey::Surveys;
 
+pub use backup::{BackupReport, NOT_IN_BACKUPS, RestoreReport, make_backup, restore_backup};
 pub use beads::{BeadFilter, BeadLine, BeadsSurvey, survey_beads};
 pub use checkout::Pulled;
 pub use code_host::{Online, Pages};
@@ -241,6 +243,7 @@ pub async fn prepare_database(config: &Config) -> Result<()> {
 
 /// The store of a home that is whole.
 async fn open_store(config: &Config) -> Result<Store> {
+    backup::finish_restore(&config.home)?;
     remains::refuse_lost(config).await?;
     Ok(Store::open(&config.database).await?)
 }

@@ -36,3 +36,4 @@ pub use live::{Live, Progress, TalkError};
 pub use page::open_page;
 pub use process::boot_id;
 pub use spec::{Cue, Exit, ExitReason, Spec, StdinPlan};
+pub use state::is_kept;

@@ -67,3 +67,8 @@ impl State {
         self.boot_id == boot_id()
     }
 }
+
+/// Whether the run in `dir` has a keeper that lives, on this machine and since this boot. Nothing is asked or changed.
+pub fn is_kept(dir: &Path) -> bool {
+    matches!(State::read(dir), Ok(Some(state)) if state.is_kept())
+}

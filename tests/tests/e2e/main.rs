@@ -8,6 +8,7 @@ mod alerts;
 mod approvals;
 mod atomic;
 mod background;
+mod backup;
 mod batch;
 mod beads;
 mod blocked;

@@ -1,0 +1,345 @@
+//! Bringing a backup back.
+//!
+//! Invariant: the home changes by renames alone, and only after the backup was proven. They are written down first: a
+//! restore that is killed among them is finished by whoever opens the home next, before anything is read from it. What
+//! was there is moved to `before-restore-<time>` and never deleted.
+
+use std::fs::File;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+use forge_types::Millis;
+use serde::{Deserialize, Serialize};
+
+use super::content::{BESIDE, Content};
+use super::{DATABASE, archive, blocking, folder_of, moment, sync_folder};
+use crate::{Config, Error, Kind, Result, file};
+
+/// The renames that are under way.
+pub(super) const PLAN: &str = "restore.json";
+/// How the folder's name begins that a backup is unpacked to.
+pub(super) const STAGING: &str = "restore-unpacked-";
+/// How every database of SQLite begins.
+const MAGIC: &[u8] = b"SQLite format 3\0";
+
+/// What was brought back.
+#[derive(Clone, Debug, Serialize)]
+pub struct RestoreReport {
+    pub home: PathBuf,
+    pub files: usize,
+    /// When the backup was made; a bare copy of a database does not tell.
+    pub made_at: Option<Millis>,
+    pub schema: Option<i64>,
+    /// Where the things are now that were there before.
+    pub moved_aside: Option<PathBuf>,
+}
+
+/// Renames, in order. What `aside` leads to does not exist when the plan is made, nor what `bring` leads to when `aside`
+/// is done: so it can be seen of each whether it has been carried out.
+#[derive(Serialize, Deserialize)]
+struct Plan {
+    staging: PathBuf,
+    aside: Vec<(PathBuf, PathBuf)>,
+    bring: Vec<(PathBuf, PathBuf)>,
+}
+
+/// Brings a backup back, or a bare copy of the database. The caller holds the home: no server runs on it.
+pub async fn restore_backup(config: &Config, file: &Path, replace: bool) -> Result<RestoreReport> {
+    let content = Content::of(config);
+    finish_restore(&config.home)?;
+    let present = present(config, &content);
+    if !present.is_empty() && !replace {
+        return Err(Error::conflict(format!(
+            "{} has data already ({}). With --replace it is moved aside to a folder there, and the backup takes its place",
+            config.home.display(),
+            present.join(", ")
+        )));
+    }
+    refuse_at_work(&config.home.join("runs"))?;
+    let staging = Staging::below(&config.home)?;
+    let (from, to) = (file.to_owned(), staging.0.clone());
+    let unpacked = blocking(move || unpack(&from, &to)).await?;
+    let schema = examine(&staging.0.join(DATABASE), file).await?;
+    refuse_at_work(&staging.0.join("runs"))?;
+    let (config, file_count) = (config.clone(), unpacked.files);
+    blocking(move || {
+        let aside = free_place(&config.home);
+        let plan = plan(&config, &content, &staging.0, &aside, unpacked.whole)?;
+        let failed = unchanged(&config.home);
+        let text =
+            serde_json::to_vec(&plan).map_err(|cause| Error::internal("cannot write the plan", cause))?;
+        file::replace(&config.home.join(PLAN), &text, file::PRIVATE).map_err(failed)?;
+        // From here on the staging folder is the plan's.
+        std::mem::forget(staging);
+        finish_restore(&config.home)?;
+        Ok(RestoreReport {
+            moved_aside: aside.exists().then_some(aside),
+            home: config.home,
+            files: file_count,
+            made_at: unpacked.made_at,
+            schema,
+        })
+    })
+    .await
+}
+
+/// Finishes a restore that was cut off. Each step is done, or can be done, whatever happened before.
+pub(crate) fn finish_restore(home: &Path) -> Result<()> {
+    let path = home.join(PLAN);
+    let text = match std::fs::read(&path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        Err(cause) => return Err(half_done(&path)(cause)),
+    };
+    let plan: Plan = serde_json::from_slice(&text).map_err(|cause| half_done(&path)(cause.into()))?;
+    for (from, to) in &plan.aside {
+        if std::fs::symlink_metadata(to).is_err() {
+            carry_out(from, to).map_err(half_done(&path))?;
+        }
+    }
+    for (from, to) in &plan.bring {
+        carry_out(from, to).map_err(half_done(&path))?;
+    }
+    std::fs::remove_file(&path).map_err(half_done(&path))?;
+    sync_folder(home).map_err(half_done(&path))?;
+    // Folders that are empty now.
+    let _ = std::fs::remove_dir_all(&plan.staging);
+    Ok(())
+}
+
+fn carry_out(from: &Path, to: &Path) -> std::io::Result<()> {
+    if std::fs::symlink_metadata(from).is_err() {
+        return Ok(());
+    }
+    if std::fs::symlink_metadata(to).is_ok() {
+        let message = format!("{} and {} both exist; move one of them away", from.display(), to.display());
+        return Err(std::io::Error::other(message));
+    }
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder_of(to))?;
+    std::fs::rename(from, to)?;
+    sync_folder(folder_of(to))
+}
+
+/// What has to go, the database's log before the database, and what comes.
+fn plan(config: &Config, content: &Content, staging: &Path, place: &Path, whole: bool) -> Result<Plan> {
+    let database = &config.database;
+    let failed = unchanged(&config.home);
+    let name = database.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let (mut place_of_database, mut staged) = (place.to_owned(), staging.join(DATABASE));
+    if !database.starts_with(&config.home) {
+        // A rename does not reach another disk, so the copy is made before anything moves.
+        place_of_database = folder_of(database).join(place.file_name().unwrap_or_default());
+        let near = folder_of(database).join(format!("{name}.restored"));
+        std::fs::create_dir_all(folder_of(database)).map_err(&failed)?;
+        std::fs::copy(&staged, &near).and_then(|_| File::open(&near)?.sync_all()).map_err(&failed)?;
+        staged = near;
+    }
+    let beside = BESIDE.iter().copied().chain([""]).map(|ending| format!("{name}{ending}"));
+    let of_database = beside.map(|name| (folder_of(database).join(&name), place_of_database.join(name)));
+    let mut aside: Vec<_> = of_database.filter(|(from, _)| std::fs::symlink_metadata(from).is_ok()).collect();
+    let mut bring = vec![(staged, database.clone())];
+    if whole {
+        let old = content.entries(&mut Vec::new()).into_iter();
+        aside.extend(old.map(|(name, path)| (path, place.join(name))));
+        let entries = std::fs::read_dir(staging).map_err(&failed)?.flatten();
+        let new = entries.filter(|entry| !entry.file_name().to_string_lossy().starts_with(DATABASE));
+        bring.extend(new.map(|entry| (entry.path(), config.home.join(entry.file_name()))));
+    }
+    Ok(Plan { staging: staging.to_owned(), aside, bring })
+}
+
+/// A folder for what was there; of two restores in one second the later one gets a number.
+fn free_place(home: &Path) -> PathBuf {
+    let name = format!("before-restore-{}", moment());
+    let mut place = home.join(&name);
+    for number in 2.. {
+        if std::fs::symlink_metadata(&place).is_err() {
+            break;
+        }
+        place = home.join(format!("{name}-{number}"));
+    }
+    place
+}
+
+/// What a restore would have to move aside, as far as it is somebody's work.
+fn present(config: &Config, content: &Content) -> Vec<String> {
+    let mut found = Vec::new();
+    if std::fs::metadata(&config.database).is_ok_and(|file| file.len() > 0) {
+        found.push(config.database.display().to_string());
+    }
+    let entries = content.entries(&mut Vec::new()).into_iter();
+    let is_full = |path: &Path| match std::fs::read_dir(path) {
+        Ok(mut entries) => entries.next().is_some(),
+        Err(_) => true,
+    };
+    found.extend(entries.filter(|(_, path)| is_full(path)).map(|(name, _)| name));
+    found
+}
+
+struct Unpacked {
+    files: usize,
+    made_at: Option<Millis>,
+    /// Everything of a home, not a bare database.
+    whole: bool,
+}
+
+fn unpack(file: &Path, to: &Path) -> Result<Unpacked> {
+    use std::io::Read;
+    let unread = |cause: std::io::Error| Error::not_found(format!("cannot read {}: {cause}", file.display()));
+    let mut head = Vec::new();
+    File::open(file).map_err(unread)?.take(MAGIC.len() as u64).read_to_end(&mut head).map_err(unread)?;
+    if head == MAGIC {
+        let target = to.join(DATABASE);
+        let failed = |cause: std::io::Error| unchanged(to)(cause);
+        std::fs::copy(file, &target).and_then(|_| File::open(&target)?.sync_all()).map_err(failed)?;
+        return Ok(Unpacked { files: 1, made_at: None, whole: false });
+    }
+    let header = archive::unpack(file, to)?;
+    Ok(Unpacked { files: header.files.len(), made_at: Some(header.made_at), whole: true })
+}
+
+/// Opens the database that is to come.
+async fn examine(database: &Path, file: &Path) -> Result<Option<i64>> {
+    if !database.exists() {
+        return Err(Error::invalid(format!("{} has no database in it. Nothing was changed", file.display())));
+    }
+    let examined = forge_store::examine_database(database).await;
+    let refused = |why: String| {
+        Error::new(
+            Kind::Invalid,
+            format!("the database in {} is refused: {why}. Nothing was changed", file.display()),
+        )
+    };
+    match examined.map_err(|error| refused(error.to_string()))?.schema {
+        None => Err(refused("it is not one of Forge's".to_owned())),
+        schema => Ok(schema),
+    }
+}
+
+/// Agents outlive the server, and their logs would be moved away below them.
+fn refuse_at_work(runs: &Path) -> Result<()> {
+    let entries = std::fs::read_dir(runs).into_iter().flatten().flatten();
+    let kept: Vec<_> = entries.map(|entry| entry.path()).filter(|dir| forge_run::is_kept(dir)).collect();
+    let Some(dir) = kept.first() else { return Ok(()) };
+    Err(Error::conflict(format!(
+        "{} agents are still at work, one of them as run {}: start the server, `forge stop` them, stop the server and try \
+         again. Nothing was changed",
+        kept.len(),
+        dir.file_name().unwrap_or_default().to_string_lossy()
+    )))
+}
+
+/// A folder below the home that goes again when the restore is refused.
+struct Staging(PathBuf);
+
+impl Staging {
+    fn below(home: &Path) -> Result<Self> {
+        for entry in std::fs::read_dir(home).map_err(unchanged(home))?.flatten() {
+            // Of one that was killed before it had a plan.
+            if entry.file_name().to_string_lossy().starts_with(STAGING) {
+                let _ = std::fs::remove_dir_all(entry.path());
+            }
+        }
+        let dir = home.join(format!("{STAGING}{}", uuid::Uuid::new_v4().simple()));
+        crate::make_private_dir(&dir)?;
+        Ok(Self(dir))
+    }
+}
+
+impl Drop for Staging {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn unchanged(place: &Path) -> impl Fn(std::io::Error) -> Error + use<> {
+    let place = place.display().to_string();
+    move |cause| {
+        Error::new(Kind::Unavailable, format!("cannot write below {place}: {cause}. Nothing was changed"))
+    }
+}
+
+fn half_done(plan: &Path) -> impl Fn(std::io::Error) -> Error + use<> {
+    let plan = plan.display().to_string();
+    move |cause| {
+        let message = format!(
+            "a restore is half done and cannot be finished ({plan}): {cause}; nothing is lost, try again"
+        );
+        Error::new(Kind::Unavailable, message)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    /// A home with old things, what a backup brought, and the renames between them.
+    fn stage(dir: &Path) -> Plan {
+        let (home, aside) = (dir.join("home"), dir.join("home/before-restore-x"));
+        let staging = home.join(format!("{STAGING}x"));
+        for (folder, word) in [(&home, "old"), (&staging, "new")] {
+            fs::create_dir_all(folder.join("runs/a")).unwrap();
+            for name in ["db.sqlite", "config.json", "runs/a/journal"] {
+                fs::write(folder.join(name), word).unwrap();
+            }
+        }
+        fs::write(home.join("db.sqlite-wal"), "old").unwrap();
+        fs::write(home.join("token"), "old").unwrap();
+        let config = Config {
+            home: home.clone(),
+            worktree_base: dir.join("trees"),
+            database: home.join("db.sqlite"),
+            exe: PathBuf::new(),
+            branch_prefix: None,
+            public_url: String::new(),
+            workspaces: Vec::new(),
+            spares: 0,
+            time_limit_s: None,
+            silence_limit_s: None,
+            approval_limit_s: 1,
+            expiry_h: 1,
+            online: crate::Online::default(),
+        };
+        plan(&config, &Content::of(&config), &staging, &aside, true).unwrap()
+    }
+
+    #[test]
+    fn a_restore_that_is_killed_between_any_two_steps_is_finished_by_the_next_start() {
+        let plan = stage(tempfile::tempdir().unwrap().path());
+        let steps = plan.aside.len() + plan.bring.len();
+        for done in 0..=steps {
+            let dir = tempfile::tempdir().unwrap();
+            let plan = stage(dir.path());
+            let home = dir.path().join("home");
+            fs::write(home.join(PLAN), serde_json::to_vec(&plan).unwrap()).unwrap();
+            for (from, to) in plan.aside.iter().chain(&plan.bring).take(done) {
+                carry_out(from, to).unwrap();
+            }
+            finish_restore(&home).unwrap();
+            for name in ["db.sqlite", "config.json", "runs/a/journal"] {
+                assert_eq!(fs::read_to_string(home.join(name)).unwrap(), "new", "{done} {name}");
+                let aside = home.join("before-restore-x").join(name);
+                assert_eq!(fs::read_to_string(aside).unwrap(), "old", "{done} {name}");
+            }
+            assert!(!home.join("db.sqlite-wal").exists(), "no log stays beside another database");
+            assert!(home.join("before-restore-x/db.sqlite-wal").exists());
+            assert!(home.join("token").exists() && !home.join(PLAN).exists() && !plan.staging.exists());
+        }
+    }
+
+    #[test]
+    fn a_restore_that_is_killed_before_its_first_step_has_changed_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        stage(dir.path());
+        let home = dir.path().join("home");
+        finish_restore(&home).unwrap();
+        assert_eq!(fs::read_to_string(home.join("db.sqlite")).unwrap(), "old");
+        let _staging = Staging::below(&home).unwrap();
+        assert!(
+            !home.join(format!("{STAGING}x")).exists(),
+            "what it had unpacked is removed by the next one"
+        );
+    }
+}

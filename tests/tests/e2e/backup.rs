@@ -1,0 +1,158 @@
+//! `forge backup` and `forge backup restore`, beside a server at work and after it.
+
+use std::collections::BTreeMap;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+use forge_tests::{TestForge, output, text};
+use serde_json::{Value, json};
+
+async fn run(forge: &TestForge, args: &[&str]) -> Output {
+    let mut command = forge.command();
+    command.args(args);
+    output(command).await
+}
+
+fn words(output: &Output) -> String {
+    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+}
+
+async fn backup(forge: &TestForge, file: &Path) -> Value {
+    let made = run(forge, &["backup", file.to_str().unwrap(), "--json"]).await;
+    assert!(made.status.success(), "{}", words(&made));
+    serde_json::from_slice(&made.stdout).unwrap()
+}
+
+/// Every file below a folder with its bytes; sockets and locks come and go.
+fn files(dir: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    let mut open = vec![dir.to_owned()];
+    while let Some(dir) = open.pop() {
+        for entry in std::fs::read_dir(dir).unwrap().flatten() {
+            match entry.file_type().unwrap() {
+                kind if kind.is_dir() => open.push(entry.path()),
+                kind if kind.is_file() => {
+                    found.insert(entry.path(), std::fs::read(entry.path()).unwrap());
+                }
+                _ => {}
+            }
+        }
+    }
+    found
+}
+
+#[tokio::test]
+async fn a_backup_beside_a_server_at_work_brings_everything_back() {
+    let mut forge = TestForge::start().await;
+    let (project, repo) = forge.project("repo").await;
+    let done = forge.start_scripted(&project, "done", "write a.txt x\nsay first words").await;
+    let done = text(&done["task_attempt"]["id"]);
+    let done_run = text(&forge.settled(&done).await[0]["id"]);
+    let log = forge.raw_log(&done_run).await;
+    let live = forge.start_scripted(&project, "live", "say at work\nsleep 600000").await;
+    let live = text(&live["task_attempt"]["id"]);
+    let live_run = text(&forge.runs(&live).await[0]["id"]);
+    forge.until_said(&live_run, "at work").await;
+    std::fs::write(forge.home().join("token"), "secret").unwrap();
+
+    let file = forge.dir().join("it.tar.zst");
+    let told = backup(&forge, &file).await;
+    assert_eq!(text(&told["file"]), file.to_str().unwrap());
+    assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    let left: Vec<_> =
+        std::fs::read_dir(forge.dir()).unwrap().flatten().map(|entry| entry.file_name()).collect();
+    assert!(!left.iter().any(|name| name.to_string_lossy().contains("unfinished")), "{left:?}");
+    let again = run(&forge, &["backup", file.to_str().unwrap()]).await;
+    assert!(!again.status.success() && words(&again).contains("exists"), "{}", words(&again));
+
+    let restore = ["backup", "restore", "--replace", file.to_str().unwrap()];
+    let refused = run(&forge, &restore).await;
+    assert!(!refused.status.success() && words(&refused).contains("another Forge"), "{}", words(&refused));
+    forge.post("/api/tasks", &json!({"project_id": project, "title": "after the backup"})).await.data();
+    forge.terminate().await;
+    let refused = run(&forge, &restore).await;
+    assert_eq!(refused.status.code(), Some(5), "{}", words(&refused));
+    assert!(words(&refused).contains("at work"), "{}", words(&refused));
+    forge.up().await;
+    forge.post(&format!("/api/task-attempts/{live}/stop"), &json!({})).await.data();
+    forge.settled(&live).await;
+    forge.terminate().await;
+
+    let refused = run(&forge, &["backup", "restore", file.to_str().unwrap()]).await;
+    assert!(words(&refused).contains("--replace") && refused.status.code() == Some(5), "{}", words(&refused));
+    let restored = run(&forge, &restore).await;
+    assert!(restored.status.success(), "{}", words(&restored));
+    assert!(words(&restored).contains("before-restore-"), "{}", words(&restored));
+    assert_eq!(std::fs::read_to_string(forge.home().join("token")).unwrap(), "secret", "the token stays");
+    forge.up().await;
+    let tasks = forge.get(&format!("/api/tasks?project_id={project}")).await.data();
+    let mut titles: Vec<_> = tasks.as_array().unwrap().iter().map(|task| text(&task["title"])).collect();
+    titles.sort();
+    assert_eq!(titles, ["done", "live"]);
+    assert_eq!(forge.raw_log(&done_run).await, log);
+    let runs = forge.settled(&live).await;
+    assert_eq!(runs[0]["status"], "failed", "its keeper is gone");
+    assert!(
+        forge.raw_log(&live_run).await.contains("at work"),
+        "the log of an agent at work was taken along"
+    );
+    assert!(repo.join("README.md").exists());
+}
+
+#[tokio::test]
+async fn a_backup_with_a_wrong_byte_is_refused_and_nothing_changes() {
+    let mut forge = TestForge::start().await;
+    let (project, _repo) = forge.project("repo").await;
+    forge.post("/api/tasks", &json!({"project_id": project, "title": "kept"})).await.data();
+    let file = forge.dir().join("it.tar.zst");
+    backup(&forge, &file).await;
+    forge.terminate().await;
+    let (sound, before) = (std::fs::read(&file).unwrap(), files(&forge.home()));
+    let broken = forge.dir().join("broken.tar.zst");
+    for part in 0..8 {
+        let mut bytes = sound.clone();
+        let place = (bytes.len() - 1) * part / 7;
+        bytes[place] ^= 0x10;
+        std::fs::write(&broken, bytes).unwrap();
+        let refused = run(&forge, &["backup", "restore", "--replace", broken.to_str().unwrap()]).await;
+        assert!(words(&refused).contains("Nothing was changed"), "byte {place}: {}", words(&refused));
+        assert_eq!(refused.status.code(), Some(5), "byte {place}: {}", words(&refused));
+    }
+    std::fs::write(&broken, &sound[..sound.len() / 2]).unwrap();
+    let refused = run(&forge, &["backup", "restore", "--replace", broken.to_str().unwrap()]).await;
+    assert!(words(&refused).contains("Nothing was changed"), "{}", words(&refused));
+    assert!(files(&forge.home()) == before, "the home is as it was");
+}
+
+#[tokio::test]
+async fn a_backup_goes_to_another_home_without_the_token() {
+    let forge = TestForge::start().await;
+    forge.project("repo").await;
+    std::fs::write(forge.home().join("token"), "secret").unwrap();
+    let file = forge.dir().join("it.tar.zst");
+    backup(&forge, &file).await;
+    let other = forge.dir().join("other");
+    let restored = async |args: &[&str]| {
+        let mut command = forge.command();
+        command.args(["backup", "restore"]).args(args).env("FORGE_HOME", &other);
+        output(command).await
+    };
+    let first = restored(&[file.to_str().unwrap(), "--json"]).await;
+    assert!(first.status.success(), "{}", words(&first));
+    let told: Value = serde_json::from_slice(&first.stdout).unwrap();
+    assert_eq!(told["moved_aside"], Value::Null);
+    assert!(other.join("db.sqlite").exists() && other.join("config.json").exists());
+    for name in ["token", "pid", "port", "backups"] {
+        assert!(!other.join(name).exists(), "{name}");
+    }
+    // A bare copy of a database replaces the database alone.
+    let copy = forge.dir().join("copy.sqlite");
+    std::fs::copy(other.join("db.sqlite"), &copy).unwrap();
+    let second = restored(&[copy.to_str().unwrap(), "--replace"]).await;
+    assert!(second.status.success(), "{}", words(&second));
+    assert!(other.join("config.json").exists());
+    std::fs::write(&copy, "neither a backup nor a database, but long enough for a look").unwrap();
+    let third = restored(&[copy.to_str().unwrap(), "--replace"]).await;
+    assert!(words(&third).contains("Nothing was changed"), "{}", words(&third));
+}
