@@ -34,6 +34,39 @@ impl Answer {
     }
 }
 
+/// Asks one server, and is told when it is gone.
+#[derive(Clone)]
+pub struct Caller {
+    http: reqwest::Client,
+    base: String,
+}
+
+impl Caller {
+    pub async fn send(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<&Value>,
+        headers: &[(&str, &str)],
+    ) -> reqwest::Result<Answer> {
+        let mut request = self.http.request(method, format!("{}{path}", self.base));
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        if let Some(body) = body {
+            request = request.json(body);
+        }
+        let response = request.send().await?;
+        let status = response.status().as_u16();
+        let text = response.text().await?;
+        Ok(Answer { status, body: serde_json::from_str(&text).unwrap_or(Value::Null), text })
+    }
+
+    pub async fn socket(&self, path: &str) -> Result<Socket, String> {
+        Socket::open(&format!("{}{path}", self.base.replacen("http", "ws", 1))).await
+    }
+}
+
 impl TestForge {
     pub async fn get(&self, path: &str) -> Answer {
         self.send(Method::GET, path, None).await
@@ -62,17 +95,13 @@ impl TestForge {
         body: Option<&Value>,
         headers: &[(&str, &str)],
     ) -> Answer {
-        let mut request = self.http.request(method, format!("{}{path}", self.base));
-        for (name, value) in headers {
-            request = request.header(*name, *value);
-        }
-        if let Some(body) = body {
-            request = request.json(body);
-        }
-        let response = request.send().await.unwrap_or_else(|error| panic!("{path}: {error}\n{}", self.log()));
-        let status = response.status().as_u16();
-        let text = response.text().await.expect("a body");
-        Answer { status, body: serde_json::from_str(&text).unwrap_or(Value::Null), text }
+        let answer = self.caller().send(method, path, body, headers).await;
+        answer.unwrap_or_else(|error| panic!("{path}: {error}\n{}", self.log()))
+    }
+
+    /// Who can ask the server that runs now, for as long as it runs.
+    pub fn caller(&self) -> Caller {
+        Caller { http: self.http.clone(), base: self.base.clone() }
     }
 
     pub async fn socket(&self, path: &str) -> Socket {

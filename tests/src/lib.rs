@@ -3,11 +3,13 @@
 //!
 //! Invariant: when a [`TestForge`] goes, so does every process it caused, by pid; nothing else is ever signalled.
 
+pub mod chaos;
 mod code_host;
 mod http;
 mod mcp;
 pub mod model;
 mod proxy;
+mod rng;
 mod socket;
 mod terminal;
 
@@ -20,9 +22,10 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 pub use code_host::{CodeHost, Dialect, Seen};
-pub use http::{Answer, client};
+pub use http::{Answer, Caller, client};
 pub use mcp::last_message;
 pub use proxy::{Proxy, Treatment};
+pub use rng::Rng;
 pub use socket::Socket;
 pub use terminal::Terminal;
 
@@ -69,6 +72,12 @@ impl TestForge {
 
     /// Starts the server, again if need be, on the same home.
     pub async fn up(&mut self) {
+        self.launch();
+        self.ready().await;
+    }
+
+    /// Starts the server and waits for nothing.
+    pub fn launch(&mut self) {
         assert!(self.server.is_none(), "it is running already");
         let _ = std::fs::remove_file(self.home().join("port"));
         let log = std::fs::OpenOptions::new().create(true).append(true).open(self.dir.path().join("log"));
@@ -76,15 +85,32 @@ impl TestForge {
         command.args(["serve", "--port", "0"]).args(&self.args);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log.expect("a log file"));
         self.server = Some(command.spawn().expect("the forge program; build it with `cargo build -p forge`"));
+    }
+
+    /// Waits until a launched server answers.
+    pub async fn ready(&mut self) {
         let begun = Instant::now();
         let port = loop {
             match std::fs::read_to_string(self.home().join("port")) {
                 Ok(port) if !port.is_empty() => break port,
-                _ if begun.elapsed() > PATIENCE => panic!("the server did not start:\n{}", self.log()),
+                _ if begun.elapsed() > PATIENCE || self.has_ended() => {
+                    panic!("the server did not start:\n{}", self.log())
+                }
                 _ => tokio::time::sleep(Duration::from_millis(10)).await,
             }
         };
         self.base = format!("http://127.0.0.1:{port}");
+    }
+
+    fn has_ended(&mut self) -> bool {
+        let server = self.server.as_mut().expect("a launched server");
+        server.try_wait().expect("wait").is_some()
+    }
+
+    /// Leaves the folder where it is when the fixture goes, for people to look at.
+    pub fn keep_folder(&mut self) -> PathBuf {
+        self.dir.disable_cleanup(true);
+        self.dir.path().to_owned()
     }
 
     /// The program with this fixture's surroundings.
@@ -265,6 +291,14 @@ impl TestForge {
         open.any(|file| file == lock).then_some(pid)
     }
 
+    /// Ends the server if there is one.
+    pub fn end_server(&mut self) {
+        if let Some(mut server) = self.server.take() {
+            let _ = server.kill();
+            let _ = server.wait();
+        }
+    }
+
     fn end_keepers(&self) {
         for entry in std::fs::read_dir(self.home().join("runs")).into_iter().flatten().flatten() {
             let state = std::fs::read_to_string(entry.path().join("state.json")).unwrap_or_default();
@@ -279,10 +313,7 @@ impl TestForge {
 
 impl Drop for TestForge {
     fn drop(&mut self) {
-        if let Some(mut server) = self.server.take() {
-            let _ = server.kill();
-            let _ = server.wait();
-        }
+        self.end_server();
         if let Some(pid) = self.background_pid() {
             signal(pid, Signal::KILL);
         }
@@ -309,9 +340,16 @@ pub fn is_alive(pid: u32) -> bool {
 
 /// The program under test, beside the test's own executable.
 pub fn forge_exe() -> PathBuf {
+    beside("forge")
+}
+
+/// A program of this workspace, built with the profile of the one that asks: `target/<profile>/<name>`.
+pub fn beside(name: &str) -> PathBuf {
     let exe = std::env::current_exe().expect("own path");
-    let target = exe.ancestors().nth(2).expect("target/<profile>/deps/<test>");
-    target.join("forge")
+    let own = exe.parent().expect("a folder");
+    // Tests lie one folder deeper than programs.
+    let folder = if own.ends_with("deps") { own.parent().expect("target/<profile>") } else { own };
+    folder.join(name)
 }
 
 /// Runs a command to its end; one that has none fails the test.

@@ -16,8 +16,13 @@ pub struct Socket {
 
 impl Socket {
     pub async fn connect(url: &str) -> Self {
-        let (stream, _) = connect_async(url).await.unwrap_or_else(|error| panic!("{url}: {error}"));
-        Self { stream, closed: None }
+        Self::open(url).await.unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// A socket, unless the server is gone.
+    pub async fn open(url: &str) -> Result<Self, String> {
+        let (stream, _) = connect_async(url).await.map_err(|error| format!("{url}: {error}"))?;
+        Ok(Self { stream, closed: None })
     }
 
     /// The next text frame; `None` after the Close frame or the end of the connection.

@@ -13,6 +13,7 @@ mod batch;
 mod beads;
 mod blocked;
 mod cards;
+mod chaos;
 mod command;
 mod crash;
 mod database;

@@ -9,12 +9,12 @@ mod world;
 
 use std::sync::Arc;
 
-use forge_tests::{Answer, TestForge, git, text};
+use forge_tests::{Answer, Rng, TestForge, git, text};
 use serde_json::json;
 use tokio::sync::Semaphore;
 
 use ledger::Ledger;
-use world::{Rng, World};
+use world::World;
 
 const STEPS: usize = 120;
 
