@@ -113,15 +113,14 @@ impl Agent {
 
 fn work(root: &Path, token: &str, options: &[&str]) -> std::io::Result<i32> {
     let witness = witness(root);
-    let lock = witness.begin(root, &format!("{token}\n"))?;
+    let _lock = witness.begin(root, &format!("{token}\n"))?;
     let pairs = options.iter().filter_map(|option| option.split_once('='));
     let options = pairs.filter_map(|(key, value)| Some((key.to_owned(), value.parse().ok()?))).collect();
     let place = std::env::current_dir()?;
     let agent = Agent { witness, token: token.to_owned(), place, options };
     if agent.option("daemon") > 0 {
-        // It holds the lock of the directory as its standard input.
         let mut child = Command::new(std::env::current_exe()?);
-        child.arg("linger").stdin(lock.try_clone()?).stdout(Stdio::null()).stderr(Stdio::null());
+        child.arg("linger").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         if let Some(child) = Identity::of(child.spawn()?.id()) {
             agent.witness.note_process(child)?;
         }

@@ -93,6 +93,7 @@ pub async fn reckon(stage: &Stage<'_>, told: &Told) {
     existence(stage, told);
     texts(stage, told);
     witnesses(stage);
+    processes(stage).await;
     for row in &told.runs {
         run::compare(stage, row).await;
     }
@@ -182,13 +183,22 @@ fn witnesses(stage: &Stage<'_>) {
         for twice in witness.heard_twice() {
             stage.server.broke(Promise::Doubled, format!("run {run} was told twice: {twice}"));
         }
-        for process in witness.processes().into_iter().filter(|process| process.is_alive()) {
-            stage.server.broke(Promise::Left, format!("run {run} has ended and {process:?} is at work"));
-        }
     }
-    let ledger = stage.ledger();
-    for (question, answers) in ledger.answers.iter().filter(|(_, answers)| answers.len() > 1) {
+    for (question, answers) in stage.ledger().answers.iter().filter(|(_, answers)| answers.len() > 1) {
         let what = format!("question {question} was answered {} times", answers.len());
         stage.server.broke(Promise::Doubled, what);
+    }
+}
+
+/// Nothing of a run that has ended is at work. A child that is deaf to signals is killed a moment after the end.
+async fn processes(stage: &Stage<'_>) {
+    let (begun, all) = (Instant::now(), Witness::all(&stage.root));
+    let alive = |witness: &Witness| witness.processes().into_iter().find(|process| process.is_alive());
+    while all.iter().any(|witness| alive(witness).is_some()) && begun.elapsed() < PATIENCE / 4 {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    for (witness, process) in all.iter().filter_map(|witness| Some((witness, alive(witness)?))) {
+        let what = format!("run {} has ended and {process:?} is at work", witness.run);
+        stage.server.broke(Promise::Left, what);
     }
 }

@@ -34,8 +34,7 @@ impl Witness {
         entries.map(|entry| Self::of(root, &entry.file_name().to_string_lossy())).collect()
     }
 
-    /// Called by the agent before anything else. The lock is the directory's: it is held as long as the answer is open
-    /// in any process.
+    /// Called by the agent before anything else. What it answers is the lock of the directory, held while it is open.
     pub fn begin(&self, root: &Path, token: &str) -> std::io::Result<File> {
         std::fs::create_dir_all(self.dir.join("files"))?;
         std::fs::create_dir_all(root.join("locks"))?;
@@ -43,9 +42,14 @@ impl Witness {
         self.append("token", token.as_bytes())?;
         let place = std::env::current_dir()?;
         let name = place.file_name().unwrap_or_default();
-        let lock = OpenOptions::new().create(true).append(true).open(root.join("locks").join(name))?;
+        let path = root.join("locks").join(name);
+        let mut lock = OpenOptions::new().create(true).append(true).open(&path)?;
         if flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
-            self.note_odd(&format!("another agent is at work in {}", place.display()))?;
+            let others = std::fs::read_to_string(path).unwrap_or_default();
+            let other = others.lines().last().unwrap_or("nobody");
+            self.note_odd(&format!("another agent is at work in {}, that of run {other}", place.display()))?;
+        } else {
+            writeln!(lock, "{}", self.run)?;
         }
         Ok(lock)
     }
