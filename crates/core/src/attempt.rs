@@ -78,13 +78,12 @@ impl Forge {
     /// As [`Self::end_run`], with a reason that the run's log shows.
     pub(crate) async fn end_run_because(&self, run: &Run, note: Option<&str>) -> Result<()> {
         let site = self.site(run.owner).await?;
-        if !self.record_stop(run.id, &site).await? {
+        // What it was when the stop was recorded: its turn may have come since the caller looked.
+        let Some(phase) = self.record_stop(run.id, &site).await? else { return Ok(()) };
+        if phase == RunPhase::Parked {
             return Ok(());
         }
-        if run.phase == RunPhase::Parked {
-            return Ok(());
-        }
-        if run.phase == RunPhase::Queued {
+        if phase == RunPhase::Queued {
             if let Some(next) = self.0.lanes.leave(&site.place, run.id) {
                 self.start_waiting(next);
             }
@@ -122,12 +121,14 @@ impl Forge {
         tokio::time::timeout(STOP_LIMIT, wait).await.map_err(late)?
     }
 
-    /// Marks a run as killed; a waiting run ends with that. False when it was not running any more.
-    async fn record_stop(&self, id: RunId, site: &Site) -> Result<bool> {
+    /// Marks a run as killed; a waiting run ends with that. Answers who was responsible for it, `None` when it was not
+    /// running any more.
+    async fn record_stop(&self, id: RunId, site: &Site) -> Result<Option<RunPhase>> {
         let mut tx = self.0.store.begin().await?;
         let Some(mut run) = tx.run(id).await?.filter(|run| run.status == RunStatus::Running) else {
-            return Ok(false);
+            return Ok(None);
         };
+        let phase = run.phase;
         let now = Millis::now();
         run.status = RunStatus::Killed;
         run.updated_at = now;
@@ -147,7 +148,7 @@ impl Forge {
             tx.update_task(&task).await?;
         }
         tx.commit().await?;
-        Ok(true)
+        Ok(Some(phase))
     }
 
     /// Starts the project's dev server in the attempt's worktree; one per project.

@@ -379,9 +379,7 @@ impl Forge {
         let mut run = self.written_run(id).await?;
         let mut site = self.site(run.owner).await?;
         if run.phase == RunPhase::Ended {
-            if let Some(next) = self.release(id, &site.place) {
-                self.start_waiting(next);
-            }
+            self.pass_turn(id, &site);
             return Ok(());
         }
         // The worktree may have been put away while the run waited.
@@ -402,6 +400,12 @@ impl Forge {
         }
         .then(next);
         let mut tx = self.0.store.begin().await?;
+        // A stop that came since it was looked at has ended it.
+        if tx.run(id).await?.is_none_or(|stored| stored.phase == RunPhase::Ended) {
+            drop(tx);
+            self.pass_turn(id, &site);
+            return Ok(());
+        }
         tx.update_run(&run).await?;
         if let Some(task) = &site.task
             && let Some(task) = tx.task(task.id).await?
@@ -411,6 +415,13 @@ impl Forge {
         }
         tx.commit().await?;
         self.go_where_it_is_free(run, &site).await
+    }
+
+    /// A run that ended while it waited leaves the directory to the next one.
+    fn pass_turn(&self, id: RunId, site: &Site) {
+        if let Some(next) = self.release(id, &site.place) {
+            self.start_waiting(next);
+        }
     }
 
     /// A run takes its place in the lane before its row is written, and its turn may come in between.
