@@ -29,6 +29,9 @@ use crate::start::new_run;
 use crate::task::moved;
 use crate::{Error, Forge, Kind, Result};
 
+/// How long to wait before a step that the disk or the database refused is tried again.
+const PAUSE: Duration = Duration::from_secs(5);
+
 /// A run this server is attached to.
 pub(crate) struct Attended {
     pub(crate) live: Live,
@@ -207,7 +210,6 @@ impl Forge {
 
     /// Settles a run, again and again while the disk is full or the database is not to be had.
     pub(crate) async fn settle_surely(&self, run: &Run, site: &Site, exit: &Exit, outcome: Outcome) {
-        const PAUSE: Duration = Duration::from_secs(5);
         while let Err(error) = self.settle(run.id, site, exit, outcome.clone()).await {
             if error.kind() == Kind::NotFound {
                 // The task was deleted while its run was ending: there is no row left to settle.
@@ -369,8 +371,19 @@ impl Forge {
     pub(crate) fn start_waiting(&self, id: RunId) {
         let forge = self.clone();
         self.0.tasks.spawn(async move {
-            if let Err(error) = forge.promote(id).await {
+            while let Err(error) = forge.promote(id).await {
                 tracing::warn!(run = %id, %error, "a waiting run did not start");
+                // It was settled, or its task is gone. A full disk or a database that is away leave it waiting.
+                if !matches!(
+                    forge.0.store.run(id).await,
+                    Ok(Some(Run { phase: RunPhase::Queued, .. })) | Err(_)
+                ) {
+                    return;
+                }
+                tokio::select! {
+                    () = forge.0.stop.cancelled() => return,
+                    () = tokio::time::sleep(PAUSE) => {}
+                }
             }
         });
     }
