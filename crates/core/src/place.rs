@@ -110,7 +110,11 @@ impl Forge {
     pub(crate) async fn repo_at(&self, path: &Path) -> Result<Repo> {
         let known = self.0.repos.lock().unwrap_or_else(std::sync::PoisonError::into_inner).get(path).cloned();
         if let Some(repo) = known {
-            return Ok(repo);
+            // It may have been moved since.
+            return match repo.common_dir().is_dir() {
+                true => Ok(repo),
+                false => Err(GitError::NoRepository(path.to_owned()).into()),
+            };
         }
         let repo = Repo::open(path).await?;
         let mut repos = self.0.repos.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
