@@ -35,6 +35,12 @@ impl Drop for Hold {
 impl Forge {
     /// Takes the attempt's directory, or says who has it.
     pub(crate) async fn hold(&self, attempt: AttemptId, place: PathBuf) -> Result<Hold> {
+        let hold = self.take_free_lane(attempt, place).await?;
+        self.wait_for_git(&hold.place).await?;
+        Ok(hold)
+    }
+
+    async fn take_free_lane(&self, attempt: AttemptId, place: PathBuf) -> Result<Hold> {
         let hold = self.take_lane(place);
         // A run that was written but has not entered its lane yet counts too.
         self.refuse_agent_at_work(attempt).await?;
@@ -53,12 +59,12 @@ impl Forge {
         }
     }
 
-    /// Takes the worktrees of all these attempts, or none.
+    /// Takes the worktrees of all these attempts, or none. Whoever works in one of them waits for git there first.
     pub(crate) async fn hold_all(&self, attempts: &[Attempt]) -> Result<Vec<(AttemptId, Hold)>> {
         let mut holds = Vec::new();
         for attempt in attempts.iter().filter(|attempt| attempt.use_worktree) {
             let Some(place) = &attempt.container_ref else { continue };
-            holds.push((attempt.id, self.hold(attempt.id, place.into()).await?));
+            holds.push((attempt.id, self.take_free_lane(attempt.id, place.into()).await?));
         }
         Ok(holds)
     }

@@ -24,6 +24,20 @@ impl Forge {
         self.refuse_leftovers_in(&site.place, ground).await
     }
 
+    /// Waits for a git that a server left behind when it died: two at once in one worktree lose each other's work.
+    pub(crate) async fn wait_for_git(&self, place: &Path) -> Result<()> {
+        let patience = Instant::now() + PATIENCE;
+        loop {
+            let found = forge_run::leftovers_in(place, Ground::Forges, Vec::new()).await;
+            let git = found.iter().find(|left| left.run.is_none() && left.standing == Standing::Leaving);
+            match git {
+                None => return Ok(()),
+                Some(git) if Instant::now() >= patience => return Err(in_the_way(place, git)),
+                Some(_) => sleep(PAUSE).await,
+            }
+        }
+    }
+
     pub(crate) async fn refuse_leftovers_in(&self, place: &Path, ground: Ground) -> Result<()> {
         let patience = Instant::now() + PATIENCE;
         loop {

@@ -232,6 +232,7 @@ impl Forge {
     pub(crate) async fn retire_ownerless(&self, repo: &Path, owner: Owner, hold: &Hold) {
         let place = hold.place();
         let retired = async {
+            self.wait_for_git(place).await?;
             let repo = self.repo_at(repo).await?;
             Ok::<_, Error>(forge_git::retire(&repo, &self.0.base, owner, place).await?)
         };

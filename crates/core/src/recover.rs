@@ -113,6 +113,9 @@ impl Forge {
         self.0.tasks.spawn(async move {
             let tail = Tail::new(&forge.run_dir(run.id), None);
             let outcome = forge.follow(&run, &site, tail, None).await;
+            if let Err(error) = forge.wait_for_git(&site.place).await {
+                tracing::warn!(run = %run.id, %error, "git still works where the run ended");
+            }
             forge.settle_surely(&run, &site, &exit, outcome).await;
         });
     }

@@ -52,6 +52,8 @@ pub(crate) struct Facts {
     pub(crate) has_terminal: bool,
     /// A server or a keeper, which agents have nothing to do with.
     pub(crate) is_forge: bool,
+    /// As a server leaves behind that dies while git works for it. It comes to its end by itself.
+    pub(crate) is_git: bool,
 }
 
 /// What a process carries in its environment if a run has started it.
@@ -73,7 +75,11 @@ fn stand(facts: &Facts, ground: Ground, attended: &[RunId]) -> Standing {
             }
         }
         None if ground == Ground::Forges && facts.is_orphan && !facts.has_terminal && !facts.is_forge => {
-            Standing::Left
+            if facts.is_git {
+                Standing::Leaving
+            } else {
+                Standing::Left
+            }
         }
         None => Standing::Allowed,
     }
@@ -123,6 +129,7 @@ mod tests {
         let orphan = Facts { is_orphan: true, ..Facts::default() };
         let judge = |facts: &Facts| stand(facts, Ground::Forges, &[]);
         assert_eq!(judge(&orphan), Standing::Left);
+        assert_eq!(judge(&Facts { is_git: true, ..orphan.clone() }), Standing::Leaving, "a rebase, say");
         assert_eq!(judge(&Facts::default()), Standing::Allowed, "a language server has its editor");
         assert_eq!(
             judge(&Facts { has_terminal: true, ..orphan.clone() }),

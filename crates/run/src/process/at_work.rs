@@ -42,6 +42,7 @@ pub(crate) fn at_work_in(
             is_orphan,
             has_terminal: seen.has_terminal || hosts.contains(&pid),
             is_forge: is_orphan && this_program.is_some() && program(pid) == this_program,
+            is_git: is_orphan && program(pid).is_some_and(|path| is_git(&path)),
         }
     };
     let in_question = seen.iter().filter(|seen| seen.entry.identity.pid != std::process::id());
@@ -78,6 +79,11 @@ fn mark(pid: u32, own: Option<&str>) -> Option<Mark> {
     }
     let keeper_lives = keeper.and_then(keeper_of).is_some_and(|keeper| keeper.is_alive());
     Some(Mark { keeper_lives, run: run.and_then(|run| run.parse().ok()) })
+}
+
+fn is_git(program: &Path) -> bool {
+    program.file_name().is_some_and(|name| name == "git")
+        || program.components().any(|part| part.as_os_str() == "git-core")
 }
 
 /// The file that a process runs, also when it was replaced meanwhile.
