@@ -141,7 +141,7 @@ async fn a_backup_goes_to_another_home_without_the_token() {
     let first = restored(&[file.to_str().unwrap(), "--json"]).await;
     assert!(first.status.success(), "{}", words(&first));
     let told: Value = serde_json::from_slice(&first.stdout).unwrap();
-    assert_eq!(told["moved_aside"], Value::Null);
+    assert_eq!(told["moved_aside"], json!([]));
     assert!(other.join("db.sqlite").exists() && other.join("config.json").exists());
     for name in ["token", "pid", "port", "backups"] {
         assert!(!other.join(name).exists(), "{name}");
@@ -155,4 +155,30 @@ async fn a_backup_goes_to_another_home_without_the_token() {
     std::fs::write(&copy, "neither a backup nor a database, but long enough for a look").unwrap();
     let third = restored(&[copy.to_str().unwrap(), "--replace"]).await;
     assert!(words(&third).contains("Nothing was changed"), "{}", words(&third));
+}
+
+#[tokio::test]
+async fn a_database_outside_of_the_home_is_restored_to_its_place_however_often() {
+    let mut forge = TestForge::start().await;
+    forge.terminate().await;
+    let (elsewhere, file) = (forge.dir().join("elsewhere"), forge.dir().join("it.tar.zst"));
+    std::fs::create_dir(&elsewhere).unwrap();
+    let run = async |args: &[&str]| {
+        let mut command = forge.command();
+        command.args(args).env("DATABASE_URL", format!("sqlite://{}/my.db", elsewhere.display()));
+        let answer = output(command).await;
+        assert!(answer.status.success(), "{args:?}: {}", words(&answer));
+        answer
+    };
+    run(&["prepare-db"]).await;
+    run(&["backup", file.to_str().unwrap()]).await;
+    for round in 1..=3 {
+        let restored = run(&["backup", "restore", "--replace", "--json", file.to_str().unwrap()]).await;
+        let told: Value = serde_json::from_slice(&restored.stdout).unwrap();
+        assert_eq!(told["moved_aside"].as_array().unwrap().len(), 2, "{told}");
+        let aside = std::fs::read_dir(&elsewhere).unwrap().flatten().filter(|entry| entry.path().is_dir());
+        assert_eq!(aside.filter(|entry| entry.path().join("my.db").exists()).count(), round);
+        run(&["prepare-db"]).await;
+    }
+    assert!(!forge.home().join("restore.json").exists());
 }

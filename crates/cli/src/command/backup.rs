@@ -113,7 +113,7 @@ async fn bring_back(flags: Restore) -> Result<()> {
     let RestoreReport { home, files, made_at, moved_aside, .. } = report;
     let made = made_at.map(|at| format!(", made at {at}")).unwrap_or_default();
     println!("Restored {} to {} from {}{made}", count(files, "file"), home.display(), file.display());
-    if let Some(aside) = moved_aside {
+    for aside in moved_aside {
         println!("What was there is in {}", aside.display());
     }
     println!("Not in it: {NOT_IN_BACKUPS}; those are as they were.");

@@ -30,8 +30,8 @@ pub struct RestoreReport {
     /// When the backup was made; a bare copy of a database does not tell.
     pub made_at: Option<Millis>,
     pub schema: Option<i64>,
-    /// Where the things are now that were there before.
-    pub moved_aside: Option<PathBuf>,
+    /// Where the things are now that were there before: in the home, and beside a database that lies elsewhere.
+    pub moved_aside: Vec<PathBuf>,
 }
 
 /// Renames, in order. What `aside` leads to does not exist when the plan is made, nor what `bring` leads to when `aside`
@@ -63,8 +63,9 @@ pub async fn restore_backup(config: &Config, file: &Path, replace: bool) -> Resu
     refuse_at_work(&staging.0.join("runs"))?;
     let (config, file_count) = (config.clone(), unpacked.files);
     blocking(move || {
-        let aside = free_place(&config.home);
-        let plan = plan(&config, &content, &staging.0, &aside, unpacked.whole)?;
+        let name = free_name(&config);
+        let places = [&*config.home, folder_of(&config.database)].map(|folder| folder.join(&name));
+        let plan = plan(&config, &content, &staging.0, &places, unpacked.whole)?;
         let failed = unchanged(&config.home);
         let text =
             serde_json::to_vec(&plan).map_err(|cause| Error::internal("cannot write the plan", cause))?;
@@ -73,7 +74,7 @@ pub async fn restore_backup(config: &Config, file: &Path, replace: bool) -> Resu
         std::mem::forget(staging);
         finish_restore(&config.home)?;
         Ok(RestoreReport {
-            moved_aside: aside.exists().then_some(aside),
+            moved_aside: moved_to(places),
             home: config.home,
             files: file_count,
             made_at: unpacked.made_at,
@@ -121,14 +122,19 @@ fn carry_out(from: &Path, to: &Path) -> std::io::Result<()> {
 }
 
 /// What has to go, the database's log before the database, and what comes.
-fn plan(config: &Config, content: &Content, staging: &Path, place: &Path, whole: bool) -> Result<Plan> {
+fn plan(
+    config: &Config,
+    content: &Content,
+    staging: &Path,
+    [place, place_of_database]: &[PathBuf; 2],
+    whole: bool,
+) -> Result<Plan> {
     let database = &config.database;
     let failed = unchanged(&config.home);
     let name = database.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let (mut place_of_database, mut staged) = (place.to_owned(), staging.join(DATABASE));
+    let mut staged = staging.join(DATABASE);
     if !database.starts_with(&config.home) {
         // A rename does not reach another disk, so the copy is made before anything moves.
-        place_of_database = folder_of(database).join(place.file_name().unwrap_or_default());
         let near = folder_of(database).join(format!("{name}.restored"));
         std::fs::create_dir_all(folder_of(database)).map_err(&failed)?;
         std::fs::copy(&staged, &near).and_then(|_| File::open(&near)?.sync_all()).map_err(&failed)?;
@@ -148,17 +154,22 @@ fn plan(config: &Config, content: &Content, staging: &Path, place: &Path, whole:
     Ok(Plan { staging: staging.to_owned(), aside, bring })
 }
 
-/// A folder for what was there; of two restores in one second the later one gets a number.
-fn free_place(home: &Path) -> PathBuf {
+/// A folder's name for what was there; of two restores in one second the later one gets a number.
+fn free_name(config: &Config) -> String {
+    let folders = [&*config.home, folder_of(&config.database)];
+    let is_taken =
+        |name: &str| folders.iter().any(|folder| std::fs::symlink_metadata(folder.join(name)).is_ok());
     let name = format!("before-restore-{}", moment());
-    let mut place = home.join(&name);
-    for number in 2.. {
-        if std::fs::symlink_metadata(&place).is_err() {
-            break;
-        }
-        place = home.join(format!("{name}-{number}"));
-    }
-    place
+    let numbered = (2..).map(|number| format!("{name}-{number}"));
+    let mut names = std::iter::once(name.clone()).chain(numbered);
+    names.find(|name| !is_taken(name)).unwrap_or(name)
+}
+
+fn moved_to([home, database]: [PathBuf; 2]) -> Vec<PathBuf> {
+    let mut places = vec![home];
+    places.extend(Some(database).filter(|place| *place != places[0]));
+    places.retain(|place| place.exists());
+    places
 }
 
 /// What a restore would have to move aside, as far as it is somebody's work.
@@ -302,7 +313,7 @@ mod tests {
             expiry_h: 1,
             online: crate::Online::default(),
         };
-        plan(&config, &Content::of(&config), &staging, &aside, true).unwrap()
+        plan(&config, &Content::of(&config), &staging, &[aside.clone(), aside], true).unwrap()
     }
 
     #[test]
