@@ -146,7 +146,11 @@ async fn an_agent_at_work_is_told_once_when_a_crash_comes_right_after_it_was_tol
     let profiles = json!({"executors": {"CLAUDE_CODE": {"APPROVALS": {"CLAUDE_CODE": options}}}});
     assert!(forge.put("/api/profiles", &profiles).await.status < 300);
     let (project, _) = forge.project("repo").await;
-    let task = forge.start_with(&project, "CLAUDE_CODE:APPROVALS", "t", "FAKE: id=h hear=2").await;
+    let start = json!({
+        "task": {"project_id": project, "title": "t", "description": "FAKE: id=h hear=2"},
+        "executor_profile_id": "CLAUDE_CODE:APPROVALS",
+    });
+    let task = forge.post("/api/tasks/create-and-start", &start).await.data();
     let attempt = text(&task["task_attempt"]["id"]);
     let run = text(&forge.runs(&attempt).await[0]["id"]);
     forge.until_said(&run, "hello from").await;

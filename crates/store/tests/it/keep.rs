@@ -140,7 +140,7 @@ async fn nothing_is_answered_as_saved_when_the_database_vanished_or_was_replaced
                 |error: StoreError| matches!(&error, StoreError::Gone { path, .. } if *path == name);
             assert!(is_gone(store.check().err().unwrap()));
             assert!(is_gone(store.begin().await.err().unwrap()));
-            let error = store.create_task(&task(project, 1)).await.err().unwrap();
+            let error = store.create_task(&task(project, 1), None).await.err().unwrap();
             assert!(error.to_string().contains("forge backup restore"), "{error}");
             assert!(is_gone(error));
             std::fs::rename(&away, &name).unwrap();

@@ -105,6 +105,7 @@ async fn sample_rows(conn: &mut SqliteConnection, version: i64) {
             "UPDATE tasks SET labels = '[\"ui\"]';
              UPDATE attempts SET files_changed = 1, additions = 2, deletions = 3;"
         }
+        16 => "INSERT INTO idempotency VALUES ('k', 'POST /api/tasks', 'f', '{}', NULL, 1);",
         17 => "UPDATE runs SET commit_error = 'the disk is full';",
         other => panic!("migration {other} has no sample rows"),
     };

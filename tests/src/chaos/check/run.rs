@@ -129,6 +129,9 @@ fn decided(stage: &Stage<'_>, row: &Row, log: &Log) {
     }
 }
 
+/// How Forge begins what it says itself in the log of a run whose keeper was killed.
+const REMARKS: [&str; 2] = ["The process that kept this run's log", "Nothing keeps this run any more"];
+
 /// The whole log, page by page, without what Forge remarks itself; `None` when it does not end.
 async fn read(stage: &Stage<'_>, run: &str) -> Option<Log> {
     let (mut log, mut after, begun) = (Log::default(), 0, Instant::now());
@@ -142,6 +145,7 @@ async fn read(stage: &Stage<'_>, run: &str) -> Option<Log> {
                 let exact = op["value"]["bytes"].as_str().and_then(|bytes| BASE64.decode(bytes).ok());
                 let bytes = exact.unwrap_or_else(|| content.clone().into_bytes());
                 match kind.as_str() {
+                    _ if REMARKS.iter().any(|remark| content.starts_with(remark)) => {}
                     Some("STDOUT") => log.stdout.extend(bytes),
                     _ => log.stderr.extend(bytes),
                 }
