@@ -53,6 +53,8 @@ pub struct Outcome {
     pub seed: u64,
     pub took: Duration,
     pub eras: usize,
+    /// The last era was cut short, and nothing of it compared.
+    pub interrupted: bool,
     tally: Tally,
     /// Where everything lies, if a promise is broken.
     kept: Option<PathBuf>,
@@ -68,6 +70,9 @@ impl std::fmt::Display for Outcome {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         writeln!(out, "seed {}, {} s, {} eras", self.seed, self.took.as_secs(), self.eras)?;
         write!(out, "{}", self.tally)?;
+        if self.interrupted {
+            writeln!(out, "interrupted: era {} was not compared", self.eras)?;
+        }
         for broken in self.tally.broken() {
             writeln!(out, "BROKEN {broken}")?;
         }
@@ -87,19 +92,23 @@ impl Tale {
     ) -> Outcome {
         let (begun, server, mut eras) = (Instant::now(), Server::start().await, 0);
         let mut interrupt = std::pin::pin!(interrupt);
-        let mut seeds = Rng::new(self.seed);
+        let (mut seeds, mut interrupted) = (Rng::new(self.seed), false);
         loop {
             eras += 1;
             tokio::select! {
                 () = self.era(&server, eras, &mut seeds) => {}
-                () = &mut interrupt => break,
+                () = &mut interrupt => interrupted = true,
+            }
+            if interrupted {
+                break;
             }
             hear(eras, &server.tally());
             if !server.tally().holds() || !self.goes_on(begun) {
                 break;
             }
         }
-        server.outcome(self.seed, begun.elapsed(), eras).await
+        let (tally, kept) = server.finish().await;
+        Outcome { seed: self.seed, took: begun.elapsed(), eras, interrupted, tally, kept }
     }
 
     fn goes_on(self, begun: Instant) -> bool {

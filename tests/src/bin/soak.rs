@@ -22,7 +22,11 @@ fn main() -> ExitCode {
     let outcome =
         runtime.block_on(tale.tell(interrupt(), |era, tally| println!("after era {era}:\n{tally}")));
     println!("{outcome}");
-    if outcome.holds() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    match (outcome.holds(), outcome.interrupted) {
+        (false, _) => ExitCode::FAILURE,
+        (true, true) => ExitCode::from(130),
+        (true, false) => ExitCode::SUCCESS,
+    }
 }
 
 async fn interrupt() {

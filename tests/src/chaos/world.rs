@@ -6,14 +6,13 @@
 use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use futures_util::FutureExt;
 use reqwest::Method;
 use serde_json::{Value, json};
 use tokio::sync::{Mutex as Turn, watch};
 
-use super::Outcome;
 use super::ledger::Ledger;
 use super::table::{Ending, Promise, Tally};
 use super::witness::Witness;
@@ -106,13 +105,13 @@ impl Server {
     }
 
     /// Ends the tale; the folder stays when a promise is broken.
-    pub async fn outcome(self, seed: u64, took: Duration, eras: usize) -> Outcome {
+    pub async fn finish(self) -> (Tally, Option<PathBuf>) {
         let tally = std::mem::take(&mut *self.tally());
         let kept = match tally.holds() {
             true => None,
             false => Some(self.forge.lock().await.keep_folder()),
         };
-        Outcome { seed, took, eras, tally, kept }
+        (tally, kept)
     }
 
     /// Asks as a person or a program would; `None` when the server died over it.
