@@ -230,7 +230,7 @@ fn choose<'a>(
     }
     let of_agent: Vec<&Attempt> =
         attempts.iter().filter(|attempt| is_agent(named, &attempt.executor_profile_id)).collect();
-    match of_agent.iter().find(|attempt| is_near(*attempt)) {
+    match of_agent.iter().find(|attempt| is_near(attempt)) {
         Some(newest) => Ok(Some(newest)),
         None if here.is_none() && !of_agent.is_empty() => Err(place.no_newest(named, deed)),
         None => Ok(None),

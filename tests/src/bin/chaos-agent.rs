@@ -77,7 +77,7 @@ impl Agent {
                 self.write("stdout", &line[..middle])?;
                 self.write("stdout", &line[middle..])
             }
-            9 => self.write("stdout", &[b'\xff', b'\x00', b'\xfe', b'\r', b'\n']),
+            9 => self.write("stdout", b"\xff\x00\xfe\r\n"),
             13 => self.write("stdout", &[token.as_bytes(), &vec![b'x'; 3 * LONGEST_WRITE], b"\n"].concat()),
             _ => self.write("stdout", format!("{token} says {number}\n").as_bytes()),
         }

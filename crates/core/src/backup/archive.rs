@@ -189,7 +189,6 @@ fn read(file: &Path, mut take: impl FnMut(&Entry, &mut dyn Read) -> io::Result<(
     if entries.next().is_some() {
         return Err(refused("there is more in it than the list says".to_owned()));
     }
-    drop(entries);
     // The checksum of the last frame stands at its end.
     io::copy(&mut archive.into_inner(), &mut io::sink()).map_err(broken)?;
     Ok(header)
