@@ -5,7 +5,16 @@ import { isLive } from "../../parts/status";
 import type { Tone } from "../../ui/badge";
 import { timeOfDay } from "../../ui/format";
 
-export type MarkKind = "answer" | "failed" | "conflict" | "uncommitted" | "unverified" | "parked" | "queued" | "pr" | "merged";
+export type MarkKind =
+  | "answer"
+  | "failed"
+  | "conflict"
+  | "uncommitted"
+  | "unverified"
+  | "parked"
+  | "queued"
+  | "pr"
+  | "merged";
 
 export interface Mark {
   kind: MarkKind;
