@@ -12,12 +12,17 @@ use crate::chaos::witness::Witness;
 use crate::chaos::world::Stage;
 use crate::{git, text};
 
-/// git itself finds nothing to complain about.
+/// git itself finds nothing to complain about. Spares are made in the background, and what is being written looks broken
+/// for a moment; damage stays.
 pub fn sound(stage: &Stage<'_>) {
     for args in [&["fsck", "--full", "--no-dangling"][..], &["worktree", "list"]] {
-        let output = Command::new("git").arg("-C").arg(&stage.repo).args(args).output().expect("git");
-        if !output.status.success() {
-            let words = String::from_utf8_lossy(&output.stderr).into_owned();
+        let complaint = || {
+            let output = Command::new("git").arg("-C").arg(&stage.repo).args(args).output().expect("git");
+            let words =
+                [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+            (!output.status.success()).then(|| format!("{}: {}", output.status, words.concat().trim()))
+        };
+        if let Some(words) = complaint().and_then(|first| Some(format!("{first}; again {}", complaint()?))) {
             stage.server.broke(Promise::Wrong, format!("git {args:?} in {}: {words}", stage.repo.display()));
         }
     }
