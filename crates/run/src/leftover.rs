@@ -52,8 +52,17 @@ pub(crate) struct Facts {
     pub(crate) has_terminal: bool,
     /// A server or a keeper, which agents have nothing to do with.
     pub(crate) is_forge: bool,
-    /// As a server leaves behind that dies while git works for it. It comes to its end by itself.
-    pub(crate) is_git: bool,
+    /// What it does if it is an orphaned `git`.
+    pub(crate) git: Option<GitWork>,
+}
+
+/// What a `git` without a parent does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum GitWork {
+    /// A server died while git worked for it. It comes to its end by itself.
+    Worktree,
+    /// It tidies up the objects in the background, started by whoever committed last. It touches no worktree.
+    Upkeep,
 }
 
 /// What a process carries in its environment if a run has started it.
@@ -75,10 +84,10 @@ fn stand(facts: &Facts, ground: Ground, attended: &[RunId]) -> Standing {
             }
         }
         None if ground == Ground::Forges && facts.is_orphan && !facts.has_terminal && !facts.is_forge => {
-            if facts.is_git {
-                Standing::Leaving
-            } else {
-                Standing::Left
+            match facts.git {
+                Some(GitWork::Upkeep) => Standing::Allowed,
+                Some(GitWork::Worktree) => Standing::Leaving,
+                None => Standing::Left,
             }
         }
         None => Standing::Allowed,
@@ -129,7 +138,9 @@ mod tests {
         let orphan = Facts { is_orphan: true, ..Facts::default() };
         let judge = |facts: &Facts| stand(facts, Ground::Forges, &[]);
         assert_eq!(judge(&orphan), Standing::Left);
-        assert_eq!(judge(&Facts { is_git: true, ..orphan.clone() }), Standing::Leaving, "a rebase, say");
+        let git = |work| Facts { git: Some(work), ..orphan.clone() };
+        assert_eq!(judge(&git(GitWork::Worktree)), Standing::Leaving, "a rebase, say");
+        assert_eq!(judge(&git(GitWork::Upkeep)), Standing::Allowed, "git tidies up after a commit");
         assert_eq!(judge(&Facts::default()), Standing::Allowed, "a language server has its editor");
         assert_eq!(
             judge(&Facts { has_terminal: true, ..orphan.clone() }),

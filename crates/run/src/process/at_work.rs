@@ -7,9 +7,9 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use super::proc_fs::{fields, parse, pids};
+use super::proc_fs::{command_of, fields, parse, pids};
 use super::{Entry, Life};
-use crate::leftover::{Facts, Mark, RUN};
+use crate::leftover::{Facts, GitWork, Mark, RUN};
 use crate::tree::{MARK, keeper_of};
 
 /// Where a process stands in a line of the table, counted after its name.
@@ -42,7 +42,7 @@ pub(crate) fn at_work_in(
             is_orphan,
             has_terminal: seen.has_terminal || hosts.contains(&pid),
             is_forge: is_orphan && this_program.is_some() && program(pid) == this_program,
-            is_git: is_orphan && program(pid).is_some_and(|path| is_git(&path)),
+            git: program(pid).filter(|path| is_orphan && is_git(path)).map(|_| git_work(&command_of(pid))),
         }
     };
     let in_question = seen.iter().filter(|seen| seen.entry.identity.pid != std::process::id());
@@ -84,6 +84,12 @@ fn mark(pid: u32, own: Option<&str>) -> Option<Mark> {
 fn is_git(program: &Path) -> bool {
     program.file_name().is_some_and(|name| name == "git")
         || program.components().any(|part| part.as_os_str() == "git-core")
+}
+
+fn git_work(command: &str) -> GitWork {
+    const UPKEEP: [&str; 6] = ["gc", "maintenance", "repack", "pack-objects", "prune", "multi-pack-index"];
+    let verb = command.split(' ').skip(1).find(|word| !word.starts_with('-'));
+    if verb.is_some_and(|verb| UPKEEP.contains(&verb)) { GitWork::Upkeep } else { GitWork::Worktree }
 }
 
 /// The file that a process runs, also when it was replaced meanwhile.
@@ -162,5 +168,17 @@ mod tests {
         let inherited = at_work_in(temp.path(), Some(&marks[0]), |facts| facts.mark.is_some());
         assert!(inherited.iter().all(|(pid, _)| *pid != kept.id()), "a mark that we bear ourselves");
         [kept, left].into_iter().for_each(end);
+    }
+
+    #[test]
+    fn a_git_that_tidies_up_is_told_from_one_that_works_in_a_worktree() {
+        for command in
+            ["git maintenance run --auto --no-quiet --detach", "git gc --auto", "/usr/bin/git repack -d"]
+        {
+            assert_eq!(git_work(command), GitWork::Upkeep, "{command}");
+        }
+        for command in ["git rebase -q --merge", "git -C /a gc", "git add -A", "git"] {
+            assert_eq!(git_work(command), GitWork::Worktree, "{command}");
+        }
     }
 }
