@@ -8,10 +8,13 @@ use std::time::Duration;
 
 use forge_git::Committed;
 use forge_store::{Dropped, Tx};
-use forge_types::{AttemptId, Millis, Run, RunOwner, RunReason, RunStatus};
+use forge_types::{AttemptId, Millis, Run, RunId, RunOwner, RunReason, RunStatus, TaskStatus};
 
 use crate::judgement::next_action;
+use crate::lane::Entry;
 use crate::site::Site;
+use crate::start::new_run;
+use crate::task::moved;
 use crate::{Error, Forge, Kind, Result};
 
 /// How often work that waits for its commit is tried again.
@@ -68,33 +71,70 @@ impl Forge {
         let hold = self.hold(id, site.place.clone()).await?;
         let Some(run) = waiting(self.0.store.runs(id, Dropped::Hidden).await?) else { return Ok(()) };
         self.ensure_place(&mut site).await?;
+        let uncommitted = |kind: Kind, why: &str| {
+            Error::new(kind, format!("the work of run {} is not committed: {why}", run.id))
+        };
         let committed = self.commit_work(&run, &site).await.map_err(|error| {
-            let why = error.message();
             // Nothing is wrong with the request, or with Forge.
             let kind = if error.kind() == Kind::Unavailable { Kind::Unavailable } else { Kind::Conflict };
-            Error::new(kind, format!("the work of run {} is not committed: {why}", run.id))
+            uncommitted(kind, error.message())
         })?;
+        if committed.is_none() {
+            let why = format!("conflicts are open in {}; resolve or abort them first", site.place.display());
+            return Err(uncommitted(Kind::Conflict, &why));
+        }
         let after_head = self.head(&site, &committed).await;
+        let run = Run { after_head, ..run };
+        let next = next_action(&run, &committed)
+            .map(|action| new_run(RunId::random(), run.owner, action, run.after_head.clone(), Entry::Now));
+        self.write_commit(id, &run, &site, next.as_ref()).await?;
+        tracing::info!(run = %run.id, "the work of a run is committed at last");
+        self.recount(id).await;
+        match next {
+            Some(next) => {
+                hold.hand_over(next.id);
+                self.start_later(next, site);
+            }
+            None => {
+                drop(hold);
+                self.publish_later(&run, &site);
+            }
+        }
+        Ok(())
+    }
+
+    /// One transaction: the work is committed, and what was to follow it is there.
+    async fn write_commit(&self, id: AttemptId, run: &Run, site: &Site, next: Option<&Run>) -> Result<()> {
         let mut tx = self.0.store.begin().await?;
         forget_commit_errors(&mut tx, id).await?;
-        if let Some(run) = tx.run(run.id).await? {
-            tx.update_run(&Run { after_head, updated_at: Millis::now(), ..run }).await?;
+        if let Some(stored) = tx.run(run.id).await? {
+            let after_head = run.after_head.clone();
+            tx.update_run(&Run { after_head, updated_at: Millis::now(), ..stored }).await?;
+        }
+        if let Some(next) = next {
+            tx.insert_run(next).await?;
+            if let Some(task) = &site.task
+                && let Some(task) = tx.task(task.id).await?
+                && let Some(task) = moved(&task, TaskStatus::InProgress, next.reason)
+            {
+                tx.update_task(&task).await?;
+            }
         }
         tx.commit().await?;
-        tracing::info!(run = %run.id, "the work of a run is committed at last");
-        drop(hold);
-        self.recount(id).await;
-        match next_action(&run, &committed) {
-            Some(action) => self.follow_commit(run.owner, &site, action).await,
-            None => Ok(()),
-        }
+        Ok(())
     }
 
     /// Somebody looks at the attempt: what waits for its commit is tried again first.
     pub(crate) async fn look_at_commit(&self, id: AttemptId) {
-        if let Err(error) = self.commit_again(id).await {
-            tracing::debug!(attempt = %id, %error, "its work still waits for a commit");
-        }
+        let forge = self.clone();
+        // Whoever looks may go away in the middle; what was begun is brought to its end.
+        let tried = self.0.tasks.spawn(async move {
+            if let Err(error) = forge.commit_again(id).await {
+                tracing::debug!(attempt = %id, %error, "its work still waits for a commit");
+            }
+        });
+        // It fails only when the server stops.
+        let _ = tried.await;
     }
 
     /// Tries again what is not committed, now and until the server stops.

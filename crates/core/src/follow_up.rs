@@ -253,11 +253,6 @@ impl Forge {
         Ok(())
     }
 
-    /// What was to follow a run whose work could be committed only later.
-    pub(crate) async fn follow_commit(&self, owner: RunOwner, site: &Site, action: Action) -> Result<()> {
-        self.add_run(owner, site, action, Along::nothing()).await.map(drop)
-    }
-
     /// The profile of the last agent run with the variant asked for, else the attempt's own.
     async fn follow_up_profile(
         &self,

@@ -22,6 +22,11 @@ impl Hold {
     pub(crate) fn place(&self) -> &Path {
         &self.place
     }
+
+    /// Gives the directory to a run, ahead of whoever waits.
+    pub(crate) fn hand_over(self, run: RunId) {
+        self.forge.0.lanes.hand_over(&self.place, self.id, run);
+    }
 }
 
 impl Drop for Hold {

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use forge_git::{GitError, Owner, Repo};
+use forge_run::Ground;
 use forge_store::Page;
 use forge_types::{AttemptId, Millis, Project, TaskId};
 use serde::{Deserialize, Serialize};
@@ -177,6 +178,7 @@ impl Forge {
         let hold = self.hold(id, place).await?;
         // What was started while the directory was not held yet, a dev server for example.
         self.refuse_while_running(id).await?;
+        self.refuse_leftovers_in(hold.place(), Ground::Forges).await?;
         let project = self.project(attempt.project_id).await?;
         self.retire(Path::new(&project.git_repo_path), id, &hold).await
     }

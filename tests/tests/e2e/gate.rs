@@ -143,7 +143,16 @@ async fn no_pull_request_opens_by_itself_past_a_cleanup_script_that_failed() {
     let ended = world.forge.until(&path, "it is decided", over).await;
     assert_eq!(ended["auto_pr"]["state"], "failed", "{ended:#}");
     assert!(text(&ended["auto_pr"]["message"]).starts_with("the cleanup script failed"), "{ended:#}");
-    assert_eq!(world.host.pull_count(), 0);
+
+    // The script runs only after a change, so a turn without one takes nothing back.
+    let attempt = text(&started["task_attempt"]["id"]);
+    world.forge.post(&format!("{path}/follow-up"), &json!({"prompt": "say why"})).await.data();
+    assert_eq!(world.forge.settled(&attempt).await.len(), 3, "agent, cleanup script, agent");
+    world.forge.put(&project, &json!({"cleanup_script": "true"})).await.data();
+    world.forge.post(&format!("{path}/follow-up"), &json!({"prompt": "write b.txt two"})).await.data();
+    let opened = |now: &Value| now["auto_pr"]["state"] == "opened";
+    world.forge.until(&path, "it opens once the script succeeds", opened).await;
+    assert_eq!(world.host.pull_count(), 1);
 }
 
 #[tokio::test]

@@ -37,14 +37,14 @@ fn follow_up_path(attempt: &str) -> String {
 }
 
 /// A process in `place` as a run leaves it behind whose keeper is gone.
-fn leftover(place: &Path) -> Child {
+pub fn leftover(place: &Path) -> Child {
     let mut command = Command::new("sleep");
     command.arg("600").current_dir(place).stdin(Stdio::null());
     command.env("FORGE_KEEPER", "1.1").env("FORGE_RUN_ID", "11111111-2222-4333-8444-555555555555");
     command.spawn().unwrap()
 }
 
-fn end(mut child: Child) {
+pub fn end(mut child: Child) {
     child.kill().unwrap();
     child.wait().unwrap();
 }
@@ -102,6 +102,9 @@ async fn nothing_starts_where_a_leftover_is_at_work() {
     }
     assert_eq!(forge.runs(&attempt).await, before, "nothing is written and nothing dropped");
     assert!(place.join("two.txt").exists() && !place.join("never.txt").exists());
+    let retired = forge.post(&format!("/api/worktrees/{attempt}/retire"), &json!({})).await;
+    assert_eq!(retired.status, 409, "no directory is moved below a process: {}", retired.text);
+    assert!(place.exists());
     end(child);
     forge.post(&follow_up_path(&attempt), &json!({"prompt": "echo 3 > three.txt"})).await.data();
     assert_eq!(forge.settled(&attempt).await[2]["status"], "completed");

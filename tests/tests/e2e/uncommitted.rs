@@ -1,10 +1,14 @@
 //! Work that cannot be committed is not called done: it stays where it is, run and card say why, it does not land, and
 //! the commit is made when it can be.
 
+use std::io::Write;
 use std::path::Path;
+use std::process::{Command, Stdio};
 
 use forge_tests::{TestForge, git, text};
 use serde_json::{Value, json};
+
+use crate::gone::{end, leftover};
 
 /// Leaves work behind and the repository without its objects, as a disk that went away would.
 const BREAKS: &str =
@@ -12,6 +16,8 @@ const BREAKS: &str =
 
 async fn broken_attempt(forge: &TestForge) -> (String, Value, std::path::PathBuf) {
     let (project, repo) = forge.project("repo").await;
+    let scripts = json!({"cleanup_script": "echo cleaned > cleaned.txt"});
+    forge.put(&format!("/api/projects/{project}"), &scripts).await.data();
     let task = forge.start_with(&project, "SHELL", "t", BREAKS).await;
     let attempt = text(&task["task_attempt"]["id"]);
     let runs = forge.settled(&attempt).await;
@@ -30,12 +36,15 @@ fn mend(repo: &Path) {
     std::fs::rename(repo.join(".git/away"), repo.join(".git/objects")).unwrap();
 }
 
+/// The work is committed, and the cleanup script that was to follow it has run.
 async fn assert_committed(forge: &TestForge, project: &str, attempt: &Value, repo: &Path) {
-    let runs = forge.runs(&text(&attempt["id"])).await;
+    let runs = forge.settled(&text(&attempt["id"])).await;
     assert_eq!(runs[0]["commit_error"], Value::Null);
-    let tip = git(repo, &["rev-parse", &text(&attempt["branch"])]);
-    assert_eq!(runs[0]["after_head_commit"], json!(tip));
-    assert_eq!(git(repo, &["show", &format!("{tip}:result.txt")]), "work");
+    let commit = text(&runs[0]["after_head_commit"]);
+    assert_eq!(git(repo, &["show", &format!("{commit}:result.txt")]), "work");
+    assert_eq!((&runs[1]["run_reason"], &runs[1]["status"]), (&json!("cleanupscript"), &json!("completed")));
+    let cleaned = format!("{}:cleaned.txt", text(&attempt["branch"]));
+    assert_eq!(git(repo, &["show", &cleaned]), "cleaned");
     assert_eq!(card(forge, project).await["commit_error"], Value::Null);
 }
 
@@ -46,8 +55,52 @@ async fn work_that_could_not_be_committed_is_committed_at_the_next_look() {
     mend(&repo);
     let path = format!("/api/task-attempts/{}/branch-status", text(&attempt["id"]));
     let status = forge.get(&path).await.data();
-    assert_eq!((&status["commits_ahead"], &status["has_uncommitted_changes"]), (&json!(1), &json!(false)));
+    assert_ne!(status["commits_ahead"], json!(0));
     assert_committed(&forge, &project, &attempt, &repo).await;
+}
+
+#[tokio::test]
+async fn what_follows_a_late_commit_is_never_forgotten() {
+    let forge = TestForge::start().await;
+    let (_, attempt, repo) = broken_attempt(&forge).await;
+    mend(&repo);
+    // The script cannot start beside this one; that is said, not skipped.
+    let child = leftover(Path::new(&text(&attempt["worktree_path"])));
+    let path = format!("/api/task-attempts/{}/branch-status", text(&attempt["id"]));
+    forge.get(&path).await.data();
+    let runs = forge.settled(&text(&attempt["id"])).await;
+    assert_eq!(runs[0]["commit_error"], Value::Null);
+    assert_eq!((&runs[1]["run_reason"], &runs[1]["status"]), (&json!("cleanupscript"), &json!("failed")));
+    let log = forge.raw_log(&text(&runs[1]["id"])).await;
+    assert!(log.contains(&format!("process {}", child.id())), "{log}");
+    end(child);
+}
+
+#[tokio::test]
+async fn work_with_open_conflicts_still_waits_for_its_commit() {
+    let forge = TestForge::start().await;
+    let (project, attempt, repo) = broken_attempt(&forge).await;
+    mend(&repo);
+    let place = text(&attempt["worktree_path"]);
+    // As a merge leaves it that has stopped.
+    let merging =
+        git(Path::new(&place), &["rev-parse", "--path-format=absolute", "--git-path", "MERGE_HEAD"]);
+    std::fs::write(merging, git(&repo, &["rev-parse", "HEAD"])).unwrap();
+    let blob = git(&repo, &["rev-parse", "HEAD:README.md"]);
+    let stages: String = (1..=3).map(|stage| format!("100644 {blob} {stage}\tconflict.txt\n")).collect();
+    let mut index = Command::new("git")
+        .args(["-C", &place, "update-index", "--index-info"])
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    index.stdin.take().unwrap().write_all(stages.as_bytes()).unwrap();
+    assert!(index.wait().unwrap().success());
+    forge.get(&format!("/api/task-attempts/{}/branch-status", text(&attempt["id"]))).await.data();
+    assert_ne!(card(&forge, &project).await["commit_error"], Value::Null);
+    let path = format!("/api/task-attempts/{}/merge", text(&attempt["id"]));
+    let refused = forge.post(&path, &json!({})).await;
+    assert_eq!(refused.status, 409, "{}", refused.text);
+    assert!(refused.text.contains("conflicts are open"), "{}", refused.text);
 }
 
 #[tokio::test]
@@ -71,7 +124,14 @@ async fn an_attempt_with_uncommitted_work_does_not_land_without_it() {
     assert_eq!(refused.status, 409, "{}", refused.text);
     assert!(refused.text.contains("is not committed"), "{}", refused.text);
     mend(&repo);
-    assert_eq!(forge.post(&path, &json!({})).await.status, 200);
+    // The commit comes first, and the cleanup script after it may still be running.
+    let path_to_runs = format!("/api/execution-processes?task_attempt_id={}", text(&attempt["id"]));
+    while forge.post(&path, &json!({})).await.status != 200 {
+        let is_over = |runs: &Value| {
+            runs.as_array().is_some_and(|runs| runs.iter().all(|run| run["status"] != "running"))
+        };
+        forge.until(&path_to_runs, "the cleanup script has ended", is_over).await;
+    }
     assert_eq!(card(&forge, &project).await["commit_error"], Value::Null);
     assert_eq!(git(&repo, &["show", "main:result.txt"]), "work");
 }

@@ -45,6 +45,11 @@ impl Forge {
             }
             _ => return Ok(Verdict::Failed(tell_failure(last, &self.last_words(last).await))),
         }
+        // It runs only after a change, so a turn without one leaves its last word standing.
+        let cleanup = runs.iter().rev().find(|run| run.reason == RunReason::CleanupScript);
+        if let Some(failed) = cleanup.filter(|run| run.status != RunStatus::Completed) {
+            return Ok(Verdict::Failed(tell_failure(failed, &self.last_words(failed).await)));
+        }
         if let Some(why) = runs.iter().find_map(|run| run.commit_error.as_deref()) {
             return Ok(Verdict::Left(format!("the work of attempt {} is not committed: {why}", attempt.id)));
         }
