@@ -4,7 +4,8 @@
 //! never change; an update of a row that is not there is [`StoreError::Missing`].
 
 use forge_types::{
-    Attempt, AttemptId, Change, Draft, DraftKind, Errand, Merge, Project, Run, RunOwner, Task, TaskSummary,
+    Attempt, AttemptId, Change, Draft, DraftKind, Errand, Merge, Millis, Project, Run, RunOwner, RunPhase,
+    Task, TaskSummary,
 };
 use sqlx::sqlite::{SqliteQueryResult, SqliteRow};
 
@@ -210,7 +211,15 @@ impl Tx {
         self.touch_task_of(attempt.id).await
     }
 
+    /// A run that is to run comes after every other of its owner, also when the clock was set back: what is newest is
+    /// decided by this order.
     pub async fn insert_run(&mut self, run: &Run) -> Result<()> {
+        let newest = match run.phase {
+            RunPhase::Ended => None,
+            _ => self.newest_run(run.owner).await?,
+        };
+        let created_at = newest.map_or(run.created_at, |newest| run.created_at.max(Millis(newest.0 + 1)));
+        let run = &Run { created_at, ..run.clone() };
         bind!(
             "INSERT INTO runs (id, attempt_id, errand_id, reason, action, before_head, after_head, status, phase, \
              exit_code, dropped, session_id, summary, started_ms, completed_ms, created_ms, updated_ms, \
@@ -240,6 +249,18 @@ impl Tx {
         .execute(self.conn()?)
         .await?;
         self.touch_run(Change::Created, run.clone()).await
+    }
+
+    /// When the newest run of an attempt or errand was created.
+    async fn newest_run(&mut self, owner: RunOwner) -> Result<Option<Millis>> {
+        let (sql, id) = match owner {
+            RunOwner::Attempt(id) => {
+                ("SELECT MAX(created_ms) FROM runs WHERE attempt_id = $1", id.to_string())
+            }
+            RunOwner::Errand(id) => ("SELECT MAX(created_ms) FROM runs WHERE errand_id = $1", id.to_string()),
+        };
+        let newest: Option<i64> = sqlx::query_scalar(sql).bind(id).fetch_one(self.conn()?).await?;
+        Ok(newest.map(Millis))
     }
 
     pub async fn update_run(&mut self, run: &Run) -> Result<()> {

@@ -329,3 +329,22 @@ async fn errors_say_what_a_caller_can_act_on() {
     assert_eq!(store.meta("k").await.unwrap().as_deref(), Some("v2"));
     assert_eq!(store.meta("other").await.unwrap(), None);
 }
+
+#[tokio::test]
+async fn the_newest_run_is_the_last_one_that_was_added_though_the_clock_was_set_back() {
+    let (store, _dir) = store().await;
+    let (project, earlier, later) = (project(1), 1_000_000, 1_000);
+    let task = task(project.id, 1);
+    let attempt = attempt(&task, 1);
+    let owner = RunOwner::Attempt(attempt.id);
+    let (first, second) = (agent_run(owner, earlier), agent_run(owner, later));
+    let mut tx = store.begin().await.unwrap();
+    tx.insert_project(&project).await.unwrap();
+    tx.insert_task(&task, false).await.unwrap();
+    tx.insert_attempt(&attempt).await.unwrap();
+    tx.insert_run(&first).await.unwrap();
+    tx.insert_run(&second).await.unwrap();
+    tx.commit().await.unwrap();
+    let runs = store.runs(attempt.id, Dropped::Hidden).await.unwrap();
+    assert_eq!(runs.iter().map(|run| run.id).collect::<Vec<_>>(), [first.id, second.id]);
+}
