@@ -1,8 +1,8 @@
 //! What a person means by a word: an id, the beginning of one, a name, `@last`.
 //!
 //! Invariant: a word stands for one thing or for none; where it fits several, they are named and nothing is chosen.
-//! Only an agent's name and `@last` mean the newest of many. The repository of the present directory comes first, and for
-//! whoever changes something the newest is always one of it.
+//! Only an agent's name and `@last` mean the newest of many. The repository of the current directory comes first; whoever
+//! changes something in another one names it, or gives the id.
 
 mod scope;
 
@@ -154,6 +154,9 @@ pub async fn task(client: &Client, named: &str, scope: &Scope, deed: Deed) -> Re
     let place = scope.place(client).await?;
     if let Some(task) = titled(client, named, &place).await? {
         let project = place.project_of(&task.project_id)?;
+        if !is_beginning(named, &task.id) {
+            place.refuse_elsewhere(named, short(&task.id), &project, deed)?;
+        }
         return Ok((task, project));
     }
     match find_attempt(named, Attempt::all(client).await?, &place, deed)? {
@@ -192,7 +195,8 @@ fn find_attempt(named: &str, mut attempts: Vec<Attempt>, place: &Place, deed: De
     attempts.retain(|attempt| place.holds(&attempt.project_id));
     let Some(attempt) = choose(named, &attempts, place, deed)? else { return Ok(None) };
     let meant = place.meant(attempt.clone())?;
-    if deed == Deed::Look && !is_beginning(named, &attempt.id) {
+    if !is_beginning(named, &attempt.id) && !is_beginning(named, &attempt.task_id) {
+        place.refuse_elsewhere(named, attempt.short(), &meant.project, deed)?;
         place.tell_elsewhere(&meant);
     }
     Ok(Some(meant))
@@ -384,8 +388,8 @@ mod tests {
     }
 
     fn meant(named: &str, here: Option<&str>, deed: Deed) -> Result<Option<String>> {
-        let attempts = attempts();
-        Ok(choose(named, &attempts, &place(here, false), deed)?.map(|one| one.short().to_owned()))
+        let found = find_attempt(named, attempts(), &place(here, false), deed)?;
+        Ok(found.map(|meant| meant.attempt.short().to_owned()))
     }
 
     #[test]
@@ -402,10 +406,19 @@ mod tests {
     }
 
     #[test]
-    fn an_attempt_that_is_named_is_meant_wherever_it_is() {
-        for named in ["c3c3", "forge/c3c3c3c3", "Paint"] {
-            for here in [None, Some("shop"), Some("blog")] {
-                assert_eq!(meant(named, here, Deed::Change).unwrap().unwrap(), "c3c3c3c3", "{named}");
+    fn an_id_means_its_attempt_wherever_it_is_and_a_name_changes_only_what_is_here() {
+        for here in [None, Some("shop"), Some("blog")] {
+            assert_eq!(meant("c3c3", here, Deed::Change).unwrap().unwrap(), "c3c3c3c3");
+            for named in ["forge/c3c3c3c3", "Paint"] {
+                assert_eq!(meant(named, here, Deed::Look).unwrap().unwrap(), "c3c3c3c3", "{named}");
+                let changed = meant(named, here, Deed::Change);
+                match here {
+                    Some("shop") => assert_eq!(changed.unwrap().unwrap(), "c3c3c3c3", "{named}"),
+                    _ => {
+                        let refusal = changed.unwrap_err().to_string();
+                        assert!(refusal.contains("(c3c3c3c3) or --project shop"), "{refusal}");
+                    }
+                }
             }
         }
         assert_eq!(meant("fix it", Some("shop"), Deed::Change).unwrap().unwrap(), "a1a1a1a1");

@@ -23,7 +23,7 @@ fn commits(repo: &Path) -> String {
 }
 
 #[tokio::test]
-async fn the_newest_attempt_of_another_repository_is_changed_only_by_its_name() {
+async fn an_attempt_of_another_repository_is_changed_only_by_its_id_or_its_project() {
     let server = TestForge::start().await;
     let (project, repo) = server.project("shop").await;
     let attempt = worked(&server, &project, "Paint", "write a.txt one").await;
@@ -63,7 +63,15 @@ async fn the_newest_attempt_of_another_repository_is_changed_only_by_its_name() 
         .await
         .assert(0, &["onto main of shop"]);
     forge(&server, &elsewhere, &["merge", "paint", "--project", "n"]).await.assert(4, &["project"]);
-    forge(&server, &elsewhere, &["merge", "paint"]).await.assert(0, &["merged ", " into main of shop as "]);
+    // A title may be there by chance.
+    let id = &attempt[..8];
+    let help = format!("give its id ({id}) or --project shop");
+    for args in [&["merge", "paint"][..], &["stop", "Paint"], &["worktree", "retire", "Paint"]] {
+        forge(&server, &elsewhere, args).await.assert(4, &[&help]);
+    }
+    forge(&server, &elsewhere, &["task", "rm", "Paint", "--yes"]).await.assert(4, &["--project shop"]);
+    assert_eq!(git(&repo, &["rev-parse", "main"]), before);
+    forge(&server, &elsewhere, &["merge", id]).await.assert(0, &["merged ", " into main of shop as "]);
     assert_ne!(git(&repo, &["rev-parse", "main"]), before);
 }
 

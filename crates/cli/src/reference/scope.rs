@@ -1,7 +1,7 @@
 //! Where a word is looked for: in the project of the current directory, or in one that is named.
 //!
-//! Invariant: a command that changes something does so in the project of the current directory, unless the project or the
-//! attempt itself is named. A command that only looks may look elsewhere, and says where.
+//! Invariant: a command that changes something does so in the project of the current directory, unless the project is named
+//! or an id is given. A command that only looks may look elsewhere, and says where.
 
 use anyhow::{Context, Result};
 
@@ -87,10 +87,26 @@ impl Place {
             (None, Deed::Look) => "there is no attempt yet".to_owned(),
             (None, Deed::Change) => format!(
                 "'{named}' means the newest attempt of a project, and this directory is in none; name the attempt by its \
-                 id, branch or title, or the project with --project"
+                 id, or the project with --project"
             ),
         };
         NotFound(text).into()
+    }
+
+    /// A title or a branch of another project is not enough for whoever changes something: it may be there by chance.
+    pub fn refuse_elsewhere(&self, named: &str, id: &str, project: &Project, deed: Deed) -> Result<()> {
+        if self.is_near(&project.id, deed) || deed == Deed::Look {
+            return Ok(());
+        }
+        let from = match &self.here {
+            Some(here) => format!("this directory is in {}", here.name),
+            None => "this directory is in no project of Forge".to_owned(),
+        };
+        let name = &project.name;
+        Err(NotFound(format!(
+            "'{named}' is in {name}, and {from}. To change it from here, give its id ({id}) or --project {name}"
+        ))
+        .into())
     }
 
     /// Says whose attempt is shown, where a word that could mean many was found elsewhere.
