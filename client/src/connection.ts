@@ -8,8 +8,11 @@ import type { Routes } from "./types.js";
 const TIME_LIMIT_MS = 120_000;
 /** Pauses before a call whose answer was lost is made again. */
 const LOST_PAUSES_MS = [200, 1000];
-/** How many calls without an answer are remembered. */
+/** How many calls without an answer are remembered, and for how long: whoever repeats one later means it again. */
 const LOST_MAX = 100;
+const LOST_MS = 120_000;
+/** The server has not decided: an equal call is under way, or the server is about to stop. */
+const UNDECIDED: ReadonlySet<number> = new Set([409, 503]);
 
 /** The calls that the server carries out once per key. */
 const ONCE: ReadonlySet<string> = new Set<keyof Routes>([
@@ -54,7 +57,7 @@ export class Connection {
   readonly #token: string | undefined;
   readonly #timeoutMs: number;
   /** The keys of calls whose answers were lost. Whoever makes such a call again means the same thing. */
-  readonly #lost = new Map<string, string>();
+  readonly #lost = new Map<string, { key: string; until: number }>();
 
   constructor(baseUrl: string, token: string | undefined, options: Options) {
     this.base = baseUrl.replace(/\/+$/, "");
@@ -112,15 +115,20 @@ export class Connection {
 
   async #exchangeOnce(route: string, given: object): Promise<[Response, string]> {
     const name = `${route} ${JSON.stringify(given)}`;
-    const key = this.#lost.get(name) ?? newKey();
+    const known = this.#lost.get(name);
+    const key = known !== undefined && Date.now() < known.until ? known.key : newKey();
+    const keep = () => {
+      if (this.#lost.size >= LOST_MAX) this.#lost.clear();
+      this.#lost.set(name, { key, until: Date.now() + LOST_MS });
+    };
     for (let tries = 0; ; tries++) {
       try {
         const answer = await this.#exchange(route, given, key);
-        this.#lost.delete(name);
+        if (known !== undefined && UNDECIDED.has(answer[0].status)) keep();
+        else this.#lost.delete(name);
         return answer;
       } catch (error) {
-        if (this.#lost.size >= LOST_MAX) this.#lost.clear();
-        this.#lost.set(name, key);
+        keep();
         const pause = LOST_PAUSES_MS[tries];
         const isOver = error instanceof DOMException && error.name === "TimeoutError";
         if (pause === undefined || isOver) throw error;

@@ -1,6 +1,6 @@
 // A call whose answer is lost is made again under its key, and the server does what it asks for once.
 import { ForgeClient } from "@forge/client";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { type World, failure, makeWorld } from "./fixture.js";
 
 let world: World;
@@ -9,11 +9,12 @@ beforeAll(async () => {
 });
 afterAll(() => world.forge.close());
 
-/** A client that loses so many answers of calls that the server has carried out. */
-function losing(answers: number) {
+/** A client that loses so many answers of calls that the server has carried out, and then finds it busy so many times. */
+function losing(answers: number, busy = 0) {
   const keys: (string | null)[] = [];
   const lossy: typeof fetch = async (url, request) => {
     keys.push(new Headers(request?.headers).get("idempotency-key"));
+    if (answers <= 0 && busy-- > 0) return new Response("{}", { status: 409 });
     const response = await fetch(url, request);
     if (answers-- > 0) throw new TypeError("the connection was lost");
     return response;
@@ -39,6 +40,23 @@ it("keeps the key until there is an answer, also when the caller tries again", a
   expect([await titled("lost thrice"), new Set(keys).size]).toEqual([1, 1]);
   await client.createTask(world.project, { title: "lost thrice" });
   expect([await titled("lost thrice"), new Set(keys).size], "another call is another task").toEqual([2, 2]);
+});
+
+it("keeps the key of a lost answer while the server has not decided", async () => {
+  const { client, keys } = losing(3, 1);
+  const create = () => client.createTask(world.project, { title: "undecided" });
+  for (let lost = 0; lost < 2; lost++) await failure(create());
+  await create();
+  expect([await titled("undecided"), new Set(keys).size]).toEqual([1, 1]);
+});
+
+it("forgets the key of a lost answer after a while: the same words are then meant again", async () => {
+  const { client, keys } = losing(3);
+  const create = () => client.createTask(world.project, { title: "meant again" });
+  await failure(create());
+  vi.useFakeTimers({ now: Date.now() + 600_000, toFake: ["Date"] });
+  await create().finally(() => vi.useRealTimers());
+  expect([await titled("meant again"), new Set(keys).size]).toEqual([2, 2]);
 });
 
 it("sends no key where none is honoured", async () => {
