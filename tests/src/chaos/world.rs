@@ -130,6 +130,7 @@ impl Server {
                 (Ending::CutOff, None)
             }
             Ok(Err(_)) => (Ending::CutOff, None),
+            Ok(Ok(answer)) if is_killed_keeper(&answer) => (Ending::Refused, Some(answer)),
             Ok(Ok(answer)) if answer.status >= 500 => {
                 let what = format!("{} for {name} {path}: {}", answer.status, answer.text);
                 self.broke(Promise::Fault, what);
@@ -152,6 +153,11 @@ impl Server {
         }
         Some(answer.body["data"].clone())
     }
+}
+
+/// A keeper that is killed before it has started anything leaves a run that failed, and a caller who is told so.
+fn is_killed_keeper(answer: &Answer) -> bool {
+    answer.status == 500 && answer.text.contains("the keeper could not be started")
 }
 
 /// The last lines of a log.
