@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use forge_git::{Counting, Repo, diff_worktree, merge_base};
+use forge_git::{Counting, Repo, diff_worktree, linked_worktree, merge_base};
 use serde_json::Value;
 
 use crate::figures;
@@ -20,7 +20,8 @@ impl Changes {
     pub async fn count(attempt: &Value) -> Option<Self> {
         let text = |key: &str| attempt[key].as_str();
         let place = Path::new(text("worktree_path")?);
-        let repo = Repo::open(place).await.ok()?;
+        // Only as a worktree of another repository: one that an agent made in its place is not looked at.
+        let repo = Repo::open(&linked_worktree(place)?).await.ok()?;
         let base = merge_base(&repo, text("branch")?, text("target_branch")?).await.ok()??;
         let files = diff_worktree(&repo, place, &base, Counting::Count).await.ok()?;
         let sum = |count: fn(&forge_git::FileDiff) -> Option<u64>| files.iter().filter_map(count).sum();

@@ -6,7 +6,7 @@
 
 use forge_types::{AttemptId, AttemptStatus, AutoPr, CreatePullRequest, Millis, Run, RunOwner, RunReason};
 
-use crate::dispatch::{Verdict, open_conflict};
+use crate::dispatch::Verdict;
 use crate::pull_request::Opened;
 use crate::site::Site;
 use crate::{Error, Forge, Result};
@@ -57,7 +57,7 @@ impl Forge {
             Verdict::Failed(why) => return Err(Error::conflict(why)),
             Verdict::Succeeded => {}
         }
-        if let Some(why) = open_conflict(&work.attempt).await? {
+        if let Some(why) = self.open_conflict(&work.attempt).await? {
             return Err(Error::conflict(why));
         }
         if !self.has_change(&work.attempt).await? {

@@ -85,7 +85,7 @@ impl Forge {
     pub(crate) async fn settle_rebase(&self, repo: &Repo, site: &Site) -> Result<Option<Attempt>> {
         let Some(attempt) = &site.attempt else { return Ok(None) };
         let Some(pending) = self.0.store.pending_rebase(attempt.id).await? else { return Ok(None) };
-        if forge_git::operation(&site.place) == Some(ConflictOp::Rebase) {
+        if forge_git::operation(repo, &site.place)? == Some(ConflictOp::Rebase) {
             return Ok(None);
         }
         let tip = repo.resolve_branch(&attempt.branch).await?.map(|tip| tip.commit);
@@ -136,7 +136,7 @@ impl Forge {
         let tree = async {
             match is_away {
                 true => Ok(None),
-                false => forge_git::status(&site.place).await.map(Some),
+                false => forge_git::status(&repo, &site.place).await.map(Some),
             }
         };
         let (tree, counts) = tokio::join!(tree, forge_git::ahead_behind(&repo, &tip, &target));

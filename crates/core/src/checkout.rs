@@ -19,7 +19,7 @@ impl Forge {
             tracing::debug!(project = %project.name, %error, "the remote was not asked");
         }
         let remote = forge_git::remote_for(&repo, base).await.ok();
-        let state = forge_git::checkout_state(repo.path()).await?;
+        let state = forge_git::checkout_state(&repo).await?;
         let head = state.head.clone();
         let against = async |branch: Option<String>| -> Result<Option<(u32, u32)>> {
             let (Some(head), Some(branch)) = (&head, branch) else { return Ok(None) };

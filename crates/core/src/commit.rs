@@ -40,7 +40,7 @@ impl Forge {
         };
         let repo = self.repo(&site.project).await?;
         let _turn = self.0.turns.acquire().await.map_err(|cause| Error::internal("closing", cause))?;
-        match forge_git::commit_work(&repo, &site.place, &message).await? {
+        match forge_git::commit_work(&repo, &site.place, &attempt.branch, &message).await? {
             Committed::Conflicts(files) => {
                 tracing::info!(run = %run.id, ?files, "a run ended with conflicts; nothing was committed");
                 Ok(None)

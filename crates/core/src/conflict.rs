@@ -14,7 +14,8 @@ use crate::{Error, Forge, Result};
 impl Forge {
     /// Aborts the operation that is stopped in the worktree; nothing happens when there is none.
     pub async fn abort_conflicts(&self, id: AttemptId) -> Result<()> {
-        if forge_git::operation(&self.ground(id).await?.site.place).is_none() {
+        let Ground { site, repo, .. } = self.ground(id).await?;
+        if forge_git::operation(&repo, &site.place)?.is_none() {
             return Ok(());
         }
         let (_hold, Ground { site, attempt, repo }) = self.hold_ground(id).await?;
@@ -26,8 +27,8 @@ impl Forge {
 
     /// Sends the conflict to the agent as a follow-up.
     pub async fn resolve_conflicts(&self, id: AttemptId) -> Result<Run> {
-        let Ground { site, attempt, .. } = self.ground(id).await?;
-        let status = forge_git::status(&site.place).await?;
+        let Ground { site, attempt, repo } = self.ground(id).await?;
+        let status = forge_git::status(&repo, &site.place).await?;
         let Some(operation) = status.operation else {
             return Err(Error::conflict(format!(
                 "attempt {id} has no conflict to resolve: no rebase, merge, cherry-pick or revert is in progress"

@@ -104,7 +104,7 @@ pub(crate) async fn is_landed(ground: &Ground, commit: &str) -> Result<bool> {
     let Ground { site, attempt, repo } = ground;
     // The commit of a pull request may not have been fetched yet.
     let known = repo.has_commit(commit).await?;
-    if !known || (site.place.exists() && forge_git::is_dirty(&site.place).await?) {
+    if !known || (site.place.exists() && forge_git::is_dirty(repo, &site.place).await?) {
         return Ok(false);
     }
     let (tip, target) = (tip_of(repo, &attempt.branch).await?, tip_of(repo, &attempt.target_branch).await?);

@@ -36,7 +36,7 @@ use crate::feed::EventFeed;
 use crate::{Error, Forge, Result};
 
 pub(crate) use settle::DONE_IN;
-pub(crate) use verdict::{Verdict, open_conflict};
+pub(crate) use verdict::Verdict;
 
 use round::Effort;
 

@@ -121,6 +121,8 @@ impl From<forge_git::GitError> for Error {
             GitError::FileTooLarge { .. } => Kind::TooLarge,
             GitError::NoRepository(_) => Kind::Conflict,
             GitError::NotForges { .. }
+            | GitError::Replaced { .. }
+            | GitError::StrangeRebase { .. }
             | GitError::Conflict { .. }
             | GitError::Diverged(_)
             | GitError::Dirty { .. }

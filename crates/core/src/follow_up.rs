@@ -377,15 +377,18 @@ impl Forge {
         target: Option<&str>,
         reset: &Reset,
     ) -> (bool, bool) {
-        let Some(target) = target.filter(|_| site.commits()) else { return (false, false) };
+        let Some((target, attempt)) = target.zip(site.attempt.as_ref()).filter(|_| site.commits()) else {
+            return (false, false);
+        };
         let Ok(repo) = self.repo(&site.project).await else { return (false, false) };
-        let dirty = forge_git::is_dirty(&site.place).await.unwrap_or(true);
+        let dirty = forge_git::is_dirty(&repo, &site.place).await.unwrap_or(true);
         let head = repo.head_of(&site.place).await.unwrap_or_default();
         let needed = dirty || head != target;
         if !needed || !reset.wanted || (dirty && !reset.even_when_dirty) {
             return (needed, false);
         }
-        match forge_git::reset_hard(&repo, &site.place, Owner::Attempt(id), target).await {
+        let owner = Owner::Attempt(id);
+        match forge_git::reset_hard(&repo, &site.place, owner, &attempt.branch, target).await {
             Ok(_kept) => (true, true),
             Err(error) => {
                 tracing::warn!(attempt = %id, %error, "cannot reset the worktree");

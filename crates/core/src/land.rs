@@ -119,7 +119,7 @@ impl Forge {
             // A target that is gone is a reason to rebase, not an obstacle.
             None => repo.resolve_branch(current).await?.unwrap_or_else(|| new.clone()),
         };
-        if forge_git::operation(&site.place) == Some(ConflictOp::Rebase) {
+        if forge_git::operation(repo, &site.place)? == Some(ConflictOp::Rebase) {
             return Ok(RebaseOutcome::InProgress);
         }
         let tip = tip_of(repo, &attempt.branch).await?;

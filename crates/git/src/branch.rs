@@ -4,7 +4,6 @@
 //! Invariant: a name given by a user is only ever used inside a full ref, after the characters with a meaning in
 //! revisions are ruled out, so `main~3` or `--all` is an unknown branch and nothing else.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,6 +13,7 @@ use tokio::time::Instant;
 
 use crate::command::Git;
 use crate::session::Session;
+use crate::tree::Tree;
 use crate::{GitError, Repo};
 
 /// A branch is a file below its prefix, and no part of a path may have more than 255 bytes.
@@ -30,13 +30,13 @@ pub struct BranchTip {
 
 /// Looks refs up without starting a process each time.
 pub(crate) struct Resolver {
-    dir: PathBuf,
+    store: Tree,
     open: Arc<Mutex<Option<(Session, Instant)>>>,
 }
 
 impl Resolver {
-    pub fn new(dir: PathBuf) -> Self {
-        Self { dir, open: Arc::default() }
+    pub fn new(store: Tree) -> Self {
+        Self { store, open: Arc::default() }
     }
 
     /// Ends the session, which may know another repository that was at this place before.
@@ -56,7 +56,7 @@ impl Resolver {
             return Ok(info.map(|info| info.oid));
         }
         // A session may have died since its last use: a fresh one tells.
-        let mut session = Session::open(&self.dir)?;
+        let mut session = Session::open(&self.store)?;
         let info = session.info(&question).await?;
         *open = Some((session, Instant::now()));
         tokio::spawn(close_when_idle(Arc::downgrade(&self.open)));
@@ -93,7 +93,7 @@ impl Repo {
         }
         let pattern = format!("refs/remotes/*/{name}");
         let args = ["for-each-ref", "--count=1", "--format=%(refname) %(objectname)", &pattern];
-        let found = Git::read(self.path()).args(args).text().await?;
+        let found = Git::read(self.main()).args(args).text().await?;
         Ok(found
             .split_once(' ')
             .map(|(full_ref, commit)| BranchTip { full_ref: full_ref.to_owned(), commit: commit.to_owned() }))
@@ -103,7 +103,7 @@ impl Repo {
     pub async fn branches(&self) -> Result<Vec<BranchInfo>, GitError> {
         let format = "--format=%(refname)%00%(HEAD)%00%(committerdate:unix)%00%(symref)";
         let args = ["for-each-ref", format, "--sort=-committerdate", "refs/heads", "refs/remotes"];
-        let text = Git::read(self.path()).args(args).text().await?;
+        let text = Git::read(self.main()).args(args).text().await?;
         let mut branches: Vec<BranchInfo> = text.lines().filter_map(read_branch).collect();
         branches.sort_by_key(|branch| !branch.is_current);
         Ok(branches)
@@ -118,7 +118,7 @@ impl Repo {
             return Ok(false);
         }
         let name = format!("{prefix}/x");
-        let check = Git::read(std::path::Path::new("/")).args(["check-ref-format", "--branch", &name]);
+        let check = Git::anywhere(std::path::Path::new("/")).args(["check-ref-format", "--branch", &name]);
         Ok(check.answer().await?.code == 0)
     }
 }
@@ -157,7 +157,7 @@ pub(crate) fn revision(text: &str) -> Result<&str, GitError> {
 
 /// The best common ancestor, or `None` for unrelated histories.
 pub async fn merge_base(repo: &Repo, a: &str, b: &str) -> Result<Option<String>, GitError> {
-    let answer = Git::read(repo.path()).args(["merge-base", revision(a)?, revision(b)?]).answer().await?;
+    let answer = Git::read(repo.main()).args(["merge-base", revision(a)?, revision(b)?]).answer().await?;
     match answer.code {
         0 => Ok(Some(String::from_utf8_lossy(&answer.stdout).trim().to_owned())),
         1 => Ok(None),
@@ -169,7 +169,7 @@ pub async fn merge_base(repo: &Repo, a: &str, b: &str) -> Result<Option<String>,
 pub async fn ahead_behind(repo: &Repo, a: &str, b: &str) -> Result<(u32, u32), GitError> {
     let range = format!("{}...{}", revision(a)?, revision(b)?);
     let args = ["rev-list", "--left-right", "--count", &range, "--"];
-    let text = Git::read(repo.path()).args(args).text().await?;
+    let text = Git::read(repo.main()).args(args).text().await?;
     let mut counts = text.split_whitespace().map(|count| count.parse().unwrap_or(0));
     Ok((counts.next().unwrap_or(0), counts.next().unwrap_or(0)))
 }

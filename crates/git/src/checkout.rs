@@ -3,14 +3,14 @@
 //! Invariant: a pull that cannot be finished leaves the checkout exactly as it was. Uncommitted changes are never
 //! stashed, and no local commit is left out because the remote once had it.
 
-use std::path::Path;
+use forge_types::ConflictOp;
 
 use crate::branch::is_plain;
 use crate::command::Git;
 use crate::commit::{Untracked, changed_files};
 use crate::network::{Credential, without_credentials};
-use crate::remote::fetch_into;
-use crate::{GitError, Remote, Repo};
+use crate::status::operation_in;
+use crate::{GitError, Remote, Repo, fetch};
 
 /// What is in a checkout beside its last commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,9 +25,9 @@ pub struct CheckoutState {
     pub untracked_count: usize,
 }
 
-pub async fn checkout_state(path: &Path) -> Result<CheckoutState, GitError> {
+pub async fn checkout_state(repo: &Repo) -> Result<CheckoutState, GitError> {
     let args = ["status", "--porcelain=v2", "--branch", "-z", "--no-renames", "-unormal"];
-    let bytes = Git::read(path).args(args).run().await?;
+    let bytes = Git::read(repo.main()).args(args).args(["--ignore-submodules=dirty"]).run().await?;
     let mut state =
         CheckoutState { head: None, branch: None, upstream: None, changed_count: 0, untracked_count: 0 };
     let mut upstream_exists = false;
@@ -66,12 +66,11 @@ pub async fn pull_rebase(
     remote: &Remote,
     credential: Option<&Credential>,
 ) -> Result<Pulled, GitError> {
-    let path = repo.path();
     let refused = |reason: String, details: String| Ok(Pulled::Refused { reason, details });
     let Some(branch) = repo.current_branch().await?.filter(|branch| is_plain(branch)) else {
         return refused("no branch is checked out: check one out and pull again".into(), String::new());
     };
-    let files = changed_files(path, Untracked::Ignore).await?;
+    let files = changed_files(repo.main(), Untracked::Ignore).await?;
     if !files.is_empty() {
         let details = files.join("\n");
         return refused(
@@ -79,24 +78,24 @@ pub async fn pull_rebase(
             details,
         );
     }
-    fetch_into(path, remote, credential).await?;
+    fetch(repo, remote, credential).await?;
     let upstream = format!("refs/remotes/{}/{branch}", remote.name);
     if repo.resolver().commit(&upstream).await?.is_none() {
         let reason = format!("'{}' has no branch '{branch}': push it first", remote.name);
         return refused(reason, String::new());
     }
     let _writing = repo.writing().await;
-    if is_rebasing(path).await? {
+    if is_rebasing(repo) {
         return refused("a rebase is in progress: finish or abort it first".into(), String::new());
     }
     let args = ["rebase", "-q", "--no-autostash", "--no-fork-point", "--rebase-merges", &upstream];
-    let rebase = Git::write(path).options(&repo.identity().await?).args(args).answer().await?;
+    let rebase = Git::write(repo.main()).options(&repo.identity().await?).args(args).answer().await?;
     if rebase.code == 0 {
         return Ok(Pulled::Done { from: format!("{}/{branch}", remote.name) });
     }
-    let conflict = is_rebasing(path).await?;
+    let conflict = is_rebasing(repo);
     if conflict {
-        Git::write(path).args(["rebase", "--abort"]).run_patiently().await?;
+        Git::write(repo.main()).args(["rebase", "--abort"]).run_patiently().await?;
     }
     let details = without_credentials(&rebase.stderr);
     match conflict {
@@ -107,9 +106,6 @@ pub async fn pull_rebase(
     }
 }
 
-async fn is_rebasing(path: &Path) -> Result<bool, GitError> {
-    let args =
-        ["rev-parse", "--path-format=absolute", "--git-path", "rebase-merge", "--git-path", "rebase-apply"];
-    let places = Git::read(path).args(args).text().await?;
-    Ok(places.lines().any(|place| Path::new(place).exists()))
+fn is_rebasing(repo: &Repo) -> bool {
+    operation_in(repo.common_dir()) == Some(ConflictOp::Rebase)
 }

@@ -12,6 +12,7 @@ use forge_types::{AttemptId, ErrandId, branch_name, name_for};
 use crate::base::Spare;
 use crate::command::Git;
 use crate::spare::{self, Attach, AttachFailure};
+use crate::tree::Tree;
 use crate::{GitError, Mark, MarkedTask, Owner, Repo, WorktreeBase};
 
 const HEX_DIGITS: usize = 32;
@@ -90,13 +91,14 @@ pub async fn claim(
         }
     };
     let real = real_base.join(&name);
+    let tree = repo.linked(&real, spare.git_dir.clone());
     if let Err(error) = record(repo, &branch, naming.owner()).await {
-        spare::detach(&real, &branch, &commit).await;
+        spare::detach(&tree, &branch, &commit).await;
         spare::give_back(repo, base, spare, &real);
         return Err(error);
     }
     base.let_go(&spare.path);
-    let warnings = update_submodules(repo, &real).await;
+    let warnings = update_submodules(repo, &tree).await;
     Ok(Worktree { path: base.path().join(&name), name, branch, head: commit, warnings })
 }
 
@@ -127,7 +129,8 @@ async fn take_name(
             Err(GitError::Exists(_)) => continue,
             Err(error) => return Err(unsettle(spare, &to, error)),
         }
-        match spare::attach(&to, &branch, &spare.commit, Attach::Create).await {
+        let tree = repo.linked(&to, spare.git_dir.clone());
+        match spare::attach(&tree, &branch, &spare.commit, Attach::Create).await {
             Ok(()) => return Ok((name, branch)),
             Err(AttachFailure::Taken) => move_back(spare, &to)?,
             Err(AttachFailure::Other(error)) => return Err(unsettle(spare, &to, error)),
@@ -156,18 +159,18 @@ fn unsettle(spare: &Spare, from: &Path, error: GitError) -> GitError {
 pub(crate) async fn record(repo: &Repo, branch: &str, owner: Owner) -> Result<(), GitError> {
     let _writing = repo.writing().await;
     let key = config_key(branch);
-    Git::write(repo.path()).args(["config", "--local", &key, &owner.to_string()]).run_patiently().await?;
+    Git::write(repo.main()).args(["config", "--local", &key, &owner.to_string()]).run_patiently().await?;
     Ok(())
 }
 
 /// The branch that is checked out at `dir` and the id of the owner that its configuration names, if there is one.
 pub async fn recorded(dir: &Path) -> Result<Option<(String, String)>, GitError> {
-    let branch = Git::read(dir).args(["symbolic-ref", "-q", "--short", "HEAD"]).answer().await?;
+    let branch = Git::anywhere(dir).args(["symbolic-ref", "-q", "--short", "HEAD"]).answer().await?;
     if branch.code != 0 {
         return Ok(None);
     }
     let branch = String::from_utf8_lossy(&branch.stdout).trim().to_owned();
-    let id = Git::read(dir).args(["config", "--get", &config_key(&branch)]).answer().await?;
+    let id = Git::anywhere(dir).args(["config", "--get", &config_key(&branch)]).answer().await?;
     let id = String::from_utf8_lossy(&id.stdout).trim().to_owned();
     Ok((!id.is_empty()).then_some((branch, id)))
 }
@@ -186,13 +189,13 @@ async fn full_commit(repo: &Repo, commit: &str) -> Result<String, GitError> {
 }
 
 /// Fills in submodules where the main checkout has them; trouble is a warning.
-pub(crate) async fn update_submodules(repo: &Repo, worktree: &Path) -> Vec<String> {
-    let wanted = worktree.join(".gitmodules").is_file() && repo.common_dir().join("modules").is_dir();
+pub(crate) async fn update_submodules(repo: &Repo, tree: &Tree) -> Vec<String> {
+    let wanted = tree.path().join(".gitmodules").is_file() && repo.common_dir().join("modules").is_dir();
     if !wanted {
         return Vec::new();
     }
     let args = ["submodule", "update", "--init", "--recursive", "--quiet"];
-    let update = Git::write(worktree).args(args).time_limit(Duration::from_secs(600));
+    let update = Git::write(tree).args(args).time_limit(Duration::from_secs(600));
     match update.run_patiently().await {
         Ok(_) => Vec::new(),
         Err(error) => vec![format!("submodules are not complete: {error}")],

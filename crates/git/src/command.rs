@@ -2,7 +2,9 @@
 //!
 //! Owns: the forced options, the cleaned environment, the time and size limits, and the translation of git's failures.
 //! Invariant: no call waits or reads without a bound, none asks at a terminal, and no `GIT_*` variable of the caller can
-//! point it at another repository. Reads never take optional locks.
+//! point it at another repository. A call on a checkout is told all its directories, so nothing that lies in the checkout
+//! decides which configuration it reads; hooks are off but at a push and for a new worktree, and no token is in its
+//! environment. Reads never take optional locks.
 
 use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
@@ -16,6 +18,8 @@ use tokio::process::{Child, Command};
 use tokio::sync::OnceCell;
 
 use crate::GitError;
+use crate::scratch::Scratch;
+use crate::tree::Tree;
 
 const TIME_LIMIT: Duration = Duration::from_secs(120);
 const STDOUT_LIMIT: u64 = 256 << 20;
@@ -24,6 +28,7 @@ const NEEDED: GitVersion = GitVersion { major: 2, minor: 38, patch: 0 };
 
 const OPTIONS: &[&str] = &[
     "core.fsmonitor=false",
+    "protocol.ext.allow=never",
     "submodule.recurse=false",
     "core.filesRefLockTimeout=5000",
     "core.packedRefsTimeout=5000",
@@ -40,9 +45,9 @@ const REDIRECTS: &[&str] = &[
     "GIT_OBJECT_DIRECTORY",
     "GIT_ALTERNATE_OBJECT_DIRECTORIES",
     "GIT_COMMON_DIR",
+    "GIT_IMPLICIT_WORK_TREE",
     "GIT_NAMESPACE",
     "GIT_PREFIX",
-    "GIT_CEILING_DIRECTORIES",
     "GIT_QUARANTINE_PATH",
     "GIT_REPLACE_REF_BASE",
     "GIT_SHALLOW_FILE",
@@ -52,6 +57,23 @@ const REDIRECTS: &[&str] = &[
     "GIT_ICASE_PATHSPECS",
     "GIT_EXTERNAL_DIFF",
     "GIT_DIFF_OPTS",
+];
+
+/// Secrets of the server that a filter, a hook or a credential helper of git's has no business with.
+const TOKENS: &[&str] = &[
+    "FORGE_TOKEN",
+    "GH_TOKEN",
+    "GITHUB_TOKEN",
+    "GH_ENTERPRISE_TOKEN",
+    "GITHUB_ENTERPRISE_TOKEN",
+    "COPILOT_GITHUB_TOKEN",
+    "GITLAB_TOKEN",
+    "GITEA_TOKEN",
+    "FORGEJO_TOKEN",
+    "ANTHROPIC_API_KEY",
+    "ANTHROPIC_AUTH_TOKEN",
+    "CLAUDE_CODE_OAUTH_TOKEN",
+    "OPENAI_API_KEY",
 ];
 
 static SPAWNED: AtomicU64 = AtomicU64::new(0);
@@ -72,11 +94,14 @@ enum Access {
 pub(crate) struct Git {
     dir: PathBuf,
     access: Access,
+    hooks: bool,
     options: Vec<String>,
     args: Vec<OsString>,
     env: Vec<(Cow<'static, str>, OsString)>,
     input: Option<Vec<u8>>,
     time_limit: Duration,
+    /// What has to stay until the call has ended.
+    held: Option<Scratch>,
 }
 
 /// What git answered, whatever its exit code.
@@ -88,24 +113,43 @@ pub(crate) struct Answer {
 }
 
 impl Git {
-    pub fn read(dir: &Path) -> Self {
-        Self::new(dir, Access::Read)
+    pub fn read(tree: &Tree) -> Self {
+        Self::pinned(tree, Access::Read)
     }
 
-    pub fn write(dir: &Path) -> Self {
-        Self::new(dir, Access::Write)
+    pub fn write(tree: &Tree) -> Self {
+        Self::pinned(tree, Access::Write)
     }
 
-    fn new(dir: &Path, access: Access) -> Self {
+    /// For what needs no repository, and for finding one from a folder that the user names.
+    pub fn anywhere(dir: &Path) -> Self {
         Self {
             dir: dir.to_owned(),
-            access,
+            access: Access::Read,
+            hooks: false,
             options: Vec::new(),
             args: Vec::new(),
             env: Vec::new(),
             input: None,
             time_limit: TIME_LIMIT,
+            held: None,
         }
+    }
+
+    fn pinned(tree: &Tree, access: Access) -> Self {
+        let env = tree.pins().into_iter().map(|(key, value)| (Cow::Borrowed(key), value.to_owned()));
+        Self { access, env: env.collect(), ..Self::anywhere(tree.path()) }
+    }
+
+    /// Lets the hooks of the user's run.
+    pub fn with_hooks(mut self) -> Self {
+        self.hooks = true;
+        self
+    }
+
+    pub fn holding(mut self, scratch: Scratch) -> Self {
+        self.held = Some(scratch);
+        self
     }
 
     pub fn args<I: IntoIterator<Item = S>, S: AsRef<OsStr>>(mut self, args: I) -> Self {
@@ -144,17 +188,20 @@ impl Git {
         words.collect::<Vec<_>>().join(" ")
     }
 
-    fn command(&self) -> Command {
+    pub(crate) fn command(&self) -> Command {
         let mut command = Command::new("git");
         command.arg("-C").arg(&self.dir);
         for option in OPTIONS {
             command.arg("-c").arg(option);
         }
+        if !self.hooks {
+            command.arg("-c").arg("core.hooksPath=/dev/null");
+        }
         for option in &self.options {
             command.arg("-c").arg(option);
         }
         command.args(&self.args);
-        for key in REDIRECTS {
+        for key in REDIRECTS.iter().chain(TOKENS) {
             command.env_remove(key);
         }
         command.env("LC_ALL", "C").env("GIT_TERMINAL_PROMPT", "0").env("GIT_EDITOR", "true");
@@ -320,7 +367,7 @@ pub async fn check_git() -> Result<GitVersion, GitError> {
     static VERSION: OnceCell<GitVersion> = OnceCell::const_new();
     VERSION
         .get_or_try_init(|| async {
-            let text = Git::read(Path::new("/")).args(["--version"]).text().await?;
+            let text = Git::anywhere(Path::new("/")).args(["--version"]).text().await?;
             match GitVersion::parse(&text) {
                 Some(version) if version >= NEEDED => Ok(version),
                 found => {
@@ -336,6 +383,16 @@ pub async fn check_git() -> Result<GitVersion, GitError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_token_of_the_server_is_in_the_environment_of_git() {
+        let command = Git::anywhere(Path::new("/")).command();
+        let removed: Vec<_> =
+            command.as_std().get_envs().filter(|(_, value)| value.is_none()).map(|(key, _)| key).collect();
+        for key in ["FORGE_TOKEN", "GITHUB_TOKEN", "GH_TOKEN", "GITLAB_TOKEN", "GITEA_TOKEN", "GIT_DIR"] {
+            assert!(removed.contains(&OsStr::new(key)), "{key}");
+        }
+    }
 
     #[test]
     fn versions_of_every_vendor_are_read() {

@@ -20,7 +20,7 @@ const BINARY_LOOK_BYTES: usize = 8000;
 
 /// Reads the contents of changed files, a batch at a time.
 pub struct ContentReader {
-    git_dir: PathBuf,
+    repo: Repo,
     worktree: PathBuf,
     session: Option<Session>,
 }
@@ -57,7 +57,7 @@ impl FileDiff {
 
 impl ContentReader {
     pub fn new(repo: &Repo, worktree: &Path) -> Self {
-        Self { git_dir: repo.common_dir().to_owned(), worktree: worktree.to_owned(), session: None }
+        Self { repo: repo.clone(), worktree: worktree.to_owned(), session: None }
     }
 
     /// Contents are omitted for binary files and for files above `max_bytes`.
@@ -91,7 +91,7 @@ impl ContentReader {
     /// The contents in the order of `sources`; `None` for what is gone or too large. What can be read from a file is; git is
     /// asked for the rest.
     async fn read(&mut self, sources: Vec<Source>, max_bytes: u64) -> Result<Vec<Option<Vec<u8>>>, GitError> {
-        let objects = self.git_dir.join("objects");
+        let objects = self.repo.common_dir().join("objects");
         let (mut found, packed) = blocking(move || {
             let mut packed = Vec::new();
             let mut found = Vec::with_capacity(sources.len());
@@ -157,7 +157,7 @@ impl ContentReader {
     fn session(&mut self) -> Result<Session, GitError> {
         match self.session.take() {
             Some(session) => Ok(session),
-            None => Session::open(&self.git_dir),
+            None => Session::open(self.repo.store()),
         }
     }
 
@@ -182,7 +182,7 @@ impl ContentReader {
             return Ok(stored);
         }
         let args = ["hash-object", "-w", "--path", file.key(), "--stdin"];
-        let oid = Git::write(&self.worktree).args(args).input(bytes.clone()).text().await?;
+        let oid = Git::write(&self.repo.tree(&self.worktree)?).args(args).input(bytes.clone()).text().await?;
         Ok(self.object(&oid, max_bytes).await?.unwrap_or(bytes))
     }
 }

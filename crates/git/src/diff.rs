@@ -12,7 +12,8 @@ use forge_types::DiffChange;
 use crate::branch::revision;
 use crate::command::Git;
 use crate::scratch::Scratch;
-use crate::{GitError, Repo, admin};
+use crate::tree::Tree;
+use crate::{GitError, Repo};
 
 /// One side of a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,8 +55,17 @@ impl FileDiff {
     }
 }
 
-const FORMAT: &[&str] =
-    &["--raw", "-z", "-M", "--abbrev=64", "--no-ext-diff", "--no-textconv", "--no-color", "--no-relative"];
+const FORMAT: &[&str] = &[
+    "--raw",
+    "-z",
+    "-M",
+    "--abbrev=64",
+    "--no-ext-diff",
+    "--no-textconv",
+    "--submodule=short",
+    "--no-color",
+    "--no-relative",
+];
 
 /// The working tree, untracked files included, against `merge_base`.
 pub async fn diff_worktree(
@@ -65,14 +75,14 @@ pub async fn diff_worktree(
     counting: Counting,
 ) -> Result<Vec<FileDiff>, GitError> {
     let index = NotedIndex::copy(repo, worktree).await?;
-    let diff =
-        index.git(worktree).args(["diff", "--ignore-submodules=dirty"]).args(FORMAT).args(counting.option());
+    let diff = index.git().args(["diff", "--ignore-submodules=dirty"]).args(FORMAT).args(counting.option());
     let bytes = diff.args([revision(merge_base)?, "--"]).run().await?;
     Ok(name_changes(Some(worktree), read(&bytes), counting))
 }
 
 /// A copy of a worktree's index in which untracked files are noted, too.
 pub(crate) struct NotedIndex {
+    tree: Tree,
     file: PathBuf,
     /// Holds the copy.
     _scratch: Scratch,
@@ -80,18 +90,17 @@ pub(crate) struct NotedIndex {
 
 impl NotedIndex {
     pub async fn copy(repo: &Repo, worktree: &Path) -> Result<Self, GitError> {
-        let git_dir = admin::private_dir(worktree).unwrap_or_else(|| worktree.join(".git"));
-        let scratch = Scratch::new(repo)?;
-        let noted = Self { file: scratch.copy_index(&git_dir).await?, _scratch: scratch };
+        let (tree, scratch) = (repo.tree(worktree)?, Scratch::new(repo)?);
+        let noted = Self { file: scratch.copy_index(tree.git_dir()).await?, tree, _scratch: scratch };
         let list = ["ls-files", "-o", "--exclude-standard", "-z"];
-        let untracked = noted.git(worktree).args(list).run().await?;
+        let untracked = noted.git().args(list).run().await?;
         // A nested repository ends in '/' and is not this repository's content.
         let files =
             untracked.split(|byte| *byte == 0).filter(|path| !path.is_empty() && !path.ends_with(b"/"));
         let files: Vec<u8> = files.flat_map(|path| path.iter().copied().chain([0])).collect();
         if !files.is_empty() {
             let note = ["add", "-N", "--ignore-errors", "--pathspec-from-file=-", "--pathspec-file-nul"];
-            let note = noted.git(worktree).args(note).env("GIT_LITERAL_PATHSPECS", "1");
+            let note = noted.git().args(note).env("GIT_LITERAL_PATHSPECS", "1");
             // A file that vanished meanwhile is an error of its own only.
             note.input(files).answer().await?;
         }
@@ -99,14 +108,14 @@ impl NotedIndex {
     }
 
     /// A reading git that sees this index. Larger files are told as binary instead of being read line by line.
-    pub fn git(&self, worktree: &Path) -> Git {
-        Git::read(worktree).option("core.bigFileThreshold=16m").env("GIT_INDEX_FILE", &self.file)
+    pub fn git(&self) -> Git {
+        Git::read(&self.tree).option("core.bigFileThreshold=16m").env("GIT_INDEX_FILE", &self.file)
     }
 }
 
 /// A commit against its first parent.
 pub async fn diff_commit(repo: &Repo, commit: &str, counting: Counting) -> Result<Vec<FileDiff>, GitError> {
-    let show = Git::read(repo.path()).args(["show", "--format=", "-m", "--first-parent"]).args(FORMAT);
+    let show = Git::read(repo.main()).args(["show", "--format=", "-m", "--first-parent"]).args(FORMAT);
     let bytes = show.args(counting.option()).args([revision(commit)?, "--"]).run().await?;
     Ok(name_changes(None, read(&bytes), counting))
 }
@@ -118,7 +127,7 @@ pub async fn diff_between(
     to: &str,
     counting: Counting,
 ) -> Result<Vec<FileDiff>, GitError> {
-    let diff = Git::read(repo.path()).args(["diff"]).args(FORMAT).args(counting.option());
+    let diff = Git::read(repo.main()).args(["diff"]).args(FORMAT).args(counting.option());
     let bytes = diff.args([revision(from)?, revision(to)?, "--"]).run().await?;
     Ok(name_changes(None, read(&bytes), counting))
 }

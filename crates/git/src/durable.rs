@@ -20,7 +20,7 @@ const THREADS: usize = 16;
 /// Syncs the objects of `commit` that `previous` lacks, as far as they are files of their own.
 pub(crate) async fn sync_objects(repo: &Repo, previous: &str, commit: &str) -> Result<(), GitError> {
     let args = ["rev-list", "--objects", "--no-object-names", commit, "--not", previous];
-    let ids = Git::read(repo.path()).args(args).text().await?;
+    let ids = Git::read(repo.main()).args(args).text().await?;
     let objects = repo.common_dir().join("objects");
     blocking(move || {
         let ids = ids.lines().filter(|id| id.is_ascii() && id.len() > 2);

@@ -30,7 +30,7 @@ pub async fn ensure(
         return Err(GitError::stranger(path, "it lies outside the worktree base directory"));
     }
     if let Some(git_dir) = admin::registered(repo, &real) {
-        return refill(base, owner, &real, &git_dir).await;
+        return refill(repo, base, owner, &real, &git_dir).await;
     }
     let full_ref = format!("refs/heads/{branch}");
     let commit = match crate::branch::is_plain(branch) {
@@ -50,9 +50,10 @@ pub async fn ensure(
     let installation = base.installation().to_owned();
     let (branch_name, task) = (Some(branch.to_owned()), task.cloned());
     let mark = Mark { installation, owner, branch: branch_name, repo: repo_path, task };
+    let tree = repo.linked(&real, spare.git_dir.clone());
     let settled = async {
         spare::settle(&spare, &mark, &real)?;
-        spare::attach(&real, branch, &commit, Attach::Existing).await.map_err(|failure| match failure {
+        spare::attach(&tree, branch, &commit, Attach::Existing).await.map_err(|failure| match failure {
             AttachFailure::Other(error) => error,
             AttachFailure::Taken => GitError::Busy(format!("'{branch}' changed meanwhile: try again")),
         })
@@ -63,7 +64,7 @@ pub async fn ensure(
         return Err(error);
     }
     base.let_go(&spare.path);
-    for warning in update_submodules(repo, &real).await {
+    for warning in update_submodules(repo, &tree).await {
         tracing::warn!(path = %real.display(), warning);
     }
     Ok(())
@@ -71,15 +72,22 @@ pub async fn ensure(
 
 /// Checks the files out again for a worktree whose directory vanished but whose private directory is still there:
 /// HEAD, index and reflog stay what they were.
-async fn refill(base: &WorktreeBase, owner: Owner, path: &Path, git_dir: &Path) -> Result<(), GitError> {
+async fn refill(
+    repo: &Repo,
+    base: &WorktreeBase,
+    owner: Owner,
+    path: &Path,
+    git_dir: &Path,
+) -> Result<(), GitError> {
     match mark::read(git_dir)? {
         Some(mark) if mark.installation == base.installation() && mark.owner == owner => {}
         _ => return Err(GitError::stranger(path, "git knows it as a worktree of somebody else")),
     }
     std::fs::create_dir(path).map_err(GitError::io(path))?;
     admin::connect(git_dir, path)?;
-    Git::write(path).args(["checkout-index", "--all", "--quiet"]).run_patiently().await?;
-    Git::write(path).args(["update-index", "-q", "--refresh"]).answer().await?;
+    let tree = repo.tree(path)?;
+    Git::write(&tree).args(["checkout-index", "--all", "--quiet"]).run_patiently().await?;
+    Git::write(&tree).args(["update-index", "-q", "--refresh"]).answer().await?;
     Ok(())
 }
 
@@ -106,13 +114,14 @@ pub async fn drop_orphan_claim(
     base_commit: &str,
 ) -> Result<Option<Kept>, GitError> {
     let is_there = std::fs::symlink_metadata(path).is_ok();
+    mend(base, owner, path)?;
     let tip = repo.resolver().commit(&format!("refs/heads/{branch}")).await?;
     if tip.as_deref() == Some(base_commit) && branch_is_claims(repo, owner, path, branch).await? {
         if is_there {
             // First the owner's name, so that it is known whose the branch is when the worktree is no longer on it.
             record(repo, branch, owner).await?;
             let detach = ["update-ref", "--no-deref", "HEAD", base_commit];
-            Git::write(path).args(detach).run_patiently().await?;
+            Git::write(&repo.tree(path)?).args(detach).run_patiently().await?;
         }
         remove_claimed_branch(repo, branch, base_commit).await?;
     }
@@ -124,7 +133,7 @@ pub async fn drop_orphan_claim(
 
 /// Whether the branch was made by this owner's claim.
 async fn branch_is_claims(repo: &Repo, owner: Owner, path: &Path, branch: &str) -> Result<bool, GitError> {
-    let id = Git::read(repo.path()).args(["config", "--get", &config_key(branch)]).answer().await?;
+    let id = Git::read(repo.main()).args(["config", "--get", &config_key(branch)]).answer().await?;
     let id = String::from_utf8_lossy(&id.stdout).trim().to_owned();
     // Branch and HEAD are set in one step, so this HEAD proves that the claim made the branch.
     let head = admin::private_dir(path).and_then(|dir| std::fs::read_to_string(dir.join("HEAD")).ok());
@@ -136,12 +145,12 @@ async fn branch_is_claims(repo: &Repo, owner: Owner, path: &Path, branch: &str) 
 async fn remove_claimed_branch(repo: &Repo, branch: &str, commit: &str) -> Result<(), GitError> {
     let _writing = repo.writing().await;
     let full_ref = format!("refs/heads/{branch}");
-    let removed = Git::write(repo.path()).args(["update-ref", "-d", &full_ref, commit]).answer().await?;
+    let removed = Git::write(repo.main()).args(["update-ref", "-d", &full_ref, commit]).answer().await?;
     if removed.code == 0 {
         // Without such a section there is nothing to remove.
         let section = format!("branch.{branch}");
         let args = ["config", "--local", "--remove-section", &section];
-        Git::write(repo.path()).args(args).answer().await?;
+        Git::write(repo.main()).args(args).answer().await?;
     }
     Ok(())
 }
@@ -159,9 +168,15 @@ pub async fn retire_cut_off(
     owner: Owner,
     path: &Path,
 ) -> Result<Kept, GitError> {
-    let is_ours = |mark: Mark| mark.installation == base.installation() && mark.owner == owner;
-    if admin::private_dir(path).and_then(|dir| mark::read(&dir).ok().flatten()).is_some_and(is_ours) {
-        admin::reconnect(path)?;
-    }
+    mend(base, owner, path)?;
     retire(repo, base, owner, path).await
+}
+
+/// Finishes the move of a worktree that this owner's claim left half moved.
+fn mend(base: &WorktreeBase, owner: Owner, path: &Path) -> Result<(), GitError> {
+    let is_ours = |mark: Mark| mark.installation == base.installation() && mark.owner == owner;
+    match admin::private_dir(path).and_then(|dir| mark::read(&dir).ok().flatten()).is_some_and(is_ours) {
+        true => admin::reconnect(path),
+        false => Ok(()),
+    }
 }

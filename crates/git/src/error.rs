@@ -18,6 +18,18 @@ pub enum GitError {
     BranchMissing(String),
     #[error("{} is not a worktree of this Forge installation and was left untouched: {reason}", path.display())]
     NotForges { path: PathBuf, reason: String },
+    #[error(
+        "the git directory of {} was replaced: {reason}; put it back as it was, or move the worktree and its directory \
+         below .git/worktrees away and restore the attempt",
+        path.display()
+    )]
+    Replaced { path: PathBuf, reason: String },
+    #[error(
+        "the rebase that stopped in {} cannot be continued by Forge: {reason}; finish it there with `git rebase \
+         --continue`, or abort it",
+        path.display()
+    )]
+    StrangeRebase { path: PathBuf, reason: String },
     #[error("conflicts in {}", files.join(", "))]
     Conflict { files: Vec<String> },
     #[error("Branches diverged: {0}")]

@@ -52,7 +52,7 @@ pub async fn read_committed_file(
 ) -> Result<Vec<u8>, GitError> {
     let file = spell(FIELD, file)?;
     let list = ["ls-tree", "-l", "-z", "--full-tree", revision(commit)?, "--", &file];
-    let listed = Git::read(repo.common_dir()).env("GIT_LITERAL_PATHSPECS", "1").args(list).text().await?;
+    let listed = Git::read(repo.store()).env("GIT_LITERAL_PATHSPECS", "1").args(list).text().await?;
     let absent = || missing(FIELD, &file, format_args!("commit {commit:.12}"));
     let [mode, _, oid, size] =
         listed.split('\t').next().unwrap_or_default().split_whitespace().collect::<Vec<_>>()[..]
@@ -67,7 +67,7 @@ pub async fn read_committed_file(
     if size.parse::<u64>().is_ok_and(|size| size > max_bytes) {
         return Err(GitError::FileTooLarge { field: FIELD, file, max_bytes });
     }
-    Session::open(repo.common_dir())?.contents(oid, max_bytes).await?.ok_or_else(absent)
+    Session::open(repo.store())?.contents(oid, max_bytes).await?.ok_or_else(absent)
 }
 
 fn open_inside(root: &Path, file: &str) -> Result<File, GitError> {

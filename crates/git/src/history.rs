@@ -31,7 +31,7 @@ impl Repo {
         }
         let Some(oid) = self.resolver().commit(sha).await? else { return Ok(None) };
         let args = ["show", "-s", "--no-show-signature", COMMIT_FORMAT, &oid, "--"];
-        Ok(read_commit(&Git::read(self.path()).args(args).text().await?))
+        Ok(read_commit(&Git::read(self.main()).args(args).text().await?))
     }
 
     /// The newest `max` commits that `tip` has and `base` has not, newest first.
@@ -44,7 +44,7 @@ impl Repo {
         let (range, count) =
             (format!("{}..{}", revision(base)?, revision(tip)?), format!("--max-count={max}"));
         let args = ["log", "--no-show-signature", COMMIT_FORMAT, &count, &range, "--"];
-        let text = Git::read(self.path()).args(args).text().await?;
+        let text = Git::read(self.main()).args(args).text().await?;
         Ok(text.lines().filter_map(read_commit).collect())
     }
 
@@ -53,7 +53,7 @@ impl Repo {
         let (range, count) =
             (format!("{}..{}", revision(base)?, revision(tip)?), format!("--max-count={max}"));
         let args = ["log", "--no-merges", "--no-show-signature", "--format=%B%x00", &count, &range, "--"];
-        let text = Git::read(self.path()).args(args).text().await?;
+        let text = Git::read(self.main()).args(args).text().await?;
         let messages = text.split('\0').map(str::trim).filter(|message| !message.is_empty());
         Ok(messages.map(str::to_owned).collect())
     }
@@ -67,7 +67,7 @@ impl Repo {
     pub async fn branches_in(&self, commit: &str) -> Result<HashSet<String>, GitError> {
         let merged = format!("--merged={}", revision(commit)?);
         let args = ["for-each-ref", "--format=%(refname)", &merged, "refs/heads"];
-        let text = Git::read(self.path()).args(args).text().await?;
+        let text = Git::read(self.main()).args(args).text().await?;
         Ok(text.lines().filter_map(|line| line.strip_prefix("refs/heads/")).map(str::to_owned).collect())
     }
 
@@ -84,7 +84,7 @@ impl Repo {
         }
         let pattern = format!("refs/remotes/*/{branch}");
         let args = ["for-each-ref", "--count=1", "--format=%(objectname)", &pattern];
-        let oid = Git::read(self.path()).args(args).text().await?;
+        let oid = Git::read(self.main()).args(args).text().await?;
         Ok(Some(oid).filter(|oid| !oid.is_empty()))
     }
 }
@@ -98,7 +98,7 @@ pub fn is_object_id(text: &str) -> bool {
 pub(crate) async fn fork_point(repo: &Repo, base: &BranchTip, tip: &str) -> Result<Option<String>, GitError> {
     let plain = merge_base(repo, &base.commit, tip).await?;
     let args = ["merge-base", "--fork-point", &base.full_ref, revision(tip)?];
-    let answer = Git::read(repo.path()).args(args).answer().await?;
+    let answer = Git::read(repo.main()).args(args).answer().await?;
     let forked = String::from_utf8_lossy(&answer.stdout).trim().to_owned();
     // A base that once held the whole branch (merged, then taken back) would leave nothing of the branch.
     let forked = Some(forked).filter(|commit| answer.code == 0 && !commit.is_empty() && commit != tip);

@@ -17,7 +17,8 @@ use crate::base::blocking;
 use crate::command::Git;
 use crate::scratch::Scratch;
 use crate::snapshot::{Kind, Walk, escape, quote, to_text, walk};
-use crate::{GitError, Kept, Owner, Repo, admin};
+use crate::tree::Tree;
+use crate::{GitError, Kept, Owner, Repo};
 
 const TRIES: usize = 4;
 const TIME_LIMIT: Duration = Duration::from_secs(3600);
@@ -70,19 +71,19 @@ struct Item {
 }
 
 /// Saves the worktree under the next free keep reference of `owner`.
-pub(crate) async fn keep(repo: &Repo, worktree: &Path, owner: Owner) -> Result<Kept, GitError> {
-    let git_dir = admin::private_dir(worktree);
+pub(crate) async fn keep(repo: &Repo, tree: &Tree, owner: Owner) -> Result<Kept, GitError> {
+    let (worktree, git_dir) = (tree.path(), tree.private_dir());
     for _ in 0..TRIES {
-        let staged = staged(worktree).await?;
-        let before = look(worktree, git_dir.as_deref(), &staged).await?;
-        let Some(tree) = write_tree(repo, worktree, git_dir.as_deref(), &before, &staged).await? else {
+        let staged = staged(tree).await?;
+        let before = look(worktree, git_dir, &staged).await?;
+        let Some(content) = write_tree(repo, worktree, git_dir, &before, &staged).await? else {
             continue;
         };
-        if look(worktree, git_dir.as_deref(), &staged).await? != before {
+        if look(worktree, git_dir, &staged).await? != before {
             continue;
         }
-        let meta = describe(worktree, git_dir.as_deref(), owner, &before).await?;
-        let commit = commit(repo, &tree, &meta, git_dir.as_deref()).await?;
+        let meta = describe(tree, owner, &before).await?;
+        let commit = commit(repo, &content, &meta, git_dir).await?;
         let reference = publish(repo, owner, &commit).await?;
         return Ok(Kept { reference, commit, trash: None });
     }
@@ -91,8 +92,8 @@ pub(crate) async fn keep(repo: &Repo, worktree: &Path, owner: Owner) -> Result<K
 }
 
 /// What the index holds: `<mode> <oid> <stage>\t<path>` records.
-async fn staged(worktree: &Path) -> Result<Vec<Vec<u8>>, GitError> {
-    let answer = Git::read(worktree).args(["ls-files", "-s", "-z"]).answer().await?;
+async fn staged(tree: &Tree) -> Result<Vec<Vec<u8>>, GitError> {
+    let answer = Git::read(tree).args(["ls-files", "-s", "-z"]).answer().await?;
     // A broken index is still saved as a file.
     let records = answer.stdout.split(|byte| *byte == 0).filter(|record| !record.is_empty());
     Ok(records.map(<[u8]>::to_vec).collect())
@@ -175,7 +176,7 @@ async fn write_tree(
     }
     let index = scratch.path().join("index");
     let git = |args: &[&str]| {
-        let git = Git::write(repo.common_dir()).env("GIT_INDEX_FILE", &index).time_limit(TIME_LIMIT);
+        let git = Git::write(repo.store()).env("GIT_INDEX_FILE", &index).time_limit(TIME_LIMIT);
         git.option("core.protectNTFS=false").option("core.protectHFS=false").args(args)
     };
     git(&["update-index", "-z", "--index-info"]).input(input).run().await?;
@@ -185,7 +186,7 @@ async fn write_tree(
 /// Stores the files byte for byte and reads their sizes back.
 async fn write_blobs(repo: &Repo, paths: Vec<u8>, items: &[Item]) -> Result<Option<Vec<String>>, GitError> {
     let args = ["hash-object", "-w", "--no-filters", "--stdin-paths"];
-    let hash = Git::write(repo.common_dir()).args(args).input(paths).time_limit(TIME_LIMIT).answer().await?;
+    let hash = Git::write(repo.store()).args(args).input(paths).time_limit(TIME_LIMIT).answer().await?;
     if hash.code != 0 {
         // A file that vanished since the walk is a change, not a failure.
         let gone = hash.stderr.contains("No such file or directory");
@@ -194,27 +195,22 @@ async fn write_blobs(repo: &Repo, paths: Vec<u8>, items: &[Item]) -> Result<Opti
     let oids: Vec<String> = String::from_utf8_lossy(&hash.stdout).lines().map(str::to_owned).collect();
     let args = ["cat-file", "--batch-check=%(objectsize)"];
     let sizes =
-        Git::read(repo.common_dir()).args(args).input(oids.join("\n")).time_limit(TIME_LIMIT).text().await?;
+        Git::read(repo.store()).args(args).input(oids.join("\n")).time_limit(TIME_LIMIT).text().await?;
     let mut sizes = sizes.lines();
     let agree = items.iter().all(|item| sizes.next().and_then(|size| size.parse().ok()) == Some(item.size));
     Ok((agree && oids.len() == items.len()).then_some(oids))
 }
 
-async fn describe(
-    worktree: &Path,
-    git_dir: Option<&Path>,
-    owner: Owner,
-    walks: &(Walk, Walk),
-) -> Result<Meta, GitError> {
-    let head = Git::read(worktree).args(["rev-parse", "-q", "--verify", "HEAD^{commit}"]).answer().await?;
-    let branch = Git::read(worktree).args(["symbolic-ref", "-q", "--short", "HEAD"]).answer().await?;
+async fn describe(tree: &Tree, owner: Owner, walks: &(Walk, Walk)) -> Result<Meta, GitError> {
+    let head = Git::read(tree).args(["rev-parse", "-q", "--verify", "HEAD^{commit}"]).answer().await?;
+    let branch = Git::read(tree).args(["symbolic-ref", "-q", "--short", "HEAD"]).answer().await?;
     let line =
         |bytes: &[u8]| Some(String::from_utf8_lossy(bytes).trim().to_owned()).filter(|s| !s.is_empty());
     let mut meta = Meta {
         version: 1,
         owner,
-        path: to_text(worktree.as_os_str().as_bytes()),
-        git_dir: git_dir.and_then(Path::file_name).map(|name| to_text(name.as_bytes())),
+        path: to_text(tree.path().as_os_str().as_bytes()),
+        git_dir: tree.private_dir().and_then(Path::file_name).map(|name| to_text(name.as_bytes())),
         head: line(&head.stdout),
         branch: line(&branch.stdout),
         dirs: Vec::new(),
@@ -248,7 +244,7 @@ async fn commit(repo: &Repo, tree: &str, meta: &Meta, git_dir: Option<&Path>) ->
         args.extend(["-p".to_owned(), parent]);
     }
     let identity = ["user.name=Forge".to_owned(), "user.email=forge@localhost".to_owned()];
-    let commit = Git::write(repo.common_dir()).options(&identity).option("i18n.commitEncoding=UTF-8");
+    let commit = Git::write(repo.store()).options(&identity).option("i18n.commitEncoding=UTF-8");
     commit.args(args).args(["-F", "-"]).input(message).text().await
 }
 
@@ -264,7 +260,7 @@ async fn remembered(repo: &Repo, meta: &Meta, git_dir: Option<&Path>) -> Result<
     }
     let input = names.into_iter().collect::<Vec<_>>().join("\n");
     let args = ["cat-file", "--batch-check=%(objectname) %(objecttype)"];
-    let known = Git::read(repo.common_dir()).args(args).input(input).text().await?;
+    let known = Git::read(repo.store()).args(args).input(input).text().await?;
     let commits = known.lines().filter_map(|line| line.strip_suffix(" commit")).map(str::to_owned);
     // The head comes first, so that the keep commit reads as a child of it.
     let mut parents: Vec<String> = meta.head.iter().cloned().collect();
@@ -277,7 +273,7 @@ async fn publish(repo: &Repo, owner: Owner, commit: &str) -> Result<String, GitE
     let next = references(repo, owner).await?.last().map_or(1, |(n, _)| n + 1);
     let reference = format!("{}{next}", prefix(owner));
     let zero = "0".repeat(commit.len());
-    Git::write(repo.path()).args(["update-ref", &reference, commit, &zero]).run_patiently().await?;
+    Git::write(repo.main()).args(["update-ref", &reference, commit, &zero]).run_patiently().await?;
     Ok(reference)
 }
 
@@ -289,7 +285,7 @@ fn prefix(owner: Owner) -> String {
 pub(crate) async fn references(repo: &Repo, owner: Owner) -> Result<Vec<(u64, String)>, GitError> {
     let prefix = prefix(owner);
     let args = ["for-each-ref", "--format=%(refname) %(objectname)", &prefix];
-    let text = Git::read(repo.path()).args(args).text().await?;
+    let text = Git::read(repo.main()).args(args).text().await?;
     let read = |line: &str| {
         let (name, commit) = line.split_once(' ')?;
         Some((name.strip_prefix(&prefix)?.parse().ok()?, commit.to_owned()))

@@ -36,6 +36,7 @@ mod radar;
 mod rebase;
 mod remote;
 mod removal;
+mod replay;
 mod repo;
 mod restore;
 mod retire;
@@ -47,6 +48,7 @@ mod spare;
 mod staging;
 mod status;
 mod trash;
+mod tree;
 mod undo;
 mod watch;
 

@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 use crate::command::Git;
 use crate::commit::{Untracked, changed_files};
 use crate::rebase::refuse_unready;
-use crate::status::{rebased_branch, status};
+use crate::status::{look, rebased_branch};
+use crate::tree::Tree;
 use crate::{GitError, Repo, admin, durable};
 
 /// How a branch's reflog tells that a merge moved it.
@@ -40,8 +41,9 @@ pub async fn squash_merge(
     let tip = local_tip(repo, branch).await?;
     let previous = target_tip(repo, target).await?;
     if worktree.exists() {
-        refuse_unready(worktree, branch, &status(worktree).await?)?;
-        refuse_dirty(worktree).await?;
+        let tree = repo.tree(worktree)?;
+        refuse_unready(worktree, branch, &look(&tree).await?)?;
+        refuse_dirty(&tree).await?;
     }
     refuse_rebased(repo, target)?;
     check_ancestry(repo, branch, target, &tip, &previous).await?;
@@ -52,7 +54,7 @@ pub async fn squash_merge(
         let dry = ["read-tree", "-m", "-u", "--dry-run", &previous, &tip];
         let answer = Git::write(checkout).args(dry).answer().await?;
         if answer.code != 0 {
-            return Err(GitError::Dirty { path: checkout.clone(), files: vec![answer.stderr] });
+            return Err(GitError::Dirty { path: checkout.path().to_owned(), files: vec![answer.stderr] });
         }
     }
     let commit = commit_tree(repo, &tip, &previous, message).await?;
@@ -63,7 +65,8 @@ pub async fn squash_merge(
         return Err(error);
     }
     prove(repo, target, &commit, &tip).await?;
-    Ok(Merged { commit, previous, updated_checkouts: checkouts })
+    let updated_checkouts = checkouts.into_iter().map(|tree| tree.path().to_owned()).collect();
+    Ok(Merged { commit, previous, updated_checkouts })
 }
 
 /// The merge commit a branch was last moved to by [`squash_merge`], if the target holds it.
@@ -71,7 +74,7 @@ pub async fn landed(repo: &Repo, branch: &str, target: &str) -> Result<Option<St
     let (tip, target) = (local_tip(repo, branch).await?, local_tip(repo, target).await?);
     let reference = format!("refs/heads/{branch}");
     let args = ["reflog", "show", "-1", "--format=%H%x00%gs", &reference, "--"];
-    let line = Git::read(repo.path()).args(args).text().await?;
+    let line = Git::read(repo.main()).args(args).text().await?;
     let is_merge = line.split_once('\0') == Some((tip.as_str(), REFLOG_MESSAGE));
     let lacks = if is_merge { crate::ahead_behind(repo, &tip, &target).await?.0 } else { 1 };
     Ok((lacks == 0).then_some(tip))
@@ -111,7 +114,7 @@ fn refuse_rebased(repo: &Repo, target: &str) -> Result<(), GitError> {
 async fn prove(repo: &Repo, target: &str, commit: &str, tip: &str) -> Result<(), GitError> {
     let now = local_tip(repo, target).await?;
     let trees = [format!("{commit}^{{tree}}"), format!("{tip}^{{tree}}")];
-    let trees = Git::read(repo.path()).args(["rev-parse"]).args(&trees).text().await?;
+    let trees = Git::read(repo.main()).args(["rev-parse"]).args(&trees).text().await?;
     let same = trees.split_once('\n').is_some_and(|(landed, wanted)| landed == wanted);
     if same && (now == commit || crate::ahead_behind(repo, commit, &now).await?.0 == 0) {
         return Ok(());
@@ -122,17 +125,17 @@ async fn prove(repo: &Repo, target: &str, commit: &str, tip: &str) -> Result<(),
     )))
 }
 
-async fn refuse_dirty(worktree: &Path) -> Result<(), GitError> {
-    let (path, files) = (worktree, changed_files(worktree, Untracked::Count).await?);
-    if files.is_empty() { Ok(()) } else { Err(GitError::Dirty { path: path.to_owned(), files }) }
+async fn refuse_dirty(tree: &Tree) -> Result<(), GitError> {
+    let files = changed_files(tree, Untracked::Count).await?;
+    if files.is_empty() { Ok(()) } else { Err(GitError::Dirty { path: tree.path().to_owned(), files }) }
 }
 
 /// A tracker writes its beads down whenever one is taken or closed. That is nobody's unfinished work, and git itself
 /// refuses a merge that would overwrite it.
-async fn refuse_changes(checkout: &Path) -> Result<(), GitError> {
+async fn refuse_changes(checkout: &Tree) -> Result<(), GitError> {
     let mut files = changed_files(checkout, Untracked::Ignore).await?;
     files.retain(|file| !file.starts_with(BEADS));
-    if files.is_empty() { Ok(()) } else { Err(GitError::Dirty { path: checkout.to_owned(), files }) }
+    if files.is_empty() { Ok(()) } else { Err(GitError::Dirty { path: checkout.path().to_owned(), files }) }
 }
 
 async fn check_ancestry(
@@ -147,7 +150,7 @@ async fn check_ancestry(
         let text = format!("'{target}' has {lacks} commits that '{branch}' lacks: rebase '{branch}' first");
         return Err(GitError::Diverged(text));
     }
-    let same = Git::read(repo.path())
+    let same = Git::read(repo.main())
         .args(["diff-tree", "--quiet", "--no-ext-diff", previous, tip])
         .answer()
         .await?;
@@ -161,10 +164,10 @@ async fn check_ancestry(
 }
 
 /// Every existing checkout that has the branch as its HEAD.
-async fn checkouts_of(repo: &Repo, branch: &str) -> Result<Vec<PathBuf>, GitError> {
+async fn checkouts_of(repo: &Repo, branch: &str) -> Result<Vec<Tree>, GitError> {
     use std::os::unix::ffi::OsStrExt;
     let bytes =
-        Git::read(repo.path()).args(["worktree", "list", "--porcelain", "-z"]).run_patiently().await?;
+        Git::read(repo.main()).args(["worktree", "list", "--porcelain", "-z"]).run_patiently().await?;
     let wanted = format!("branch refs/heads/{branch}");
     let mut found = Vec::new();
     let mut current: Option<PathBuf> = None;
@@ -175,7 +178,7 @@ async fn checkouts_of(repo: &Repo, branch: &str) -> Result<Vec<PathBuf>, GitErro
             && let Some(path) = current.take()
             && path.join(".git").exists()
         {
-            found.push(path);
+            found.push(repo.tree(&path)?);
         }
     }
     Ok(found)
@@ -184,7 +187,7 @@ async fn checkouts_of(repo: &Repo, branch: &str) -> Result<Vec<PathBuf>, GitErro
 async fn commit_tree(repo: &Repo, tip: &str, parent: &str, message: &str) -> Result<String, GitError> {
     let identity = repo.identity().await?;
     let tree = format!("{tip}^{{tree}}");
-    Git::write(repo.path())
+    Git::write(repo.main())
         .option(durable::OPTION)
         .options(&identity)
         .args(["commit-tree", &tree, "-p", parent, "-F", "-"])
@@ -200,7 +203,7 @@ async fn move_branches(repo: &Repo, moves: &[(&str, &str, &str)]) -> Result<(), 
         input.push_str(&format!("update refs/heads/{branch}\0{new}\0{old}\0"));
     }
     let args = ["update-ref", "--create-reflog", "-m", REFLOG_MESSAGE, "-z", "--stdin"];
-    match Git::write(repo.path()).option(durable::OPTION).args(args).input(input).run_patiently().await {
+    match Git::write(repo.main()).option(durable::OPTION).args(args).input(input).run_patiently().await {
         Ok(_) => Ok(()),
         Err(GitError::Failed { stderr, .. }) if stderr.contains("but expected") => {
             Err(GitError::Diverged(format!("a branch moved while it was merged: {stderr}; try again")))
@@ -210,7 +213,7 @@ async fn move_branches(repo: &Repo, moves: &[(&str, &str, &str)]) -> Result<(), 
 }
 
 /// Updates the checkouts; on failure those already updated go back.
-async fn follow(checkouts: &[PathBuf], old: &str, new: &str) -> Result<(), GitError> {
+async fn follow(checkouts: &[Tree], old: &str, new: &str) -> Result<(), GitError> {
     for (at, checkout) in checkouts.iter().enumerate() {
         let update = Git::write(checkout).args(["read-tree", "-m", "-u", old, new]);
         if let Err(error) = update.run_patiently().await {

@@ -1,17 +1,19 @@
 //! Calls of git that speak to another machine.
 //!
 //! Owns: how a token gets to git, that nothing ever asks a question, and what the failures mean.
-//! Invariant: a token is in the environment of that one process only: never among its arguments, in a configuration
-//! file, a reflog or an error. Without a token git uses whatever the user has set up.
+//! Invariant: a token is in a file that only this user reads and that goes with the call: never in the environment or among
+//! the arguments of a process, in a lasting configuration, a reflog or an error. Without a token git uses whatever the
+//! user has set up.
 
 use std::fmt;
 use std::time::Duration;
 
 use base64::Engine;
 
-use crate::GitError;
 use crate::command::{Answer, Git};
 use crate::remote::Remote;
+use crate::scratch::Scratch;
+use crate::{GitError, Repo};
 
 const TIME_LIMIT: Duration = Duration::from_secs(300);
 
@@ -29,24 +31,27 @@ impl fmt::Debug for Credential {
 }
 
 /// Makes `git` fit to speak to `remote`.
-pub(crate) fn connect(git: Git, remote: &Remote, credential: Option<&Credential>) -> Git {
+pub(crate) fn connect(
+    git: Git,
+    repo: &Repo,
+    remote: &Remote,
+    credential: Option<&Credential>,
+) -> Result<Git, GitError> {
     // A program that asks takes the place of the terminal, and this one has no answer.
     let git = git.env("SSH_ASKPASS", "false").env("SSH_ASKPASS_REQUIRE", "force").time_limit(TIME_LIMIT);
-    let (Some(credential), Some(site)) = (credential, site_of(&remote.url)) else { return git };
+    let (Some(credential), Some(site)) = (credential, site_of(&remote.url)) else { return Ok(git) };
     let plain = format!("{}:{}", credential.user, credential.secret);
     let header = format!("Authorization: Basic {}", base64::engine::general_purpose::STANDARD.encode(plain));
-    let settings = [
-        (format!("http.{site}.extraHeader"), header),
-        // A refused token is told, not papered over with another identity.
-        ("credential.helper".to_owned(), String::new()),
-    ];
-    // The caller's own settings of this kind stay in force.
-    let first: usize = std::env::var("GIT_CONFIG_COUNT").ok().and_then(|n| n.parse().ok()).unwrap_or(0);
-    let git = git.env("GIT_CONFIG_COUNT", (first + settings.len()).to_string());
-    settings.into_iter().enumerate().fold(git, |git, (at, (key, value))| {
-        let number = first + at;
-        git.env(format!("GIT_CONFIG_KEY_{number}"), key).env(format!("GIT_CONFIG_VALUE_{number}"), value)
-    })
+    let scratch = Scratch::new(repo)?;
+    // A refused token is told, not papered over with another identity.
+    let settings = format!("[http {}]\n\textraHeader = {header}\n[credential]\n\thelper =\n", quote(&site));
+    let file = scratch.write_secret("credential", settings.as_bytes())?;
+    Ok(git.option(format!("include.path={}", file.display())).holding(scratch))
+}
+
+/// As the name of a subsection.
+fn quote(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', r"\\").replace('"', "\\\""))
 }
 
 /// `https://host[:port]/` of an HTTP address, without credentials.
@@ -140,5 +145,37 @@ mod tests {
         assert_eq!(site_of("/srv/a.git"), None);
         let credential = Credential { user: "u".into(), secret: "s3cret".into() };
         assert!(!format!("{credential:?}").contains("s3cret"));
+    }
+
+    #[tokio::test]
+    async fn a_credential_is_in_a_private_file_that_goes_with_the_call() {
+        use std::os::unix::fs::PermissionsExt;
+        let dir = tempfile::tempdir().expect("a folder");
+        let repo = Repo::init(dir.path()).await.expect("a repository");
+        let remote = Remote { name: "origin".into(), url: "https://h:8443/a/b".into() };
+        let credential = Credential { user: "u".into(), secret: "s3cret".into() };
+        let git = Git::read(repo.main()).args([
+            "config",
+            "--get-urlmatch",
+            "http.extraHeader",
+            "https://h:8443/a/b",
+        ]);
+        let git = connect(git, &repo, &remote, Some(&credential)).expect("a call");
+        let command = git.command();
+        let words = format!("{:?}", command.as_std());
+        let environment = format!("{:?}", command.as_std().get_envs().collect::<Vec<_>>());
+        let header = base64::engine::general_purpose::STANDARD.encode("u:s3cret");
+        for text in [&words, &environment] {
+            assert!(!text.contains("s3cret") && !text.contains(&header), "{text}");
+        }
+        let files = || {
+            let all = std::fs::read_dir(repo.common_dir()).expect("a folder").flatten();
+            all.map(|e| e.path().join("credential")).filter(|path| path.exists()).collect::<Vec<_>>()
+        };
+        let mode = files()[0].metadata().expect("a file").permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+        assert_eq!(git.text().await.expect("a header"), format!("Authorization: Basic {header}"));
+        drop(git);
+        assert_eq!(files(), Vec::<std::path::PathBuf>::new());
     }
 }

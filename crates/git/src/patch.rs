@@ -27,7 +27,8 @@ pub struct PatchScope {
     pub files: Option<Vec<String>>,
 }
 
-const FORMAT: &[&str] = &["-M", "--no-ext-diff", "--no-textconv", "--no-color", "--no-relative"];
+const FORMAT: &[&str] =
+    &["-M", "--no-ext-diff", "--no-textconv", "--submodule=short", "--no-color", "--no-relative"];
 
 /// The working tree, untracked files included, against `merge_base`.
 pub async fn patch_worktree(
@@ -37,19 +38,19 @@ pub async fn patch_worktree(
     scope: &PatchScope,
 ) -> Result<Patch, GitError> {
     let index = NotedIndex::copy(repo, worktree).await?;
-    let diff = index.git(worktree).args(["diff", "--ignore-submodules=dirty"]);
+    let diff = index.git().args(["diff", "--ignore-submodules=dirty"]);
     scope.read(diff, &[revision(merge_base)?]).await
 }
 
 /// A commit against its first parent.
 pub async fn patch_commit(repo: &Repo, commit: &str, scope: &PatchScope) -> Result<Patch, GitError> {
-    let show = Git::read(repo.path()).args(["show", "--format=", "-m", "--first-parent"]);
+    let show = Git::read(repo.main()).args(["show", "--format=", "-m", "--first-parent"]);
     scope.read(show, &[revision(commit)?]).await
 }
 
 /// One commit against another.
 pub async fn patch_between(repo: &Repo, from: &str, to: &str, scope: &PatchScope) -> Result<Patch, GitError> {
-    scope.read(Git::read(repo.path()).args(["diff"]), &[revision(from)?, revision(to)?]).await
+    scope.read(Git::read(repo.main()).args(["diff"]), &[revision(from)?, revision(to)?]).await
 }
 
 impl PatchScope {

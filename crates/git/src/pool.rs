@@ -10,8 +10,7 @@ use std::sync::Arc;
 use tokio::sync::Mutex;
 
 use crate::base::Spare;
-use crate::command::Git;
-use crate::{GitError, Owner, Repo, WorktreeBase, admin, free_bytes, is_dirty, mark, retire, spare};
+use crate::{GitError, Owner, Repo, WorktreeBase, free_bytes, is_dirty, mark, retire, spare};
 
 #[derive(Clone)]
 pub struct Pool {
@@ -67,17 +66,18 @@ impl Pool {
             .filter(|p| !known.contains(p) && !self.base.is_held(p))
             .collect();
         for path in left {
-            let Some(git_dir) = admin::private_dir(&path) else { continue };
-            if mark::prove(repo, &self.base, Owner::Spare, &path).is_err() || self.base.is_held(&path) {
+            let proven = mark::prove(repo, &self.base, Owner::Spare, &path).and_then(|_| repo.tree(&path));
+            let Ok(tree) = proven else { continue };
+            if self.base.is_held(&path) {
                 continue;
             }
-            if is_dirty(&path).await? {
+            if is_dirty(repo, &path).await? {
                 retire(repo, &self.base, Owner::Spare, &path).await?;
                 filled.retired += 1;
                 continue;
             }
             let commit = repo.head_of(&path).await?;
-            self.base.put_spare(repo, Spare { path, git_dir, commit });
+            self.base.put_spare(repo, Spare { path, git_dir: tree.git_dir().to_owned(), commit });
         }
         Ok(())
     }
@@ -89,11 +89,11 @@ impl Pool {
         commit: &str,
         filled: &mut Filled,
     ) -> Result<(), GitError> {
-        if admin::private_dir(&old.path).is_none() {
+        let Ok(tree) = repo.tree(&old.path) else {
             self.base.let_go(&old.path);
             return Ok(());
-        }
-        if is_dirty(&old.path).await? {
+        };
+        if is_dirty(repo, &old.path).await? {
             self.base.let_go(&old.path);
             retire(repo, &self.base, Owner::Spare, &old.path).await?;
             filled.retired += 1;
@@ -101,10 +101,10 @@ impl Pool {
         }
         let moved = {
             let _permit = repo.checking_out().await;
-            Git::write(&old.path).args(["checkout", "-q", "--detach", commit, "--"]).run_patiently().await
+            spare::check_out(repo, &tree, None, commit).await
         };
         match moved {
-            Ok(_) => {
+            Ok(()) => {
                 filled.moved += 1;
                 self.base.put_spare(repo, Spare { commit: commit.to_owned(), ..old });
                 Ok(())

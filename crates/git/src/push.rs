@@ -24,7 +24,7 @@ pub async fn push(
         return Err(missing());
     }
     if worktree.exists() {
-        let files = changed_files(worktree, Untracked::Ignore).await?;
+        let files = changed_files(&repo.tree(worktree)?, Untracked::Ignore).await?;
         if !files.is_empty() {
             return Err(GitError::Dirty { path: worktree.to_owned(), files });
         }
@@ -32,14 +32,19 @@ pub async fn push(
     let tip = repo.resolver().commit(&format!("refs/heads/{branch}")).await?.ok_or_else(missing)?;
     let note = format!("refs/forge/pushed/{}/{branch}", remote.name);
     let pushed = repo.resolver().commit(&note).await?;
-    let mut args = vec!["push".to_owned(), "--porcelain".into(), "--no-follow-tags".into()];
+    let mut args: Vec<String> =
+        ["push", "--porcelain", "--no-follow-tags", "--receive-pack=git-receive-pack"]
+            .map(str::to_owned)
+            .into();
     if let Some(pushed) = pushed
         && !is_ancestor(repo, &pushed, &tip).await?
     {
         args.push(format!("--force-with-lease=refs/heads/{branch}:{pushed}"));
     }
     args.extend(["--".into(), remote.name.clone(), format!("{tip}:refs/heads/{branch}")]);
-    let answer = connect(Git::write(repo.path()).args(&args), remote, credential).answer().await?;
+    // The pre-push hook is what uploads the files of git-lfs.
+    let push = Git::write(repo.main()).with_hooks().args(&args);
+    let answer = connect(push, repo, remote, credential)?.answer().await?;
     if answer.code != 0 {
         return Err(explain(answer, remote, branch));
     }
@@ -50,17 +55,17 @@ pub async fn push(
 /// Notes what was pushed and where the branch goes from now on.
 async fn record(repo: &Repo, branch: &str, remote: &Remote, note: &str, tip: &str) -> Result<(), GitError> {
     let _writing = repo.writing().await;
-    Git::write(repo.path()).args(["update-ref", note, tip]).run_patiently().await?;
+    Git::write(repo.main()).args(["update-ref", note, tip]).run_patiently().await?;
     let follows = [("remote", remote.name.clone()), ("merge", format!("refs/heads/{branch}"))];
     for (key, value) in follows {
         let key = format!("branch.{branch}.{key}");
-        Git::write(repo.path()).args(["config", "--replace-all", &key, &value]).run_patiently().await?;
+        Git::write(repo.main()).args(["config", "--replace-all", &key, &value]).run_patiently().await?;
     }
     Ok(())
 }
 
 async fn is_ancestor(repo: &Repo, old: &str, new: &str) -> Result<bool, GitError> {
-    let answer = Git::read(repo.path()).args(["merge-base", "--is-ancestor", old, new]).answer().await?;
+    let answer = Git::read(repo.main()).args(["merge-base", "--is-ancestor", old, new]).answer().await?;
     match answer.code {
         0 => Ok(true),
         1 => Ok(false),

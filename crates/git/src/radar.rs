@@ -28,7 +28,7 @@ pub async fn merge_all(repo: &Repo, pairs: &[Pair]) -> Result<Vec<Vec<String>>, 
     }
     let scratch = Scratch::new(repo)?;
     let args = ["merge-tree", "--write-tree", "--name-only", "--no-messages", "-z"];
-    let git = Git::read(repo.common_dir()).args(args).args(["--allow-unrelated-histories", "--stdin"]);
+    let git = Git::read(repo.store()).args(args).args(["--allow-unrelated-histories", "--stdin"]);
     let git = git.env("GIT_OBJECT_DIRECTORY", scratch.path());
     let git = git.env("GIT_ALTERNATE_OBJECT_DIRECTORIES", repo.common_dir().join("objects"));
     let answer = git.input(input).answer().await?;

@@ -11,9 +11,11 @@ use forge_types::ConflictOp;
 
 use crate::branch::BranchTip;
 use crate::command::Git;
+use crate::commit::commit_tree;
 use crate::history::fork_point;
-use crate::status::{WorktreeStatus, operation, status};
-use crate::{Committed, GitError, Owner, Repo, commit_all, undo};
+use crate::status::{WorktreeStatus, look, operation_in};
+use crate::tree::Tree;
+use crate::{Committed, GitError, Owner, Repo, replay, undo};
 
 const TIME_LIMIT: Duration = Duration::from_secs(600);
 
@@ -31,7 +33,8 @@ pub async fn rebase(
     old: &BranchTip,
     new: &BranchTip,
 ) -> Result<Rebased, GitError> {
-    let before = status(worktree).await?;
+    let tree = repo.tree(worktree)?;
+    let before = look(&tree).await?;
     refuse_unready(worktree, branch, &before)?;
     let tip = before.head.ok_or_else(|| GitError::BranchMissing(branch.to_owned()))?;
     let Some(fork) = fork_point(repo, old, &tip).await? else {
@@ -40,12 +43,14 @@ pub async fn rebase(
     };
     let args =
         ["rebase", "-q", "--merge", "--no-stat", "--no-gpg-sign", "--onto", &new.commit, &fork, branch];
-    let answer = quiet(repo, worktree).await?.args(args).answer_patiently().await;
-    match conclude(repo, worktree, answer.as_ref().is_ok_and(|answer| answer.code == 0)).await? {
+    let answer = quiet(repo, &tree).await?.args(args).answer_patiently().await;
+    match conclude(repo, &tree, answer.as_ref().is_ok_and(|answer| answer.code == 0)).await? {
         Some(rebased) => Ok(rebased),
         None => {
             // It stopped for another reason, such as an untracked file in the way: back to where it began.
-            Git::write(worktree).args(["rebase", "--abort"]).answer().await?;
+            if operation_in(tree.git_dir()).is_some() {
+                replay::leave(repo, &tree, branch, true).await?;
+            }
             let reason = match answer {
                 Ok(answer) => answer.into_error(),
                 Err(error) => error,
@@ -72,21 +77,21 @@ pub(crate) fn refuse_unready(worktree: &Path, branch: &str, now: &WorktreeStatus
 }
 
 /// Git with everything switched off that could block, ask, or touch what is not this branch.
-async fn quiet(repo: &Repo, worktree: &Path) -> Result<Git, GitError> {
+pub(crate) async fn quiet(repo: &Repo, tree: &Tree) -> Result<Git, GitError> {
     let identity = repo.identity().await?;
-    let git = Git::write(worktree).options(&identity).time_limit(TIME_LIMIT);
-    let git = git.env("GIT_SEQUENCE_EDITOR", "true").option("core.hooksPath=/dev/null");
+    let git = Git::write(tree).options(&identity).time_limit(TIME_LIMIT);
+    let git = git.env("GIT_SEQUENCE_EDITOR", "true");
     let git = git.option("commit.gpgSign=false").option("rebase.updateRefs=false");
     let git = git.option("rebase.autoStash=false").option("rebase.autoSquash=false");
     Ok(git.option("rebase.rebaseMerges=false").option("rebase.missingCommitsCheck=ignore"))
 }
 
 /// What came of a rebase; `None` when it stopped without a conflict.
-async fn conclude(repo: &Repo, worktree: &Path, succeeded: bool) -> Result<Option<Rebased>, GitError> {
-    if succeeded && operation(worktree).is_none() {
-        return Ok(Some(Rebased::Done { head: repo.head_of(worktree).await? }));
+pub(crate) async fn conclude(repo: &Repo, tree: &Tree, succeeded: bool) -> Result<Option<Rebased>, GitError> {
+    if succeeded && operation_in(tree.git_dir()).is_none() {
+        return Ok(Some(Rebased::Done { head: repo.head_of(tree.path()).await? }));
     }
-    let files = status(worktree).await?.conflicted;
+    let files = look(tree).await?.conflicted;
     Ok((!files.is_empty()).then_some(Rebased::Conflicts { files }))
 }
 
@@ -100,25 +105,26 @@ fn in_the_way(worktree: &Path, error: GitError) -> GitError {
     GitError::Dirty { path: worktree.to_owned(), files: files.collect() }
 }
 
-/// Commits the work of a run. An operation that stopped is concluded when its conflicts are resolved and staged, and
-/// left exactly as it is when they are not: a commit would take conflict markers for content.
-pub async fn commit_work(repo: &Repo, worktree: &Path, message: &str) -> Result<Committed, GitError> {
-    let Some(operation) = operation(worktree) else {
-        return commit_all(repo, worktree, message).await;
+/// Commits the work of a run on `branch`. An operation that stopped is concluded when its conflicts are resolved and
+/// staged, and left exactly as it is when they are not: a commit would take conflict markers for content.
+pub async fn commit_work(
+    repo: &Repo,
+    worktree: &Path,
+    branch: &str,
+    message: &str,
+) -> Result<Committed, GitError> {
+    let tree = repo.tree(worktree)?;
+    replay::bring_back(tree.git_dir())?;
+    let Some(operation) = operation_in(tree.git_dir()) else {
+        return commit_tree(repo, &tree, message).await;
     };
-    let now = status(worktree).await?;
+    let now = look(&tree).await?;
     if !now.conflicted.is_empty() {
         return Ok(Committed::Conflicts(now.conflicted));
     }
-    if operation != ConflictOp::Rebase {
-        return commit_all(repo, worktree, message).await;
-    }
-    Git::write(worktree).args(["add", "-A"]).run_patiently().await?;
-    let answer = quiet(repo, worktree).await?.args(["rebase", "--continue"]).answer().await?;
-    match conclude(repo, worktree, answer.code == 0).await? {
-        Some(Rebased::Done { head }) => Ok(Committed::Commit(head)),
-        Some(Rebased::Conflicts { files }) => Ok(Committed::Conflicts(files)),
-        None => Err(answer.into_error()),
+    match operation {
+        ConflictOp::Rebase => replay::carry_on(repo, &tree, branch, &now).await,
+        _ => commit_tree(repo, &tree, message).await,
     }
 }
 
@@ -129,19 +135,17 @@ pub async fn abort(
     owner: Owner,
     branch: &str,
 ) -> Result<Option<ConflictOp>, GitError> {
-    let Some(operation) = operation(worktree) else { return Ok(None) };
-    let now = status(worktree).await?;
+    let tree = repo.tree(worktree)?;
+    let Some(operation) = operation_in(tree.git_dir()) else { return Ok(None) };
+    let now = look(&tree).await?;
     let reason = format!("before the {} was aborted", operation.command());
-    undo::save(repo, worktree, owner, &reason, None).await?;
-    let run = async |args: &[&str]| quiet(repo, worktree).await?.args(args).run_patiently().await;
-    if operation == ConflictOp::Rebase && now.conflicted.is_empty() {
-        run(&["rebase", "--quit"]).await?;
-        // Quitting leaves HEAD where the rebase stopped; work done there would not be on the branch.
-        if now.branch.is_none() {
-            run(&["checkout", "-q", "-f", branch, "--"]).await?;
-        }
+    undo::save(repo, &tree, owner, &reason, None).await?;
+    if operation == ConflictOp::Rebase {
+        // A HEAD on no branch is where the rebase stopped; work done there would not be on the branch.
+        let reset = now.branch.is_none() || !now.conflicted.is_empty();
+        replay::leave(repo, &tree, branch, reset).await?;
     } else {
-        run(&[operation.command(), "--abort"]).await?;
+        quiet(repo, &tree).await?.args([operation.command(), "--abort"]).run_patiently().await?;
     }
     Ok(Some(operation))
 }

@@ -2,8 +2,6 @@
 //!
 //! Invariant: a fetch only moves remote-tracking branches; no local branch, no checkout and no tag changes.
 
-use std::path::Path;
-
 use crate::branch::is_plain;
 use crate::command::Git;
 use crate::network::{Credential, connect, explain};
@@ -18,13 +16,13 @@ pub struct Remote {
 
 /// The remote for work that is to land on `target`: the one it follows, else `origin`, else the only one.
 pub async fn remote_for(repo: &Repo, target: &str) -> Result<Remote, GitError> {
-    let names = Git::read(repo.path()).args(["remote"]).text().await?;
+    let names = Git::read(repo.main()).args(["remote"]).text().await?;
     let names: Vec<&str> = names.lines().collect();
     let none = || GitError::NoRemote(repo.path().to_owned());
     let followed = match is_plain(target) {
         true => {
             let key = format!("branch.{target}.remote");
-            Git::read(repo.path()).args(["config", "--get", &key]).answer().await?
+            Git::read(repo.main()).args(["config", "--get", &key]).answer().await?
         }
         false => return Err(GitError::BranchMissing(target.to_owned())),
     };
@@ -37,7 +35,7 @@ pub async fn remote_for(repo: &Repo, target: &str) -> Result<Remote, GitError> {
         .or_else(|| names.iter().find(|name| **name == "origin"))
         .or_else(|| names.first().filter(|_| names.len() == 1))
         .ok_or_else(none)?;
-    let url = Git::read(repo.path()).args(["remote", "get-url", "--push", "--", name]).text().await?;
+    let url = Git::read(repo.main()).args(["remote", "get-url", "--push", "--", name]).text().await?;
     Ok(Remote { name: (*name).to_owned(), url: url.lines().next().unwrap_or_default().to_owned() })
 }
 
@@ -51,15 +49,8 @@ impl Remote {
 
 /// Brings the remote-tracking branches up to date.
 pub async fn fetch(repo: &Repo, remote: &Remote, credential: Option<&Credential>) -> Result<(), GitError> {
-    fetch_into(repo.path(), remote, credential).await
-}
-
-pub(crate) async fn fetch_into(
-    dir: &Path,
-    remote: &Remote,
-    credential: Option<&Credential>,
-) -> Result<(), GitError> {
-    let args = ["fetch", "-q", "--no-tags", "--no-write-fetch-head", "--", &remote.name];
-    let answer = connect(Git::write(dir).args(args), remote, credential).answer().await?;
+    let args = ["fetch", "-q", "--no-tags", "--no-write-fetch-head", "--upload-pack=git-upload-pack", "--"];
+    let fetch = connect(Git::write(repo.main()).args(args).args([&remote.name]), repo, remote, credential)?;
+    let answer = fetch.answer().await?;
     if answer.code == 0 { Ok(()) } else { Err(explain(answer, remote, "its branches")) }
 }

@@ -10,7 +10,7 @@ use crate::base::blocking;
 use crate::command::Git;
 use crate::inside::{bad, missing, spell};
 use crate::rebase::refuse_unready;
-use crate::status::status;
+use crate::status::look;
 use crate::{Committed, GitError, Owner, Repo, undo};
 
 /// What clients call the path.
@@ -27,10 +27,11 @@ pub async fn delete_file(
     let file = &spell(FIELD, file)?;
     let (root, name) = (worktree.to_owned(), file.clone());
     let path = blocking(move || locate(&root, &name)).await?;
-    let mut now = status(worktree).await?;
+    let tree = repo.tree(worktree)?;
+    let mut now = look(&tree).await?;
     now.changed.clear();
     refuse_unready(worktree, branch, &now)?;
-    let git = |args: &[&str]| Git::write(worktree).env("GIT_LITERAL_PATHSPECS", "1").args(args);
+    let git = |args: &[&str]| Git::write(&tree).env("GIT_LITERAL_PATHSPECS", "1").args(args);
     let entry = git(&["ls-tree", "-z", "HEAD", "--", file]).text().await?;
     let tracked = match entry.split(' ').nth(1) {
         None => false,
@@ -38,9 +39,19 @@ pub async fn delete_file(
         Some(_) => return Err(bad(FIELD, file, "the path of a file, not of a directory or submodule")),
     };
     if path.is_some() {
-        let changed = git(&["status", "--porcelain", "-z", "--ignored", "-uall", "--", file]).run().await?;
+        let changed = git(&[
+            "status",
+            "--porcelain",
+            "-z",
+            "--ignored",
+            "-uall",
+            "--ignore-submodules=dirty",
+            "--",
+            file,
+        ]);
+        let changed = changed.run().await?;
         if !changed.is_empty() {
-            undo::save(repo, worktree, owner, &format!("before {file} was deleted"), Some(file)).await?;
+            undo::save(repo, &tree, owner, &format!("before {file} was deleted"), Some(file)).await?;
         }
     } else if !tracked {
         return Err(missing(FIELD, file, worktree.display()));
@@ -55,8 +66,7 @@ pub async fn delete_file(
     }
     let identity = repo.identity().await?;
     let commit = git(&["commit", "-q", "--no-verify", "--no-gpg-sign", "--only", "-F", "-", "--", file]);
-    let commit = commit.options(&identity).option("core.hooksPath=/dev/null");
-    commit.input(format!("Delete file: {file}")).run_patiently().await?;
+    commit.options(&identity).input(format!("Delete file: {file}")).run_patiently().await?;
     Ok(Committed::Commit(repo.head_of(worktree).await?))
 }
 

@@ -12,7 +12,8 @@ use tokio::sync::{Mutex as AsyncMutex, MutexGuard, Semaphore, SemaphorePermit};
 
 use crate::branch::Resolver;
 use crate::command::Git;
-use crate::{GitError, admin};
+use crate::tree::Tree;
+use crate::{GitError, admin, is_object_id};
 
 /// Checkouts at once in one repository: they are bound by disk and processor, not by waiting.
 const CHECKOUTS: usize = 4;
@@ -21,8 +22,8 @@ const CHECKOUTS: usize = 4;
 pub struct Repo(Arc<Shared>);
 
 struct Shared {
-    path: PathBuf,
-    common_dir: PathBuf,
+    main: Tree,
+    store: Tree,
     write: AsyncMutex<()>,
     checkouts: Semaphore,
     resolver: Resolver,
@@ -30,7 +31,7 @@ struct Shared {
 
 impl std::fmt::Debug for Repo {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("Repo").field(&self.0.path).finish()
+        f.debug_tuple("Repo").field(&self.path()).finish()
     }
 }
 
@@ -40,13 +41,21 @@ impl Repo {
         if !path.is_dir() {
             return Err(GitError::NoRepository(path.to_owned()));
         }
-        let found =
-            rev_parse(path, &["--path-format=absolute", "--git-common-dir", "--is-bare-repository"]).await?;
-        let [common_dir, bare] = found.as_slice() else {
+        let args = ["--path-format=absolute", "--git-common-dir", "--git-dir", "--is-bare-repository"];
+        let found = rev_parse(path, &args).await?;
+        let [common_dir, git_dir, bare] = found.as_slice() else {
             return Err(GitError::NoRepository(path.to_owned()));
         };
-        let common_dir = std::fs::canonicalize(common_dir).map_err(GitError::io(Path::new(common_dir)))?;
-        let main = if bare == "true" { common_dir.clone() } else { main_checkout(path, &common_dir).await? };
+        let real = |dir: &str| std::fs::canonicalize(dir).map_err(GitError::io(Path::new(dir)));
+        let (common_dir, git_dir) = (real(common_dir)?, real(git_dir)?);
+        let is_own = git_dir == common_dir;
+        if !is_own {
+            refuse_inner(path, &git_dir, &common_dir)?;
+        }
+        let main = match bare == "true" {
+            true => common_dir.clone(),
+            false => main_checkout(path, &common_dir, is_own).await?,
+        };
         Ok(Self::shared(main, common_dir))
     }
 
@@ -57,12 +66,13 @@ impl Repo {
             return Repo(shared);
         }
         open.retain(|_, shared| shared.strong_count() > 0);
+        let store = Tree::main(&common_dir, &common_dir);
         let shared = Arc::new(Shared {
-            resolver: Resolver::new(common_dir.clone()),
+            resolver: Resolver::new(store.clone()),
             write: AsyncMutex::new(()),
             checkouts: Semaphore::new(CHECKOUTS),
-            path,
-            common_dir: common_dir.clone(),
+            main: Tree::main(&path, &common_dir),
+            store,
         });
         open.insert(common_dir, Arc::downgrade(&shared));
         Repo(shared)
@@ -71,7 +81,7 @@ impl Repo {
     /// Makes `path` a repository on `main` with an empty first commit.
     pub async fn init(path: &Path) -> Result<Repo, GitError> {
         std::fs::create_dir_all(path).map_err(GitError::io(path))?;
-        Git::write(path).args(["init", "-q", "-b", "main"]).run().await?;
+        Git::anywhere(path).args(["init", "-q", "-b", "main"]).run().await?;
         let repo = Self::open(path).await?;
         repo.resolver().forget().await;
         repo.ensure_first_commit().await?;
@@ -80,9 +90,9 @@ impl Repo {
 
     /// Whether nothing was ever committed here.
     pub async fn is_empty(&self) -> Result<bool, GitError> {
-        let any = Git::read(self.path()).args(["for-each-ref", "--count=1"]).text().await?;
+        let any = Git::read(self.main()).args(["for-each-ref", "--count=1"]).text().await?;
         let head =
-            Git::read(self.path()).args(["rev-parse", "-q", "--verify", "HEAD^{commit}"]).answer().await?;
+            Git::read(self.main()).args(["rev-parse", "-q", "--verify", "HEAD^{commit}"]).answer().await?;
         Ok(any.is_empty() && head.code != 0)
     }
 
@@ -94,30 +104,40 @@ impl Repo {
         }
         let branch = self.current_branch().await?.unwrap_or_else(|| "main".to_owned());
         let identity = self.identity().await?;
-        let tree = Git::write(self.path()).args(["mktree"]).input("").text().await?;
-        let commit = Git::write(self.path())
+        let tree = Git::write(self.main()).args(["mktree"]).input("").text().await?;
+        let commit = Git::write(self.main())
             .options(&identity)
             .args(["commit-tree", "--no-gpg-sign", "-m", "Initial commit", &tree])
             .text()
             .await?;
         let reference = format!("refs/heads/{branch}");
-        Git::write(self.path()).args(["update-ref", &reference, &commit, ""]).run_patiently().await?;
+        Git::write(self.main()).args(["update-ref", &reference, &commit, ""]).run_patiently().await?;
         Ok(Some(branch))
     }
 
     /// The real top directory of the main checkout.
     pub fn path(&self) -> &Path {
-        &self.0.path
+        self.0.main.path()
     }
 
     /// The real git directory that all worktrees share.
     pub fn common_dir(&self) -> &Path {
-        &self.0.common_dir
+        self.0.store.path()
+    }
+
+    /// The main checkout; the repository alone when it is bare.
+    pub(crate) fn main(&self) -> &Tree {
+        &self.0.main
+    }
+
+    /// The repository without any checkout.
+    pub(crate) fn store(&self) -> &Tree {
+        &self.0.store
     }
 
     /// Branch of the main checkout; `None` when its HEAD is detached.
     pub async fn current_branch(&self) -> Result<Option<String>, GitError> {
-        let answer = Git::read(self.path()).args(["symbolic-ref", "-q", "--short", "HEAD"]).answer().await?;
+        let answer = Git::read(self.main()).args(["symbolic-ref", "-q", "--short", "HEAD"]).answer().await?;
         match answer.code {
             0 => Ok(Some(String::from_utf8_lossy(&answer.stdout).trim().to_owned())),
             1 => Ok(None),
@@ -127,15 +147,17 @@ impl Repo {
 
     /// The commit that `worktree` has checked out.
     pub async fn head_of(&self, worktree: &Path) -> Result<String, GitError> {
-        let git_dir = admin::private_dir(worktree).unwrap_or_else(|| worktree.join(".git"));
+        let is_main = std::fs::canonicalize(worktree).is_ok_and(|real| real == self.path());
+        let git_dir = if is_main { self.common_dir().to_owned() } else { self.entry(worktree)? };
         let head = tokio::fs::read_to_string(git_dir.join("HEAD")).await.unwrap_or_default();
-        // A branch is known without a process; whatever else HEAD may say, git knows how to read it.
-        if let Some(branch) = head.trim().strip_prefix("ref: ")
-            && let Some(commit) = self.resolver().commit(branch).await?
+        let head = head.trim();
+        // A branch or a commit is known without a process; whatever else HEAD may say, git knows how to read it.
+        if let Some(name) = head.strip_prefix("ref: ").or_else(|| is_object_id(head).then_some(head))
+            && let Some(commit) = self.resolver().commit(name).await?
         {
             return Ok(commit);
         }
-        Git::read(worktree).args(["rev-parse", "--verify", "HEAD^{commit}"]).text().await
+        Git::read(&self.tree(worktree)?).args(["rev-parse", "--verify", "HEAD^{commit}"]).text().await
     }
 
     pub(crate) fn resolver(&self) -> &Resolver {
@@ -155,7 +177,7 @@ impl Repo {
     /// Options that give a commit an identity when the user has configured none.
     pub(crate) async fn identity(&self) -> Result<Vec<String>, GitError> {
         let args = ["config", "-z", "--get-regexp", r"^user\.(name|email)$"];
-        let known = Git::read(self.path()).args(args).answer().await?;
+        let known = Git::read(self.main()).args(args).answer().await?;
         let known = String::from_utf8_lossy(&known.stdout).into_owned();
         let mut options = Vec::new();
         for (key, value) in [("user.name", "Forge"), ("user.email", "forge@localhost")] {
@@ -170,10 +192,22 @@ impl Repo {
     }
 }
 
-async fn main_checkout(path: &Path, common_dir: &Path) -> Result<PathBuf, GitError> {
-    let git_dir = rev_parse(path, &["--path-format=absolute", "--git-dir"]).await?;
-    let own =
-        git_dir.first().is_some_and(|dir| std::fs::canonicalize(dir).is_ok_and(|dir| dir == common_dir));
+/// A linked worktree belongs to the repository in which its private git directory lies, and that one lies neither in the
+/// worktree nor in a private git directory: there an agent could have made it.
+fn refuse_inner(path: &Path, git_dir: &Path, common_dir: &Path) -> Result<(), GitError> {
+    let is_registered = git_dir.parent() == Some(&common_dir.join("worktrees"));
+    let is_private = common_dir.ancestors().any(|dir| dir.join("commondir").exists());
+    let is_inside = admin::worktree_of(git_dir).is_none_or(|top| common_dir.starts_with(top));
+    match is_registered && !is_private && !is_inside {
+        true => Ok(()),
+        false => {
+            let reason = format!("{} leads to {}", git_dir.display(), common_dir.display());
+            Err(GitError::Replaced { path: path.to_owned(), reason })
+        }
+    }
+}
+
+async fn main_checkout(path: &Path, common_dir: &Path, own: bool) -> Result<PathBuf, GitError> {
     // The main checkout of a linked worktree holds the common directory as `.git`; otherwise there is none.
     let beside = common_dir.parent().filter(|_| common_dir.ends_with(".git"));
     let Some(from) = (if own { Some(path) } else { beside }) else { return Ok(common_dir.to_owned()) };
@@ -184,7 +218,7 @@ async fn main_checkout(path: &Path, common_dir: &Path) -> Result<PathBuf, GitErr
 }
 
 pub(crate) async fn rev_parse(dir: &Path, args: &[&str]) -> Result<Vec<String>, GitError> {
-    let answer = Git::read(dir).args(["rev-parse"]).args(args).answer().await?;
+    let answer = Git::anywhere(dir).args(["rev-parse"]).args(args).answer().await?;
     if answer.code != 0 {
         let missing = ["not a git repository", "must be run in a work tree"];
         return match missing.iter().any(|text| answer.stderr.contains(text)) {

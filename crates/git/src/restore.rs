@@ -105,7 +105,7 @@ fn belongs(git_dir: &Path, owner: Owner) -> bool {
 }
 
 pub(crate) async fn read_meta(repo: &Repo, commit: &str) -> Result<Meta, GitError> {
-    let text = Git::read(repo.path()).args(["cat-file", "commit", commit]).text().await?;
+    let text = Git::read(repo.main()).args(["cat-file", "commit", commit]).text().await?;
     let message = text.split_once("\n\n").map_or("", |(_, message)| message);
     serde_json::from_str(message).map_err(|error| {
         let stderr = format!("the keep commit {commit} does not describe a worktree: {error}");
@@ -119,7 +119,7 @@ async fn ensure_branch(repo: &Repo, meta: &Meta) -> Result<(), GitError> {
     let full_ref = format!("refs/heads/{branch}");
     if repo.resolver().commit(&full_ref).await?.is_none() {
         let zero = "0".repeat(head.len());
-        Git::write(repo.path()).args(["update-ref", &full_ref, head, &zero]).run_patiently().await?;
+        Git::write(repo.main()).args(["update-ref", &full_ref, head, &zero]).run_patiently().await?;
     }
     Ok(())
 }
@@ -149,8 +149,8 @@ async fn from_keep(
 /// Writes every file, link and directory of the keep commit below `into`.
 async fn build(repo: &Repo, commit: &str, meta: &Meta, into: &Path) -> Result<(), GitError> {
     let args = ["ls-tree", "-r", "-z", "--full-tree", commit, "work/", "admin/"];
-    let listing = Git::read(repo.common_dir()).args(args).run().await?;
-    let mut session = Session::open(repo.common_dir())?;
+    let listing = Git::read(repo.store()).args(args).run().await?;
+    let mut session = Session::open(repo.store())?;
     for record in listing.split(|byte| *byte == 0).filter(|record| !record.is_empty()) {
         let Some((mode, oid, path)) = tree_record(record) else { continue };
         let target = into.join(unescape(path));

@@ -41,7 +41,7 @@ pub(crate) struct ItemNote {
 /// Saves the owner's worktree and moves it to the trash. Anything that is not provably this owner's is refused.
 pub async fn retire(repo: &Repo, base: &WorktreeBase, owner: Owner, path: &Path) -> Result<Kept, GitError> {
     let git_dir = mark::prove(repo, base, owner, path)?;
-    let mut kept = keep::keep(repo, path, owner).await?;
+    let mut kept = keep::keep(repo, &repo.tree(path)?, owner).await?;
     let _writing = repo.writing().await;
     let retired_at_ms = Millis::now().0;
     let note = ItemNote {

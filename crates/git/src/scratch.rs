@@ -2,6 +2,9 @@
 //!
 //! Invariant: it lies in the common git directory, where no watch looks, and is gone when dropped.
 
+use std::fs::File;
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use crate::base::blocking;
@@ -29,7 +32,7 @@ impl Scratch {
             let copy = || -> std::io::Result<()> {
                 let modified = std::fs::metadata(&from)?.modified()?;
                 std::fs::copy(&from, &to)?;
-                std::fs::File::options().write(true).open(&to)?.set_modified(modified)
+                File::options().write(true).open(&to)?.set_modified(modified)
             };
             match copy() {
                 Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(GitError::io(&from)(error)),
@@ -44,6 +47,14 @@ impl Scratch {
         let path = self.0.join(name);
         std::fs::write(&path, bytes).map_err(GitError::io(&path))?;
         Ok((path, bytes.len() as u64))
+    }
+
+    /// A file with these bytes that nobody but this user can read.
+    pub fn write_secret(&self, name: &str, bytes: &[u8]) -> Result<PathBuf, GitError> {
+        let path = self.0.join(name);
+        let file = File::options().write(true).create_new(true).mode(0o600).open(&path);
+        file.and_then(|mut file| file.write_all(bytes)).map_err(GitError::io(&path))?;
+        Ok(path)
     }
 }
 

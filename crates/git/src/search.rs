@@ -51,7 +51,7 @@ impl Repo {
         let files = match scope {
             SearchScope::Tracked => {
                 let args = ["ls-files", "-co", "--exclude-standard", "--deduplicate", "-z"];
-                split(&Git::read(self.path()).args(args).run().await?)
+                split(&Git::read(self.main()).args(args).run().await?)
             }
             SearchScope::All => {
                 let root = self.path().to_owned();
@@ -59,7 +59,7 @@ impl Repo {
             }
         };
         let args = ["log", "-n", "200", "--name-only", "--format=", "-z"];
-        let recent = Git::read(self.path()).args(args).answer().await?;
+        let recent = Git::read(self.main()).args(args).answer().await?;
         let mut ranks = HashMap::new();
         for path in split(&recent.stdout) {
             let rank = ranks.len();

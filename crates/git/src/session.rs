@@ -3,7 +3,6 @@
 //! Invariant: there is one answer for each question, in order; after any error the session is unusable and must be dropped,
 //! which ends its process. Refs and packs that appear while it runs are seen, because git re-reads them.
 
-use std::path::Path;
 use std::time::Duration;
 
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader};
@@ -11,6 +10,7 @@ use tokio::process::{Child, ChildStdin, ChildStdout};
 
 use crate::GitError;
 use crate::command::Git;
+use crate::tree::Tree;
 
 const TIME_LIMIT: Duration = Duration::from_secs(120);
 
@@ -29,8 +29,8 @@ pub(crate) struct Info {
 }
 
 impl Session {
-    pub fn open(dir: &Path) -> Result<Self, GitError> {
-        let mut child = Git::read(dir).args(["cat-file", "--batch-command", "--buffer"]).start()?;
+    pub fn open(tree: &Tree) -> Result<Self, GitError> {
+        let mut child = Git::read(tree).args(["cat-file", "--batch-command", "--buffer"]).start()?;
         match (child.stdin.take(), child.stdout.take()) {
             (Some(stdin), Some(stdout)) => {
                 Ok(Self { _child: child, stdin, stdout: BufReader::with_capacity(64 << 10, stdout) })

@@ -10,6 +10,7 @@ use forge_types::AttemptId;
 use crate::admin::Draft;
 use crate::base::{Spare, blocking};
 use crate::command::{Git, GitVersion, check_git};
+use crate::tree::Tree;
 use crate::{GitError, Mark, Owner, Repo, WorktreeBase, admin, mark, platform};
 
 /// How HEAD of a new worktree gets its branch.
@@ -44,14 +45,26 @@ pub(crate) async fn make(repo: &Repo, base: &WorktreeBase, commit: &str) -> Resu
 async fn fill_in(repo: &Repo, base: &WorktreeBase, commit: &str, path: &Path) -> Result<Spare, GitError> {
     let git_dir = register(repo, base, commit, path).await?;
     let _permit = repo.checking_out().await;
-    let checkout = Git::write(path)
-        .args(["checkout", "-q", "-f", "--detach", commit, "--"])
-        .time_limit(std::time::Duration::from_secs(1800));
-    if let Err(error) = checkout.run_patiently().await {
+    if let Err(error) = check_out(repo, &repo.linked(path, git_dir.clone()), Some("-f"), commit).await {
         drop_empty(repo, path, &git_dir);
         return Err(error);
     }
     Ok(Spare { path: path.to_owned(), git_dir, commit: commit.to_owned() })
+}
+
+/// Brings a spare to `commit`. The user's hooks run, since a new worktree may need what they do, but none that lies in the
+/// worktree itself.
+pub(crate) async fn check_out(
+    repo: &Repo,
+    tree: &Tree,
+    force: Option<&str>,
+    commit: &str,
+) -> Result<(), GitError> {
+    let folder = ["rev-parse", "--path-format=absolute", "--git-path", "hooks"];
+    let folder = Git::read(repo.main()).with_hooks().args(folder).text().await?;
+    let checkout = Git::write(tree).with_hooks().option(format!("core.hooksPath={folder}"));
+    let checkout = checkout.args(["checkout", "-q"]).args(force).args(["--detach", commit, "--"]);
+    checkout.time_limit(std::time::Duration::from_secs(1800)).run_patiently().await.map(drop)
 }
 
 /// An empty worktree at `commit` that git knows. `git worktree add` writes its entry file by file, and every git that
@@ -61,13 +74,13 @@ async fn register(repo: &Repo, base: &WorktreeBase, commit: &str, path: &Path) -
     let _writing = repo.writing().await;
     let mark = spare_mark(repo, base);
     if !is_common(repo) {
-        Git::write(repo.path())
+        Git::write(repo.main())
             .option("worktree.useRelativePaths=false")
             .args(["worktree", "add", "--detach", "--no-checkout", "-q", "--"])
             .args([path.as_os_str(), commit.as_ref()])
             .run_patiently()
             .await?;
-        let git_dir = admin::private_dir(path).ok_or_else(|| GitError::NoRepository(path.to_owned()))?;
+        let git_dir = repo.entry(path)?;
         mark::write(&git_dir, &mark)?;
         return Ok(git_dir);
     }
@@ -129,7 +142,7 @@ pub(crate) fn settle(spare: &Spare, mark: &Mark, to: &Path) -> Result<(), GitErr
 
 /// Puts the settled worktree on `branch`: one git process where git can do both steps at once.
 pub(crate) async fn attach(
-    worktree: &Path,
+    tree: &Tree,
     branch: &str,
     commit: &str,
     how: Attach,
@@ -146,7 +159,7 @@ pub(crate) async fn attach(
         input.extend_from_slice(format!("symref-update HEAD\0{full_ref}\0oid\0{commit}\0").as_bytes());
     }
     if !input.is_empty() {
-        let update = Git::write(worktree).args(["update-ref", "-z", "--stdin"]).input(input);
+        let update = Git::write(tree).args(["update-ref", "-z", "--stdin"]).input(input);
         update.run_patiently().await.map_err(|error| match error {
             GitError::Failed { stderr, .. } if stderr.contains("reference already exists") => {
                 AttachFailure::Taken
@@ -155,10 +168,10 @@ pub(crate) async fn attach(
         })?;
     }
     if !together {
-        let point = Git::write(worktree).args(["symbolic-ref", "HEAD", &full_ref]);
+        let point = Git::write(tree).args(["symbolic-ref", "HEAD", &full_ref]);
         if let Err(error) = point.run_patiently().await {
             if how == Attach::Create {
-                remove_branch(worktree, branch, commit).await;
+                remove_branch(tree, branch, commit).await;
             }
             return Err(AttachFailure::Other(error));
         }
@@ -167,18 +180,18 @@ pub(crate) async fn attach(
 }
 
 /// Undoes `attach` with `Attach::Create`.
-pub(crate) async fn detach(worktree: &Path, branch: &str, commit: &str) {
-    let head = Git::write(worktree).args(["update-ref", "--no-deref", "HEAD", commit]);
+pub(crate) async fn detach(tree: &Tree, branch: &str, commit: &str) {
+    let head = Git::write(tree).args(["update-ref", "--no-deref", "HEAD", commit]);
     if let Err(error) = head.run_patiently().await {
-        tracing::warn!(worktree = %worktree.display(), %error, "could not detach an unfinished worktree");
+        tracing::warn!(worktree = %tree.path().display(), %error, "could not detach an unfinished worktree");
         return;
     }
-    remove_branch(worktree, branch, commit).await;
+    remove_branch(tree, branch, commit).await;
 }
 
-async fn remove_branch(worktree: &Path, branch: &str, commit: &str) {
+async fn remove_branch(tree: &Tree, branch: &str, commit: &str) {
     let full_ref = format!("refs/heads/{branch}");
-    let remove = Git::write(worktree).args(["update-ref", "-d", &full_ref, commit]);
+    let remove = Git::write(tree).args(["update-ref", "-d", &full_ref, commit]);
     if let Err(error) = remove.run_patiently().await {
         tracing::warn!(branch, %error, "could not remove the branch of an unfinished start");
     }

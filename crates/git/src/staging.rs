@@ -4,10 +4,11 @@
 //! always the repository's: `commit -a` and `commit <path>` work on indexes of their own.
 
 use std::ffi::{OsStr, OsString};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use crate::GitError;
 use crate::command::Git;
+use crate::tree::Tree;
+use crate::{GitError, Repo};
 
 /// Where a hook's git finds the index.
 const INDEX: &str = "GIT_INDEX_FILE";
@@ -27,14 +28,14 @@ pub enum FileStanding {
 /// The commit for which a hook runs.
 #[derive(Clone, Debug)]
 pub struct PendingCommit {
-    worktree: PathBuf,
+    tree: Tree,
     index: Option<OsString>,
 }
 
 impl PendingCommit {
     /// The commit in `worktree` that this process was started for.
-    pub fn here(worktree: &Path) -> Self {
-        Self { worktree: worktree.to_owned(), index: std::env::var_os(INDEX) }
+    pub fn here(repo: &Repo, worktree: &Path) -> Result<Self, GitError> {
+        Ok(Self { tree: repo.tree(worktree)?, index: std::env::var_os(INDEX) })
     }
 
     /// Whether only named paths are committed. What is added to such a commit is missing in the index afterwards, as if
@@ -45,8 +46,9 @@ impl PendingCommit {
     }
 
     pub async fn standing(&self, file: &str) -> Result<FileStanding, GitError> {
-        let args = ["status", "--porcelain", "-z", "--no-renames", "--ignored", "-uall", "--", file];
-        let bytes = self.at_index(Git::read(&self.worktree)).args(args).run().await?;
+        let args = ["status", "--porcelain", "-z", "--no-renames", "--ignored", "-uall"];
+        let status = self.at_index(Git::read(&self.tree)).args(args);
+        let bytes = status.args(["--ignore-submodules=dirty", "--", file]).run().await?;
         Ok(match bytes.get(..2) {
             None => FileStanding::Staged,
             Some(b"!!") => FileStanding::Ignored,
@@ -58,7 +60,7 @@ impl PendingCommit {
 
     /// Makes the file, as it is now, part of the commit.
     pub async fn add(&self, file: &str) -> Result<(), GitError> {
-        self.at_index(Git::write(&self.worktree)).args(["add", "--", file]).run().await.map(drop)
+        self.at_index(Git::write(&self.tree)).args(["add", "--", file]).run().await.map(drop)
     }
 
     fn at_index(&self, git: Git) -> Git {

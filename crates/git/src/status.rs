@@ -3,12 +3,13 @@
 //! Invariant: one `git status` tells everything that needs git; whether an operation is in progress is read from the
 //! private git directory, which costs no process.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use forge_types::ConflictOp;
 
 use crate::command::Git;
-use crate::{GitError, admin};
+use crate::tree::Tree;
+use crate::{GitError, Repo, replay};
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WorktreeStatus {
@@ -25,15 +26,29 @@ pub struct WorktreeStatus {
 }
 
 /// Looks at a worktree without changing it. What is uncommitted inside a submodule is the submodule's business.
-pub async fn status(worktree: &Path) -> Result<WorktreeStatus, GitError> {
-    let args = ["status", "--porcelain=v2", "--branch", "-z", "--no-renames", "-unormal"];
-    let bytes = Git::read(worktree).args(args).args(["--ignore-submodules=dirty"]).run().await?;
-    Ok(WorktreeStatus { operation: operation(worktree), ..read(&bytes) })
+pub async fn status(repo: &Repo, worktree: &Path) -> Result<WorktreeStatus, GitError> {
+    look(&repo.tree(worktree)?).await
 }
 
-/// The operation that is in progress in a worktree. A rebase comes first: it is made of cherry-picks.
-pub fn operation(worktree: &Path) -> Option<ConflictOp> {
-    let dir = git_dir(worktree);
+pub(crate) async fn look(tree: &Tree) -> Result<WorktreeStatus, GitError> {
+    let args = ["status", "--porcelain=v2", "--branch", "-z", "--no-renames", "-unormal"];
+    let bytes = Git::read(tree).args(args).args(["--ignore-submodules=dirty"]).run().await?;
+    Ok(WorktreeStatus { operation: operation_in(tree.git_dir()), ..read(&bytes) })
+}
+
+/// The operation that is in progress in a worktree; none in one that is not there.
+pub fn operation(repo: &Repo, worktree: &Path) -> Result<Option<ConflictOp>, GitError> {
+    match worktree.exists() {
+        true => Ok(operation_in(repo.tree(worktree)?.git_dir())),
+        false => Ok(None),
+    }
+}
+
+/// A rebase comes first: it is made of cherry-picks.
+pub(crate) fn operation_in(dir: &Path) -> Option<ConflictOp> {
+    if replay::is_aside(dir) {
+        return Some(ConflictOp::Rebase);
+    }
     let signs = [
         ("rebase-merge", ConflictOp::Rebase),
         ("rebase-apply", ConflictOp::Rebase),
@@ -49,10 +64,6 @@ pub(crate) fn rebased_branch(git_dir: &Path) -> Option<String> {
     let name = |dir: &str| std::fs::read_to_string(git_dir.join(dir).join("head-name")).ok();
     let name = name("rebase-merge").or_else(|| name("rebase-apply"))?;
     name.trim().strip_prefix("refs/heads/").map(str::to_owned)
-}
-
-fn git_dir(worktree: &Path) -> PathBuf {
-    admin::private_dir(worktree).unwrap_or_else(|| worktree.join(".git"))
 }
 
 fn read(bytes: &[u8]) -> WorktreeStatus {

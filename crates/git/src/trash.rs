@@ -119,11 +119,11 @@ async fn verify(item: &Path, note: &ItemNote) -> Result<(), String> {
         return Err(format!("{} no longer points at its snapshot", note.reference));
     }
     let args = ["ls-tree", "-r", "-z", "--full-tree", &note.commit, "work/", "admin/"];
-    let listing = Git::read(repo.common_dir()).args(args).run().await.map_err(text)?;
+    let listing = Git::read(repo.store()).args(args).run().await.map_err(text)?;
     let records: Vec<_> =
         listing.split(|byte| *byte == 0).filter(|r| !r.is_empty()).filter_map(tree_record).collect();
     let oids = records.iter().map(|(_, oid, _)| oid.as_str()).collect::<Vec<_>>().join("\n");
-    let check = Git::read(repo.common_dir()).args(["cat-file", "--batch-check=%(objectsize)"]).input(oids);
+    let check = Git::read(repo.store()).args(["cat-file", "--batch-check=%(objectsize)"]).input(oids);
     let sizes = check.text().await.map_err(text)?;
     let mut kept = BTreeMap::new();
     for ((_, oid, path), size) in records.iter().zip(sizes.lines()) {

@@ -135,3 +135,36 @@ async fn an_attempt_with_uncommitted_work_does_not_land_without_it() {
     assert_eq!(card(&forge, &project).await["commit_error"], Value::Null);
     assert_eq!(git(&repo, &["show", "main:result.txt"]), "work");
 }
+
+/// Takes the worktree's `.git` away and puts a repository in its place whose filter leaves a witness.
+const SWAPS: &str = "mv .git .git-orig; git init -q .; git config filter.ev.clean 'touch ../witness; cat'; \
+    echo '* filter=ev' > .gitattributes; echo work > result.txt";
+
+#[tokio::test]
+async fn an_agent_that_replaces_its_git_directory_has_nothing_run_and_the_work_is_committed_when_it_is_back()
+{
+    let forge = TestForge::start().await;
+    let (project, repo) = forge.project("repo").await;
+    let task = forge.start_with(&project, "SHELL", "t", SWAPS).await;
+    let attempt = &task["task_attempt"];
+    let runs = forge.settled(&text(&attempt["id"])).await;
+    let why = text(&runs[0]["commit_error"]);
+    assert!(why.contains("was replaced") && why.contains("put it back"), "{why}");
+    let path = std::path::PathBuf::from(text(&attempt["worktree_path"]));
+    let status = format!("/api/task-attempts/{}/branch-status", text(&attempt["id"]));
+    let refused = forge.get(&status).await;
+    assert_eq!(refused.status, 409, "{refused:?}");
+    assert!(refused.message().contains("was replaced"), "{refused:?}");
+    let diff = forge.get(&format!("/api/task-attempts/{}/diff", text(&attempt["id"]))).await;
+    assert_eq!(diff.status, 409, "{diff:?}");
+    let witness = path.parent().unwrap().join("witness");
+    assert!(!witness.exists());
+    git(&path, &["status"]);
+    git(&path, &["add", "-A"]);
+    assert!(witness.exists(), "a plain git runs it");
+
+    std::fs::remove_dir_all(path.join(".git")).unwrap();
+    std::fs::rename(path.join(".git-orig"), path.join(".git")).unwrap();
+    assert_eq!(forge.get(&status).await.data()["commits_ahead"], json!(1));
+    assert_committed(&forge, &project, attempt, &repo).await;
+}

@@ -10,7 +10,7 @@ use forge_types::{
 };
 
 use super::queue::Queue;
-use super::verdict::{Verdict, open_conflict};
+use super::verdict::Verdict;
 use crate::beads::{alert_subject, attempt_of};
 use crate::land::RebaseOutcome;
 use crate::{Error, Forge, Result};
@@ -72,7 +72,7 @@ impl Forge {
             if has_change && waits_for_merge(landing, close_on) {
                 return Ok(());
             }
-            if let Some(why) = open_conflict(attempt).await? {
+            if let Some(why) = self.open_conflict(attempt).await? {
                 return self.set_aside(queue, lease, &why, Some(attempt)).await;
             }
             if !has_change && let Some(why) = self.refuse_no_change(queue, lease, attempt).await? {

@@ -98,7 +98,8 @@ impl Forge {
             return Ok(None);
         }
         let place = place_of(attempt);
-        if place.join(".git").exists() && forge_git::is_dirty(&place).await? {
+        let repo = self.repo(&self.project(attempt.project_id).await?).await?;
+        if place.join(".git").exists() && forge_git::is_dirty(&repo, &place).await? {
             let why =
                 format!("no changes: what the agent left in {} could not be committed", place.display());
             return Ok(Some(why));
@@ -127,27 +128,28 @@ impl Forge {
         Ok(matches!(bead.status(), Status::Closed | Status::Tombstone)
             || settings.fleet.no_change_ok.iter().any(|known| known.eq_ignore_ascii_case(kind)))
     }
-}
 
-/// What a merge or a rebase stopped at, if one has.
-pub(crate) async fn open_conflict(attempt: &Attempt) -> Result<Option<String>> {
-    let place = place_of(attempt);
-    if !place.join(".git").exists() {
-        return Ok(None);
+    /// What a merge or a rebase stopped at, if one has.
+    pub(crate) async fn open_conflict(&self, attempt: &Attempt) -> Result<Option<String>> {
+        let place = place_of(attempt);
+        if !place.join(".git").exists() {
+            return Ok(None);
+        }
+        let repo = self.repo(&self.project(attempt.project_id).await?).await?;
+        let status = forge_git::status(&repo, &place).await?;
+        if status.operation.is_none() && status.conflicted.is_empty() {
+            return Ok(None);
+        }
+        let what = match status.operation {
+            Some(operation) => format!("a {} has stopped", operation.command()),
+            None => "conflicts are open".to_owned(),
+        };
+        let files = match status.conflicted.is_empty() {
+            true => String::new(),
+            false => format!(" at {}", status.conflicted.join(", ")),
+        };
+        Ok(Some(format!("{what}{files} in {}; finish or abort it", place.display())))
     }
-    let status = forge_git::status(&place).await?;
-    if status.operation.is_none() && status.conflicted.is_empty() {
-        return Ok(None);
-    }
-    let what = match status.operation {
-        Some(operation) => format!("a {} has stopped", operation.command()),
-        None => "conflicts are open".to_owned(),
-    };
-    let files = match status.conflicted.is_empty() {
-        true => String::new(),
-        false => format!(" at {}", status.conflicted.join(", ")),
-    };
-    Ok(Some(format!("{what}{files} in {}; finish or abort it", place.display())))
 }
 
 /// What a run that failed is remembered by.

@@ -44,12 +44,12 @@ async fn a_reset_saves_uncommitted_work_first() {
     let (id, w) = f.start("reset").await;
     git(&w.path, &["commit", "-q", "--allow-empty", "-m", "later"]);
     write(&w.path.join("a.txt"), "precious");
-    let kept = reset_hard(&f.repo, &w.path, owner(id), &w.head).await.unwrap().unwrap();
+    let kept = reset_hard(&f.repo, &w.path, owner(id), &w.branch, &w.head).await.unwrap().unwrap();
     assert_eq!(kept.reference, format!("refs/forge/keep/{id}/1"));
-    assert!(!is_dirty(&w.path).await.unwrap());
+    assert!(!is_dirty(&f.repo, &w.path).await.unwrap());
     assert_eq!(git(&w.path, &["rev-parse", "HEAD"]), w.head);
     assert_eq!(git(&f.project(), &["show", &format!("{}:work/a.txt", kept.commit)]), "precious");
-    assert_eq!(reset_hard(&f.repo, &w.path, owner(id), &w.head).await.unwrap(), None);
+    assert_eq!(reset_hard(&f.repo, &w.path, owner(id), &w.branch, &w.head).await.unwrap(), None);
     std::fs::rename(&w.path, f.dir.path().join("aside")).unwrap();
     restore(&f.repo, &f.base, owner(id), &w.path).await.unwrap();
     assert_eq!(read(&w.path.join("a.txt")), "precious");

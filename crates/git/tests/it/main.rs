@@ -7,6 +7,7 @@ mod copies;
 mod diffs;
 mod fixture;
 mod merges;
+mod plants;
 mod pulls;
 mod pushes;
 mod rebases;

@@ -39,7 +39,7 @@ async fn local_commits_are_put_on_top_of_the_remote_ones() {
     write(&f.project().join("untracked.txt"), "u");
     assert_eq!(pull(&f).await, Pulled::Done { from: "origin/main".into() });
     assert_eq!(git(&f.project(), &["log", "--format=%s"]), "mine\ntheirs\nfirst");
-    let state = checkout_state(&f.project()).await.unwrap();
+    let state = checkout_state(&f.repo).await.unwrap();
     assert_eq!(state.branch.as_deref(), Some("main"));
     assert_eq!(state.upstream.as_deref(), Some("origin/main"));
     assert_eq!((state.changed_count, state.untracked_count), (0, 1));

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use forge_core::genie;
-use forge_git::{FileStanding, PendingCommit};
+use forge_git::{FileStanding, PendingCommit, Repo};
 use forge_types::Millis;
 
 use crate::command::serve;
@@ -65,7 +65,7 @@ async fn link(here: &Path) -> Result<Linked> {
     if genie::mentions(&text, &linkage.id, linkage.prefix()) {
         return Ok(Linked::NothingToDo);
     }
-    let commit = PendingCommit::here(&top);
+    let commit = PendingCommit::here(&Repo::open(&top).await?, &top)?;
     let standing = commit.standing(genie::STATE_FILE).await?;
     // The next whole commit can have it.
     if commit.is_partial() || standing == FileStanding::Unmerged {

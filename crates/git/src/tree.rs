@@ -1,0 +1,222 @@
+//! The directories that a git works on, named by Forge and never looked for.
+//!
+//! Owns: the proof that a worktree is the one its repository knows. An agent writes what it likes into its worktree and
+//! into the private git directory, so both are read as text and believed only where they agree with each other and with
+//! the repository.
+//! Invariant: whoever has a [`Tree`] has directories of the repository itself, so git reads its configuration, and with it
+//! the programs that it may start, from nowhere else.
+
+use std::ffi::OsStr;
+use std::fs::{DirEntry, File};
+use std::io::Read;
+use std::os::unix::fs::FileTypeExt;
+use std::path::{Path, PathBuf};
+
+use crate::{GitError, Repo};
+
+/// More than any pointer or any harmless configuration has.
+const TEXT_MAX_BYTES: u64 = 64 << 10;
+
+/// The keys that a worktree may configure for itself: none of them names a program, a file or another repository.
+const HARMLESS: &[&str] = &[
+    "core.sparsecheckout",
+    "core.sparsecheckoutcone",
+    "index.sparse",
+    "core.autocrlf",
+    "core.eol",
+    "core.filemode",
+    "user.name",
+    "user.email",
+];
+
+/// A checkout, or a repository without one.
+#[derive(Clone, Debug)]
+pub(crate) struct Tree {
+    path: PathBuf,
+    git_dir: PathBuf,
+    kind: Kind,
+}
+
+#[derive(Clone, Debug)]
+enum Kind {
+    /// The repository's own git directory, with a checkout beside it.
+    Main,
+    /// The same without the checkout.
+    Store,
+    Linked {
+        common_dir: PathBuf,
+    },
+}
+
+impl Tree {
+    pub fn main(path: &Path, common_dir: &Path) -> Self {
+        let kind = if path == common_dir { Kind::Store } else { Kind::Main };
+        Self { path: path.to_owned(), git_dir: common_dir.to_owned(), kind }
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Where HEAD, the index and a stopped operation are.
+    pub fn git_dir(&self) -> &Path {
+        &self.git_dir
+    }
+
+    /// The private git directory of a linked worktree.
+    pub fn private_dir(&self) -> Option<&Path> {
+        matches!(self.kind, Kind::Linked { .. }).then_some(&self.git_dir)
+    }
+
+    /// What tells git its directories.
+    pub fn pins(&self) -> Vec<(&'static str, &OsStr)> {
+        let git_dir = ("GIT_DIR", self.git_dir.as_os_str());
+        let work_tree = ("GIT_WORK_TREE", self.path.as_os_str());
+        match &self.kind {
+            Kind::Main => vec![git_dir, work_tree],
+            // Without it the current directory would be taken for the checkout.
+            Kind::Store => vec![git_dir, ("GIT_IMPLICIT_WORK_TREE", OsStr::new("0"))],
+            Kind::Linked { common_dir } => {
+                vec![git_dir, work_tree, ("GIT_COMMON_DIR", common_dir.as_os_str())]
+            }
+        }
+    }
+}
+
+impl Repo {
+    /// The checkout at `path`, once it is proven to be one of this repository's.
+    pub(crate) fn tree(&self, path: &Path) -> Result<Tree, GitError> {
+        let real = std::fs::canonicalize(path).map_err(|_| GitError::NoRepository(path.to_owned()))?;
+        if real == self.path() {
+            return Ok(self.main().clone());
+        }
+        let git_dir = self.entry(path)?;
+        let replaced = |reason: String| GitError::Replaced { path: path.to_owned(), reason };
+        let named = |name: &str| -> Result<PathBuf, GitError> {
+            let text = read_text(&git_dir.join(name)).map_err(&replaced)?;
+            Ok(git_dir.join(text.trim_end_matches('\n')))
+        };
+        let back = named("gitdir")?;
+        let is_back = back.file_name() == Some(OsStr::new(".git"))
+            && back.parent().and_then(|top| std::fs::canonicalize(top).ok()).as_deref() == Some(&real);
+        if !is_back {
+            return Err(replaced(format!("{} belongs to {}", git_dir.display(), back.display())));
+        }
+        let common = named("commondir")?;
+        if std::fs::canonicalize(&common).ok().as_deref() != Some(self.common_dir()) {
+            let file = git_dir.join("commondir");
+            return Err(replaced(format!("{} leads to {}", file.display(), common.display())));
+        }
+        refuse_traps(&git_dir).and_then(|()| self.refuse_configuration(&git_dir)).map_err(replaced)?;
+        Ok(self.linked(&real, git_dir))
+    }
+
+    /// A worktree that Forge has just made, so that both directories are known.
+    pub(crate) fn linked(&self, path: &Path, git_dir: PathBuf) -> Tree {
+        Tree {
+            path: path.to_owned(),
+            git_dir,
+            kind: Kind::Linked { common_dir: self.common_dir().to_owned() },
+        }
+    }
+
+    /// The private git directory that the worktree at `path` names, which lies where this repository has them.
+    pub(crate) fn entry(&self, path: &Path) -> Result<PathBuf, GitError> {
+        let replaced = |reason: String| GitError::Replaced { path: path.to_owned(), reason };
+        let pointer = path.join(".git");
+        let text = read_text(&pointer).map_err(&replaced)?;
+        let target = text.strip_prefix("gitdir:").map(str::trim).unwrap_or_default();
+        let dir = std::fs::canonicalize(path.join(target)).ok();
+        dir.filter(|dir| dir.parent() == Some(&self.common_dir().join("worktrees"))).ok_or_else(|| {
+            let (file, places) = (pointer.display(), self.common_dir().join("worktrees"));
+            replaced(format!("{file} names '{target}', which is no worktree's in {}", places.display()))
+        })
+    }
+
+    /// Git reads `config.worktree` where the repository allows it, and a key of it may be a program.
+    fn refuse_configuration(&self, git_dir: &Path) -> Result<(), String> {
+        let file = git_dir.join("config.worktree");
+        if std::fs::symlink_metadata(&file).is_err() {
+            return Ok(());
+        }
+        let config = std::fs::read_to_string(self.common_dir().join("config")).unwrap_or_default();
+        if !config.to_ascii_lowercase().contains("worktreeconfig") {
+            return Ok(());
+        }
+        match strange_setting(&read_text(&file)?) {
+            None => Ok(()),
+            Some(line) => Err(format!("{} has '{line}'; allowed: {}", file.display(), HARMLESS.join(", "))),
+        }
+    }
+}
+
+/// Git follows a link where it writes a message or a reflog, and so would write into a file of somebody else; at a pipe it
+/// would wait.
+fn refuse_traps(git_dir: &Path) -> Result<(), String> {
+    let is_trap = |entry: &DirEntry| entry.file_type().is_ok_and(|kind| kind.is_symlink() || kind.is_fifo());
+    let trap = |dir: &Path| std::fs::read_dir(dir).ok()?.flatten().find(is_trap);
+    match trap(git_dir).or_else(|| trap(&git_dir.join("logs"))) {
+        Some(entry) => Err(format!("{} is a symbolic link or a pipe", entry.path().display())),
+        None => Ok(()),
+    }
+}
+
+/// A regular file, whole, if it is a small one.
+pub(crate) fn read_text(file: &Path) -> Result<String, String> {
+    let told = |error: std::io::Error| format!("{}: {error}", file.display());
+    let kind = std::fs::symlink_metadata(file).map_err(told)?;
+    if !kind.is_file() {
+        return Err(format!("{} is not a regular file", file.display()));
+    }
+    let mut text = String::new();
+    let read = File::open(file).and_then(|file| file.take(TEXT_MAX_BYTES + 1).read_to_string(&mut text));
+    match read.map_err(told)? as u64 > TEXT_MAX_BYTES {
+        true => Err(format!("{} has more than {TEXT_MAX_BYTES} bytes", file.display())),
+        false => Ok(text),
+    }
+}
+
+/// The first line that is more than a comment, a plain section or a harmless key.
+fn strange_setting(text: &str) -> Option<&str> {
+    let mut section = "";
+    text.lines().map(str::trim).find(|line| {
+        if line.is_empty() || line.starts_with(['#', ';']) {
+            return false;
+        }
+        if let Some(name) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+            section = name;
+            return !name.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        }
+        let (key, value) =
+            line.split_once('=').map_or((*line, ""), |(key, value)| (key.trim(), value.trim()));
+        let key = format!("{section}.{key}").to_ascii_lowercase();
+        let harmless = HARMLESS.contains(&key.as_str()) || (key == "core.bare" && value == "false");
+        // A line that goes on could hide the next one.
+        !harmless || line.ends_with('\\')
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::strange_setting;
+
+    #[test]
+    fn a_worktree_configures_nothing_but_harmless_keys() {
+        for text in ["", "# x\n", "[core]\n\tsparseCheckout = true\n\tbare = false\n[index]\nsparse=true\n"] {
+            assert_eq!(strange_setting(text), None, "{text:?}");
+        }
+        for text in [
+            "[core]\n\thooksPath = /x\n",
+            "[core]\n\tbare = true\n",
+            "[core] fsmonitor = /x\n",
+            "[filter \"x\"]\n\tclean = /x\n",
+            "[include]\n\tpath = /x\n",
+            "[core]\n\teol = lf \\\n\thooksPath = /x\n",
+            "[core]\n\teol = lf\n\tfsmonitor\n",
+            "hooksPath = /x\n",
+            "[core]\r\thooksPath = /x\n",
+        ] {
+            assert!(strange_setting(text).is_some(), "{text:?}");
+        }
+    }
+}
