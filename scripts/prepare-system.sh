@@ -47,15 +47,18 @@ if [ ${#problems[@]} -gt 0 ]; then
   exit 1
 fi
 
-# `prepare-system.sh tests`: also what only tests need. Chromium shows the page; gh is a client of code hosts that we did
-# not write, and without it one test skips itself.
+# `prepare-system.sh tests`: also what only tests need. Chromium shows the page; gh is a client of code hosts and git-lfs
+# one of git's that we did not write, and without them their tests skip themselves.
 has_browser() { [ -n "${CHROMIUM:-}" ] || has chromium || has chromium-browser || has google-chrome; }
 if [ "${1:-}" = tests ]; then
   wanted=()
   has gh || wanted+=(gh)
+  has git-lfs || wanted+=(git-lfs)
   has_browser || wanted+=(chromium)
   if [ ${#wanted[@]} -gt 0 ] && may_install; then install "${wanted[@]}" || true; fi
-  has gh || echo "forge: gh is missing; the test that uses it is skipped" >&2
+  for program in gh git-lfs; do
+    has "$program" || echo "forge: $program is missing; the test that uses it is skipped" >&2
+  done
   if ! has_browser; then
     echo "forge: Chromium is missing, and the tests of the page need it. Install it, e.g.: sudo apt-get install chromium" >&2
     exit 1

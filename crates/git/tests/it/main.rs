@@ -6,6 +6,7 @@ mod commits;
 mod copies;
 mod diffs;
 mod fixture;
+mod lfs;
 mod merges;
 mod plants;
 mod pulls;
