@@ -29,6 +29,10 @@ enum Boot {
 
 impl Forge {
     pub(crate) async fn recover(&self) -> Result<()> {
+        // Before anything runs: from then on an agent's own word does not count.
+        if let Err(error) = forge_git::take_over(&self.0.base).await {
+            tracing::warn!(%error, "the owners of worktrees of an earlier version are not all written down");
+        }
         let drafts = self.release_drafts().await?;
         let (waiting, living): (Vec<Run>, Vec<Run>) =
             self.0.store.open_runs().await?.into_iter().partition(|run| run.phase == RunPhase::Queued);

@@ -52,7 +52,7 @@ fn point_back(git_dir: &Path, worktree: &Path) -> Result<(), GitError> {
     let pointer = worktree.join(".git");
     match std::fs::read(&pointer) {
         Ok(bytes) if bytes == back => Ok(()),
-        _ => std::fs::write(&pointer, &back).map_err(GitError::io(&pointer)),
+        _ => write_whole(&pointer, &back),
     }
 }
 
@@ -136,13 +136,14 @@ pub(crate) fn real_place(path: &Path) -> PathBuf {
     }
 }
 
-/// Writes beside the target and renames.
+/// Writes beside the target and renames; a link that lies at either place is not followed.
 pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), GitError> {
     let mut beside = path.as_os_str().to_owned();
     beside.push(".forge-new");
     let beside = PathBuf::from(beside);
     let write = || -> std::io::Result<()> {
-        let mut file = std::fs::File::create(&beside)?;
+        let _ = std::fs::remove_file(&beside);
+        let mut file = std::fs::File::create_new(&beside)?;
         file.write_all(bytes)?;
         std::fs::rename(&beside, path)
     };

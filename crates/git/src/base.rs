@@ -1,7 +1,7 @@
 //! Where the worktrees of one installation live.
 //!
-//! Owns: the layout `<base>/<name>`, `<base>/.forge-spare/…`, `<base>/.forge-trash/…` (one file system, so that moves are
-//! renames) and the list of spares that are ready to be claimed.
+//! Owns: the layout `<base>/<name>`, `<base>/.forge-spare/…`, `<base>/.forge-trash/…`, `<base>/.forge-owners/…` (one file
+//! system, so that moves are renames) and the list of spares that are ready to be claimed.
 //! Invariant: a spare handed out is no longer in the list. Several installations may share a base.
 
 use std::collections::{HashMap, HashSet};
@@ -12,6 +12,7 @@ use crate::{GitError, Mark, Repo, admin, mark};
 
 const SPARE_DIR: &str = ".forge-spare";
 const TRASH_DIR: &str = ".forge-trash";
+const OWNERS_DIR: &str = ".forge-owners";
 
 #[derive(Clone)]
 pub struct WorktreeBase(Arc<Inner>);
@@ -51,6 +52,10 @@ impl WorktreeBase {
 
     pub(crate) fn trash_dir(&self) -> PathBuf {
         self.0.path.join(TRASH_DIR)
+    }
+
+    pub(crate) fn owners_dir(&self) -> PathBuf {
+        self.0.path.join(OWNERS_DIR)
     }
 
     fn busy(&self) -> MutexGuard<'_, HashSet<PathBuf>> {
@@ -121,10 +126,11 @@ pub async fn list(base: &WorktreeBase) -> Result<Vec<Listed>, GitError> {
     let base = base.clone();
     let work = move || {
         let mut found = directories(base.path())?;
-        found.retain(|path| !path.ends_with(SPARE_DIR) && !path.ends_with(TRASH_DIR));
+        found.retain(|path| ![SPARE_DIR, TRASH_DIR, OWNERS_DIR].iter().any(|own| path.ends_with(own)));
         found.extend(directories(&base.spare_dir())?);
         let listed = found.into_iter().map(|path| {
-            let mark = admin::private_dir(&path).and_then(|git_dir| mark::read(&git_dir).ok().flatten());
+            let mark =
+                admin::private_dir(&path).and_then(|git_dir| mark::read(&base, &git_dir).ok().flatten());
             Listed { path, mark }
         });
         Ok(listed.collect())

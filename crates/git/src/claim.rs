@@ -124,7 +124,7 @@ async fn take_name(
             repo: repo.path().to_string_lossy().into_owned(),
             task: naming.task().cloned(),
         };
-        match spare::settle(spare, &mark, &to) {
+        match spare::settle(base, spare, &mark, &to) {
             Ok(()) => {}
             Err(GitError::Exists(_)) => continue,
             Err(error) => return Err(unsettle(spare, &to, error)),

@@ -52,7 +52,7 @@ pub async fn ensure(
     let mark = Mark { installation, owner, branch: branch_name, repo: repo_path, task };
     let tree = repo.linked(&real, spare.git_dir.clone());
     let settled = async {
-        spare::settle(&spare, &mark, &real)?;
+        spare::settle(base, &spare, &mark, &real)?;
         spare::attach(&tree, branch, &commit, Attach::Existing).await.map_err(|failure| match failure {
             AttachFailure::Other(error) => error,
             AttachFailure::Taken => GitError::Busy(format!("'{branch}' changed meanwhile: try again")),
@@ -79,7 +79,7 @@ async fn refill(
     path: &Path,
     git_dir: &Path,
 ) -> Result<(), GitError> {
-    match mark::read(git_dir)? {
+    match mark::read(base, git_dir)? {
         Some(mark) if mark.installation == base.installation() && mark.owner == owner => {}
         _ => return Err(GitError::stranger(path, "git knows it as a worktree of somebody else")),
     }
@@ -175,7 +175,8 @@ pub async fn retire_cut_off(
 /// Finishes the move of a worktree that this owner's claim left half moved.
 fn mend(base: &WorktreeBase, owner: Owner, path: &Path) -> Result<(), GitError> {
     let is_ours = |mark: Mark| mark.installation == base.installation() && mark.owner == owner;
-    match admin::private_dir(path).and_then(|dir| mark::read(&dir).ok().flatten()).is_some_and(is_ours) {
+    match admin::private_dir(path).and_then(|dir| mark::read(base, &dir).ok().flatten()).is_some_and(is_ours)
+    {
         true => admin::reconnect(path),
         false => Ok(()),
     }

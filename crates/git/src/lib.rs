@@ -66,7 +66,7 @@ pub use error::GitError;
 pub use file::{read_committed_file, read_worktree_file};
 pub use history::is_object_id;
 pub use hook::{Hook, HookState, linked_worktree};
-pub use mark::{Mark, MarkedTask, Owner, Whoami, whoami};
+pub use mark::{Mark, MarkedTask, Owner, Whoami, take_over, whoami};
 pub use merge::{Merged, landed, squash_merge};
 pub use network::Credential;
 pub use patch::{Patch, PatchScope, patch_between, patch_commit, patch_worktree};

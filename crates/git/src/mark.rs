@@ -1,6 +1,8 @@
 //! The ownership mark of a worktree.
 //!
-//! Owns: `forge-owner.json` and `forge-attempt` in the worktree's private git directory.
+//! Owns: `<base>/.forge-owners/<id>.json`, which decides whose a worktree is, and its copies `forge-owner.json` and
+//! `forge-attempt` in the private git directory of that id, which hooks and `forge whoami` read. An agent can write the
+//! copies, so they decide only where there is nothing else: in worktrees of earlier versions, until [`take_over`].
 //! Invariant: the mark holds the installation and the full id, and it is written before the branch exists, so whatever
 //! a crash leaves behind can be told from a stranger's directory. Reading it needs no server and no `git`.
 
@@ -73,26 +75,76 @@ pub fn whoami(start: &Path) -> Result<Option<Whoami>, GitError> {
         }
         // The first `.git` decides: a repository nested in a worktree is not the worktree.
         let Some(git_dir) = admin::private_dir(dir) else { return Ok(None) };
-        let mark = read(&git_dir)?;
+        let mark = read_copy(&git_dir)?;
         return Ok(mark.map(|mark| Whoami { mark, worktree: dir.to_owned(), git_dir }));
     }
     Ok(None)
 }
 
-/// The mark in a private git directory; an unreadable one counts as a stranger's.
-pub(crate) fn read(git_dir: &Path) -> Result<Option<Mark>, GitError> {
-    let path = git_dir.join(MARK_FILE);
-    match std::fs::read(&path) {
-        Ok(bytes) => Ok(serde_json::from_slice(&bytes).ok()),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(GitError::io(&path)(error)),
+/// Whose the worktree with this private git directory is; an unreadable mark counts as a stranger's.
+pub(crate) fn read(base: &WorktreeBase, git_dir: &Path) -> Result<Option<Mark>, GitError> {
+    match read_bytes(&place(base, git_dir))? {
+        Some(bytes) => Ok(serde_json::from_slice(&bytes).ok()),
+        None => read_copy(git_dir),
     }
 }
 
-pub(crate) fn write(git_dir: &Path, mark: &Mark) -> Result<(), GitError> {
+/// The mark in a private git directory.
+pub(crate) fn read_copy(git_dir: &Path) -> Result<Option<Mark>, GitError> {
+    Ok(read_bytes(&git_dir.join(MARK_FILE))?.and_then(|bytes| serde_json::from_slice(&bytes).ok()))
+}
+
+fn read_bytes(path: &Path) -> Result<Option<Vec<u8>>, GitError> {
+    match std::fs::read(path) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(GitError::io(path)(error)),
+    }
+}
+
+/// Where no agent writes.
+fn place(base: &WorktreeBase, git_dir: &Path) -> PathBuf {
+    let mut name = git_dir.file_name().unwrap_or_default().to_owned();
+    name.push(".json");
+    base.owners_dir().join(name)
+}
+
+fn json(mark: &Mark, path: &Path) -> Result<Vec<u8>, GitError> {
+    serde_json::to_vec(mark).map_err(|error| GitError::io(path)(error.into()))
+}
+
+/// Marks the worktree with this private git directory, which is in its place.
+pub(crate) fn write(base: &WorktreeBase, git_dir: &Path, mark: &Mark) -> Result<(), GitError> {
+    let (dir, path) = (base.owners_dir(), place(base, git_dir));
+    std::fs::create_dir_all(&dir).map_err(GitError::io(&dir))?;
+    admin::write_whole(&path, &json(mark, &path)?)?;
+    write_copy(git_dir, mark)
+}
+
+/// Forgets whose a private git directory was that is no more.
+pub(crate) fn forget(base: &WorktreeBase, git_dir: &Path) -> Result<(), GitError> {
+    let path = place(base, git_dir);
+    match std::fs::remove_file(&path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(GitError::io(&path)(error)),
+        _ => Ok(()),
+    }
+}
+
+/// Keeps the marks of worktrees that an earlier version made where no agent writes from now on.
+pub async fn take_over(base: &WorktreeBase) -> Result<(), GitError> {
+    for listed in crate::list(base).await? {
+        let Some(git_dir) = admin::private_dir(&listed.path) else { continue };
+        let ours = listed.mark.filter(|mark| mark.installation == base.installation());
+        if let Some(mark) = ours.filter(|_| !place(base, &git_dir).exists()) {
+            write(base, &git_dir, &mark)?;
+        }
+    }
+    Ok(())
+}
+
+pub(crate) fn write_copy(git_dir: &Path, mark: &Mark) -> Result<(), GitError> {
     let path = git_dir.join(MARK_FILE);
-    let json = serde_json::to_vec(mark).map_err(|error| GitError::io(&path)(error.into()))?;
-    admin::write_whole(&path, &json)?;
+    admin::write_whole(&path, &json(mark, &path)?)?;
     let id_path = git_dir.join(ID_FILE);
     match mark.owner {
         Owner::Spare => match std::fs::remove_file(&id_path) {
@@ -131,7 +183,7 @@ pub(crate) fn prove(
     if admin::worktree_of(&real_git_dir).as_deref() != Some(real.as_path()) {
         return Err(stranger("git knows that worktree at another path"));
     }
-    match read(&real_git_dir)? {
+    match read(base, &real_git_dir)? {
         None => Err(stranger("it has no ownership mark")),
         Some(mark) if mark.installation != base.installation() => {
             Err(stranger("another installation owns it"))

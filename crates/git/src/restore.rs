@@ -17,7 +17,7 @@ use crate::keep::{self, Meta};
 use crate::retire::{ADMIN_DIR, ITEM_FILE, ItemNote, TREE_DIR, copy_dir};
 use crate::session::Session;
 use crate::snapshot::{from_text, to_text, unescape};
-use crate::{GitError, Owner, Repo, WorktreeBase, admin, mark, platform, trash};
+use crate::{GitError, Mark, Owner, Repo, WorktreeBase, admin, mark, platform, spare, trash};
 
 const MAX_LINK_BYTES: u64 = 64 << 10;
 
@@ -55,7 +55,7 @@ pub async fn restore(
     }
     if let Some((item, note)) = trash::newest(repo, base, owner)? {
         let meta = read_meta(repo, &note.commit).await?;
-        from_trash(repo, &item, &note, &real).await?;
+        from_trash(repo, base, &item, &note, &real).await?;
         ensure_branch(repo, &meta).await?;
         let branch = meta.branch;
         return Ok(Restored { path: path.to_owned(), source: Source::Trash, branch, missing: Vec::new() });
@@ -70,25 +70,34 @@ pub async fn restore(
     Ok(Restored { path: path.to_owned(), source: Source::Keep, branch: meta.branch, missing })
 }
 
-async fn from_trash(repo: &Repo, item: &Path, note: &ItemNote, to: &Path) -> Result<(), GitError> {
+async fn from_trash(
+    repo: &Repo,
+    base: &WorktreeBase,
+    item: &Path,
+    note: &ItemNote,
+    to: &Path,
+) -> Result<(), GitError> {
     let _writing = repo.writing().await;
-    let (repo, item, to, wanted) = (repo.clone(), item.to_owned(), to.to_owned(), note.git_dir.clone());
+    let (repo, base, item, to) = (repo.clone(), base.clone(), item.to_owned(), to.to_owned());
+    let wanted = note.git_dir.clone();
     let (owner, original) = (note.owner, note.original.clone());
     blocking(move || {
         // A crash while retiring may have left the private directory itself.
-        let left = admin::registered(&repo, &original).filter(|dir| belongs(dir, owner));
+        let left = admin::registered(&repo, &original).filter(|dir| belongs(&base, dir, owner));
         let git_dir = match &left {
             Some(dir) => dir.clone(),
             None => {
                 Draft::new(&repo, |dir| copy_dir(&item.join(ADMIN_DIR), dir))?.publish(&repo, &wanted, &to)?
             }
         };
-        if let Err(error) = platform::rename_new(&item.join(TREE_DIR), &to) {
+        let moved = mark_again(&repo, &base, &git_dir, owner)
+            .and_then(|()| platform::rename_new(&item.join(TREE_DIR), &to).map_err(GitError::io(&to)));
+        if let Err(error) = moved {
             if left.is_none() {
                 // Only the copy that was just made goes.
-                let _ = admin::withdraw(&repo, &git_dir);
+                let _ = admin::withdraw(&repo, &git_dir).and_then(|()| mark::forget(&base, &git_dir));
             }
-            return Err(GitError::io(&to)(error));
+            return Err(error);
         }
         admin::connect(&git_dir, &to)?;
         // What is left of the item is a copy of what is in use again.
@@ -100,8 +109,15 @@ async fn from_trash(repo: &Repo, item: &Path, note: &ItemNote, to: &Path) -> Res
     .await
 }
 
-fn belongs(git_dir: &Path, owner: Owner) -> bool {
-    mark::read(git_dir).is_ok_and(|mark| mark.is_some_and(|mark| mark.owner == owner))
+/// Marks a private git directory that is back. Whose it is comes from what Forge wrote itself; the rest is for people.
+fn mark_again(repo: &Repo, base: &WorktreeBase, git_dir: &Path, owner: Owner) -> Result<(), GitError> {
+    let copy = mark::read_copy(git_dir)?.unwrap_or_else(|| spare::spare_mark(repo, base));
+    let repo = repo.path().to_string_lossy().into_owned();
+    mark::write(base, git_dir, &Mark { installation: base.installation().to_owned(), owner, repo, ..copy })
+}
+
+fn belongs(base: &WorktreeBase, git_dir: &Path, owner: Owner) -> bool {
+    mark::read(base, git_dir).is_ok_and(|mark| mark.is_some_and(|mark| mark.owner == owner))
 }
 
 pub(crate) async fn read_meta(repo: &Repo, commit: &str) -> Result<Meta, GitError> {
@@ -226,18 +242,19 @@ async fn place(
     let wanted = to_text(from_text(wanted).as_os_str().as_bytes());
     blocking(move || {
         let draft = Draft::new(&repo, |dir| copy_dir(&building.join("admin"), dir))?;
-        let mark = mark::read(draft.path())?.filter(|mark| mark.owner == owner);
+        let mark = mark::read_copy(draft.path())?.filter(|mark| mark.owner == owner);
         if mark.is_none_or(|mark| mark.installation != base.installation()) {
             return Err(GitError::stranger(&to, "the snapshot was made by another installation"));
         }
         let git_dir = draft.publish(&repo, &wanted, &to)?;
         let settle = || -> Result<(), GitError> {
+            mark_again(&repo, &base, &git_dir, owner)?;
             platform::rename_new(&building.join("work"), &to).map_err(GitError::io(&to))?;
             admin::connect(&git_dir, &to)
         };
         settle().inspect_err(|_| {
             // Only the copy that was just made goes.
-            let _ = admin::withdraw(&repo, &git_dir);
+            let _ = admin::withdraw(&repo, &git_dir).and_then(|()| mark::forget(&base, &git_dir));
         })
     })
     .await

@@ -81,12 +81,12 @@ fn move_in(item: &Path, note: &ItemNote, git_dir: &Path, path: &Path) -> Result<
 
 /// Removes the private directory of a worktree that is in the trash, and no other.
 fn forget(repo: &Repo, base: &WorktreeBase, owner: Owner, git_dir: &Path) -> Result<(), GitError> {
-    let ours = mark::read(git_dir)?
+    let ours = mark::read(base, git_dir)?
         .is_some_and(|mark| mark.owner == owner && mark.installation == base.installation());
     let inside = git_dir.parent() == Some(&repo.common_dir().join("worktrees"));
     let gone = admin::worktree_of(git_dir).is_some_and(|worktree| !worktree.exists());
     match ours && inside && gone {
-        true => admin::withdraw(repo, git_dir),
+        true => admin::withdraw(repo, git_dir).and_then(|()| mark::forget(base, git_dir)),
         false => Ok(()),
     }
 }

@@ -46,7 +46,7 @@ async fn fill_in(repo: &Repo, base: &WorktreeBase, commit: &str, path: &Path) ->
     let git_dir = register(repo, base, commit, path).await?;
     let _permit = repo.checking_out().await;
     if let Err(error) = check_out(repo, &repo.linked(path, git_dir.clone()), Some("-f"), commit).await {
-        drop_empty(repo, path, &git_dir);
+        drop_empty(repo, base, path, &git_dir);
         return Err(error);
     }
     Ok(Spare { path: path.to_owned(), git_dir, commit: commit.to_owned() })
@@ -81,30 +81,32 @@ async fn register(repo: &Repo, base: &WorktreeBase, commit: &str, path: &Path) -
             .run_patiently()
             .await?;
         let git_dir = repo.entry(path)?;
-        mark::write(&git_dir, &mark)?;
+        mark::write(base, &git_dir, &mark)?;
         return Ok(git_dir);
     }
-    let (repo, path, head) = (repo.clone(), path.to_owned(), format!("{commit}\n"));
+    let (repo, base, path, head) = (repo.clone(), base.clone(), path.to_owned(), format!("{commit}\n"));
     blocking(move || {
         std::fs::create_dir(&path).map_err(GitError::io(&path))?;
         let draft = Draft::new(&repo, |dir| {
             std::fs::create_dir(dir).map_err(GitError::io(dir))?;
             admin::write_whole(&dir.join("HEAD"), head.as_bytes())?;
             admin::write_whole(&dir.join("commondir"), b"../..\n")?;
-            mark::write(dir, &mark)
+            mark::write_copy(dir, &mark)
         })?;
         let wanted = path.file_name().unwrap_or_default().to_string_lossy();
-        draft.publish(&repo, &wanted, &path)
+        let git_dir = draft.publish(&repo, &wanted, &path)?;
+        mark::write(&base, &git_dir, &mark)?;
+        Ok(git_dir)
     })
     .await
 }
 
 /// Takes back a worktree in which nothing was checked out; one that holds a single file is left for later.
-fn drop_empty(repo: &Repo, path: &Path, git_dir: &Path) {
+fn drop_empty(repo: &Repo, base: &WorktreeBase, path: &Path, git_dir: &Path) {
     let empty = std::fs::read_dir(path)
         .is_ok_and(|mut entries| entries.all(|entry| entry.is_ok_and(|entry| entry.file_name() == ".git")));
     if empty && std::fs::remove_file(path.join(".git")).is_ok() && std::fs::remove_dir(path).is_ok() {
-        let _ = admin::withdraw(repo, git_dir);
+        let _ = admin::withdraw(repo, git_dir).and_then(|()| mark::forget(base, git_dir));
     }
 }
 
@@ -129,8 +131,8 @@ pub(crate) fn spare_mark(repo: &Repo, base: &WorktreeBase) -> Mark {
 }
 
 /// Marks the spare and moves it to `to`; `Exists` when something is there already.
-pub(crate) fn settle(spare: &Spare, mark: &Mark, to: &Path) -> Result<(), GitError> {
-    mark::write(&spare.git_dir, mark)?;
+pub(crate) fn settle(base: &WorktreeBase, spare: &Spare, mark: &Mark, to: &Path) -> Result<(), GitError> {
+    mark::write(base, &spare.git_dir, mark)?;
     match platform::rename_new(&spare.path, to) {
         Ok(()) => admin::connect(&spare.git_dir, to),
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
@@ -204,7 +206,7 @@ pub(crate) fn give_back(repo: &Repo, base: &WorktreeBase, spare: Spare, now_at: 
             platform::rename_new(now_at, &spare.path).map_err(GitError::io(&spare.path))?;
             admin::connect(&spare.git_dir, &spare.path)?;
         }
-        mark::write(&spare.git_dir, &spare_mark(repo, base))
+        mark::write(base, &spare.git_dir, &spare_mark(repo, base))
     };
     match back() {
         Ok(()) => base.put_spare(repo, spare),

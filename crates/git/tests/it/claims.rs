@@ -2,7 +2,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use forge_git::{
-    GitError, Naming, Owner, Pool, check_git, claim, drop_orphan_claim, ensure, list, spawned, whoami,
+    GitError, Naming, Owner, Pool, check_git, claim, drop_orphan_claim, ensure, list, restore, retire,
+    spawned, whoami,
 };
 use forge_types::{AttemptId, ErrandId};
 use pretty_assertions::assert_eq;
@@ -265,9 +266,8 @@ async fn what_a_crash_leaves_of_a_claim_is_recognised_and_can_be_undone() {
     // Marked and moved, but the server died before the branch was made.
     let spare = list(&f.base).await.unwrap()[0].path.clone();
     let git_dir = std::path::PathBuf::from(git(&spare, &["rev-parse", "--absolute-git-dir"]));
-    let mark =
-        read(&git_dir.join("forge-owner.json")).replace("\"spare\"", &format!("{{\"attempt\":\"{id}\"}}"));
-    write(&git_dir.join("forge-owner.json"), mark);
+    let file = mark_file(&f, &git_dir);
+    write(&file, read(&file).replace("\"spare\"", &format!("{{\"attempt\":\"{id}\"}}")));
     let left = list(&f.base).await.unwrap();
     assert_eq!(left[0].mark.as_ref().map(|mark| mark.owner), Some(owner(id)));
     let again = base(f.base.path(), "here");
@@ -335,4 +335,64 @@ async fn the_users_own_git_never_meets_half_a_worktree() {
     done.store(true, Ordering::Relaxed);
     user.join().unwrap();
     assert_eq!(git(&f.project(), &["worktree", "list"]).lines().count(), 21);
+}
+
+/// What decides whose a worktree is.
+fn mark_file(f: &Fixture, git_dir: &std::path::Path) -> std::path::PathBuf {
+    let id = git_dir.file_name().unwrap().to_string_lossy().into_owned();
+    f.base.path().join(".forge-owners").join(format!("{id}.json"))
+}
+
+fn private(w: &forge_git::Worktree) -> std::path::PathBuf {
+    git(&w.path, &["rev-parse", "--absolute-git-dir"]).into()
+}
+
+async fn owner_of(f: &Fixture, w: &forge_git::Worktree) -> Option<Owner> {
+    let listed = list(&f.base).await.unwrap().into_iter().find(|listed| listed.path == w.path);
+    listed.and_then(|listed| listed.mark).map(|mark| mark.owner)
+}
+
+#[tokio::test]
+async fn a_forged_mark_makes_nobody_the_owner() {
+    let f = Fixture::new().await;
+    let ((id, w), (other, theirs)) = (f.start("mine").await, f.start("theirs").await);
+    let forge_mark = || {
+        for name in ["forge-owner.json", "forge-attempt"] {
+            std::fs::copy(private(&theirs).join(name), private(&w).join(name)).unwrap();
+        }
+    };
+    forge_mark();
+    assert_eq!(owner_of(&f, &w).await, Some(owner(id)));
+    let refused = retire(&f.repo, &f.base, owner(other), &w.path).await.unwrap_err();
+    assert!(matches!(refused, GitError::NotForges { .. }), "{refused}");
+    retire(&f.repo, &f.base, owner(id), &w.path).await.unwrap();
+    assert_eq!(
+        std::fs::read_dir(f.base.path().join(".forge-owners")).unwrap().count(),
+        1,
+        "only theirs is left"
+    );
+    restore(&f.repo, &f.base, owner(id), &w.path).await.unwrap();
+    assert_eq!(owner_of(&f, &w).await, Some(owner(id)));
+    assert_eq!(whoami(&w.path).unwrap().unwrap().mark.owner, owner(id), "the copy is right again");
+    forge_mark();
+    let garbage = read(&private(&w).join("forge-owner.json")).replace("here", "there");
+    write(&private(&w).join("forge-owner.json"), garbage);
+    std::fs::rename(&w.path, f.dir.path().join("aside")).unwrap();
+    ensure(&f.repo, &f.base, owner(id), &w.branch, &w.path, None).await.unwrap();
+    assert_eq!(owner_of(&f, &w).await, Some(owner(id)));
+}
+
+#[tokio::test]
+async fn marks_of_an_earlier_version_are_taken_over_once() {
+    let f = Fixture::new().await;
+    let (id, w) = f.start("old").await;
+    std::fs::remove_dir_all(f.base.path().join(".forge-owners")).unwrap();
+    assert_eq!(owner_of(&f, &w).await, Some(owner(id)), "known by its copy");
+    forge_git::take_over(&base(f.base.path(), "another installation")).await.unwrap();
+    assert!(!mark_file(&f, &private(&w)).exists(), "not by somebody else");
+    forge_git::take_over(&f.base).await.unwrap();
+    let copy = private(&w).join("forge-owner.json");
+    write(&copy, read(&copy).replace(&id.to_string(), &AttemptId::random().to_string()));
+    forge_git::take_over(&f.base).await.unwrap();
+    assert_eq!(owner_of(&f, &w).await, Some(owner(id)));
 }

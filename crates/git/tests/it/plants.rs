@@ -298,6 +298,7 @@ async fn call(function: &str, world: &World, s: &Site) {
         "retire_cut_off" => _ = retire_cut_off(repo, base, owner, path).await,
         "squash_merge" => _ = squash_merge(repo, path, branch, "main", "m").await,
         "status" => _ = status(repo, path).await,
+        "take_over" => _ = take_over(base).await,
         "watch" | "Watch::changed" => {
             let mut watch = watch(path).unwrap();
             write(&path.join("new"), "new");
