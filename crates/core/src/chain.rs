@@ -10,7 +10,7 @@ use forge_git::{Committed, Repo};
 use forge_run::agents::{self, Place, Plan};
 use forge_run::fold::{Dialect, Fold, Lens, Outcome};
 use forge_run::talk::Script;
-use forge_run::{Exit, ExitReason, Found, Live, Progress, Spec, Tail};
+use forge_run::{Exit, ExitReason, Found, Live, Progress, Secrets, Spec, Tail, View};
 use forge_types::{
     Action, ActionKind, AttemptId, Changes, Millis, ModelUsage, ProfileId, Run, RunId, RunOwner, RunPhase,
     RunReason, RunStatus, TaskStatus,
@@ -126,8 +126,15 @@ impl Forge {
         agents::script(profile.executor, &options, request, &site.place)
     }
 
-    pub(crate) fn lens(&self, run: RunId, site: &Site) -> Lens {
-        Lens { run, worktree: site.place.clone(), answer_ms: self.answer_ms() }
+    /// For the log of a run that has begun: only then its secrets are known.
+    pub(crate) fn lens(&self, run: RunId, site: &Site) -> Result<Lens> {
+        let secrets = self.secrets_of(run)?;
+        Ok(Lens { run, worktree: site.place.clone(), answer_ms: self.answer_ms(), secrets })
+    }
+
+    pub(crate) fn secrets_of(&self, run: RunId) -> Result<Secrets> {
+        let unreadable = |cause| Error::internal(format!("the secrets of run {run} cannot be read"), cause);
+        Secrets::read(&self.run_dir(run)).map_err(unreadable)
     }
 
     /// Follows a living run to its end in the background.
@@ -141,7 +148,7 @@ impl Forge {
         let forge = self.clone();
         self.0.tasks.spawn(async move {
             let dir = forge.run_dir(run.id);
-            let tail = Tail::new(&dir, Some(live.progress()));
+            let tail = Tail::new(&dir, View::Exact, Some(live.progress()));
             let end = async {
                 let outcome = forge.follow(&run, &site, tail, conversation.as_ref()).await;
                 (outcome, told_exit(&dir, live.progress()).await)
@@ -165,10 +172,17 @@ impl Forge {
         conversation: Option<&Conversation>,
     ) -> Outcome {
         let executor = run.action.profile().map(|profile| profile.executor);
-        let mut fold = Fold::new(Dialect::of(executor, run.reason), &self.lens(run.id, site));
+        let lens = match self.lens(run.id, site) {
+            Ok(lens) => lens,
+            Err(error) => {
+                tracing::error!(run = %run.id, %error, "the run's log is not read");
+                return Outcome::default();
+            }
+        };
+        let mut fold = Fold::new(Dialect::of(executor, run.reason), &lens);
         let mut patches = Vec::new();
         let mut meter = Meter::default();
-        loop {
+        let is_whole = loop {
             let next = tokio::select! {
                 next = tail.next() => next,
                 () = meter.wait() => {
@@ -197,14 +211,17 @@ impl Forge {
                         }
                     }
                 }
-                Ok(None) => break,
+                Ok(None) => break true,
                 Err(error) => {
                     tracing::error!(run = %run.id, %error, "cannot read the run's log");
-                    break;
+                    break false;
                 }
             }
-        }
+        };
         fold.finish(&mut patches);
+        if is_whole && let Err(error) = lens.secrets.forget_unseen(&self.run_dir(run.id)) {
+            tracing::warn!(run = %run.id, %error, "secrets stay beside a log that does not show them");
+        }
         fold.outcome().clone()
     }
 

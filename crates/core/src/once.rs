@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use forge_run::Tail;
+use forge_run::{Tail, View};
 use forge_store::{Keyed, Tx};
 use forge_types::{AttemptId, Millis, RunId, TaskId};
 use serde::de::DeserializeOwned;
@@ -196,7 +196,7 @@ impl Forge {
 
     /// Whether the log of a run says that its agent was told `line` since `at`.
     pub(crate) async fn was_told(&self, run: RunId, line: &str, at: Millis) -> Result<bool> {
-        let mut tail = Tail::new(&self.run_dir(run), None);
+        let mut tail = Tail::new(&self.run_dir(run), View::Exact, None);
         let unreadable = |cause| Error::internal(format!("the log of run {run} cannot be read"), cause);
         while let Some(records) = tail.next().await.map_err(unreadable)? {
             let is_it = |record: &forge_run::Record| {

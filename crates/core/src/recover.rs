@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use forge_git::Repo;
-use forge_run::{Exit, ExitReason, Found, Tail};
+use forge_run::{Exit, ExitReason, Found, Tail, View};
 use forge_types::{Run, RunPhase, RunReason, RunStatus};
 
 use crate::chain::vanished;
@@ -115,7 +115,7 @@ impl Forge {
     fn settle_later(&self, run: Run, site: Site, exit: Exit) {
         let forge = self.clone();
         self.0.tasks.spawn(async move {
-            let tail = Tail::new(&forge.run_dir(run.id), None);
+            let tail = Tail::new(&forge.run_dir(run.id), View::Exact, None);
             let outcome = forge.follow(&run, &site, tail, None).await;
             if let Err(error) = forge.wait_for_git(&site.place).await {
                 tracing::warn!(run = %run.id, %error, "git still works where the run ended");

@@ -1,14 +1,15 @@
 //! Logs and entries as they grow.
 //!
 //! Invariant: everything is read from disk at the reader's pace; a slow reader costs nobody memory and loses nothing.
-//! Entries are folded anew for each reader, so live and replay agree by construction.
+//! Entries are folded anew for each reader, so live and replay agree by construction. No reader sees a secret of the run.
 
 use std::time::Duration;
 
 use forge_run::fold::{Dialect, Fold};
-use forge_run::{Record, Tail};
+use forge_run::{Record, Tail, View};
 use forge_types::{EntryPatch, Run, RunId};
 
+use crate::site::Site;
 use crate::{Error, Forge, Result};
 
 /// How long a reader of a run that has not started yet waits between two looks, at most.
@@ -28,6 +29,7 @@ pub struct LogTail {
     forge: Forge,
     id: RunId,
     tail: Option<Tail>,
+    view: View,
     start: LogStart,
     first: u64,
 }
@@ -35,15 +37,21 @@ pub struct LogTail {
 impl Forge {
     pub async fn log(&self, id: RunId, start: LogStart) -> Result<LogTail> {
         self.run(id).await?;
-        Ok(LogTail { forge: self.clone(), id, tail: None, start, first: 0 })
+        Ok(self.log_as(View::Masked, id, start))
+    }
+
+    fn log_as(&self, view: View, id: RunId, start: LogStart) -> LogTail {
+        LogTail { forge: self.clone(), id, tail: None, view, start, first: 0 }
     }
 
     pub async fn entries(&self, id: RunId) -> Result<EntryTail> {
         let run = self.run(id).await?;
         let site = self.site(run.owner).await?;
         let executor = run.action.profile().map(|profile| profile.executor);
-        let fold = Fold::new(Dialect::of(executor, run.reason), &self.lens(id, &site));
-        Ok(EntryTail { log: self.log(id, LogStart::After(0)).await?, fold, finished: false })
+        let dialect = Dialect::of(executor, run.reason);
+        // The fold reads what was written and masks what comes out: a secret may be spread over several messages.
+        let log = self.log_as(View::Exact, id, LogStart::After(0));
+        Ok(EntryTail { log, site, dialect, fold: None, finished: false })
     }
 
     /// The transcript of an ended run.
@@ -60,11 +68,13 @@ impl EntryTail {
     pub(crate) async fn transcript_now(mut self) -> Result<Option<String>> {
         let mut patches = Vec::new();
         while let Some(records) = self.log.now().await?.filter(|records| !records.is_empty()) {
-            records.iter().for_each(|record| self.fold.push(record, &mut patches));
+            let fold = self.open_fold()?;
+            records.iter().for_each(|record| fold.push(record, &mut patches));
             patches.clear();
         }
-        self.fold.finish(&mut patches);
-        Ok(self.fold.outcome().transcript_tail.clone())
+        let fold = self.open_fold()?;
+        fold.finish(&mut patches);
+        Ok(fold.outcome().transcript_tail.clone())
     }
 }
 
@@ -99,7 +109,7 @@ impl LogTail {
             if progress.is_none() && !self.forge.run(self.id).await?.phase.is_over() {
                 return Ok(false);
             }
-            let mut tail = Tail::new(&self.forge.run_dir(self.id), progress);
+            let mut tail = Tail::new(&self.forge.run_dir(self.id), self.view, progress);
             self.first = match self.start {
                 LogStart::After(count) => {
                     tail.skip_outputs(count).await.map_err(unreadable)?;
@@ -125,7 +135,10 @@ fn unreadable(cause: std::io::Error) -> Error {
 /// The readable log of one run.
 pub struct EntryTail {
     log: LogTail,
-    fold: Fold,
+    site: Site,
+    dialect: Dialect,
+    /// Begun with the first record.
+    fold: Option<Fold>,
     finished: bool,
 }
 
@@ -134,7 +147,7 @@ impl EntryTail {
     pub async fn next(&mut self) -> Result<Option<Vec<EntryPatch>>> {
         loop {
             let records = self.log.next().await?;
-            match self.fold(records) {
+            match self.fold(records)? {
                 Some(patches) if patches.is_empty() => {}
                 other => return Ok(other),
             }
@@ -146,7 +159,7 @@ impl EntryTail {
         loop {
             let records = self.log.now().await?;
             let is_all = records.as_ref().is_some_and(Vec::is_empty);
-            match self.fold(records) {
+            match self.fold(records)? {
                 Some(patches) if patches.is_empty() && !is_all => {}
                 other => return Ok(other),
             }
@@ -154,17 +167,29 @@ impl EntryTail {
     }
 
     /// What the records mean; those at the log's end (`None`) are told once.
-    fn fold(&mut self, records: Option<Vec<Record>>) -> Option<Vec<EntryPatch>> {
+    fn fold(&mut self, records: Option<Vec<Record>>) -> Result<Option<Vec<EntryPatch>>> {
         let mut patches = Vec::new();
         match records {
-            Some(records) => records.iter().for_each(|record| self.fold.push(record, &mut patches)),
-            None if self.finished => return None,
+            Some(records) if records.is_empty() => {}
+            Some(records) => {
+                let fold = self.open_fold()?;
+                records.iter().for_each(|record| fold.push(record, &mut patches));
+            }
+            None if self.finished => return Ok(None),
             None => {
-                self.fold.finish(&mut patches);
+                self.open_fold()?.finish(&mut patches);
                 self.finished = true;
-                return Some(patches).filter(|patches| !patches.is_empty());
+                return Ok(Some(patches).filter(|patches| !patches.is_empty()));
             }
         }
-        Some(patches)
+        Ok(Some(patches))
+    }
+
+    fn open_fold(&mut self) -> Result<&mut Fold> {
+        let EntryTail { log, site, dialect, fold, .. } = self;
+        Ok(match fold {
+            Some(fold) => fold,
+            empty => empty.insert(Fold::new(*dialect, &log.forge.lens(log.id, site)?)),
+        })
     }
 }

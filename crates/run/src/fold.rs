@@ -1,7 +1,7 @@
 //! The readable log: journal records in, entry patches out.
 //!
-//! Owns how each dialect's output becomes entries. Invariants: the same records always give the same patches, so a
-//! live reader and a replay agree; no input panics; state does not grow with the log (one bounded line per
+//! Owns how each dialect's output becomes entries. Invariants: the same true records always give the same patches, so a
+//! live reader and a replay agree; no entry and no text of an outcome shows a secret of the run; no input panics; state does not grow with the log (one bounded line per
 //! stream, bounded open tool calls and streamed blocks, a bounded tail for the transcript); the patches of a log
 //! stay linear in its size. The raw log keeps whatever is shortened here.
 
@@ -28,7 +28,9 @@ use forge_types::{
     Tokens, Usage,
 };
 
+use crate::Secrets;
 use crate::journal::{Kind, Record};
+use crate::secrets::Masker;
 use acp::Acp;
 use claude::Claude;
 use codex::Codex;
@@ -78,6 +80,8 @@ pub struct Lens {
     pub worktree: PathBuf,
     /// How long a person has to answer a question of the agent.
     pub answer_ms: i64,
+    /// What no entry shows.
+    pub secrets: Secrets,
 }
 
 /// What the agent itself said about its run, which its exit code does not tell.
@@ -180,6 +184,9 @@ pub struct Fold {
     stderr: Group,
     entries: Entries,
     outcome: Outcome,
+    secrets: Secrets,
+    /// Whatever the dialect, so that those are known which the raw log shows.
+    masker: Option<Masker>,
 }
 
 enum Stdout {
@@ -204,22 +211,25 @@ impl Fold {
             stderr: Group::new(Voice::Trouble),
             entries: Entries::default(),
             outcome: Outcome::default(),
+            secrets: lens.secrets.clone(),
+            masker: Masker::new(&lens.secrets),
         }
     }
 
     /// Appends to `out` what `record` changes.
     pub fn push(&mut self, record: &Record, out: &mut Vec<EntryPatch>) {
-        let Fold { dialect, stdout, stderr, entries, outcome } = self;
-        let mut page = Page { entries, outcome, out };
+        let Fold { dialect, stdout, stderr, entries, outcome, secrets, masker } = self;
+        let masked = masker.as_mut().map(|masker| masker.mask(record.kind, record.bytes.clone()));
+        let mut page = Page { entries, outcome, secrets, out };
         match (record.kind, stdout) {
             (Kind::End, _) => self.finish(out),
             (Kind::Stdin, Stdout::Json(dialogue)) => dialogue.hear(record, &mut page),
             (Kind::Stdin, _) => {}
-            (_, Stdout::Script) => page.entries.remark(&record.bytes),
+            (_, Stdout::Script) => page.entries.remark(masked.as_deref().unwrap_or(&record.bytes)),
             (Kind::Stdout, Stdout::Json(dialogue)) => dialogue.push(record, &mut page),
             (Kind::Stdout, Stdout::Text(group)) => {
                 group.push(record, &mut page);
-                page.outcome.summarise(group.text());
+                page.summarise(group.text());
             }
             (Kind::Stderr, _) if *dialect == Dialect::Cursor && cursor::asks_for_login(&record.bytes) => {
                 page.add(cursor::login_entry(&record.bytes));
@@ -233,13 +243,13 @@ impl Fold {
 
     /// Flushes what waited for more input. Nothing of the run may follow; the `End` record does this by itself.
     pub fn finish(&mut self, out: &mut Vec<EntryPatch>) {
-        let Fold { stdout, stderr, entries, outcome, .. } = self;
-        let mut page = Page { entries, outcome, out };
+        let Fold { stdout, stderr, entries, outcome, secrets, .. } = self;
+        let mut page = Page { entries, outcome, secrets, out };
         match stdout {
             Stdout::Json(dialogue) => dialogue.finish(&mut page),
             Stdout::Text(group) => {
                 group.finish(&mut page);
-                page.outcome.summarise(group.text());
+                page.summarise(group.text());
             }
             Stdout::Script => {}
         }
@@ -295,7 +305,12 @@ mod tests {
     use super::*;
 
     fn lens() -> Lens {
-        Lens { run: RunId::random(), worktree: "/repo".into(), answer_ms: 3_600_000 }
+        Lens {
+            run: RunId::random(),
+            worktree: "/repo".into(),
+            answer_ms: 3_600_000,
+            secrets: Secrets::default(),
+        }
     }
 
     fn fold(dialect: Dialect, records: &[(Kind, i64, &str)]) -> (Vec<NormalizedEntry>, Outcome) {

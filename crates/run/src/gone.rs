@@ -13,7 +13,7 @@ use rustix::fs::{FlockOperation, flock};
 use rustix::process::Signal;
 use tokio::time::{Instant, sleep};
 
-use crate::journal::{Kind, Reader, Writer};
+use crate::journal::{Kind, Reader, View, Writer};
 use crate::keeper::{end_payload, now_ms};
 use crate::process::{Identity, command_of};
 use crate::state::{Phase, State};
@@ -116,7 +116,7 @@ fn recorded_exit(dir: &Path) -> io::Result<Option<Exit>> {
 }
 
 fn end_record(dir: &Path) -> io::Result<Option<Exit>> {
-    let mut reader = Reader::open(dir)?;
+    let mut reader = Reader::open(dir, View::Exact)?;
     let mut records = Vec::new();
     let mut exit = None;
     loop {

@@ -2,9 +2,10 @@
 //!
 //! Owns: the start of a run (`keep`), from the spec to the handshake; the loop that follows is in `watch`. Plain
 //! synchronous code in a single thread.
-//! Invariant: the order of a start is spec, journal, socket, state *starting*, spec taken, agent, state *live*,
+//! Invariant: the order of a start is spec, secrets, journal, socket, state *starting*, spec taken, agent, state *live*,
 //! handshake. Taking the spec away is the point of no return: whoever unlinks it, keeper or server, decides
-//! whether there will be an agent. Environment values leave the spec only towards the agent.
+//! whether there will be an agent. Environment values leave the spec only towards the agent and, where they are secrets,
+//! into the file by which its output is masked.
 
 mod agent;
 mod clients;
@@ -17,7 +18,7 @@ mod watch;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 
 use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout};
 
@@ -30,7 +31,7 @@ use crate::launch::SPEC_FILE;
 use crate::link::{Handshake, line};
 use crate::process::{Identity, boot_id};
 use crate::state::{Phase, State};
-use crate::{Exit, ExitReason, Spec, socket};
+use crate::{Exit, ExitReason, Spec, secrets, socket};
 
 /// Keeps the run whose spec lies in `dir`; returns when the agent and all its descendants are gone.
 pub fn keep(dir: &Path) -> ExitCode {
@@ -48,9 +49,9 @@ pub fn keep(dir: &Path) -> ExitCode {
 
 fn start(dir: &Path) -> Result<Watch, Handshake> {
     let prepared = prepare(dir).map_err(|(what, e)| broken(dir, &what, &e))?;
-    let Prepared { spec, signals, clients, mut journal, mut state } = prepared;
+    let Prepared { spec, command, signals, clients, mut journal, mut state } = prepared;
     let here = Path::new(".");
-    match agent::spawn(&spec, state.keeper) {
+    match agent::spawn(command, &spec, state.keeper) {
         Ok(agent) => {
             state.agent = Some(agent.identity);
             state.phase = Phase::Live;
@@ -61,6 +62,8 @@ fn start(dir: &Path) -> Result<Watch, Handshake> {
             Ok(Watch::new(&spec, agent, signals, clients, journal, state))
         }
         Err(Failure { message, not_found }) => {
+            // No agent, no output.
+            let _ = secrets::forget(here);
             let at_ms = now_ms();
             let reason = ExitReason::NeverStarted { message: message.clone(), not_found };
             let exit = Exit { code: None, signal: None, reason, at_ms };
@@ -79,6 +82,7 @@ fn start(dir: &Path) -> Result<Watch, Handshake> {
 
 struct Prepared {
     spec: Spec,
+    command: Command,
     signals: Signals,
     clients: Clients,
     journal: Writer,
@@ -100,6 +104,8 @@ fn prepare(dir: &Path) -> Result<Prepared, (String, io::Error)> {
     let here = Path::new(".");
     let text = fs::read(SPEC_FILE).map_err(step(SPEC_FILE))?;
     let spec: Spec = serde_json::from_slice(&text).map_err(|e| step(SPEC_FILE)(e.into()))?;
+    let command = agent::command(&spec);
+    secrets::keep(here, agent::environment(&command)).map_err(step("secrets"))?;
     let signals = Signals::catch().map_err(step("signals"))?;
     let journal = Writer::create(here).map_err(step("journal"))?;
     let clients = Clients::new(socket::bind_here().map_err(step("sock"))?);
@@ -118,7 +124,7 @@ fn prepare(dir: &Path) -> Result<Prepared, (String, io::Error)> {
         let _ = fs::remove_file("state.json");
         return Err((SPEC_FILE.to_owned(), e));
     }
-    Ok(Prepared { spec, signals, clients, journal, state })
+    Ok(Prepared { spec, command, signals, clients, journal, state })
 }
 
 fn broken(dir: &Path, what: &str, error: &io::Error) -> Handshake {

@@ -64,6 +64,7 @@ mod resume;
 mod retry;
 mod routing;
 mod scripts;
+mod secrets;
 mod sessions;
 mod settings;
 mod setup;

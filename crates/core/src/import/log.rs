@@ -7,7 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use forge_run::fold::{Dialect, Fold, Lens, Outcome};
-use forge_run::{Adoption, Exit, ExitReason, Kind as RecordKind, Reader};
+use forge_run::{Adoption, Exit, ExitReason, Kind as RecordKind, Reader, Secrets, View};
 use forge_types::{LogSource, Millis, OldLine, Run, RunStatus, Voice};
 
 use crate::{Error, Forge, Result};
@@ -35,7 +35,7 @@ impl Forge {
         dialect: Dialect,
     ) -> Result<Option<String>> {
         let dir = self.run_dir(run.id);
-        let lens = Lens { run: run.id, worktree, answer_ms: 0 };
+        let lens = Lens { run: run.id, worktree, answer_ms: 0, secrets: Secrets::default() };
         let (started_at, exit) = (run.started_at, exit_of(run));
         let adopted = tokio::task::spawn_blocking(move || {
             let missing = copy(&dir, started_at, &exit, &mut log)?;
@@ -98,7 +98,7 @@ fn record_kind(voice: Voice) -> RecordKind {
 }
 
 fn read(dir: &Path, mut fold: Fold) -> io::Result<Outcome> {
-    let mut reader = Reader::open(dir)?;
+    let mut reader = Reader::open(dir, View::Exact)?;
     let (mut records, mut patches) = (Vec::new(), Vec::new());
     loop {
         reader.read(READ_BYTES, &mut records)?;

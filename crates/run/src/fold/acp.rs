@@ -320,7 +320,7 @@ impl Acp {
         if let Some((_, mut block)) = self.speech.take() {
             block.show(page);
             if block.speech() == Speech::Text {
-                page.outcome.summarise(block.text());
+                page.summarise(block.text());
             }
         }
     }

@@ -190,7 +190,7 @@ impl Claude {
         }
         // A sub-agent's words are not the run's answer.
         if speech == Speech::Text && parent.is_none() {
-            page.outcome.summarise(&text);
+            page.summarise(&text);
         }
         page.put(streamed, sourced(speech.entry_type(), text, block));
     }

@@ -112,7 +112,7 @@ impl Story for Codex {
         for (_, mut block) in std::mem::take(&mut self.growing) {
             block.show(page);
             if block.speech() == Speech::Text {
-                page.outcome.summarise(block.text());
+                page.summarise(block.text());
             }
         }
         // It ended before it could answer.
@@ -223,7 +223,7 @@ impl Codex {
             streamed.and_then(|place| self.growing.remove(place)).and_then(|(_, block)| block.entry());
         for Shown { id, entry } in item::show(item, &self.worktree) {
             if own && entry.entry_type == EntryType::AssistantMessage {
-                page.outcome.summarise(&entry.content);
+                page.summarise(&entry.content);
             }
             let call = self.calls.take(&id);
             // What a person decided says more than that it was declined.

@@ -109,7 +109,7 @@ impl Cursor {
         if let Some(mut block) = self.speech.take() {
             block.show(page);
             if block.speech() == Speech::Text {
-                page.outcome.summarise(block.text());
+                page.summarise(block.text());
             }
         }
     }

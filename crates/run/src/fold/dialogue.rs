@@ -81,7 +81,10 @@ fn read(line: Line<'_>, at_ms: i64, story: &mut dyn Story, page: &mut Page<'_>) 
         Some(_) => None,
     };
     match message {
-        Some(message) => story.read(message, bytes, at_ms, page),
+        Some(mut message) => {
+            page.secrets.mask_value(&mut message);
+            story.read(message, bytes, at_ms, page);
+        }
         None => {
             page.add(plain(EntryType::SystemMessage, clean(bytes).into_owned()));
         }

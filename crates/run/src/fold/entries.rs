@@ -1,13 +1,16 @@
 //! The entry list on the writing side.
 //!
-//! Owns the next free index and the tail of the transcript. Invariant: indexes are given out once, in order, shared by
-//! everything that writes entries of a run.
+//! Owns the next free index and the tail of the transcript. Invariants: indexes are given out once, in order, shared by
+//! everything that writes entries of a run; texts that grew piece by piece are masked as a whole, here.
+
+use std::borrow::Cow;
 
 use forge_types::{EntryPatch, EntryType, NormalizedEntry, PatchOp};
 use serde_json::Value;
 
 use super::Outcome;
 use super::tail::{Ending, Tail};
+use crate::Secrets;
 
 #[derive(Default)]
 pub(super) struct Entries {
@@ -19,12 +22,14 @@ pub(super) struct Entries {
 pub(super) struct Page<'a> {
     pub entries: &'a mut Entries,
     pub outcome: &'a mut Outcome,
+    pub secrets: &'a Secrets,
     pub out: &'a mut Vec<EntryPatch>,
 }
 
 impl Page<'_> {
     /// Appends an entry and returns its index.
     pub fn add(&mut self, entry: NormalizedEntry) -> usize {
+        let entry = self.masked(entry);
         let index = self.entries.next;
         self.entries.next += 1;
         self.entries.tail.put(index, &entry);
@@ -33,6 +38,7 @@ impl Page<'_> {
     }
 
     pub fn replace(&mut self, index: usize, entry: NormalizedEntry) {
+        let entry = self.masked(entry);
         self.entries.tail.put(index, &entry);
         self.out.push(EntryPatch { op: PatchOp::Replace, index, entry: Some(entry) });
     }
@@ -46,6 +52,18 @@ impl Page<'_> {
             }
             None => self.add(entry),
         }
+    }
+
+    /// Takes the last thing that the agent said.
+    pub fn summarise(&mut self, text: &str) {
+        self.outcome.summarise(&self.secrets.mask_text(text));
+    }
+
+    fn masked(&self, mut entry: NormalizedEntry) -> NormalizedEntry {
+        if let Cow::Owned(content) = self.secrets.mask_text(&entry.content) {
+            entry.content = content;
+        }
+        entry
     }
 }
 

@@ -130,7 +130,7 @@ impl Stream {
         for block in self.blocks.iter_mut().filter(|block| !block.finished) {
             block.show(page);
             if self.parent.is_none() && block.speech == Speech::Text {
-                page.outcome.summarise(&block.text);
+                page.summarise(&block.text);
             }
         }
     }

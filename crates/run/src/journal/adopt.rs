@@ -40,7 +40,7 @@ impl Adoption {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{ExitReason, Reader};
+    use crate::{ExitReason, Reader, View};
 
     #[test]
     fn an_adopted_journal_is_whole_and_replaces_what_was_cut_off() {
@@ -57,7 +57,7 @@ mod tests {
         adoption.finish(&exit).expect("finish");
 
         let mut records = Vec::new();
-        Reader::open(&dir).expect("open").read(usize::MAX, &mut records).expect("read");
+        Reader::open(&dir, View::Exact).expect("open").read(usize::MAX, &mut records).expect("read");
         let end = records.pop().expect("an end");
         assert_eq!(
             (end.kind, serde_json::from_slice::<Exit>(&end.bytes).expect("an exit")),

@@ -83,7 +83,7 @@ fn spell(number: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{FILE, Reader, Writer, encode, seal};
+    use super::super::{FILE, Reader, View, Writer, encode, seal};
     use super::*;
     use std::fs;
     use std::path::Path;
@@ -118,9 +118,10 @@ mod tests {
     fn read_bytes(bytes: &[u8], max_bytes: usize) -> Vec<Record> {
         let dir = tempfile::tempdir().expect("dir");
         fs::write(dir.path().join(FILE), bytes).expect("journal");
-        let records = read_all(&mut Reader::open(dir.path()).expect("open"), max_bytes);
+        let records = read_all(&mut Reader::open(dir.path(), View::Exact).expect("open"), max_bytes);
         let outputs = records.iter().filter(|record| record.kind.is_output()).count() as u64;
-        let skipped = Reader::open(dir.path()).expect("open").skip_outputs(u64::MAX).expect("skip");
+        let skipped =
+            Reader::open(dir.path(), View::Exact).expect("open").skip_outputs(u64::MAX).expect("skip");
         assert_eq!(skipped, outputs, "whoever skips counts as whoever reads");
         records
     }
@@ -218,7 +219,7 @@ mod tests {
             let dir = tempfile::tempdir().expect("dir");
             let path = dir.path().join(FILE);
             fs::write(&path, b"").expect("journal");
-            let mut reader = Reader::open(dir.path()).expect("open");
+            let mut reader = Reader::open(dir.path(), View::Exact).expect("open");
             let mut live = Vec::new();
             for written in (0..bytes.len()).step_by(piece) {
                 fs::write(&path, &bytes[..written]).expect("grow");
@@ -255,7 +256,7 @@ mod tests {
             at_ms: 2,
         };
         let bytes = encoded(std::slice::from_ref(&outer));
-        let mut reader = Reader::open(dir.path()).expect("open");
+        let mut reader = Reader::open(dir.path(), View::Exact).expect("open");
         reader.trust(0);
         fs::write(dir.path().join(FILE), &bytes[..bytes.len() - 4]).expect("half");
         assert_eq!(read_all(&mut reader, 1 << 20), []);
@@ -299,18 +300,18 @@ mod tests {
         let mut bytes = fs::read(&path).expect("journal");
         bytes[200_000] ^= 4;
         fs::write(&path, bytes).expect("flip");
-        let before = read_all(&mut Reader::open(dir.path()).expect("open"), 1 << 20);
+        let before = read_all(&mut Reader::open(dir.path(), View::Exact).expect("open"), 1 << 20);
         assert_eq!(before.iter().filter(|record| is_damage(record)).count(), 1);
         seal(dir.path()).await.expect("seal");
         assert!(!path.exists(), "it is sealed");
-        assert_eq!(read_all(&mut Reader::open(dir.path()).expect("open"), 1 << 20), before);
+        assert_eq!(read_all(&mut Reader::open(dir.path(), View::Exact).expect("open"), 1 << 20), before);
     }
 
     #[tokio::test]
     async fn a_damaged_sealed_journal_gives_what_can_be_read_and_a_note() {
         let dir = tempfile::tempdir().expect("dir");
         sealed(dir.path(), 40_000);
-        let whole = read_all(&mut Reader::open(dir.path()).expect("open"), 1 << 20);
+        let whole = read_all(&mut Reader::open(dir.path(), View::Exact).expect("open"), 1 << 20);
         seal(dir.path()).await.expect("seal");
         let path = dir.path().join(super::super::SEALED_FILE);
         let packed = fs::read(&path).expect("sealed");
@@ -325,7 +326,7 @@ mod tests {
             ("no frame", vec![7; 100]),
         ] {
             fs::write(&path, damaged).expect("damage");
-            let read = read_all(&mut Reader::open(dir.path()).expect("open"), 1 << 20);
+            let read = read_all(&mut Reader::open(dir.path(), View::Exact).expect("open"), 1 << 20);
             let first = read.iter().zip(&whole).take_while(|(read, whole)| read == whole).count();
             assert!(first > whole.len() / 4 || name == "no frame", "{name}: only {first} records");
             let note = String::from_utf8_lossy(&read[first].bytes).into_owned();

@@ -3,6 +3,7 @@
 //! Invariant: only whole records with a right checksum come out, in file order, and for each damaged region one note in
 //! its place; what comes out depends on the bytes alone, so all readers count alike. A torn tail ends a finished journal
 //! without a word, and of a growing one only what its keeper has called whole is judged: the rest is waited for.
+//! Whoever shows records to people opens the masked view, in which the run's secrets are masked.
 //! Memory: one buffer of about two records.
 
 use std::fs::File;
@@ -13,12 +14,25 @@ use super::damage::{Damage, next_candidate, note_of_rest};
 use super::{
     FILE, Front, HEADER_BYTES, Header, Kind, MAX_PAYLOAD_BYTES, Record, SEALED_FILE, checksum, look,
 };
+use crate::secrets::{Masker, Secrets};
 
 const FILL_BYTES: usize = MAX_PAYLOAD_BYTES + HEADER_BYTES;
 
+/// How records are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum View {
+    /// As they were written: for the protocols of agents, which need every byte.
+    Exact,
+    /// Without the run's secrets: for people.
+    Masked,
+}
+
 pub struct Reader {
     dir: PathBuf,
+    view: View,
     source: Source,
+    /// Of a masked view of a run that has secrets.
+    masker: Option<Masker>,
     /// Read but not yet handed out: `buffer[start..]`.
     buffer: Vec<u8>,
     start: usize,
@@ -57,11 +71,12 @@ enum Sight {
 
 impl Reader {
     /// Opens the journal of a run directory, which is taken as finished. A journal that does not exist (yet) is empty.
-    pub fn open(dir: &Path) -> io::Result<Reader> {
-        let source = open_source(dir)?;
-        Ok(Reader {
+    pub fn open(dir: &Path, view: View) -> io::Result<Reader> {
+        let mut reader = Reader {
             dir: dir.to_owned(),
-            source,
+            view,
+            source: Source::Missing,
+            masker: None,
             buffer: Vec::new(),
             start: 0,
             position: 0,
@@ -69,7 +84,19 @@ impl Reader {
             damage: None,
             last_ms: 0,
             ended: false,
-        })
+        };
+        reader.find_source()?;
+        Ok(reader)
+    }
+
+    fn find_source(&mut self) -> io::Result<()> {
+        let source = open_source(&self.dir)?;
+        // Those of a journal that is not there yet may not be there either.
+        if self.view == View::Masked && !matches!(source, Source::Missing) {
+            self.masker = Masker::new(&Secrets::read(&self.dir)?);
+        }
+        self.source = source;
+        Ok(())
     }
 
     /// Says how much of a growing journal consists of whole records; `u64::MAX` once it is finished.
@@ -87,7 +114,10 @@ impl Reader {
                         return Ok(());
                     }
                     let payload = self.start + HEADER_BYTES..self.start + header.record_bytes();
-                    let bytes = self.buffer[payload].to_vec();
+                    let mut bytes = self.buffer[payload].to_vec();
+                    if let Some(masker) = &mut self.masker {
+                        bytes = masker.mask(header.kind, bytes);
+                    }
                     out.push(Record { kind: header.kind, at_ms: header.at_ms, bytes });
                     taken += header.payload_bytes;
                     self.consume(header);
@@ -108,6 +138,10 @@ impl Reader {
             match self.next()? {
                 Next::Record(header) => {
                     skipped += u64::from(header.kind.is_output());
+                    if let Some(masker) = &mut self.masker {
+                        let payload = self.start + HEADER_BYTES..self.start + header.record_bytes();
+                        masker.pass(header.kind, &self.buffer[payload]);
+                    }
                     self.consume(header);
                 }
                 Next::Note(_) => skipped += 1,
@@ -224,7 +258,7 @@ impl Reader {
 
     fn fill(&mut self) -> io::Result<usize> {
         if matches!(self.source, Source::Missing) {
-            self.source = open_source(&self.dir)?;
+            self.find_source()?;
         }
         self.buffer.drain(..self.start);
         self.start = 0;

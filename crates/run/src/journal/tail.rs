@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use super::{Kind, Reader, Record};
+use super::{Kind, Reader, Record, View};
 use crate::Progress;
 
 const BATCH_BYTES: usize = 256 * 1024;
@@ -19,6 +19,7 @@ const DIRECT_BYTES: u64 = 64 * 1024;
 
 pub struct Tail {
     dir: PathBuf,
+    view: View,
     progress: Option<watch::Receiver<Progress>>,
     reader: Option<Reader>,
     /// Outlives a dropped call, so the reader comes back.
@@ -44,9 +45,10 @@ enum Question {
 
 impl Tail {
     /// Without `progress` the journal is taken as finished.
-    pub fn new(dir: &Path, progress: Option<watch::Receiver<Progress>>) -> Tail {
+    pub fn new(dir: &Path, view: View, progress: Option<watch::Receiver<Progress>>) -> Tail {
         Tail {
             dir: dir.to_owned(),
+            view,
             progress,
             reader: None,
             errand: None,
@@ -141,8 +143,8 @@ impl Tail {
         let errand = match &mut self.errand {
             Some(errand) => errand,
             None => {
-                let (dir, reader) = (self.dir.clone(), self.reader.take());
-                let search = move || answer(&dir, reader, question, whole_bytes);
+                let (dir, view, reader) = (self.dir.clone(), self.view, self.reader.take());
+                let search = move || answer(&dir, view, reader, question, whole_bytes);
                 self.errand.insert(tokio::task::spawn_blocking(search))
             }
         };
@@ -165,11 +167,12 @@ fn whole_bytes(progress: &Progress) -> u64 {
 
 fn answer(
     dir: &Path,
+    view: View,
     reader: Option<Reader>,
     question: Question,
     whole_bytes: u64,
 ) -> (Option<Reader>, io::Result<Answer>) {
-    let mut reader = match reader.map_or_else(|| Reader::open(dir), Ok) {
+    let mut reader = match reader.map_or_else(|| Reader::open(dir, view), Ok) {
         Ok(reader) => reader,
         Err(e) => return (None, Err(e)),
     };
@@ -187,7 +190,7 @@ fn answer(
 
 /// Counts with a reader of its own and then goes there: twice the reading, but no record is held.
 fn skip_to_last(dir: &Path, reader: &mut Reader, n: u64, whole_bytes: u64) -> io::Result<u64> {
-    let mut counter = Reader::open(dir)?;
+    let mut counter = Reader::open(dir, View::Exact)?;
     counter.trust(whole_bytes);
     let count = counter.skip_outputs(u64::MAX)?;
     reader.skip_outputs(count.saturating_sub(n))
@@ -199,7 +202,7 @@ mod tests {
     use super::*;
 
     async fn last(dir: &Path, n: u64) -> (u64, Vec<u8>) {
-        let mut tail = Tail::new(dir, None);
+        let mut tail = Tail::new(dir, View::Exact, None);
         let skipped = tail.skip_to_last(n).await.expect("skip");
         let mut numbers = Vec::new();
         while let Some(batch) = tail.next().await.expect("read") {

@@ -4,6 +4,8 @@
 //! carries the mark by which it is found again should the keeper be killed. When memory runs out, the system takes it
 //! before it takes the keeper.
 
+use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -28,13 +30,31 @@ pub(super) struct Failure {
     pub(super) not_found: bool,
 }
 
-pub(super) fn spawn(spec: &Spec, keeper: Identity) -> Result<Agent, Failure> {
+/// What is started, and with which environment.
+pub(super) fn command(spec: &Spec) -> Command {
     let mut command = Command::new(&spec.program);
     command.args(&spec.args).current_dir(&spec.cwd).process_group(0);
     for name in &spec.env_remove {
         command.env_remove(name);
     }
-    command.envs(spec.env.iter().map(|(name, value)| (name, value))).env(MARK, mark(keeper));
+    command.envs(spec.env.iter().map(|(name, value)| (name, value)));
+    command
+}
+
+/// All variables that a command finds.
+pub(super) fn environment(command: &Command) -> BTreeMap<OsString, OsString> {
+    let mut found: BTreeMap<_, _> = std::env::vars_os().collect();
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => found.insert(name.to_owned(), value.to_owned()),
+            None => found.remove(name),
+        };
+    }
+    found
+}
+
+pub(super) fn spawn(mut command: Command, spec: &Spec, keeper: Identity) -> Result<Agent, Failure> {
+    command.env(MARK, mark(keeper));
     let stdin = if spec.stdin == StdinPlan::Closed { Stdio::null() } else { Stdio::piped() };
     command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
     let spawned = born_expendable(|| command.spawn());

@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 
 use crate::stage::{Stage, drain, exists, exit_in, exit_of, keeper, kill, text_of, until};
-use forge_run::{Exit, ExitReason, Found, Kind, Live, Record, Tail, end_leftovers, find};
+use forge_run::{Exit, ExitReason, Found, Kind, Live, Record, Tail, View, end_leftovers, find};
 
 /// Another process that launches the script and waits to be killed.
 fn launcher(stage: &Stage, script: &str) -> Child {
@@ -45,7 +45,7 @@ async fn a_run_goes_on_when_its_launcher_is_killed() {
     child.kill().expect("kill -9");
     child.wait().expect("wait");
     let live = find_live(&stage).await;
-    let mut tail = Tail::new(&stage.dir(), Some(live.progress()));
+    let mut tail = Tail::new(&stage.dir(), View::Exact, Some(live.progress()));
     let first = tail.next().await.expect("read").expect("batch");
     assert_eq!(text_of(Kind::Stdout, &first), "before\n");
     std::fs::write(go, "").expect("go");
@@ -70,7 +70,7 @@ async fn re_attaching_again_and_again_reads_without_gap_or_repetition() {
             other => panic!("{other:?}"),
         };
         visits += 1;
-        let mut tail = Tail::new(&stage.dir(), progress);
+        let mut tail = Tail::new(&stage.dir(), View::Exact, progress);
         let have = read.iter().filter(|record| record.kind.is_output()).count() as u64;
         assert_eq!(tail.skip_outputs(have).await.expect("skip"), have);
         if let Some(exit) = end {
@@ -120,7 +120,7 @@ async fn several_may_watch_one_run() {
     let stage = Stage::new();
     let live = stage.launch("echo hello; exec sleep 300").await;
     let other = find_live(&stage).await;
-    let mut tail = Tail::new(&stage.dir(), Some(other.progress()));
+    let mut tail = Tail::new(&stage.dir(), View::Exact, Some(other.progress()));
     assert_eq!(text_of(Kind::Stdout, &tail.next().await.expect("read").expect("batch")), "hello\n");
     let exit = live.stop(None).await.expect("stop");
     assert_eq!(exit_of(&other).await, exit);

@@ -3,7 +3,7 @@
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 
-use forge_run::{ExitReason, Found, Kind, Record, Tail, find};
+use forge_run::{ExitReason, Found, Kind, Record, Tail, View, find};
 use rustix::process::Signal;
 
 use crate::stage::{Stage, drain, exit_of, kill, runs, signal, text_of, until};
@@ -27,7 +27,7 @@ fn farewell(keeper: u32) -> String {
 async fn everything_of_a_run_has_ended_when_its_killed_keeper_is_reported() {
     let stage = Stage::new();
     let live = stage.launch(SCRIPT).await;
-    let mut tail = Tail::new(&stage.dir(), Some(live.progress()));
+    let mut tail = Tail::new(&stage.dir(), View::Exact, Some(live.progress()));
     let (escaped, keeper) = (stage.pid_in("escaped").await, stage.keeper_pid());
     kill(keeper);
     let exit = exit_of(&live).await;
@@ -73,7 +73,7 @@ async fn the_end_is_recorded_once_behind_what_the_kill_tore() {
     let stage = Stage::new();
     let live = stage.launch("echo hello; exec sleep 300").await;
     let Found::Live(other) = find(&stage.dir()).await else { panic!("no run") };
-    let mut tails = [&live, &other].map(|live| Tail::new(&stage.dir(), Some(live.progress())));
+    let mut tails = [&live, &other].map(|live| Tail::new(&stage.dir(), View::Exact, Some(live.progress())));
     let first = tails[0].next().await.expect("read").expect("records");
     assert_eq!(text_of(Kind::Stdout, &first), "hello\n");
     let keeper = stage.keeper_pid();

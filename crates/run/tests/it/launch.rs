@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::PermissionsExt;
 
-use forge_run::{ExitReason, Found, Kind, LaunchError, find};
+use forge_run::{ExitReason, Found, Kind, LaunchError, Secrets, find};
 
 use crate::stage::{Stage, exists, exit_of, keeper, text_of, until};
 
@@ -31,17 +31,22 @@ async fn environment_values_do_not_stay_on_disk() {
     for entry in std::fs::read_dir(stage.dir()).expect("run dir") {
         let path = entry.expect("entry").path();
         let bytes = std::fs::read(&path).unwrap_or_default();
-        assert!(!String::from_utf8_lossy(&bytes).contains("s3cret-value"), "{}", path.display());
+        // The one file by which the output is masked; see `secrets`.
+        let is_kept = path.ends_with("secrets");
+        assert_eq!(String::from_utf8_lossy(&bytes).contains("s3cret-value"), is_kept, "{}", path.display());
         assert_eq!(path.metadata().expect("metadata").permissions().mode() & 0o077, 0, "{}", path.display());
     }
     assert_eq!(stage.dir().metadata().expect("metadata").permissions().mode() & 0o777, 0o700);
     live.stop(None).await.expect("stop");
+    Secrets::read(&stage.dir()).expect("secrets").forget_unseen(&stage.dir()).expect("forget");
+    assert!(!stage.dir().join("secrets").exists(), "the agent showed none");
 }
 
 #[tokio::test]
 async fn a_missing_program_is_an_error_and_a_note() {
     let stage = Stage::new();
     let mut spec = stage.spec("");
+    spec.env = vec![("TOKEN".into(), "s3cret-value".into())];
     spec.program = stage.path("no-such-agent");
     let error = forge_run::launch(&keeper(), &stage.dir(), &spec).await.expect_err("no program");
     let LaunchError::Agent { message, not_found: true } = &error else { panic!("{error:?}") };
@@ -52,6 +57,7 @@ async fn a_missing_program_is_an_error_and_a_note() {
     let Found::Ended(exit) = find(&stage.dir()).await else { panic!("ended") };
     assert!(matches!(exit.reason, ExitReason::NeverStarted { not_found: true, .. }));
     assert!(!stage.dir().join("spec.json").exists());
+    assert!(!stage.dir().join("secrets").exists(), "nothing was printed that needs masking");
 }
 
 #[tokio::test]

@@ -10,6 +10,7 @@ mod launch;
 mod limits;
 mod record;
 mod scripted;
+mod secrets;
 mod stage;
 mod stop;
 mod talk;

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use forge_run::{ExitReason, Kind, Reader, Record, StdinPlan, Tail, seal};
+use forge_run::{ExitReason, Kind, Reader, Record, StdinPlan, Tail, View, seal};
 
 use crate::stage::{Stage, bytes_of, drain, exit_of, text_of};
 
@@ -32,7 +32,7 @@ async fn ten_megabytes_of_anything_come_through_byte_for_byte() {
     let bytes: Vec<u8> = (0..10 << 20).map(|_| next()).collect();
     fs::write(stage.path("data"), &bytes).expect("data");
     let live = stage.launch("cat data").await;
-    let mut tail = Tail::new(&stage.dir(), Some(live.progress()));
+    let mut tail = Tail::new(&stage.dir(), View::Exact, Some(live.progress()));
     let records = drain(&mut tail).await;
     assert!(bytes_of(Kind::Stdout, &records) == bytes, "the output differs");
     assert!(records.iter().all(|record| record.bytes.len() <= 64 * 1024));
@@ -69,7 +69,7 @@ async fn output_is_seen_while_the_agent_waits() {
     let mut spec = stage.spec("echo one; read line; echo two");
     spec.stdin = StdinPlan::Duplex { first: Vec::new(), close_on: None };
     let live = stage.launch_spec(&spec).await;
-    let mut tail = Tail::new(&stage.dir(), Some(live.progress()));
+    let mut tail = Tail::new(&stage.dir(), View::Exact, Some(live.progress()));
     let first = tail.next().await.expect("read").expect("a batch");
     assert_eq!(text_of(Kind::Stdout, &first), "one\n");
     live.send("go").await.expect("send");
@@ -82,7 +82,7 @@ async fn output_is_seen_while_the_agent_waits() {
 async fn a_dropped_wait_loses_no_record() {
     let stage = Stage::new();
     let live = stage.launch("for i in 1 2 3 4 5 6 7 8 9; do echo $i; sleep 0.01; done").await;
-    let mut tail = Tail::new(&stage.dir(), Some(live.progress()));
+    let mut tail = Tail::new(&stage.dir(), View::Exact, Some(live.progress()));
     let mut records = Vec::new();
     loop {
         match tokio::time::timeout(std::time::Duration::from_micros(300), tail.next()).await {
@@ -101,14 +101,14 @@ async fn numbers_count_what_is_shown_and_nothing_else() {
     let mut spec = stage.spec("read a; echo $a; read b; echo $b >&2; exit 0");
     spec.stdin = StdinPlan::Duplex { first: vec!["x".into()], close_on: None };
     let live = stage.launch_spec(&spec).await;
-    let mut tail = Tail::new(&stage.dir(), Some(live.progress()));
+    let mut tail = Tail::new(&stage.dir(), View::Exact, Some(live.progress()));
     let mut seen = Vec::new();
     while !seen.iter().any(|record: &Record| record.kind == Kind::Stdout) {
         seen.extend(tail.next().await.expect("read").expect("batch"));
     }
     live.send("y").await.expect("send");
     exit_of(&live).await;
-    let mut later = Tail::new(&stage.dir(), None);
+    let mut later = Tail::new(&stage.dir(), View::Exact, None);
     assert_eq!(later.skip_outputs(1).await.expect("skip"), 1);
     let rest = drain(&mut later).await;
     let shown: Vec<_> = rest.iter().filter(|record| record.kind.is_output()).collect();
@@ -137,7 +137,7 @@ async fn a_small_journal_is_left_as_it_is() {
 async fn live_then_sealed(stage: &Stage, live: &forge_run::Live) {
     exit_of(live).await;
     let before = stage.records();
-    let mut open = Reader::open(&stage.dir()).expect("open");
+    let mut open = Reader::open(&stage.dir(), View::Exact).expect("open");
     let mut read = Vec::new();
     open.read(1, &mut read).expect("read");
     seal(&stage.dir()).await.expect("seal");
@@ -145,7 +145,7 @@ async fn live_then_sealed(stage: &Stage, live: &forge_run::Live) {
     open.read(usize::MAX, &mut read).expect("read on");
     assert_eq!(read, before);
     assert_eq!(stage.records(), before);
-    assert_eq!(drain(&mut Tail::new(&stage.dir(), None)).await, before);
+    assert_eq!(drain(&mut Tail::new(&stage.dir(), View::Exact, None)).await, before);
     seal(&stage.dir()).await.expect("sealing again changes nothing");
     assert_eq!(stage.records(), before);
 }

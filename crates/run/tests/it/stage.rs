@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use forge_run::fold::Lens;
-use forge_run::{Exit, Kind, Live, Progress, Reader, Record, Spec, StdinPlan, Tail};
+use forge_run::{Exit, Kind, Live, Progress, Reader, Record, Secrets, Spec, StdinPlan, Tail, View};
 use proptest::prelude::*;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
@@ -15,7 +15,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// The view on a run's log in tests; its id does not change, and with it no id that follows from it.
 pub fn lens(worktree: &Path) -> Lens {
     let run = "11111111-2222-4333-8444-555555555555".parse().expect("an id");
-    Lens { run, worktree: worktree.to_owned(), answer_ms: 3_600_000 }
+    Lens { run, worktree: worktree.to_owned(), answer_ms: 3_600_000, secrets: Secrets::default() }
 }
 
 /// Any JSON at all whose keys and texts are of these words: it gets deep into whoever reads them.
@@ -109,7 +109,7 @@ pub fn keeper() -> PathBuf {
 }
 
 pub fn records(dir: &Path) -> Vec<Record> {
-    let mut reader = Reader::open(dir).expect("journal");
+    let mut reader = Reader::open(dir, View::Exact).expect("journal");
     let mut records = Vec::new();
     loop {
         let before = records.len();

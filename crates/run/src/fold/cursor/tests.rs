@@ -4,11 +4,13 @@ use pretty_assertions::assert_eq;
 
 use super::super::{Dialect, Fold, Outcome, entries};
 use super::*;
+use crate::Secrets;
 use crate::journal::{Kind, Record};
 use forge_types::RunId;
 
 fn fold(records: &[(Kind, String)]) -> (Vec<NormalizedEntry>, Outcome) {
-    let lens = Lens { run: RunId::random(), worktree: "/repo".into(), answer_ms: 1 };
+    let lens =
+        Lens { run: RunId::random(), worktree: "/repo".into(), answer_ms: 1, secrets: Secrets::default() };
     let mut fold = Fold::new(Dialect::Cursor, &lens);
     let mut out = Vec::new();
     for (kind, text) in records {

@@ -1,0 +1,160 @@
+//! The secrets of a run: values of its agent's environment that no reader of its output may see.
+//!
+//! Owns which variables count as secrets, the file beside the journal that keeps their values, and how text is shown
+//! without them. Invariant: the file is complete before the journal exists, so everybody who reads a journal masks the
+//! same values, at any time. The journal itself keeps the true bytes: the protocols of agents need them. After the end
+//! of a run only those are kept that its log shows.
+
+mod file;
+mod forms;
+mod masker;
+
+use std::borrow::Cow;
+use std::ffi::OsString;
+use std::fmt;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use forms::{Forms, Partial};
+pub(crate) use masker::Masker;
+
+/// How the name of a secret ends, after an underscore or as a whole.
+const NAMES: [&str; 12] = [
+    "TOKEN",
+    "SECRET",
+    "PASSWORD",
+    "PASSWD",
+    "PASSPHRASE",
+    "API_KEY",
+    "APIKEY",
+    "ACCESS_KEY",
+    "PRIVATE_KEY",
+    "SECRET_KEY",
+    "CREDENTIALS",
+    "PAT",
+];
+/// Shorter values are found in too many other words.
+const MIN_VALUE_BYTES: usize = 8;
+const MAX_VALUES: usize = 256;
+const MAX_BYTES: usize = 64 * 1024;
+
+/// What is masked for the readers of one run.
+#[derive(Clone, Default)]
+pub struct Secrets(Option<Arc<Forms>>);
+
+impl Secrets {
+    /// Those of the run in `dir`. A run whose directory keeps none has none.
+    pub fn read(dir: &Path) -> io::Result<Secrets> {
+        Secrets::of(&file::read(dir)?)
+    }
+
+    fn of(values: &[String]) -> io::Result<Secrets> {
+        if values.is_empty() {
+            return Ok(Secrets::default());
+        }
+        Ok(Secrets(Some(Arc::new(Forms::of(values)?))))
+    }
+
+    /// The text with every secret masked, and with it an end that may be the beginning of one: text that comes in pieces
+    /// is shown as it grows.
+    pub fn mask_text<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        self.mask(text, Partial::Masked)
+    }
+
+    /// Masks every secret in the strings of a message. Their ends stay: the next message may continue them.
+    pub fn mask_value(&self, value: &mut Value) {
+        if self.0.is_none() {
+            return;
+        }
+        match value {
+            Value::String(text) => {
+                if let Cow::Owned(masked) = self.mask(text, Partial::Kept) {
+                    *text = masked;
+                }
+            }
+            Value::Array(values) => values.iter_mut().for_each(|value| self.mask_value(value)),
+            Value::Object(fields) => {
+                if fields.keys().any(|name| matches!(self.mask(name, Partial::Kept), Cow::Owned(_))) {
+                    let renamed = std::mem::take(fields).into_iter();
+                    *fields = renamed
+                        .map(|(name, value)| (self.mask(&name, Partial::Kept).into_owned(), value))
+                        .collect();
+                }
+                fields.values_mut().for_each(|value| self.mask_value(value));
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+
+    /// Keeps in `dir` only those that were found in what was masked so far. When that was the whole log, it is shown to
+    /// everybody as before, and what the agent never showed is not on the disk any longer.
+    pub fn forget_unseen(&self, dir: &Path) -> io::Result<()> {
+        let Some(forms) = &self.0 else { return Ok(()) };
+        match forms.seen()[..] {
+            [] => forget(dir),
+            ref values => file::write(dir, values),
+        }
+    }
+
+    fn mask<'a>(&self, text: &'a str, partial: Partial) -> Cow<'a, str> {
+        let spans = self.0.as_ref().map(|forms| forms.spans(text.as_bytes(), partial)).unwrap_or_default();
+        if spans.is_empty() {
+            return Cow::Borrowed(text);
+        }
+        Cow::Owned(String::from_utf8_lossy(&forms::paint(text.as_bytes(), &spans)).into_owned())
+    }
+}
+
+impl fmt::Debug for Secrets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.0.is_some() { "Secrets(***)" } else { "Secrets()" })
+    }
+}
+
+/// Keeps the secrets of an environment in `dir`.
+pub(crate) fn keep(
+    dir: &Path,
+    environment: impl IntoIterator<Item = (OsString, OsString)>,
+) -> io::Result<()> {
+    match choose(environment)[..] {
+        [] => Ok(()),
+        ref values => file::write(dir, values),
+    }
+}
+
+/// Removes the secrets that `dir` keeps.
+pub(crate) fn forget(dir: &Path) -> io::Result<()> {
+    file::remove(dir)
+}
+
+/// The values that are masked, in order and each once. A value of several lines counts line by line.
+fn choose(environment: impl IntoIterator<Item = (OsString, OsString)>) -> Vec<String> {
+    let text =
+        |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value.into_string().ok()?));
+    let named = environment.into_iter().filter_map(text).filter(|(name, _)| is_secret(name));
+    let mut values: Vec<String> = named
+        .flat_map(|(_, value)| value.lines().map(|line| line.trim().to_owned()).collect::<Vec<_>>())
+        .filter(|value| value.len() >= MIN_VALUE_BYTES && !value.starts_with('/'))
+        .collect();
+    values.sort_unstable();
+    values.dedup();
+    let mut bytes = 0;
+    values.retain(|value| {
+        let fits = bytes + value.len() <= MAX_BYTES;
+        bytes += if fits { value.len() } else { 0 };
+        fits
+    });
+    values.truncate(MAX_VALUES);
+    values
+}
+
+fn is_secret(name: &str) -> bool {
+    let name = name.to_ascii_uppercase();
+    NAMES.iter().any(|end| name.strip_suffix(end).is_some_and(|rest| rest.is_empty() || rest.ends_with('_')))
+}
+
+#[cfg(test)]
+mod tests;
