@@ -76,9 +76,13 @@ impl Forge {
         .await
     }
 
-    async fn ask(&self, question: Question) -> Result<Approval> {
+    /// Secrets are masked for whoever reads the question; the conversation with the agent keeps what it asked.
+    async fn ask(&self, mut question: Question) -> Result<Approval> {
         if question.tool_name.trim().is_empty() {
             return Err(Error::invalid("tool_name: is empty; name the tool that is to be used"));
+        }
+        if let Some(run) = question.run_id {
+            self.secrets_of(run)?.mask_value(&mut question.tool_input);
         }
         let approval = Approval {
             id: question.id,

@@ -103,3 +103,40 @@ async fn an_agent_that_prints_no_secret_leaves_none_behind() {
     assert_eq!(forge.raw_log(&text(&runs[0]["id"])).await, "18\n", "it had one");
     assert_eq!(holders(&forge.home()), [] as [PathBuf; 0]);
 }
+
+/// Asks whether it may use its secret, and writes down what it was told.
+const ASKER: &str = r#"#!/bin/sh
+echo '{"type":"system","subtype":"init","session_id":"s","model":"asker"}'
+echo '{"type":"control_request","request_id":"r1","request":{"subtype":"can_use_tool","tool_name":"Bash","input":{"command":"login '"$DEMO_API_KEY"'"},"tool_use_id":"t1"}}'
+while read -r line; do
+  case "$line" in *'"r1"'*) echo "$line" > ../answer.json; break;; esac
+done
+echo '{"type":"result","subtype":"success","is_error":false,"result":"ok","session_id":"s"}'
+"#;
+
+#[tokio::test]
+async fn a_question_shows_no_secret_and_its_answer_keeps_it() {
+    let forge = TestForge::with(&[], &[("DEMO_API_KEY", KEY)]).await;
+    let (project, _) = forge.project("repo").await;
+    let asker = forge.dir().join("asker");
+    std::fs::write(&asker, ASKER).unwrap();
+    std::fs::set_permissions(&asker, PermissionsExt::from_mode(0o755)).unwrap();
+    let profiles = json!({"executors": {"CLAUDE_CODE": {"DEFAULT": {"CLAUDE_CODE": {
+        "approvals": true, "base_command_override": asker.to_string_lossy()}}}}});
+    forge.put("/api/profiles", &profiles).await.data();
+    let task = forge.start_with(&project, "CLAUDE_CODE", "A title", "go").await;
+    let asked = |list: &Value| list.as_array().is_some_and(|list| !list.is_empty());
+    let asked = forge.until("/api/approvals/pending", "it asks", asked).await;
+    assert!(asked.to_string().contains("login ***") && !asked.to_string().contains(KEY), "{asked}");
+
+    let id = text(&asked[0]["id"]);
+    let run = text(&forge.runs(&text(&task["task_attempt"]["id"])).await[0]["id"]);
+    forge.post(&format!("/api/approvals/{id}/respond"), &json!({"approved": true})).await.data();
+    forge.settled(&text(&task["task_attempt"]["id"])).await;
+    let place = PathBuf::from(text(&task["task_attempt"]["worktree_path"]));
+    let told = std::fs::read_to_string(place.parent().unwrap().join("answer.json")).unwrap();
+    let told: Value = serde_json::from_str(&told).unwrap();
+    assert_eq!(told["response"]["response"]["updatedInput"]["command"], format!("login {KEY}"));
+    let log = forge.raw_log(&run).await;
+    assert!(log.contains("login ***") && !log.contains(KEY), "{log}");
+}
