@@ -134,6 +134,7 @@ impl From<forge_git::GitError> for Error {
             | GitError::Exists(_)
             | GitError::NoRemote(_)
             | GitError::Rejected { .. }
+            | GitError::Untrusted(_)
             | GitError::Busy(_) => Kind::Conflict,
             GitError::DiskFull | GitError::NoGit | GitError::TooOld { .. } => Kind::Unavailable,
             GitError::Failed { .. } | GitError::Locked { .. } | GitError::Io { .. } => Kind::Internal,

@@ -263,10 +263,10 @@ impl Forge {
         let store = open_store(&config).await?;
         make_dir(&config.home.join("runs"))?;
         make_private_dir(&config.home.join("images"))?;
-        make_dir(&config.worktree_base)?;
         let installation = installation_id(&store).await?;
         remains::remember(&config.home, &installation)?;
         let base = WorktreeBase::new(config.worktree_base.clone(), installation);
+        base.make()?;
         let pool = Pool::new(base.clone(), config.spares, SPARE_FREE_BYTES);
         let profiles = profile::load(&config.home);
         let mut settings = settings::load(&config.home)?;

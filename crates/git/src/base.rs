@@ -2,17 +2,43 @@
 //!
 //! Owns: the layout `<base>/<name>`, `<base>/.forge-spare/…`, `<base>/.forge-trash/…`, `<base>/.forge-owners/…` (one file
 //! system, so that moves are renames) and the list of spares that are ready to be claimed.
-//! Invariant: a spare handed out is no longer in the list. Several installations may share a base.
+//! Invariant: a spare handed out is no longer in the list. Several installations of one user may share a base; nobody else
+//! can change it or read what is in it.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use crate::private::{Others, Untrusted, look_private, take_private};
 use crate::{GitError, Mark, Repo, admin, mark};
 
 const SPARE_DIR: &str = ".forge-spare";
 const TRASH_DIR: &str = ".forge-trash";
 const OWNERS_DIR: &str = ".forge-owners";
+/// Folders of these names are Forge's, in a place where everybody can make some.
+const OWN_NAMES: [&str; 2] = ["automagik-forge", "automagik-forge-dev"];
+
+/// Where worktrees are made if nobody says where.
+pub fn usual_base() -> PathBuf {
+    let parent = if cfg!(target_os = "linux") { PathBuf::from("/var/tmp") } else { std::env::temp_dir() };
+    parent.join(OWN_NAMES[usize::from(cfg!(debug_assertions))]).join("worktrees")
+}
+
+/// Why the base cannot be one, as far as can be seen without making it.
+pub fn look_at_base(path: &Path) -> Result<(), Untrusted> {
+    own_folders(path).try_for_each(|(folder, others)| look_private(folder, others))
+}
+
+/// The base and, where that is Forge's too, the folder above it first: who can change that one can swap the base.
+fn own_folders(base: &Path) -> impl Iterator<Item = (&Path, Others)> {
+    let is_own =
+        |above: &&Path| above.file_name().is_some_and(|name| OWN_NAMES.iter().any(|own| name == *own));
+    base.parent()
+        .filter(is_own)
+        .map(|above| (above, Others::Read))
+        .into_iter()
+        .chain([(base, Others::Nothing)])
+}
 
 #[derive(Clone)]
 pub struct WorktreeBase(Arc<Inner>);
@@ -40,6 +66,18 @@ impl WorktreeBase {
 
     pub fn path(&self) -> &Path {
         &self.0.path
+    }
+
+    /// Makes the base where there is none, and proves that it is nobody else's. It may go at any time, as files below
+    /// `/var/tmp` do, and somebody else may put another one there.
+    pub fn make(&self) -> Result<(), GitError> {
+        for (folder, others) in own_folders(self.path()) {
+            if let Some(mode) = take_private(folder, others)? {
+                let (folder, mode) = (folder.display(), format!("{mode:o}"));
+                tracing::warn!(%folder, mode, "this folder of worktrees was open to other users and is closed now");
+            }
+        }
+        Ok(())
     }
 
     pub fn installation(&self) -> &str {
@@ -180,5 +218,61 @@ pub(crate) async fn blocking<T: Send + 'static>(
     match tokio::task::spawn_blocking(work).await {
         Ok(result) => result,
         Err(error) => Err(GitError::Busy(format!("file work was cut short: {error}"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs::Permissions;
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+
+    fn base(path: &Path) -> WorktreeBase {
+        WorktreeBase::new(path.to_owned(), "installation".to_owned())
+    }
+
+    fn mode(path: &Path) -> u32 {
+        std::fs::metadata(path).unwrap().mode() & 0o777
+    }
+
+    #[test]
+    fn an_open_base_of_this_user_is_closed_and_kept() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("automagik-forge/worktrees");
+        std::fs::create_dir_all(path.join("attempt")).unwrap();
+        for folder in [path.parent().unwrap(), &path] {
+            std::fs::set_permissions(folder, Permissions::from_mode(0o777)).unwrap();
+        }
+        look_at_base(&path).unwrap();
+        base(&path).make().unwrap();
+        assert_eq!((mode(path.parent().unwrap()), mode(&path)), (0o755, 0o700));
+        assert!(path.join("attempt").is_dir());
+    }
+
+    #[test]
+    fn a_base_below_a_planted_link_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let elsewhere = dir.path().join("elsewhere");
+        std::fs::create_dir(&elsewhere).unwrap();
+        symlink(&elsewhere, dir.path().join("automagik-forge")).unwrap();
+        let path = dir.path().join("automagik-forge/worktrees");
+        let error = base(&path).make().unwrap_err().to_string();
+        assert!(error.contains("automagik-forge is a link"), "{error}");
+        assert!(look_at_base(&path).is_err() && !elsewhere.join("worktrees").exists());
+    }
+
+    #[test]
+    fn a_base_in_a_folder_that_another_user_planted_is_refused() {
+        if !rustix::process::geteuid().is_root() {
+            eprintln!("not tried: only root can give a folder to another user");
+            return;
+        }
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("automagik-forge-dev/worktrees");
+        std::fs::create_dir_all(&path).unwrap();
+        std::os::unix::fs::chown(path.parent().unwrap(), Some(65534), Some(65534)).unwrap();
+        let error = base(&path).make().unwrap_err().to_string();
+        assert!(error.contains("automagik-forge-dev belongs to user 65534"), "{error}");
+        assert!(look_at_base(&path).is_err());
     }
 }

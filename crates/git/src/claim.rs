@@ -77,7 +77,7 @@ pub async fn claim(
     taken: &(dyn Fn(&str) -> bool + Sync),
 ) -> Result<Worktree, GitError> {
     let commit = full_commit(repo, commit).await?;
-    std::fs::create_dir_all(base.path()).map_err(GitError::io(base.path()))?;
+    base.make()?;
     let real_base = std::fs::canonicalize(base.path()).map_err(GitError::io(base.path()))?;
     let spare = match base.take_spare(repo, &commit) {
         Some(spare) => spare,

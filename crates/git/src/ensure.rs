@@ -23,7 +23,7 @@ pub async fn ensure(
     if std::fs::symlink_metadata(path).is_ok() {
         return mark::prove(repo, base, owner, path).map(|_| ());
     }
-    std::fs::create_dir_all(base.path()).map_err(GitError::io(base.path()))?;
+    base.make()?;
     let real = admin::real_place(path);
     let real_base = std::fs::canonicalize(base.path()).map_err(GitError::io(base.path()))?;
     if real.parent() != Some(&real_base) {

@@ -6,6 +6,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::Untrusted;
+
 #[derive(Debug, thiserror::Error)]
 pub enum GitError {
     #[error("git {found} is too old; Forge needs git {needed} or newer: upgrade git")]
@@ -75,6 +77,10 @@ pub enum GitError {
     /// The remote did not let us in: no, wrong or too few credentials.
     #[error("{remote} did not let git in: {reason}")]
     Locked { remote: String, reason: String },
+    #[error(
+        "worktrees cannot be made here: {0}; move it away, or name a folder of your own with FORGE_WORKTREE_DIR"
+    )]
+    Untrusted(#[from] Untrusted),
     #[error("no space left on the disk: free some space and try again")]
     DiskFull,
     #[error("{0}")]

@@ -44,7 +44,7 @@ impl Pool {
         while let Some(old) = self.base.take_other_spare(repo, commit) {
             self.refresh(repo, old, commit, &mut filled).await?;
         }
-        std::fs::create_dir_all(self.base.path()).map_err(GitError::io(self.base.path()))?;
+        self.base.make()?;
         filled.ready = self.base.spare_paths(repo).len();
         while filled.ready < self.size && free_bytes(self.base.path()) >= self.min_free_bytes {
             let spare = spare::make(repo, &self.base, commit).await?;
