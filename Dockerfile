@@ -3,10 +3,10 @@
 #
 #   docker build -t forge .
 #   docker run -d --name forge -p 127.0.0.1:3000:3000 -v forge:/data -v "$HOME/src:/src" forge
-#   docker logs forge
+#   docker exec forge cat /data/login
 #
 # Inside a container the server must listen on every address, and there it asks for a token. The first start makes one,
-# prints it once together with a login link (docker logs) and keeps it in /data/token; FORGE_TOKEN gives your own.
+# keeps it in /data/token and a link that logs a browser in once in /data/login; FORGE_TOKEN gives your own.
 # /health is answered without it. Publish the port on 127.0.0.1, as above, unless others are meant to reach it.
 # Agents end with the container; the next start settles their tasks and has all they wrote and logged.
 

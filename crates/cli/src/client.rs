@@ -1,5 +1,6 @@
 //! Speaking to a server: where it is, and its envelope turned into a result.
 
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -11,7 +12,7 @@ use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::tungstenite::{self, http::header};
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
 
-use crate::port::shared_port_file;
+use crate::home;
 use crate::settings::{self, Env};
 use crate::transcript::clean;
 
@@ -25,6 +26,8 @@ const OPEN_LIMIT: Duration = Duration::from_secs(10);
 const LOST_PAUSES: [Duration; 2] = [Duration::from_millis(200), Duration::from_millis(1000)];
 /// How long a server that is being restarted may be away.
 const BACK_LIMIT: Duration = Duration::from_secs(15);
+
+const UNAUTHORIZED: u16 = 401;
 
 pub type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
 
@@ -97,6 +100,7 @@ pub struct Client {
     base: String,
     token: Option<String>,
     curl: String,
+    trust: Trust,
     http: reqwest::Client,
     /// What was found out about the network; clones share it.
     way: Arc<Mutex<Way>>,
@@ -108,35 +112,61 @@ pub struct Whereabouts {
     pub token: Option<String>,
     /// How `curl` is given the token, without showing it.
     curl: String,
+    trust: Trust,
+}
+
+/// Whose word there is for an address.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Trust {
+    /// The user named it, or the server that holds this home did.
+    Named,
+    /// Nobody's: anybody can listen there, so no token is sent.
+    Guessed,
 }
 
 impl Whereabouts {
-    /// A server of this machine or, by `FORGE_BACKEND_URL`, of another one.
+    /// The server of `FORGE_BACKEND_URL`, else of a port in the environment, else of this home, else a guess.
     pub fn find() -> Result<Self> {
         let env = Env::load();
-        let base = match env.get("FORGE_BACKEND_URL") {
-            Some(url) => url.trim_end_matches('/').to_owned(),
-            None => local(find_port(&env)),
+        let home = settings::home(env)?;
+        if let Some(url) = env.get("FORGE_BACKEND_URL") {
+            return Ok(Self::at(url.trim_end_matches('/').to_owned(), env, &home));
+        }
+        let variable = |key: &str| env.get(key).and_then(|text| text.parse().ok());
+        let port: Option<u16> = variable("BACKEND_PORT").or_else(|| variable("PORT"));
+        if let Some(port) = port.filter(|port| *port != 0) {
+            return Ok(Self::at(local(port), env, &home));
+        }
+        // A server that takes any free port is found by its own word or not at all.
+        let guess = || {
+            let base = local(port.unwrap_or(settings::DEFAULT_PORT));
+            Self { base, token: None, curl: String::new(), trust: Trust::Guessed }
         };
-        let file = settings::home(&env)?.join("token");
+        Ok(Self::of_home(env, &home).unwrap_or_else(guess))
+    }
+
+    /// The server that holds the home and has left word there where it listens. The word of one that is gone is worth
+    /// nothing: its port may be anybody's by now.
+    pub fn of_home(env: &Env, home: &Path) -> Option<Self> {
+        let port = std::fs::read_to_string(home.join("port")).ok()?.trim().parse().ok()?;
+        home::is_held(home).then(|| Self::at(local(port), env, home))
+    }
+
+    fn at(base: String, env: &Env, home: &Path) -> Self {
+        let file = home.join("token");
         let (token, words) = match env.get("FORGE_TOKEN") {
             Some(token) => (Some(token), "$FORGE_TOKEN".to_owned()),
             None => (std::fs::read_to_string(&file).ok(), format!("$(cat {})", file.display())),
         };
         let token = token.map(|token| token.trim().to_owned());
         let curl = token.as_ref().map(|_| format!(" -H \"authorization: Bearer {words}\""));
-        Ok(Self { base, token, curl: curl.unwrap_or_default() })
-    }
-
-    /// The same way in, at another port of this machine.
-    pub fn at_port(self, port: u16) -> Self {
-        Self { base: local(port), ..self }
+        Self { base, token, curl: curl.unwrap_or_default(), trust: Trust::Named }
     }
 }
 
 impl From<Whereabouts> for Client {
-    fn from(Whereabouts { base, token, curl }: Whereabouts) -> Self {
-        Self { curl, ..Self::new(base, token) }
+    fn from(Whereabouts { base, token, curl, trust }: Whereabouts) -> Self {
+        Self { curl, trust, ..Self::new(base, token) }
     }
 }
 
@@ -148,7 +178,14 @@ impl Client {
     pub fn new(base: String, token: Option<String>) -> Self {
         let http = reqwest::Client::new();
         let base = base.trim_end_matches('/').to_owned();
-        Self { base, token, curl: String::new(), http, way: Arc::new(Mutex::new(Way::Socket)) }
+        Self {
+            base,
+            token,
+            curl: String::new(),
+            trust: Trust::Named,
+            http,
+            way: Arc::new(Mutex::new(Way::Socket)),
+        }
     }
 
     pub fn base(&self) -> &str {
@@ -251,7 +288,7 @@ impl Client {
         for pause in LOST_PAUSES {
             let Some(this_time) = request.try_clone() else { break };
             match self.exchange(this_time).await {
-                Ok((status, body)) => return open_envelope(status, &body),
+                Ok((status, body)) => return self.read(status, &body),
                 // It did not get there.
                 Err(error) if error.is_connect() => return Err(self.unreachable().into()),
                 Err(_) => tokio::time::sleep(pause).await,
@@ -290,7 +327,18 @@ impl Client {
 
     async fn send<T: DeserializeOwned>(&self, request: reqwest::RequestBuilder) -> Result<T> {
         let (status, body) = self.exchange(request).await.map_err(|_| self.unreachable())?;
-        open_envelope(status, &body)
+        self.read(status, &body)
+    }
+
+    fn read<T: DeserializeOwned>(&self, status: u16, body: &[u8]) -> Result<T> {
+        let read = open_envelope(status, body);
+        if status != UNAUTHORIZED || self.trust == Trust::Named {
+            return read;
+        }
+        let base = &self.base;
+        read.with_context(|| {
+            format!("no token was sent to {base}, because nothing says that it is yours; if it is, set FORGE_BACKEND_URL={base}")
+        })
     }
 }
 
@@ -328,16 +376,4 @@ fn refused(status: u16, envelope: &Value) -> Refused {
 
 fn local(port: u16) -> String {
     format!("http://127.0.0.1:{port}")
-}
-
-fn find_port(env: &Env) -> u16 {
-    let read = |path: std::path::PathBuf| std::fs::read_to_string(path).ok()?.trim().parse().ok();
-    let own = || settings::home(env).ok().and_then(|home| read(home.join("port")));
-    let variable = |key: &str| env.get(key).and_then(|text| text.parse().ok());
-    match variable("BACKEND_PORT").or_else(|| variable("PORT")) {
-        // A server that takes any free port is found by its own word or not at all.
-        Some(0) => own().unwrap_or(0),
-        Some(port) => port,
-        None => own().or_else(|| read(shared_port_file())).unwrap_or(settings::DEFAULT_PORT),
-    }
 }

@@ -47,6 +47,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 
+use crate::settings::Env;
 use sessions::notice::Manner;
 
 /// Run many coding agents at once, each in its own git worktree, and land their work.
@@ -62,6 +63,9 @@ pub struct Cli {
     mcp_flags: mcp::Flags,
     #[command(flatten)]
     serve: serve::Flags,
+    /// Read further variables from this file
+    #[arg(long, global = true, value_name = "FILE")]
+    env_file: Option<PathBuf>,
 }
 
 #[derive(Subcommand)]
@@ -168,6 +172,9 @@ enum Command {
 
 impl Cli {
     pub fn run(self) -> Result<ExitCode> {
+        if let Some(file) = &self.env_file {
+            Env::name_file(file)?;
+        }
         let Some(command) = self.command else {
             return done(if self.mcp { mcp::run(self.mcp_flags) } else { serve::run(self.serve) });
         };

@@ -3,6 +3,7 @@
 
 use std::fs::OpenOptions;
 use std::io::IsTerminal;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::Mutex;
 
@@ -30,7 +31,7 @@ pub fn start(format: LogFormat, default: &str, rust_log: Option<String>) {
 
 /// To a file that begins anew: it is for what goes wrong this time.
 pub fn start_in(path: &Path, default: &str, rust_log: Option<String>) -> std::io::Result<()> {
-    let file = OpenOptions::new().create(true).write(true).truncate(true).open(path)?;
+    let file = OpenOptions::new().create(true).write(true).truncate(true).mode(0o600).open(path)?;
     let log = tracing_subscriber::fmt().with_env_filter(filter(default, rust_log)).with_ansi(false);
     let _ = log.with_writer(Mutex::new(file)).try_init();
     Ok(())

@@ -5,7 +5,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
+use forge_git::{Others, take_private};
 use tokio::net::TcpListener;
+
+use crate::note::Note;
 
 /// Listens, or explains who does so already and how to choose another port.
 pub async fn bind(host: IpAddr, port: u16) -> Result<TcpListener> {
@@ -62,38 +65,16 @@ pub fn owner_of(port: u16) -> Option<(u32, String)> {
     Some((pid, name.trim().to_owned()))
 }
 
-/// Files that tell other programs where this server listens; removed when it stops.
-pub struct PortFiles {
-    paths: Vec<PathBuf>,
-    port: u16,
-}
-
-/// The place where programs of this machine look first.
-pub fn shared_port_file() -> PathBuf {
-    std::env::temp_dir().join("automagik-forge").join("automagik-forge.port")
-}
-
-impl PortFiles {
-    pub fn write(home: &Path, port: u16) -> Self {
-        let paths = vec![home.join("port"), shared_port_file()];
-        for path in &paths {
-            let parent = path.parent().map(std::fs::create_dir_all);
-            if let (Some(Err(error)), _) | (_, Err(error)) = (parent, std::fs::write(path, port.to_string()))
-            {
-                tracing::warn!(path = %path.display(), %error, "cannot write the port file");
-            }
-        }
-        Self { paths, port }
-    }
-}
-
-impl Drop for PortFiles {
-    fn drop(&mut self) {
-        for path in &self.paths {
-            // Another server may have written its own port since.
-            if std::fs::read_to_string(path).is_ok_and(|text| text.trim() == self.port.to_string()) {
-                let _ = std::fs::remove_file(path);
-            }
+/// Tells other programs where this server listens for as long as it does: in its home and where programs of this machine
+/// have always looked. Everybody can make the folder there, so nothing is written to one of somebody else.
+pub fn leave_word(home: &Path, port: u16) -> Vec<Note> {
+    let mut notes = vec![Note::leave(home.join("port"), port.to_string())];
+    let shared = std::env::temp_dir().join("automagik-forge");
+    match take_private(&shared, Others::Read) {
+        Ok(_) => notes.push(Note::leave(shared.join("automagik-forge.port"), port.to_string())),
+        Err(untrusted) => {
+            tracing::warn!(%untrusted, "no port file is written there; programs that look for one do not find this server");
         }
     }
+    notes
 }

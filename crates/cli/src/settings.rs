@@ -1,6 +1,8 @@
-//! Where settings come from: a flag, else the environment, else `.env` in the working directory, else the default.
+//! Where settings come from: a flag, else the environment, else a file of variables, else the default.
 
-use std::collections::HashMap;
+mod base;
+mod env;
+
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::{Path, PathBuf};
 
@@ -8,48 +10,12 @@ use anyhow::{Context, Result, bail};
 use forge_core::{Config, Online, Pages};
 
 use crate::command::serve::Flags;
+pub use base::Base;
+pub use env::Env;
 
 pub const DEFAULT_PORT: u16 = 8887;
 const DEFAULT_SPARES: usize = 3;
 const DEFAULT_EXPIRY_H: u64 = 72;
-
-/// The environment with the `.env` file below it.
-pub struct Env(HashMap<String, String>);
-
-impl Env {
-    pub fn load() -> Self {
-        let text = std::fs::read_to_string(".env").unwrap_or_default();
-        Self(parse_dotenv(&text))
-    }
-
-    pub fn get(&self, key: &str) -> Option<String> {
-        std::env::var(key).ok().or_else(|| self.0.get(key).cloned()).filter(|value| !value.is_empty())
-    }
-
-    /// Whether the variable is there at all, whatever its value.
-    pub fn has(&self, key: &str) -> bool {
-        std::env::var_os(key).is_some() || self.0.contains_key(key)
-    }
-
-    fn number<T: std::str::FromStr>(&self, key: &str) -> Result<Option<T>> {
-        let Some(text) = self.get(key) else { return Ok(None) };
-        match text.parse() {
-            Ok(number) => Ok(Some(number)),
-            Err(_) => bail!("{key}: '{text}' is not a number; give a whole number or unset it"),
-        }
-    }
-}
-
-fn parse_dotenv(text: &str) -> HashMap<String, String> {
-    let lines = text.lines().map(str::trim).filter(|line| !line.starts_with('#'));
-    let pairs = lines.filter_map(|line| line.strip_prefix("export ").unwrap_or(line).split_once('='));
-    let unquote = |value: &str| {
-        let value = value.trim();
-        let inner = ['"', '\''].iter().find_map(|q| value.strip_prefix(*q)?.strip_suffix(*q));
-        inner.unwrap_or(value).to_owned()
-    };
-    pairs.map(|(key, value)| (key.trim().to_owned(), unquote(value))).collect()
-}
 
 /// The folder of everything Forge keeps: `FORGE_HOME`, else `~/.forge`.
 pub fn home(env: &Env) -> Result<PathBuf> {
@@ -85,11 +51,10 @@ pub fn host(flag: Option<IpAddr>, env: &Env) -> IpAddr {
 
 pub fn config(flags: &Flags, env: &Env, home: PathBuf) -> Result<Config> {
     let database = database(env, &home)?;
-    let worktree_base =
-        match flags.worktree_dir.clone().or_else(|| env.get("FORGE_WORKTREE_DIR").map(Into::into)) {
-            Some(dir) => std::path::absolute(dir)?,
-            None => default_worktree_base(),
-        };
+    let Base { path: worktree_base, why } = worktree_base(flags, env, &home)?;
+    if let Some(why) = why {
+        tracing::warn!(base = %worktree_base.display(), why, "worktrees are not made in the usual folder");
+    }
     Ok(Config {
         worktree_base,
         database,
@@ -108,7 +73,7 @@ pub fn config(flags: &Flags, env: &Env, home: PathBuf) -> Result<Config> {
 }
 
 /// `FORGE_WORKSPACES`: folders with beads, separated like those of `PATH`.
-fn workspaces(env: &Env) -> Result<Vec<PathBuf>> {
+pub fn workspaces(env: &Env) -> Result<Vec<PathBuf>> {
     let listed = env.get("FORGE_WORKSPACES").unwrap_or_default();
     let folders = std::env::split_paths(&listed).filter(|folder| !folder.as_os_str().is_empty());
     folders.map(|folder| Ok(std::path::absolute(folder)?)).collect()
@@ -139,24 +104,15 @@ fn database_path(url: &str) -> Result<PathBuf> {
     Ok(std::path::absolute(Path::new(path))?)
 }
 
-fn default_worktree_base() -> PathBuf {
-    let name = if cfg!(debug_assertions) { "automagik-forge-dev" } else { "automagik-forge" };
-    let parent = if cfg!(target_os = "linux") { PathBuf::from("/var/tmp") } else { std::env::temp_dir() };
-    parent.join(name).join("worktrees")
+/// `--worktree-dir`, then `FORGE_WORKTREE_DIR`, then the usual folder or the one in its place.
+pub fn worktree_base(flags: &Flags, env: &Env, home: &Path) -> Result<Base> {
+    let asked = flags.worktree_dir.clone().or_else(|| env.get("FORGE_WORKTREE_DIR").map(Into::into));
+    base::choose(asked, forge_git::usual_base(), home)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn dotenv_lines_are_read_with_quotes_comments_and_export() {
-        let env = parse_dotenv("# c\nA=1\nexport B=\"two words\"\n C = 'x' \nbroken\n");
-        assert_eq!(env.get("A").map(String::as_str), Some("1"));
-        assert_eq!(env.get("B").map(String::as_str), Some("two words"));
-        assert_eq!(env.get("C").map(String::as_str), Some("x"));
-        assert_eq!(env.len(), 3);
-    }
 
     #[test]
     fn only_sqlite_databases_are_accepted() {

@@ -1,9 +1,10 @@
 //! A server that a command starts by itself, and the way to end it.
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-use forge_tests::{TestForge, is_alive, output, text};
+use forge_tests::{Terminal, TestForge, client, is_alive, output, text};
 use rustix::fs::{FlockOperation, flock};
 use serde_json::json;
 
@@ -133,4 +134,38 @@ async fn nothing_is_stopped_but_the_server_that_holds_the_home() {
     assert!(stranger.try_wait().unwrap().is_none(), "a stranger is left alone");
     stranger.kill().unwrap();
     stranger.wait().unwrap();
+}
+
+#[tokio::test]
+async fn the_login_link_is_for_who_started_the_server_and_in_no_log() {
+    let (forge, repo) = without_server().await;
+    let log = forge.home().join("server.log");
+    std::fs::write(&log, "").unwrap();
+    std::fs::set_permissions(&log, PermissionsExt::from_mode(0o644)).unwrap();
+    let serve = ["serve", "--background", "--require-token"];
+    let mut terminal = Terminal::start(forge_at(&forge, &repo, &serve), 200);
+    let screen = terminal.until("(works once)").await;
+    assert!(terminal.ended().await.success(), "{screen}");
+    let link = screen.split_whitespace().find(|word| word.contains("/login?code=")).unwrap();
+    let code = link.split_once("code=").unwrap().1;
+    let token = std::fs::read_to_string(forge.home().join("token")).unwrap();
+    let written = std::fs::read_to_string(&log).unwrap();
+    assert!(written.contains("Forge app listening"), "{written}");
+    assert!(!written.contains(code) && !written.contains(token.trim()), "{written}");
+    for name in ["server.log", "token", "login"] {
+        let mode = std::fs::metadata(forge.home().join(name)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "{name}");
+    }
+    let browser = client().redirect(reqwest::redirect::Policy::none()).build().unwrap();
+    let answer = browser.get(link).send().await.unwrap();
+    assert!(answer.status().is_redirection(), "it opens the board: {}", answer.status());
+    stop(&forge, &repo).await;
+    assert!(!forge.home().join("login").exists(), "it goes with the server");
+    // Whoever keeps what is printed keeps no secret.
+    let unseen = output(forge_at(&forge, &repo, &serve)).await;
+    assert!(
+        words(&unseen).contains("login the link in") && !words(&unseen).contains("code="),
+        "{}",
+        words(&unseen)
+    );
 }

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that unwraps nothing has failed")]
 
 mod acp;
+mod addresses;
 mod agents;
 mod alerts;
 mod approvals;
@@ -30,6 +31,7 @@ mod environment;
 mod files;
 mod fleet;
 mod flow;
+mod folders;
 mod found_agents;
 mod gate;
 mod genie;

@@ -10,6 +10,7 @@ use forge_core::{BackupReport, Config, NOT_IN_BACKUPS, RestoreReport};
 
 use crate::command::serve;
 use crate::figures::{count, size};
+use crate::home;
 use crate::settings::{self, Env};
 use crate::terminal;
 
@@ -74,7 +75,7 @@ pub fn run(flags: Flags) -> Result<()> {
 
 fn config() -> Result<Config> {
     let env = Env::load();
-    settings::config(&serve::Flags::default(), &env, settings::home(&env)?)
+    settings::config(&serve::Flags::default(), env, settings::home(env)?)
 }
 
 async fn make(file: &Path, json: bool) -> Result<()> {
@@ -104,7 +105,7 @@ async fn make(file: &Path, json: bool) -> Result<()> {
 async fn bring_back(flags: Restore) -> Result<()> {
     let file = std::path::absolute(&flags.file).context("cannot resolve FILE")?;
     let config = config()?;
-    let _lock = serve::take_home(&config.home).await?;
+    let _lock = home::take(&config.home).await?;
     let report = forge_core::restore_backup(&config, &file, flags.replace).await?;
     if flags.json {
         terminal::print_json(&serde_json::to_value(&report)?);

@@ -69,7 +69,7 @@ pub enum Command {
 
 pub fn run(command: Command) -> Result<()> {
     if let Command::Path { json } = command {
-        let path = settings::home(&Env::load())?.join("config.json");
+        let path = settings::home(Env::load())?.join("config.json");
         match json {
             true => terminal::print_json(&json!({ "path": path })),
             false => terminal::print(&format!("{}\n", path.display())),

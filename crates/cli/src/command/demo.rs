@@ -52,7 +52,7 @@ async fn show(flags: Flags) -> Result<()> {
     let address = listener.local_addr()?;
     let forge = Forge::open(config(&dir)?).await.context("cannot start")?;
     let shutdown = CancellationToken::new();
-    let door = Door::local(address, serve::version(&Env::load()));
+    let door = Door::local(address, serve::version(Env::load()));
     let server = tokio::spawn(forge_server::serve(listener, forge.clone(), door, shutdown.clone()));
     let client = Client::new(serve::url(address), None);
     step(&format!("A server with its board: {}", client.base()));

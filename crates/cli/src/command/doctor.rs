@@ -36,11 +36,13 @@ struct Section {
 pub fn run(flags: Flags) -> Result<ExitCode> {
     serve::block_on(async {
         let env = Env::load();
-        let home = settings::home(&env)?;
-        let config = settings::config(&serve::Flags::default(), &env, home)?;
+        let home = settings::home(env)?;
+        let database = settings::database(env, &home)?;
+        let workspaces = settings::workspaces(env)?;
+        let base = settings::worktree_base(&serve::Flags::default(), env, &home);
         let survey = tokio::task::spawn_blocking(forge_run::agents::survey);
         let (git, server, port, beads) =
-            tokio::join!(host::git(), host::server(), host::port(&env), beads::checks(&config.workspaces));
+            tokio::join!(host::git(), host::server(), host::port(env), beads::checks(&workspaces));
         let survey = survey.await.context("cannot look for programs")?;
         let mut programs = vec![git.or_install("git", survey.packager)];
         programs.extend(survey.tools.iter().filter_map(|tool| host::tool(tool, survey.packager)));
@@ -49,8 +51,9 @@ pub fn run(flags: Flags) -> Result<ExitCode> {
                 name: "Forge",
                 checks: vec![
                     Check::new("version", Status::Ok, env!("CARGO_PKG_VERSION")),
-                    host::home(&config.home),
-                    host::database(&config.database),
+                    host::home(&home),
+                    host::worktrees(&base),
+                    host::database(&database),
                     server,
                     port,
                 ],
@@ -60,8 +63,8 @@ pub fn run(flags: Flags) -> Result<ExitCode> {
             Section {
                 name: "System",
                 checks: vec![
-                    host::disk("disk (data)", &config.home),
-                    host::disk("disk (worktrees)", &config.worktree_base),
+                    host::disk("disk (data)", &home),
+                    host::disk("disk (worktrees)", base.as_ref().map_or(&home, |base| &base.path)),
                     host::sandbox(&survey.tools, survey.packager),
                     host::watches(),
                 ],

@@ -59,7 +59,7 @@ pub fn run(command: Command) -> Result<ExitCode> {
 }
 
 fn list(json: bool) -> Result<ExitCode> {
-    let launchers = list_launchers(&settings::home(&Env::load())?)?;
+    let launchers = list_launchers(&settings::home(Env::load())?)?;
     if json {
         terminal::print_json(&serde_json::to_value(&launchers)?);
         return Ok(ExitCode::SUCCESS);

@@ -5,6 +5,7 @@
 use anyhow::{Context, Result};
 
 use crate::command::serve;
+use crate::home;
 use crate::settings::{self, Env};
 
 pub fn run() -> Result<()> {
@@ -13,9 +14,9 @@ pub fn run() -> Result<()> {
 
 async fn prepare() -> Result<()> {
     let env = Env::load();
-    let home = settings::home(&env)?;
-    let config = settings::config(&serve::Flags::default(), &env, home.clone())?;
-    let _lock = serve::take_home(&home).await?;
+    let home = settings::home(env)?;
+    let config = settings::config(&serve::Flags::default(), env, home.clone())?;
+    let _lock = home::take(&home).await?;
     let (database, prepared) = (config.database.display(), forge_core::prepare_database(&config).await);
     prepared.with_context(|| format!("cannot prepare {database}"))?;
     println!("The database is up to date: {database}");

@@ -2,26 +2,22 @@
 
 pub mod background;
 
-use std::fs::File;
+use std::io::IsTerminal;
 use std::net::{IpAddr, SocketAddr};
-use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use forge_core::{AgentsOnExit, Forge};
 use forge_server::Door;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
+use crate::home::{self, LOGIN_FILE};
 use crate::logging::{self, LogFormat};
+use crate::note::Note;
 use crate::port;
 use crate::settings::{self, Env};
 use crate::token::{self, Token};
-use background::PidFile;
-
-const LOCK_WAIT: Duration = Duration::from_millis(1000);
-const LOCK_PAUSE: Duration = Duration::from_millis(20);
 
 #[derive(clap::Args, Clone, Default)]
 pub struct Flags {
@@ -119,6 +115,9 @@ async fn start_in_background() -> Result<()> {
     let pid = served.pid.map(|pid| format!(", process {pid}")).unwrap_or_default();
     println!("Forge {verb} at {}{pid}", served.client.base());
     println!("  log   {}\n  stop  forge serve --stop", served.log.display());
+    if let Some(login) = served.login(std::io::stdout().is_terminal()) {
+        println!("  login {login}");
+    }
     Ok(())
 }
 
@@ -145,14 +144,14 @@ fn runtime() -> Result<tokio::runtime::Runtime> {
     Ok(tokio::runtime::Builder::new_multi_thread().worker_threads(workers).enable_all().build()?)
 }
 
-async fn serve(flags: Flags, env: Env) -> Result<()> {
-    let home = settings::home(&env)?;
-    let mut config = settings::config(&flags, &env, home.clone())?;
-    let _lock = take_home(&home).await?;
-    let _pid_file = PidFile::write(&home);
-    let host = settings::host(flags.host, &env);
-    let token = choose_token(&flags, &env, host, &home)?;
-    let listener = port::bind(host, settings::port(flags.port, &env)).await?;
+async fn serve(flags: Flags, env: &Env) -> Result<()> {
+    let home = settings::home(env)?;
+    let mut config = settings::config(&flags, env, home.clone())?;
+    let _lock = home::take(&home).await?;
+    let _pid = Note::leave(home.join("pid"), std::process::id().to_string());
+    let host = settings::host(flags.host, env);
+    let token = choose_token(&flags, env, host, &home)?;
+    let listener = port::bind(host, settings::port(flags.port, env)).await?;
     let address = listener.local_addr()?;
     if config.public_url.is_empty() {
         config.public_url = url(address);
@@ -165,10 +164,14 @@ async fn serve(flags: Flags, env: Env) -> Result<()> {
         allowed_hosts: flags.allow_host.clone(),
         allowed_origins: flags.allow_origin.clone(),
         auth_required: flags.auth || env.has("AUTH_REQUIRED"),
-        version: version(&env),
+        version: version(env),
         login_code: login_code.clone(),
     };
-    let _port_files = port::PortFiles::write(&home, address.port());
+    let _port = port::leave_word(&home, address.port());
+    // Standard output may be a log, which is no place for a secret.
+    let _login = login_code
+        .as_ref()
+        .map(|code| Note::leave(home.join(LOGIN_FILE), format!("{}/login?code={code}\n", url(address))));
     greet(address, &forge, token.as_ref(), login_code.as_deref());
     if !flags.no_open && !env.has("DISABLE_BROWSER_OPEN") {
         forge_run::open_page(&url(address));
@@ -179,46 +182,6 @@ async fn serve(flags: Flags, env: Env) -> Result<()> {
     forge.close(if flags.stop_agents { AgentsOnExit::Stop } else { AgentsOnExit::Keep }).await;
     tracing::info!("stopped");
     Ok(())
-}
-
-/// Makes the home where there is none, and holds it until the file is dropped.
-pub async fn take_home(home: &Path) -> Result<File> {
-    make_home(home)?;
-    lock(home).await
-}
-
-/// For its owner alone.
-pub fn make_home(home: &Path) -> Result<()> {
-    let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(home);
-    made.with_context(|| format!("cannot create {}", home.display()))
-}
-
-/// One server per home: two would settle each other's runs.
-async fn lock(home: &Path) -> Result<File> {
-    let file =
-        File::create(home.join("lock")).with_context(|| format!("cannot write to {}", home.display()))?;
-    let take = || rustix::fs::flock(&file, rustix::fs::FlockOperation::NonBlockingLockExclusive);
-    let begun = std::time::Instant::now();
-    let mut taken = take();
-    // A server that was killed a moment ago may leave behind a child that has yet to become git and holds the lock.
-    while taken.is_err() && begun.elapsed() < LOCK_WAIT {
-        tokio::time::sleep(LOCK_PAUSE).await;
-        taken = take();
-    }
-    match taken {
-        Ok(()) => Ok(file),
-        Err(_) => {
-            let port = std::fs::read_to_string(home.join("port")).unwrap_or_default();
-            let place = match port.trim() {
-                "" => String::new(),
-                port => format!(" at http://127.0.0.1:{port}"),
-            };
-            bail!(
-                "another Forge{place} is using {}. Stop it first, or give this one a home of its own with FORGE_HOME",
-                home.display()
-            )
-        }
-    }
 }
 
 fn choose_token(flags: &Flags, env: &Env, host: IpAddr, home: &Path) -> Result<Option<Token>> {
@@ -246,18 +209,28 @@ pub fn url(address: SocketAddr) -> String {
     }
 }
 
+/// Secrets are shown to a person, and to nobody who keeps what is printed.
 fn greet(address: SocketAddr, forge: &Forge, token: Option<&Token>, login_code: Option<&str>) {
     let (url, config) = (url(address), forge.config());
     println!("Forge {} listens on {url}", env!("CARGO_PKG_VERSION"));
     println!("  data       {}", config.home.display());
     println!("  worktrees  {}", config.worktree_base.display());
-    if let Some(Token::Fresh(text)) = token {
-        println!("  token      {text}  (shown once; kept in {})", config.home.join("token").display());
+    let is_shown = std::io::stdout().is_terminal();
+    match token {
+        Some(Token::Fresh(text)) if is_shown => {
+            println!("  token      {text}  (shown once; kept in {})", config.home.join("token").display());
+        }
+        Some(Token::Fresh(_)) => println!("  token      in {}", config.home.join("token").display()),
+        _ => {}
     }
     match login_code {
-        Some(code) => {
+        Some(code) if is_shown => {
             println!("Next: open {url}/login?code={code} (works once), or send the token as a bearer.")
         }
+        Some(_) => println!(
+            "Next: open the link in {} (works once), or send the token as a bearer.",
+            config.home.join(LOGIN_FILE).display()
+        ),
         None => println!("Next: open {url}, or run `forge demo` in another terminal to see it work."),
     }
     tracing::info!("Forge app listening on {address}");

@@ -4,8 +4,9 @@ use anyhow::{Context, Result};
 use forge_tui::{Options, Theme};
 
 use crate::client::Whereabouts;
-use crate::command::serve::{block_on, make_home};
+use crate::command::serve::block_on;
 use crate::exit::Misused;
+use crate::home;
 use crate::logging;
 use crate::settings::{self, Env};
 use crate::terminal;
@@ -32,8 +33,8 @@ pub fn run(flags: &Flags) -> Result<()> {
         return Err(Misused(text.to_owned()).into());
     }
     let env = Env::load();
-    let home = settings::home(&env)?;
-    make_home(&home)?;
+    let home = settings::home(env)?;
+    home::make(&home)?;
     let log = home.join("tui.log");
     logging::start_in(&log, "warn", env.get("RUST_LOG"))
         .with_context(|| format!("cannot write {}", log.display()))?;

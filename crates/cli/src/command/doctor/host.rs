@@ -5,6 +5,7 @@
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::{Path, PathBuf};
 
+use forge_git::{Others, look_private};
 use forge_run::agents::Tool;
 use rustix::fs::Access;
 use serde_json::json;
@@ -12,7 +13,7 @@ use serde_json::json;
 use super::check::{Check, Status};
 use crate::client::Client;
 use crate::port as ports;
-use crate::settings::{self, Env};
+use crate::settings::{self, Base, Env};
 
 const LEAST_FREE_BYTES: u64 = 1 << 30;
 const LEAST_WATCHES: u64 = 65_536;
@@ -81,6 +82,14 @@ pub async fn port(env: &Env) -> Check {
 
 pub fn home(home: &Path) -> Check {
     let place = nearest(home);
+    if place == home
+        && let Some(untrusted) =
+            home.canonicalize().ok().and_then(|real| look_private(&real, Others::Nothing).err())
+    {
+        return Check::new("home", Status::Missing, untrusted.to_string())
+            .fix("export FORGE_HOME=<a folder of your own>")
+            .must();
+    }
     let able = if place.is_dir() { may_write(&place) } else { Err(rustix::io::Errno::NOTDIR) };
     match able {
         Ok(()) if place == home => Check::new("home", Status::Ok, home.display().to_string()),
@@ -92,6 +101,21 @@ pub fn home(home: &Path) -> Check {
         }
     }
     .must()
+}
+
+/// Where worktrees are made, and why there.
+pub fn worktrees(base: &anyhow::Result<Base>) -> Check {
+    let name = "worktrees";
+    match base {
+        Ok(Base { path, why }) => {
+            let why_here = why.as_ref().map(|why| format!(" ({why})")).unwrap_or_default();
+            let detail = format!("{}{why_here}", path.display());
+            Check::new(name, Status::Ok, detail).facts(json!({"path": path, "why": why}))
+        }
+        Err(error) => Check::new(name, Status::Missing, format!("{:#}", error))
+            .fix("export FORGE_WORKTREE_DIR=<a folder of your own>")
+            .must(),
+    }
 }
 
 pub fn database(file: &Path) -> Check {

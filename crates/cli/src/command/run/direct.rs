@@ -18,7 +18,7 @@ use crate::settings::{self, Env};
 
 pub async fn run(choice: &Choice, prompt: &str, yes: bool) -> Result<ExitCode> {
     let here = std::env::current_dir().context("the present directory is gone")?;
-    let home = settings::home(&Env::load())?;
+    let home = settings::home(Env::load())?;
     let root = match forge_git::Repo::open(&here).await {
         Ok(repo) => repo.path().to_owned(),
         Err(_) => here.clone(),

@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::client::Client;
 use crate::command::serve;
+use crate::home;
 use crate::logging::{self, LogFormat};
 use crate::port;
 use crate::settings::{self, Env};
@@ -30,18 +31,18 @@ impl Standalone {
     pub async fn open() -> Result<(Self, Client)> {
         let env = Env::load();
         logging::start(LogFormat::Text, "error", env.get("RUST_LOG"));
-        let home = settings::home(&env)?;
-        let lock = serve::take_home(&home).await?;
+        let home = settings::home(env)?;
+        let lock = home::take(&home).await?;
         // One run does not pay for warm worktrees.
         let flags = serve::Flags { spares: Some(0), no_open: true, ..Default::default() };
-        let mut config = settings::config(&flags, &env, home)?;
+        let mut config = settings::config(&flags, env, home)?;
         let listener = port::bind([127, 0, 0, 1].into(), 0).await?;
         let address = listener.local_addr()?;
         if config.public_url.is_empty() {
             config.public_url = serve::url(address);
         }
         let forge = Forge::open(config).await.context("cannot start")?;
-        let door = Door::local(address, serve::version(&env));
+        let door = Door::local(address, serve::version(env));
         let shutdown = CancellationToken::new();
         let server = tokio::spawn(forge_server::serve(listener, forge.clone(), door, shutdown.clone()));
         let client = Client::new(serve::url(address), None);

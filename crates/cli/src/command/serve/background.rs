@@ -1,21 +1,21 @@
 //! A server that nobody watches: how it is started, found and stopped.
 //!
-//! Owns the pid file and the log in Forge's home. Invariants: the lock of the home decides who serves, so of two that are
+//! Owns the log in Forge's home. Invariants: the lock of the home decides who serves, so of two that are
 //! started at once one goes and its starter uses the other; nothing is signalled but the process that holds that lock.
 
 use std::ffi::OsString;
-use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
+use std::fs::{File, Permissions};
+use std::io::{IsTerminal, Read, Seek, SeekFrom};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use rustix::fs::FlockOperation;
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::make_home;
 use crate::client::{Client, Whereabouts};
+use crate::home::{self, LOGIN_FILE};
 use crate::settings::{self, Env};
 
 const START_LIMIT: Duration = Duration::from_secs(20);
@@ -35,6 +35,18 @@ pub struct Served {
     pub found: bool,
 }
 
+impl Served {
+    /// How the person who started it comes in, if it wants a token: the link, or where it is if nobody sees it here.
+    pub fn login(&self, is_shown: bool) -> Option<String> {
+        let file = self.log.with_file_name(LOGIN_FILE);
+        let link = std::fs::read_to_string(&file).ok().filter(|_| !self.found)?;
+        Some(match is_shown {
+            true => format!("{} (works once)", link.trim()),
+            false => format!("the link in {} (works once)", file.display()),
+        })
+    }
+}
+
 /// A client of the server that is there; where this machine has none, one is started and said so.
 pub async fn client() -> Result<Client> {
     let client = Client::find()?;
@@ -42,21 +54,28 @@ pub async fn client() -> Result<Client> {
     if Env::load().get("FORGE_BACKEND_URL").is_some() || is_forge(&client).await {
         return Ok(client);
     }
-    let served = start(["serve", "--no-open", "--detached"].map(OsString::from).into()).await?;
+    let mut args = ["serve", "--no-open", "--detached"].map(OsString::from).to_vec();
+    if let Some(file) = Env::load().file() {
+        args.extend(["--env-file".into(), file.into()]);
+    }
+    let served = start(args).await?;
     if !served.found {
         eprintln!(
             "forge: no server was running; started one at {} (log: {}). It stays; `forge serve --stop` ends it",
             served.client.base(),
             served.log.display()
         );
+        if let Some(login) = served.login(std::io::stderr().is_terminal()) {
+            eprintln!("forge: log in with {login}");
+        }
     }
     Ok(served.client)
 }
 
 /// Starts this program with `args` as a server of its own session and waits until it answers.
 pub async fn start(args: Vec<OsString>) -> Result<Served> {
-    let home = settings::home(&Env::load())?;
-    make_home(&home)?;
+    let home = settings::home(Env::load())?;
+    home::make(&home)?;
     let log = home.join("server.log");
     if let Some(client) = answering(&home).await {
         return Ok(Served { client, pid: read_pid(&home), log, found: true });
@@ -82,7 +101,7 @@ pub async fn start(args: Vec<OsString>) -> Result<Served> {
         ended = ended.or(child.try_wait()?);
         // One that lost the race for the home ends, while the one that won may need a moment yet.
         if let Some(status) = ended
-            && !is_held(&home)?
+            && !home::is_held(&home)
         {
             let tail = tail(&log, begin);
             bail!("the server did not start ({status}); its log, {}, ends with:\n{tail}", log.display());
@@ -101,8 +120,8 @@ pub async fn start(args: Vec<OsString>) -> Result<Served> {
 
 /// Ends the server of this home and waits until it has let go. Its agents go on.
 pub async fn stop() -> Result<()> {
-    let home = settings::home(&Env::load())?;
-    if !home.is_dir() || !is_held(&home)? {
+    let home = settings::home(Env::load())?;
+    if !home.is_dir() || !home::is_held(&home) {
         println!("no Forge uses {}; there is nothing to stop", home.display());
         return Ok(());
     }
@@ -116,7 +135,7 @@ pub async fn stop() -> Result<()> {
     };
     kill_process(pid, Signal::TERM).with_context(|| format!("cannot end process {pid}"))?;
     let begun = Instant::now();
-    while is_held(&home)? {
+    while home::is_held(&home) {
         if begun.elapsed() > STOP_LIMIT {
             bail!("process {pid} was asked to stop {} s ago and still runs", STOP_LIMIT.as_secs());
         }
@@ -126,45 +145,18 @@ pub async fn stop() -> Result<()> {
     Ok(())
 }
 
-/// The file that tells which process serves; it goes with the server.
-pub struct PidFile(PathBuf);
-
-impl PidFile {
-    pub fn write(home: &Path) -> Self {
-        let path = home.join("pid");
-        if let Err(error) = std::fs::write(&path, std::process::id().to_string()) {
-            tracing::warn!(path = %path.display(), %error, "cannot write the pid file");
-        }
-        Self(path)
-    }
-}
-
-impl Drop for PidFile {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.0);
-    }
-}
-
 fn read_pid(home: &Path) -> Option<u32> {
     std::fs::read_to_string(home.join("pid")).ok()?.trim().parse().ok()
 }
 
 /// The server that has left word in this home where it listens, if it answers.
 async fn answering(home: &Path) -> Option<Client> {
-    let port: u16 = std::fs::read_to_string(home.join("port")).ok()?.trim().parse().ok()?;
-    let client = Client::from(Whereabouts::find().ok()?.at_port(port));
+    let client = Client::from(Whereabouts::of_home(Env::load(), home)?);
     is_forge(&client).await.then_some(client)
 }
 
 async fn is_forge(client: &Client) -> bool {
     client.ready().await.is_some_and(|health| health["service"] == "forge-app")
-}
-
-/// Whether some process holds the home.
-fn is_held(home: &Path) -> Result<bool> {
-    let file =
-        File::create(home.join("lock")).with_context(|| format!("cannot write to {}", home.display()))?;
-    Ok(rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).is_err())
 }
 
 /// Whether the process has the file open. Where the system does not show that, the held lock must be enough.
@@ -183,7 +175,9 @@ fn open_log(path: &Path) -> Result<(File, u64)> {
     if std::fs::metadata(path).is_ok_and(|log| log.len() > LOG_LIMIT_BYTES) {
         std::fs::rename(path, path.with_extension("log.old")).with_context(failed)?;
     }
-    let file = File::options().create(true).append(true).open(path).with_context(failed)?;
+    let file = File::options().create(true).append(true).mode(0o600).open(path).with_context(failed)?;
+    // Earlier versions let others read it.
+    file.set_permissions(Permissions::from_mode(0o600)).with_context(failed)?;
     let begin = file.metadata().with_context(failed)?.len();
     Ok((file, begin))
 }

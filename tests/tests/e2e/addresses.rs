@@ -1,0 +1,135 @@
+//! Where commands look for a server, and who gets the token.
+
+use std::io::{ErrorKind, Read, Write};
+use std::net::TcpListener;
+use std::process::Command;
+
+use forge_tests::{TestForge, output};
+
+use crate::command::words;
+
+const TOKEN: &str = "t0ken-of-the-home";
+
+/// Somebody who would like to have a token.
+struct Stranger(TcpListener);
+
+impl Stranger {
+    fn new() -> Self {
+        Self(TcpListener::bind("127.0.0.1:0").unwrap())
+    }
+
+    fn port(&self) -> u16 {
+        self.0.local_addr().unwrap().port()
+    }
+
+    /// Whether anybody came by.
+    fn was_asked(&self) -> bool {
+        self.0.set_nonblocking(true).unwrap();
+        match self.0.accept() {
+            Err(error) if error.kind() == ErrorKind::WouldBlock => false,
+            other => other.map(|_| true).unwrap(),
+        }
+    }
+
+    /// Answers one request and returns its head.
+    fn answer(self) -> std::thread::JoinHandle<String> {
+        std::thread::spawn(move || {
+            let (mut caller, _) = self.0.accept().unwrap();
+            let mut head = [0; 4096];
+            let count = caller.read(&mut head).unwrap();
+            caller
+                .write_all(b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")
+                .unwrap();
+            String::from_utf8_lossy(&head[..count]).into_owned()
+        })
+    }
+}
+
+/// A home with a token and no server.
+async fn at_rest() -> TestForge {
+    let mut forge = TestForge::start().await;
+    forge.terminate().await;
+    std::fs::write(forge.home().join("token"), TOKEN).unwrap();
+    forge
+}
+
+fn list(forge: &TestForge) -> Command {
+    let mut command = forge.command();
+    command.args(["list", "projects"]);
+    command
+}
+
+#[tokio::test]
+async fn a_port_that_somebody_planted_in_the_temporary_folder_is_not_asked() {
+    let forge = at_rest().await;
+    let stranger = Stranger::new();
+    let shared = forge.dir().join("automagik-forge");
+    std::fs::create_dir_all(&shared).unwrap();
+    std::fs::write(shared.join("automagik-forge.port"), stranger.port().to_string()).unwrap();
+    let mut command = list(&forge);
+    command.env_remove("PORT");
+    output(command).await;
+    assert!(!stranger.was_asked());
+}
+
+#[tokio::test]
+async fn the_port_of_a_server_that_is_gone_is_not_asked() {
+    let forge = at_rest().await;
+    let stranger = Stranger::new();
+    std::fs::write(forge.home().join("port"), stranger.port().to_string()).unwrap();
+    let ended = output(list(&forge)).await;
+    assert_eq!(ended.status.code(), Some(3), "{}", words(&ended));
+    assert!(!stranger.was_asked());
+}
+
+#[tokio::test]
+async fn an_env_file_in_a_clone_names_no_server() {
+    let forge = at_rest().await;
+    let stranger = Stranger::new();
+    let clone = forge.repository("clone");
+    let lines = format!("FORGE_BACKEND_URL=http://127.0.0.1:{}\nFORGE_SPARES=1\n", stranger.port());
+    std::fs::write(clone.join(".env"), lines).unwrap();
+    for named in [&[][..], &["--env-file", ".env"]] {
+        let mut command = list(&forge);
+        command.args(named).current_dir(&clone);
+        let ended = output(command).await;
+        assert_eq!(ended.status.code(), Some(3), "{}", words(&ended));
+        assert!(!stranger.was_asked());
+        let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+        assert_eq!(said.matches("FORGE_BACKEND_URL").count(), 2, "ignored, and what to do: {said}");
+        assert!(!said.contains("FORGE_SPARES"), "{said}");
+    }
+}
+
+#[tokio::test]
+async fn an_env_file_is_read_when_it_is_named() {
+    let forge = at_rest().await;
+    std::fs::write(forge.dir().join("limits"), "FORGE_SPARES=many\n").unwrap();
+    let mut command = forge.command();
+    command.args(["serve", "--env-file", "limits"]);
+    let ended = output(command).await;
+    let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+    assert!(said.contains("FORGE_SPARES: 'many' is not a number"), "{said}");
+    let mut command = forge.command();
+    command.args(["serve", "--env-file", "missing"]);
+    let said = String::from_utf8_lossy(&output(command).await.stderr).into_owned();
+    assert!(said.contains("--env-file: cannot read missing"), "{said}");
+}
+
+#[tokio::test]
+async fn the_token_goes_to_a_server_that_the_user_or_the_home_names() {
+    let forge = at_rest().await;
+    let stranger = Stranger::new();
+    let mut command = list(&forge);
+    command
+        .env("FORGE_BACKEND_URL", format!("http://127.0.0.1:{}", stranger.port()))
+        .env("BACKEND_PORT", "1");
+    let asked = stranger.answer();
+    output(command).await;
+    let head = asked.join().unwrap().to_lowercase();
+    assert!(head.contains(&format!("authorization: bearer {TOKEN}")), "{head}");
+
+    let forge = TestForge::with(&["--require-token"], &[]).await;
+    let found = output(list(&forge)).await;
+    assert!(found.status.success(), "{}", words(&found));
+}
