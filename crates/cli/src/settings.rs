@@ -62,6 +62,7 @@ pub fn config(flags: &Flags, env: &Env, home: PathBuf) -> Result<Config> {
         exe: std::env::current_exe().context("cannot find this program's own path")?,
         branch_prefix: env.get("FORGE_BRANCH_PREFIX"),
         public_url: env.get("PUBLIC_BASE_URL").unwrap_or_default(),
+        backend_url: String::new(),
         workspaces: workspaces(env)?,
         spares: flags.spares.or(env.number("FORGE_SPARES")?).unwrap_or(DEFAULT_SPARES),
         time_limit_s: flags.time_limit_s.or(env.number("FORGE_TIME_LIMIT_S")?),

@@ -299,6 +299,7 @@ mod tests {
             home: home.to_owned(),
             branch_prefix: None,
             public_url: "http://localhost".into(),
+            backend_url: String::new(),
             online: crate::Online::default(),
             workspaces: Vec::new(),
             spares: 0,

@@ -89,6 +89,7 @@ impl Forge {
         let ms = |limit: Option<u64>| limit.filter(|_| !dev_server).map(|seconds| seconds * 1000);
         let mut env = plan.env;
         env.push(("FORGE_RUN_ID".to_owned(), run.id.to_string()));
+        env.push(("FORGE_BACKEND_URL".to_owned(), limits.backend_url.clone()));
         if let Some(attempt) = &site.attempt {
             env.push(("FORGE_ATTEMPT_ID".to_owned(), attempt.id.to_string()));
             env.push(("FORGE_TASK_ID".to_owned(), attempt.task_id.to_string()));
@@ -99,7 +100,7 @@ impl Forge {
             args: plan.args,
             cwd: site.place.clone(),
             env,
-            env_remove: vec!["FORGE_TOKEN".to_owned()],
+            env_remove: self.settings().withheld(),
             stdin: plan.stdin,
             time_limit_ms: ms(limits.time_limit_s),
             silence_limit_ms: ms(limits.silence_limit_s),

@@ -166,6 +166,8 @@ pub struct Config {
     pub branch_prefix: Option<String>,
     /// Where people reach the board; links in notifications begin with it.
     pub public_url: String,
+    /// Where the programs that this server starts reach it.
+    pub backend_url: String,
     /// Further folders whose beads may be looked at.
     pub workspaces: Vec<PathBuf>,
     /// Warm worktrees per project.

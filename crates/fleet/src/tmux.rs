@@ -212,16 +212,18 @@ impl Tmux {
         }
     }
 
-    /// Makes variables in the server's own environment, from where later sessions inherit, what they are in this process.
+    /// Makes variables in the server's own environment, from where later sessions inherit, what they are in this process,
+    /// except those that are not for sessions.
     pub(crate) async fn restore_environment(
         &self,
         names: impl Iterator<Item = &String>,
+        withheld: &[String],
     ) -> Result<(), TmuxError> {
         let mut call = Call::new(self, &["set-environment", "-g", "-u", "TMUX"]);
         for name in names {
             match std::env::var(name) {
-                Ok(value) => call.then(&["set-environment", "-g", name, &value]),
-                Err(_) => call.then(&["set-environment", "-g", "-u", name]),
+                Ok(value) if !withheld.contains(name) => call.then(&["set-environment", "-g", name, &value]),
+                _ => call.then(&["set-environment", "-g", "-u", name]),
             }
         }
         match call.run().await {

@@ -8,7 +8,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use forge_types::EditorType;
+use forge_types::{EditorType, WITHHELD};
 
 /// An editor, ready to be started.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,6 +64,10 @@ impl Editor {
             .map_err(|cause| std::io::Error::new(std::io::ErrorKind::NotFound, cause))?;
         let mut command = Command::new(program);
         command.args(self.words.iter().skip(1));
+        // What is typed in its terminal is not the server's.
+        for name in WITHHELD {
+            command.env_remove(name);
+        }
         command.arg(path).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let mut child = command.spawn()?;
         // Launchers end by themselves; waiting for them elsewhere keeps them from becoming zombies.

@@ -44,7 +44,7 @@ pub enum LaunchError {
 /// Starts `exe keep <dir>` and returns when the agent runs. `dir` must not have had a run before.
 pub async fn launch(exe: &Path, dir: &Path, spec: &Spec) -> Result<Live, LaunchError> {
     write_spec(dir, spec).map_err(|e| explain(dir, &e))?;
-    let started = start(exe, dir).await;
+    let started = start(exe, dir, &spec.env_remove).await;
     if started.is_err() {
         // The keeper has taken it away unless it never got that far.
         let _ = fs::remove_file(dir.join(SPEC_FILE));
@@ -68,8 +68,14 @@ pub async fn record_failed_start(dir: &Path, message: &str) {
     }
 }
 
-async fn start(exe: &Path, dir: &Path) -> Result<Live, LaunchError> {
-    let spawned = Command::new(exe).arg("keep").arg(dir).stdin(Stdio::null()).stdout(Stdio::piped()).spawn();
+/// The keeper lives as long as its agent, whose programs can read its environment: it has no more than the agent.
+async fn start(exe: &Path, dir: &Path, withheld: &[String]) -> Result<Live, LaunchError> {
+    let mut command = Command::new(exe);
+    command.arg("keep").arg(dir).stdin(Stdio::null()).stdout(Stdio::piped());
+    for name in withheld {
+        command.env_remove(name);
+    }
+    let spawned = command.spawn();
     let mut child =
         spawned.map_err(|e| LaunchError::Keeper { message: format!("cannot run {}: {e}", exe.display()) })?;
     let answer = timeout(HANDSHAKE_TIMEOUT, hear(&mut child)).await;

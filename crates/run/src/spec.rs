@@ -15,6 +15,7 @@ pub struct Spec {
     pub cwd: PathBuf,
     /// Added to what the keeper inherited, after `env_remove`.
     pub env: Vec<(String, String)>,
+    /// What neither the keeper nor the agent inherits.
     pub env_remove: Vec<String>,
     pub stdin: StdinPlan,
     /// The run is stopped this long after its start.

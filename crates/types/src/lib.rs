@@ -39,6 +39,7 @@ mod tag;
 mod task;
 mod time;
 mod usage;
+mod withheld;
 
 pub use action::{Action, ActionKind, ScriptContext, ScriptLanguage};
 pub use agent::{CHAT_AGENT, CreateAgent, ForgeAgent, FoundAgent, Neuron};
@@ -111,3 +112,4 @@ pub use usage::{
     CostSource, ModelPerformance, ModelUsage, MonthSpending, Usage, UsageGroup, UsageKey, UsageQuery,
     UsageReport, UsageSum, WorkerEfficiency,
 };
+pub use withheld::WITHHELD;

@@ -4,7 +4,7 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::TcpListener;
 use std::process::Command;
 
-use forge_tests::{TestForge, output};
+use forge_tests::{TestForge, forge_exe, output, text};
 
 use crate::command::words;
 
@@ -132,4 +132,42 @@ async fn the_token_goes_to_a_server_that_the_user_or_the_home_names() {
     let forge = TestForge::with(&["--require-token"], &[]).await;
     let found = output(list(&forge)).await;
     assert!(found.status.success(), "{}", words(&found));
+}
+
+#[tokio::test]
+async fn agents_have_the_servers_address_and_none_of_its_secrets() {
+    let hosts = serde_json::json!({"hosts": {"git.example": {"kind": "gitea", "token_env": "MY_HOST"}}});
+    let secrets = [
+        "FORGE_TOKEN",
+        "GITHUB_TOKEN",
+        "GH_TOKEN",
+        "GITLAB_TOKEN",
+        "GITEA_TOKEN",
+        "FORGEJO_TOKEN",
+        "MY_HOST",
+    ];
+    let mut env: Vec<(&str, &str)> = secrets.iter().map(|name| (*name, "s3cret")).collect();
+    env.extend([("HOST", "127.0.0.1"), ("COPILOT_GITHUB_TOKEN", "copilots")]);
+    let forge = TestForge::with_settings(&[], &env, &hosts).await;
+    let (project, _) = forge.project("repo").await;
+    // The agent's parent is its keeper.
+    let script = format!(
+        "env; echo; tr '\\0' '\\n' </proc/$PPID/environ; echo; FORGE_HOME=/nowhere {} list projects --json",
+        forge_exe().display()
+    );
+    let task = forge.start_with(&project, "SHELL", "t", &script).await;
+    let runs = forge.settled(&text(&task["task_attempt"]["id"])).await;
+    let log = forge.raw_log(&text(&runs[0]["id"])).await;
+    let [agent, keeper, listed] = log.split("\n\n").collect::<Vec<_>>()[..] else { panic!("{log}") };
+    for environment in [agent, keeper] {
+        assert!(!environment.contains("s3cret"), "{environment}");
+        let has = |name: &str| environment.lines().any(|line| line.starts_with(&format!("{name}=")));
+        for name in ["PORT", "BACKEND_PORT", "HOST"] {
+            assert!(!has(name), "{name}: {environment}");
+        }
+        assert!(has("COPILOT_GITHUB_TOKEN") && has("FORGE_HOME"), "{environment}");
+    }
+    let address = format!("FORGE_BACKEND_URL={}", forge.base());
+    assert!(agent.lines().any(|line| line == address), "{agent}");
+    assert!(listed.contains(&project), "a command of the agent reaches the server: {listed}");
 }

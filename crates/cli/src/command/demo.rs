@@ -50,7 +50,7 @@ async fn show(flags: Flags) -> Result<()> {
 
     let listener = port::bind([127, 0, 0, 1].into(), 0).await?;
     let address = listener.local_addr()?;
-    let forge = Forge::open(config(&dir)?).await.context("cannot start")?;
+    let forge = Forge::open(config(&dir, serve::backend_url(address))?).await.context("cannot start")?;
     let shutdown = CancellationToken::new();
     let door = Door::local(address, serve::version(Env::load()));
     let server = tokio::spawn(forge_server::serve(listener, forge.clone(), door, shutdown.clone()));
@@ -79,7 +79,7 @@ async fn show(flags: Flags) -> Result<()> {
     shown
 }
 
-fn config(dir: &Path) -> Result<Config> {
+fn config(dir: &Path, backend_url: String) -> Result<Config> {
     Ok(Config {
         home: dir.join("home"),
         worktree_base: dir.join("worktrees"),
@@ -87,6 +87,7 @@ fn config(dir: &Path) -> Result<Config> {
         exe: std::env::current_exe()?,
         branch_prefix: None,
         public_url: String::new(),
+        backend_url,
         workspaces: Vec::new(),
         spares: demo::SIDE_BY_SIDE.len(),
         time_limit_s: Some(60),

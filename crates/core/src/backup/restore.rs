@@ -305,6 +305,7 @@ mod tests {
             exe: PathBuf::new(),
             branch_prefix: None,
             public_url: String::new(),
+            backend_url: String::new(),
             workspaces: Vec::new(),
             spares: 0,
             time_limit_s: None,

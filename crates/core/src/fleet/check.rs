@@ -128,7 +128,7 @@ impl Forge {
 
     /// A launcher that outlived the server which called it may still make its session.
     async fn may_come(&self, worker: &Worker, sight: &Sight) -> bool {
-        let patience = request(self.fleet(), worker).map_or(0, |request| request.config.timeout_secs);
+        let patience = request(self, worker).map_or(0, |request| request.config.timeout_secs);
         let until = worker.updated_at.0.saturating_add(i64::try_from(patience * 1000).unwrap_or(i64::MAX));
         let id = worker.id.to_string();
         let is_gone = move || process::is_without_variable("FORGE_WORKER_ID", &id);

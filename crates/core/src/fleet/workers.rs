@@ -10,7 +10,7 @@ use forge_fleet::status_file::{self, StatusFile, StatusFileError};
 use forge_types::{AssignedBead, Health, Millis, SpawnWorker, Worker, WorkerId, WorkerPhase};
 use serde::Deserialize;
 
-use super::{Fleet, alerts, identity, mark, read_table};
+use super::{alerts, identity, mark, read_table};
 use crate::{Error, Forge, Result};
 
 /// How a worker is ended.
@@ -179,7 +179,7 @@ impl Forge {
         }
         // The agent may report before its launcher has ended.
         let started_at = Millis::now();
-        let handle = self.fleet().launcher.spawn(request(self.fleet(), worker)?).await?;
+        let handle = self.fleet().launcher.spawn(request(self, worker)?).await?;
         Ok(WorkerHandle { started_at, ..handle })
     }
 
@@ -255,7 +255,7 @@ impl Forge {
         let turn = Turn::take(self, id).ok_or_else(|| being_started(id))?;
         let worker = self
             .change_worker(id, |stored| {
-                request(self.fleet(), stored)?;
+                request(self, stored)?;
                 let starting = WorkerPhase::Starting;
                 let (restarts, note) = (Vec::new(), None);
                 let (parked_until, started_at) = (None, None);
@@ -373,14 +373,17 @@ pub(crate) fn is_kept(phase: WorkerPhase) -> bool {
 }
 
 /// The launch of a worker as its row has it.
-pub(super) fn request(fleet: &Fleet, worker: &Worker) -> Result<SpawnRequest> {
+pub(super) fn request(forge: &Forge, worker: &Worker) -> Result<SpawnRequest> {
     let id = &worker.id;
     let config = forge_fleet::launcher::LaunchConfig::deserialize(&worker.config).map_err(|_| {
         Error::conflict(format!("worker '{id}' was not started by Forge, which cannot start it again"))
     })?;
     let mut config = config;
-    config.env.entry("FORGE_LOGS_DIR".to_owned()).or_insert_with(|| fleet.logs_dir.display().to_string());
-    Ok(SpawnRequest { worker_id: id.clone(), config })
+    let logs_dir = &forge.fleet().logs_dir;
+    config.env.entry("FORGE_LOGS_DIR".to_owned()).or_insert_with(|| logs_dir.display().to_string());
+    let backend_url = &forge.0.config.backend_url;
+    config.env.entry("FORGE_BACKEND_URL".to_owned()).or_insert_with(|| backend_url.clone());
+    Ok(SpawnRequest { worker_id: id.clone(), config, withheld: forge.settings().withheld() })
 }
 
 fn refuse_to_end(id: &WorkerId, left: &[Identity]) -> Error {

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
+use forge_types::WITHHELD;
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::Command;
 
@@ -80,6 +81,10 @@ impl Call {
     pub async fn run(&self) -> Result<Answer, BeadsError> {
         let mut command = Command::new(&self.program);
         command.args(&self.args).current_dir(&self.dir);
+        // It runs in a folder that agents write to.
+        for name in WITHHELD {
+            command.env_remove(name);
+        }
         // The first two would send the call elsewhere, the third is an old name of the actor.
         command.env_remove("BEADS_DB").env_remove("BD_DB").env_remove("BD_ACTOR");
         command.env("NO_COLOR", "1").env("BEADS_NO_DAEMON", "1").envs(self.env.iter().cloned());

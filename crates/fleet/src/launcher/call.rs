@@ -30,6 +30,7 @@ pub(super) struct Call<'a> {
     pub(super) launcher: &'a Path,
     pub(super) arguments: Vec<String>,
     pub(super) variables: &'a BTreeMap<String, String>,
+    pub(super) withheld: &'a [String],
     pub(super) workspace: &'a Path,
     pub(super) tmux: &'a Tmux,
     pub(super) timeout: Duration,
@@ -55,8 +56,10 @@ impl Call<'_> {
 
     fn start(&self) -> Result<Child, LauncherError> {
         let mut command = Command::new(self.launcher);
-        // Whoever has it may do everything; a worker is an agent like others.
-        command.env_remove("FORGE_TOKEN");
+        // A worker is an agent like others.
+        for name in self.withheld {
+            command.env_remove(name);
+        }
         command.args(&self.arguments).current_dir(self.workspace);
         // Forge may itself run in a worker's session: what that was told is not for this one.
         for inherited in ["TMUX", "TMUX_PANE", "FORGE_ASSIGNED_BEAD", "FORGE_PROMPT_FILE", "FORGE_MANAGED"] {

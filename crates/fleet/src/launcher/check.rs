@@ -9,6 +9,8 @@ mod stage;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use forge_types::WITHHELD;
+
 use super::answer::{self, Answer, Output};
 use super::call::{Call, Called};
 use super::{CallStyle, LaunchConfig, LauncherError, SpawnRequest, read_table};
@@ -78,7 +80,8 @@ impl Check {
         let config = LaunchConfig::new(&launcher, stage.session_name(), stage.workspace(), "sonnet")
             .with_style(self.style)
             .with_timeout(self.timeout.as_secs().max(1));
-        let request = SpawnRequest { worker_id: stage.worker_id().clone(), config };
+        let withheld = WITHHELD.map(str::to_owned).into();
+        let request = SpawnRequest { worker_id: stage.worker_id().clone(), config, withheld };
         let findings = self.try_out(&stage, &request).await;
         let left = stage.strike().await?;
         let mut findings = findings?;
@@ -95,6 +98,7 @@ impl Check {
             launcher: &config.launcher,
             arguments: config.arguments(),
             variables: &variables,
+            withheld: &request.withheld,
             workspace: &config.workspace,
             tmux: stage.tmux(),
             timeout: self.timeout,

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use forge_types::WITHHELD;
 use serde::{Deserialize, Serialize};
 
 use crate::worker::{InvalidWorkerId, WorkerId, WorkerTier};
@@ -132,11 +133,14 @@ impl LaunchConfig {
 pub struct SpawnRequest {
     pub worker_id: WorkerId,
     pub config: LaunchConfig,
+    /// Variables that the launcher does not inherit. What `config` says of them counts.
+    pub withheld: Vec<String>,
 }
 
 impl SpawnRequest {
     pub fn new(worker_id: impl Into<String>, config: LaunchConfig) -> Result<Self, InvalidWorkerId> {
-        Ok(Self { worker_id: WorkerId::new(worker_id)?, config })
+        let withheld = WITHHELD.map(str::to_owned).into();
+        Ok(Self { worker_id: WorkerId::new(worker_id)?, config, withheld })
     }
 
     /// The variables of the call, the configured ones first: they cannot change who the worker is.

@@ -18,7 +18,7 @@ pub(super) async fn spawn(
     let variables = request.variables(launcher.status_dir.as_deref());
     let spawned = launch(launcher, request, &variables, &before).await;
     if before.is_empty()
-        && let Err(error) = launcher.tmux.restore_environment(variables.keys()).await
+        && let Err(error) = launcher.tmux.restore_environment(variables.keys(), &request.withheld).await
     {
         // The launcher has started the tmux server, which then has this worker's variables for its own.
         tracing::warn!(%error, "variables of a worker stay in the tmux server's environment");
@@ -66,6 +66,7 @@ async fn launch(
         launcher: &config.launcher,
         arguments: config.arguments(),
         variables,
+        withheld: &request.withheld,
         workspace: &config.workspace,
         tmux: &launcher.tmux,
         timeout: config.timeout(),

@@ -5,6 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::process::Stdio;
 use std::time::Duration;
 
+use forge_types::WITHHELD;
 use tokio::process::Command;
 
 use super::{Tmux, TmuxError};
@@ -22,6 +23,10 @@ impl Call {
         let mut command = Command::new("tmux");
         // UTF-8 whatever the locale: else tmux writes `_` for every other character.
         command.arg("-u").args(tmux.socket_arguments());
+        // A tmux server that this starts has these for all its sessions.
+        for name in WITHHELD {
+            command.env_remove(name);
+        }
         command.env_remove("TMUX").env_remove("TMUX_PANE").stdin(Stdio::null()).kill_on_drop(true);
         let mut call = Call { command, verb: args.first().copied().unwrap_or_default().to_owned() };
         for arg in args {

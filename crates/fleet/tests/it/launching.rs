@@ -92,6 +92,29 @@ echo "$FORGE_SESSION"
 }
 
 #[tokio::test]
+async fn what_is_withheld_reaches_no_worker() {
+    let fixture = Fixture::new();
+    let seen = fixture.dir.path().join("seen");
+    assert!(std::env::var_os("CARGO_PKG_NAME").is_some(), "cargo sets this and the next one for every test");
+    let script = format!(
+        "echo \"${{CARGO_PKG_NAME-none}} $CARGO_PKG_VERSION end\" >{}; exec sleep 600",
+        seen.display()
+    );
+    let mut request = fixture.request("one", &good_launcher(&script));
+    request.withheld = vec!["CARGO_PKG_NAME".to_owned(), "CARGO_PKG_VERSION".to_owned()];
+    request.config = request.config.with_env("CARGO_PKG_VERSION", "given");
+    fixture.launcher().spawn(request).await.unwrap();
+    assert_eq!(content_of(&seen).await, "none given end\n");
+    let later = fixture.dir.path().join("later");
+    let script = format!(
+        "echo \"${{CARGO_PKG_NAME-none}} ${{CARGO_PKG_VERSION-none}} end\" >{}; exec sleep 600",
+        later.display()
+    );
+    fixture.session("two", &script).await;
+    assert_eq!(content_of(&later).await, "none none end\n", "nor what comes after it");
+}
+
+#[tokio::test]
 async fn the_variables_of_the_first_worker_are_not_those_of_the_next() {
     let fixture = Fixture::new();
     fixture.launcher().spawn(fixture.request("one", &good_launcher("exec sleep 600"))).await.unwrap();

@@ -74,7 +74,7 @@ pub fn about(executor: Executor) -> Option<&'static About> {
             package: Some("@github/copilot@1.0.102"),
             protocol: Protocol::Acp,
             install: "npm install -g @github/copilot",
-            keys: &["COPILOT_PROVIDER_API_KEY", "COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN"],
+            keys: &["COPILOT_PROVIDER_API_KEY", "COPILOT_GITHUB_TOKEN"],
             logins: &[".copilot/config.json"],
         },
         Executor::Gemini => &About {

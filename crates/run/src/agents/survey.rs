@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use forge_types::{Executor, Millis};
+use forge_types::{Executor, Millis, WITHHELD};
 
 use super::about::{About, about};
 use super::{Place, program};
@@ -184,6 +184,9 @@ fn ask_version(
 ) -> Option<String> {
     let home = home?;
     let mut command = Command::new(file);
+    for name in WITHHELD {
+        command.env_remove(name);
+    }
     command.arg(flag).current_dir(&home.0).envs(FOLDERS.map(|key| (key, &home.0)));
     if let Some(path) = path_env {
         command.env("PATH", path);

@@ -23,6 +23,25 @@ async fn the_agent_gets_its_directory_arguments_and_environment() {
 }
 
 #[tokio::test]
+async fn what_is_withheld_reaches_neither_keeper_nor_agent_unless_it_is_given_by_name() {
+    let stage = Stage::new();
+    assert!(std::env::var_os("CARGO_PKG_NAME").is_some(), "cargo sets this and the next one for every test");
+    let mut spec = stage.spec("echo \"${CARGO_PKG_NAME-none} $CARGO_PKG_VERSION\"; exec sleep 60");
+    spec.env_remove = vec!["CARGO_PKG_NAME".into(), "CARGO_PKG_VERSION".into()];
+    spec.env = vec![("CARGO_PKG_VERSION".into(), "given".into())];
+    let live = stage.launch_spec(&spec).await;
+    until(|| text_of(Kind::Stdout, &stage.records()) == "none given\n").await;
+    let keeper = std::fs::read(format!("/proc/{}/environ", stage.keeper_pid())).expect("its environment");
+    let keeper = String::from_utf8_lossy(&keeper);
+    assert!(
+        keeper.contains("PATH=")
+            && !keeper.contains("CARGO_PKG_NAME")
+            && !keeper.contains("CARGO_PKG_VERSION=")
+    );
+    live.stop(None).await.expect("stop");
+}
+
+#[tokio::test]
 async fn environment_values_do_not_stay_on_disk() {
     let stage = Stage::new();
     let mut spec = stage.spec("sleep 60");

@@ -132,6 +132,7 @@ fn config(home: PathBuf, exe: PathBuf) -> Config {
         home,
         branch_prefix: None,
         public_url: "http://127.0.0.1:0".into(),
+        backend_url: String::new(),
         workspaces: Vec::new(),
         spares: 0,
         time_limit_s: None,
