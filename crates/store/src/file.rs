@@ -1,7 +1,7 @@
 //! The two files that a running store stands on: the database and its write-ahead log.
 //!
 //! Invariant: nothing is answered as saved while either name leads to another file than the one the writer has open,
-//! for it would be gone at the next start. The database itself is only looked at by its name here: closing a second
+//! or the database was emptied, for it would be gone at the next start. The database itself is only looked at by its name here: closing a second
 //! handle of it would end SQLite's locks, which belong to the whole process. The log has no locks, so one handle of it
 //! is kept and synced for what has to survive a power cut.
 
@@ -33,14 +33,20 @@ impl Named {
         Ok(Self { path, file })
     }
 
-    fn check(&self) -> Result<()> {
-        let gone = |what: &str| StoreError::Gone { path: self.path.clone(), what: what.to_owned() };
+    /// The length of the file.
+    fn check(&self) -> Result<u64> {
         match std::fs::metadata(&self.path) {
-            Ok(found) if identity(&found) == self.file => Ok(()),
-            Ok(_) => Err(gone("another file has its name")),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Err(gone("it was removed or moved")),
-            Err(error) => Err(gone(&error.to_string())),
+            Ok(found) if identity(&found) == self.file => Ok(found.len()),
+            Ok(_) => Err(self.gone("another file has its name")),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                Err(self.gone("it was removed or moved"))
+            }
+            Err(error) => Err(self.gone(&error.to_string())),
         }
+    }
+
+    fn gone(&self, what: &str) -> StoreError {
+        StoreError::Gone { path: self.path.clone(), what: what.to_owned() }
     }
 }
 
@@ -61,8 +67,11 @@ impl Files {
 
     /// Whether what is written now will be found by the next start. Two looks at names, some microseconds.
     pub(crate) fn check(&self) -> Result<()> {
-        self.database.check()?;
-        self.log.check()
+        // The log may be empty, after all of it was folded into the database; the database never is.
+        if self.database.check()? == 0 {
+            return Err(self.database.gone("it was emptied"));
+        }
+        self.log.check().map(drop)
     }
 
     /// Everything that was committed before this call is on the disk when it returns.

@@ -52,6 +52,8 @@ async fn a_server_whose_database_vanished_saves_nothing_and_says_so() {
     std::fs::rename(&away, &database).unwrap();
     forge.post("/api/tasks", &body).await.data();
     assert_eq!(forge.get("/health").await.status, 200);
+    std::fs::File::options().write(true).open(&database).unwrap().set_len(0).unwrap();
+    assert_eq!(forge.post("/api/tasks", &body).await.status, 503, "it was emptied in its place");
 }
 
 #[tokio::test]

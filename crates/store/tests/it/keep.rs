@@ -157,6 +157,16 @@ async fn nothing_is_answered_as_saved_when_the_database_vanished_or_was_replaced
     store.close().await;
 }
 
+#[tokio::test]
+async fn nothing_is_answered_as_saved_when_the_database_was_emptied_in_its_place() {
+    let (store, dir) = store().await;
+    let project = insert_project(&store).await.id;
+    std::fs::File::options().write(true).open(dir.path().join("forge.db")).unwrap().set_len(0).unwrap();
+    let error = store.create_task(&task(project, 1), None).await.err().unwrap();
+    assert!(error.to_string().contains("it was emptied"), "{error}");
+    assert!(matches!(store.check(), Err(StoreError::Gone { .. })));
+}
+
 /// A database as the version before the newest left it.
 async fn older(path: &Path) {
     let mut conn = connect(path).await;
