@@ -265,7 +265,7 @@ impl Forge {
         let store = open_store(&config).await?;
         make_dir(&config.home.join("runs"))?;
         make_private_dir(&config.home.join("images"))?;
-        let installation = installation_id(&store).await?;
+        let installation = installation_id(&store, &config.home).await?;
         remains::remember(&config.home, &installation)?;
         let base = WorktreeBase::new(config.worktree_base.clone(), installation);
         base.make()?;
@@ -380,14 +380,14 @@ impl Forge {
 /// How many projects get warm worktrees at a start.
 const WARM_PROJECTS: usize = 3;
 
-async fn installation_id(store: &Store) -> Result<String> {
-    const KEY: &str = "installation";
-    if let Some(id) = store.meta(KEY).await? {
+async fn installation_id(store: &Store, home: &std::path::Path) -> Result<String> {
+    if let Some(id) = store.meta(remains::KEY).await? {
         return Ok(id);
     }
-    let id = uuid::Uuid::new_v4().to_string();
+    // A power cut at the first start can take it from the database, and leave the home's file.
+    let id = remains::recall(home).unwrap_or_else(|| uuid::Uuid::new_v4().to_string());
     let mut tx = store.begin().await?;
-    tx.put_meta(KEY, &id).await?;
+    tx.put_meta(remains::KEY, &id).await?;
     tx.commit().await?;
     Ok(id)
 }

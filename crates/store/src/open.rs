@@ -78,7 +78,7 @@ pub(crate) fn keep_private(path: &Path) -> std::io::Result<()> {
     }
 }
 
-fn options(path: &Path) -> SqliteConnectOptions {
+pub(crate) fn options(path: &Path) -> SqliteConnectOptions {
     SqliteConnectOptions::new()
         .filename(path)
         .foreign_keys(true)

@@ -161,6 +161,8 @@ async fn a_backup_goes_to_another_home_without_the_token() {
 async fn a_database_outside_of_the_home_is_restored_to_its_place_however_often() {
     let mut forge = TestForge::start().await;
     forge.terminate().await;
+    // It names the database that is in the home.
+    std::fs::remove_file(forge.home().join("installation")).unwrap();
     let (elsewhere, file) = (forge.dir().join("elsewhere"), forge.dir().join("it.tar.zst"));
     std::fs::create_dir(&elsewhere).unwrap();
     let run = async |args: &[&str]| {

@@ -1,5 +1,6 @@
 //! The database of a running server, of a start that was killed, and of a home that lost it.
 
+use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
@@ -57,7 +58,7 @@ async fn a_server_whose_database_vanished_saves_nothing_and_says_so() {
 }
 
 #[tokio::test]
-async fn a_home_that_lost_its_database_does_not_begin_anew_without_a_word() {
+async fn a_home_that_lost_its_database_does_not_begin_again_without_a_word() {
     let mut forge = TestForge::start().await;
     let (project, _repo) = forge.project("repo").await;
     let task = forge.start_scripted(&project, "t", "write a.txt x\nsay done").await;
@@ -72,7 +73,7 @@ async fn a_home_that_lost_its_database_does_not_begin_anew_without_a_word() {
         let answer = output(command).await;
         let words = String::from_utf8_lossy(&answer.stderr).into_owned();
         assert!(!answer.status.success(), "{args:?}");
-        for word in ["db.sqlite", "forge backup restore", "begin anew"] {
+        for word in ["db.sqlite", "forge backup restore", "begin again"] {
             assert!(words.contains(word), "{word}: {words}");
         }
     };
@@ -83,12 +84,45 @@ async fn a_home_that_lost_its_database_does_not_begin_anew_without_a_word() {
         refused(args).await;
         std::fs::remove_file(&database).unwrap();
     }
-    // The worktree alone tells it too.
+    // The file alone tells it too.
     std::fs::rename(home.join("runs"), forge.dir().join("runs-away")).unwrap();
     refused(&["prepare-db"]).await;
     std::fs::remove_file(home.join("installation")).unwrap();
     forge.up().await;
     assert_eq!(forge.get("/api/projects").await.data(), json!([]));
+}
+
+#[tokio::test]
+async fn a_home_that_lost_its_database_before_any_run_is_refused_too() {
+    let mut forge = TestForge::start().await;
+    forge.project("repo").await;
+    forge.terminate().await;
+    let database = forge.home().join("db.sqlite");
+    std::fs::remove_file(&database).unwrap();
+    let mut command = forge.command();
+    command.arg("prepare-db");
+    let answer = output(command).await;
+    let words = String::from_utf8_lossy(&answer.stderr).into_owned();
+    assert!(!answer.status.success() && words.contains("is missing or empty"), "{words}");
+    assert!(!database.exists(), "nothing took its place");
+}
+
+#[tokio::test]
+async fn the_database_of_another_home_is_refused_until_somebody_accepts_it() {
+    let (mut forge, mut other) = (TestForge::start().await, TestForge::start().await);
+    forge.terminate().await;
+    other.terminate().await;
+    std::fs::copy(other.home().join("db.sqlite"), forge.home().join("db.sqlite")).unwrap();
+    let mut command = forge.command();
+    command.args(["serve", "--port", "0"]);
+    let answer = output(command).await;
+    let words = String::from_utf8_lossy(&answer.stderr).into_owned();
+    assert!(!answer.status.success() && words.contains("is another home's"), "{words}");
+    assert!(words.contains("To accept it, move"), "{words}");
+    std::fs::remove_file(forge.home().join("installation")).unwrap();
+    forge.up().await;
+    let id = |home: PathBuf| std::fs::read_to_string(home.join("installation")).unwrap();
+    assert_eq!(id(forge.home()), id(other.home()));
 }
 
 #[tokio::test]

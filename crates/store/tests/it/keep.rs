@@ -167,6 +167,20 @@ async fn nothing_is_answered_as_saved_when_the_database_was_emptied_in_its_place
     assert!(matches!(store.check(), Err(StoreError::Gone { .. })));
 }
 
+#[tokio::test]
+async fn a_value_of_a_closed_database_is_read_and_replaced() {
+    let (store, dir) = store().await;
+    let path = dir.path().join("forge.db");
+    let mut tx = store.begin().await.unwrap();
+    tx.put_meta("key", "old").await.unwrap();
+    tx.commit().await.unwrap();
+    store.close().await;
+    forge_store::replace_meta(&path, "key", "new").await.unwrap();
+    forge_store::replace_meta(&path, "none", "new").await.unwrap();
+    assert_eq!(forge_store::read_meta(&path, "key").await.unwrap().as_deref(), Some("new"));
+    assert_eq!(forge_store::read_meta(&path, "none").await.unwrap(), None);
+}
+
 /// A database as the version before the newest left it.
 async fn older(path: &Path) {
     let mut conn = connect(path).await;
