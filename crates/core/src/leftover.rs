@@ -1,7 +1,7 @@
 //! Nothing starts where a process is at work for which nobody answers.
 //!
 //! Invariant: asked before anything is written, for every start in a directory that others have worked in; a worktree
-//! that was just claimed is new to everybody and is not asked about.
+//! that was just claimed is new to everybody and is not asked about. Asked too before a worktree is moved away.
 
 use std::path::Path;
 use std::time::Duration;
@@ -38,19 +38,39 @@ impl Forge {
         }
     }
 
+    /// Waits for those who are being ended, and refuses while a process of any run, also one of another server, works
+    /// there: no directory is moved below it.
+    pub(crate) async fn refuse_living(&self, place: &Path) -> Result<()> {
+        refuse_but(place, Ground::Users, PATIENCE, Vec::new).await
+    }
+
+    /// The same for those who come again by themselves.
+    pub(crate) async fn refuse_living_now(&self, place: &Path) -> Result<()> {
+        refuse_but(place, Ground::Users, Duration::ZERO, Vec::new).await
+    }
+
     pub(crate) async fn refuse_leftovers_in(&self, place: &Path, ground: Ground) -> Result<()> {
-        let patience = Instant::now() + PATIENCE;
-        loop {
-            let attended: Vec<RunId> = self.attended().keys().copied().collect();
-            let found = forge_run::leftovers_in(place, ground, attended).await;
-            let left = found.iter().find(|leftover| leftover.standing == Standing::Left);
-            match left.or(found.first()) {
-                None => return Ok(()),
-                Some(leftover) if left.is_some() || Instant::now() >= patience => {
-                    return Err(in_the_way(place, leftover));
-                }
-                Some(_) => sleep(PAUSE).await,
+        refuse_but(place, ground, PATIENCE, || self.attended().keys().copied().collect()).await
+    }
+}
+
+/// Refuses everybody but the runs that are `allowed`.
+async fn refuse_but(
+    place: &Path,
+    ground: Ground,
+    patience: Duration,
+    allowed: impl Fn() -> Vec<RunId>,
+) -> Result<()> {
+    let patience = Instant::now() + patience;
+    loop {
+        let found = forge_run::leftovers_in(place, ground, allowed()).await;
+        let left = found.iter().find(|leftover| leftover.standing == Standing::Left);
+        match left.or(found.first()) {
+            None => return Ok(()),
+            Some(leftover) if left.is_some() || Instant::now() >= patience => {
+                return Err(in_the_way(place, leftover));
             }
+            Some(_) => sleep(PAUSE).await,
         }
     }
 }
@@ -64,7 +84,7 @@ fn in_the_way(place: &Path, leftover: &Leftover) -> Error {
     };
     let place = place.display();
     Error::conflict(format!(
-        "process {pid} (`{command}`){whose} still works in {place}; nothing was started. \
+        "process {pid} (`{command}`){whose} still works in {place}, which is left as it is. \
          End it (`kill {pid}`) and try again"
     ))
 }

@@ -191,6 +191,7 @@ impl Forge {
                 path.display()
             )));
         }
+        self.refuse_living(path).await?;
         let repo = self.repo_at(repo).await?;
         let kept = forge_git::retire(&repo, &self.0.base, Owner::Attempt(id), path).await?;
         self.set_deleted(id, true).await?;
@@ -235,6 +236,7 @@ impl Forge {
         let place = hold.place();
         let retired = async {
             self.wait_for_git(place).await?;
+            self.refuse_living(place).await?;
             let repo = self.repo_at(repo).await?;
             Ok::<_, Error>(forge_git::retire(&repo, &self.0.base, owner, place).await?)
         };

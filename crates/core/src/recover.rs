@@ -179,6 +179,8 @@ impl Forge {
     /// Answers the branch that a claim without one may still get, and where it would be.
     async fn undo_cut_off(&self, line: &WorktreeLine) -> Result<Option<(Repo, String, String)>> {
         let (Some(owner), Some(repo)) = (line.owner, &line.repo) else { return Ok(None) };
+        // A home that was copied as files is the same installation, and its agents may be running there.
+        self.refuse_living_now(&line.path).await?;
         let repo = self.repo_at(Path::new(repo)).await?;
         let head = repo.head_of(&line.path).await?;
         let mut may_come = None;

@@ -140,3 +140,32 @@ async fn an_expired_worktree_is_retired_and_not_lost() {
     let kept = git(&repo, &["for-each-ref", "--format=%(refname)", &keep]);
     assert_eq!(git(&repo, &["show", &format!("{}:work/new.txt", kept.lines().next().unwrap())]), "untracked");
 }
+
+#[tokio::test]
+async fn no_worktree_is_moved_away_below_a_living_process_that_a_run_started() {
+    let mut first = TestForge::start().await;
+    let (project, _repo) = first.project("repo").await;
+    let base = first.worktrees();
+    let mut second = TestForge::with(&["--worktree-dir", base.to_str().unwrap()], &[]).await;
+    second.terminate().await;
+    first.terminate().await;
+    // A home that was copied as files is the same installation.
+    std::fs::remove_dir_all(second.home()).unwrap();
+    let copied = std::process::Command::new("cp").arg("-a").arg(first.home()).arg(second.home()).status();
+    assert!(copied.unwrap().success());
+    second.up().await;
+    let task = second.start_scripted(&project, "t", "write a.txt precious\nsay at work\nsleep 600000").await;
+    let attempt = text(&task["task_attempt"]["id"]);
+    let place = PathBuf::from(text(&task["task_attempt"]["worktree_path"]));
+    second.until_said(&text(&second.runs(&attempt).await[0]["id"]), "at work").await;
+
+    first.up().await;
+    let begun = std::time::Instant::now();
+    while !first.log().contains("orphaned worktree stays for now") {
+        assert!(place.exists() && begun.elapsed() < forge_tests::PATIENCE, "{}", first.log());
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+    assert_eq!(std::fs::read_to_string(place.join("a.txt")).unwrap().trim(), "precious");
+    first.terminate().await;
+    second.post(&format!("/api/task-attempts/{attempt}/stop"), &json!({})).await.data();
+}
