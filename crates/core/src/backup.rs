@@ -12,6 +12,7 @@ mod archive;
 mod content;
 mod restore;
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use forge_types::Millis;
@@ -76,10 +77,10 @@ pub async fn make_backup(config: &Config, file: &Path) -> Result<BackupReport> {
     let content = Content::of(config);
     blocking(move || {
         let mut archive = Archive::create(&scratch.file("body")).map_err(unwritable(&file))?;
-        archive.add(DATABASE, &database).map_err(unwritable(&file))?;
+        File::open(&database).and_then(|copy| archive.add(DATABASE, copy)).map_err(unwritable(&file))?;
         let mut left_out = Vec::new();
         for (name, path) in content.files(&mut left_out) {
-            match archive.add(&name, &path) {
+            match File::open(&path).and_then(|file| archive.add(&name, file)) {
                 Ok(()) => {}
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
                 Err(error) => return Err(unwritable(&file)(error)),

@@ -1,7 +1,8 @@
 //! The file that a backup is: a tar, compressed with zstd, whose first entry tells what has to follow.
 //!
 //! Invariant: the list comes first and names size and SHA-256 of every file, in their order; a reader refuses whatever
-//! does not agree with it, and every path that could lead out of the folder it is unpacked to. Files that grow are taken
+//! does not agree with it, and every path that could lead out of the folder it is unpacked to. Nothing of the size that
+//! an archive claims is kept in memory but the list, which has a limit. Files that grow are taken
 //! up to the length that they had when they were opened, which is how the logs of agents at work are read anyway.
 //!
 //! Hashes are known only after the files were read, and the list stands before them: so the files are written first, to
@@ -10,7 +11,7 @@
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use forge_types::Millis;
 use serde::{Deserialize, Serialize};
@@ -24,6 +25,8 @@ const FORMAT: u32 = 1;
 const LEVEL: i32 = 3;
 /// A list this long names a million files.
 const LIST_LIMIT: u64 = 256 << 20;
+/// Longer than any path that a system takes.
+const NAME_LIMIT: u64 = 64 << 10;
 /// The two empty blocks that end a tar.
 const END: usize = 1024;
 
@@ -76,8 +79,7 @@ impl Archive {
     }
 
     /// Adds a file as it is now.
-    pub(super) fn add(&mut self, name: &str, path: &Path) -> io::Result<()> {
-        let file = File::open(path)?;
+    pub(super) fn add(&mut self, name: &str, file: File) -> io::Result<()> {
         let meta = file.metadata()?;
         let (size, mode) = (meta.len(), meta.permissions().mode() & 0o777);
         let mut header = plain_header(size, mode);
@@ -85,7 +87,7 @@ impl Archive {
         self.tar.append_data(&mut header, name, &mut read)?;
         let (read_bytes, sha256) = read.end();
         if read_bytes != size {
-            return Err(io::Error::other(format!("'{}' became shorter while it was read", path.display())));
+            return Err(io::Error::other(format!("'{name}' became shorter while it was read")));
         }
         self.files.push(Entry { path: name.to_owned(), size, sha256, mode });
         Ok(())
@@ -135,12 +137,28 @@ fn plain_header(size: u64, mode: u32) -> tar::Header {
 
 /// Reads all of a backup and refuses one that does not agree with its list.
 pub(super) fn verify(file: &Path) -> Result<Header> {
-    read(file, |_, from| io::copy(from, &mut io::sink()).map(drop))
+    read(file, |_| Ok(()), |_, from| io::copy(from, &mut io::sink()).map(drop))
 }
 
-/// Unpacks a backup into an empty folder; every file is on the disk when this returns.
+/// Unpacks a backup into an empty folder, if there is room for it; every file is on the disk when this returns.
 pub(super) fn unpack(file: &Path, to: &Path) -> Result<Header> {
-    read(file, |entry, from| {
+    let check_room = |header: &Header| {
+        let needed = header.files.iter().fold(0u64, |sum, entry| sum.saturating_add(entry.size));
+        let free = forge_git::free_bytes(to);
+        match needed <= free {
+            true => Ok(()),
+            false => Err(Error::new(
+                Kind::Unavailable,
+                format!(
+                    "{} needs {needed} bytes when it is unpacked, and {free} are free at {}: free some and try again. \
+                     Nothing was changed",
+                    file.display(),
+                    to.display()
+                ),
+            )),
+        }
+    };
+    read(file, check_room, |entry, from| {
         let path = to.join(&entry.path);
         if let Some(folder) = path.parent() {
             std::fs::create_dir_all(folder)?;
@@ -153,7 +171,11 @@ pub(super) fn unpack(file: &Path, to: &Path) -> Result<Header> {
     })
 }
 
-fn read(file: &Path, mut take: impl FnMut(&Entry, &mut dyn Read) -> io::Result<()>) -> Result<Header> {
+fn read(
+    file: &Path,
+    check: impl FnOnce(&Header) -> Result<()>,
+    mut take: impl FnMut(&Entry, &mut dyn Read) -> io::Result<()>,
+) -> Result<Header> {
     let refused = |why: String| {
         Error::invalid(format!("{} is not a sound backup: {why}. Nothing was changed", file.display()))
     };
@@ -167,16 +189,17 @@ fn read(file: &Path, mut take: impl FnMut(&Entry, &mut dyn Read) -> io::Result<(
     let unread = |cause: io::Error| Error::not_found(format!("cannot read {}: {cause}", file.display()));
     let decoder = zstd::Decoder::new(File::open(file).map_err(unread)?).map_err(broken)?;
     let mut archive = tar::Archive::new(decoder);
-    let mut entries = archive.entries().map_err(broken)?;
+    // Raw, because names of any length would be read into memory otherwise.
+    let mut entries = archive.entries().map_err(broken)?.raw(true);
     let list = entries.next().ok_or_else(|| refused("it is empty".to_owned()))?.map_err(broken)?;
     let header = read_list(list).map_err(refused)?;
+    check(&header)?;
     for wanted in &header.files {
         let path = &wanted.path;
-        let entry = entries.next().ok_or_else(|| refused(format!("'{path}' is missing")))?;
-        let mut entry = entry.map_err(broken)?;
-        let is_it = *entry.path_bytes() == *path.as_bytes()
-            && entry.header().entry_type().is_file()
-            && entry.size() == wanted.size;
+        let entry = next_named(&mut entries).map_err(broken)?;
+        let (name, mut entry) = entry.ok_or_else(|| refused(format!("'{path}' is missing")))?;
+        let is_it =
+            name == path.as_bytes() && entry.header().entry_type().is_file() && entry.size() == wanted.size;
         if !is_it {
             return Err(refused(format!("something else stands in the place of '{path}'")));
         }
@@ -194,8 +217,28 @@ fn read(file: &Path, mut take: impl FnMut(&Entry, &mut dyn Read) -> io::Result<(
     Ok(header)
 }
 
+/// The next file and its name, which stands in an entry of its own when it is long.
+fn next_named<'a, R: Read>(
+    entries: &mut tar::Entries<'a, R>,
+) -> io::Result<Option<(Vec<u8>, tar::Entry<'a, R>)>> {
+    let Some(mut entry) = entries.next().transpose()? else { return Ok(None) };
+    if !entry.header().entry_type().is_gnu_longname() {
+        return Ok(Some((entry.path_bytes().into_owned(), entry)));
+    }
+    if entry.size() > NAME_LIMIT {
+        return Err(io::Error::other(format!("a name in it is {} bytes long", entry.size())));
+    }
+    let mut name = Vec::new();
+    entry.read_to_end(&mut name)?;
+    if name.last() == Some(&0) {
+        name.pop();
+    }
+    Ok(entries.next().transpose()?.map(|entry| (name, entry)))
+}
+
 fn read_list(list: tar::Entry<'_, impl Read>) -> std::result::Result<Header, String> {
-    if *list.path_bytes() != *LIST.as_bytes() || list.size() > LIST_LIMIT {
+    let is_list = *list.path_bytes() == *LIST.as_bytes() && list.header().entry_type().is_file();
+    if !is_list || list.size() > LIST_LIMIT {
         return Err(format!("it does not begin with '{LIST}'"));
     }
     let header: Header = serde_json::from_reader(list).map_err(|error| format!("its list: {error}"))?;
@@ -216,15 +259,10 @@ fn read_list(list: tar::Entry<'_, impl Read>) -> std::result::Result<Header, Str
 
 /// Whether a path stays below the folder that it is unpacked to, and is one that a backup may bring.
 fn is_inside(path: &str) -> bool {
-    let mut parts = Path::new(path).components();
-    let first = match parts.next() {
-        Some(Component::Normal(first)) => first.to_str().unwrap_or_default(),
-        _ => return false,
-    };
-    content::may_return(first)
-        && !path.ends_with('/')
+    let mut parts = path.split('/');
+    parts.clone().next().is_some_and(content::may_return)
         && !path.contains(['\0', '\\'])
-        && parts.all(|part| matches!(part, Component::Normal(_)))
+        && parts.all(|part| !["", ".", ".."].contains(&part))
 }
 
 /// Counts and hashes what is read through it.
@@ -264,9 +302,70 @@ mod tests {
             assert!(is_inside(path), "{path}");
         }
         for path in
-            ["", "/etc/passwd", "../x", "runs/../../x", "./x", "runs/", "lock", "token", "backups/x", "a\\b"]
+            ["", "/etc/passwd", "../x", "runs/../../x", "./x", "runs/", "runs//x", "runs/./x", "runs/."]
         {
             assert!(!is_inside(path), "{path}");
         }
+        for path in ["lock", "token", "backups/x", "a\\b"] {
+            assert!(!is_inside(path), "{path}");
+        }
+    }
+
+    /// A backup whose list is this one, with these entries behind it.
+    fn forged(dir: &Path, files: Vec<Entry>, entries: impl FnOnce(&mut Vec<u8>)) -> PathBuf {
+        let list = serde_json::to_vec(&Header { files, ..Header::new(None, dir) }).unwrap();
+        let mut tar = tar::Builder::new(Vec::new());
+        tar.append_data(&mut plain_header(list.len() as u64, 0o600), LIST, list.as_slice()).unwrap();
+        let mut tar = tar.into_inner().unwrap();
+        tar.truncate(tar.len() - END);
+        entries(&mut tar);
+        let path = dir.join("forged.tar.zst");
+        std::fs::write(&path, zstd::encode_all(tar.as_slice(), 1).unwrap()).unwrap();
+        path
+    }
+
+    fn entry(size: u64) -> Entry {
+        Entry { path: "config.json".to_owned(), size, sha256: String::new(), mode: 0o600 }
+    }
+
+    #[test]
+    fn a_name_of_any_length_is_refused_before_it_is_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = forged(dir.path(), vec![entry(1)], |tar| {
+            let mut header = plain_header(1 << 40, 0o600);
+            header.set_entry_type(tar::EntryType::GNULongName);
+            header.set_path("././@LongLink").unwrap();
+            header.set_cksum();
+            tar.extend(header.as_bytes());
+        });
+        let error = verify(&path).unwrap_err();
+        assert!(error.message().contains("a name in it is 1099511627776 bytes long"), "{}", error.message());
+    }
+
+    #[test]
+    fn a_backup_that_needs_more_room_than_there_is_is_refused_before_anything_is_unpacked() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = forged(dir.path(), vec![entry(u64::MAX)], |_| {});
+        let to = dir.path().join("to");
+        std::fs::create_dir(&to).unwrap();
+        let error = unpack(&path, &to).unwrap_err();
+        assert_eq!(error.kind(), Kind::Unavailable, "{}", error.message());
+        assert!(error.message().contains("are free at"), "{}", error.message());
+        assert_eq!(std::fs::read_dir(&to).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_long_name_comes_back() {
+        let dir = tempfile::tempdir().unwrap();
+        let name = format!("runs/{}/{}", "a".repeat(200), "b".repeat(200));
+        std::fs::write(dir.path().join("file"), "content").unwrap();
+        let mut archive = Archive::create(&dir.path().join("body")).unwrap();
+        archive.add(&name, File::open(dir.path().join("file")).unwrap()).unwrap();
+        let it = dir.path().join("it");
+        archive.finish(Header::new(None, dir.path()), &it).unwrap();
+        let to = dir.path().join("to");
+        std::fs::create_dir(&to).unwrap();
+        unpack(&it, &to).unwrap();
+        assert_eq!(std::fs::read_to_string(to.join(name)).unwrap(), "content");
     }
 }
