@@ -12,7 +12,10 @@ mod archive;
 mod content;
 mod restore;
 
-use std::fs::File;
+use std::collections::{HashSet, VecDeque};
+use std::fs::{File, TryLockError};
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use forge_types::Millis;
@@ -46,7 +49,7 @@ pub struct BackupReport {
     pub left_out: Vec<String>,
 }
 
-/// Writes everything that the home holds into one file, also while a server is at work. Without a name one is made for
+/// Writes everything that the home holds into one file, also while a server is running. Without a name one is made for
 /// the folder `file` names.
 pub async fn make_backup(config: &Config, file: &Path) -> Result<BackupReport> {
     let file = match file.is_dir() {
@@ -69,7 +72,7 @@ pub async fn make_backup(config: &Config, file: &Path) -> Result<BackupReport> {
             config.database.display()
         )));
     }
-    let scratch = Scratch::beside(&file);
+    let scratch = Scratch::beside(&file).map_err(unwritable(&file))?;
     // The database comes first: what it tells of is in the files by then, and not the other way round.
     let database = scratch.file("db");
     forge_store::copy_database(&config.database, &database).await?;
@@ -77,15 +80,11 @@ pub async fn make_backup(config: &Config, file: &Path) -> Result<BackupReport> {
     let content = Content::of(config);
     blocking(move || {
         let mut archive = Archive::create(&scratch.file("body")).map_err(unwritable(&file))?;
-        File::open(&database).and_then(|copy| archive.add(DATABASE, copy)).map_err(unwritable(&file))?;
+        let copied = File::open(&database).and_then(|copy| archive.add(DATABASE, copy));
+        copied.map_err(unwritable(&file))?;
         let mut left_out = Vec::new();
-        for (name, path) in content.files(&mut left_out) {
-            match File::open(&path).and_then(|file| archive.add(&name, file)) {
-                Ok(()) => {}
-                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-                Err(error) => return Err(unwritable(&file)(error)),
-            }
-        }
+        let listed = content.files(&mut left_out);
+        take(&mut archive, &content, listed, &mut left_out).map_err(unwritable(&file))?;
         let header = Header::new(schema, &content.home);
         let (files, content_bytes) = archive.totals();
         let partial = scratch.file("partial");
@@ -98,53 +97,120 @@ pub async fn make_backup(config: &Config, file: &Path) -> Result<BackupReport> {
     .await
 }
 
-/// Gives a complete file its name, which nobody else has.
-fn publish(partial: &Path, file: &Path) -> Result<()> {
-    let link = || {
-        match std::fs::hard_link(partial, file) {
-            // Some file systems know no second names.
-            Err(error) if error.kind() == std::io::ErrorKind::Unsupported => std::fs::rename(partial, file)?,
-            other => other?,
+/// Adds the files. The log of a run that ends meanwhile gets another name: where a file has gone, what is new in its
+/// folder is taken too.
+fn take(
+    archive: &mut Archive,
+    content: &Content,
+    listed: Vec<(String, PathBuf)>,
+    left_out: &mut Vec<String>,
+) -> io::Result<()> {
+    let mut known: HashSet<String> = listed.iter().map(|(name, _)| name.clone()).collect();
+    let mut renewed = HashSet::new();
+    let mut waiting = VecDeque::from(listed);
+    while let Some((name, path)) = waiting.pop_front() {
+        match File::open(&path) {
+            Ok(file) => archive.add(&name, file)?,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                let folder = name.rsplit_once('/').map_or("", |(folder, _)| folder).to_owned();
+                let mut now = content.files_in(&folder);
+                now.retain(|(name, _)| known.insert(name.clone()));
+                if now.is_empty() && !renewed.contains(&folder) {
+                    left_out.push(format!("{name}: it was removed while the backup was made"));
+                } else {
+                    renewed.insert(folder);
+                }
+                waiting.extend(now);
+            }
+            Err(error) => left_out.push(format!("{name}: {error}")),
         }
-        sync_folder(folder_of(file))
-    };
-    link().map_err(unwritable(file))
+    }
+    Ok(())
 }
 
-/// Files that are made on the way, and go when it is over.
-struct Scratch(String, PathBuf);
+/// Gives a complete file its name, which nobody else has. Not by a second link: file systems of USB sticks know none.
+fn publish(partial: &Path, file: &Path) -> Result<()> {
+    let renamed = forge_git::rename_new(partial, file).and_then(|()| sync_folder(folder_of(file)));
+    renamed.map_err(unwritable(file))
+}
+
+/// A folder for what is made on the way, which goes when it is over. Its process has it locked: one that is not is of a
+/// backup that was killed, and goes with the next backup to the same place.
+struct Scratch {
+    dir: PathBuf,
+    _held: File,
+}
 
 impl Scratch {
-    fn beside(file: &Path) -> Self {
+    const INFIX: &str = ".unfinished-";
+    const PARTS: [&str; 5] = ["db", "db.partial", "db.partial-journal", "body", "partial"];
+    const TRIES: usize = 5;
+
+    fn beside(file: &Path) -> io::Result<Self> {
+        let folder = folder_of(file);
+        Self::remove_killed(folder);
         let name = file.file_name().unwrap_or_default().to_string_lossy();
-        let id = uuid::Uuid::new_v4().simple().to_string();
-        Self(format!("{name}.unfinished-{}", &id[..8]), folder_of(file).to_owned())
+        for _ in 0..Self::TRIES {
+            let id = uuid::Uuid::new_v4().simple().to_string();
+            let dir = folder.join(format!("{name}{}{}", Self::INFIX, &id[..8]));
+            std::fs::DirBuilder::new().mode(0o700).create(&dir)?;
+            let held = File::open(&dir)?;
+            // Another backup may take it for one of the dead before it is locked. Not every disk knows locks.
+            let is_taken = matches!(held.try_lock(), Err(TryLockError::WouldBlock));
+            if !is_taken && dir.exists() {
+                return Ok(Self { dir, _held: held });
+            }
+        }
+        Err(io::Error::other("other backups to the same folder are in the way; try again"))
+    }
+
+    fn remove_killed(folder: &Path) {
+        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let is_one = name.rsplit_once(Self::INFIX).is_some_and(|(_, id)| id.len() == 8);
+            if is_one
+                && entry.file_type().is_ok_and(|kind| kind.is_dir())
+                && let Ok(held) = File::open(entry.path())
+                && held.try_lock().is_ok()
+            {
+                Self::remove(&entry.path());
+            }
+        }
+    }
+
+    fn remove(dir: &Path) {
+        for part in Self::PARTS {
+            let _ = std::fs::remove_file(dir.join(part));
+        }
+        let _ = std::fs::remove_dir(dir);
     }
 
     fn file(&self, part: &str) -> PathBuf {
-        self.1.join(format!("{}.{part}", self.0))
+        self.dir.join(part)
     }
 }
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        for part in ["db", "body", "partial"] {
-            let _ = std::fs::remove_file(self.file(part));
-        }
+        Self::remove(&self.dir);
     }
 }
 
 fn is_inside(file: &Path, home: &Path) -> bool {
-    let real = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     real(folder_of(file)).starts_with(real(home))
+}
+
+/// Without links, as far as it exists.
+fn real(path: &Path) -> PathBuf {
+    std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
 }
 
 fn folder_of(file: &Path) -> &Path {
     file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-fn sync_folder(folder: &Path) -> std::io::Result<()> {
-    std::fs::File::open(folder)?.sync_all()
+fn sync_folder(folder: &Path) -> io::Result<()> {
+    File::open(folder)?.sync_all()
 }
 
 /// Now, as part of a file name.
@@ -153,12 +219,12 @@ fn moment() -> String {
     now.split('.').next().unwrap_or_default().replace(':', "")
 }
 
-fn unwritable(file: &Path) -> impl Fn(std::io::Error) -> Error + use<> {
+fn unwritable(file: &Path) -> impl Fn(io::Error) -> Error + use<> {
     let file = file.to_owned();
     move |cause| {
         let kind = match cause.kind() {
-            std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => Kind::Unavailable,
-            std::io::ErrorKind::AlreadyExists => Kind::Conflict,
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Kind::Unavailable,
+            io::ErrorKind::AlreadyExists => Kind::Conflict,
             _ => Kind::Internal,
         };
         Error::new(kind, format!("cannot write {}: {cause}; there is no backup", file.display()))
@@ -170,5 +236,68 @@ async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + '
     match tokio::task::spawn_blocking(work).await {
         Ok(result) => result,
         Err(error) => Err(Error::internal("the work on a backup was cut off", error)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::MetadataExt;
+
+    use super::*;
+
+    fn config(dir: &Path) -> Config {
+        restore::tests::config(dir)
+    }
+
+    fn names(archive: Archive, to: &Path) -> Vec<String> {
+        archive.finish(Header::new(None, to), to).unwrap();
+        archive::verify(to).unwrap().files.into_iter().map(|entry| entry.path).collect()
+    }
+
+    #[test]
+    fn the_log_of_a_run_that_ends_during_a_backup_is_in_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let config = config(dir.path());
+        let runs = config.home.join("runs");
+        for name in ["runs/a/journal", "runs/a/state.json", "runs/b/journal", "config.json"] {
+            std::fs::create_dir_all(config.home.join(name).parent().unwrap()).unwrap();
+            std::fs::write(config.home.join(name), name).unwrap();
+        }
+        let content = Content::of(&config);
+        let mut left_out = Vec::new();
+        let listed = content.files(&mut left_out);
+        std::fs::rename(runs.join("a/journal"), runs.join("a/journal.zst")).unwrap();
+        std::fs::remove_dir_all(runs.join("b")).unwrap();
+        let mut archive = Archive::create(&dir.path().join("body")).unwrap();
+        take(&mut archive, &content, listed, &mut left_out).unwrap();
+        let taken = names(archive, &dir.path().join("it"));
+        assert_eq!(taken, ["config.json", "runs/a/state.json", "runs/a/journal.zst"]);
+        assert_eq!(left_out, ["runs/b: it was removed while the backup was made"]);
+    }
+
+    #[test]
+    fn a_backup_gets_its_name_without_a_second_link_and_never_replaces_a_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let (partial, file) = (dir.path().join("partial"), dir.path().join("it"));
+        std::fs::write(&partial, "new").unwrap();
+        publish(&partial, &file).unwrap();
+        assert!(!partial.exists() && std::fs::metadata(&file).unwrap().nlink() == 1);
+        std::fs::write(&partial, "newer").unwrap();
+        assert_eq!(publish(&partial, &file).unwrap_err().kind(), Kind::Conflict);
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), "new");
+    }
+
+    #[test]
+    fn what_a_killed_backup_left_goes_with_the_next_one_and_what_a_living_one_makes_stays() {
+        let dir = tempfile::tempdir().unwrap();
+        let killed = dir.path().join("it.unfinished-0a1b2c3d");
+        std::fs::create_dir(&killed).unwrap();
+        std::fs::write(killed.join("body"), "half").unwrap();
+        let living = Scratch::beside(&dir.path().join("it")).unwrap();
+        std::fs::write(living.file("body"), "half").unwrap();
+        drop(Scratch::beside(&dir.path().join("other")).unwrap());
+        assert!(!killed.exists() && living.file("body").exists());
+        drop(living);
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
     }
 }

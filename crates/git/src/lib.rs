@@ -71,7 +71,7 @@ pub use mark::{Mark, MarkedTask, Owner, Whoami, take_over, whoami};
 pub use merge::{Merged, landed, squash_merge};
 pub use network::Credential;
 pub use patch::{Patch, PatchScope, patch_between, patch_commit, patch_worktree};
-pub use platform::free_bytes;
+pub use platform::{free_bytes, rename_new};
 pub use pool::{Filled, Pool};
 pub use private::{Others, Untrusted, look_private, take_private};
 pub use push::push;

@@ -14,7 +14,7 @@ pub fn free_bytes(path: &Path) -> u64 {
 }
 
 /// Renames, failing with `AlreadyExists` when the target exists, even as an empty directory.
-pub(crate) fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
+pub fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
     #[cfg(any(target_os = "linux", target_os = "macos"))]
     {
         use rustix::fs::{CWD, RenameFlags, renameat_with};

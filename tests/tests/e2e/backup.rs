@@ -73,7 +73,7 @@ async fn a_backup_beside_a_server_at_work_brings_everything_back() {
     forge.terminate().await;
     let refused = run(&forge, &restore).await;
     assert_eq!(refused.status.code(), Some(5), "{}", words(&refused));
-    assert!(words(&refused).contains("at work"), "{}", words(&refused));
+    assert!(words(&refused).contains("an agent is still running"), "{}", words(&refused));
     forge.up().await;
     forge.post(&format!("/api/task-attempts/{live}/stop"), &json!({})).await.data();
     forge.settled(&live).await;
@@ -183,4 +183,33 @@ async fn a_database_outside_of_the_home_is_restored_to_its_place_however_often()
         run(&["prepare-db"]).await;
     }
     assert!(!forge.home().join("restore.json").exists());
+}
+
+#[tokio::test]
+async fn a_database_in_a_folder_of_the_home_is_backed_up_once_and_restored_however_often() {
+    let mut forge = TestForge::start().await;
+    forge.terminate().await;
+    let (home, file) = (forge.dir().join("nested"), forge.dir().join("it.tar.zst"));
+    std::fs::create_dir_all(home.join("data")).unwrap();
+    std::fs::write(home.join("data/note"), "kept").unwrap();
+    let database = home.join("data/db.sqlite");
+    let run = async |args: &[&str]| {
+        let mut command = forge.command();
+        command.args(args).env("FORGE_HOME", &home);
+        command.env("DATABASE_URL", format!("sqlite://{}", database.display()));
+        let answer = output(command).await;
+        assert!(answer.status.success(), "{args:?}: {}", words(&answer));
+        answer
+    };
+    run(&["prepare-db"]).await;
+    let made = run(&["backup", "--json", file.to_str().unwrap()]).await;
+    let told: Value = serde_json::from_slice(&made.stdout).unwrap();
+    assert_eq!((&told["files"], &told["left_out"]), (&json!(2), &json!([])), "{told}");
+    for _ in 0..2 {
+        std::fs::write(home.join("data/note"), "changed").unwrap();
+        run(&["backup", "restore", "--replace", file.to_str().unwrap()]).await;
+        assert_eq!(std::fs::read_to_string(home.join("data/note")).unwrap(), "kept");
+        run(&["prepare-db"]).await;
+    }
+    assert!(!home.join("restore.json").exists());
 }

@@ -5,7 +5,7 @@
 //! was there is moved to `before-restore-<time>` and never deleted.
 
 use std::fs::File;
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use forge_types::Millis;
@@ -133,7 +133,7 @@ fn plan(
     let failed = unchanged(&config.home);
     let name = database.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let mut staged = staging.join(DATABASE);
-    if !database.starts_with(&config.home) {
+    if !database.starts_with(&config.home) || disk_of(folder_of(database)) != disk_of(staging) {
         // A rename does not reach another disk, so the copy is made before anything moves.
         let near = folder_of(database).join(format!("{name}.restored"));
         std::fs::create_dir_all(folder_of(database)).map_err(&failed)?;
@@ -144,14 +144,28 @@ fn plan(
     let of_database = beside.map(|name| (folder_of(database).join(&name), place_of_database.join(name)));
     let mut aside: Vec<_> = of_database.filter(|(from, _)| std::fs::symlink_metadata(from).is_ok()).collect();
     let mut bring = vec![(staged, database.clone())];
-    if whole {
-        let old = content.entries(&mut Vec::new()).into_iter();
-        aside.extend(old.map(|(name, path)| (path, place.join(name))));
-        let entries = std::fs::read_dir(staging).map_err(&failed)?.flatten();
-        let new = entries.filter(|entry| !entry.file_name().to_string_lossy().starts_with(DATABASE));
-        bring.extend(new.map(|entry| (entry.path(), config.home.join(entry.file_name()))));
+    let mut odd = Vec::new();
+    let mut new = content.entries_like(staging, &mut odd);
+    if !whole {
+        new.clear();
     }
+    let folders = new.iter().filter_map(|(name, _)| Some(config.home.join(name.rsplit_once('/')?.0)));
+    odd.extend(
+        folders.filter(|folder| folder.is_symlink()).map(|link| format!("{}: it is a link", link.display())),
+    );
+    if let Some(odd) = odd.first() {
+        let message = "a folder of the home cannot be put together with that of the backup";
+        return Err(Error::conflict(format!("{message}: {odd}. Nothing was changed")));
+    }
+    let old = content.entries(&mut Vec::new()).into_iter().filter(|_| whole);
+    aside.extend(old.map(|(name, path)| (path, place.join(name))));
+    bring.extend(new.into_iter().map(|(name, path)| (path, config.home.join(name))));
     Ok(Plan { staging: staging.to_owned(), aside, bring })
+}
+
+/// The disk that a folder is on, or will be.
+fn disk_of(folder: &Path) -> Option<u64> {
+    folder.ancestors().find_map(|folder| std::fs::metadata(folder).ok()).map(|found| found.dev())
 }
 
 /// A folder's name for what was there; of two restores in one second the later one gets a number.
@@ -232,11 +246,13 @@ fn refuse_at_work(runs: &Path) -> Result<()> {
     let entries = std::fs::read_dir(runs).into_iter().flatten().flatten();
     let kept: Vec<_> = entries.map(|entry| entry.path()).filter(|dir| forge_run::is_kept(dir)).collect();
     let Some(dir) = kept.first() else { return Ok(()) };
+    let run = dir.file_name().unwrap_or_default().to_string_lossy();
+    let (who, them) = match kept.len() {
+        1 => (format!("an agent is still running, as run {run}"), "it"),
+        count => (format!("{count} agents are still running, one of them as run {run}"), "them"),
+    };
     Err(Error::conflict(format!(
-        "{} agents are still at work, one of them as run {}: start the server, `forge stop` them, stop the server and try \
-         again. Nothing was changed",
-        kept.len(),
-        dir.file_name().unwrap_or_default().to_string_lossy()
+        "{who}: start the server, `forge stop` {them}, stop the server and try again. Nothing was changed"
     )))
 }
 
@@ -281,27 +297,17 @@ fn half_done(plan: &Path) -> impl Fn(std::io::Error) -> Error + use<> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use std::fs;
 
     use super::*;
 
-    /// A home with old things, what a backup brought, and the renames between them.
-    fn stage(dir: &Path) -> Plan {
-        let (home, aside) = (dir.join("home"), dir.join("home/before-restore-x"));
-        let staging = home.join(format!("{STAGING}x"));
-        for (folder, word) in [(&home, "old"), (&staging, "new")] {
-            fs::create_dir_all(folder.join("runs/a")).unwrap();
-            for name in ["db.sqlite", "config.json", "runs/a/journal"] {
-                fs::write(folder.join(name), word).unwrap();
-            }
-        }
-        fs::write(home.join("db.sqlite-wal"), "old").unwrap();
-        fs::write(home.join("token"), "old").unwrap();
-        let config = Config {
-            home: home.clone(),
+    pub(in crate::backup) fn config(dir: &Path) -> Config {
+        let home = dir.join("home");
+        Config {
             worktree_base: dir.join("trees"),
             database: home.join("db.sqlite"),
+            home,
             exe: PathBuf::new(),
             branch_prefix: None,
             public_url: String::new(),
@@ -313,38 +319,82 @@ mod tests {
             approval_limit_s: 1,
             expiry_h: 1,
             online: crate::Online::default(),
-        };
-        plan(&config, &Content::of(&config), &staging, &[aside.clone(), aside], true).unwrap()
+        }
+    }
+
+    /// What a backup brings, beside the database.
+    const FILES: [&str; 4] = ["config.json", "runs/a/journal", "data/note", "data/deep/note"];
+
+    /// A home with old things, what a backup brought, and the renames between them.
+    fn stage(dir: &Path, database: &str) -> Plan {
+        let mut config = config(dir);
+        let home = config.home.clone();
+        config.database = home.join(database);
+        let staging = home.join(format!("{STAGING}x"));
+        for (folder, word) in [(&home, "old"), (&staging, "new")] {
+            for name in FILES.iter().chain(&[DATABASE]) {
+                fs::create_dir_all(folder_of(&folder.join(name))).unwrap();
+                fs::write(folder.join(name), word).unwrap();
+            }
+            // Earlier versions took the database along as a file when it was in a folder.
+            fs::write(folder.join(database), "old").unwrap();
+            fs::write(folder.join(format!("{database}-wal")), "old").unwrap();
+        }
+        fs::write(staging.join(DATABASE), "new").unwrap();
+        fs::write(home.join("token"), "old").unwrap();
+        fs::create_dir_all(home.join("data/backups")).unwrap();
+        let places = [&*home, folder_of(&config.database)].map(|folder| folder.join("before-restore-x"));
+        plan(&config, &Content::of(&config), &staging, &places, true).unwrap()
     }
 
     #[test]
     fn a_restore_that_is_killed_between_any_two_steps_is_finished_by_the_next_start() {
-        let plan = stage(tempfile::tempdir().unwrap().path());
-        let steps = plan.aside.len() + plan.bring.len();
-        for done in 0..=steps {
-            let dir = tempfile::tempdir().unwrap();
-            let plan = stage(dir.path());
-            let home = dir.path().join("home");
-            fs::write(home.join(PLAN), serde_json::to_vec(&plan).unwrap()).unwrap();
-            for (from, to) in plan.aside.iter().chain(&plan.bring).take(done) {
-                carry_out(from, to).unwrap();
+        for database in [DATABASE, "data/forge.db"] {
+            let plan = stage(tempfile::tempdir().unwrap().path(), database);
+            let steps = plan.aside.len() + plan.bring.len();
+            for done in 0..=steps {
+                let dir = tempfile::tempdir().unwrap();
+                let plan = stage(dir.path(), database);
+                let home = dir.path().join("home");
+                fs::write(home.join(PLAN), serde_json::to_vec(&plan).unwrap()).unwrap();
+                for (from, to) in plan.aside.iter().chain(&plan.bring).take(done) {
+                    carry_out(from, to).unwrap();
+                }
+                finish_restore(&home).unwrap();
+                let read = |path: PathBuf| fs::read_to_string(path).unwrap();
+                for name in FILES {
+                    assert_eq!(read(home.join(name)), "new", "{done} {name}");
+                    assert_eq!(read(home.join("before-restore-x").join(name)), "old", "{done} {name}");
+                }
+                assert_eq!(read(home.join(database)), "new", "{done}");
+                let log = home.join(format!("{database}-wal"));
+                assert!(!log.exists(), "no log stays beside another database");
+                let aside = folder_of(&log).join("before-restore-x");
+                assert_eq!(read(aside.join(log.file_name().unwrap())), "old", "{done}");
+                assert!(home.join("token").exists() && !home.join(PLAN).exists() && !plan.staging.exists());
             }
-            finish_restore(&home).unwrap();
-            for name in ["db.sqlite", "config.json", "runs/a/journal"] {
-                assert_eq!(fs::read_to_string(home.join(name)).unwrap(), "new", "{done} {name}");
-                let aside = home.join("before-restore-x").join(name);
-                assert_eq!(fs::read_to_string(aside).unwrap(), "old", "{done} {name}");
-            }
-            assert!(!home.join("db.sqlite-wal").exists(), "no log stays beside another database");
-            assert!(home.join("before-restore-x/db.sqlite-wal").exists());
-            assert!(home.join("token").exists() && !home.join(PLAN).exists() && !plan.staging.exists());
         }
+    }
+
+    #[test]
+    fn a_backup_whose_file_stands_where_the_folder_of_the_database_is_changes_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let config = Config { database: dir.path().join("home/data/forge.db"), ..config(dir.path()) };
+        let staging = config.home.join(format!("{STAGING}x"));
+        fs::create_dir_all(config.home.join("data")).unwrap();
+        fs::create_dir_all(&staging).unwrap();
+        for name in [DATABASE, "data"] {
+            fs::write(staging.join(name), "new").unwrap();
+        }
+        let places = [config.home.join("a"), config.home.join("b")];
+        let refused = plan(&config, &Content::of(&config), &staging, &places, true).err().unwrap();
+        assert!(refused.message().contains("Nothing was changed"), "{}", refused.message());
     }
 
     #[test]
     fn a_restore_that_is_killed_before_its_first_step_has_changed_nothing() {
         let dir = tempfile::tempdir().unwrap();
-        stage(dir.path());
+        stage(dir.path(), DATABASE);
         let home = dir.path().join("home");
         finish_restore(&home).unwrap();
         assert_eq!(fs::read_to_string(home.join("db.sqlite")).unwrap(), "old");
