@@ -138,13 +138,14 @@ impl Forge {
             return Ok(());
         };
         if site.place.join(".git").exists() {
-            return Ok(());
+            return self.refuse_others(&site.place);
         }
         let repo = self.repo(&site.project).await?;
         let owner = Owner::Attempt(attempt.id);
         match forge_git::restore(&repo, &self.0.base, owner, &site.place).await {
             Ok(_) => {}
-            Err(GitError::NothingKept(_)) => {
+            // What another installation kept of it is that one's; the branch is everybody's.
+            Err(GitError::NothingKept(_) | GitError::NotForges { .. }) => {
                 let task = site.task.as_ref().map(marked);
                 forge_git::ensure(&repo, &self.0.base, owner, &attempt.branch, &site.place, task.as_ref())
                     .await?;
@@ -153,6 +154,23 @@ impl Forge {
         }
         attempt.worktree_deleted = false;
         self.set_deleted(attempt.id, false).await
+    }
+
+    /// Refuses a worktree that another installation made: a home that was restored from a backup knows the attempts of
+    /// the home that the backup was made of, and that one goes on working in them.
+    pub(crate) fn refuse_others(&self, place: &Path) -> Result<()> {
+        // One without a `.git`, or with a broken one, is told by whoever works in it.
+        let found = place.join(".git").exists().then(|| forge_git::whoami(place).ok().flatten()).flatten();
+        match found {
+            Some(found) if found.mark.installation != self.0.base.installation() => {
+                Err(Error::conflict(format!(
+                    "{} is a worktree of another Forge home, which may be working in it; it is left as it is. Retire it \
+                     there (`forge worktree retire`) and try again: it is checked out here from its branch then",
+                    place.display()
+                )))
+            }
+            _ => Ok(()),
+        }
     }
 
     async fn set_deleted(&self, id: AttemptId, deleted: bool) -> Result<()> {

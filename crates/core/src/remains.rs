@@ -11,7 +11,7 @@ use forge_types::RunId;
 use crate::{Config, Error, Kind, Result, file};
 
 /// Where a home remembers which installation it is.
-const FILE: &str = "installation";
+pub(crate) const FILE: &str = "installation";
 /// Where a database has it.
 pub(crate) const KEY: &str = "installation";
 

@@ -213,3 +213,46 @@ async fn a_database_in_a_folder_of_the_home_is_backed_up_once_and_restored_howev
     }
     assert!(!home.join("restore.json").exists());
 }
+
+#[tokio::test]
+async fn a_home_restored_beside_the_one_that_was_backed_up_leaves_its_worktrees_alone() {
+    let mut first = TestForge::start().await;
+    let (project, _repo) = first.project("repo").await;
+    let done = first.start_scripted(&project, "done", "write a.txt x\nsay done").await;
+    let attempt = text(&done["task_attempt"]["id"]);
+    let place = PathBuf::from(text(&done["task_attempt"]["worktree_path"]));
+    first.settled(&attempt).await;
+    let file = first.dir().join("it.tar.zst");
+    backup(&first, &file).await;
+    let base = first.worktrees();
+    let mut second = TestForge::with(&["--worktree-dir", base.to_str().unwrap()], &[]).await;
+    second.terminate().await;
+    std::fs::remove_dir_all(second.home()).unwrap();
+    let restored = run(&second, &["backup", "restore", "--json", file.to_str().unwrap()]).await;
+    let told: Value = serde_json::from_slice(&restored.stdout).unwrap();
+    assert_eq!(text(&told["other_home"]), first.home().to_str().unwrap(), "{}", words(&restored));
+    second.up().await;
+
+    let follow_up = (format!("/api/task-attempts/{attempt}/follow-up"), json!({"prompt": "write b.txt y"}));
+    let refused = second.post(&follow_up.0, &follow_up.1).await;
+    assert_eq!(refused.status, 409, "{}", refused.text);
+    assert!(refused.message().contains("a worktree of another Forge home"), "{}", refused.text);
+    let living = second.start_scripted(&project, "living", "say at work\nsleep 600000").await;
+    let living_run = text(&second.runs(&text(&living["task_attempt"]["id"])).await[0]["id"]);
+    second.until_said(&living_run, "at work").await;
+    first.terminate().await;
+    first.up().await;
+    let report = first.get("/api/worktrees").await.data();
+    let path = &living["task_attempt"]["worktree_path"];
+    let line = report["worktrees"].as_array().unwrap().iter().find(|line| line["path"] == *path).unwrap();
+    assert_eq!(line["standing"], "other_forge");
+
+    // The branch is free once the first home has put its worktree away.
+    first.post(&format!("/api/worktrees/{attempt}/retire"), &json!({})).await.data();
+    second.post(&follow_up.0, &follow_up.1).await.data();
+    second.settled(&attempt).await;
+    assert_eq!(std::fs::read_to_string(place.join("a.txt")).unwrap().trim(), "x");
+    assert_eq!(std::fs::read_to_string(place.join("b.txt")).unwrap().trim(), "y");
+    let living = text(&living["task_attempt"]["id"]);
+    second.post(&format!("/api/task-attempts/{living}/stop"), &json!({})).await.data();
+}

@@ -111,11 +111,18 @@ async fn bring_back(flags: Restore) -> Result<()> {
         terminal::print_json(&serde_json::to_value(&report)?);
         return Ok(());
     }
-    let RestoreReport { home, files, made_at, moved_aside, .. } = report;
+    let RestoreReport { home, files, made_at, moved_aside, other_home, .. } = report;
     let made = made_at.map(|at| format!(", made at {at}")).unwrap_or_default();
     println!("Restored {} to {} from {}{made}", count(files, "file"), home.display(), file.display());
     for aside in moved_aside {
         println!("What was there is in {}", aside.display());
+    }
+    if let Some(other) = other_home {
+        println!(
+            "{} is there too, so this home is another installation. The worktrees of its attempts stay with that one: \
+             once they are retired there, a follow-up here makes a new one from the branch.",
+            other.display()
+        );
     }
     println!("Not in it: {NOT_IN_BACKUPS}; those are as they were.");
     println!("Next: forge serve");

@@ -12,8 +12,8 @@ use forge_types::Millis;
 use serde::{Deserialize, Serialize};
 
 use super::content::{BESIDE, Content};
-use super::{DATABASE, archive, blocking, folder_of, moment, sync_folder};
-use crate::{Config, Error, Kind, Result, file};
+use super::{DATABASE, archive, blocking, folder_of, moment, real, sync_folder};
+use crate::{Config, Error, Kind, Result, file, remains};
 
 /// The renames that are under way.
 pub(super) const PLAN: &str = "restore.json";
@@ -32,6 +32,8 @@ pub struct RestoreReport {
     pub schema: Option<i64>,
     /// Where the things are now that were there before: in the home, and beside a database that lies elsewhere.
     pub moved_aside: Vec<PathBuf>,
+    /// The home that the backup was made of, when it is there too: this one is another installation then.
+    pub other_home: Option<PathBuf>,
 }
 
 /// Renames, in order. What `aside` leads to does not exist when the plan is made, nor what `bring` leads to when `aside`
@@ -61,6 +63,7 @@ pub async fn restore_backup(config: &Config, file: &Path, replace: bool) -> Resu
     let unpacked = blocking(move || unpack(&from, &to)).await?;
     let schema = examine(&staging.0.join(DATABASE), file).await?;
     refuse_at_work(&staging.0.join("runs"))?;
+    let other_home = tell_apart(config, &staging.0, &unpacked).await?;
     let (config, file_count) = (config.clone(), unpacked.files);
     blocking(move || {
         let name = free_name(&config);
@@ -79,6 +82,7 @@ pub async fn restore_backup(config: &Config, file: &Path, replace: bool) -> Resu
             files: file_count,
             made_at: unpacked.made_at,
             schema,
+            other_home,
         })
     })
     .await
@@ -146,9 +150,9 @@ fn plan(
     let mut bring = vec![(staged, database.clone())];
     let mut odd = Vec::new();
     let mut new = content.entries_like(staging, &mut odd);
-    if !whole {
-        new.clear();
-    }
+    let has_own_id = new.iter().any(|(name, _)| name == remains::FILE);
+    let is_replaced = |name: &str| whole || (has_own_id && name == remains::FILE);
+    new.retain(|(name, _)| is_replaced(name));
     let folders = new.iter().filter_map(|(name, _)| Some(config.home.join(name.rsplit_once('/')?.0)));
     odd.extend(
         folders.filter(|folder| folder.is_symlink()).map(|link| format!("{}: it is a link", link.display())),
@@ -157,7 +161,7 @@ fn plan(
         let message = "a folder of the home cannot be put together with that of the backup";
         return Err(Error::conflict(format!("{message}: {odd}. Nothing was changed")));
     }
-    let old = content.entries(&mut Vec::new()).into_iter().filter(|_| whole);
+    let old = content.entries(&mut Vec::new()).into_iter().filter(|(name, _)| is_replaced(name));
     aside.extend(old.map(|(name, path)| (path, place.join(name))));
     bring.extend(new.into_iter().map(|(name, path)| (path, config.home.join(name))));
     Ok(Plan { staging: staging.to_owned(), aside, bring })
@@ -166,6 +170,25 @@ fn plan(
 /// The disk that a folder is on, or will be.
 fn disk_of(folder: &Path) -> Option<u64> {
     folder.ancestors().find_map(|folder| std::fs::metadata(folder).ok()).map(|found| found.dev())
+}
+
+/// Two homes that are one installation clear each other's worktrees away. So what comes from a home that is still there
+/// becomes another one, and a bare database becomes part of the home it comes to. Says which home is there too.
+async fn tell_apart(config: &Config, staging: &Path, unpacked: &Unpacked) -> Result<Option<PathBuf>> {
+    let database = staging.join(DATABASE);
+    let Some(theirs) = forge_store::read_meta(&database, remains::KEY).await? else { return Ok(None) };
+    let is_there =
+        |home: &&PathBuf| real(home) != real(&config.home) && remains::recall(home).as_ref() == Some(&theirs);
+    let other = unpacked.home.as_ref().filter(is_there);
+    let ours = remains::recall(&config.home).filter(|ours| *ours != theirs);
+    let id = match (ours, other) {
+        (Some(ours), other) if other.is_some() || !unpacked.whole => ours,
+        (None, Some(_)) => uuid::Uuid::new_v4().to_string(),
+        _ => return Ok(None),
+    };
+    forge_store::replace_meta(&database, remains::KEY, &id).await?;
+    remains::remember(staging, &id)?;
+    Ok(other.cloned())
 }
 
 /// A folder's name for what was there; of two restores in one second the later one gets a number.
@@ -206,6 +229,8 @@ struct Unpacked {
     made_at: Option<Millis>,
     /// Everything of a home, not a bare database.
     whole: bool,
+    /// Where it was made.
+    home: Option<PathBuf>,
 }
 
 fn unpack(file: &Path, to: &Path) -> Result<Unpacked> {
@@ -217,10 +242,13 @@ fn unpack(file: &Path, to: &Path) -> Result<Unpacked> {
         let target = to.join(DATABASE);
         let failed = |cause: std::io::Error| unchanged(to)(cause);
         std::fs::copy(file, &target).and_then(|_| File::open(&target)?.sync_all()).map_err(failed)?;
-        return Ok(Unpacked { files: 1, made_at: None, whole: false });
+        // Forge's own copies are in a folder beside the database.
+        let home = file.parent().and_then(Path::parent).map(Path::to_owned);
+        return Ok(Unpacked { files: 1, made_at: None, whole: false, home });
     }
     let header = archive::unpack(file, to)?;
-    Ok(Unpacked { files: header.files.len(), made_at: Some(header.made_at), whole: true })
+    let (files, made_at, home) = (header.files.len(), Some(header.made_at), Some(header.home));
+    Ok(Unpacked { files, made_at, whole: true, home })
 }
 
 /// Opens the database that is to come.
