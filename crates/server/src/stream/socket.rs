@@ -1,7 +1,7 @@
 //! One WebSocket: frames out, nothing in.
 //!
 //! Invariant: every socket ends with a Close frame: 1000 when its frames ended, 1001 when the server stops, 1011 when the
-//! source failed. Frames are written as long as more are waiting and flushed the moment none is. A client that takes
+//! source failed, 1002, 1007 or 1009 when the client sends what it must not. Frames are written as long as more are waiting and flushed the moment none is. A client that takes
 //! nothing is dropped by `listen`, and one that takes a batch too slowly by [`STALL_LIMIT`]; it can come back with `?after=`.
 
 use std::future::ready;
@@ -15,6 +15,7 @@ use axum::response::Response;
 use forge_core::Error;
 use futures_util::{SinkExt, Stream, StreamExt};
 use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout};
+use tokio_tungstenite::tungstenite;
 use tokio_util::sync::CancellationToken;
 
 use crate::App;
@@ -63,6 +64,8 @@ enum End {
     Finished,
     Shutdown,
     Failed(Error),
+    /// The client breaks the protocol; the code of how.
+    Broken(u16),
     /// The client left, or cannot be reached.
     Gone,
 }
@@ -80,6 +83,7 @@ async fn drive(
             tracing::warn!(%error, "a stream failed");
             (close_code::ERROR, "the stream failed; the server's log says why")
         }
+        End::Broken(code) => (code, "the frame is not allowed"),
         End::Gone => return,
     };
     let close = Message::Close(Some(CloseFrame { code, reason: reason.into() }));
@@ -113,7 +117,8 @@ async fn pump(
                     return End::Gone;
                 }
                 Some(Ok(_)) => continue,
-                Some(Err(_)) | None => return End::Gone,
+                Some(Err(error)) => return judge(error),
+                None => return End::Gone,
             },
             _ = ping.tick() => write(socket.send(Message::Ping(Default::default())), shutdown).await,
             batch = frames.next() => match batch {
@@ -132,6 +137,18 @@ async fn pump(
         if let Err(end) = written {
             return end;
         }
+    }
+}
+
+/// What ends a socket that cannot be read any more.
+fn judge(error: axum::Error) -> End {
+    use tungstenite::error::{Error, ProtocolError};
+    match error.into_inner().downcast_ref() {
+        Some(Error::Protocol(ProtocolError::ResetWithoutClosingHandshake)) => End::Gone,
+        Some(Error::Protocol(_)) => End::Broken(close_code::PROTOCOL),
+        Some(Error::Capacity(_)) => End::Broken(close_code::SIZE),
+        Some(Error::Utf8(_)) => End::Broken(close_code::INVALID),
+        _ => End::Gone,
     }
 }
 

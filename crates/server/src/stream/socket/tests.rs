@@ -7,6 +7,7 @@ use axum::Router;
 use axum::routing::get;
 use forge_core::Kind;
 use futures_util::stream;
+use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpStream};
 use tokio_tungstenite::tungstenite::{self, protocol::frame::coding::CloseCode};
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
@@ -106,4 +107,23 @@ async fn a_client_that_closes_gets_its_close_answered() {
         }
     });
     answered.await.expect("the server must answer the close");
+}
+
+/// Bytes of a client that knows no better, behind a proper handshake.
+#[tokio::test]
+async fn bad_frames_end_with_the_code_of_what_is_wrong() {
+    let masked = |first: u8, body: &[u8]| [&[first, 0x80 | body.len() as u8, 0, 0, 0, 0], body].concat();
+    let huge = [&[0x82, 0xff][..], &(1u64 << 40).to_be_bytes(), &[0; 4]].concat();
+    for (bytes, code) in [
+        (masked(0xf1, b"reserved bits"), CloseCode::Protocol),
+        (masked(0x83, b"no such kind"), CloseCode::Protocol),
+        (vec![0x81, 1, b'x'], CloseCode::Protocol),
+        (masked(0x81, &[0xff, 0xfe]), CloseCode::Invalid),
+        (huge, CloseCode::Size),
+    ] {
+        let mut client = connect(CancellationToken::new(), stream::pending).await;
+        let MaybeTlsStream::Plain(tcp) = client.get_mut() else { panic!("no TLS here") };
+        tcp.write_all(&bytes).await.unwrap();
+        assert_eq!(read(client).await.1, Some(code), "{bytes:?}");
+    }
 }
