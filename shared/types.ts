@@ -961,6 +961,10 @@ export type LoginAnswer = "SLOW_DOWN" | "AUTHORIZATION_PENDING" | "SUCCESS";
 
 export type LoginCheck = "VALID" | "INVALID";
 
+export interface LoginLink {
+  path: string;
+}
+
 export interface McpAnswer {
   mcp_config: McpConfig;
   config_path: string;
@@ -1952,6 +1956,7 @@ export interface Routes {
   "GET /api/auth/github/check": { answer: LoginCheck };
   "POST /api/auth/github/device/poll": { body?: unknown; answer: LoginAnswer };
   "POST /api/auth/github/device/start": { body?: unknown; answer: DeviceStart };
+  "POST /api/auth/login-link": { answer: LoginLink };
   "GET /api/beads": { query?: { project_id?: Uuid; workspace?: string; ready?: boolean; status?: string }; answer: Bead[] };
   "POST /api/beads": { body: CreateBead; answer: Bead };
   "GET /api/beads/{bead_id}": { path: { bead_id: string }; query?: { project_id?: Uuid; workspace?: string }; answer: Bead };
@@ -2114,6 +2119,7 @@ export interface Routes {
   "GET /docs": { answer: string };
   "GET /health": { answer: Ready };
   "GET /login": { query: { code: string }; answer: string };
+  "POST /logout": { answer: string };
   "POST /mcp": { body: Record<string, unknown>; answer: string };
   "GET /plain.css": { answer: string };
   "GET /site.webmanifest": { answer: Blob };

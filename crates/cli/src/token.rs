@@ -20,18 +20,27 @@ impl Token {
     }
 }
 
-/// The token of this installation: given by the environment, else read from its file, else made.
-pub fn load_or_make(home: &Path, given: Option<String>) -> Result<Token> {
+/// The token of this installation: given by the environment, else read from its file.
+pub fn load(home: &Path, given: Option<String>) -> Result<Option<Token>> {
     if let Some(token) = given {
-        return Ok(Token::Known(token));
+        return Ok(Some(Token::Known(token)));
     }
     let path = home.join("token");
     match std::fs::read_to_string(&path) {
-        Ok(text) if !text.trim().is_empty() => return Ok(Token::Known(text.trim().to_owned())),
-        Ok(_) => {}
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-        Err(error) => return Err(error).with_context(|| format!("cannot read {}", path.display())),
+        Ok(text) => {
+            Ok(Some(text.trim()).filter(|text| !text.is_empty()).map(|text| Token::Known(text.to_owned())))
+        }
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error).with_context(|| format!("cannot read {}", path.display())),
     }
+}
+
+/// The token of this installation, made where there is none.
+pub fn load_or_make(home: &Path, given: Option<String>) -> Result<Token> {
+    if let Some(token) = load(home, given)? {
+        return Ok(token);
+    }
+    let path = home.join("token");
     let token = random();
     let mut options = std::fs::OpenOptions::new();
     let file = options.write(true).create(true).truncate(true).mode(0o600).open(&path);

@@ -1,45 +1,59 @@
-//! Who may come in: `Host`, `Origin` and token, in this order, before any handler runs.
+//! Who may come in: `Host`, `Origin`, `Sec-Fetch-Site`, then user or token, before any handler runs.
 //!
-//! Invariant: no web page of a foreign origin and no rebound DNS name reaches a handler, whatever the method or body.
-//! With a token, nothing but health and login is answered without it; a browser is told how to log in. Secrets are compared in constant time and are
-//! never logged or sent back. The login code opens one session, once; the session lives as long as the server.
+//! Invariant: no web page of a foreign origin and no rebound DNS name reaches a handler, whatever the method or body; a
+//! foreign page can at most send its reader to one of ours. Without a token or session only the user that runs the server
+//! comes in, over loopback and by a name of ours; everybody else gets health and login, and a browser is told how to log in.
+//! Secrets are compared in constant time, a few wrong ones a minute, and are never logged or sent back.
 
-use std::net::{IpAddr, SocketAddr};
-use std::sync::{Mutex, PoisonError};
+#[cfg(target_os = "linux")]
+mod diag;
+mod guesses;
+mod host;
+mod peer;
+mod sessions;
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Instant, SystemTime};
 
 use axum::extract::{Request, State};
-use axum::http::uri::Authority;
-use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
-use axum::response::{IntoResponse, Redirect};
+use axum::response::{IntoResponse, Redirect, Response};
+use serde_json::json;
 use subtle::ConstantTimeEq;
-use uuid::Uuid;
 
-use crate::envelope::{Answer, Fault};
+use crate::envelope::{Answer, Fault, ok};
 use crate::extract::Params;
-use crate::{App, Door, page};
+use crate::{App, Door, OpenTo, page};
+use guesses::{Guesses, Shown, Verdict};
+use host::{Host, Names};
+pub(crate) use peer::Sight;
+pub use peer::{Peer, probe};
+use sessions::Sessions;
 
-const COOKIE: &str = "forge_session";
 /// The style is that of the page which says how to log in.
 const OPEN_PATHS: [&str; 4] = ["/health", "/api/health", "/login", "/plain.css"];
 const CORS_METHODS: &str = "GET, POST, PUT, DELETE";
 const CORS_HEADERS: &str =
     "authorization, content-type, last-event-id, mcp-protocol-version, mcp-method, mcp-name";
+const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+const FETCH_MODE: HeaderName = HeaderName::from_static("sec-fetch-mode");
+const FETCH_DEST: HeaderName = HeaderName::from_static("sec-fetch-dest");
 
 pub(crate) struct Guard {
-    bind: SocketAddr,
+    names: Names,
+    /// Whether nobody gets past the first check under a foreign name. On an open address whoever has a token or a session
+    /// may use any name: a rebound one has neither.
+    always_named: bool,
     token: Option<String>,
-    hosts: Vec<String>,
+    open_to: OpenTo,
     origins: Vec<String>,
     pub auth_required: bool,
     pub version: String,
-    login: Mutex<Login>,
-}
-
-/// The code until it is used, then the session it opened.
-struct Login {
-    code: Option<String>,
-    session: Option<String>,
+    /// Browsers send cookies to every port of a host, so each server has a name of its own.
+    cookie: String,
+    sessions: Mutex<Sessions>,
+    guesses: Guesses,
 }
 
 /// What the `Origin` header says about the caller.
@@ -53,52 +67,28 @@ enum Caller {
 impl Guard {
     pub fn new(door: Door) -> Self {
         let tidy = |text: String| text.trim().trim_end_matches('/').to_ascii_lowercase();
+        let mut sessions = Sessions::default();
+        if let Some(code) = door.login_code {
+            sessions.expect(code);
+        }
         Self {
-            bind: door.bind,
+            names: Names::new(door.bind, door.allowed_hosts.into_iter().map(tidy).collect()),
+            always_named: door.token.is_none() || door.bind.ip().is_loopback(),
             token: door.token,
-            hosts: door.allowed_hosts.into_iter().map(tidy).collect(),
+            open_to: door.open_to,
             origins: door.allowed_origins.into_iter().map(tidy).collect(),
             auth_required: door.auth_required,
             version: door.version,
-            login: Mutex::new(Login { code: door.login_code, session: None }),
+            cookie: format!("forge_session_{}", door.bind.port()),
+            sessions: Mutex::new(sessions),
+            guesses: Guesses::default(),
         }
     }
 
-    /// On an open address with a token any name is fine: a rebound name has no token.
-    fn check_host(&self, headers: &HeaderMap) -> Result<(), Fault> {
-        if self.token.is_some() && !self.bind.ip().is_loopback() {
-            return Ok(());
-        }
-        for value in headers.get_all(header::HOST) {
-            let host = value.to_str().unwrap_or("?").to_ascii_lowercase();
-            let known = host.parse().is_ok_and(|authority| self.knows_host(&host, &authority));
-            if !known {
-                return Err(denied(format!(
-                    "Host: '{host}' is not allowed; allowed: localhost, 127.0.0.1, [::1], {} and the configured \
-                     hosts. Start the server with --allow-host to use another name",
-                    self.bind
-                )));
-            }
-        }
-        Ok(())
-    }
-
-    fn knows_host(&self, whole: &str, authority: &Authority) -> bool {
-        let name = authority.host();
-        let address: Option<IpAddr> = name.trim_start_matches('[').trim_end_matches(']').parse().ok();
-        let bound = match address {
-            Some(_) if self.bind.ip().is_unspecified() => true,
-            Some(address) => address.is_loopback() || address == self.bind.ip(),
-            None => name == "localhost",
-        };
-        bound || self.hosts.iter().any(|allowed| allowed == whole || allowed == name)
-    }
-
-    fn check_origin(&self, headers: &HeaderMap) -> Result<Caller, Fault> {
+    fn check_origin(&self, host: &Host, headers: &HeaderMap) -> Result<Caller, Fault> {
         let Some(value) = headers.get(header::ORIGIN) else { return Ok(Caller::Own) };
         let origin = value.to_str().unwrap_or("?").to_ascii_lowercase();
-        let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
-        if is_same_origin(&origin, &host.to_ascii_lowercase()) {
+        if host.is_origin(&origin) {
             return Ok(Caller::Own);
         }
         if self.origins.contains(&origin) {
@@ -110,60 +100,96 @@ impl Guard {
         )))
     }
 
-    fn check_token(&self, path: &str, headers: &HeaderMap) -> Result<(), Fault> {
-        let Some(token) = &self.token else { return Ok(()) };
-        let bearer = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
-        let bearer = bearer.and_then(|value| value.split_once(' '));
-        let has_token = bearer.is_some_and(|(scheme, given)| {
-            scheme.eq_ignore_ascii_case("bearer") && equal(given.trim(), token)
-        });
-        if has_token || OPEN_PATHS.contains(&path) || self.has_session(headers) {
+    fn admit(&self, host: &Host, peer: Peer, path: &str, headers: &HeaderMap) -> Result<(), Fault> {
+        let named = self.names.check(host);
+        let is_welcome = match self.open_to {
+            OpenTo::Everybody => true,
+            OpenTo::User => peer.is_user,
+            OpenTo::Nobody => false,
+        };
+        if OPEN_PATHS.contains(&path) || (is_welcome && named.is_ok()) || self.has_secret(peer, headers)? {
             return Ok(());
         }
-        Err(Fault::new(
-            StatusCode::UNAUTHORIZED,
-            "a token is required: send 'Authorization: Bearer <token>', or open the login link that the server \
-             printed when it started",
-        ))
-    }
-
-    fn has_session(&self, headers: &HeaderMap) -> bool {
-        let login = self.login.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(session) = &login.session else { return false };
-        let cookies = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
-        let mut pairs =
-            cookies.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
-        pairs.any(|(name, value)| name == COOKIE && equal(value, session))
-    }
-
-    /// Turns the login code into a session, the first time it is shown.
-    fn open_session(&self, given: &str) -> Option<String> {
-        let mut login = self.login.lock().unwrap_or_else(PoisonError::into_inner);
-        if !login.code.as_deref().is_some_and(|code| equal(code, given)) {
-            return None;
+        if is_welcome {
+            // The user's own browser brings pages under rebound names here.
+            return named;
         }
-        login.code = None;
-        let session = format!("{}{}", Uuid::new_v4().simple(), Uuid::new_v4().simple());
-        login.session = Some(session.clone());
-        Some(session)
+        let way = match self.token {
+            Some(_) => {
+                "send 'Authorization: Bearer <token>', or open the login link that the server printed when it started"
+            }
+            None => {
+                "this server has none and is open to the user that runs it alone, who can make a login link with \
+                 POST /api/auth/login-link, or start it with FORGE_TOKEN set"
+            }
+        };
+        Err(Fault::new(StatusCode::UNAUTHORIZED, format!("a token is required: {way}")))
+    }
+
+    fn has_secret(&self, peer: Peer, headers: &HeaderMap) -> Result<bool, Fault> {
+        let (bearer, cookie) = (bearer(headers), self.session_cookie(headers));
+        let shown = match (bearer, cookie) {
+            (Some(_), _) => Shown::OnPurpose,
+            (None, Some(cookie)) => Shown::Cookie(cookie),
+            (None, None) => return Ok(false),
+        };
+        self.judge(peer, shown, || {
+            let has_token =
+                bearer.zip(self.token.as_deref()).is_some_and(|(given, token)| equal(given, token));
+            has_token || cookie.is_some_and(|cookie| self.sessions().use_one(cookie, SystemTime::now()))
+        })
+    }
+
+    fn judge(&self, peer: Peer, shown: Shown<'_>, is_right: impl FnOnce() -> bool) -> Result<bool, Fault> {
+        match self.guesses.judge(peer.address, shown, Instant::now(), is_right) {
+            Verdict::Right => Ok(true),
+            Verdict::Wrong => Ok(false),
+            Verdict::Wait(seconds) => Err(Fault::later(
+                seconds,
+                format!("too many wrong tokens, cookies or login codes from here; try again in {seconds} s"),
+            )),
+        }
+    }
+
+    fn session_cookie<'a>(&self, headers: &'a HeaderMap) -> Option<&'a str> {
+        let lines = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
+        let mut pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
+        pairs.find(|(name, _)| *name == self.cookie).map(|(_, value)| value)
+    }
+
+    fn set_cookie(&self, value: &str, life: &str) -> (HeaderName, String) {
+        (header::SET_COOKIE, format!("{}={value}; Path=/; HttpOnly; SameSite=Strict{life}", self.cookie))
+    }
+
+    fn sessions(&self) -> MutexGuard<'_, Sessions> {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// The middleware in front of every route and of the page.
-pub(crate) async fn guard(State(app): State<App>, request: Request, next: Next) -> Answer {
-    let headers = request.headers();
-    app.guard.check_host(headers)?;
-    let Caller::Friend(origin) = app.guard.check_origin(headers)? else {
-        return match app.guard.check_token(request.uri().path(), headers) {
+pub(crate) async fn guard(State(app): State<App>, peer: Peer, request: Request, next: Next) -> Answer {
+    let guard = &app.guard;
+    let (path, headers) = (request.uri().path(), request.headers());
+    let host = Host::of(headers)?;
+    if guard.always_named {
+        guard.names.check(&host)?;
+    }
+    let caller = guard.check_origin(&host, headers)?;
+    let admit = || guard.admit(&host, peer, path, headers);
+    let Caller::Friend(origin) = caller else {
+        check_site(&request)?;
+        return match admit() {
             Ok(()) => Ok(next.run(request).await),
-            Err(_) if page::is_asked_for(&request) => Ok(page::locked()),
+            Err(fault) if fault.status != StatusCode::TOO_MANY_REQUESTS && page::is_asked_for(&request) => {
+                Ok(page::locked())
+            }
             Err(fault) => Err(fault),
         };
     };
     // Browsers send the question before the token, so it is answered without one.
     let mut response = match request.method() {
         &Method::OPTIONS => StatusCode::NO_CONTENT.into_response(),
-        _ => match app.guard.check_token(request.uri().path(), headers) {
+        _ => match admit() {
             Ok(()) => next.run(request).await,
             Err(fault) => fault.into_response(),
         },
@@ -177,13 +203,62 @@ pub(crate) async fn guard(State(app): State<App>, request: Request, next: Next) 
     Ok(response)
 }
 
-/// `GET /login?code=…`
-pub(crate) async fn login(State(app): State<App>, params: Params) -> Answer {
-    let session = app.guard.open_session(params.require("code")?).ok_or_else(|| {
-        denied("code: unknown or already used; restart the server to get a new login link".to_owned())
+/// Images, scripts and the like of a foreign page have no `Origin`, but browsers say where they come from. A page of
+/// another port is `same-site`. Links to our pages are fine: their reader leaves the foreign page behind.
+fn check_site(request: &Request) -> Result<(), Fault> {
+    let headers = request.headers();
+    let foreign = headers.get_all(FETCH_SITE).iter().find(|site| *site != "same-origin" && *site != "none");
+    let is = |name: HeaderName, value: &str| headers.get(name).is_some_and(|given| given == value);
+    let is_visit = || is(FETCH_MODE, "navigate") && is(FETCH_DEST, "document") && page::is_visit(request);
+    match foreign {
+        Some(site) if !is_visit() => Err(denied(format!(
+            "Sec-Fetch-Site: '{}' is not allowed; pages of this server and of the configured origins may call it. \
+             Start the server with --allow-origin to let a page in",
+            site.to_str().unwrap_or("?")
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// `GET /login?code=…`. Who only looks whether the link leads somewhere does not use it up.
+pub(crate) async fn login(State(app): State<App>, peer: Peer, method: Method, params: Params) -> Answer {
+    let code = params.require("code")?;
+    if method == Method::HEAD {
+        return Ok(StatusCode::NO_CONTENT.into_response());
+    }
+    let mut session = None;
+    app.guard.judge(peer, Shown::OnPurpose, || {
+        session = app.guard.sessions().open(code, SystemTime::now());
+        session.is_some()
     })?;
-    let cookie = format!("{COOKIE}={session}; Path=/; HttpOnly; SameSite=Strict");
-    Ok(([(header::SET_COOKIE, cookie)], Redirect::to("/")).into_response())
+    let session = session.ok_or_else(|| {
+        denied(
+            "code: unknown or already used; POST /api/auth/login-link with the token, or a restart of the server, \
+             gives a new login link"
+                .to_owned(),
+        )
+    })?;
+    Ok(([app.guard.set_cookie(&session, "")], Redirect::to("/")).into_response())
+}
+
+/// `POST /api/auth/login-link`: for another browser of somebody who is in already.
+pub(crate) async fn make_link(State(app): State<App>) -> Response {
+    let code = sessions::random();
+    app.guard.sessions().expect(code.clone());
+    ok(json!({"path": format!("/login?code={code}")}))
+}
+
+/// `POST /logout`
+pub(crate) async fn logout(State(app): State<App>, headers: HeaderMap) -> Response {
+    if let Some(cookie) = app.guard.session_cookie(&headers) {
+        app.guard.sessions().end(cookie);
+    }
+    ([app.guard.set_cookie("", "; Max-Age=0")], Redirect::to("/")).into_response()
+}
+
+fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let (scheme, given) = headers.get(header::AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| given.trim())
 }
 
 fn denied(message: String) -> Fault {
@@ -192,40 +267,4 @@ fn denied(message: String) -> Fault {
 
 fn equal(a: &str, b: &str) -> bool {
     a.as_bytes().ct_eq(b.as_bytes()).into()
-}
-
-/// Whether `origin` (`scheme://authority`) is the server that `host` names; a missing port is the scheme's own.
-fn is_same_origin(origin: &str, host: &str) -> bool {
-    let Some((scheme, authority)) = origin.split_once("://") else { return false };
-    let port = match scheme {
-        "http" => 80,
-        "https" => 443,
-        _ => return false,
-    };
-    let (Ok(page), Ok(own)) = (authority.parse::<Authority>(), host.parse::<Authority>()) else {
-        return false;
-    };
-    page.host() == own.host() && page.port_u16().unwrap_or(port) == own.port_u16().unwrap_or(port)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_origin_is_compared_with_its_port() {
-        for (origin, host, same) in [
-            ("http://localhost:8887", "localhost:8887", true),
-            ("http://localhost:3000", "localhost:8887", false),
-            ("http://127.0.0.1:8887", "localhost:8887", false),
-            ("http://[::1]:8887", "[::1]:8887", true),
-            ("https://forge.example", "forge.example", true),
-            ("https://forge.example", "forge.example:443", true),
-            ("http://forge.example", "forge.example:443", false),
-            ("null", "localhost:8887", false),
-            ("file://", "localhost:8887", false),
-        ] {
-            assert_eq!(is_same_origin(origin, host), same, "{origin} on {host}");
-        }
-    }
 }

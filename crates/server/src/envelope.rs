@@ -66,11 +66,18 @@ pub(crate) fn json<T: Serialize>(status: StatusCode, body: &T) -> Response {
 pub(crate) struct Fault {
     pub status: StatusCode,
     pub message: String,
+    /// When it makes sense to ask again.
+    retry_after_s: Option<u64>,
 }
 
 impl Fault {
     pub fn new(status: StatusCode, message: impl Into<String>) -> Self {
-        Self { status, message: message.into() }
+        Self { status, message: message.into(), retry_after_s: None }
+    }
+
+    /// Too often, for now.
+    pub fn later(retry_after_s: u64, message: impl Into<String>) -> Self {
+        Self { retry_after_s: Some(retry_after_s), ..Self::new(StatusCode::TOO_MANY_REQUESTS, message) }
     }
 
     pub fn bad_request(message: impl Into<String>) -> Self {
@@ -86,7 +93,11 @@ impl Fault {
 impl IntoResponse for Fault {
     fn into_response(self) -> Response {
         let body = Envelope { success: false, data: (), error_data: (), message: Some(self.message) };
-        json(self.status, &body)
+        let mut response = json(self.status, &body);
+        if let Some(seconds) = self.retry_after_s {
+            response.headers_mut().insert(header::RETRY_AFTER, seconds.into());
+        }
+        response
     }
 }
 

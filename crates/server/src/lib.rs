@@ -32,12 +32,23 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+pub use door::{Peer, probe as probe_peers};
 pub use table::{Route, RouteKind, routes};
+
+/// Who comes in without a token. Pages of foreign origins and rebound names never do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OpenTo {
+    Nobody,
+    /// The user that runs the server, over loopback.
+    User,
+    Everybody,
+}
 
 /// Who may come in, and what the server says about itself.
 pub struct Door {
     pub bind: SocketAddr,
-    /// With a token every request needs it; without one only the address, `Host` and `Origin` protect the API.
+    pub open_to: OpenTo,
+    /// What lets others in; without one, none.
     pub token: Option<String>,
     /// Names, with or without a port, that `Host` may carry beside loopback and the bound address.
     pub allowed_hosts: Vec<String>,
@@ -46,15 +57,16 @@ pub struct Door {
     /// What `/api/forge/auth-required` answers.
     pub auth_required: bool,
     pub version: String,
-    /// Opens one browser session through `GET /login?code=…`, once.
+    /// Opens a browser session through `GET /login?code=…`, once.
     pub login_code: Option<String>,
 }
 
 impl Door {
-    /// Open to programs of this machine, for a server that lives as long as a command.
+    /// Open to the user alone, for a server that lives as long as a command.
     pub fn local(bind: SocketAddr, version: String) -> Self {
         Self {
             bind,
+            open_to: OpenTo::User,
             token: None,
             allowed_hosts: Vec::new(),
             allowed_origins: Vec::new(),
@@ -89,7 +101,7 @@ impl FromRef<App> for Forge {
     }
 }
 
-/// The whole API and the page as one router. Streams end when `shutdown` is cancelled.
+/// The whole API and the page as one router, for requests that carry a [`Peer`]. Streams end when `shutdown` is cancelled.
 pub fn router(forge: Forge, door: Door, shutdown: CancellationToken) -> axum::Router {
     table::build(App::new(forge, door, shutdown))
 }
@@ -101,8 +113,9 @@ pub async fn serve(
     door: Door,
     shutdown: CancellationToken,
 ) -> std::io::Result<()> {
+    let sight = door::Sight::open(door.open_to);
     let app = App::new(forge, door, shutdown.clone());
     let sockets = app.sockets.clone();
-    listen::accept(listener, table::build(app), shutdown, sockets).await;
+    listen::accept(listener, table::build(app), sight, shutdown, sockets).await;
     Ok(())
 }

@@ -9,13 +9,17 @@ mod patient;
 use std::time::Duration;
 
 use axum::Router;
+use axum::http::Request;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+use tower::ServiceExt;
 
+use crate::door::Sight;
 use patient::Patient;
 
 const GRACE: Duration = Duration::from_secs(1);
@@ -29,6 +33,7 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 pub(crate) async fn accept(
     listener: TcpListener,
     router: Router,
+    sight: Sight,
     shutdown: CancellationToken,
     sockets: TaskTracker,
 ) {
@@ -42,7 +47,7 @@ pub(crate) async fn accept(
         };
         match accepted {
             Ok((stream, _)) => {
-                let connection = serve(stream, router.clone(), shutdown.clone(), deadline.clone());
+                let connection = serve(stream, router.clone(), sight, shutdown.clone(), deadline.clone());
                 connections.spawn(connection);
             }
             Err(error) => {
@@ -61,7 +66,20 @@ pub(crate) async fn accept(
     deadline.cancel();
 }
 
-async fn serve(stream: TcpStream, router: Router, shutdown: CancellationToken, deadline: CancellationToken) {
+async fn serve(
+    stream: TcpStream,
+    router: Router,
+    sight: Sight,
+    shutdown: CancellationToken,
+    deadline: CancellationToken,
+) {
+    // A client that has gone already needs no answer.
+    let (Ok(address), Ok(local)) = (stream.peer_addr(), stream.local_addr()) else { return };
+    let peer = sight.see(address, local);
+    let router = router.map_request(move |mut request: Request<Incoming>| {
+        request.extensions_mut().insert(peer);
+        request
+    });
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "cannot switch off Nagle's algorithm");
     }

@@ -16,17 +16,21 @@ use crate::table::{Route, RouteKind, routes};
 pub(crate) use page::render;
 
 /// The failures a route can answer with, beside those that its parameters and its body bring.
-const ALWAYS: [&str; 4] = ["401", "403", "500", "503"];
-const FAILURES: [(&str, &str); 11] = [
+const ALWAYS: [&str; 5] = ["401", "403", "429", "500", "503"];
+const FAILURES: [(&str, &str); 12] = [
     ("400", "a parameter or the JSON of the body cannot be read; the message names it"),
     ("401", "a token is needed and was not sent"),
-    ("403", "a foreign Host or Origin"),
+    ("403", "a foreign Host, Origin or Sec-Fetch-Site"),
     ("404", "something that was named does not exist"),
     ("408", "the body did not arrive in time"),
     ("409", "the present state does not allow it; the message says what to do"),
     ("413", "the body, or the file that is asked for, is too large"),
     ("415", "the body is not of the expected type"),
     ("422", "a field is missing or not allowed; the message names it"),
+    (
+        "429",
+        "too many wrong tokens, cookies or login codes from this address; `Retry-After` says when to try again",
+    ),
     ("500", "a fault of the server"),
     ("503", "something the server needs is not to be had; try again"),
 ];
@@ -47,7 +51,7 @@ pub(crate) fn document(version: &str) -> Value {
         "info": {
             "title": "Forge",
             "version": version,
-            "description": "Runs coding agents in git worktrees. On a loopback address no token is needed.",
+            "description": "Runs coding agents in git worktrees. On a loopback address the user that runs the server needs no token.",
         },
         "security": [{}, {"token": []}, {"session": []}],
         "paths": paths,
@@ -56,7 +60,8 @@ pub(crate) fn document(version: &str) -> Value {
             "responses": failures.collect::<Map<_, _>>(),
             "securitySchemes": {
                 "token": {"type": "http", "scheme": "bearer"},
-                "session": {"type": "apiKey", "in": "cookie", "name": "forge_session"},
+                "session": {"type": "apiKey", "in": "cookie", "name": "forge_session_8887",
+                    "description": "The number is the port that the server listens on."},
             },
         },
     })

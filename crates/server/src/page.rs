@@ -42,6 +42,11 @@ pub(crate) fn is_asked_for(request: &Request) -> bool {
     is_page(request) && accepts.is_some_and(|kinds| kinds.contains("text/html"))
 }
 
+/// Whether a link to it may lead here from anywhere.
+pub(crate) fn is_visit(request: &Request) -> bool {
+    request.method() == Method::GET && is_page(request)
+}
+
 /// In place of any page, for whoever has not logged in.
 pub(crate) fn locked() -> Response {
     let fresh = [(header::CACHE_CONTROL, "no-store")];

@@ -80,6 +80,8 @@ static ROUTES: &[Route] = table! {
     }
     auth {
         GET "/login" Page door::login ["code"];
+        POST "/logout" Page door::logout;
+        POST "/api/auth/login-link" Json door::make_link;
         POST "/api/auth/github/device/start" Json auth::start;
         POST "/api/auth/github/device/poll" Json auth::poll;
         GET "/api/auth/github/check" Json auth::check;

@@ -56,6 +56,7 @@ pub fn run(flags: Flags) -> Result<ExitCode> {
                     host::database(&database),
                     server,
                     port,
+                    host::loopback(forge_server::probe_peers()),
                 ],
             },
             Section { name: "Programs", checks: programs },

@@ -6,9 +6,9 @@ use std::io::IsTerminal;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use forge_core::{AgentsOnExit, Forge};
-use forge_server::Door;
+use forge_server::{Door, OpenTo};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
@@ -19,21 +19,24 @@ use crate::port;
 use crate::settings::{self, Env};
 use crate::token::{self, Token};
 
+/// As many as nobody guesses at ten a minute.
+const SHORTEST_TOKEN: usize = 16;
+
 #[derive(clap::Args, Clone, Default)]
 pub struct Flags {
     /// Port to listen on; 0 = any free one [default: 8887; env: BACKEND_PORT, PORT]
     #[arg(short, long)]
     pub port: Option<u16>,
-    /// Address to listen on; anything but loopback needs a token [default: 127.0.0.1; env: HOST]
+    /// Address to listen on; whoever does not come over loopback needs a token [default: 127.0.0.1; env: HOST]
     #[arg(long)]
     pub host: Option<IpAddr>,
     /// Show the login wall of the board [env: AUTH_REQUIRED]
     #[arg(short, long)]
     pub auth: bool,
-    /// Ask for the token on loopback too
+    /// Ask for the token on loopback too, where your own processes need none
     #[arg(long)]
     pub require_token: bool,
-    /// Listen on a public address without a token: everybody who reaches it can run commands here
+    /// Ask nobody for a token: everybody who reaches the address can run commands here
     #[arg(long, conflicts_with = "require_token")]
     pub no_token: bool,
     /// Further Host names to answer to, e.g. forge.example.org
@@ -150,7 +153,8 @@ async fn serve(flags: Flags, env: &Env) -> Result<()> {
     let _lock = home::take(&home).await?;
     let _pid = Note::leave(home.join("pid"), std::process::id().to_string());
     let host = settings::host(flags.host, env);
-    let token = choose_token(&flags, env, host, &home)?;
+    let open_to = choose_openness(&flags, host);
+    let token = choose_token(open_to, env, host, &home)?;
     let listener = port::bind(host, settings::port(flags.port, env)).await?;
     let address = listener.local_addr()?;
     config.backend_url = backend_url(address);
@@ -158,9 +162,10 @@ async fn serve(flags: Flags, env: &Env) -> Result<()> {
         config.public_url = url(address);
     }
     let forge = Forge::open(config).await.context("cannot start")?;
-    let login_code = token.as_ref().map(|_| token::random());
+    let login_code = needs_token(open_to, host).then(token::random);
     let door = Door {
         bind: address,
+        open_to,
         token: token.as_ref().map(|token| token.text().to_owned()),
         allowed_hosts: flags.allow_host.clone(),
         allowed_origins: flags.allow_origin.clone(),
@@ -185,17 +190,40 @@ async fn serve(flags: Flags, env: &Env) -> Result<()> {
     Ok(())
 }
 
-fn choose_token(flags: &Flags, env: &Env, host: IpAddr, home: &Path) -> Result<Option<Token>> {
-    if host.is_loopback() && !flags.require_token {
-        return Ok(None);
-    }
+fn choose_openness(flags: &Flags, host: IpAddr) -> OpenTo {
     if flags.no_token {
         eprintln!(
             "forge: listening on {host} WITHOUT a token: everybody who reaches it can run commands here"
         );
-        return Ok(None);
+        return OpenTo::Everybody;
     }
-    token::load_or_make(home, env.get("FORGE_TOKEN")).map(Some)
+    if flags.require_token { OpenTo::Nobody } else { OpenTo::User }
+}
+
+/// Whether somebody is expected who cannot come in without a token.
+fn needs_token(open_to: OpenTo, host: IpAddr) -> bool {
+    open_to == OpenTo::Nobody || (open_to == OpenTo::User && !host.is_loopback())
+}
+
+fn choose_token(open_to: OpenTo, env: &Env, host: IpAddr, home: &Path) -> Result<Option<Token>> {
+    let given = env.get("FORGE_TOKEN");
+    let place = match given {
+        Some(_) => "FORGE_TOKEN".to_owned(),
+        None => home.join("token").display().to_string(),
+    };
+    let token = match open_to {
+        OpenTo::Everybody => None,
+        _ if needs_token(open_to, host) => Some(token::load_or_make(home, given)?),
+        _ => token::load(home, given)?,
+    };
+    let length = token.as_ref().map_or(usize::MAX, |token| token.text().chars().count());
+    if !host.is_loopback() && length < SHORTEST_TOKEN {
+        bail!(
+            "{place}: the token has {length} characters; listening on {host} needs at least {SHORTEST_TOKEN}, so that \
+             nobody guesses it. Make one with `openssl rand -hex 32`, or remove it and Forge makes one"
+        );
+    }
+    Ok(token)
 }
 
 pub fn version(env: &Env) -> String {

@@ -19,7 +19,7 @@ async fn start(shutdown: &CancellationToken) -> (SocketAddr, tokio::task::JoinHa
     let router = Router::new().route("/slow", get(slow)).route("/never", get(never));
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
-    (address, tokio::spawn(accept(listener, router, shutdown.clone(), TaskTracker::new())))
+    (address, tokio::spawn(accept(listener, router, Sight::Address, shutdown.clone(), TaskTracker::new())))
 }
 
 async fn connect(address: SocketAddr, text: &str) -> TcpStream {

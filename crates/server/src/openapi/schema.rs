@@ -131,6 +131,7 @@ const SCHEMAS: &[(&str, &str)] = &[
     ("CreatePullRequest", "title:string body?:string|null target_branch?:string|null"),
     ("AttachPullRequest", "pr_number?:int|null"),
     ("AttachedPullRequest", "pr_attached:bool pr_url:string|null pr_number:int|null pr_status:PrStatus|null"),
+    ("LoginLink", "path:string"),
     ("DeviceStart", "user_code:string verification_uri:string expires_in:int interval:int"),
     ("LoginAnswer", "= SLOW_DOWN AUTHORIZATION_PENDING SUCCESS"),
     ("LoginCheck", "= VALID INVALID"),

@@ -123,6 +123,8 @@ const ROWS: &[Row] = &[
     ("POST /api/approvals/{approval_id}/respond", "RespondToApproval", "~ApprovalStatus"),
     ("GET /api/projects/{project_id}/conflicts", "", "ConflictReport"),
     ("POST /api/projects/{project_id}/tasks/from-issue", "TaskFromIssue", "TaskOfIssue"),
+    ("POST /logout", "", "any"),
+    ("POST /api/auth/login-link", "", "LoginLink"),
     ("POST /api/auth/github/device/start", "any?", "DeviceStart"),
     ("POST /api/auth/github/device/poll", "any?", "LoginAnswer"),
     ("GET /api/auth/github/check", "", "LoginCheck"),

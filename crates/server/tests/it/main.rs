@@ -17,4 +17,5 @@ mod runs;
 mod streams;
 mod table;
 mod tasks;
+mod users;
 mod world;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use axum::body::Body;
 use axum::http::{Request, StatusCode, header};
-use forge_server::Door;
+use forge_server::{Door, OpenTo};
 use serde_json::{Value, json};
 
 use crate::world::{UNKNOWN, World, door};
@@ -314,7 +314,8 @@ async fn the_door_guards_the_protocol_too() {
     assert_eq!(send(&world, &[("host", "evil.example")], &message).await.0, StatusCode::FORBIDDEN);
     assert_eq!(send(&world, &[("origin", "http://evil.example")], &message).await.0, StatusCode::FORBIDDEN);
     world.close().await;
-    let world = World::with(Door { token: Some("s3cret".into()), ..door() }).await;
+    let door = Door { open_to: OpenTo::Nobody, token: Some("s3cret".into()), ..door() };
+    let world = World::with(door).await;
     assert_eq!(send(&world, &[], &message).await.0, StatusCode::UNAUTHORIZED);
     let (status, told) = send(&world, &[("authorization", "Bearer s3cret")], &message).await;
     assert!(status.is_success() && told["result"]["tools"].is_array(), "{told}");

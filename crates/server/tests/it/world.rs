@@ -1,5 +1,6 @@
 //! The one fixture: an engine on a temp dir with a router in front of it.
 
+use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -8,13 +9,17 @@ use axum::body::Body;
 use axum::http::{Request, StatusCode, header};
 use axum::response::Response;
 use forge_core::{AgentsOnExit, Config, Forge};
-use forge_server::Door;
+use forge_server::{Door, OpenTo, Peer};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
 pub const UNKNOWN: &str = "00000000-0000-4000-8000-000000000000";
+
+pub const USER: Peer = Peer { address: IpAddr::V4(Ipv4Addr::LOCALHOST), is_user: true };
+/// Another user of this machine.
+pub const STRANGER: Peer = Peer { is_user: false, ..USER };
 
 pub struct World {
     pub dir: TempDir,
@@ -27,6 +32,7 @@ pub struct World {
 pub fn door() -> Door {
     Door {
         bind: ([127, 0, 0, 1], 8887).into(),
+        open_to: OpenTo::User,
         token: None,
         allowed_hosts: Vec::new(),
         allowed_origins: Vec::new(),
@@ -72,7 +78,13 @@ impl World {
         Self { dir, forge, router, shutdown }
     }
 
+    /// As the user that runs the server.
     pub async fn send(&self, request: Request<Body>) -> Response {
+        self.send_from(USER, request).await
+    }
+
+    pub async fn send_from(&self, peer: Peer, mut request: Request<Body>) -> Response {
+        request.extensions_mut().insert(peer);
         self.router.clone().oneshot(request).await.unwrap()
     }
 

@@ -80,6 +80,20 @@ pub async fn port(env: &Env) -> Check {
     }
 }
 
+/// Who can use the API of this machine without a token.
+pub fn loopback(probed: std::io::Result<()>) -> Check {
+    let name = "loopback";
+    match probed {
+        Ok(()) => Check::new(name, Status::Ok, "open to your own processes alone; others need the token"),
+        Err(error) => Check::new(
+            name,
+            Status::Warning,
+            format!("open to every user of this machine: the system does not report the user of a connection ({error})"),
+        )
+        .fix("forge serve --require-token"),
+    }
+}
+
 pub fn home(home: &Path) -> Check {
     let place = nearest(home);
     if place == home
@@ -234,6 +248,17 @@ mod tests {
     fn what_does_not_exist_is_judged_by_what_it_would_be_made_in() {
         assert_eq!(nearest(Path::new("/nowhere/at/all")), Path::new("/"));
         assert_eq!(nearest(Path::new("/")), Path::new("/"));
+    }
+
+    #[test]
+    fn a_system_that_reports_no_users_gets_advice() {
+        let told = |probed| loopback(probed).object("forge");
+        assert_eq!(told(Ok(()))["status"], "ok");
+        let warning = told(Err(std::io::ErrorKind::Unsupported.into()));
+        assert_eq!(
+            (&warning["status"], &warning["fix"]),
+            (&json!("warning"), &json!("forge serve --require-token"))
+        );
     }
 
     #[test]
