@@ -153,6 +153,11 @@ impl TestForge {
         &self.base
     }
 
+    /// Asks it at another of its addresses from now on.
+    pub fn reach(&mut self, base: String) {
+        self.base = base;
+    }
+
     /// What the server wrote to standard error so far.
     pub fn log(&self) -> String {
         std::fs::read_to_string(self.dir.path().join("log")).unwrap_or_default()

@@ -1,8 +1,12 @@
 //! Who may speak to the server.
 
-use forge_tests::TestForge;
+use std::net::UdpSocket;
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+
+use forge_tests::{TestForge, client, output};
 use reqwest::Method;
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// The head of a WebSocket request.
 const UPGRADE: [(&str, &str); 4] = [
@@ -79,4 +83,90 @@ async fn errors_carry_the_envelope_whatever_they_are() {
     let wrong = forge.post("/api/tasks", &json!({"project_id": 5, "title": "x"})).await;
     assert_eq!(wrong.status, 422);
     assert!(wrong.message().contains("project_id"), "{}", wrong.text);
+}
+
+/// What another user of this machine is answered; `None` where nobody can act as one.
+async fn ask_as_nobody(host: &str, port: &str, path: &str, body: &Value) -> Option<String> {
+    const NOBODY: u32 = 65534;
+    let body = body.to_string();
+    let head = format!(
+        "POST {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json"
+    );
+    let request = format!("{head}\r\nContent-Length: {}\r\n\r\n{body}", body.len());
+    let mut command = Command::new("bash");
+    command.args(["-c", r#"exec 3<>"/dev/tcp/$1/$2" && printf %s "$3" >&3 && cat <&3"#, "bash", host, port]);
+    command.arg(request).current_dir("/").uid(NOBODY).gid(NOBODY);
+    if !rustix::process::geteuid().is_root() {
+        println!("not tried: only root can act as another user");
+        return None;
+    }
+    Some(String::from_utf8_lossy(&output(command).await.stdout).into_owned())
+}
+
+#[tokio::test]
+async fn another_user_of_the_machine_cannot_start_anything() {
+    for (bind, from) in [("127.0.0.1", "127.0.0.1"), ("::1", "::1"), ("::", "127.0.0.1")] {
+        let mut forge = TestForge::with(&["--host", bind], &[]).await;
+        let port = forge.base().rsplit(':').next().unwrap().to_owned();
+        let shown = if from.contains(':') { format!("[{from}]") } else { from.to_owned() };
+        forge.reach(format!("http://{shown}:{port}"));
+        let (project, _) = forge.project("shop").await;
+        let start = json!({
+            "task": {"project_id": project, "title": "x", "description": "say hello"},
+            "executor_profile_id": {"executor": "SCRIPTED"},
+        });
+        let path = "/api/tasks/create-and-start";
+        assert_eq!(forge.post(path, &start).await.status, 200, "{from} on {bind}: the user");
+        if let Some(answer) = ask_as_nobody(from, &port, path, &start).await {
+            assert!(answer.starts_with("HTTP/1.1 401 "), "{from} on {bind}: {answer}");
+        }
+        let tasks = forge.get(&format!("/api/tasks?project_id={project}")).await.data();
+        assert_eq!(tasks.as_array().unwrap().len(), 1);
+    }
+}
+
+/// Genie starts the server like this, and never sends a token.
+#[tokio::test]
+async fn on_every_address_the_user_needs_no_token_over_loopback_and_all_others_do() {
+    let env = [("HOST", "0.0.0.0"), ("PORT", "0"), ("FORGE_PORT", "0"), ("BACKEND_PORT", "0")];
+    let forge = TestForge::with(&[], &env).await;
+    let (project, _) = forge.project("shop").await;
+    let started = forge.start_scripted(&project, "Say hello", "say hello").await;
+    assert_eq!(started["project_id"], json!(project), "{started}");
+    // The user's own browser may be led here by a name that points to loopback.
+    let rebound = forge.send_with(Method::GET, "/api/projects", None, &[("host", "evil.example")]).await;
+    assert_eq!(rebound.status, 403, "{}", rebound.text);
+
+    // Sends nothing: it only finds the address with which this machine would.
+    let probe =
+        UdpSocket::bind("0.0.0.0:0").and_then(|socket| socket.connect("192.0.2.1:9").map(|()| socket));
+    let Some(address) =
+        probe.and_then(|socket| socket.local_addr()).ok().filter(|own| !own.ip().is_loopback())
+    else {
+        return println!("not tried: this machine has no address but loopback");
+    };
+    let url = forge.base().replacen("127.0.0.1", &address.ip().to_string(), 1) + "/api/projects";
+    let ask = |token: Option<String>| {
+        let request = client().build().unwrap().get(&url);
+        async {
+            token.into_iter().fold(request, |request, token| request.bearer_auth(token)).send().await.unwrap()
+        }
+    };
+    assert_eq!(ask(None).await.status(), 401);
+    let token = std::fs::read_to_string(forge.home().join("token")).unwrap();
+    assert_eq!(ask(Some(token.trim().to_owned())).await.status(), 200);
+}
+
+#[tokio::test]
+async fn a_token_that_can_be_guessed_is_refused_on_an_open_address() {
+    let forge = TestForge::start().await;
+    let mut command = forge.command();
+    command.env("FORGE_HOME", forge.dir().join("other")).env("FORGE_TOKEN", "short");
+    command.args(["serve", "--host", "0.0.0.0", "--port", "0"]);
+    let refused = output(command).await;
+    let words = String::from_utf8_lossy(&refused.stderr);
+    assert!(!refused.status.success());
+    for word in ["FORGE_TOKEN", "5 characters", "at least 16", "openssl rand -hex 32"] {
+        assert!(words.contains(word), "'{words}' does not say '{word}'");
+    }
 }
