@@ -218,7 +218,8 @@ async fn main_checkout(path: &Path, common_dir: &Path, own: bool) -> Result<Path
 }
 
 pub(crate) async fn rev_parse(dir: &Path, args: &[&str]) -> Result<Vec<String>, GitError> {
-    let answer = Git::anywhere(dir).args(["rev-parse"]).args(args).answer().await?;
+    // It runs no hook, but may be asked where they are.
+    let answer = Git::anywhere(dir).with_hooks().args(["rev-parse"]).args(args).answer().await?;
     if answer.code != 0 {
         let missing = ["not a git repository", "must be run in a work tree"];
         return match missing.iter().any(|text| answer.stderr.contains(text)) {

@@ -478,3 +478,36 @@ async fn a_hook_that_an_agent_committed_does_not_run_when_its_worktree_comes_bac
     world.f.start("another").await;
     assert!(world.has_run(), "the user's own does");
 }
+
+#[tokio::test]
+async fn an_abort_runs_nothing_that_the_state_of_a_merge_a_pick_or_a_revert_names() {
+    let starts: [&[&str]; 3] = [&["merge", "-q", "main"], &["cherry-pick", "main"], &["revert", "HEAD^"]];
+    for start in starts {
+        let world = World::new().await;
+        let Fixture { repo, .. } = &world.f;
+        let s = world.site().await;
+        for text in ["ours\n", "ours again\n"] {
+            write(&s.w.path.join("a.txt"), text);
+            git(&s.w.path, &["commit", "-qam", "ours"]);
+        }
+        write(&repo.path().join("a.txt"), "theirs\n");
+        git(repo.path(), &["commit", "-qam", "theirs"]);
+        let tip = git(&s.w.path, &["rev-parse", "HEAD"]);
+        assert_ne!(try_git(&s.w.path, start).0, 0, "no conflict");
+        let step = format!("exec touch '{}'\n", world.witness.display());
+        for (name, text) in [
+            ("sequencer/todo", step.as_str()),
+            ("sequencer/head", &format!("{tip}\n")),
+            ("sequencer/abort-safety", &format!("{tip}\n")),
+            ("sequencer/opts", &format!("[options]\n\tstrategy = x\n\tgpg-sign = {}\n", world.program())),
+            ("MERGE_AUTOSTASH", &format!("{tip}\n")),
+        ] {
+            write(&s.private.join(name), text);
+        }
+        world.hook(&s.private.join("hooks/post-checkout"));
+        abort(repo, &s.w.path, owner(s.id), &s.w.branch).await.unwrap();
+        assert!(!world.has_run(), "{start:?}");
+        let now = status(repo, &s.w.path).await.unwrap();
+        assert_eq!((now.head, now.operation), (Some(tip), None), "{start:?}");
+    }
+}

@@ -109,3 +109,15 @@ async fn a_repository_made_where_another_was_is_not_taken_for_it() {
         repos.push(repo);
     }
 }
+
+#[tokio::test]
+async fn the_folder_of_hooks_is_the_one_that_the_user_configured() {
+    let f = Fixture::new().await;
+    let (_, w) = f.start("hooks").await;
+    let found = async || forge_git::Hook::find(&w.path).await.unwrap();
+    assert_eq!(found().await.path(), f.repo.common_dir().join("hooks/pre-commit"));
+    git(&f.project(), &["config", "core.hooksPath", "tools/hooks"]);
+    let inside = found().await;
+    let real = std::fs::canonicalize(&w.path).unwrap();
+    assert_eq!((inside.path(), inside.in_checkout), (real.join("tools/hooks/pre-commit"), true));
+}
