@@ -1,0 +1,5 @@
+//! The floor: what the libraries need from the operating system and none of them owns.
+//!
+//! Invariant: this crate knows no other crate of Forge, and every crate may use it.
+
+pub mod file;
