@@ -1,7 +1,7 @@
 //! Status files: what workers say of themselves, one JSON object per worker in one folder.
 //!
 //! Owns reading, writing, watching and ageing them. Invariants: every file gives a row, also one that cannot be
-//! understood (status Error, with the reason); what is written back keeps every field it does not change and replaces
+//! understood or is none that is read (status Error, with the reason); what is written back keeps every field it does not change and replaces
 //! the file in one step; a worker that has no file gets none by being paused.
 
 mod age;
@@ -13,6 +13,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use forge_os::file;
 use forge_types::Millis;
 use serde_json::{Map, Value};
 
@@ -21,6 +22,11 @@ use crate::worker::{WorkerId, WorkerStatus, WorkerTier};
 pub use age::{Aged, aged, remove};
 pub use watch::{Change, Watch, watch};
 pub use write::{StatusFileError, begin, pause, resume, set_status, update};
+
+/// A worker writes a few lines.
+const MAX_BYTES: u64 = 256 << 10;
+/// No machine has as many workers.
+const MAX_FILES: usize = 10_000;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct StatusFile {
@@ -64,11 +70,15 @@ pub fn read(path: &Path) -> Option<StatusFile> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
         Err(error) => return Some(parse::unreadable(path, Millis(0), &error.to_string())),
     };
-    match fs::read(path) {
-        Ok(bytes) => Some(parse::parse(path, written_at, &bytes)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+    match file::if_any(read_bytes(path)) {
+        Ok(bytes) => Some(parse::parse(path, written_at, &bytes?)),
         Err(error) => Some(parse::unreadable(path, written_at, &error.to_string())),
     }
+}
+
+/// The bytes of a file that lies in the folder itself.
+fn read_bytes(path: &Path) -> Result<Vec<u8>, file::FileError> {
+    file::read(path.parent().unwrap_or(path), path, MAX_BYTES)
 }
 
 /// Reads all files of a folder, by worker. A folder that does not exist has none.
@@ -78,7 +88,7 @@ pub fn read_all(dir: &Path) -> io::Result<Vec<StatusFile>> {
         other => other?,
     };
     let paths = entries.flatten().map(|entry| entry.path()).filter(|path| is_status_file(path));
-    let mut files: Vec<StatusFile> = paths.filter_map(|path| read(&path)).collect();
+    let mut files: Vec<StatusFile> = paths.take(MAX_FILES).filter_map(|path| read(&path)).collect();
     files.sort_by(|a, b| a.worker_id.cmp(&b.worker_id).then_with(|| a.path.cmp(&b.path)));
     Ok(files)
 }

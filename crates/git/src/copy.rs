@@ -3,9 +3,13 @@
 //! Invariant: nothing is read from outside the project and nothing is written outside the worktree, whatever the entry,
 //! a symbolic link or a glob says. A refused or missing entry is a warning and does not stop the rest.
 
+use std::fs::File;
+use std::io::Read;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Component, Path, PathBuf};
 
 use globset::GlobBuilder;
+use rustix::fs::OFlags;
 
 use crate::GitError;
 use crate::base::blocking;
@@ -140,11 +144,8 @@ impl Copying {
     }
 
     fn file(&mut self, path: &Path) -> Result<(), String> {
-        let (from, to) = (self.project.join(path), self.worktree.join(path));
-        let meta = std::fs::metadata(&from).map_err(|error| error.to_string())?;
-        if !meta.is_file() {
-            return Err("not a regular file".into());
-        }
+        let to = self.worktree.join(path);
+        let from = forge_os::file::open(&self.project, path).map_err(|error| error.to_string())?;
         let parent = to.parent().unwrap_or(&self.worktree);
         make_inside(&self.worktree, parent)?;
         // A link at the target could lead anywhere; it is left alone.
@@ -152,9 +153,20 @@ impl Copying {
             return Err("the worktree has something else at that place".into());
         }
         self.files += 1;
-        self.bytes += std::fs::copy(&from, &to).map_err(|error| error.to_string())?;
+        // One byte more than there is room for shows that it was too much.
+        let left = (MAX_BYTES + 1).saturating_sub(self.bytes);
+        self.bytes += copy(from, &to, left).map_err(|error| error.to_string())?;
         Ok(())
     }
+}
+
+/// Copies a file with its permissions, up to a number of bytes.
+fn copy(from: File, to: &Path, limit: u64) -> std::io::Result<u64> {
+    let mode = from.metadata()?.permissions();
+    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
+    let mut target = File::options().write(true).create(true).truncate(true).custom_flags(flags).open(to)?;
+    target.set_permissions(mode)?;
+    std::io::copy(&mut from.take(limit), &mut target)
 }
 
 /// Creates `dir` below `root` one step at a time, refusing to pass through a link.

@@ -4,15 +4,18 @@
 //! Invariant: a hook of somebody else is moved and called, never changed or overwritten; taking Forge's away puts it back
 //! as it was. Whether Forge is still installed or not, the hook itself never stops a commit.
 
-use std::io::ErrorKind;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+
+use forge_os::file::FileError;
 
 use crate::repo::rev_parse;
 use crate::{GitError, admin, platform};
 
 const NAME: &str = "pre-commit";
 const BEFORE: &str = "pre-commit.before-forge";
+/// A hook is a script; Forge's own is shorter than any other.
+const MAX_BYTES: u64 = 1 << 20;
 /// By this line Forge knows its own.
 const SIGN: &str = "# Installed by `forge hook install`; `forge hook uninstall` takes it away.";
 
@@ -53,21 +56,25 @@ impl Hook {
         self.folder.join(NAME)
     }
 
+    fn read(&self, name: &str) -> Result<Vec<u8>, FileError> {
+        forge_os::file::read(&self.folder, Path::new(name), MAX_BYTES)
+    }
+
     pub fn state(&self) -> Result<HookState, GitError> {
         let path = self.path();
-        match std::fs::read(&path) {
+        match self.read(NAME) {
             Ok(bytes) if is_ours(&bytes) => {
                 let before = self.folder.join(BEFORE);
                 let is_there = std::fs::symlink_metadata(&before).is_ok();
                 Ok(HookState::Installed { before: is_there.then_some(before) })
             }
             Ok(_) => Ok(HookState::Foreign),
-            // A link that leads nowhere is somebody's, too.
-            Err(error) if error.kind() == ErrorKind::NotFound => {
-                let link = std::fs::symlink_metadata(&path).is_ok();
-                Ok(if link { HookState::Foreign } else { HookState::Absent })
+            // A link that leads nowhere is somebody's, too, and so is one that leads elsewhere.
+            Err(error) if error.is_missing() && std::fs::symlink_metadata(&path).is_err() => {
+                Ok(HookState::Absent)
             }
-            Err(error) => Err(GitError::io(&path)(error)),
+            Err(error) if error.is_missing() || error.is_refusal() => Ok(HookState::Foreign),
+            Err(error) => Err(GitError::io(&path)(error.into())),
         }
     }
 
@@ -76,8 +83,7 @@ impl Hook {
         let state = self.state()?;
         let (path, before) = (self.path(), self.folder.join(BEFORE));
         // A tool that wrote its hook anew over Forge's, as husky does, has it kept already.
-        let is_kept =
-            || std::fs::read(&path).ok().is_some_and(|now| std::fs::read(&before).ok() == Some(now));
+        let is_kept = || self.read(NAME).ok().is_some_and(|now| self.read(BEFORE).ok() == Some(now));
         let moves = state == HookState::Foreign && !is_kept();
         if moves && std::fs::symlink_metadata(&before).is_ok() {
             return Err(GitError::Exists(before));

@@ -323,6 +323,7 @@ impl CliStore {
 
     /// Runs a call until it is answered or it is clear that it will not be.
     async fn ask(&self, call: &Call) -> Result<Vec<Value>, Failure> {
+        self.inner.file.as_ref().map_or(Ok(()), JsonlStore::check).map_err(Failure::Error)?;
         let mut tried = 0;
         loop {
             let answer = call.run().await.map_err(Failure::Error)?;

@@ -7,11 +7,11 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::io::Write;
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::bead::{Bead, Time};
 use super::error::BeadsError;
-use super::jsonl;
+use super::jsonl::{self, JsonlStore};
 use super::snapshot::{self, Snapshot};
 
 #[derive(Debug)]
@@ -26,10 +26,10 @@ pub(super) struct Draft {
 
 impl Draft {
     /// Reads the file. The caller holds the lock.
-    pub fn open(path: &Path) -> Result<Self, BeadsError> {
+    pub fn open(file: &JsonlStore) -> Result<Self, BeadsError> {
+        let bytes = file.read()?;
         // The content of a link is changed, not the link.
-        let path = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-        let bytes = jsonl::read(&path)?;
+        let path = std::fs::canonicalize(file.path()).unwrap_or_else(|_| file.path().to_owned());
         let snapshot = jsonl::parse(&path, &bytes)?;
         let (mut lines, mut places) = (Vec::new(), HashMap::new());
         for line in snapshot::lines(&bytes) {
@@ -75,12 +75,16 @@ impl Draft {
         }
         let dir = self.path.parent().unwrap_or(&self.path);
         let name = self.path.file_name().unwrap_or_default().to_string_lossy();
-        // Only the holder of the lock writes it, so what a crash left is simply overwritten.
+        // Only the holder of the lock writes it, so what a crash left is in nobody's use. It is taken away rather than
+        // overwritten: a link or a pipe in its place would be written to.
         let temporary = dir.join(format!(".{name}.forge.tmp"));
         let mode = std::fs::metadata(&self.path).map_or(0o644, |meta| meta.permissions().mode() & 0o777);
         let write = || {
-            let mut file =
-                File::options().create(true).truncate(true).write(true).mode(mode).open(&temporary)?;
+            match std::fs::remove_file(&temporary) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+            let mut file = File::options().create_new(true).write(true).mode(mode).open(&temporary)?;
             let mut content = self.lines.join(&b'\n');
             content.push(b'\n');
             file.write_all(&content)?;

@@ -3,12 +3,17 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use forge_os::file::FileError;
+
 use super::snapshot::Problem;
 
 #[derive(Debug, thiserror::Error)]
 pub enum BeadsError {
     #[error("{}: {source}", path.display())]
     Io { path: PathBuf, source: io::Error },
+    /// A file of the workspace is none that is read.
+    #[error(transparent)]
+    File(#[from] FileError),
     /// The last good snapshot still holds.
     #[error("{} cannot be read, {problem}", path.display())]
     Damaged { path: PathBuf, problem: Problem },

@@ -5,6 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use forge_os::file;
 use jiff::Timestamp;
 
 use super::bead::Bead;
@@ -13,8 +14,13 @@ use super::ready::{Filter, ReadyPolicy};
 use super::snapshot::Snapshot;
 use super::workspace::Workspace;
 
+/// A hundred thousand beads with their stories; a file that is larger has come to be by mistake, or by malice.
+const MAX_BYTES: u64 = 64 << 20;
+
 #[derive(Debug, Clone)]
 pub struct JsonlStore {
+    /// The folder that the beads are about; the file lies below it.
+    root: PathBuf,
     path: PathBuf,
     policy: &'static ReadyPolicy,
     /// Why it is only read.
@@ -24,11 +30,22 @@ pub struct JsonlStore {
 impl JsonlStore {
     pub(super) fn new(workspace: &Workspace, why: impl Into<String>) -> Self {
         let policy = workspace.flavour.policy();
-        Self { path: workspace.place.jsonl.clone(), policy, why: why.into() }
+        let place = &workspace.place;
+        Self { root: place.root().to_owned(), path: place.jsonl.clone(), policy, why: why.into() }
     }
 
     pub(super) fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// The file's bytes; a file that does not exist yet has none.
+    pub(super) fn read(&self) -> Result<Vec<u8>, BeadsError> {
+        Ok(file::if_any(file::read(&self.root, &self.path, MAX_BYTES))?.unwrap_or_default())
+    }
+
+    /// Whether a program may be let loose on the file, which it reads without bound.
+    pub(super) fn check(&self) -> Result<(), BeadsError> {
+        Ok(file::if_any(file::open(&self.root, &self.path)).map(drop)?)
     }
 
     pub(super) fn policy(&self) -> &'static ReadyPolicy {
@@ -40,8 +57,8 @@ impl JsonlStore {
     }
 
     pub async fn snapshot(&self) -> Result<Arc<Snapshot>, BeadsError> {
-        let path = self.path.clone();
-        run_blocking(move || parse(&path, &read(&path)?)).await.map(Arc::new)
+        let file = self.clone();
+        run_blocking(move || parse(&file.path, &file.read()?)).await.map(Arc::new)
     }
 
     pub async fn ready(&self, filter: &Filter, now: Timestamp) -> Result<Vec<Bead>, BeadsError> {
@@ -52,14 +69,6 @@ impl JsonlStore {
     pub async fn show(&self, ids: &[&str]) -> Result<Vec<Bead>, BeadsError> {
         let snapshot = self.snapshot().await?;
         pick(ids, |id| snapshot.get(id).cloned())
-    }
-}
-
-/// The file's bytes; a file that does not exist yet has none.
-pub(super) fn read(path: &Path) -> Result<Vec<u8>, BeadsError> {
-    match std::fs::read(path) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
-        other => other.map_err(BeadsError::io(path)),
     }
 }
 

@@ -15,7 +15,7 @@ use super::error::BeadsError;
 use super::jsonl::{JsonlStore, run_blocking};
 use super::lock::Lock;
 use super::name;
-use super::place::{Layout, Place};
+use super::place::{self, Layout, Place};
 use super::ready::Edge;
 use super::store::{Change, Claim, Close, Linked, NewBead, Release};
 use super::workspace::Workspace;
@@ -130,7 +130,7 @@ impl LocalStore {
                 Some(parent) => name::child(parent, beads.iter().map(|bead| bead.id.as_str()))?,
                 None => {
                     let is_taken = |id: &str| draft.snapshot().get(id).is_some();
-                    name::make(&prefix(&dir, beads), &seed, beads.len(), is_taken)
+                    name::make(&prefix(&dir, beads)?, &seed, beads.len(), is_taken)
                         .ok_or_else(|| BeadsError::Refused("no free id was found; try again".to_owned()))?
                 }
             };
@@ -226,11 +226,11 @@ impl LocalStore {
         &self,
         work: impl FnOnce(&mut Draft) -> Result<T, BeadsError> + Send + 'static,
     ) -> Result<T, BeadsError> {
-        let (path, dir) = (self.file.path().to_owned(), self.dir.clone());
+        let (file, dir) = (self.file.clone(), self.dir.clone());
         let edit = move || {
             let _lock = Lock::take(&dir)?;
             refuse_database(&dir)?;
-            let mut draft = Draft::open(&path)?;
+            let mut draft = Draft::open(&file)?;
             let result = work(&mut draft)?;
             draft.save()?;
             Ok(result)
@@ -281,23 +281,24 @@ fn open_children(draft: &Draft, parent: &Bead, is_child: impl Fn(&Dependency) ->
 }
 
 /// The prefix of new ids: the configured one, else the one that all beads have, else the directory's name.
-fn prefix(dir: &Path, beads: &[Bead]) -> String {
-    configured_prefix(dir).or_else(|| common_prefix(beads)).unwrap_or_else(|| {
+fn prefix(dir: &Path, beads: &[Bead]) -> Result<String, BeadsError> {
+    let known = configured_prefix(dir)?.or_else(|| common_prefix(beads));
+    Ok(known.unwrap_or_else(|| {
         let name =
             dir.parent().and_then(Path::file_name).unwrap_or_default().to_string_lossy().to_lowercase();
         let name: String =
             name.chars().filter(|c| c.is_ascii_alphanumeric() || "-_".contains(*c)).take(40).collect();
         let name = name.trim_matches('-');
         if name.is_empty() { "bd".to_owned() } else { name.to_owned() }
-    })
+    }))
 }
 
-fn configured_prefix(dir: &Path) -> Option<String> {
-    let text = std::fs::read_to_string(dir.join("config.yaml")).ok()?;
-    let config: serde_norway::Value = serde_norway::from_str(&text).ok()?;
-    let prefix = config.get("issue-prefix").or_else(|| config.get("issue_prefix"))?.as_str()?;
-    let prefix = prefix.trim().trim_end_matches('-');
-    name::check(&format!("{prefix}-0")).ok().map(|()| prefix.to_owned())
+fn configured_prefix(dir: &Path) -> Result<Option<String>, BeadsError> {
+    let Some(bytes) = place::read_file(dir, "config.yaml")? else { return Ok(None) };
+    let config: serde_norway::Value = serde_norway::from_slice(&bytes).unwrap_or_default();
+    let prefix = config.get("issue-prefix").or_else(|| config.get("issue_prefix"));
+    let prefix = prefix.and_then(|prefix| prefix.as_str()).unwrap_or_default().trim().trim_end_matches('-');
+    Ok(name::check(&format!("{prefix}-0")).ok().map(|()| prefix.to_owned()))
 }
 
 fn common_prefix(beads: &[Bead]) -> Option<String> {

@@ -26,8 +26,7 @@ impl Lock {
 
     fn take_within(beads_dir: &Path, wait: Duration) -> Result<Self, BeadsError> {
         let path = beads_dir.join(".write.lock");
-        let file = File::options().create(true).truncate(false).write(true).open(&path);
-        let file = file.map_err(BeadsError::io(&path))?;
+        let file = forge_os::file::open_lock(beads_dir, &path)?;
         let until = Instant::now() + wait;
         loop {
             match flock(&file, FlockOperation::NonBlockingLockExclusive) {

@@ -7,11 +7,16 @@ use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
+use forge_os::file;
 use serde_json::Value;
 
 use super::error::BeadsError;
 
 const MAX_REDIRECTS: usize = 4;
+/// Settings and pointers are a few lines.
+const MAX_FILE_BYTES: u64 = 1 << 20;
+/// A folder with more names has something else in it; what counts is among the first.
+const MAX_NAMES: usize = 10_000;
 
 /// A `.beads` directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,7 +67,7 @@ impl Place {
         let named = beads_dir.filter(|dir| !dir.is_empty());
         let (dir, found_by) = match named {
             Some(named) => (directory_named(&start.join(named))?, FoundBy::Environment),
-            None => match walk(&start) {
+            None => match walk(&start)? {
                 Some(found) => found,
                 None => return Ok(None),
             },
@@ -72,7 +77,7 @@ impl Place {
             None => (dir, found_by),
         };
         let dir = std::fs::canonicalize(&dir).map_err(BeadsError::io(&dir))?;
-        let metadata = metadata(&dir);
+        let metadata = metadata(&dir)?;
         let jsonl = jsonl(&dir, &metadata);
         Ok(Some(Self { layout: layout(&dir, &metadata), jsonl, dir, found_by }))
     }
@@ -91,35 +96,41 @@ fn directory_named(dir: &Path) -> Result<PathBuf, BeadsError> {
     Err(BeadsError::Invalid { name: "BEADS_DIR", value: dir.display().to_string(), allowed })
 }
 
+/// A small file of a `.beads` directory, if there is one.
+pub(super) fn read_file(beads: &Path, name: &str) -> Result<Option<Vec<u8>>, BeadsError> {
+    Ok(file::if_any(file::read(beads, Path::new(name), MAX_FILE_BYTES))?)
+}
+
 /// The nearest `.beads` at or above `start`. A linked worktree's copy gives way to the primary checkout's store,
 /// unless it has a database or a redirect of its own.
-fn walk(start: &Path) -> Option<(PathBuf, FoundBy)> {
+fn walk(start: &Path) -> Result<Option<(PathBuf, FoundBy)>, BeadsError> {
     let mut copy = None;
     for dir in start.ancestors() {
         let beads = dir.join(".beads");
         if copy.is_none() && is_workspace(&beads) {
-            if beads.join("redirect").is_file() || layout(&beads, &metadata(&beads)) != Layout::Bare {
-                return Some((beads, FoundBy::Walk));
+            if beads.join("redirect").exists() || layout(&beads, &metadata(&beads)?) != Layout::Bare {
+                return Ok(Some((beads, FoundBy::Walk)));
             }
             copy = Some(beads);
         }
         if dir.join(".git").exists() {
             let primary = primary_checkout(dir).map(|primary| primary.join(".beads"));
             match primary.filter(|beads| is_workspace(beads)) {
-                Some(primary) => return Some((primary, FoundBy::PrimaryCheckout)),
+                Some(primary) => return Ok(Some((primary, FoundBy::PrimaryCheckout))),
                 None if copy.is_some() => break,
                 None => {}
             }
         }
     }
-    copy.map(|beads| (beads, FoundBy::Walk))
+    Ok(copy.map(|beads| (beads, FoundBy::Walk)))
 }
 
 /// The primary checkout of a linked worktree, read from the files that git keeps about it.
 fn primary_checkout(worktree: &Path) -> Option<PathBuf> {
-    let file = std::fs::read_to_string(worktree.join(".git")).ok()?;
+    let read = |folder: &Path, name: &str| file::read_text(folder, Path::new(name), MAX_FILE_BYTES).ok();
+    let file = read(worktree, ".git")?;
     let private = worktree.join(file.strip_prefix("gitdir:")?.trim());
-    let common = std::fs::read_to_string(private.join("commondir")).ok()?;
+    let common = read(&private, "commondir")?;
     let common = std::fs::canonicalize(private.join(common.trim())).ok()?;
     // A bare repository has no checkout.
     (common.file_name() == Some(OsStr::new(".git"))).then(|| common.parent().map(Path::to_owned)).flatten()
@@ -128,8 +139,10 @@ fn primary_checkout(worktree: &Path) -> Option<PathBuf> {
 /// bd keeps a registry in the home directory under the same name: a directory counts when something of a workspace is
 /// in it, or nothing at all.
 fn is_workspace(beads: &Path) -> bool {
-    let Ok(entries) = std::fs::read_dir(beads) else { return false };
-    let names: BTreeSet<OsString> = entries.flatten().map(|entry| entry.file_name()).collect();
+    if !beads.is_dir() {
+        return false;
+    }
+    let names: BTreeSet<OsString> = names(beads).collect();
     let is_part = |name: &OsString| {
         let path = Path::new(name);
         ["redirect", "metadata.json", "config.yaml", "dolt", "embeddeddolt", "proxieddb", "checkpoint"]
@@ -140,14 +153,20 @@ fn is_workspace(beads: &Path) -> bool {
     names.is_empty() || names.iter().any(is_part)
 }
 
+fn names(beads: &Path) -> impl Iterator<Item = OsString> {
+    let entries = std::fs::read_dir(beads).into_iter().flatten().take(MAX_NAMES).flatten();
+    entries.map(|entry| entry.file_name())
+}
+
 /// The end of a chain of redirects, if there is one.
 fn follow(dir: &Path) -> Result<Option<PathBuf>, BeadsError> {
     let mut at = dir.to_owned();
     for hop in 0..=MAX_REDIRECTS {
         let file = at.join("redirect");
-        let Ok(text) = std::fs::read_to_string(&file) else {
+        let Some(bytes) = read_file(&at, "redirect")? else {
             return Ok((hop > 0).then_some(at));
         };
+        let text = String::from_utf8_lossy(&bytes);
         let target = Path::new(text.trim());
         // Relative to the directory that holds `.beads`; some write it relative to `.beads` itself.
         let bases = [at.parent().unwrap_or(&at), &at];
@@ -162,9 +181,14 @@ fn follow(dir: &Path) -> Result<Option<PathBuf>, BeadsError> {
     Err(BeadsError::Unsupported { path: dir.join("redirect"), why })
 }
 
-fn metadata(dir: &Path) -> Value {
-    let read = |name: &str| serde_json::from_slice(&std::fs::read(dir.join(name)).ok()?).ok();
-    read("metadata.json").or_else(|| read("config.json")).unwrap_or_default()
+fn metadata(dir: &Path) -> Result<Value, BeadsError> {
+    for name in ["metadata.json", "config.json"] {
+        let bytes = read_file(dir, name)?.unwrap_or_default();
+        if let Ok(found) = serde_json::from_slice(&bytes) {
+            return Ok(found);
+        }
+    }
+    Ok(Value::Null)
 }
 
 fn layout(dir: &Path, metadata: &Value) -> Layout {
@@ -175,11 +199,10 @@ fn layout(dir: &Path, metadata: &Value) -> Layout {
     if has("checkpoint") && !has("issues.jsonl") {
         return Layout::Foreign("a store of checkpoints, which neither bd nor br knows");
     }
-    let names = || std::fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.file_name());
-    if !names().any(|name| Path::new(&name).extension().is_some_and(|ext| ext == "db")) {
+    if !names(dir).any(|name| Path::new(&name).extension().is_some_and(|ext| ext == "db")) {
         return Layout::Bare;
     }
-    let starts = |start: &str| names().any(|name| name.as_encoded_bytes().starts_with(start.as_bytes()));
+    let starts = |start: &str| names(dir).any(|name| name.as_encoded_bytes().starts_with(start.as_bytes()));
     let by = if has(".br_history") || starts(".br-") || starts("beads.db-fsqlite") {
         Some(Tool::Br)
     } else if metadata.get("version").is_some() || has("bd.sock") || has("daemon.lock") {

@@ -137,9 +137,9 @@ async fn watch_file(store: JsonlStore, poll: Duration, mut teller: Teller) {
 
 /// Reads the file, and parses it when its content is new.
 async fn look(store: &JsonlStore, teller: &mut Teller) -> Option<()> {
-    let path = store.path().to_owned();
+    let file = store.clone();
     let read = run_blocking(move || {
-        let bytes = jsonl::read(&path)?;
+        let bytes = file.read()?;
         let content = hash(&bytes);
         Ok((bytes, content))
     });

@@ -8,6 +8,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
+use forge_os::file::FileError;
 use forge_types::Millis;
 use serde::{Deserialize, Serialize};
 
@@ -46,18 +47,23 @@ pub struct Block {
     pub more: bool,
 }
 
+fn open(path: &Path) -> Result<File, FileError> {
+    forge_os::file::open(path.parent().unwrap_or(path), path)
+}
+
 /// `None` when there is no such file.
 pub fn identify(path: &Path) -> io::Result<Option<Identity>> {
-    match std::fs::metadata(path) {
-        Ok(about) => Ok(about.is_file().then_some(Identity { device: about.dev(), inode: about.ino() })),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error),
-    }
+    let about = match open(path) {
+        Ok(file) => file.metadata()?,
+        Err(FileError::Io { source, .. }) => return Err(source),
+        Err(_) => return Ok(None),
+    };
+    Ok(Some(Identity { device: about.dev(), inode: about.ino() }))
 }
 
 /// Reads on from a place. `None` when there is nothing new, or the file is no longer the one that was meant.
 pub fn read(path: &Path, identity: Identity, place: &Place) -> io::Result<Option<Block>> {
-    let mut file = File::open(path)?;
+    let mut file = open(path)?;
     let about = file.metadata()?;
     if (about.dev(), about.ino()) != (identity.device, identity.inode) {
         return Ok(None);

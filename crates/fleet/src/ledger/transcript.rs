@@ -81,7 +81,7 @@ fn written_at(path: &Path) -> Option<Millis> {
 
 /// Which conversation a file has; `None` for one of another folder, or that does not say yet.
 fn open(path: PathBuf, workspace: &Path) -> Option<Transcript> {
-    let file = std::fs::File::open(&path).ok()?;
+    let file = forge_os::file::open(path.parent()?, &path).ok()?;
     let (mut session, mut began_at, mut folder) = (None, None, None);
     for line in BufReader::new(std::io::Read::take(file, OPENING_BYTES)).lines().take(OPENING) {
         let Ok(fields) = serde_json::from_str::<Value>(&line.ok()?) else { continue };

@@ -4,10 +4,11 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use forge_os::file::FileError;
 use forge_types::Millis;
 use serde_json::{Map, Value};
 
-use super::{StatusFile, find, read};
+use super::{StatusFile, find, read, read_bytes};
 use crate::worker::{WorkerId, WorkerStatus};
 
 /// A worker may write at the same time; then its newer words are read and changed instead.
@@ -19,6 +20,8 @@ pub enum StatusFileError {
     NotUnderstood { path: PathBuf, reason: String },
     #[error("{}: the worker writes it all the time; try again", path.display())]
     Busy { path: PathBuf },
+    #[error(transparent)]
+    File(#[from] FileError),
     #[error("{}: {source}", path.display())]
     Io { path: PathBuf, source: std::io::Error },
 }
@@ -33,7 +36,7 @@ pub fn update(
         let Some(file) = find(dir, worker_id) else { return Ok(None) };
         let path = file.path.clone();
         let failed = |source| StatusFileError::Io { path: path.clone(), source };
-        let before = fs::read(&path).map_err(failed)?;
+        let before = read_bytes(&path)?;
         let mut fields = match serde_json::from_slice(before.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&before))
         {
             Ok(Value::Object(fields)) => fields,
@@ -96,7 +99,7 @@ fn replace(path: &Path, before: &[u8], after: &[u8]) -> std::io::Result<bool> {
         file.write_all(after)?;
         file.sync_all()
     });
-    let replaced = written.and_then(|()| match fs::read(path)? == before {
+    let replaced = written.and_then(|()| match read_bytes(path)? == before {
         true => fs::rename(&draft, path).map(|()| true),
         false => Ok(false),
     });

@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 use std::fs::{create_dir_all, write};
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use forge_fleet::beads::{
@@ -205,4 +206,54 @@ async fn detection_is_outdated_when_its_program_or_layout_changes() {
 async fn a_directory_without_beads_has_no_workspace() {
     let dir = tempfile::tempdir().unwrap();
     assert_eq!(Workspace::find_in(dir.path(), &Default::default()).await.unwrap(), None);
+}
+
+/// What git carries or an agent lays down in place of a file: the answer comes at once and names it.
+#[tokio::test]
+async fn links_to_devices_and_pipes_in_place_of_files_are_refused_with_their_path() {
+    let pipe = |path: &Path| {
+        rustix::fs::mkfifoat(rustix::fs::CWD, path, rustix::fs::Mode::from_raw_mode(0o600)).unwrap();
+    };
+    let zero = |path: &Path| symlink("/dev/zero", path).unwrap();
+    let places: [&dyn Fn(&Path); 2] = [&pipe, &zero];
+    for lay in places {
+        for name in ["issues.jsonl", "metadata.json", "redirect", "config.yaml", ".write.lock"] {
+            let project = Project::new(&[]);
+            let path = project.beads().join(name);
+            let _ = std::fs::remove_file(&path);
+            lay(&path);
+            let refused = async {
+                let found = Workspace::find_in(&project.root(), &project.around()).await?;
+                let store = found.expect("a workspace").open()?;
+                store.snapshot().await?;
+                store.create(&NewBead::new("new"), "me").await
+            };
+            match refused.await.expect_err(name) {
+                BeadsError::File(error) => {
+                    assert!(error.is_refusal() && error.to_string().contains(name), "{name}: {error}");
+                }
+                other => panic!("{name}: {other}"),
+            }
+        }
+    }
+    // What a link in place of the draft leads to stays as it is.
+    let project = Project::new(&[]);
+    let victim = project.root().join("victim");
+    std::fs::write(&victim, "mine").unwrap();
+    symlink(&victim, project.beads().join(".issues.jsonl.forge.tmp")).unwrap();
+    project.open().await.create(&NewBead::new("new"), "me").await.unwrap();
+    assert_eq!(std::fs::read_to_string(&victim).unwrap(), "mine");
+}
+
+/// A program would read the file without bound.
+#[tokio::test]
+async fn no_program_is_let_loose_on_a_device() {
+    let project = Project::new(&[]);
+    let br = project.stub("br").on("version", BR_VERSION, "", 0).on("show", "[]", "", 0);
+    let store = project.open().await;
+    std::fs::remove_file(project.beads().join("issues.jsonl")).unwrap();
+    symlink("/dev/zero", project.beads().join("issues.jsonl")).unwrap();
+    let refused = store.show(&["app-1"]).await.unwrap_err();
+    assert!(matches!(&refused, BeadsError::File(error) if error.is_refusal()), "{refused}");
+    assert!(br.calls("show").is_empty(), "it was asked");
 }

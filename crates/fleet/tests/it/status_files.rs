@@ -155,3 +155,32 @@ fn only_ended_workers_grow_old_and_only_unchanged_files_go() {
         status_file::read_all(dir.path()).unwrap().into_iter().map(|file| file.worker_id).collect();
     assert_eq!(left, ["active", "corrupt", "fresh", "touched"]);
 }
+
+#[tokio::test]
+async fn a_pipe_or_a_device_among_them_is_a_row_with_the_reason_and_holds_up_nobody() {
+    let dir = TempDir::new().unwrap();
+    rustix::fs::mkfifoat(
+        rustix::fs::CWD,
+        dir.path().join("pipe.json"),
+        rustix::fs::Mode::from_raw_mode(0o600),
+    )
+    .unwrap();
+    std::os::unix::fs::symlink("/dev/zero", dir.path().join("zero.json")).unwrap();
+    fs::write(dir.path().join("large.json"), " ".repeat(1 << 20)).unwrap();
+    put(dir.path(), "well.json", json!({"status": "active"}));
+    let rows = status_file::read_all(dir.path()).unwrap();
+    let told: Vec<_> = rows.iter().map(|row| (row.worker_id.as_str(), row.status)).collect();
+    let error = WorkerStatus::Error;
+    assert_eq!(told, [("large", error), ("pipe", error), ("well", WorkerStatus::Active), ("zero", error)],);
+    for (row, reason) in [(0, "262144 bytes"), (1, "is a pipe"), (3, "leads out of")] {
+        assert!(rows[row].reason.as_ref().unwrap().contains(reason), "{:?}", rows[row].reason);
+    }
+    assert!(matches!(status_file::pause(dir.path(), &id("pipe"), "why"), Err(StatusFileError::File(_))));
+    let mut watch = status_file::watch(dir.path()).unwrap();
+    let mut seen = Vec::new();
+    while seen.len() < 4 {
+        seen.push(written(&mut watch).await.0);
+    }
+    seen.sort();
+    assert_eq!(seen, ["large", "pipe", "well", "zero"]);
+}

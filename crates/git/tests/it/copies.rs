@@ -61,3 +61,20 @@ async fn no_entry_leaves_the_project_or_the_worktree() {
     assert_eq!(copy_files(&from, &from, "sub/ok").await.unwrap().len(), 1);
     assert_eq!(read(&from.join("sub/ok")), "ok");
 }
+
+#[tokio::test]
+async fn a_pipe_or_a_device_is_a_warning_and_the_rest_is_copied() {
+    let dir = tempfile::TempDir::new().unwrap();
+    let (from, to) = (dir.path().join("p"), dir.path().join("w"));
+    std::fs::create_dir(&to).unwrap();
+    write(&from.join("conf/a"), "a");
+    let mode = rustix::fs::Mode::from_raw_mode(0o600);
+    rustix::fs::mkfifoat(rustix::fs::CWD, from.join("conf/pipe"), mode).unwrap();
+    symlink("/dev/zero", from.join("conf/zero")).unwrap();
+    symlink("a", from.join("conf/link")).unwrap();
+    let warnings = copy_files(&from, &to, "conf").await.unwrap();
+    let mut reasons: Vec<_> = warnings.iter().map(|warning| warning.reason.as_str()).collect();
+    reasons.sort_unstable();
+    assert!(reasons.len() == 2 && reasons[0].contains("pipe") && reasons[1].contains("zero"), "{reasons:?}");
+    assert_eq!((read(&to.join("conf/a")), read(&to.join("conf/link"))), ("a".into(), "a".into()));
+}

@@ -4,10 +4,9 @@
 //! fails as a whole; a file that cannot be used is named as a problem and skipped. Numbers and sizes are bounded.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use forge_os::file::{self, FileError};
 use forge_types::{Executor, canonical_variant};
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -34,6 +33,8 @@ const SKIPPED: [&str; 15] = [
 ];
 const MAX_FILES: usize = 1000;
 const MAX_FOLDERS: usize = 500;
+const MAX_ENTRIES: usize = 10_000;
+/// A description is text for a model; a longer one would not fit into its head.
 const MAX_FILE_BYTES: u64 = 1 << 20;
 
 /// What a project's `.genie` folder adds to the profiles.
@@ -44,6 +45,8 @@ pub struct Agents {
     pub(super) collectives: BTreeSet<String>,
     /// The canonical name of the project's folder, which older servers put before every name.
     pub(super) project: String,
+    /// The files that are not used, and why.
+    pub problems: Vec<String>,
 }
 
 impl Agents {
@@ -58,7 +61,7 @@ impl Agents {
 pub(super) struct Scan {
     pub agents: Agents,
     pub folders: Vec<PathBuf>,
-    pub problems: Vec<String>,
+    root: PathBuf,
     files: usize,
 }
 
@@ -92,7 +95,7 @@ struct Collective<'a> {
 }
 
 pub(super) fn scan(project: &Path) -> Scan {
-    let mut scan = Scan::default();
+    let mut scan = Scan { root: project.to_owned(), ..Scan::default() };
     let name = project.file_name().unwrap_or_default().to_string_lossy();
     scan.agents.project = canonical_variant(&name);
     let root = project.join(FOLDER);
@@ -103,7 +106,14 @@ pub(super) fn scan(project: &Path) -> Scan {
         if matches!(&*name, "agents" | "neurons") || scan.enter(folder).is_none() {
             continue;
         }
-        let Ok(text) = read_text(&folder.join("AGENTS.md")) else { continue };
+        let text = match file::if_any(scan.read(&folder.join("AGENTS.md"))) {
+            Ok(Some(text)) => text,
+            Ok(None) => continue,
+            Err(problem) => {
+                scan.agents.problems.push(problem.to_string());
+                continue;
+            }
+        };
         scan.agents.collectives.insert(canonical_variant(&name));
         let words = split_head(&text).1;
         scan.read_agents(&folder.join("agents"), Some(Collective { name: &name, words }));
@@ -121,8 +131,10 @@ impl Scan {
         }
         let entries = std::fs::read_dir(folder).ok()?.flatten();
         self.folders.push(folder.to_owned());
-        // A link to a folder could lead round in circles or out of the project.
-        let plain = entries.filter(|entry| entry.file_type().is_ok_and(|kind| !kind.is_symlink()));
+        let entries = entries.take(MAX_ENTRIES);
+        // A link to a folder could lead round in circles; where one to a file leads is seen when it is opened.
+        let plain = entries
+            .filter(|entry| entry.file_type().is_ok_and(|kind| !kind.is_symlink() || !entry.path().is_dir()));
         let mut paths: Vec<PathBuf> = plain.map(|entry| entry.path()).collect();
         paths.sort();
         Some(paths)
@@ -142,14 +154,27 @@ impl Scan {
             }
             self.files += 1;
             if let Err(problem) = self.read_agent(&path, collective) {
-                self.problems.push(format!("{}: {problem}", path.display()));
+                self.agents.problems.push(problem);
             }
         }
     }
 
     fn read_agent(&mut self, path: &Path, collective: Option<Collective<'_>>) -> Result<(), String> {
-        let text = read_text(path).map_err(|error| error.to_string())?;
-        let (head, body) = split_head(&text);
+        let text = self.read(path).map_err(|error| error.to_string())?;
+        self.describe(path, &text, collective).map_err(|problem| format!("{}: {problem}", path.display()))
+    }
+
+    fn read(&self, path: &Path) -> Result<String, FileError> {
+        file::read_text(&self.root, path, MAX_FILE_BYTES)
+    }
+
+    fn describe(
+        &mut self,
+        path: &Path,
+        text: &str,
+        collective: Option<Collective<'_>>,
+    ) -> Result<(), String> {
+        let (head, body) = split_head(text);
         let head: Head = match head {
             Some(head) => serde_norway::from_str(head).map_err(|error| format!("front matter: {error}"))?,
             None => Head::default(),
@@ -241,15 +266,6 @@ fn split_head(text: &str) -> (Option<&str>, &str) {
         at += line.len();
     }
     (None, text)
-}
-
-fn read_text(path: &Path) -> std::io::Result<String> {
-    let mut text = String::new();
-    let read = File::open(path)?.take(MAX_FILE_BYTES + 1).read_to_string(&mut text)?;
-    if read as u64 > MAX_FILE_BYTES {
-        return Err(std::io::Error::other(format!("is larger than {MAX_FILE_BYTES} bytes")));
-    }
-    Ok(text)
 }
 
 #[cfg(test)]

@@ -69,8 +69,8 @@ impl Roster {
         // Watched first and read again: what was written in between is seen by one or the other.
         let first = genie::scan(project);
         let watched = self.watch(project, &first.folders);
-        let Scan { agents, problems, .. } = genie::scan(project);
-        for problem in problems {
+        let Scan { agents, .. } = genie::scan(project);
+        for problem in &agents.problems {
             tracing::warn!("project agent is not used: {problem}");
         }
         let agents = Arc::new(agents);

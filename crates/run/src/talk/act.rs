@@ -5,7 +5,6 @@
 //! the same twice, as after a restart, leaves what doing it once does.
 
 use std::fs;
-use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 
 use serde_json::{Value, json};
@@ -70,15 +69,8 @@ fn read(root: &Path, path: &Path, line: Option<u64>, limit: Option<u64>) -> Resu
     let root = root.canonicalize().map_err(|error| failed(root, &error))?;
     let file = root.join(path).canonicalize().map_err(|error| failed(path, &error))?;
     check_inside(&root, &file, path)?;
-    let open = fs::File::open(&file).map_err(|error| failed(path, &error))?;
-    if !open.metadata().is_ok_and(|data| data.is_file()) {
-        return Err(refusal(path, "is not a regular file"));
-    }
-    let mut bytes = Vec::new();
-    open.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes).map_err(|error| failed(path, &error))?;
-    if bytes.len() as u64 > MAX_FILE_BYTES {
-        return Err(refusal(path, &format!("is longer than the {MAX_FILE_BYTES} bytes that are read")));
-    }
+    let bytes = forge_os::file::read(&root, &file, MAX_FILE_BYTES)
+        .map_err(|error| Refusal { code: INVALID, message: format!("path: {error}") })?;
     let text = String::from_utf8(bytes).map_err(|_| refusal(path, "is not UTF-8 text"))?;
     let skip = usize::try_from(line.unwrap_or(1).saturating_sub(1)).unwrap_or(usize::MAX);
     let take = limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
@@ -113,6 +105,10 @@ fn write(root: &Path, path: &Path, content: &str) -> Result<Value, Refusal> {
         _ => file,
     };
     check_inside(&root, &file, path)?;
+    // A pipe would be waited for.
+    if file.symlink_metadata().is_ok_and(|data| !data.is_file()) {
+        return Err(refusal(path, "is not a regular file"));
+    }
     fs::write(&file, content).map_err(|error| failed(path, &error))?;
     Ok(Value::Null)
 }
@@ -187,6 +183,16 @@ mod tests {
         assert_eq!(fs::read_to_string(&secret).unwrap(), "s");
         assert_eq!(fs::read_dir(other.path()).unwrap().count(), 1, "something new is outside");
         assert_eq!(fs::read_to_string(root.join(".git")).unwrap(), "gitdir: x");
+    }
+
+    #[test]
+    fn a_pipe_is_neither_read_nor_written() {
+        let dir = tempfile::tempdir().unwrap();
+        let pipe = dir.path().join("pipe");
+        rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::from_raw_mode(0o600)).unwrap();
+        for done in [read_at(dir.path(), &pipe), write_at(dir.path(), &pipe, "x")] {
+            assert!(done["error"]["message"].to_string().contains("pipe"), "{done}");
+        }
     }
 
     #[test]

@@ -44,8 +44,7 @@ async fn a_change_does_not_wait_for_the_next_look() {
 #[tokio::test]
 async fn what_is_not_told_is_found_by_looking() {
     let root = tempfile::tempdir().unwrap();
-    let elsewhere = tempfile::tempdir().unwrap();
-    let target = elsewhere.path().join("real.jsonl");
+    let target = root.path().join("real.jsonl");
     std::fs::write(&target, "{\"id\":\"f-a\"}\n").unwrap();
     std::fs::create_dir(root.path().join(".beads")).unwrap();
     symlink(&target, root.path().join(".beads/issues.jsonl")).unwrap();
@@ -53,6 +52,23 @@ async fn what_is_not_told_is_found_by_looking() {
     assert_eq!(ids(&mut watch).await, ["f-a"]);
     std::fs::write(&target, "{\"id\":\"f-a\"}\n{\"id\":\"f-b\"}\n").unwrap();
     assert_eq!(ids(&mut watch).await, ["f-a", "f-b"]);
+}
+
+/// A pipe that takes the file's place is trouble and holds up nothing: the file that follows it is news again.
+#[tokio::test]
+async fn a_watch_waits_for_no_pipe() {
+    let root = tempfile::tempdir().unwrap();
+    let file = root.path().join(".beads/issues.jsonl");
+    std::fs::create_dir(root.path().join(".beads")).unwrap();
+    rustix::fs::mkfifoat(rustix::fs::CWD, &file, rustix::fs::Mode::from_raw_mode(0o600)).unwrap();
+    let mut watch = Watch::file_at(store(root.path()), Duration::from_millis(20));
+    match next(&mut watch).await {
+        News::Trouble(why) => assert!(why.contains("issues.jsonl is a pipe"), "{why}"),
+        News::Changed(snapshot) => panic!("{} beads", snapshot.beads().len()),
+    }
+    std::fs::remove_file(&file).unwrap();
+    std::fs::write(&file, "{\"id\":\"f-a\"}\n").unwrap();
+    while !matches!(next(&mut watch).await, News::Changed(snapshot) if snapshot.get("f-a").is_some()) {}
 }
 
 #[tokio::test]

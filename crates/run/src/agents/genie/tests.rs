@@ -37,7 +37,7 @@ fn agents_are_found_where_they_belong_and_nowhere_else() {
         ("neurons/forge.md", "---\nforge_profile_name: my-Master\n---\n"),
         ("wishes/agents/w.md", "no"),
     ]);
-    assert_eq!(scan.problems, Vec::<String>::new());
+    assert_eq!(scan.agents.problems, Vec::<String>::new());
     assert_eq!(
         names(&scan),
         ["CLAUDE_CODE:CODE_EXPLORE", "CLAUDE_CODE:MY_MASTER", "CLAUDE_CODE:PLAIN", "CLAUDE_CODE:TWO_WORDS"]
@@ -55,7 +55,7 @@ fn options_are_flat_or_by_executor_and_each_executor_gets_a_profile() {
         ("agents/flat.md", "---\ngenie:\n  executor: [CLAUDE_CODE, codex]\nforge:\n  model: opus\n---\n"),
         ("agents/by.md", "---\nforge:\n  GEMINI:\n    yolo: true\n  CODEX: {sandbox: read-only}\n---\n"),
     ]);
-    assert_eq!(scan.problems, Vec::<String>::new());
+    assert_eq!(scan.agents.problems, Vec::<String>::new());
     assert_eq!(names(&scan), ["CLAUDE_CODE:FLAT", "GEMINI:BY", "CODEX:BY", "CODEX:FLAT"]);
     let codex = &scan.agents.variants[&Executor::Codex];
     assert_eq!((&codex["FLAT"]["model"], &codex["BY"]["sandbox"]), (&json!("opus"), &json!("read-only")));
@@ -75,6 +75,34 @@ fn a_file_that_cannot_be_used_is_named_and_costs_only_itself() {
         ("agents/sub/good.md", "the same name"),
     ]);
     assert_eq!(names(&scan), ["CLAUDE_CODE:GOOD"]);
-    assert_eq!(scan.problems.len(), 7, "{:#?}", scan.problems);
-    assert!(scan.problems[1].contains("b-mixed.md: forge: mixes"), "{:#?}", scan.problems);
+    assert_eq!(scan.agents.problems.len(), 7, "{:#?}", scan.agents.problems);
+    assert!(scan.agents.problems[1].contains("b-mixed.md: forge: mixes"), "{:#?}", scan.agents.problems);
+}
+
+#[test]
+fn pipes_and_links_that_lead_out_are_named_and_cost_only_themselves() {
+    let dir = project(&[("agents/good.md", "fine"), ("code/agents/x.md", "of the collective")]);
+    let genie = dir.path().join("demo/.genie");
+    std::fs::write(dir.path().join("secret.md"), "secret").unwrap();
+    let pipe = |name: &str| {
+        let mode = rustix::fs::Mode::from_raw_mode(0o600);
+        rustix::fs::mkfifoat(rustix::fs::CWD, genie.join(name), mode).unwrap();
+    };
+    pipe("agents/pipe.md");
+    pipe("code/AGENTS.md");
+    for (target, name) in [("/dev/zero", "zero"), ("../../../secret.md", "out"), ("good.md", "again")] {
+        std::os::unix::fs::symlink(target, genie.join(format!("agents/{name}.md"))).unwrap();
+    }
+    let scan = scan(&dir.path().join("demo"));
+    assert_eq!(names(&scan), ["CLAUDE_CODE:AGAIN", "CLAUDE_CODE:GOOD"], "a link that stays inside is a file");
+    let told = scan.agents.problems.join("\n");
+    assert_eq!(scan.agents.problems.len(), 4, "{told}");
+    for part in [
+        "agents/pipe.md is a pipe",
+        "code/AGENTS.md is a pipe",
+        "agents/zero.md leads",
+        "agents/out.md leads",
+    ] {
+        assert!(told.contains(part), "{part} in\n{told}");
+    }
 }

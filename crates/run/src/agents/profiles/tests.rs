@@ -43,6 +43,7 @@ fn a_projects_agents_are_found_with_and_without_prefixes_and_before_others() {
         variants: BTreeMap::from([(Executor::ClaudeCode, variants)]),
         collectives: ["CODE", "CREATE"].map(str::to_owned).into(),
         project: "DEMO".to_owned(),
+        problems: Vec::new(),
     };
     let find = |name: &str| {
         let id = ProfileId { variant: Some(name.to_owned()), ..ProfileId::new(Executor::ClaudeCode) };
