@@ -8,6 +8,7 @@ const FOLDER: &str = ".genie/wishes";
 /// The issue stands in the first lines of a wish.
 const HEAD_LINES: usize = 60;
 const MAX_BYTES: u64 = 1 << 20;
+const MAX_WISHES: usize = 10_000;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Wish {
@@ -25,14 +26,14 @@ impl Wish {
         let exact = names.iter().find_map(|name| slugs.iter().find(|slug| *slug == name));
         let slug = exact.or_else(|| names.iter().find_map(|name| closest(&slugs, name)))?;
         let path = text_of(&top.join(FOLDER), slug);
-        let issue = issue_in_name(slug).or_else(|| issue_in_text(&read(path.as_deref()?)));
+        let issue = issue_in_name(slug).or_else(|| issue_in_text(&read(top, path.as_deref()?)));
         Some(Wish { slug: slug.clone(), path, issue })
     }
 }
 
 /// What stands in the folder, archives aside, in order.
 fn slugs(folder: &Path) -> Vec<String> {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let entries = std::fs::read_dir(folder).into_iter().flatten().take(MAX_WISHES).flatten();
     let named = entries.filter_map(|entry| {
         let name = entry.file_name().into_string().ok()?;
         match entry.path().is_dir() {
@@ -72,20 +73,16 @@ fn text_of(folder: &Path, slug: &str) -> Option<PathBuf> {
     if let Some(path) = usual.into_iter().find(|path| path.is_file()) {
         return Some(path);
     }
-    let entries = std::fs::read_dir(&own).ok()?.flatten().map(|entry| entry.path());
+    let entries = std::fs::read_dir(&own).ok()?.take(MAX_WISHES).flatten().map(|entry| entry.path());
     let mut wishes: Vec<PathBuf> =
         entries.filter(|path| path.to_string_lossy().ends_with("-wish.md")).collect();
     wishes.sort();
     wishes.into_iter().next()
 }
 
-fn read(path: &Path) -> String {
-    use std::io::Read;
-    let mut bytes = Vec::new();
-    if let Ok(file) = std::fs::File::open(path) {
-        // What cannot be read tells no issue.
-        let _ = file.take(MAX_BYTES).read_to_end(&mut bytes);
-    }
+/// What cannot be read tells no issue.
+fn read(top: &Path, path: &Path) -> String {
+    let bytes = forge_os::file::read(top, path, MAX_BYTES).unwrap_or_default();
     String::from_utf8_lossy(&bytes).into_owned()
 }
 

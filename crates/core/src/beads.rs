@@ -394,8 +394,9 @@ impl From<BeadsError> for Error {
             | BeadsError::ReadOnly(_)
             | BeadsError::Damaged { .. }
             | BeadsError::Unsupported { .. } => Kind::Conflict,
+            BeadsError::File(file) if file.is_refusal() => Kind::Conflict,
             BeadsError::Busy(_) | BeadsError::TimedOut { .. } => Kind::Unavailable,
-            BeadsError::Io { .. } | BeadsError::Program { .. } => {
+            BeadsError::Io { .. } | BeadsError::File(_) | BeadsError::Program { .. } => {
                 return Error::internal(error.to_string(), error);
             }
         };

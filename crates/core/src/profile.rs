@@ -8,7 +8,7 @@ use std::sync::{Arc, PoisonError};
 
 use forge_run::agents::{Agents, Options, ProfileError, Profiles};
 use forge_types::{ProfileId, Project, ProjectId};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::{Error, Forge, Result, file};
 
@@ -27,7 +27,10 @@ impl Forge {
             // A file that was written a moment ago counts: before a name is refused, the files are asked.
             Err(ProfileError::UnknownVariant { .. }) => {
                 let agents = self.read_project_agents(path).await?;
-                Ok(self.find_among(id, &agents)?)
+                self.find_among(id, &agents).map_err(|error| match &agents.problems[..] {
+                    [] => error.into(),
+                    unused => Error::invalid(format!("{error}; not used: {}", beginning(unused))),
+                })
             }
             found => Ok(found?),
         }
@@ -41,17 +44,20 @@ impl Forge {
         self.0.profiles.read().unwrap_or_else(PoisonError::into_inner).find(id, agents)
     }
 
-    /// `{"executors": …}`: the built-in profiles with the user's own and, on top, those of a project.
+    /// `{"executors": …}`: the built-in profiles with the user's own and, on top, those of a project; `problems` are files
+    /// of the project that are not used, and why.
     pub async fn profiles(&self, project: Option<ProjectId>) -> Result<Value> {
         let agents = match project {
             Some(id) => Some(self.project_agents(Path::new(&self.project(id).await?.git_repo_path)).await?),
             None => None,
         };
         let profiles = self.0.profiles.read().unwrap_or_else(PoisonError::into_inner);
-        Ok(match agents {
-            Some(agents) => profiles.with(&agents).to_json(),
-            None => profiles.to_json(),
-        })
+        let Some(agents) = agents else { return Ok(profiles.to_json()) };
+        let mut all = profiles.with(&agents).to_json();
+        if !agents.problems.is_empty() {
+            all["problems"] = json!(agents.problems);
+        }
+        Ok(all)
     }
 
     /// The agents a project describes: from memory, after the first time.
@@ -101,6 +107,16 @@ impl Forge {
         };
         let saved = tokio::task::spawn_blocking(save).await;
         saved.map_err(|cause| Error::internal("cannot save the profiles", cause))?
+    }
+}
+
+/// The first few, and how many more there are.
+fn beginning(problems: &[String]) -> String {
+    const FEW: usize = 3;
+    let shown = problems.iter().take(FEW).map(String::as_str).collect::<Vec<_>>().join("; ");
+    match problems.len().saturating_sub(FEW) {
+        0 => shown,
+        more => format!("{shown}; and {more} more"),
     }
 }
 

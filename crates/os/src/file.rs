@@ -97,9 +97,9 @@ pub fn open(root: &Path, path: &Path) -> Result<File, FileError> {
     open_as(root, path, OFlags::RDONLY)
 }
 
-/// Opens a file that is only locked, and makes it where there is none. Its content stays.
-pub fn open_lock(root: &Path, path: &Path) -> Result<File, FileError> {
-    open_as(root, path, OFlags::WRONLY | OFlags::CREATE)
+/// Opens a file to write behind its end, or to lock it, and makes it where there is none.
+pub fn open_end(root: &Path, path: &Path) -> Result<File, FileError> {
+    open_as(root, path, OFlags::WRONLY | OFlags::CREATE | OFlags::APPEND)
 }
 
 fn open_as(root: &Path, path: &Path, access: OFlags) -> Result<File, FileError> {

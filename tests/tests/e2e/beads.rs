@@ -1,5 +1,6 @@
 //! Beads on a bare clone, without any beads program: read, written and taken through Forge.
 
+use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Output;
 
@@ -147,4 +148,57 @@ async fn a_project_without_beads_has_none_and_that_is_said() {
     assert_eq!(forge.get(&format!("/api/beads?project_id={id}")).await.data(), json!([]));
     let listed = beads(&forge, &repo, &["list"]).await;
     assert!(listed.status.success() && error_of(&listed).contains("no beads"), "{}", error_of(&listed));
+}
+
+/// What a repository carries, or an agent lays down, in place of the file.
+#[tokio::test]
+async fn a_device_or_a_pipe_in_place_of_beads_is_refused_with_its_path() {
+    let forge = TestForge::with(&[], &[BARE]).await;
+    let (id, repo) = project(&forge).await;
+    let file = repo.join(".beads/issues.jsonl");
+    let pipe =
+        || rustix::fs::mkfifoat(rustix::fs::CWD, &file, rustix::fs::Mode::from_raw_mode(0o600)).unwrap();
+    let zero = || symlink("/dev/zero", &file).unwrap();
+    let lay: [&dyn Fn(); 2] = [&pipe, &zero];
+    for lay in lay {
+        lay();
+        for path in [format!("/api/beads?project_id={id}"), "/api/beads".to_owned()] {
+            let refused = forge.get(&path).await;
+            assert_eq!(refused.status, 409, "{}", refused.message());
+            assert!(refused.message().contains(file.to_str().unwrap()), "{}", refused.message());
+        }
+        let made = forge.post("/api/beads", &json!({"project_id": id, "title": "New"})).await;
+        assert_eq!(made.status, 409, "{}", made.message());
+        std::fs::remove_file(&file).unwrap();
+    }
+    symlink("/dev/zero", repo.join(".beads/metadata.json")).unwrap();
+    for path in [format!("/api/beads?project_id={id}"), "/api/beads".to_owned()] {
+        let refused = forge.get(&path).await;
+        assert_eq!(refused.status, 409, "{}", refused.message());
+        assert!(refused.message().contains("metadata.json leads out"), "{}", refused.message());
+    }
+    std::fs::remove_file(repo.join(".beads/metadata.json")).unwrap();
+    assert_eq!(forge.get(&format!("/api/beads?project_id={id}")).await.data(), json!([]));
+}
+
+/// A description that is not used is named where it would have been.
+#[tokio::test]
+async fn an_agent_that_is_no_file_is_a_problem_in_the_list_of_profiles() {
+    let forge = TestForge::start().await;
+    let (id, repo) = forge.project("repo").await;
+    std::fs::create_dir_all(repo.join(".genie/agents")).unwrap();
+    symlink("/dev/zero", repo.join(".genie/agents/zero.md")).unwrap();
+    let profiles = forge.get(&format!("/api/forge/projects/{id}/profiles")).await.data();
+    let problems = profiles["problems"].to_string();
+    assert!(problems.contains(".genie/agents/zero.md leads out of"), "{problems}");
+    let body = json!({
+        "task": {"project_id": id, "title": "x"},
+        "executor_profile_id": {"executor": "CLAUDE_CODE", "variant": "ZERO"},
+    });
+    let refused = forge.post("/api/tasks/create-and-start", &body).await;
+    assert!(
+        refused.status == 422 && refused.message().contains("zero.md leads out of"),
+        "{}",
+        refused.message()
+    );
 }

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use forge_fleet::beads::{Bead, BeadsError, FoundBy, Store, Surroundings, Workspace};
 use forge_types::{BeadsOf, Project, ProjectId};
 
-use crate::{Error, Forge, Result};
+use crate::{Error, Forge, Kind, Result};
 
 pub(crate) struct Tracker {
     pub workspace: Workspace,
@@ -59,9 +59,12 @@ impl Forge {
         self.tracker_at(Path::new(&self.project(id).await?.git_repo_path)).await
     }
 
-    /// Whether a project keeps beads. A folder that is gone or cannot be read has none.
+    /// Whether a project keeps beads. A folder that is gone has none; one whose beads cannot be read has some.
     pub(crate) async fn has_beads(&self, project: &Project) -> bool {
-        self.tracker_at(Path::new(&project.git_repo_path)).await.is_ok_and(|found| found.is_some())
+        match self.tracker_at(Path::new(&project.git_repo_path)).await {
+            Ok(found) => found.is_some(),
+            Err(error) => error.kind() == Kind::Conflict,
+        }
     }
 
     /// The beads of a folder itself; those of a folder above it are not its own.
@@ -121,7 +124,17 @@ impl Forge {
     async fn only_tracker(&self) -> Result<Arc<Tracker>> {
         match self.trackers().await?.as_slice() {
             [one] => Ok(Arc::clone(one)),
-            [] => Err(Error::not_found("no project has beads: none has a .beads folder")),
+            [] => {
+                for folder in self.workspaces().await? {
+                    // It has beads, and this is what is wrong with them.
+                    if let Err(error) = self.tracker_at(&folder).await
+                        && error.kind() == Kind::Conflict
+                    {
+                        return Err(error);
+                    }
+                }
+                Err(Error::not_found("no project has beads: none has a .beads folder"))
+            }
             many => {
                 let names: Vec<String> = many.iter().map(|one| one.root().display().to_string()).collect();
                 Err(Error::invalid(format!(

@@ -1,6 +1,6 @@
 //! The log of a worker's life in an attempt, kept as the journal of a run.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
 use forge_run::fold::Dialect;
@@ -10,6 +10,8 @@ use crate::Forge;
 
 /// Lines that are read at once.
 const LINES: usize = 1_000;
+/// A longer line is taken in pieces.
+const MAX_LINE: u64 = 1 << 20;
 
 impl Forge {
     /// Turns the worker's log into the journal of its run. Without one there is nothing to show, which ends nothing.
@@ -46,14 +48,14 @@ impl Forge {
 }
 
 fn open(path: &Path) -> std::io::Result<LogSource> {
-    let file = std::fs::File::open(path)?;
+    let file = forge_os::file::open(path.parent().unwrap_or(path), path)?;
     let bytes = file.metadata()?.len();
     let mut lines = BufReader::new(file);
     Ok(LogSource::new(bytes, move || {
         let mut batch = Vec::new();
         while batch.len() < LINES {
             let mut line = Vec::new();
-            match lines.read_until(b'\n', &mut line) {
+            match (&mut lines).take(MAX_LINE).read_until(b'\n', &mut line) {
                 Ok(0) => break,
                 Ok(_) => {}
                 Err(error) => return Err(error.to_string()),

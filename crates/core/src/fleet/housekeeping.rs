@@ -112,7 +112,7 @@ fn note(dir: &Path, aged: &[Aged], now: Millis) -> io::Result<()> {
     if fs::metadata(&path).is_ok_and(|record| record.len() > RECORD_MAX) {
         fs::rename(&path, dir.join(format!("{RECORD}.1")))?;
     }
-    let mut record = fs::OpenOptions::new().create(true).append(true).open(path)?;
+    let mut record = forge_os::file::open_end(dir, &path)?;
     for Aged(file) in aged {
         let line = json!({"removed_at": now, "worker_id": file.worker_id, "said": file.fields});
         writeln!(record, "{line}")?;

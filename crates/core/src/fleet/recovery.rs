@@ -300,7 +300,7 @@ fn ended(worker: Worker, phase: WorkerPhase, note: Option<String>) -> Worker {
 
 /// The end of a file that was written to since then.
 fn read_tail(path: &Path, since: Millis) -> Option<String> {
-    let mut file = std::fs::File::open(path).ok()?;
+    let mut file = forge_os::file::open(path.parent()?, path).ok()?;
     let about = file.metadata().ok()?;
     let written = about.modified().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?.as_millis();
     if i64::try_from(written).ok()? < since.0 {

@@ -7,11 +7,12 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use forge_git::Repo;
+use forge_os::file::{if_any, read, read_text};
 use forge_types::{AttemptId, ImportMode, ImportReport, ImportRequest, Millis, TaskId};
 
 use super::bundle::{Found, key};
 use super::noted::{self, Link};
-use super::place::{read_store, stores, top_of};
+use super::place::{MAX_BYTES, read_store, stores, top_of};
 use super::session::Session;
 use super::{STATE_FILE, replace};
 use crate::{Error, Forge, Result, file};
@@ -62,7 +63,8 @@ impl Forge {
         let mut sessions: Vec<(String, Session)> = Vec::new();
         for file in &files {
             let name = file.strip_prefix(&top).unwrap_or(file).to_string_lossy().into_owned();
-            match read_store(file) {
+            let root = if is_file { path.parent().unwrap_or(path) } else { &top };
+            match read_store(root, file) {
                 Ok(contents) => {
                     let strays = contents.strays.iter();
                     notes.extend(
@@ -80,7 +82,11 @@ impl Forge {
             }
         }
         if !is_file {
-            let noted = read_state(&top).map(|text| noted::sessions(&text)).unwrap_or_default();
+            let text = read_state(&top).unwrap_or_else(|error| {
+                notes.push(error.to_string());
+                None
+            });
+            let noted = text.map(|text| noted::sessions(&text)).unwrap_or_default();
             let known: Vec<String> = sessions.iter().flat_map(|(_, session)| session.ids()).collect();
             let new = noted.into_iter().filter(|session| !known.contains(&session.key));
             sessions.extend(new.map(|session| (STATE_FILE.to_owned(), session)));
@@ -142,7 +148,7 @@ fn settle(found: &Found, report: &ImportReport) -> Vec<String> {
         let mut names: Vec<&str> = found.sessions.iter().map(|(file, _)| file.as_str()).collect();
         names.dedup();
         for store in names.into_iter().filter(|name| *name != STATE_FILE).map(|name| found.top.join(name)) {
-            match keep_copy(&store) {
+            match keep_copy(&found.top, &store) {
                 Ok(Some(copy)) => notes.push(format!("{} is a copy of the store", copy.display())),
                 Ok(None) => {}
                 Err(error) => notes.push(format!("No copy of {} could be made: {error}", store.display())),
@@ -160,7 +166,7 @@ fn settle(found: &Found, report: &ImportReport) -> Vec<String> {
 
 /// Answers where the old text is when there is a new one.
 fn note_attempts(found: &Found, report: &ImportReport) -> std::io::Result<Option<PathBuf>> {
-    let Some(text) = read_state(&found.top) else { return Ok(None) };
+    let Some(text) = read_state(&found.top)? else { return Ok(None) };
     let attempts: HashMap<&str, String> =
         report.attempts.iter().map(|link| (link.key.as_str(), link.attempt_id.to_string())).collect();
     let link = |(file, session): &(String, Session)| {
@@ -173,7 +179,7 @@ fn note_attempts(found: &Found, report: &ImportReport) -> std::io::Result<Option
         return Ok(None);
     }
     let path = found.top.join(STATE_FILE);
-    let copy = match keep_copy(&path)? {
+    let copy = match keep_copy(&found.top, &path)? {
         Some(copy) => copy,
         None => file::with_suffix(&path, "backup"),
     };
@@ -181,30 +187,24 @@ fn note_attempts(found: &Found, report: &ImportReport) -> std::io::Result<Option
     Ok(Some(copy))
 }
 
-/// The text, when it is one.
-fn read_state(top: &Path) -> Option<String> {
-    let path = top.join(STATE_FILE);
-    let size = path.metadata().ok().filter(|found| found.is_file())?.len();
-    if size > MAX_STATE_BYTES {
-        return None;
-    }
-    String::from_utf8(std::fs::read(path).ok()?).ok()
+/// The text, when there is one.
+fn read_state(top: &Path) -> std::io::Result<Option<String>> {
+    Ok(if_any(read_text(top, Path::new(STATE_FILE), MAX_STATE_BYTES))?)
 }
 
 /// Copies a file to `<name>.backup`, or `.backup.1` and so on; `None` when there is a copy like it already.
-fn keep_copy(path: &Path) -> std::io::Result<Option<PathBuf>> {
+fn keep_copy(top: &Path, path: &Path) -> std::io::Result<Option<PathBuf>> {
     const MAX_COPIES: usize = 1000;
-    let bytes = std::fs::read(path)?;
+    let bytes = read(top, path, MAX_BYTES)?;
     let names = std::iter::once("backup".to_owned()).chain((1..MAX_COPIES).map(|n| format!("backup.{n}")));
     for copy in names.map(|name| file::with_suffix(path, &name)) {
-        match std::fs::read(&copy) {
-            Ok(old) if old == bytes => return Ok(None),
-            Ok(_) => {}
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+        match if_any(read(top, &copy, MAX_BYTES))? {
+            Some(old) if old == bytes => return Ok(None),
+            Some(_) => {}
+            None => {
                 replace(&copy, &bytes)?;
                 return Ok(Some(copy));
             }
-            Err(error) => return Err(error),
         }
     }
     Err(std::io::Error::other(format!("there are {MAX_COPIES} copies already; remove some")))

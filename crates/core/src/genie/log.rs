@@ -6,6 +6,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
+use forge_os::file::FileError;
 use forge_types::{LogSource, OldLine, Voice};
 use serde_json::{Map, Value};
 
@@ -22,9 +23,13 @@ pub(super) fn find(top: &Path, names: &[String]) -> Option<PathBuf> {
     real.into_iter().find(|path| path.starts_with(&top) && path.is_file())
 }
 
+fn open(path: &Path) -> Result<File, FileError> {
+    forge_os::file::open(path.parent().unwrap_or(path), path)
+}
+
 /// The agent program's own id, as its log tells it.
 pub(super) fn session_id(path: &Path) -> Option<String> {
-    let mut reader = BufReader::new(File::open(path).ok()?);
+    let mut reader = BufReader::new(open(path).ok()?);
     for _ in 0..HEAD_LINES {
         let line = next_line(&mut reader).ok()??;
         let value: Value = serde_json::from_str(&line).unwrap_or_default();
@@ -44,15 +49,15 @@ pub(super) fn source(path: Option<PathBuf>, rest: &Map<String, Value>) -> Option
     if path.is_none() && note.is_none() {
         return None;
     }
-    let mut open: Option<BufReader<File>> = None;
+    let mut reading: Option<BufReader<File>> = None;
     Some(LogSource::new(bytes, move || {
         if let Some(note) = note.take() {
             return Ok(Some(note));
         }
         let Some(path) = &path else { return Ok(None) };
-        let reader = match &mut open {
+        let reader = match &mut reading {
             Some(reader) => reader,
-            None => open.insert(BufReader::new(File::open(path).map_err(|error| error.to_string())?)),
+            None => reading.insert(BufReader::new(open(path).map_err(|error| error.to_string())?)),
         };
         let mut lines = Vec::new();
         while lines.len() < LINES_AT_ONCE {

@@ -2,25 +2,23 @@
 
 use std::path::{Path, PathBuf};
 
+use forge_os::file;
+
 use super::store::{self, Contents};
 
 /// Newer first: what both hold is taken from the first.
 const STORES: [&str; 2] = [".genie/state/tasks.json", ".genie/state/agents/sessions.json"];
 /// No store of people is this large.
-const MAX_BYTES: u64 = 64 << 20;
+pub(super) const MAX_BYTES: u64 = 64 << 20;
 
-/// The stores of the checkout at `top`.
+/// The stores of the checkout at `top`, also those that turn out to be none when they are read.
 pub fn stores(top: &Path) -> Vec<PathBuf> {
-    STORES.iter().map(|store| top.join(store)).filter(|store| store.is_file()).collect()
+    STORES.iter().map(|store| top.join(store)).filter(|store| store.symlink_metadata().is_ok()).collect()
 }
 
-/// Reads a store file; the error says why it cannot be understood.
-pub fn read_store(path: &Path) -> Result<Contents, String> {
-    let size = std::fs::metadata(path).map_err(|error| error.to_string())?.len();
-    if size > MAX_BYTES {
-        return Err(format!("{size} bytes are more than the {MAX_BYTES} that are read"));
-    }
-    let bytes = std::fs::read(path).map_err(|error| error.to_string())?;
+/// Reads a store file below `root`; the error says why it cannot be understood.
+pub fn read_store(root: &Path, path: &Path) -> Result<Contents, String> {
+    let bytes = file::read(root, path, MAX_BYTES).map_err(|error| error.to_string())?;
     store::read(&String::from_utf8_lossy(&bytes))
 }
 

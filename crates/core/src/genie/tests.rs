@@ -179,3 +179,19 @@ proptest! {
         let _: Option<Millis> = noted[0].created;
     }
 }
+
+#[test]
+fn a_store_that_is_no_file_is_found_and_says_why_it_is_not_read() {
+    let dir = tempfile::tempdir().unwrap();
+    let state = dir.path().join(".genie/state");
+    std::fs::create_dir_all(&state).unwrap();
+    let pipe = state.join("tasks.json");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    std::fs::create_dir(state.join("agents")).unwrap();
+    std::os::unix::fs::symlink("/dev/zero", state.join("agents/sessions.json")).unwrap();
+    let told: Vec<_> = super::stores(dir.path())
+        .iter()
+        .map(|store| super::read_store(dir.path(), store).unwrap_err())
+        .collect();
+    assert!(told.len() == 2 && told[0].contains("is a pipe") && told[1].contains("leads out of"), "{told:?}");
+}

@@ -26,7 +26,7 @@ impl Lock {
 
     fn take_within(beads_dir: &Path, wait: Duration) -> Result<Self, BeadsError> {
         let path = beads_dir.join(".write.lock");
-        let file = forge_os::file::open_lock(beads_dir, &path)?;
+        let file = forge_os::file::open_end(beads_dir, &path)?;
         let until = Instant::now() + wait;
         loop {
             match flock(&file, FlockOperation::NonBlockingLockExclusive) {

@@ -1,3 +1,4 @@
+use std::io::Write;
 use std::os::unix::fs::symlink;
 use std::os::unix::net::UnixListener;
 
@@ -107,17 +108,19 @@ fn a_missing_file_is_told_from_one_that_cannot_be_read() {
 }
 
 #[test]
-fn a_lock_is_made_where_there_is_none_and_waits_for_no_reader() {
+fn a_file_to_write_to_is_made_where_there_is_none_and_waits_for_no_reader() {
     let tree = Tree::new();
-    let lock = |path: &str| open_lock(&tree.root(), Path::new(path));
-    lock("sub/lock").expect("a new file");
-    lock("sub/file").expect("an old file");
-    assert_eq!(tree.read("sub/file").expect("its content"), b"0123456789");
-    for path in ["pipe", "sub"] {
-        assert!(matches!(lock(path), Err(FileError::NotRegular { .. })), "{path}");
+    let end = |path: &str| open_end(&tree.root(), Path::new(path));
+    std::fs::write(tree.root().join("sub/old"), "old").expect("write");
+    for (path, want) in [("sub/new", "more"), ("sub/old", "oldmore")] {
+        end(path).expect(path).write_all(b"more").expect("write");
+        assert_eq!(tree.read(path).expect(path), want.as_bytes());
     }
-    assert!(matches!(lock("up/lock"), Err(FileError::LeadsOut { .. })));
-    assert!(!tree.dir.path().join("lock").exists());
+    for path in ["pipe", "sub"] {
+        assert!(matches!(end(path), Err(FileError::NotRegular { .. })), "{path}");
+    }
+    assert!(matches!(end("up/new"), Err(FileError::LeadsOut { .. })));
+    assert!(!tree.dir.path().join("new").exists());
 }
 
 /// Where the kernel cannot look for links that lead out.

@@ -10,6 +10,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use forge_core::genie;
 use forge_git::{FileStanding, PendingCommit, Repo};
+use forge_os::file::{if_any, read_text};
 use forge_types::Millis;
 
 use crate::command::serve;
@@ -17,6 +18,7 @@ use crate::linkage::Linkage;
 
 /// A commit waits no longer than this.
 const TIME_LIMIT: Duration = Duration::from_secs(4);
+/// SESSION-STATE.md is a text for people.
 const MAX_BYTES: u64 = 16 << 20;
 
 #[derive(clap::Args)]
@@ -61,7 +63,7 @@ async fn link(here: &Path) -> Result<Linked> {
         return Ok(Linked::NothingToDo);
     }
     let file = top.join(genie::STATE_FILE);
-    let text = read(&file)?;
+    let text = if_any(read_text(&top, &file, MAX_BYTES))?.unwrap_or_default();
     if genie::mentions(&text, &linkage.id, linkage.prefix()) {
         return Ok(Linked::NothingToDo);
     }
@@ -86,17 +88,6 @@ async fn link(here: &Path) -> Result<Linked> {
         FileStanding::Ignored | FileStanding::Unmerged => {}
     }
     Ok(if linkage.wish.is_some() { Linked::WithWish } else { Linked::WithoutWish })
-}
-
-fn read(file: &Path) -> Result<String> {
-    match std::fs::metadata(file) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(String::new()),
-        Err(error) => return Err(error.into()),
-        Ok(found) if !found.is_file() => bail!("it is not a file"),
-        Ok(found) if found.len() > MAX_BYTES => bail!("it is larger than {} MiB", MAX_BYTES >> 20),
-        Ok(_) => {}
-    }
-    String::from_utf8(std::fs::read(file)?).context("it is not UTF-8")
 }
 
 /// The lines of the block. Genie knows the heading and the first bold lines; the others are Forge's.

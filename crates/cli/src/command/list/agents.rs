@@ -47,9 +47,16 @@ pub async fn list(client: &Client, choice: &Choice) -> Result<()> {
             Agent { executor: executor.clone(), presence, variants, own }
         })
         .collect();
-    match choice.json {
-        true => terminal::print_json(&agents.iter().map(Agent::object).collect()),
-        false => print_table(&agents),
+    if choice.json {
+        terminal::print_json(&agents.iter().map(Agent::object).collect());
+        return Ok(());
+    }
+    print_table(&agents);
+    if let Some(project) = project {
+        let described: Value = client.get(&format!("/api/forge/projects/{}/profiles", project.id)).await?;
+        for problem in described["problems"].as_array().into_iter().flatten() {
+            eprintln!("forge: not used: {}", problem.as_str().unwrap_or_default());
+        }
     }
     Ok(())
 }

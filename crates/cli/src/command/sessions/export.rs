@@ -1,10 +1,10 @@
 //! Attempts as Genie's session store (version 4), which its present release reads.
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use forge_core::genie;
+use forge_os::file;
 use forge_types::ProfileId;
 use futures_util::{StreamExt, TryStreamExt};
 use serde::Deserialize;
@@ -15,8 +15,11 @@ use crate::client::Client;
 use crate::exit::Misused;
 use crate::process::Process;
 use crate::reference::{self, NotFound};
+use crate::terminal;
 
 const STORE: &str = ".genie/state/tasks.json";
+/// No store of people is this large.
+const MAX_BYTES: u64 = 64 << 20;
 /// As much of a prompt as Genie keeps.
 const PROMPT_CHARS: usize = 200;
 /// Attempts that are asked for at once.
@@ -66,16 +69,15 @@ pub async fn run(flags: &Flags) -> Result<()> {
                 format!("--write: {} has no .genie folder; use --output to write elsewhere", top.display());
             return Err(Misused(told).into());
         }
-        let store = top.join(STORE);
         let count = entries.len();
-        tokio::task::spawn_blocking(move || merge(&store, entries)).await??;
+        tokio::task::spawn_blocking(move || merge(&top, &top.join(STORE), entries)).await??;
         println!("{count} attempts are in {STORE}");
         return Ok(());
     }
     let text = format!("{:#}\n", json!({"version": 4, "sessions": entries}));
     match &flags.output {
         Some(path) => genie::replace(path, &text).with_context(|| format!("cannot write {}", path.display())),
-        None => Ok(std::io::stdout().write_all(text.as_bytes())?),
+        None => terminal::write(&text),
     }
 }
 
@@ -106,14 +108,13 @@ async fn entry(client: &Client, attempt: Attempt) -> Result<(String, Value)> {
 }
 
 /// Adds to the store what it does not have, field by field, as Genie itself does: under its lock, whole or not at all.
-fn merge(store: &Path, entries: Map<String, Value>) -> Result<()> {
+fn merge(top: &Path, store: &Path, entries: Map<String, Value>) -> Result<()> {
     let folder = store.parent().unwrap_or(store);
     std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
     let _lock = Lock::take(store)?;
-    let mut root = match std::fs::read(store) {
-        Ok(bytes) => read(store, &bytes)?,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Map::new(),
-        Err(error) => return Err(error).with_context(|| format!("cannot read {}", store.display())),
+    let mut root = match file::if_any(file::read(top, store, MAX_BYTES)).context("nothing was changed")? {
+        Some(bytes) => read(store, &bytes)?,
+        None => Map::new(),
     };
     root.insert("version".to_owned(), json!(4));
     let sessions = root.entry("sessions").or_insert_with(|| json!({}));

@@ -11,6 +11,8 @@ use rustix::process::{Pid, test_kill_process};
 use serde_json::{Value, json};
 
 const TRIES: usize = 10;
+/// A lock names its holder and no more.
+const MAX_BYTES: u64 = 64 << 10;
 const PAUSE: Duration = Duration::from_millis(100);
 /// A holder that is gone for this long is not waited for.
 const STALE: Duration = Duration::from_secs(30);
@@ -61,7 +63,8 @@ fn is_stale(path: &Path, host: &str) -> bool {
     if age < STALE {
         return false;
     }
-    let holder: Value = serde_json::from_slice(&std::fs::read(path).unwrap_or_default()).unwrap_or_default();
+    let text = forge_os::file::read(path.parent().unwrap_or(path), path, MAX_BYTES).unwrap_or_default();
+    let holder: Value = serde_json::from_slice(&text).unwrap_or_default();
     let here = holder["host"].as_str().is_none_or(|name| name == host);
     let pid = holder["pid"].as_i64().and_then(|pid| Pid::from_raw(i32::try_from(pid).ok()?));
     here && pid.is_none_or(|pid| test_kill_process(pid).is_err())

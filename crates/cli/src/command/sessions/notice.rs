@@ -14,6 +14,8 @@ use crate::command::serve;
 
 /// In the git folder of the main checkout.
 const NOTE: &str = "forge-genie-sessions";
+/// It has a line for each store.
+const MAX_BYTES: u64 = 64 << 10;
 /// Who does not answer means no.
 const ANSWER_LIMIT_S: i64 = 60;
 
@@ -70,8 +72,10 @@ impl Found {
         }
         let stores = genie::stores(top);
         let content: String = stores.iter().map(|store| fingerprint(store)).collect();
-        let known =
-            || std::fs::read_to_string(top.join(".git").join(NOTE)).is_ok_and(|known| known == content);
+        let known = || {
+            let noted = forge_os::file::read(&top.join(".git"), Path::new(NOTE), MAX_BYTES);
+            noted.is_ok_and(|known| known == content.as_bytes())
+        };
         if stores.is_empty() || known() {
             return None;
         }
@@ -81,7 +85,7 @@ impl Found {
     /// How many sessions there are in the first store that has any.
     fn first(&self) -> Option<(usize, String)> {
         self.stores.iter().find_map(|store| {
-            let count = genie::read_store(store).ok()?.sessions.len();
+            let count = genie::read_store(&self.top, store).ok()?.sessions.len();
             let name = store.strip_prefix(&self.top).unwrap_or(store).display().to_string();
             (count > 0).then_some((count, name))
         })
@@ -89,7 +93,10 @@ impl Found {
 
     fn note(&self) {
         // A repository that cannot be written to is told of again.
-        let _ = std::fs::write(self.top.join(".git").join(NOTE), &self.content);
+        let note = self.top.join(".git").join(NOTE);
+        if !note.is_symlink() {
+            let _ = genie::replace(&note, &self.content);
+        }
     }
 }
 

@@ -4,6 +4,7 @@ use std::os::unix::process::CommandExt;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
+use forge_os::file::{self, FileError};
 use forge_types::Millis;
 use serde_json::{Value, json};
 
@@ -15,6 +16,9 @@ use crate::reference::NotFound;
 use crate::table::Table;
 use crate::terminal::{self, say, say_fact};
 use crate::transcript::{Ink, Line, clean};
+
+/// More than anybody reads at a terminal.
+const MAX_LOG_BYTES: u64 = 256 << 20;
 
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  forge worker attach alpha\n  forge worker attach alpha --print")]
@@ -187,11 +191,12 @@ pub(super) async fn logs(client: &Client, flags: &LogsFlags) -> Result<()> {
         say(&Line::new(Ink::Plain, &worker.log.display().to_string()).whole());
         return Ok(());
     }
-    let text = std::fs::read(&worker.log).map_err(|error| {
-        NotFound(format!(
-            "{}: {error}; a worker that waits for a person keeps no log, `forge worker peek` shows its pane",
-            worker.log.display()
-        ))
+    let folder = worker.log.parent().unwrap_or(&worker.log);
+    let text = file::read(folder, &worker.log, MAX_LOG_BYTES).map_err(|error| match error {
+        FileError::Missing { .. } => NotFound(format!(
+            "{error}; a worker that waits for a person keeps no log, `forge worker peek` shows its pane"
+        )),
+        error => NotFound(format!("{error}; `forge worker logs --path` shows where it is")),
     })?;
     let text = String::from_utf8_lossy(&text);
     match flags.json {
