@@ -68,7 +68,7 @@ pub fn owner_of(port: u16) -> Option<(u32, String)> {
 /// Tells other programs where this server listens for as long as it does: in its home and where programs of this machine
 /// have always looked. Everybody can make the folder there, so nothing is written to one of somebody else.
 pub fn leave_word(home: &Path, port: u16) -> Vec<Note> {
-    let mut notes = vec![Note::leave(home.join("port"), port.to_string())];
+    let mut notes = Vec::new();
     let shared = std::env::temp_dir().join("automagik-forge");
     match take_private(&shared, Others::Read) {
         Ok(_) => notes.push(Note::leave(shared.join("automagik-forge.port"), port.to_string())),
@@ -76,5 +76,7 @@ pub fn leave_word(home: &Path, port: u16) -> Vec<Note> {
             tracing::warn!(%untrusted, "no port file is written there; programs that look for one do not find this server");
         }
     }
+    // The last: who waits for a start waits for this one.
+    notes.push(Note::leave(home.join("port"), port.to_string()));
     notes
 }

@@ -173,6 +173,9 @@ async fn serve(flags: Flags, env: &Env) -> Result<()> {
         version: version(env),
         login_code: login_code.clone(),
     };
+    // Whoever finds it may stop it, and it then takes its files along.
+    let shutdown = CancellationToken::new();
+    stop_on_signal(shutdown.clone())?;
     let _port = port::leave_word(&home, address.port());
     // Standard output may be a log, which is no place for a secret.
     let _login = login_code
@@ -182,8 +185,6 @@ async fn serve(flags: Flags, env: &Env) -> Result<()> {
     if !flags.no_open && !env.has("DISABLE_BROWSER_OPEN") {
         forge_run::open_page(&url(address));
     }
-    let shutdown = CancellationToken::new();
-    stop_on_signal(shutdown.clone())?;
     forge_server::serve(listener, forge.clone(), door, shutdown).await?;
     forge.close(if flags.stop_agents { AgentsOnExit::Stop } else { AgentsOnExit::Keep }).await;
     tracing::info!("stopped");
