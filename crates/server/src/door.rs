@@ -116,7 +116,7 @@ impl Guard {
         }
         let way = match self.token {
             Some(_) => {
-                "send 'Authorization: Bearer <token>', or open the login link that the server printed when it started"
+                "send 'Authorization: Bearer <token>', or open the login link (the file `login` in the home of Forge)"
             }
             None => {
                 "this server has none and is open to the user that runs it alone, who can make a login link with \
