@@ -6,6 +6,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
@@ -15,7 +16,9 @@ use crate::PATIENCE;
 
 pub struct Terminal {
     keyboard: File,
-    screen: Arc<Mutex<String>>,
+    screen: Arc<Mutex<Vec<u8>>>,
+    /// Ends when nothing more can come.
+    reader: Option<JoinHandle<()>>,
     child: Child,
 }
 
@@ -33,16 +36,16 @@ impl Terminal {
         let child = command.stdin(stdio()).stdout(stdio()).stderr(stdio()).spawn().expect("the program");
         let keyboard = File::from(master);
         let mut output = keyboard.try_clone().expect("a handle");
-        let screen = Arc::new(Mutex::new(String::new()));
+        let screen = Arc::new(Mutex::new(Vec::new()));
         let shared = screen.clone();
-        std::thread::spawn(move || {
+        let reader = std::thread::spawn(move || {
             let mut buffer = [0; 4096];
             // The terminal of a program that has ended cannot be read any more.
             while let Ok(count @ 1..) = output.read(&mut buffer) {
-                shared.lock().expect("the screen").push_str(&String::from_utf8_lossy(&buffer[..count]));
+                shared.lock().expect("the screen").extend_from_slice(&buffer[..count]);
             }
         });
-        Self { keyboard, screen, child }
+        Self { keyboard, screen, reader: Some(reader), child }
     }
 
     pub fn pid(&self) -> u32 {
@@ -51,6 +54,15 @@ impl Terminal {
 
     /// Everything that was written so far.
     pub fn screen(&self) -> String {
+        String::from_utf8_lossy(&self.screen.lock().expect("the screen")).into_owned()
+    }
+
+    /// Every byte that was written, once the program has ended.
+    pub async fn everything(mut self) -> Vec<u8> {
+        self.ended().await;
+        if let Some(reader) = self.reader.take() {
+            tokio::task::spawn_blocking(move || reader.join()).await.expect("a thread").expect("a reader");
+        }
         self.screen.lock().expect("the screen").clone()
     }
 

@@ -1,11 +1,21 @@
 //! What standard output is: a terminal of some width, with or without colours, or something else; what is printed there,
 //! and questions to the person before it.
+//!
+//! Invariant: nothing from elsewhere reaches a terminal with its control characters, whichever command shows it: all that is
+//! written to standard output or error passes the [`Guard`], except what [`draw`] puts together itself. Where there is no
+//! terminal, every byte stays as it is.
 
+mod guard;
+
+use std::borrow::Cow;
+use std::fmt;
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use serde_json::Value;
+
+use guard::Guard;
 
 use crate::exit::Misused;
 use crate::transcript::{Colours, Ink, Line, Page};
@@ -48,10 +58,100 @@ pub fn page() -> Page {
     Page { width, colours: if plain { Colours::Off } else { Colours::On } }
 }
 
-/// Writes to standard output, at once.
+/// Writes to standard output, at once. The colours are ours.
 pub fn write(text: &str) -> Result<()> {
+    match std::io::stdout().is_terminal() {
+        true => draw(&Guard::whole(Colours::On, text)),
+        false => draw(text),
+    }
+}
+
+/// Writes to standard output what moves the cursor. What is from elsewhere in it has to be [`clean`] already.
+///
+/// [`clean`]: crate::transcript::clean
+pub fn draw(text: &str) -> Result<()> {
+    put(text.as_bytes())
+}
+
+fn put(bytes: &[u8]) -> Result<()> {
     let mut out = std::io::stdout().lock();
-    out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("cannot write to standard output")
+    out.write_all(bytes).and_then(|()| out.flush()).context("cannot write to standard output")
+}
+
+/// The output of a program, shown as it was: byte for byte, and at a terminal with its colours and nothing else.
+pub struct Log(Option<Guard>);
+
+impl Log {
+    pub fn new() -> Self {
+        Self(std::io::stdout().is_terminal().then(|| Guard::new(page().colours)))
+    }
+
+    /// The next piece.
+    pub fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        match &mut self.0 {
+            Some(guard) => draw(&guard.pass(bytes)),
+            None => put(bytes),
+        }
+    }
+}
+
+impl Drop for Log {
+    fn drop(&mut self) {
+        if let Some(guard) = &mut self.0 {
+            // Whoever comes next writes in their own colours; a terminal that is gone needs none.
+            let _ = draw(&guard.end());
+        }
+    }
+}
+
+/// The name of a file: at a terminal in quotes, as git writes it, if a control character is in it.
+pub fn file_name(path: &str) -> Cow<'_, str> {
+    match std::io::stdout().is_terminal() && path.contains(char::is_control) {
+        true => Cow::Owned(quote(path)),
+        false => Cow::Borrowed(path),
+    }
+}
+
+fn quote(path: &str) -> String {
+    let mut out = String::from("\"");
+    let mut bytes = [0; 4];
+    for c in path.chars() {
+        match c {
+            '"' | '\\' => out.extend(['\\', c]),
+            '\n' => out.push_str("\\n"),
+            '\t' => out.push_str("\\t"),
+            '\r' => out.push_str("\\r"),
+            '\u{7}' => out.push_str("\\a"),
+            '\u{8}' => out.push_str("\\b"),
+            '\u{b}' => out.push_str("\\v"),
+            '\u{c}' => out.push_str("\\f"),
+            c if c.is_control() => {
+                out.extend(c.encode_utf8(&mut bytes).bytes().map(|byte| format!("\\{byte:03o}")));
+            }
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}
+
+/// What `print!` and `println!` stand for in this crate: plain words, which may be anybody's.
+pub fn put_words(words: fmt::Arguments<'_>) {
+    let words = words.to_string();
+    match std::io::stdout().is_terminal() {
+        true => print(&Guard::whole(Colours::Off, &words)),
+        false => print(&words),
+    }
+}
+
+/// What `eprint!` and `eprintln!` stand for.
+pub fn put_remark(words: fmt::Arguments<'_>) {
+    let (words, mut out) = (words.to_string(), std::io::stderr().lock());
+    // Where standard error is closed, there is nobody to be told.
+    let _ = match out.is_terminal() {
+        true => out.write_all(Guard::whole(Colours::Off, &words).as_bytes()),
+        false => out.write_all(words.as_bytes()),
+    };
 }
 
 /// The last that a command writes: a reader that has seen enough, such as `head`, ends it quietly.
@@ -103,4 +203,15 @@ fn ask(question: &str) -> Result<String> {
 
 fn set(key: &str) -> Option<std::ffi::OsString> {
     std::env::var_os(key).filter(|value| !value.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_quoted_as_git_does() {
+        assert_eq!(quote("a\u{1b}]52;c;x\u{7}.txt"), r#""a\033]52;c;x\a.txt""#);
+        assert_eq!(quote("ü \"\\\n\t\r\u{8}\u{b}\u{c}\u{7f}\u{9b}"), r#""ü \"\\\n\t\r\b\v\f\177\302\233""#);
+    }
 }

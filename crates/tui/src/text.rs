@@ -6,5 +6,5 @@ mod clean;
 pub mod deed;
 mod line;
 
-pub use clean::clean;
+pub use clean::{clean, turns_direction};
 pub use line::{Colours, Ink, Line, Page, beginning};

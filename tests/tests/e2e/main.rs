@@ -36,6 +36,7 @@ mod found_agents;
 mod gate;
 mod genie;
 mod gone;
+mod harmless;
 mod health;
 mod holding;
 mod hook;

@@ -101,7 +101,8 @@ pub async fn show(client: &Client, attempt: &Attempt, form: Form) -> Result<()> 
     let change: Change = serde_json::from_value(told.clone()).context("unexpected answer")?;
     match form {
         Form::Names => {
-            terminal::write(&change.files.iter().map(|file| format!("{}\n", file.path)).collect::<String>())?
+            let names = change.files.iter().map(|file| terminal::file_name(&file.path) + "\n");
+            terminal::write(&names.collect::<String>())?;
         }
         Form::Stat => {
             change.files.iter().try_for_each(print_figures)?;
@@ -149,11 +150,11 @@ pub fn print_figures(file: &Figures) -> Result<()> {
         (added, removed) => Line::new(Ink::Green, &format!("{:>6}", format!("+{}", added.unwrap_or(0))))
             .and(Ink::Red, &format!("{:>6}", format!("-{}", removed.unwrap_or(0)))),
     };
-    print_line(&line.and(Ink::Plain, "  ").and(Ink::Plain, &file.path))
+    print_line(&line.and(Ink::Plain, "  ").and(Ink::Plain, &terminal::file_name(&file.path)))
 }
 
 pub fn print_unchanged(path: &str) -> Result<()> {
-    print_line(&Line::new(Ink::Dim, "   as it was  ").and(Ink::Plain, path))
+    print_line(&Line::new(Ink::Dim, "   as it was  ").and(Ink::Plain, &terminal::file_name(path)))
 }
 
 fn print_line(line: &Line) -> Result<()> {

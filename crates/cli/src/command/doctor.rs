@@ -105,5 +105,5 @@ fn print_text(sections: &[Section], able: bool) {
         false => (Ink::Red, "Forge cannot work here; what is marked as missing above says why."),
     };
     Line::new(ink, words).put(page, &mut out);
-    print!("{out}");
+    terminal::print(&out);
 }

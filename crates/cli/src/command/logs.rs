@@ -37,7 +37,7 @@ pub fn run(flags: Flags) -> Result<ExitCode> {
         let attempt =
             reference::attempt(&client, &flags.attempt, &Scope::default(), Deed::Look).await?.attempt;
         let run = choose(&Process::list(&client, &attempt.id).await?, &flags.process)?;
-        let form = if flags.json { Form::Chunks } else { Form::Raw };
+        let form = if flags.json { Form::Chunks } else { Form::Raw(terminal::Log::new()) };
         let reading = if flags.follow { Reading::ToTheEnd } else { Reading::SoFar };
         let mut reader = Reader::new(&client, &attempt.id, form, reading);
         if !flags.follow {

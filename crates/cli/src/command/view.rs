@@ -64,7 +64,7 @@ pub fn run(flags: Flags) -> Result<ExitCode> {
 
 async fn tell(client: &Client, attempt: &Attempt, flags: &Flags) -> Result<ExitCode> {
     let form = match (flags.raw, flags.json) {
-        (true, _) => Form::Raw,
+        (true, _) => Form::Raw(terminal::Log::new()),
         (_, true) => Form::Transcript(Screen::Json),
         _ => Form::Transcript(Screen::text()),
     };

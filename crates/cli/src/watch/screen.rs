@@ -44,7 +44,7 @@ impl Screen {
         }
         let away = text.take_back();
         text.status = status;
-        terminal::write(&format!("{away}{}", text.below()))
+        terminal::draw(&format!("{away}{}", text.below()))
     }
 
     /// An entry was added or changed.
@@ -137,7 +137,7 @@ impl Screen {
         let pause = text.transcript.pause();
         let away = text.take_back();
         // The terminal may have shown what was typed to get here, such as ^C.
-        terminal::write(&format!("{away}{pause}\r\u{1b}[K{words}"))?;
+        terminal::draw(&format!("{away}{pause}\r\u{1b}[K{words}"))?;
         text.prompt = Some(words.to_owned());
         // Whoever ends a prompt begins a row.
         text.column = 0;
@@ -170,13 +170,13 @@ impl Text {
             None => {
                 let away = self.take_back();
                 self.column = column_after(self.column, words);
-                terminal::write(&format!("{away}{words}{}", self.below()))
+                terminal::draw(&format!("{away}{words}{}", self.below()))
             }
             // Only a terminal has a prompt. Its row is taken back and written again below; a row must be whole first.
             Some(prompt) => {
                 let rest = self.transcript.pause();
                 let ink = self.page.paint(Ink::Plain, prompt);
-                terminal::write(&format!("\r\u{1b}[K{words}{rest}{ink}"))
+                terminal::draw(&format!("\r\u{1b}[K{words}{rest}{ink}"))
             }
         }
     }

@@ -54,7 +54,7 @@ fn skip_parameters(chars: &mut Chars<'_>) {
 }
 
 /// Overrides, isolates and marks that make text read differently from what it is.
-fn turns_direction(c: char) -> bool {
+pub fn turns_direction(c: char) -> bool {
     matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}' | '\u{061c}')
 }
 

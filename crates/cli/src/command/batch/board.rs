@@ -3,10 +3,9 @@
 //! Invariant: a terminal never has more rows painted than it shows, and what was painted is taken back before anything
 //! else is written.
 
-use std::io::Write;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use unicode_width::UnicodeWidthStr;
 
 use super::job::{Job, State};
@@ -63,7 +62,7 @@ impl Board {
         let Self::Lines = self else { return Ok(()) };
         let mut out = String::new();
         line.put(terminal::page(), &mut out);
-        write(&out)
+        terminal::write(&out)
     }
 
     pub fn paint(&mut self, jobs: &[Job]) -> Result<()> {
@@ -80,13 +79,13 @@ impl Board {
             out.push_str("\u{1b}[J");
         }
         *rows = lines.len();
-        write(&out)
+        terminal::draw(&out)
     }
 
     /// Takes back what was painted.
     pub fn clear(&mut self) -> Result<()> {
         let Self::Painted { rows, .. } = self else { return Ok(()) };
-        write(&format!("{}\u{1b}[J", back(std::mem::take(rows))))
+        terminal::draw(&format!("{}\u{1b}[J", back(std::mem::take(rows))))
     }
 }
 
@@ -165,11 +164,6 @@ fn tally(jobs: &[Job]) -> Line {
         parts.push(format!("{} not", over - done));
     }
     Line::new(Ink::Dim, &format!("  {} · Ctrl-C leaves them at work", parts.join(" · ")))
-}
-
-fn write(text: &str) -> Result<()> {
-    let mut out = std::io::stdout().lock();
-    out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("cannot write to standard output")
 }
 
 #[cfg(test)]

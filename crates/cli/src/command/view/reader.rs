@@ -4,10 +4,9 @@
 //! has no end, is not among them.
 
 use std::collections::HashSet;
-use std::io::Write;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD as BASE64;
 use serde_json::{Value, json};
@@ -15,6 +14,7 @@ use serde_json::{Value, json};
 use crate::client::Client;
 use crate::command::list::ink;
 use crate::process::Process;
+use crate::terminal::Log;
 use crate::transcript::{Ink, Line};
 use crate::watch::{Feed, LULL, Screen, Step};
 
@@ -26,7 +26,7 @@ const LOOK: Duration = Duration::from_secs(1);
 pub enum Form {
     Transcript(Screen),
     /// The bytes that it wrote.
-    Raw,
+    Raw(Log),
     /// The same for programs: chunks as JSON lines.
     Chunks,
 }
@@ -91,7 +91,7 @@ impl<'a> Reader<'a> {
     /// Tells one run.
     pub async fn tell(&mut self, run: &Process) -> Result<()> {
         let path = match &mut self.form {
-            Form::Raw | Form::Chunks => run.raw_log(),
+            Form::Raw(_) | Form::Chunks => run.raw_log(),
             Form::Transcript(screen) => {
                 screen.turn()?;
                 if !run.is_agent() {
@@ -153,7 +153,7 @@ impl Form {
 
     fn take(&mut self, run: &Process, change: &Value) -> Result<()> {
         match self {
-            Self::Raw => write_raw(&change["value"]),
+            Self::Raw(log) => write_raw(log, &change["value"]),
             Self::Chunks => Screen::Json.chunk(&run.id, change),
             Self::Transcript(screen) if run.is_agent() => screen.entry(&run.id, change).map(drop),
             Self::Transcript(screen) => screen.chunk(&run.id, change),
@@ -162,12 +162,10 @@ impl Form {
 }
 
 /// A chunk of a raw log, as it was written.
-fn write_raw(chunk: &Value) -> Result<()> {
+fn write_raw(log: &mut Log, chunk: &Value) -> Result<()> {
     let text = chunk["content"].as_str().unwrap_or_default();
     let exact = chunk["bytes"].as_str().and_then(|bytes| BASE64.decode(bytes).ok());
-    let mut out = std::io::stdout().lock();
-    let written = out.write_all(exact.as_deref().unwrap_or(text.as_bytes())).and_then(|()| out.flush());
-    written.context("cannot write to standard output")
+    log.write(exact.as_deref().unwrap_or(text.as_bytes()))
 }
 
 /// What an attempt still has before it, and when that changes.
