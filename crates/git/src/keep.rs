@@ -23,6 +23,8 @@ use crate::{GitError, Kept, Owner, Repo};
 const TRIES: usize = 4;
 const TIME_LIMIT: Duration = Duration::from_secs(3600);
 const MAX_PARENTS: usize = 500;
+/// A head is a line; where HEAD has been is one for each command of a long life.
+const MAX_HEAD_BYTES: u64 = 64 << 20;
 
 /// Files of a private git directory that name commits.
 const HEADS: &[&str] = &[
@@ -251,8 +253,8 @@ async fn commit(repo: &Repo, tree: &str, meta: &Meta, git_dir: Option<&Path>) ->
 /// Commits that nothing but this worktree may lead to: its heads and the places its HEAD has been.
 async fn remembered(repo: &Repo, meta: &Meta, git_dir: Option<&Path>) -> Result<Vec<String>, GitError> {
     let mut names = BTreeSet::new();
-    for file in git_dir.into_iter().flat_map(|dir| HEADS.iter().map(|name| dir.join(name))) {
-        let text = std::fs::read(&file).unwrap_or_default();
+    for (dir, name) in git_dir.into_iter().flat_map(|dir| HEADS.iter().map(move |name| (dir, name))) {
+        let text = forge_os::file::read(dir, Path::new(name), MAX_HEAD_BYTES).unwrap_or_default();
         let words = text.split(|byte| !byte.is_ascii_hexdigit()).rev();
         let ids =
             words.filter(|word| matches!(word.len(), 40 | 64) && word.iter().any(|digit| *digit != b'0'));

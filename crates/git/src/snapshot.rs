@@ -26,6 +26,8 @@ const CACHES: &[&str] = &[
 ];
 /// Build directories are caches only when their tool says so with a `CACHEDIR.TAG`.
 const TAGGED_CACHES: &[&str] = &["target", "build", ".cache"];
+/// A tag is this signature and a word to people.
+const MAX_TAG_BYTES: u64 = 64 << 10;
 const CACHE_TAG: &[u8] = b"Signature: 8a477f597d28d172789f06886806bc55";
 
 const ESCAPE: &[u8] = b"%forge%";
@@ -103,7 +105,8 @@ pub(crate) fn walk(root: &Path, tracked: &dyn Fn(&Path) -> bool) -> Result<Walk,
 
 fn is_cache(dir: &Path, name: &OsStr) -> bool {
     let named = |list: &[&str]| list.iter().any(|cache| name == *cache);
-    let tagged = || std::fs::read(dir.join("CACHEDIR.TAG")).is_ok_and(|text| text.starts_with(CACHE_TAG));
+    let tag = || forge_os::file::read(dir, Path::new("CACHEDIR.TAG"), MAX_TAG_BYTES);
+    let tagged = || tag().is_ok_and(|text| text.starts_with(CACHE_TAG));
     named(CACHES) || (named(TAGGED_CACHES) && tagged())
 }
 

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use forge_os::file;
 use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 use tokio::sync::Notify;
 
@@ -17,6 +18,8 @@ use crate::{GitError, admin};
 const DEBOUNCE: Duration = Duration::from_millis(200);
 const MAX_DIRECTORIES: usize = 20_000;
 const MAX_PENDING: usize = 1_000;
+/// What a folder has git ignore is a few lines, or a few thousand.
+const MAX_IGNORE_BYTES: u64 = 1 << 20;
 
 pub struct Watch {
     worktree: PathBuf,
@@ -85,11 +88,18 @@ impl Watch {
         // A walk never ignores its own root, so a new directory is looked at from its parent.
         let is_top = dir == self.worktree;
         let root = if is_top { dir } else { dir.parent().unwrap_or(dir) };
+        let within = root.ancestors().take_while(|above| above.starts_with(&self.worktree));
+        if let Some(odd) = within.into_iter().find(|above| !may_enter(&self.worktree, above)) {
+            tracing::warn!(path = %odd.display(), "its .gitignore is none that is read; it is not watched");
+            return;
+        }
         let mut builder = ignore::WalkBuilder::new(root);
         builder.hidden(false).ignore(false).parents(true).require_git(false).follow_links(false);
-        let only = dir.to_owned();
+        let (only, top) = (dir.to_owned(), self.worktree.clone());
         builder.filter_entry(move |entry| {
-            entry.file_name() != ".git" && (is_top || entry.depth() != 1 || entry.path() == only)
+            entry.file_name() != ".git"
+                && (is_top || entry.depth() != 1 || entry.path() == only)
+                && (!entry.file_type().is_some_and(|kind| kind.is_dir()) || may_enter(&top, entry.path()))
         });
         let is_dir = |entry: &ignore::DirEntry| entry.file_type().is_some_and(|kind| kind.is_dir());
         for entry in builder.build().flatten().filter(is_dir) {
@@ -114,6 +124,14 @@ impl Watch {
             }
         }
         Ok(())
+    }
+}
+
+/// Whether the walk may look into a folder: it reads the `.gitignore` there whatever it is, a pipe and a device too.
+fn may_enter(worktree: &Path, dir: &Path) -> bool {
+    match file::if_any(file::open(worktree, &dir.join(".gitignore"))) {
+        Ok(Some(found)) => found.metadata().is_ok_and(|about| about.len() <= MAX_IGNORE_BYTES),
+        none => none.is_ok(),
     }
 }
 

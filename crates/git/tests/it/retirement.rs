@@ -173,3 +173,15 @@ async fn a_crash_before_the_private_directory_is_forgotten_does_not_hinder_a_res
     assert_eq!(git(&w.path, &["status", "--porcelain"]), "?? untracked");
     assert_eq!(git(&f.project(), &["worktree", "list"]).lines().count(), 2);
 }
+
+#[tokio::test]
+async fn a_pipe_in_place_of_a_caches_tag_holds_up_no_retirement() {
+    let f = Fixture::new().await;
+    let (id, w) = f.start("pipe").await;
+    write(&w.path.join("target/x"), "x");
+    let mode = rustix::fs::Mode::from_raw_mode(0o600);
+    rustix::fs::mkfifoat(rustix::fs::CWD, w.path.join("target/CACHEDIR.TAG"), mode).unwrap();
+    let kept = retire(&f.repo, &f.base, owner(id), &w.path).await.unwrap();
+    let names = git(&f.project(), &["ls-tree", "-r", "--name-only", &kept.commit, "work/"]);
+    assert!(names.contains("work/target/x"), "a folder without a tag is no cache: {names}");
+}
