@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use forge_git::{Others, take_private};
+use forge_os::private::{Others, take_private};
 use rustix::fs::{FlockOperation, flock};
 
 /// The file with the link that opens the board once.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use forge_git::{Others, take_private};
+use forge_os::private::{Others, take_private};
 use tokio::net::TcpListener;
 
 use crate::note::Note;

@@ -9,7 +9,8 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::private::{Others, Untrusted, look_private, take_private};
+use forge_os::private::{Others, Untrusted, look_private, take_private};
+
 use crate::{GitError, Mark, Repo, admin, mark};
 
 const SPARE_DIR: &str = ".forge-spare";

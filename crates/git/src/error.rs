@@ -6,7 +6,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::Untrusted;
+use forge_os::private::Untrusted;
 
 #[derive(Debug, thiserror::Error)]
 pub enum GitError {

@@ -3,3 +3,4 @@
 //! Invariant: this crate knows no other crate of Forge, and every crate may use it.
 
 pub mod file;
+pub mod private;

@@ -255,6 +255,7 @@ async fn call(function: &str, world: &World, s: &Site) {
         }
         "is_dirty" => _ = is_dirty(repo, path).await,
         "linked_worktree" => _ = linked_worktree(path),
+        "look_at_base" => _ = look_at_base(path),
         "list" | "measure" => {
             let listed = list(base).await.unwrap();
             _ = measure(listed.into_iter().map(|listed| listed.path).collect()).await;
@@ -289,6 +290,7 @@ async fn call(function: &str, world: &World, s: &Site) {
         "Repo::head_of" => _ = repo.head_of(path).await,
         "Repo::init" => _ = Repo::init(&path.join("fresh")).await,
         "Repo::open" => _ = Repo::open(path).await,
+        "rename_new" => _ = rename_new(path, &dir.path().join(s.id.hex())),
         "reset_hard" => _ = reset_hard(repo, path, owner, branch, head).await,
         "restore" => {
             _ = retire(repo, base, owner, path).await;
@@ -305,7 +307,9 @@ async fn call(function: &str, world: &World, s: &Site) {
             watch.changed().await;
         }
         "whoami" => _ = whoami(path),
-        "WorktreeBase::new" => _ = WorktreeBase::new(path.to_owned(), "here".to_owned()),
+        "WorktreeBase::new" | "WorktreeBase::make" => {
+            _ = WorktreeBase::new(path.to_owned(), "here".to_owned()).make()
+        }
         other => panic!("{other} takes a worktree and has no row here"),
     }
 }

@@ -5,7 +5,7 @@
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::{Path, PathBuf};
 
-use forge_git::{Others, look_private};
+use forge_os::private::{Others, look_private};
 use forge_run::agents::Tool;
 use rustix::fs::Access;
 use serde_json::json;
