@@ -90,7 +90,7 @@ pub(crate) async fn carry_on(
     let aside = Aside::put(tree.git_dir())?;
     let args = ["rebase", "-q", "-i", "--empty=drop", "--no-stat", "--no-gpg-sign", "--onto"];
     let rebase = quiet(repo, tree).await?.args(args).args([&onto, &tip, branch]);
-    let rebase = rebase.env("GIT_SEQUENCE_EDITOR", r#"cp "$FORGE_STEPS""#).env("FORGE_STEPS", steps);
+    let rebase = rebase.env("GIT_SEQUENCE_EDITOR", r#"cp "$REBASE_STEPS""#).env("REBASE_STEPS", steps);
     let answer = rebase.answer_patiently().await;
     aside.settle(answer.as_ref().is_ok_and(|answer| answer.code == 0))?;
     let answer = answer?;

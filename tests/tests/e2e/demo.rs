@@ -98,20 +98,13 @@ async fn a_demo_that_fails_leaves_no_project_and_no_folder() {
     assert_eq!(demo["project"]["name"], "hello", "the name is free again");
 }
 
-/// Refuses the third branch of an attempt.
-const TWO_ARE_ENOUGH: &str = r#"#!/bin/sh
-[ "$1" = prepared ] || exit 0
-while read -r old new ref; do
-    case $ref in
-    refs/heads/forge/*) [ "$(git for-each-ref refs/heads/forge | wc -l)" -lt 2 ] || exit 1 ;;
-    esac
-done
-"#;
+/// Refuses the third worktree.
+const TWO_ARE_ENOUGH: &str = "#!/bin/sh\n[ $(git for-each-ref refs/heads/forge | wc -l) -lt 2 ]\n";
 
 #[tokio::test]
 async fn a_demo_that_fails_with_agents_at_work_ends_them_and_puts_their_worktrees_away() {
     let template = tempfile::tempdir().unwrap();
-    let hook = template.path().join("hooks/reference-transaction");
+    let hook = template.path().join("hooks/post-checkout");
     std::fs::create_dir(template.path().join("hooks")).unwrap();
     std::fs::write(&hook, TWO_ARE_ENOUGH).unwrap();
     std::fs::set_permissions(&hook, PermissionsExt::from_mode(0o755)).unwrap();

@@ -14,10 +14,16 @@ use crate::gone::{end, leftover};
 const BREAKS: &str =
     "echo work > result.txt; common=$(git rev-parse --git-common-dir); mv $common/objects $common/away";
 
-async fn broken_attempt(forge: &TestForge) -> (String, Value, std::path::PathBuf) {
+/// A project with a cleanup script, which follows every commit of an agent's work.
+async fn cleaning_project(forge: &TestForge) -> (String, std::path::PathBuf) {
     let (project, repo) = forge.project("repo").await;
     let scripts = json!({"cleanup_script": "echo cleaned > cleaned.txt"});
     forge.put(&format!("/api/projects/{project}"), &scripts).await.data();
+    (project, repo)
+}
+
+async fn broken_attempt(forge: &TestForge) -> (String, Value, std::path::PathBuf) {
+    let (project, repo) = cleaning_project(forge).await;
     let task = forge.start_with(&project, "SHELL", "t", BREAKS).await;
     let attempt = text(&task["task_attempt"]["id"]);
     let runs = forge.settled(&attempt).await;
@@ -144,7 +150,7 @@ const SWAPS: &str = "mv .git .git-orig; git init -q .; git config filter.ev.clea
 async fn an_agent_that_replaces_its_git_directory_has_nothing_run_and_the_work_is_committed_when_it_is_back()
 {
     let forge = TestForge::start().await;
-    let (project, repo) = forge.project("repo").await;
+    let (project, repo) = cleaning_project(&forge).await;
     let task = forge.start_with(&project, "SHELL", "t", SWAPS).await;
     let attempt = &task["task_attempt"];
     let runs = forge.settled(&text(&attempt["id"])).await;
@@ -165,6 +171,6 @@ async fn an_agent_that_replaces_its_git_directory_has_nothing_run_and_the_work_i
 
     std::fs::remove_dir_all(path.join(".git")).unwrap();
     std::fs::rename(path.join(".git-orig"), path.join(".git")).unwrap();
-    assert_eq!(forge.get(&status).await.data()["commits_ahead"], json!(1));
+    assert_ne!(forge.get(&status).await.data()["commits_ahead"], json!(0));
     assert_committed(&forge, &project, attempt, &repo).await;
 }
