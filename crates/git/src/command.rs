@@ -13,6 +13,7 @@ use std::process::Stdio;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use forge_types::WITHHELD;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, Command};
 use tokio::sync::OnceCell;
@@ -59,17 +60,9 @@ const REDIRECTS: &[&str] = &[
     "GIT_DIFF_OPTS",
 ];
 
-/// Secrets of the server that a filter, a hook or a credential helper of git's has no business with.
-const TOKENS: &[&str] = &[
-    "FORGE_TOKEN",
-    "GH_TOKEN",
-    "GITHUB_TOKEN",
-    "GH_ENTERPRISE_TOKEN",
-    "GITHUB_ENTERPRISE_TOKEN",
+/// Keys of agents, which git has no use for either.
+const AGENT_KEYS: &[&str] = &[
     "COPILOT_GITHUB_TOKEN",
-    "GITLAB_TOKEN",
-    "GITEA_TOKEN",
-    "FORGEJO_TOKEN",
     "ANTHROPIC_API_KEY",
     "ANTHROPIC_AUTH_TOKEN",
     "CLAUDE_CODE_OAUTH_TOKEN",
@@ -201,7 +194,7 @@ impl Git {
             command.arg("-c").arg(option);
         }
         command.args(&self.args);
-        for key in REDIRECTS.iter().chain(TOKENS) {
+        for key in REDIRECTS.iter().chain(&WITHHELD).chain(AGENT_KEYS) {
             command.env_remove(key);
         }
         command.env("LC_ALL", "C").env("GIT_TERMINAL_PROMPT", "0").env("GIT_EDITOR", "true");
