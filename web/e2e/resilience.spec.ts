@@ -1,5 +1,7 @@
 // The server dies and comes back; the page says so, and loses nothing.
 
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { Forge } from "../../scripts/lib/forge.mjs";
 import { expect, OUT_OF_REACH, test } from "./world";
 
@@ -57,8 +59,7 @@ test("a server that asks for a token lets the login link in once, and says so wh
 }) => {
   const forge = await Forge.start(["--require-token"]);
   try {
-    const link = (): string =>
-      /http:\S+\/login\?code=\S+/g.exec(forge.log().split("\n").reverse().join("\n"))?.[0] ?? "";
+    const link = (): string => readFileSync(join(forge.home, "login"), "utf8").trim();
     const page = await browser.newPage();
     expect((await page.goto(forge.base))?.status()).toBe(401);
     await expect(page.getByRole("heading", { name: "It asks who you are" })).toBeVisible();

@@ -13,7 +13,8 @@ type Trouble = "none" | "away" | "locked";
 
 const WORDS: Record<Exclude<Trouble, "none">, string> = {
   away: "Forge cannot be reached. Agents go on without it; this page comes back by itself and keeps what you type.",
-  locked: "Forge was started again and asks for a login. Open the link that it printed; what you typed here is kept.",
+  locked:
+    "Forge was started again and asks for a login. Open its login link (cat ~/.forge/login); what you typed here is kept.",
 };
 
 /** A socket does not say why it was refused; any answer to a plain question does. */
