@@ -9,6 +9,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use forge_os::file::{self, FileError};
 use forge_types::{AttemptId, ErrandId, TaskId};
 use serde::{Deserialize, Serialize};
 
@@ -16,6 +17,8 @@ use crate::{GitError, Repo, WorktreeBase, admin};
 
 const MARK_FILE: &str = "forge-owner.json";
 const ID_FILE: &str = "forge-attempt";
+/// A mark is a few lines.
+const MAX_COPY_BYTES: u64 = 64 << 10;
 
 /// What a worktree is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -91,7 +94,12 @@ pub(crate) fn read(base: &WorktreeBase, git_dir: &Path) -> Result<Option<Mark>, 
 
 /// The mark in a private git directory.
 pub(crate) fn read_copy(git_dir: &Path) -> Result<Option<Mark>, GitError> {
-    Ok(read_bytes(&git_dir.join(MARK_FILE))?.and_then(|bytes| serde_json::from_slice(&bytes).ok()))
+    match file::read(git_dir, Path::new(MARK_FILE), MAX_COPY_BYTES) {
+        Ok(bytes) => Ok(serde_json::from_slice(&bytes).ok()),
+        Err(FileError::Io { path, source }) => Err(GitError::io(&path)(source)),
+        // None, or something that an agent put in its place.
+        Err(_) => Ok(None),
+    }
 }
 
 fn read_bytes(path: &Path) -> Result<Option<Vec<u8>>, GitError> {

@@ -515,3 +515,16 @@ async fn an_abort_runs_nothing_that_the_state_of_a_merge_a_pick_or_a_revert_name
         assert_eq!((now.head, now.operation), (Some(tip), None), "{start:?}");
     }
 }
+
+#[tokio::test]
+async fn a_pipe_in_place_of_the_copy_of_a_mark_holds_nobody_up() {
+    let world = World::new().await;
+    let s = world.site().await;
+    let copy = s.private.join("forge-owner.json");
+    std::fs::remove_file(&copy).unwrap();
+    let mode = rustix::fs::Mode::from_raw_mode(0o600);
+    rustix::fs::mkfifoat(rustix::fs::CWD, &copy, mode).unwrap();
+    let asked = tokio::task::spawn_blocking(move || whoami(&s.w.path));
+    let found = tokio::time::timeout(Duration::from_secs(20), asked).await.expect("it waits for nobody");
+    assert_eq!(found.unwrap().unwrap(), None);
+}
