@@ -81,10 +81,9 @@ pub struct Watch<'a> {
     asks: Asks,
     typing: Typing,
     status: Option<Status>,
-    /// What is said to somebody who leaves; whoever is told how to come back may also stop the agent.
+    /// What is said to somebody who leaves.
     farewell: Vec<Line>,
     stopping: Option<JoinHandle<Result<Value>>>,
-    stopped: bool,
 }
 
 impl<'a> Watch<'a> {
@@ -106,11 +105,10 @@ impl<'a> Watch<'a> {
             status: None,
             farewell: Vec::new(),
             stopping: None,
-            stopped: false,
         })
     }
 
-    /// Says this to somebody who leaves, and lets a second Ctrl-C stop the agent.
+    /// Says this to somebody who leaves.
     pub fn with_farewell(self, farewell: Vec<Line>) -> Self {
         Self { farewell, ..self }
     }
@@ -150,15 +148,13 @@ impl<'a> Watch<'a> {
                     }
                     line = self.keyboard.next() => self.take_line(line).await?,
                     called = self.signals.next() => {
-                        if let Some(watched) = self.part(called).await? {
-                            return Ok(watched);
-                        }
+                        self.part(called)?;
+                        return Ok(Watched::Left);
                     }
                     row = beat(&mut self.status) => self.screen.status(Some(row))?,
                     ended = joined(&mut self.stopping) => {
                         if let Err(error) = ended {
                             self.screen.lines(&[Line::new(Ink::Red, &format!("! cannot stop it: {error:#}"))])?;
-                            self.stopped = false;
                         }
                     }
                 }
@@ -310,7 +306,6 @@ impl<'a> Watch<'a> {
 
     /// Asks the server to stop the run; its end comes through the log.
     fn stop(&mut self) -> Result<()> {
-        self.stopped = true;
         // What it says of Ctrl-C is over.
         self.status = None;
         self.screen.status(None)?;

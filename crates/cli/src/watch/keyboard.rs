@@ -22,22 +22,11 @@ impl Keyboard {
         Self(Some(typed))
     }
 
-    pub fn is_open(&self) -> bool {
-        self.0.is_some()
-    }
-
     /// The next line; `None` when the keyboard is gone. Waits for ever where nobody listens.
     pub async fn next(&mut self) -> Option<String> {
         match &mut self.0 {
             Some(typed) => typed.recv().await,
             None => std::future::pending().await,
-        }
-    }
-
-    /// What was typed before a question is no answer to it.
-    pub fn forget(&mut self) {
-        if let Some(typed) = &mut self.0 {
-            while typed.try_recv().is_ok() {}
         }
     }
 }
