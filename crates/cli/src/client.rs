@@ -12,7 +12,7 @@ use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::tungstenite::{self, http::header};
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
 
-use crate::home;
+use crate::home::{self, URL_FILE};
 use crate::settings::{self, Env};
 use crate::transcript::clean;
 
@@ -148,8 +148,10 @@ impl Whereabouts {
     /// The server that holds the home and has left word there where it listens. The word of one that is gone is worth
     /// nothing: its port may be anybody's by now.
     pub fn of_home(env: &Env, home: &Path) -> Option<Self> {
-        let port = std::fs::read_to_string(home.join("port")).ok()?.trim().parse().ok()?;
-        home::is_held(home).then(|| Self::at(local(port), env, home))
+        let word = |name: &str| Some(std::fs::read_to_string(home.join(name)).ok()?.trim().to_owned());
+        // A server of an earlier version, which an upgrade left running, told only its port.
+        let url = word(URL_FILE).or_else(|| Some(local(word("port")?.parse().ok()?)))?;
+        home::is_held(home).then(|| Self::at(url, env, home))
     }
 
     fn at(base: String, env: &Env, home: &Path) -> Self {

@@ -13,6 +13,8 @@ use rustix::fs::{FlockOperation, flock};
 
 /// The file with the link that opens the board once.
 pub const LOGIN_FILE: &str = "login";
+/// The file with the address at which programs of this machine reach the server.
+pub const URL_FILE: &str = "url";
 const LOCK_WAIT: Duration = Duration::from_millis(1000);
 const LOCK_PAUSE: Duration = Duration::from_millis(20);
 
@@ -57,16 +59,16 @@ async fn lock(home: &Path) -> Result<File> {
     match taken {
         Ok(()) => {
             // The word of a server that was killed.
-            for note in ["port", "pid", LOGIN_FILE] {
+            for note in ["port", URL_FILE, "pid", LOGIN_FILE] {
                 let _ = std::fs::remove_file(home.join(note));
             }
             Ok(file)
         }
         Err(_) => {
-            let port = std::fs::read_to_string(home.join("port")).unwrap_or_default();
-            let place = match port.trim() {
+            let url = std::fs::read_to_string(home.join(URL_FILE)).unwrap_or_default();
+            let place = match url.trim() {
                 "" => String::new(),
-                port => format!(" at http://127.0.0.1:{port}"),
+                url => format!(" at {url}"),
             };
             bail!(
                 "another Forge{place} is using {}. Stop it first, or give this one a home of its own with FORGE_HOME",

@@ -76,7 +76,8 @@ async fn a_port_that_somebody_planted_in_the_temporary_folder_is_not_asked() {
 async fn the_port_of_a_server_that_is_gone_is_not_asked() {
     let forge = at_rest().await;
     let stranger = Stranger::new();
-    std::fs::write(forge.home().join("port"), stranger.port().to_string()).unwrap();
+    let url = format!("http://127.0.0.1:{}", stranger.port());
+    std::fs::write(forge.home().join("url"), url).unwrap();
     let ended = output(list(&forge)).await;
     assert_eq!(ended.status.code(), Some(3), "{}", words(&ended));
     assert!(!stranger.was_asked());

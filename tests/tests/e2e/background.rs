@@ -169,3 +169,17 @@ async fn the_login_link_is_for_who_started_the_server_and_in_no_log() {
         words(&unseen)
     );
 }
+
+#[tokio::test]
+async fn a_server_that_listens_on_one_address_only_is_found_there() {
+    let (forge, repo) = without_server().await;
+    let serve = ["serve", "--background", "--no-open", "--host", "127.0.0.2", "--port", "0"];
+    let started = output(forge_at(&forge, &repo, &serve)).await;
+    assert!(words(&started).contains("listens at http://127.0.0.2:"), "{}", words(&started));
+    assert!(forge.background_pid().is_some());
+    let run = output(forge_at(&forge, &repo, &["run", "-x", "SCRIPTED", "say hello"])).await;
+    assert!(run.status.success() && errors(&run).is_empty(), "{}", words(&run));
+    let second = output(forge_at(&forge, &repo, &["serve", "--port", "0"])).await;
+    assert!(errors(&second).contains("another Forge at http://127.0.0.2:"), "{}", errors(&second));
+    assert!(stop(&forge, &repo).await.status.success());
+}

@@ -50,7 +50,7 @@ async fn show(flags: Flags) -> Result<()> {
 
     let listener = port::bind([127, 0, 0, 1].into(), 0).await?;
     let address = listener.local_addr()?;
-    let forge = Forge::open(config(&dir, serve::backend_url(address))?).await.context("cannot start")?;
+    let forge = Forge::open(config(&dir, port::backend_url(address))?).await.context("cannot start")?;
     let shutdown = CancellationToken::new();
     let door = Door::local(address, serve::version(Env::load()));
     let server = tokio::spawn(forge_server::serve(listener, forge.clone(), door, shutdown.clone()));

@@ -3,7 +3,7 @@
 pub mod background;
 
 use std::io::IsTerminal;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
@@ -157,7 +157,7 @@ async fn serve(flags: Flags, env: &Env) -> Result<()> {
     let token = choose_token(open_to, env, host, &home)?;
     let listener = port::bind(host, settings::port(flags.port, env)).await?;
     let address = listener.local_addr()?;
-    config.backend_url = backend_url(address);
+    config.backend_url = port::backend_url(address);
     if config.public_url.is_empty() {
         config.public_url = url(address);
     }
@@ -176,7 +176,7 @@ async fn serve(flags: Flags, env: &Env) -> Result<()> {
     // Whoever finds it may stop it, and it then takes its files along.
     let shutdown = CancellationToken::new();
     stop_on_signal(shutdown.clone())?;
-    let _port = port::leave_word(&home, address.port());
+    let _port = port::leave_word(&home, address);
     // Standard output may be a log, which is no place for a secret.
     let _login = login_code
         .as_ref()
@@ -237,16 +237,6 @@ pub fn url(address: SocketAddr) -> String {
         true => format!("http://localhost:{}", address.port()),
         false => format!("http://{address}"),
     }
-}
-
-/// Where programs of this machine reach the server.
-pub fn backend_url(address: SocketAddr) -> String {
-    let ip = match address.ip() {
-        ip if !ip.is_unspecified() => ip,
-        IpAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
-        IpAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
-    };
-    format!("http://{}", SocketAddr::new(ip, address.port()))
 }
 
 /// Secrets are shown to a person, and to nobody who keeps what is printed.
