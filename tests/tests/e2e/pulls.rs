@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use forge_tests::{Dialect, TestForge, git, text};
+use forge_tests::{Dialect, TestForge, git, output, text};
 use serde_json::{Value, json};
 
 use crate::published::{Published, TOKEN};
@@ -203,6 +203,23 @@ async fn a_pull_request_made_elsewhere_is_attached() {
     assert_eq!((&attached["pr_number"], &attached["pr_status"]), (&json!(merged), &json!("merged")));
     let task = world.forge.get(&format!("/api/tasks/{}", text(&task["id"]))).await.data();
     assert_eq!(task["status"], "done", "a merged one ends the task at once");
+}
+
+#[tokio::test]
+async fn a_run_that_opens_a_pull_request_tells_its_address() {
+    let world = Published::with_token(Dialect::Github).await;
+    let run = async |script: &str| {
+        let mut command = world.forge.command();
+        command.args(["run", "--auto-pr", "-x", "SCRIPTED", script]).current_dir(&world.repo);
+        String::from_utf8(output(command).await.stdout).unwrap()
+    };
+    let told = run("write a.txt one\nsay done").await;
+    let row =
+        told.lines().find(|line| line.trim_start().starts_with("pr ")).unwrap_or_else(|| panic!("{told}"));
+    assert!(row.ends_with("/pull/1"), "{told}");
+    world.host.require("another");
+    let told = run("write b.txt one\nsay done").await;
+    assert!(told.contains("pr       not opened: ") && told.contains("forge pr "), "{told}");
 }
 
 #[tokio::test]

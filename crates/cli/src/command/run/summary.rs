@@ -1,6 +1,6 @@
 //! What a run came to, in a few lines.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -10,6 +10,10 @@ use crate::process::Process;
 use crate::reference::short;
 use crate::tally::{Changes, Tokens};
 use crate::transcript::{Ink, Line};
+
+/// How long the end of a run waits for its pull request.
+const PULL_LIMIT: Duration = Duration::from_secs(30);
+const PULL_PAUSE: Duration = Duration::from_millis(200);
 
 pub struct Summary {
     status: String,
@@ -41,13 +45,18 @@ impl Summary {
         took: Duration,
         landing: Landing,
     ) -> anyhow::Result<Self> {
-        let attempt: Value = client.get(&format!("/api/task-attempts/{attempt}")).await?;
+        let path = format!("/api/task-attempts/{attempt}");
+        let mut attempt: Value = client.get(&path).await?;
+        let changes = Changes::count(&attempt).await;
+        if run.status == "completed" && has_some(changes) {
+            attempt = await_pull(client, &path, attempt).await?;
+        }
         let id = text(&attempt["id"]);
         let usage: Option<Value> = client.get(&format!("/api/usage?task_attempt_id={id}")).await.ok();
         Ok(Self {
             status: run.status.clone(),
             took,
-            changes: Changes::count(&attempt).await,
+            changes,
             cost_usd: usage.and_then(|usage| usage["total"]["cost_usd"].as_f64()),
             attempt,
             parked_until: run.parked_until.clone(),
@@ -92,7 +101,19 @@ impl Summary {
             Line::new(Ink::Dim, &format!("  {name:9}")).and(Ink::Plain, value).whole()
         };
         let mut lines = vec![row("branch", &format!("{branch} → {target}"))];
-        if self.changes.is_none_or(|changes| changes.files > 0) && self.attempt["use_worktree"] != false {
+        let pull = &self.attempt["auto_pr"];
+        match pull["state"].as_str() {
+            Some("opened") => lines.push(row("pr", pull["url"].as_str().unwrap_or_default())),
+            Some("failed") => {
+                let why = pull["message"].as_str().unwrap_or_default();
+                lines.push(row("pr", &format!("not opened: {why}; try again with forge pr {id}")));
+            }
+            Some(_) if self.status == "completed" && has_some(self.changes) => {
+                lines.push(row("pr", &format!("not open yet; forge status {id} shows it")));
+            }
+            _ => {}
+        }
+        if has_some(self.changes) && self.attempt["use_worktree"] != false {
             let (merge, look) = match self.landing {
                 Landing::Server => (format!("forge merge {id}"), format!("forge diff {id}")),
                 Landing::Git => (
@@ -123,6 +144,26 @@ impl Summary {
             "attempt": self.attempt,
         })
     }
+}
+
+/// Whether the agent changed something, as far as is known.
+fn has_some(changes: Option<Changes>) -> bool {
+    changes.is_none_or(|changes| changes.files > 0)
+}
+
+/// The attempt once its pull request is open or has failed, if it is to have one. A code host may take its time, and the
+/// server goes on without us.
+async fn await_pull(client: &Client, path: &str, attempt: Value) -> anyhow::Result<Value> {
+    let mut now = attempt;
+    let begun = Instant::now();
+    while now["auto_pr"]["state"] == "waiting" && begun.elapsed() < PULL_LIMIT {
+        tokio::select! {
+            () = tokio::time::sleep(PULL_PAUSE) => {}
+            _ = tokio::signal::ctrl_c() => break,
+        }
+        now = client.get(path).await?;
+    }
+    Ok(now)
 }
 
 fn text(value: &Value) -> &str {
