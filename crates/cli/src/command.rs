@@ -20,6 +20,7 @@ mod man;
 mod mcp;
 mod merge;
 mod open;
+mod overview;
 mod pr;
 mod prepare_db;
 mod project;
@@ -52,7 +53,7 @@ use sessions::notice::Manner;
 
 /// Run many coding agents at once, each in its own git worktree, and land their work.
 #[derive(Parser)]
-#[command(name = "forge", version, disable_help_subcommand = true)]
+#[command(name = "forge", version)]
 pub struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
@@ -70,7 +71,7 @@ pub struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Start the server with its board (also without any command)
+    /// Start the server with its board (also without any command, outside of a repository)
     Serve(serve::Command),
     /// Give an agent a task in this repository and watch it work
     Run(run::Flags),
@@ -176,7 +177,11 @@ impl Cli {
             Env::name_file(file)?;
         }
         let Some(command) = self.command else {
-            return done(if self.mcp { mcp::run(self.mcp_flags) } else { serve::run(self.serve) });
+            return done(match self.mcp {
+                true => mcp::run(self.mcp_flags),
+                false if overview::is_meant() => overview::run(),
+                false => serve::run(self.serve),
+            });
         };
         if let Some(manner) = command.manner() {
             sessions::notice::tell(manner);

@@ -59,8 +59,8 @@ fn read_bounded(source: impl Read) -> std::io::Result<String> {
 
 fn check(prompt: &str) -> Result<()> {
     if prompt.trim().is_empty() {
-        let text =
-            "the prompt is empty; say what the agent is to do, e.g. forge run \"Fix the typo in the README\"";
+        let text = "the prompt is empty; say what the agent is to do, e.g. \"Fix the typo in the README\", with --file FILE, or \
+             on standard input";
         return Err(Misused(text.to_owned()).into());
     }
     // As it travels, with its line breaks escaped.

@@ -56,6 +56,7 @@ mod mcp;
 mod mirror;
 mod notice;
 mod once;
+mod overview;
 mod owners;
 mod parking;
 mod program;

@@ -1,11 +1,13 @@
 //! `forge approve`: the questions of agents, and answers to them.
 
 use anyhow::Result;
+use forge_types::Millis;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::client::Client;
 use crate::command::serve::block_on;
+use crate::figures;
 use crate::reference::{self, Deed, Meant, NotFound, Scope, is_beginning, short};
 use crate::terminal::{self, say};
 use crate::transcript::{Ink, Line};
@@ -38,6 +40,15 @@ pub struct Question {
 }
 
 impl Question {
+    /// How long it waits for an answer, if that can be told.
+    fn time_left(&self) -> String {
+        let until = serde_json::from_value::<Millis>(json!(self.timeout_at));
+        until.map_or_else(
+            |_| String::new(),
+            |until| format!("{} left: ", figures::duration(figures::between(Millis::now(), until))),
+        )
+    }
+
     pub fn object(&self) -> Value {
         json!({
             "id": self.id, "attempt_id": self.attempt, "tool_name": self.tool, "tool_input": self.input,
@@ -154,7 +165,7 @@ pub fn tell_questions(questions: &[Question]) {
         say(&Line::new(Ink::Yellow, "asks ").and(Ink::Plain, &title(question)));
         say(&Line::new(
             Ink::Dim,
-            &format!("     until {}: forge approve {id} [--deny REASON]", question.timeout_at),
+            &format!("     {}forge approve {id} [--deny REASON]", question.time_left()),
         ));
     }
 }

@@ -104,7 +104,10 @@ async fn add(client: &Client, new: NewProject) -> Result<()> {
     let repo = match Repo::open(&path).await {
         Ok(repo) => repo,
         Err(GitError::NoRepository(_)) => {
-            let text = format!("{} is not in a git repository; make one with `git init`", path.display());
+            let text = match path.exists() {
+                true => format!("{} is not in a git repository; make one with `git init`", path.display()),
+                false => format!("there is no {}", path.display()),
+            };
             return Err(Misused(text).into());
         }
         Err(error) => return Err(error.into()),

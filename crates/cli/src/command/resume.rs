@@ -14,6 +14,7 @@ use crate::exit::Misused;
 use crate::process::Process;
 use crate::prompt::Prompt;
 use crate::reference::{self, Deed, Meant, Scope};
+use crate::terminal;
 
 #[derive(clap::Args)]
 #[command(
@@ -44,7 +45,7 @@ pub fn run(flags: Flags) -> Result<ExitCode> {
         let profile = flags.executor.as_deref().map(read_executor).transpose()?;
         let meant = reference::attempt(&client, &flags.attempt, &flags.scope, Deed::Change).await?;
         let begun = go_on(&client, meant, &prompt, profile, flags.fresh).await?;
-        begun.tell(&client, &flags.manner, Landing::Server).await
+        terminal::until_closed(begun.tell(&client, &flags.manner, Landing::Server).await)
     })
 }
 

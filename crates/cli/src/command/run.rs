@@ -6,6 +6,7 @@ pub mod agent;
 pub mod begin;
 mod direct;
 mod live;
+mod missing;
 mod standalone;
 mod summary;
 
@@ -19,6 +20,7 @@ use crate::command::serve::{self, background};
 use crate::exit::Misused;
 use crate::prompt::Prompt;
 use crate::reference::{self, Deed, Scope};
+use crate::terminal;
 use agent::Choice;
 pub use agent::{read_executor, usual_profile};
 use begin::Work;
@@ -124,5 +126,5 @@ async fn work_on(client: &Client, flags: &Flags, work: &Work, landing: Landing) 
         }
         _ => begin::begin(client, flags, work).await?,
     };
-    begun.tell(client, &flags.manner, landing).await
+    terminal::until_closed(begun.tell(client, &flags.manner, landing).await)
 }

@@ -23,7 +23,7 @@ const WITHOUT_JSON: &[&str] = &[
     "forge sessions export",
 ];
 
-/// Every visible command below `forge`, with its whole name.
+/// Every visible command below `forge` but `help`, with its whole name.
 fn commands() -> Vec<(String, Command)> {
     let mut root = Cli::command().term_width(100);
     root.build();
@@ -33,7 +33,8 @@ fn commands() -> Vec<(String, Command)> {
 }
 
 fn collect(command: &Command, name: &str, found: &mut Vec<(String, Command)>) {
-    for below in command.get_subcommands().filter(|below| !below.is_hide_set()) {
+    for below in command.get_subcommands().filter(|below| !below.is_hide_set() && below.get_name() != "help")
+    {
         let name = format!("{name} {}", below.get_name());
         found.push((name.clone(), below.clone()));
         collect(below, &name, found);

@@ -134,7 +134,8 @@ pub fn run(flags: Flags) -> Result<()> {
         if unpriced > 0 {
             let tokens = figures::tokens(unpriced);
             eprintln!(
-                "the cost of {tokens} tokens is not known and not in the sums; ~/.forge/prices.json can name prices"
+                "the cost of {tokens} tokens is not known and not in the sums; prices.json in Forge's home can name \
+                 prices"
             );
         }
         Ok(())

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use super::Flags;
 use super::live::Begun;
+use super::missing;
 use crate::client::Client;
 use crate::exit::Misused;
 use crate::first_commit;
@@ -48,6 +49,9 @@ pub async fn begin(client: &Client, flags: &Flags, work: &Work) -> Result<Begun>
     let id = attempt["id"].as_str().unwrap_or_default();
     let runs = Process::list(client, id).await?;
     let run = runs.into_iter().next().context("the attempt has no run")?;
+    if let (None, false, Ok(dir)) = (&flags.project, flags.no_worktree, std::env::current_dir()) {
+        notes.extend(missing::tell(&dir, attempt["target_branch"].as_str().unwrap_or_default()).await);
+    }
     Ok(Begun { attempt, project, run, notes, since })
 }
 
