@@ -22,6 +22,12 @@ test('every package of this repository has the version of Cargo.toml', () => {
   assert.equal(root.version, undefined, 'the workspace itself is not published; a number there would be a second place');
 });
 
+test('pnpm, which warns of a workspace that it does not know, is told the packages of npm', () => {
+  const { workspaces } = JSON.parse(fs.readFileSync(path.join(ROOT, 'package.json'), 'utf8'));
+  const told = fs.readFileSync(path.join(ROOT, 'pnpm-workspace.yaml'), 'utf8').matchAll(/^ {2}- (.+)$/gm);
+  assert.deepEqual([...told].map(([, name]) => name), workspaces);
+});
+
 test('a package out of step is found and brought back, and nothing else in it changes', (t) => {
   const root = workspace(t);
   const file = path.join(root, 'npx-cli', 'package.json');
