@@ -36,6 +36,8 @@ const OPEN_PATHS: [&str; 4] = ["/health", "/api/health", "/login", "/plain.css"]
 const CORS_METHODS: &str = "GET, POST, PUT, DELETE";
 const CORS_HEADERS: &str =
     "authorization, content-type, last-event-id, mcp-protocol-version, mcp-method, mcp-name";
+/// As many as are looked at in one request.
+const MOST_COOKIES: usize = 4;
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 const FETCH_MODE: HeaderName = HeaderName::from_static("sec-fetch-mode");
 const FETCH_DEST: HeaderName = HeaderName::from_static("sec-fetch-dest");
@@ -127,8 +129,8 @@ impl Guard {
     }
 
     fn has_secret(&self, peer: Peer, headers: &HeaderMap) -> Result<bool, Fault> {
-        let (bearer, cookie) = (bearer(headers), self.session_cookie(headers));
-        let shown = match (bearer, cookie) {
+        let (bearer, mut cookies) = (bearer(headers), self.session_cookies(headers).peekable());
+        let shown = match (bearer, cookies.peek().copied()) {
             (Some(_), _) => Shown::OnPurpose,
             (None, Some(cookie)) => Shown::Cookie(cookie),
             (None, None) => return Ok(false),
@@ -136,7 +138,7 @@ impl Guard {
         self.judge(peer, shown, || {
             let has_token =
                 bearer.zip(self.token.as_deref()).is_some_and(|(given, token)| equal(given, token));
-            has_token || cookie.is_some_and(|cookie| self.sessions().use_one(cookie, SystemTime::now()))
+            has_token || cookies.any(|cookie| self.sessions().use_one(cookie, SystemTime::now()))
         })
     }
 
@@ -151,10 +153,11 @@ impl Guard {
         }
     }
 
-    fn session_cookie<'a>(&self, headers: &'a HeaderMap) -> Option<&'a str> {
+    /// A page of another port of this host can put a cookie of the same name before ours.
+    fn session_cookies<'a>(&self, headers: &'a HeaderMap) -> impl Iterator<Item = &'a str> {
         let lines = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
-        let mut pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
-        pairs.find(|(name, _)| *name == self.cookie).map(|(_, value)| value)
+        let pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
+        pairs.filter(|(name, _)| *name == self.cookie).map(|(_, value)| value).take(MOST_COOKIES)
     }
 
     fn set_cookie(&self, value: &str, life: &str) -> (HeaderName, String) {
@@ -250,7 +253,7 @@ pub(crate) async fn make_link(State(app): State<App>) -> Response {
 
 /// `POST /logout`
 pub(crate) async fn logout(State(app): State<App>, headers: HeaderMap) -> Response {
-    if let Some(cookie) = app.guard.session_cookie(&headers) {
+    for cookie in app.guard.session_cookies(&headers) {
         app.guard.sessions().end(cookie);
     }
     ([app.guard.set_cookie("", "; Max-Age=0")], Redirect::to("/")).into_response()

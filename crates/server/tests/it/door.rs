@@ -150,7 +150,7 @@ async fn a_login_code_opens_one_session_once() {
     assert!(cookie.starts_with("forge_session_8887="), "{cookie}");
 
     let pair = cookie.split(';').next().unwrap();
-    let session = [host, ("cookie", &*format!("other=1; {pair}"))];
+    let session = [host, ("cookie", &*format!("other=1; forge_session_8887=of-another-port; {pair}"))];
     assert_eq!(world.send(request("GET", "/api/projects", &session)).await.status(), StatusCode::OK);
     let forged = [host, ("cookie", "forge_session_8887=")];
     assert_eq!(world.send(request("GET", "/api/projects", &forged)).await.status(), StatusCode::UNAUTHORIZED);
