@@ -134,22 +134,24 @@ impl Whereabouts {
         }
         let variable = |key: &str| env.get(key).and_then(|text| text.parse().ok());
         let port: Option<u16> = variable("BACKEND_PORT").or_else(|| variable("PORT"));
+        let of_home = Self::of_home(env, &home);
         if let Some(port) = port.filter(|port| *port != 0) {
-            return Ok(Self::at(local(port), env, &home));
+            let is_its = |own: &Self| own.base.ends_with(&format!(":{port}"));
+            return Ok(of_home.filter(is_its).unwrap_or_else(|| Self::at(local(port), env, &home)));
         }
         // A server that takes any free port is found by its own word or not at all.
         let guess = || {
             let base = local(port.unwrap_or(settings::DEFAULT_PORT));
             Self { base, token: None, curl: String::new(), trust: Trust::Guessed }
         };
-        Ok(Self::of_home(env, &home).unwrap_or_else(guess))
+        Ok(of_home.unwrap_or_else(guess))
     }
 
     /// The server that holds the home and has left word there where it listens. The word of one that is gone is worth
     /// nothing: its port may be anybody's by now.
     pub fn of_home(env: &Env, home: &Path) -> Option<Self> {
-        let port = std::fs::read_to_string(home.join("port")).ok()?.trim().parse().ok()?;
-        home::is_held(home).then(|| Self::at(local(port), env, home))
+        let base = home::address(home)?;
+        home::is_held(home).then(|| Self::at(base, env, home))
     }
 
     fn at(base: String, env: &Env, home: &Path) -> Self {

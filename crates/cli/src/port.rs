@@ -8,6 +8,7 @@ use anyhow::{Context, Result, bail};
 use forge_os::private::{Others, take_private};
 use tokio::net::TcpListener;
 
+use crate::home;
 use crate::note::Note;
 
 /// Listens, or explains who does so already and how to choose another port.
@@ -67,8 +68,9 @@ pub fn owner_of(port: u16) -> Option<(u32, String)> {
 
 /// Tells other programs where this server listens for as long as it does: in its home and where programs of this machine
 /// have always looked. Everybody can make the folder there, so nothing is written to one of somebody else.
-pub fn leave_word(home: &Path, port: u16) -> Vec<Note> {
-    let mut notes = Vec::new();
+pub fn leave_word(home: &Path, port: u16, url: String) -> Vec<Note> {
+    // On another address of this machine the port may be somebody else's, who would like to have the token.
+    let mut notes = vec![Note::leave(home.join(home::ADDRESS_FILE), url)];
     let shared = std::env::temp_dir().join("automagik-forge");
     match take_private(&shared, Others::Read) {
         Ok(_) => notes.push(Note::leave(shared.join("automagik-forge.port"), port.to_string())),

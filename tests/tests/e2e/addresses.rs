@@ -135,6 +135,27 @@ async fn the_token_goes_to_a_server_that_the_user_or_the_home_names() {
 }
 
 #[tokio::test]
+async fn the_token_does_not_go_to_the_servers_port_on_another_address() {
+    let forge = TestForge::with(&["--require-token", "--host", "127.0.0.2"], &[]).await;
+    let port = forge.base().rsplit_once(':').unwrap().1.to_owned();
+    let stranger = Stranger(TcpListener::bind(format!("127.0.0.1:{port}")).unwrap());
+    for named in ["0", &port] {
+        let mut command = list(&forge);
+        command.env("PORT", named);
+        let found = output(command).await;
+        assert!(found.status.success(), "{}", words(&found));
+    }
+    assert!(!stranger.was_asked());
+}
+
+#[tokio::test]
+async fn a_login_link_names_the_address_and_not_a_name_that_has_another_one_too() {
+    let forge = TestForge::with(&["--host", "0.0.0.0"], &[]).await;
+    let link = std::fs::read_to_string(forge.home().join("login")).unwrap();
+    assert!(link.starts_with(&format!("{}/login?code=", forge.base())), "{link}");
+}
+
+#[tokio::test]
 async fn agents_have_the_servers_address_and_none_of_its_secrets() {
     let hosts = serde_json::json!({"hosts": {"git.example": {"kind": "gitea", "token_env": "MY_HOST"}}});
     let secrets = [

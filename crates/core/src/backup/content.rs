@@ -11,8 +11,18 @@ use super::{DATABASE, folder_of, real};
 use crate::Config;
 
 /// What belongs to a process, to this machine or to nobody but the owner: these stay where they are, in a restore too.
-const STAYS: &[&str] =
-    &["lock", "pid", "port", "token", "login", "server.log", "tui.log", "backups", super::restore::PLAN];
+const STAYS: &[&str] = &[
+    "lock",
+    "pid",
+    "port",
+    "address",
+    "token",
+    "login",
+    "server.log",
+    "tui.log",
+    "backups",
+    super::restore::PLAN,
+];
 const STAYS_PREFIX: &[&str] = &["before-restore-", super::restore::STAGING, "import-"];
 /// What SQLite keeps beside a database.
 pub(super) const BESIDE: [&str; 3] = ["-wal", "-shm", "-journal"];
