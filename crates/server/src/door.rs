@@ -15,12 +15,15 @@ mod sessions;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Instant, SystemTime};
 
+use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Redirect, Response};
+use futures_util::StreamExt;
 use serde_json::json;
 use subtle::ConstantTimeEq;
+use tokio_util::sync::CancellationToken;
 
 use crate::envelope::{Answer, Fault, ok};
 use crate::extract::Params;
@@ -57,6 +60,10 @@ pub(crate) struct Guard {
     sessions: Mutex<Sessions>,
     guesses: Guesses,
 }
+
+/// Beside a request that came in with a session: cancelled when that ends.
+#[derive(Clone)]
+pub(crate) struct SessionEnd(pub CancellationToken);
 
 /// What the `Origin` header says about the caller.
 enum Caller {
@@ -160,6 +167,19 @@ impl Guard {
         pairs.filter(|(name, _)| *name == self.cookie).map(|(_, value)| value).take(MOST_COOKIES)
     }
 
+    /// Has a request answered that was let in. A stream that a session opened would go on telling after its end.
+    async fn pass(&self, mut request: Request, next: Next) -> Response {
+        let end = self.session_cookies(request.headers()).find_map(|cookie| self.sessions().end_of(cookie));
+        let Some(end) = end else { return next.run(request).await };
+        request.extensions_mut().insert(SessionEnd(end.clone()));
+        let response = next.run(request).await;
+        match response.headers().get(header::CONTENT_TYPE).is_some_and(|kind| kind == "text/event-stream") {
+            true => response
+                .map(|body| Body::from_stream(body.into_data_stream().take_until(end.cancelled_owned()))),
+            false => response,
+        }
+    }
+
     fn set_cookie(&self, value: &str, life: &str) -> (HeaderName, String) {
         (header::SET_COOKIE, format!("{}={value}; Path=/; HttpOnly; SameSite=Strict{life}", self.cookie))
     }
@@ -182,7 +202,7 @@ pub(crate) async fn guard(State(app): State<App>, peer: Peer, request: Request, 
     let Caller::Friend(origin) = caller else {
         check_site(&request)?;
         return match admit() {
-            Ok(()) => Ok(next.run(request).await),
+            Ok(()) => Ok(guard.pass(request, next).await),
             Err(fault) if fault.status != StatusCode::TOO_MANY_REQUESTS && page::is_asked_for(&request) => {
                 Ok(page::locked())
             }
@@ -193,7 +213,7 @@ pub(crate) async fn guard(State(app): State<App>, peer: Peer, request: Request, 
     let mut response = match request.method() {
         &Method::OPTIONS => StatusCode::NO_CONTENT.into_response(),
         _ => match admit() {
-            Ok(()) => next.run(request).await,
+            Ok(()) => guard.pass(request, next).await,
             Err(fault) => fault.into_response(),
         },
     };
