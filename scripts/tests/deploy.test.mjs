@@ -42,7 +42,7 @@ test('the health check passes on a server that is set up like that of the contai
   env.FORGE_WORKTREE_DIR = path.join(folder, 'worktrees');
   const command = JSON.parse(/ CMD (\[.*\])$/.exec(every('HEALTHCHECK')[0])[1]);
   const server = start(t, path.join(ROOT, 'target', 'debug', 'forge'), JSON.parse(every('CMD')[0]), { cwd: folder, env });
-  const port = await until('the server', () => / listens on http:\/\/localhost:(\d+)/.exec(server.stdout)?.[1]);
+  const port = await until('the server', () => / listens on http:\/\/127\.0\.0\.1:(\d+)/.exec(server.stdout)?.[1]);
 
   const isHealthy = async () => (await run(t, command[0], command.slice(1), { env: { ...env, PORT: port } })).code === 0;
   await until('the server to be healthy', isHealthy);

@@ -12,7 +12,7 @@ use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::tungstenite::{self, http::header};
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
 
-use crate::home::{self, URL_FILE};
+use crate::home;
 use crate::settings::{self, Env};
 use crate::transcript::clean;
 
@@ -134,24 +134,24 @@ impl Whereabouts {
         }
         let variable = |key: &str| env.get(key).and_then(|text| text.parse().ok());
         let port: Option<u16> = variable("BACKEND_PORT").or_else(|| variable("PORT"));
+        let of_home = Self::of_home(env, &home);
         if let Some(port) = port.filter(|port| *port != 0) {
-            return Ok(Self::at(local(port), env, &home));
+            let is_its = |own: &Self| own.base.ends_with(&format!(":{port}"));
+            return Ok(of_home.filter(is_its).unwrap_or_else(|| Self::at(local(port), env, &home)));
         }
         // A server that takes any free port is found by its own word or not at all.
         let guess = || {
             let base = local(port.unwrap_or(settings::DEFAULT_PORT));
             Self { base, token: None, curl: String::new(), trust: Trust::Guessed }
         };
-        Ok(Self::of_home(env, &home).unwrap_or_else(guess))
+        Ok(of_home.unwrap_or_else(guess))
     }
 
     /// The server that holds the home and has left word there where it listens. The word of one that is gone is worth
     /// nothing: its port may be anybody's by now.
     pub fn of_home(env: &Env, home: &Path) -> Option<Self> {
-        let word = |name: &str| Some(std::fs::read_to_string(home.join(name)).ok()?.trim().to_owned());
-        // A server of an earlier version, which an upgrade left running, told only its port.
-        let url = word(URL_FILE).or_else(|| Some(local(word("port")?.parse().ok()?)))?;
-        home::is_held(home).then(|| Self::at(url, env, home))
+        let base = home::address(home)?;
+        home::is_held(home).then(|| Self::at(base, env, home))
     }
 
     fn at(base: String, env: &Env, home: &Path) -> Self {

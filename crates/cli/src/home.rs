@@ -11,10 +11,10 @@ use anyhow::{Context, Result, bail};
 use forge_os::private::{Others, take_private};
 use rustix::fs::{FlockOperation, flock};
 
+/// The file with the address at which programs of this machine reach the server.
+pub const ADDRESS_FILE: &str = "address";
 /// The file with the link that opens the board once.
 pub const LOGIN_FILE: &str = "login";
-/// The file with the address at which programs of this machine reach the server.
-pub const URL_FILE: &str = "url";
 const LOCK_WAIT: Duration = Duration::from_millis(1000);
 const LOCK_PAUSE: Duration = Duration::from_millis(20);
 
@@ -59,23 +59,25 @@ async fn lock(home: &Path) -> Result<File> {
     match taken {
         Ok(()) => {
             // The word of a server that was killed.
-            for note in ["port", URL_FILE, "pid", LOGIN_FILE] {
+            for note in ["port", "pid", ADDRESS_FILE, LOGIN_FILE] {
                 let _ = std::fs::remove_file(home.join(note));
             }
             Ok(file)
         }
         Err(_) => {
-            let url = std::fs::read_to_string(home.join(URL_FILE)).unwrap_or_default();
-            let place = match url.trim() {
-                "" => String::new(),
-                url => format!(" at {url}"),
-            };
+            let place = address(home).map(|address| format!(" at {address}")).unwrap_or_default();
             bail!(
                 "another Forge{place} is using {}. Stop it first, or give this one a home of its own with FORGE_HOME",
                 home.display()
             )
         }
     }
+}
+
+/// Where the server that holds the home says that it is reached.
+pub fn address(home: &Path) -> Option<String> {
+    let told = std::fs::read_to_string(home.join(ADDRESS_FILE)).ok()?;
+    Some(told.trim().to_owned()).filter(|address| !address.is_empty())
 }
 
 /// Whether some process holds the home.

@@ -1,6 +1,6 @@
 //! Binding the port, saying who has it when it is taken, and leaving word where we listen.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 use forge_os::private::{Others, take_private};
 use tokio::net::TcpListener;
 
-use crate::home::URL_FILE;
+use crate::home;
 use crate::note::Note;
 
 /// Listens, or explains who does so already and how to choose another port.
@@ -33,16 +33,6 @@ pub async fn bind(host: IpAddr, port: u16) -> Result<TcpListener> {
         "port {port} is taken by {who}. Choose another with --port <n> (0 = any free one), or the \
          variables BACKEND_PORT or PORT"
     )
-}
-
-/// Where programs of this machine reach the server.
-pub fn backend_url(address: SocketAddr) -> String {
-    let ip = match address.ip() {
-        ip if !ip.is_unspecified() => ip,
-        IpAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
-        IpAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
-    };
-    format!("http://{}", SocketAddr::new(ip, address.port()))
 }
 
 pub async fn is_forge(port: u16) -> bool {
@@ -78,8 +68,9 @@ pub fn owner_of(port: u16) -> Option<(u32, String)> {
 
 /// Tells other programs where this server listens for as long as it does: in its home and where programs of this machine
 /// have always looked. Everybody can make the folder there, so nothing is written to one of somebody else.
-pub fn leave_word(home: &Path, address: SocketAddr) -> Vec<Note> {
-    let (mut notes, port) = (Vec::new(), address.port());
+pub fn leave_word(home: &Path, port: u16, url: String) -> Vec<Note> {
+    // On another address of this machine the port may be somebody else's, who would like to have the token.
+    let mut notes = vec![Note::leave(home.join(home::ADDRESS_FILE), url)];
     let shared = std::env::temp_dir().join("automagik-forge");
     match take_private(&shared, Others::Read) {
         Ok(_) => notes.push(Note::leave(shared.join("automagik-forge.port"), port.to_string())),
@@ -87,7 +78,6 @@ pub fn leave_word(home: &Path, address: SocketAddr) -> Vec<Note> {
             tracing::warn!(%untrusted, "no port file is written there; programs that look for one do not find this server");
         }
     }
-    notes.push(Note::leave(home.join(URL_FILE), backend_url(address)));
     // The last: who waits for a start waits for this one.
     notes.push(Note::leave(home.join("port"), port.to_string()));
     notes

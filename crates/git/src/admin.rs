@@ -8,6 +8,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use crate::scratch::Scratch;
+use crate::tree::read_text;
 use crate::{GitError, Repo, platform};
 
 /// As git names the directory itself.
@@ -15,11 +16,7 @@ const WORKTREES: &str = "worktrees";
 
 /// The directory that the `.git` file of `worktree` points at; `None` for a main checkout or no checkout.
 pub(crate) fn private_dir(worktree: &Path) -> Option<PathBuf> {
-    let pointer = worktree.join(".git");
-    if !std::fs::symlink_metadata(&pointer).ok()?.is_file() {
-        return None;
-    }
-    let text = std::fs::read_to_string(&pointer).ok()?;
+    let text = read_text(&worktree.join(".git")).ok()?;
     let target = text.strip_prefix("gitdir:")?.trim();
     let dir = worktree.join(target);
     dir.join("commondir").is_file().then_some(dir)
@@ -27,7 +24,7 @@ pub(crate) fn private_dir(worktree: &Path) -> Option<PathBuf> {
 
 /// The worktree that a private directory says it belongs to.
 pub(crate) fn worktree_of(git_dir: &Path) -> Option<PathBuf> {
-    let text = std::fs::read_to_string(git_dir.join("gitdir")).ok()?;
+    let text = read_text(&git_dir.join("gitdir")).ok()?;
     let pointer = git_dir.join(text.trim_end_matches('\n'));
     let parent = pointer.parent()?;
     Some(std::fs::canonicalize(parent).unwrap_or_else(|_| parent.to_owned()))
@@ -50,8 +47,8 @@ fn point_back(git_dir: &Path, worktree: &Path) -> Result<(), GitError> {
     back.extend_from_slice(git_dir.as_os_str().as_encoded_bytes());
     back.push(b'\n');
     let pointer = worktree.join(".git");
-    match std::fs::read(&pointer) {
-        Ok(bytes) if bytes == back => Ok(()),
+    match read_text(&pointer) {
+        Ok(text) if text.as_bytes() == back => Ok(()),
         _ => write_whole(&pointer, &back),
     }
 }

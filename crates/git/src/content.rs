@@ -4,7 +4,6 @@
 //! Invariant: what is in memory at a time is the batch that the caller asked for, and no file of it is larger than the
 //! caller allows; binary and larger files are told without content.
 
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use forge_types::{Diff, DiffChange, is_lock_file};
@@ -27,7 +26,8 @@ pub struct ContentReader {
 
 /// Where the content of one side lies.
 enum Source {
-    File(PathBuf),
+    /// In the worktree.
+    File(String),
     Object(String),
     Nowhere,
 }
@@ -80,9 +80,9 @@ impl ContentReader {
 
     /// Where the sides of a file lie, the old one first.
     fn sources(&self, file: &FileDiff) -> impl Iterator<Item = Source> {
-        let path = self.worktree.join(file.key());
+        let key = file.key().to_owned();
         [&file.old, &file.new].into_iter().flatten().map(move |blob| match (blob.modified, &blob.oid) {
-            (Some(_), _) => Source::File(path.clone()),
+            (Some(_), _) => Source::File(key.clone()),
             (None, Some(oid)) => Source::Object(oid.clone()),
             (None, None) => Source::Nowhere,
         })
@@ -91,14 +91,14 @@ impl ContentReader {
     /// The contents in the order of `sources`; `None` for what is gone or too large. What can be read from a file is; git is
     /// asked for the rest.
     async fn read(&mut self, sources: Vec<Source>, max_bytes: u64) -> Result<Vec<Option<Vec<u8>>>, GitError> {
-        let objects = self.repo.common_dir().join("objects");
+        let (objects, worktree) = (self.repo.common_dir().join("objects"), self.worktree.clone());
         let (mut found, packed) = blocking(move || {
             let mut packed = Vec::new();
             let mut found = Vec::with_capacity(sources.len());
             for (at, source) in sources.into_iter().enumerate() {
                 found.push(match source {
                     Source::Nowhere => None,
-                    Source::File(path) => read_bounded(&path, max_bytes),
+                    Source::File(key) => read_bounded(&worktree, Path::new(&key), max_bytes),
                     Source::Object(oid) => match loose::read(&objects, &oid, max_bytes) {
                         Some(Loose::Contents(bytes)) => Some(bytes),
                         Some(Loose::TooLarge) => None,
@@ -195,16 +195,11 @@ fn has_crlf(bytes: &[u8]) -> bool {
     bytes.windows(2).any(|pair| pair == b"\r\n")
 }
 
-/// The file's bytes, or a link's target; `None` when it is gone or too large.
-fn read_bounded(path: &Path, max_bytes: u64) -> Option<Vec<u8>> {
-    let meta = std::fs::symlink_metadata(path).ok()?;
-    if meta.is_symlink() {
-        return Some(std::fs::read_link(path).ok()?.into_os_string().into_encoded_bytes());
+/// The file's bytes, or a link's target; `None` when it is gone, too large or no file of the worktree any more: an agent
+/// may be at work there.
+fn read_bounded(worktree: &Path, file: &Path, max_bytes: u64) -> Option<Vec<u8>> {
+    match std::fs::read_link(worktree.join(file)) {
+        Ok(target) => Some(target.into_os_string().into_encoded_bytes()),
+        Err(_) => forge_os::file::read(worktree, file, max_bytes).ok(),
     }
-    if !meta.is_file() {
-        return None;
-    }
-    let mut bytes = Vec::new();
-    std::fs::File::open(path).ok()?.take(max_bytes + 1).read_to_end(&mut bytes).ok()?;
-    (bytes.len() as u64 <= max_bytes).then_some(bytes)
 }

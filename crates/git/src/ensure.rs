@@ -8,6 +8,7 @@ use std::path::Path;
 use crate::claim::{config_key, record, update_submodules};
 use crate::command::Git;
 use crate::spare::{self, Attach, AttachFailure};
+use crate::tree::read_text;
 use crate::{GitError, Kept, Mark, MarkedTask, Owner, Repo, WorktreeBase, admin, mark, retire};
 
 /// Makes sure that the owner's worktree exists at `path`; a missing one is checked out again from its branch and marked
@@ -94,7 +95,7 @@ async fn refill(
 /// The worktree that has the ref checked out, if any.
 fn checked_out_at(repo: &Repo, full_ref: &str) -> Option<std::path::PathBuf> {
     let head = format!("ref: {full_ref}");
-    let is_on = |dir: &Path| std::fs::read_to_string(dir.join("HEAD")).is_ok_and(|text| text.trim() == head);
+    let is_on = |dir: &Path| read_text(&dir.join("HEAD")).is_ok_and(|text| text.trim() == head);
     if is_on(repo.common_dir()) {
         return Some(repo.path().to_owned());
     }
@@ -136,7 +137,7 @@ async fn branch_is_claims(repo: &Repo, owner: Owner, path: &Path, branch: &str) 
     let id = Git::read(repo.main()).args(["config", "--get", &config_key(branch)]).answer().await?;
     let id = String::from_utf8_lossy(&id.stdout).trim().to_owned();
     // Branch and HEAD are set in one step, so this HEAD proves that the claim made the branch.
-    let head = admin::private_dir(path).and_then(|dir| std::fs::read_to_string(dir.join("HEAD")).ok());
+    let head = admin::private_dir(path).and_then(|dir| read_text(&dir.join("HEAD")).ok());
     let is_on_it = head.is_some_and(|head| head.trim() == format!("ref: refs/heads/{branch}"));
     Ok(id == owner.to_string() || (id.is_empty() && is_on_it))
 }

@@ -43,7 +43,9 @@ pub async fn rebase(
     };
     let args =
         ["rebase", "-q", "--merge", "--no-stat", "--no-gpg-sign", "--onto", &new.commit, &fork, branch];
-    let answer = quiet(repo, &tree).await?.args(args).answer_patiently().await;
+    repo.refuse_any_trap()?;
+    let rebase = alone(repo, quiet(repo, &tree).await?, &[&format!("{fork}..{tip}")]).await?;
+    let answer = rebase.args(args).answer_patiently().await;
     match conclude(repo, &tree, answer.as_ref().is_ok_and(|answer| answer.code == 0)).await? {
         Some(rebased) => Ok(rebased),
         None => {
@@ -84,6 +86,20 @@ pub(crate) async fn quiet(repo: &Repo, tree: &Tree) -> Result<Git, GitError> {
     let git = git.option("commit.gpgSign=false").option("rebase.updateRefs=false");
     let git = git.option("rebase.autoStash=false").option("rebase.autoSquash=false");
     Ok(git.option("rebase.rebaseMerges=false").option("rebase.missingCommitsCheck=ignore"))
+}
+
+/// A merge looks into nested repositories, and one that says it lacks commits has git fetch them with a program of its
+/// choice. So nothing is fetched; but in a partial clone, while no commit of `range` changes what is nested.
+pub(crate) async fn alone(repo: &Repo, git: Git, range: &[&str]) -> Result<Git, GitError> {
+    if repo.is_configured("promisor") || repo.is_configured("partialclone") {
+        let changes = ["log", "--format=", "--raw", "--no-renames", "--no-abbrev", "--no-merges"];
+        let changes = Git::read(repo.main()).args(changes).args(range).args(["--"]).text().await?;
+        let is_nested = |line: &str| line.split_whitespace().take(2).any(|mode| mode.ends_with("160000"));
+        if !changes.lines().any(is_nested) {
+            return Ok(git);
+        }
+    }
+    Ok(git.env("GIT_NO_LAZY_FETCH", "1"))
 }
 
 /// What came of a rebase; `None` when it stopped without a conflict.

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use crate::command::Git;
 use crate::commit::{add_all, is_staged};
 use crate::history::is_object_id;
-use crate::rebase::{Rebased, conclude, quiet};
+use crate::rebase::{Rebased, alone, conclude, quiet};
 use crate::scratch::Scratch;
 use crate::status::WorktreeStatus;
 use crate::tree::{Tree, read_text};
@@ -87,10 +87,13 @@ pub(crate) async fn carry_on(
     let scratch = Scratch::new(repo)?;
     let steps: String = stopped.rest.iter().map(|id| format!("pick {id}\n")).collect();
     let (steps, _) = scratch.write("steps", if steps.is_empty() { b"noop\n" } else { steps.as_bytes() })?;
-    let aside = Aside::put(tree.git_dir())?;
+    repo.refuse_any_trap()?;
+    let rest: Vec<&str> = ["--no-walk"].into_iter().chain(ids).collect();
+    let rebase = alone(repo, quiet(repo, tree).await?, &rest).await?;
     let args = ["rebase", "-q", "-i", "--empty=drop", "--no-stat", "--no-gpg-sign", "--onto"];
-    let rebase = quiet(repo, tree).await?.args(args).args([&onto, &tip, branch]);
+    let rebase = rebase.args(args).args([&onto, &tip, branch]);
     let rebase = rebase.env("GIT_SEQUENCE_EDITOR", r#"cp "$REBASE_STEPS""#).env("REBASE_STEPS", steps);
+    let aside = Aside::put(tree.git_dir())?;
     let answer = rebase.answer_patiently().await;
     aside.settle(answer.as_ref().is_ok_and(|answer| answer.code == 0))?;
     let answer = answer?;
@@ -139,7 +142,7 @@ pub(crate) fn is_aside(git_dir: &Path) -> bool {
 }
 
 fn is_attached(git_dir: &Path) -> bool {
-    std::fs::read_to_string(git_dir.join("HEAD")).is_ok_and(|head| head.starts_with("ref:"))
+    read_text(&git_dir.join("HEAD")).is_ok_and(|head| head.starts_with("ref:"))
 }
 
 /// Puts the worktree back on its branch and takes the state of the rebase away. What git had stashed for it is kept as

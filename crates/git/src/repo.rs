@@ -12,7 +12,7 @@ use tokio::sync::{Mutex as AsyncMutex, MutexGuard, Semaphore, SemaphorePermit};
 
 use crate::branch::Resolver;
 use crate::command::Git;
-use crate::tree::Tree;
+use crate::tree::{Tree, read_text};
 use crate::{GitError, admin, is_object_id};
 
 /// Checkouts at once in one repository: they are bound by disk and processor, not by waiting.
@@ -149,7 +149,7 @@ impl Repo {
     pub async fn head_of(&self, worktree: &Path) -> Result<String, GitError> {
         let is_main = std::fs::canonicalize(worktree).is_ok_and(|real| real == self.path());
         let git_dir = if is_main { self.common_dir().to_owned() } else { self.entry(worktree)? };
-        let head = tokio::fs::read_to_string(git_dir.join("HEAD")).await.unwrap_or_default();
+        let head = read_text(&git_dir.join("HEAD")).unwrap_or_default();
         let head = head.trim();
         // A branch or a commit is known without a process; whatever else HEAD may say, git knows how to read it.
         if let Some(name) = head.strip_prefix("ref: ").or_else(|| is_object_id(head).then_some(head))

@@ -8,7 +8,7 @@ use std::path::Path;
 use forge_types::ConflictOp;
 
 use crate::command::Git;
-use crate::tree::Tree;
+use crate::tree::{Tree, read_text};
 use crate::{GitError, Repo, replay};
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -61,7 +61,7 @@ pub(crate) fn operation_in(dir: &Path) -> Option<ConflictOp> {
 
 /// The branch that a rebase stopped in this git directory will move when it ends.
 pub(crate) fn rebased_branch(git_dir: &Path) -> Option<String> {
-    let name = |dir: &str| std::fs::read_to_string(git_dir.join(dir).join("head-name")).ok();
+    let name = |dir: &str| read_text(&git_dir.join(dir).join("head-name")).ok();
     let name = name("rebase-merge").or_else(|| name("rebase-apply"))?;
     name.trim().strip_prefix("refs/heads/").map(str::to_owned)
 }

@@ -9,13 +9,17 @@
 use std::ffi::OsStr;
 use std::fs::{DirEntry, File};
 use std::io::Read;
-use std::os::unix::fs::FileTypeExt;
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use crate::{GitError, Repo};
+use rustix::fs::OFlags;
+
+use crate::{GitError, Repo, admin};
 
 /// More than any pointer or any harmless configuration has.
 const TEXT_MAX_BYTES: u64 = 64 << 10;
+/// More than anything in a private git directory has that git reads as a whole.
+const STATE_MAX_BYTES: u64 = 64 << 20;
 
 /// The keys that a worktree may configure for itself: none of them names a program, a file or another repository.
 const HARMLESS: &[&str] = &[
@@ -139,8 +143,7 @@ impl Repo {
         if std::fs::symlink_metadata(&file).is_err() {
             return Ok(());
         }
-        let config = std::fs::read_to_string(self.common_dir().join("config")).unwrap_or_default();
-        if !config.to_ascii_lowercase().contains("worktreeconfig") {
+        if !self.is_configured("worktreeconfig") {
             return Ok(());
         }
         match strange_setting(&read_text(&file)?) {
@@ -148,28 +151,62 @@ impl Repo {
             Some(line) => Err(format!("{} has '{line}'; allowed: {}", file.display(), HARMLESS.join(", "))),
         }
     }
+
+    /// Whether the repository's configuration has this word, in small letters. One that cannot be read may have any.
+    pub(crate) fn is_configured(&self, word: &str) -> bool {
+        let config = std::fs::read(self.common_dir().join("config"));
+        config.map_or(true, |text| String::from_utf8_lossy(&text).to_ascii_lowercase().contains(word))
+    }
+
+    /// For a git that looks into every worktree of the repository.
+    pub(crate) fn refuse_any_trap(&self) -> Result<(), GitError> {
+        admin::all(self).into_iter().try_for_each(|git_dir| {
+            refuse_traps(&git_dir).map_err(|reason| {
+                let path = admin::worktree_of(&git_dir).unwrap_or(git_dir);
+                GitError::Replaced { path, reason }
+            })
+        })
+    }
 }
 
 /// Git follows a link where it writes a message or a reflog, and so would write into a file of somebody else; at a pipe it
-/// would wait.
+/// would wait, and a file without an end it would read until there is no memory left.
 fn refuse_traps(git_dir: &Path) -> Result<(), String> {
-    let is_trap = |entry: &DirEntry| entry.file_type().is_ok_and(|kind| kind.is_symlink() || kind.is_fifo());
-    let trap = |dir: &Path| std::fs::read_dir(dir).ok()?.flatten().find(is_trap);
-    match trap(git_dir).or_else(|| trap(&git_dir.join("logs"))) {
-        Some(entry) => Err(format!("{} is a symbolic link or a pipe", entry.path().display())),
+    let entries = |dir: &Path| std::fs::read_dir(dir).into_iter().flatten().flatten();
+    let is_open_dir = |entry: &DirEntry| entry.file_type().is_ok_and(|kind| kind.is_dir());
+    // Whole repositories, which Forge's git does not enter.
+    let own = |entry: &DirEntry| entry.file_name() != "modules";
+    let below = entries(git_dir).filter(|entry| is_open_dir(entry) && own(entry));
+    match entries(git_dir).chain(below.flat_map(|dir| entries(&dir.path()))).find(is_trap) {
+        Some(entry) => Err(format!(
+            "{} is a symbolic link, a pipe, a device or a file of more than {STATE_MAX_BYTES} bytes",
+            entry.path().display()
+        )),
         None => Ok(()),
     }
 }
 
-/// A regular file, whole, if it is a small one.
+fn is_trap(entry: &DirEntry) -> bool {
+    let is_index = || entry.file_name().to_string_lossy().contains("index");
+    // What is gone by now is none.
+    entry.metadata().is_ok_and(|found| match found.is_file() {
+        true => found.len() > STATE_MAX_BYTES && !is_index(),
+        // A socket is how the user's git talks to its monitor of files.
+        false => !found.is_dir() && !found.file_type().is_socket(),
+    })
+}
+
+/// A regular file, whole, if it is a small one. Waits for nobody, whatever is put in its place meanwhile.
 pub(crate) fn read_text(file: &Path) -> Result<String, String> {
     let told = |error: std::io::Error| format!("{}: {error}", file.display());
-    let kind = std::fs::symlink_metadata(file).map_err(told)?;
-    if !kind.is_file() {
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    let open = File::options().read(true).custom_flags(flags.bits().cast_signed()).open(file);
+    let open = open.map_err(told)?;
+    if !open.metadata().map_err(told)?.is_file() {
         return Err(format!("{} is not a regular file", file.display()));
     }
     let mut text = String::new();
-    let read = File::open(file).and_then(|file| file.take(TEXT_MAX_BYTES + 1).read_to_string(&mut text));
+    let read = open.take(TEXT_MAX_BYTES + 1).read_to_string(&mut text);
     match read.map_err(told)? as u64 > TEXT_MAX_BYTES {
         true => Err(format!("{} has more than {TEXT_MAX_BYTES} bytes", file.display())),
         false => Ok(text),

@@ -15,12 +15,15 @@ mod sessions;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Instant, SystemTime};
 
+use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Redirect, Response};
+use futures_util::StreamExt;
 use serde_json::json;
 use subtle::ConstantTimeEq;
+use tokio_util::sync::CancellationToken;
 
 use crate::envelope::{Answer, Fault, ok};
 use crate::extract::Params;
@@ -36,6 +39,8 @@ const OPEN_PATHS: [&str; 4] = ["/health", "/api/health", "/login", "/plain.css"]
 const CORS_METHODS: &str = "GET, POST, PUT, DELETE";
 const CORS_HEADERS: &str =
     "authorization, content-type, last-event-id, mcp-protocol-version, mcp-method, mcp-name";
+/// As many as are looked at in one request.
+const MOST_COOKIES: usize = 4;
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 const FETCH_MODE: HeaderName = HeaderName::from_static("sec-fetch-mode");
 const FETCH_DEST: HeaderName = HeaderName::from_static("sec-fetch-dest");
@@ -55,6 +60,10 @@ pub(crate) struct Guard {
     sessions: Mutex<Sessions>,
     guesses: Guesses,
 }
+
+/// Beside a request that came in with a session: cancelled when that ends.
+#[derive(Clone)]
+pub(crate) struct SessionEnd(pub CancellationToken);
 
 /// What the `Origin` header says about the caller.
 enum Caller {
@@ -127,8 +136,8 @@ impl Guard {
     }
 
     fn has_secret(&self, peer: Peer, headers: &HeaderMap) -> Result<bool, Fault> {
-        let (bearer, cookie) = (bearer(headers), self.session_cookie(headers));
-        let shown = match (bearer, cookie) {
+        let (bearer, mut cookies) = (bearer(headers), self.session_cookies(headers).peekable());
+        let shown = match (bearer, cookies.peek().copied()) {
             (Some(_), _) => Shown::OnPurpose,
             (None, Some(cookie)) => Shown::Cookie(cookie),
             (None, None) => return Ok(false),
@@ -136,7 +145,7 @@ impl Guard {
         self.judge(peer, shown, || {
             let has_token =
                 bearer.zip(self.token.as_deref()).is_some_and(|(given, token)| equal(given, token));
-            has_token || cookie.is_some_and(|cookie| self.sessions().use_one(cookie, SystemTime::now()))
+            has_token || cookies.any(|cookie| self.sessions().use_one(cookie, SystemTime::now()))
         })
     }
 
@@ -151,10 +160,24 @@ impl Guard {
         }
     }
 
-    fn session_cookie<'a>(&self, headers: &'a HeaderMap) -> Option<&'a str> {
+    /// A page of another port of this host can put a cookie of the same name before ours.
+    fn session_cookies<'a>(&self, headers: &'a HeaderMap) -> impl Iterator<Item = &'a str> {
         let lines = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
-        let mut pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
-        pairs.find(|(name, _)| *name == self.cookie).map(|(_, value)| value)
+        let pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
+        pairs.filter(|(name, _)| *name == self.cookie).map(|(_, value)| value).take(MOST_COOKIES)
+    }
+
+    /// Has a request answered that was let in. A stream that a session opened would go on telling after its end.
+    async fn pass(&self, mut request: Request, next: Next) -> Response {
+        let end = self.session_cookies(request.headers()).find_map(|cookie| self.sessions().end_of(cookie));
+        let Some(end) = end else { return next.run(request).await };
+        request.extensions_mut().insert(SessionEnd(end.clone()));
+        let response = next.run(request).await;
+        match response.headers().get(header::CONTENT_TYPE).is_some_and(|kind| kind == "text/event-stream") {
+            true => response
+                .map(|body| Body::from_stream(body.into_data_stream().take_until(end.cancelled_owned()))),
+            false => response,
+        }
     }
 
     fn set_cookie(&self, value: &str, life: &str) -> (HeaderName, String) {
@@ -179,7 +202,7 @@ pub(crate) async fn guard(State(app): State<App>, peer: Peer, request: Request, 
     let Caller::Friend(origin) = caller else {
         check_site(&request)?;
         return match admit() {
-            Ok(()) => Ok(next.run(request).await),
+            Ok(()) => Ok(guard.pass(request, next).await),
             Err(fault) if fault.status != StatusCode::TOO_MANY_REQUESTS && page::is_asked_for(&request) => {
                 Ok(page::locked())
             }
@@ -190,7 +213,7 @@ pub(crate) async fn guard(State(app): State<App>, peer: Peer, request: Request, 
     let mut response = match request.method() {
         &Method::OPTIONS => StatusCode::NO_CONTENT.into_response(),
         _ => match admit() {
-            Ok(()) => next.run(request).await,
+            Ok(()) => guard.pass(request, next).await,
             Err(fault) => fault.into_response(),
         },
     };
@@ -250,7 +273,7 @@ pub(crate) async fn make_link(State(app): State<App>) -> Response {
 
 /// `POST /logout`
 pub(crate) async fn logout(State(app): State<App>, headers: HeaderMap) -> Response {
-    if let Some(cookie) = app.guard.session_cookie(&headers) {
+    for cookie in app.guard.session_cookies(&headers) {
         app.guard.sessions().end(cookie);
     }
     ([app.guard.set_cookie("", "; Max-Age=0")], Redirect::to("/")).into_response()

@@ -77,7 +77,7 @@ async fn the_port_of_a_server_that_is_gone_is_not_asked() {
     let forge = at_rest().await;
     let stranger = Stranger::new();
     let url = format!("http://127.0.0.1:{}", stranger.port());
-    std::fs::write(forge.home().join("url"), url).unwrap();
+    std::fs::write(forge.home().join("address"), url).unwrap();
     let ended = output(list(&forge)).await;
     assert_eq!(ended.status.code(), Some(3), "{}", words(&ended));
     assert!(!stranger.was_asked());
@@ -133,6 +133,27 @@ async fn the_token_goes_to_a_server_that_the_user_or_the_home_names() {
     let forge = TestForge::with(&["--require-token"], &[]).await;
     let found = output(list(&forge)).await;
     assert!(found.status.success(), "{}", words(&found));
+}
+
+#[tokio::test]
+async fn the_token_does_not_go_to_the_servers_port_on_another_address() {
+    let forge = TestForge::with(&["--require-token", "--host", "127.0.0.2"], &[]).await;
+    let port = forge.base().rsplit_once(':').unwrap().1.to_owned();
+    let stranger = Stranger(TcpListener::bind(format!("127.0.0.1:{port}")).unwrap());
+    for named in ["0", &port] {
+        let mut command = list(&forge);
+        command.env("PORT", named);
+        let found = output(command).await;
+        assert!(found.status.success(), "{}", words(&found));
+    }
+    assert!(!stranger.was_asked());
+}
+
+#[tokio::test]
+async fn a_login_link_names_the_address_and_not_a_name_that_has_another_one_too() {
+    let forge = TestForge::with(&["--host", "0.0.0.0"], &[]).await;
+    let link = std::fs::read_to_string(forge.home().join("login")).unwrap();
+    assert!(link.starts_with(&format!("{}/login?code=", forge.base())), "{link}");
 }
 
 #[tokio::test]

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use forge_core::demo::{self, Chapter};
 use forge_core::{AgentsOnExit, Config, Forge};
+use forge_os::private::{Others, take_private};
 use forge_server::Door;
 use futures_util::StreamExt;
 use serde_json::{Value, json};
@@ -44,13 +45,15 @@ async fn show(flags: Flags) -> Result<()> {
     if dir.exists() {
         bail!("{} is there already; choose another folder with --dir, or remove it", dir.display());
     }
+    // In the temporary folder somebody else may have been faster.
+    take_private(&dir, Others::Nothing)?;
     let repo = dir.join(demo::NAME);
     demo::make_repository(&repo).await.context("cannot make the demo's repository")?;
     step(&format!("A git repository: {}", repo.display()));
 
     let listener = port::bind([127, 0, 0, 1].into(), 0).await?;
     let address = listener.local_addr()?;
-    let forge = Forge::open(config(&dir, port::backend_url(address))?).await.context("cannot start")?;
+    let forge = Forge::open(config(&dir, serve::url(address))?).await.context("cannot start")?;
     let shutdown = CancellationToken::new();
     let door = Door::local(address, serve::version(Env::load()));
     let server = tokio::spawn(forge_server::serve(listener, forge.clone(), door, shutdown.clone()));

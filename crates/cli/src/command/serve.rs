@@ -3,7 +3,7 @@
 pub mod background;
 
 use std::io::IsTerminal;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
@@ -157,9 +157,10 @@ async fn serve(flags: Flags, env: &Env) -> Result<()> {
     let token = choose_token(open_to, env, host, &home)?;
     let listener = port::bind(host, settings::port(flags.port, env)).await?;
     let address = listener.local_addr()?;
-    config.backend_url = port::backend_url(address);
+    let url = url(address);
+    config.backend_url = url.clone();
     if config.public_url.is_empty() {
-        config.public_url = url(address);
+        config.public_url = url.clone();
     }
     let forge = Forge::open(config).await.context("cannot start")?;
     let login_code = needs_token(open_to, host).then(token::random);
@@ -176,14 +177,15 @@ async fn serve(flags: Flags, env: &Env) -> Result<()> {
     // Whoever finds it may stop it, and it then takes its files along.
     let shutdown = CancellationToken::new();
     stop_on_signal(shutdown.clone())?;
-    let _port = port::leave_word(&home, address);
+    let _port = port::leave_word(&home, address.port(), url.clone());
     // Standard output may be a log, which is no place for a secret.
     let _login = login_code
         .as_ref()
-        .map(|code| Note::leave(home.join(LOGIN_FILE), format!("{}/login?code={code}\n", url(address))));
-    greet(address, &forge, token.as_ref(), login_code.as_deref());
+        .map(|code| Note::leave(home.join(LOGIN_FILE), format!("{url}/login?code={code}\n")));
+    greet(&url, &forge, token.as_ref(), login_code.as_deref());
+    tracing::info!("Forge app listening on {address}");
     if !flags.no_open && !env.has("DISABLE_BROWSER_OPEN") {
-        forge_run::open_page(&url(address));
+        forge_run::open_page(&url);
     }
     forge_server::serve(listener, forge.clone(), door, shutdown).await?;
     forge.close(if flags.stop_agents { AgentsOnExit::Stop } else { AgentsOnExit::Keep }).await;
@@ -231,17 +233,20 @@ pub fn version(env: &Env) -> String {
     env.get("FORGE_VERSION").unwrap_or_else(|| env!("CARGO_PKG_VERSION").to_owned())
 }
 
-/// The address as a person would open it.
+/// Where people and programs of this machine reach the server. Never by a name: `localhost` has two addresses, and on
+/// the one that the server does not have, somebody else may wait for a token or a login code.
 pub fn url(address: SocketAddr) -> String {
-    match address.ip().is_unspecified() {
-        true => format!("http://localhost:{}", address.port()),
-        false => format!("http://{address}"),
-    }
+    let ip = match address.ip() {
+        ip if !ip.is_unspecified() => ip,
+        IpAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
+    };
+    format!("http://{}", SocketAddr::new(ip, address.port()))
 }
 
 /// Secrets are shown to a person, and to nobody who keeps what is printed.
-fn greet(address: SocketAddr, forge: &Forge, token: Option<&Token>, login_code: Option<&str>) {
-    let (url, config) = (url(address), forge.config());
+fn greet(url: &str, forge: &Forge, token: Option<&Token>, login_code: Option<&str>) {
+    let config = forge.config();
     println!("Forge {} listens on {url}", env!("CARGO_PKG_VERSION"));
     println!("  data       {}", config.home.display());
     println!("  worktrees  {}", config.worktree_base.display());
@@ -263,7 +268,6 @@ fn greet(address: SocketAddr, forge: &Forge, token: Option<&Token>, login_code: 
         ),
         None => println!("Next: open {url}, or run `forge demo` in another terminal to see it work."),
     }
-    tracing::info!("Forge app listening on {address}");
 }
 
 fn stop_on_signal(shutdown: CancellationToken) -> Result<()> {

@@ -15,7 +15,7 @@ const STAYS: &[&str] = &[
     "lock",
     "pid",
     "port",
-    "url",
+    "address",
     "token",
     "login",
     "server.log",

@@ -153,3 +153,23 @@ async fn an_edit_in_the_very_moment_of_the_last_look_is_seen() {
     let files = diff_worktree(&f.repo, &w.path, &w.head, Counting::Count).await.unwrap();
     assert_eq!(files.len(), 1, "same size, same time, other content");
 }
+
+#[tokio::test]
+async fn what_an_agent_puts_in_the_place_of_a_file_meanwhile_is_not_read() {
+    let f = Fixture::new().await;
+    let (_, w) = f.start("diff").await;
+    write(&w.path.join("a.txt"), "changed\n");
+    write(&w.path.join("dir/b.txt"), "changed\n");
+    let files = diff_worktree(&f.repo, &w.path, &w.head, Counting::Skip).await.unwrap();
+    assert_eq!(files.len(), 2);
+    let elsewhere = f.dir.path().join("elsewhere");
+    write(&elsewhere.join("b.txt"), "secret\n");
+    std::fs::remove_dir_all(w.path.join("dir")).unwrap();
+    symlink(&elsewhere, w.path.join("dir")).unwrap();
+    std::fs::remove_file(w.path.join("a.txt")).unwrap();
+    let mode = rustix::fs::Mode::from_raw_mode(0o600);
+    rustix::fs::mkfifoat(rustix::fs::CWD, w.path.join("a.txt"), mode).unwrap();
+    for diff in ContentReader::new(&f.repo, &w.path).load(&files, 2048).await.unwrap() {
+        assert!(diff.content_omitted && diff.new_content.is_none(), "{diff:?}");
+    }
+}

@@ -528,3 +528,142 @@ async fn a_pipe_in_place_of_the_copy_of_a_mark_holds_nobody_up() {
     let found = tokio::time::timeout(Duration::from_secs(20), asked).await.expect("it waits for nobody");
     assert_eq!(found.unwrap().unwrap(), None);
 }
+
+/// Makes the file a pipe to which nobody writes.
+fn pipe(place: &Path) {
+    let _ = std::fs::remove_file(place);
+    std::fs::create_dir_all(place.parent().unwrap()).unwrap();
+    rustix::fs::mkfifoat(rustix::fs::CWD, place, rustix::fs::Mode::from_raw_mode(0o600)).unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_pipe_in_the_private_directory_holds_nobody_up() {
+    for name in ["HEAD", "gitdir", "rebase-merge/head-name", "rebase-merge/done"] {
+        let world = World::new().await;
+        let (planted, other) = (world.site().await, world.site().await);
+        write(&other.w.path.join("a.txt"), "changed");
+        commit_all(&world.f.repo, &other.w.path, "m").await.unwrap();
+        pipe(&planted.private.join(name));
+        let work = tokio::spawn(async move {
+            let Fixture { repo, base, .. } = &world.f;
+            let (path, branch) = (planted.w.path.as_path(), planted.w.branch.as_str());
+            _ = repo.head_of(path).await;
+            assert!(matches!(status(repo, path).await, Err(GitError::Replaced { .. })));
+            _ = commit_work(repo, path, branch, "m").await;
+            _ = retire(repo, base, owner(planted.id), path).await;
+            _ = whoami(path);
+            list(base).await.unwrap();
+            // Another git would wait at the pipe, so it is not begun.
+            let main = repo.resolve_branch("main").await.unwrap().unwrap();
+            let (path, branch) = (other.w.path.as_path(), other.w.branch.as_str());
+            let rebased = rebase(repo, path, branch, &main, &main).await;
+            let merged = squash_merge(repo, path, branch, "main", "m").await;
+            for refused in [rebased.unwrap_err(), merged.unwrap_err()] {
+                let GitError::Replaced { path, .. } = refused else { panic!("{refused}") };
+                assert!(path == planted.w.path || path == planted.private, "{path:?}");
+            }
+        });
+        let ended = tokio::time::timeout(Duration::from_secs(30), work).await;
+        // A thread that waits at the pipe would hold up the end of the test, too.
+        ended.unwrap_or_else(|_| std::process::exit(1)).expect(name);
+    }
+}
+
+#[tokio::test]
+async fn no_more_than_a_little_is_read_of_a_pointer() {
+    let world = World::new().await;
+    let s = world.site().await;
+    assert!(linked_worktree(&s.w.path).is_some());
+    let pointer = s.w.path.join(".git");
+    write(&pointer, read(&pointer) + &"\n".repeat(100_000));
+    assert_eq!(linked_worktree(&s.w.path), None);
+    let s = world.site().await;
+    std::fs::File::create(s.private.join("ORIG_HEAD")).unwrap().set_len(1 << 30).unwrap();
+    let refused = status(&world.f.repo, &s.w.path).await.unwrap_err();
+    assert!(matches!(refused, GitError::Replaced { .. }), "{refused}");
+}
+
+#[tokio::test]
+async fn the_configuration_of_a_worktree_is_looked_at_whatever_else_is_configured() {
+    let world = World::new().await;
+    let s = world.site().await;
+    configuration(&world, &s);
+    let config = world.f.repo.common_dir().join("config");
+    let mut text = std::fs::read(&config).unwrap();
+    text.extend_from_slice(b"[user]\n\tname = J\xf6rg\n");
+    write(&config, text);
+    let refused = status(&world.f.repo, &s.w.path).await.unwrap_err();
+    assert!(matches!(refused, GitError::Replaced { .. }), "{refused}");
+    assert!(!world.has_run());
+}
+
+/// Puts the commit `id` of a nested repository on record.
+fn link(checkout: &Path, id: &str) {
+    git(checkout, &["update-index", "--add", "--cacheinfo", &format!("160000,{id},nested")]);
+    git(checkout, &["commit", "-qm", "link"]);
+}
+
+#[tokio::test]
+async fn a_rebase_fetches_nothing_for_a_nested_repository() {
+    let world = World::new().await;
+    let Fixture { repo, dir, .. } = &world.f;
+    link(repo.path(), &"1".repeat(40));
+    let s = world.site().await;
+    link(repo.path(), &"2".repeat(40));
+    let nested = s.w.path.join("nested");
+    git(&nested, &["init", "-q"]);
+    for (key, value) in [
+        ("user.name", "evil"),
+        ("user.email", "evil"),
+        ("core.repositoryFormatVersion", "1"),
+        ("extensions.partialClone", "ev"),
+        ("remote.ev.promisor", "true"),
+        ("remote.ev.url", &*world.evil.to_string_lossy()),
+        ("remote.ev.uploadPack", &*format!("touch '{}'; git-upload-pack", world.witness.display())),
+    ] {
+        git(&nested, &["config", key, value]);
+    }
+    git(&nested, &["commit", "-q", "--allow-empty", "-m", "evil"]);
+    git(&s.w.path, &["add", "nested"]);
+    git(&s.w.path, &["commit", "-qm", "nested"]);
+    assert_ne!(try_git(&s.w.path, &["rebase", "-q", "main"]).0, 0, "no conflict");
+    assert!(world.has_run(), "a plain git does not run it, so nothing is shown");
+    git(&s.w.path, &["rebase", "--abort"]);
+    let main = repo.resolve_branch("main").await.unwrap().unwrap();
+    let rebase = async || {
+        let rebased = rebase(repo, &s.w.path, &s.w.branch, &main, &main).await.unwrap();
+        assert!(matches!(rebased, Rebased::Conflicts { .. }), "{rebased:?}");
+        assert!(!world.has_run());
+        abort(repo, &s.w.path, owner(s.id), &s.w.branch).await.unwrap();
+    };
+    rebase().await;
+    // What a partial clone fetches for itself is another matter.
+    git(dir.path(), &["clone", "-q", "--bare", "project", "remote.git"]);
+    git(repo.path(), &["remote", "add", "origin", &dir.path().join("remote.git").to_string_lossy()]);
+    git(repo.path(), &["config", "remote.origin.promisor", "true"]);
+    rebase().await;
+}
+
+#[tokio::test]
+async fn a_rebase_in_a_partial_clone_fetches_what_it_needs() {
+    let world = World::new().await;
+    let Fixture { repo, dir, .. } = &world.f;
+    git(repo.path(), &["config", "uploadpack.allowFilter", "true"]);
+    git(repo.path(), &["config", "uploadpack.allowAnySHA1InWant", "true"]);
+    let url = format!("file://{}", repo.path().display());
+    git(dir.path(), &["clone", "-q", "--filter=blob:none", &url, "partial"]);
+    let partial = Repo::open(&dir.path().join("partial")).await.unwrap();
+    git(partial.path(), &["config", "user.name", "Tester"]);
+    git(partial.path(), &["config", "user.email", "tester@example.com"]);
+    git(partial.path(), &["worktree", "add", "-q", "-b", "work", "../work"]);
+    let worktree = dir.path().join("work");
+    write(&worktree.join("a.txt"), "one\ntwo\nmine\n");
+    commit_all(&partial, &worktree, "mine").await.unwrap();
+    write(&repo.path().join("a.txt"), "theirs\none\ntwo\nthree\n");
+    git(repo.path(), &["commit", "-qam", "theirs"]);
+    git(partial.path(), &["fetch", "-q"]);
+    let theirs = partial.resolve_branch("origin/main").await.unwrap().unwrap();
+    let rebased = rebase(&partial, &worktree, "work", &theirs, &theirs).await.unwrap();
+    assert!(matches!(rebased, Rebased::Done { .. }), "{rebased:?}");
+    assert_eq!(read(&worktree.join("a.txt")), "theirs\none\ntwo\nmine\n");
+}

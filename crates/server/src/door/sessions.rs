@@ -1,10 +1,12 @@
 //! Browsers that are logged in, and the codes with which they get there.
 //!
 //! Invariant: a code opens one session, once. A session ends [`LIFETIME`] after it was last used, when its browser logs out,
-//! or when [`MOST_SESSIONS`] others are younger. All are kept in memory, so they end with the server.
+//! or when [`MOST_SESSIONS`] others are younger, and the streams that it opened end with it. All are kept in memory, so they
+//! end with the server.
 
 use std::time::{Duration, SystemTime};
 
+use tokio_util::sync::{CancellationToken, DropGuard};
 use uuid::Uuid;
 
 use super::equal;
@@ -24,6 +26,9 @@ pub(super) struct Sessions {
 struct Session {
     secret: String,
     used: SystemTime,
+    /// Cancelled when the session is no more.
+    end: CancellationToken,
+    _end: DropGuard,
 }
 
 impl Sessions {
@@ -41,8 +46,13 @@ impl Sessions {
         if self.open.len() == MOST_SESSIONS {
             self.open.remove(0);
         }
-        let secret = random();
-        self.open.push(Session { secret: secret.clone(), used: now });
+        let (secret, end) = (random(), CancellationToken::new());
+        self.open.push(Session {
+            secret: secret.clone(),
+            used: now,
+            end: end.clone(),
+            _end: end.drop_guard(),
+        });
         Some(secret)
     }
 
@@ -54,6 +64,11 @@ impl Sessions {
         session.used = now;
         self.open.push(session);
         true
+    }
+
+    /// What is cancelled when the session with this secret ends.
+    pub fn end_of(&self, secret: &str) -> Option<CancellationToken> {
+        self.open.iter().find(|session| equal(&session.secret, secret)).map(|session| session.end.clone())
     }
 
     pub fn end(&mut self, secret: &str) {

@@ -19,6 +19,7 @@ use tokio_tungstenite::tungstenite;
 use tokio_util::sync::CancellationToken;
 
 use crate::App;
+use crate::door::SessionEnd;
 use crate::envelope::Fault;
 
 const PING_EVERY: Duration = Duration::from_secs(30);
@@ -32,14 +33,19 @@ const MESSAGE_LIMIT: usize = 64 << 10;
 pub(crate) type Batch = Vec<String>;
 
 /// A request to become a WebSocket.
-pub(crate) struct Upgrade(WebSocketUpgrade);
+pub(crate) struct Upgrade {
+    upgrade: WebSocketUpgrade,
+    /// That of the session with which it came, if any.
+    end: CancellationToken,
+}
 
 impl<S: Send + Sync> FromRequestParts<S> for Upgrade {
     type Rejection = Fault;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Fault> {
         let upgrade = WebSocketUpgrade::from_request_parts(parts, state).await;
-        upgrade.map(Self).map_err(|rejection| {
+        let end = parts.extensions.get().map(|SessionEnd(end)| end.clone()).unwrap_or_default();
+        upgrade.map(|upgrade| Self { upgrade, end }).map_err(|rejection| {
             let message = format!("this path is a WebSocket: {}", rejection.body_text());
             Fault::new(rejection.status(), message)
         })
@@ -53,7 +59,8 @@ impl Upgrade {
         frames: impl Stream<Item = Result<Batch, Error>> + Send + 'static,
     ) -> Response {
         let (sockets, shutdown) = (app.sockets.clone(), app.shutdown.clone());
-        self.0
+        let frames = frames.take_until(self.end.cancelled_owned());
+        self.upgrade
             .max_message_size(MESSAGE_LIMIT)
             .on_upgrade(move |socket| sockets.track_future(drive(socket, frames, shutdown)))
     }

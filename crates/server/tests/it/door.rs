@@ -1,9 +1,17 @@
 //! Nobody comes in who should not.
 
+use std::time::Duration;
+
 use axum::body::Body;
 use axum::http::{Request, StatusCode, header};
 use forge_server::{Door, OpenTo, Peer};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio_tungstenite::connect_async;
+use tokio_tungstenite::tungstenite::client::IntoClientRequest;
+use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 
+use crate::streams::{close_code, next};
 use crate::world::{STRANGER, USER, World, assert_fault, door, read};
 
 const HOST: (&str, &str) = ("host", "localhost:8887");
@@ -150,7 +158,7 @@ async fn a_login_code_opens_one_session_once() {
     assert!(cookie.starts_with("forge_session_8887="), "{cookie}");
 
     let pair = cookie.split(';').next().unwrap();
-    let session = [host, ("cookie", &*format!("other=1; {pair}"))];
+    let session = [host, ("cookie", &*format!("other=1; forge_session_8887=of-another-port; {pair}"))];
     assert_eq!(world.send(request("GET", "/api/projects", &session)).await.status(), StatusCode::OK);
     let forged = [host, ("cookie", "forge_session_8887=")];
     assert_eq!(world.send(request("GET", "/api/projects", &forged)).await.status(), StatusCode::UNAUTHORIZED);
@@ -340,11 +348,45 @@ async fn several_browsers_log_in_and_each_logs_out_for_itself() {
         response.status().as_u16()
     };
     assert_eq!((status(&first).await, status(&second).await), (200, 200));
+    let stream = world.send(request("GET", "/api/events", &[HOST, ("cookie", &first)])).await;
+    assert_eq!(stream.status(), StatusCode::OK);
     let gone = world.send(request("POST", "/logout", &[HOST, ("cookie", &first)])).await;
     assert_eq!(gone.status(), StatusCode::SEE_OTHER);
+    let told = axum::body::to_bytes(stream.into_body(), 1 << 20);
+    tokio::time::timeout(Duration::from_secs(20), told).await.expect("the stream ends, too").unwrap();
     let cleared = gone.headers()[header::SET_COOKIE].to_str().unwrap();
     assert!(cleared.starts_with("forge_session_8887=;") && cleared.ends_with("Max-Age=0"), "{cleared}");
     assert_eq!((status(&first).await, status(&second).await), (401, 200));
+    world.close().await;
+}
+
+#[tokio::test]
+async fn a_socket_ends_with_the_session_that_opened_it() {
+    let world = World::new().await;
+    let project = world.project().await;
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let door = Door { login_code: Some("once".into()), ..locked() };
+    tokio::spawn(forge_server::serve(listener, world.forge.clone(), door, world.shutdown.clone()));
+    let talk = async |what: &str, cookie: &str| {
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        let head =
+            format!("{what} HTTP/1.1\r\nhost: localhost\r\ncookie: {cookie}\r\nconnection: close\r\n\r\n");
+        stream.write_all(head.as_bytes()).await.unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await.unwrap();
+        answer
+    };
+    let answer = talk("GET /login?code=once", "").await;
+    let cookie = answer.lines().find_map(|line| line.strip_prefix("set-cookie: ")).expect("a cookie");
+    let cookie = cookie.split(';').next().unwrap();
+    let url = format!("ws://{address}/api/tasks/stream/ws?project_id={project}");
+    let mut request = url.into_client_request().unwrap();
+    request.headers_mut().insert("cookie", cookie.parse().unwrap());
+    let mut client = connect_async(request).await.unwrap().0;
+    next(&mut client).await;
+    assert!(talk("POST /logout", cookie).await.starts_with("HTTP/1.1 303"));
+    assert_eq!(close_code(client).await, Some(CloseCode::Normal));
     world.close().await;
 }
 

@@ -38,7 +38,7 @@ impl Standalone {
         let mut config = settings::config(&flags, env, home)?;
         let listener = port::bind([127, 0, 0, 1].into(), 0).await?;
         let address = listener.local_addr()?;
-        config.backend_url = port::backend_url(address);
+        config.backend_url = serve::url(address);
         if config.public_url.is_empty() {
             config.public_url = serve::url(address);
         }
