@@ -66,7 +66,7 @@ pub async fn restore(
     let meta = read_meta(repo, &commit).await?;
     // What Forge said of the snapshot when it made it. What is in it an agent may have written.
     if meta.owner != owner {
-        return Err(GitError::stranger(path, &format!("its snapshot names {}, not {owner}", meta.owner)));
+        return Err(GitError::stranger(path, format!("its snapshot names {}, not {owner}", meta.owner)));
     }
     from_keep(repo, base, owner, &commit, &meta, &real).await?;
     ensure_branch(repo, &meta).await?;

@@ -86,10 +86,9 @@ impl Drop for Scratch {
 /// Fails when somebody else has it, or has removed it.
 fn lock(path: &Path) -> std::io::Result<File> {
     let lock = File::open(path)?;
-    match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
-        Err(Errno::WOULDBLOCK) => return Err(Errno::WOULDBLOCK.into()),
-        // Some file systems know no locks; there nobody takes it for left either.
-        Ok(()) | Err(_) => {}
+    // Some file systems know no locks; there nobody takes it for left either.
+    if let Err(Errno::WOULDBLOCK) = flock(&lock, FlockOperation::NonBlockingLockExclusive) {
+        return Err(Errno::WOULDBLOCK.into());
     }
     path.symlink_metadata().map(|_| lock)
 }
