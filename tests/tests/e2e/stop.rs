@@ -72,7 +72,9 @@ async fn a_stop_that_its_keeper_does_not_hear_is_not_called_done() {
     assert!(told.status == 409 && told.message().contains("may still be at work"), "{}", told.text);
     assert!(is_alive(agent));
     signal(keeper, Signal::CONT);
-    assert_eq!(forge.settled(&attempt).await[0]["status"], "killed");
+    let path = format!("/api/execution-processes/{run}");
+    let run = forge.until(&path, "it has ended", |run| run["completed_at"].is_string()).await;
+    assert_eq!(run["status"], "killed");
     assert!(!is_alive(agent));
 }
 
