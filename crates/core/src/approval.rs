@@ -82,7 +82,7 @@ impl Forge {
             return Err(Error::invalid("tool_name: is empty; name the tool that is to be used"));
         }
         if let Some(run) = question.run_id {
-            self.secrets_of(run)?.mask_value(&mut question.tool_input);
+            self.secrets_of(run).await?.mask_value(&mut question.tool_input);
         }
         let approval = Approval {
             id: question.id,

@@ -8,7 +8,7 @@ use forge_types::{
     RunStatus, ScriptContext, TaskStatus,
 };
 
-use forge_run::Live;
+use forge_run::{Live, TalkError};
 use tokio_util::sync::CancellationToken;
 
 use crate::chain::Attended;
@@ -48,15 +48,20 @@ impl Forge {
             self.stop_worker(&worker.id, WorkerEnd::default()).await?;
         }
         let runs = self.0.store.runs(id, Dropped::Hidden).await?;
-        let running = runs.into_iter().filter(|run| run.status == RunStatus::Running);
+        // Also those that were told before and have not ended.
+        let running = runs.into_iter().filter(|run| run.phase != RunPhase::Ended);
         // Waiting runs first, so that none of them starts when its predecessor is stopped.
         let (waiting, living): (Vec<_>, Vec<_>) = running.partition(|run| run.phase == RunPhase::Queued);
+        let mut still_running = None;
         for run in waiting.into_iter().chain(living) {
             if let Err(error) = self.end_run(&run).await {
                 tracing::warn!(run = %run.id, %error, "a run did not stop as it should");
+                if self.0.store.run(run.id).await?.is_some_and(|run| !run.phase.is_over()) {
+                    still_running.get_or_insert(error);
+                }
             }
         }
-        Ok(())
+        still_running.map_or(Ok(()), Err)
     }
 
     pub async fn stop_run(&self, id: RunId) -> Result<()> {
@@ -79,7 +84,12 @@ impl Forge {
     pub(crate) async fn end_run_because(&self, run: &Run, note: Option<&str>) -> Result<()> {
         let site = self.site(run.owner).await?;
         // What it was when the stop was recorded: its turn may have come since the caller looked.
-        let Some(phase) = self.record_stop(run.id, &site).await? else { return Ok(()) };
+        let Some(phase) = self.record_stop(run.id, &site).await? else {
+            return match self.wait_for_process(run.id).await? {
+                Some((_, _, settled)) => wait_for_end(run.id, &settled).await,
+                None => Ok(()),
+            };
+        };
         if phase == RunPhase::Parked {
             return Ok(());
         }
@@ -93,9 +103,14 @@ impl Forge {
             return Ok(());
         };
         let interrupt = conversation.and_then(|conversation| conversation.interrupt());
-        live.stop_because(interrupt.as_deref(), note).await?;
-        let late = |_| Error::conflict(format!("run {} was stopped but its end is not recorded yet", run.id));
-        tokio::time::timeout(STOP_LIMIT, settled.cancelled()).await.map_err(late)
+        live.stop_because(interrupt.as_deref(), note).await.map_err(|error| match error {
+            TalkError::Timeout { .. } => Error::conflict(format!(
+                "run {} is told to stop, but {error}; its agent may still be at work. It ends when the keeper goes on; try again",
+                run.id
+            )),
+            error => error.into(),
+        })?;
+        wait_for_end(run.id, &settled).await
     }
 
     /// The process of a run that has a row but perhaps no process yet; `None` when it ended instead.
@@ -178,4 +193,9 @@ impl Forge {
         drop(hold);
         self.go(run, &site).await
     }
+}
+
+async fn wait_for_end(id: RunId, settled: &CancellationToken) -> Result<()> {
+    let late = |_| Error::conflict(format!("run {id} is told to stop, but its end is not recorded yet"));
+    tokio::time::timeout(STOP_LIMIT, settled.cancelled()).await.map_err(late)
 }

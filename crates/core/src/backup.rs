@@ -130,7 +130,7 @@ fn take(
 
 /// Gives a complete file its name, which nobody else has. Not by a second link: file systems of USB sticks know none.
 fn publish(partial: &Path, file: &Path) -> Result<()> {
-    let renamed = forge_git::rename_new(partial, file).and_then(|()| sync_folder(folder_of(file)));
+    let renamed = forge_os::rename_new(partial, file).and_then(|()| sync_folder(folder_of(file)));
     renamed.map_err(unwritable(file))
 }
 

@@ -72,7 +72,17 @@ impl Forge {
         let not_found = failure.kind() == Kind::Invalid;
         let reason = ExitReason::NeverStarted { message, not_found };
         let exit = Exit { code: None, signal: None, reason, at_ms: Millis::now().0 };
-        self.settle(run.id, site, &exit, Outcome::default()).await?;
+        if let Err(error) = self.settle(run.id, site, &exit, Outcome::default()).await {
+            if run.phase == RunPhase::Queued {
+                // Whoever let it go is the one who tries again.
+                return Err(error);
+            }
+            tracing::error!(run = %run.id, %error, "cannot record that a run did not start; trying again");
+            let (forge, run, site) = (self.clone(), run.clone(), site.clone());
+            self.0.tasks.spawn(async move {
+                forge.settle_surely(&run, &site, &exit, Outcome::default()).await;
+            });
+        }
         Err(failure)
     }
 
@@ -128,14 +138,16 @@ impl Forge {
     }
 
     /// For the log of a run that has begun: only then its secrets are known.
-    pub(crate) fn lens(&self, run: RunId, site: &Site) -> Result<Lens> {
-        let secrets = self.secrets_of(run)?;
+    pub(crate) async fn lens(&self, run: RunId, site: &Site) -> Result<Lens> {
+        let secrets = self.secrets_of(run).await?;
         Ok(Lens { run, worktree: site.place.clone(), answer_ms: self.answer_ms(), secrets })
     }
 
-    pub(crate) fn secrets_of(&self, run: RunId) -> Result<Secrets> {
-        let unreadable = |cause| Error::internal(format!("the secrets of run {run} cannot be read"), cause);
-        Secrets::read(&self.run_dir(run)).map_err(unreadable)
+    pub(crate) async fn secrets_of(&self, run: RunId) -> Result<Secrets> {
+        let dir = self.run_dir(run);
+        let read = tokio::task::spawn_blocking(move || Secrets::read(&dir)).await;
+        let read = read.unwrap_or_else(|cause| Err(std::io::Error::other(cause)));
+        read.map_err(|cause| Error::internal(format!("the secrets of run {run} cannot be read"), cause))
     }
 
     /// Follows a living run to its end in the background.
@@ -173,7 +185,7 @@ impl Forge {
         conversation: Option<&Conversation>,
     ) -> Outcome {
         let executor = run.action.profile().map(|profile| profile.executor);
-        let lens = match self.lens(run.id, site) {
+        let lens = match self.lens(run.id, site).await {
             Ok(lens) => lens,
             Err(error) => {
                 tracing::error!(run = %run.id, %error, "the run's log is not read");

@@ -7,6 +7,7 @@
 use std::time::Duration;
 
 use forge_git::Committed;
+use forge_run::Secrets;
 use forge_store::{Dropped, Tx};
 use forge_types::{AttemptId, Millis, Run, RunId, RunOwner, RunReason, RunStatus, TaskStatus};
 
@@ -21,8 +22,19 @@ use crate::{Error, Forge, Kind, Result};
 const ROUND: Duration = Duration::from_secs(30);
 
 impl Forge {
-    /// An agent that succeeded, and any cleanup script, has its changes committed. Work with open conflicts is not.
+    /// An agent that succeeded, and any cleanup script, has its changes committed. Work with open conflicts is not. What
+    /// git and its filters complain of is told without the secrets of the run, and of the server, whose environment they have.
     pub(crate) async fn commit_work(&self, run: &Run, site: &Site) -> Result<Option<Committed>> {
+        match self.try_commit(run, site).await {
+            Ok(committed) => Ok(committed),
+            Err(error) => {
+                let own = Secrets::own().map_err(|cause| Error::internal("secrets cannot be told", cause))?;
+                Err(error.masked(&self.secrets_of(run.id).await?).masked(&own))
+            }
+        }
+    }
+
+    async fn try_commit(&self, run: &Run, site: &Site) -> Result<Option<Committed>> {
         let wanted = match run.reason {
             RunReason::CodingAgent => run.status == RunStatus::Completed,
             RunReason::CleanupScript => true,

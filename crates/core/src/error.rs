@@ -3,7 +3,10 @@
 //! A skin looks at [`Kind`] and nothing else: status, exit code and colour follow from it. The message is for the
 //! caller; the cause goes to the log.
 
+use std::borrow::Cow;
 use std::fmt;
+
+use forge_run::Secrets;
 
 /// What sort of failure it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,6 +67,14 @@ impl Error {
         cause: impl Into<Box<dyn std::error::Error + Send + Sync>>,
     ) -> Self {
         Self { kind: Kind::Internal, message: message.into(), cause: Some(cause.into()) }
+    }
+
+    /// The same without secrets. The cause says them too, so it goes where there are any.
+    pub(crate) fn masked(mut self, secrets: &Secrets) -> Self {
+        if let Cow::Owned(message) = secrets.mask_text(&self.message) {
+            (self.message, self.cause) = (message, None);
+        }
+        self
     }
 
     pub fn kind(&self) -> Kind {

@@ -116,7 +116,7 @@ pub use error::{Error, Kind, Result};
 pub use feed::EventFeed;
 pub use fleet::{
     LauncherFile, ListedWorker, WorkerDefinition, WorkerDefinitions, WorkerEnd, WorkerHealth, WorkersHealth,
-    attach_command, list_launchers,
+    attach_command, list_launchers, read_worker_log,
 };
 pub use folder::{FolderEntry, FolderListing};
 pub use follow_up::Replaced;

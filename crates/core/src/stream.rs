@@ -68,11 +68,11 @@ impl EntryTail {
     pub(crate) async fn transcript_now(mut self) -> Result<Option<String>> {
         let mut patches = Vec::new();
         while let Some(records) = self.log.now().await?.filter(|records| !records.is_empty()) {
-            let fold = self.open_fold()?;
+            let fold = self.open_fold().await?;
             records.iter().for_each(|record| fold.push(record, &mut patches));
             patches.clear();
         }
-        let fold = self.open_fold()?;
+        let fold = self.open_fold().await?;
         fold.finish(&mut patches);
         Ok(fold.outcome().transcript_tail.clone())
     }
@@ -147,7 +147,7 @@ impl EntryTail {
     pub async fn next(&mut self) -> Result<Option<Vec<EntryPatch>>> {
         loop {
             let records = self.log.next().await?;
-            match self.fold(records)? {
+            match self.fold(records).await? {
                 Some(patches) if patches.is_empty() => {}
                 other => return Ok(other),
             }
@@ -159,7 +159,7 @@ impl EntryTail {
         loop {
             let records = self.log.now().await?;
             let is_all = records.as_ref().is_some_and(Vec::is_empty);
-            match self.fold(records)? {
+            match self.fold(records).await? {
                 Some(patches) if patches.is_empty() && !is_all => {}
                 other => return Ok(other),
             }
@@ -167,17 +167,17 @@ impl EntryTail {
     }
 
     /// What the records mean; those at the log's end (`None`) are told once.
-    fn fold(&mut self, records: Option<Vec<Record>>) -> Result<Option<Vec<EntryPatch>>> {
+    async fn fold(&mut self, records: Option<Vec<Record>>) -> Result<Option<Vec<EntryPatch>>> {
         let mut patches = Vec::new();
         match records {
             Some(records) if records.is_empty() => {}
             Some(records) => {
-                let fold = self.open_fold()?;
+                let fold = self.open_fold().await?;
                 records.iter().for_each(|record| fold.push(record, &mut patches));
             }
             None if self.finished => return Ok(None),
             None => {
-                self.open_fold()?.finish(&mut patches);
+                self.open_fold().await?.finish(&mut patches);
                 self.finished = true;
                 return Ok(Some(patches).filter(|patches| !patches.is_empty()));
             }
@@ -185,11 +185,11 @@ impl EntryTail {
         Ok(Some(patches))
     }
 
-    fn open_fold(&mut self) -> Result<&mut Fold> {
+    async fn open_fold(&mut self) -> Result<&mut Fold> {
         let EntryTail { log, site, dialect, fold, .. } = self;
         Ok(match fold {
             Some(fold) => fold,
-            empty => empty.insert(Fold::new(*dialect, &log.forge.lens(log.id, site)?)),
+            empty => empty.insert(Fold::new(*dialect, &log.forge.lens(log.id, site).await?)),
         })
     }
 }

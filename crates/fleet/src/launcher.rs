@@ -11,6 +11,8 @@ mod config;
 mod spawn;
 mod stop;
 
+use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use forge_types::Millis;
@@ -96,6 +98,11 @@ impl WorkerLauncher {
 
     pub fn tmux(&self) -> &Tmux {
         &self.tmux
+    }
+
+    /// The variables that the launcher of a worker finds, and may pass on to it.
+    pub fn environment(&self, request: &SpawnRequest) -> BTreeMap<OsString, OsString> {
+        call::environment(&request.variables(self.status_dir.as_deref()), &request.withheld)
     }
 
     /// Starts a worker and returns when its session stands.

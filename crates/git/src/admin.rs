@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use crate::scratch::Scratch;
 use crate::tree::read_text;
-use crate::{GitError, Repo, platform};
+use crate::{GitError, Repo};
 
 /// As git names the directory itself.
 const WORKTREES: &str = "worktrees";
@@ -91,10 +91,6 @@ impl Draft {
         Ok(Self { scratch, dir })
     }
 
-    pub fn path(&self) -> &Path {
-        &self.dir
-    }
-
     /// Registers the directory for `worktree`, under an id close to `wanted` that nobody uses. A worktree that is in
     /// its place already leads there before git can look for it: one that leads nowhere may be pruned.
     pub fn publish(self, repo: &Repo, wanted: &str, worktree: &Path) -> Result<PathBuf, GitError> {
@@ -108,7 +104,7 @@ impl Draft {
             if worktree.is_dir() {
                 point_back(&git_dir, worktree)?;
             }
-            match platform::rename_new(&self.dir, &git_dir) {
+            match forge_os::rename_new(&self.dir, &git_dir) {
                 Ok(()) => return Ok(git_dir),
                 Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(GitError::io(&git_dir)(error)),

@@ -11,7 +11,7 @@ use forge_types::{AttemptId, ErrandId, branch_name, name_for};
 
 use crate::base::Spare;
 use crate::command::Git;
-use crate::spare::{self, Attach, AttachFailure};
+use crate::spare::{self, Attach, AttachFailure, Hooks};
 use crate::tree::Tree;
 use crate::{GitError, Mark, MarkedTask, Owner, Repo, WorktreeBase};
 
@@ -81,7 +81,7 @@ pub async fn claim(
     let real_base = std::fs::canonicalize(base.path()).map_err(GitError::io(base.path()))?;
     let spare = match base.take_spare(repo, &commit) {
         Some(spare) => spare,
-        None => spare::make(repo, base, &commit).await?,
+        None => spare::make(repo, base, &commit, Hooks::Run).await?,
     };
     let (name, branch) = match take_name(repo, base, naming, &spare, &real_base, taken).await {
         Ok(names) => names,
@@ -141,7 +141,7 @@ async fn take_name(
 }
 
 fn move_back(spare: &Spare, from: &Path) -> Result<(), GitError> {
-    crate::platform::rename_new(from, &spare.path).map_err(GitError::io(&spare.path))?;
+    forge_os::rename_new(from, &spare.path).map_err(GitError::io(&spare.path))?;
     crate::admin::connect(&spare.git_dir, &spare.path)
 }
 

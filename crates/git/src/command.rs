@@ -3,8 +3,8 @@
 //! Owns: the forced options, the cleaned environment, the time and size limits, and the translation of git's failures.
 //! Invariant: no call waits or reads without a bound, none asks at a terminal, and no `GIT_*` variable of the caller can
 //! point it at another repository. A call on a checkout is told all its directories, so nothing that lies in the checkout
-//! decides which configuration it reads; hooks are off but at a push and for a new worktree, and no token is in its
-//! environment. Reads never take optional locks.
+//! decides which configuration it reads; hooks are off but at a push and for a new worktree (not for one that is brought
+//! back), and no token is in its environment. Reads never take optional locks.
 
 use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
@@ -19,7 +19,7 @@ use tokio::process::{Child, Command};
 use tokio::sync::OnceCell;
 
 use crate::GitError;
-use crate::scratch::Scratch;
+use crate::secret::Secret;
 use crate::tree::Tree;
 
 const TIME_LIMIT: Duration = Duration::from_secs(120);
@@ -94,7 +94,7 @@ pub(crate) struct Git {
     input: Option<Vec<u8>>,
     time_limit: Duration,
     /// What has to stay until the call has ended.
-    held: Option<Scratch>,
+    held: Option<Secret>,
 }
 
 /// What git answered, whatever its exit code.
@@ -140,8 +140,8 @@ impl Git {
         self
     }
 
-    pub fn holding(mut self, scratch: Scratch) -> Self {
-        self.held = Some(scratch);
+    pub fn holding(mut self, secret: Secret) -> Self {
+        self.held = Some(secret);
         self
     }
 

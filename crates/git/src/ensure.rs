@@ -7,12 +7,12 @@ use std::path::Path;
 
 use crate::claim::{config_key, record, update_submodules};
 use crate::command::Git;
-use crate::spare::{self, Attach, AttachFailure};
+use crate::spare::{self, Attach, AttachFailure, Hooks};
 use crate::tree::read_text;
 use crate::{GitError, Kept, Mark, MarkedTask, Owner, Repo, WorktreeBase, admin, mark, retire};
 
-/// Makes sure that the owner's worktree exists at `path`; a missing one is checked out again from its branch and marked
-/// as work for `task`.
+/// Makes sure that the owner's worktree exists at `path`; a missing one is checked out again from its branch, without any
+/// hook, and marked as work for `task`.
 pub async fn ensure(
     repo: &Repo,
     base: &WorktreeBase,
@@ -45,7 +45,7 @@ pub async fn ensure(
     }
     let spare = match base.take_spare(repo, &commit) {
         Some(spare) => spare,
-        None => spare::make(repo, base, &commit).await?,
+        None => spare::make(repo, base, &commit, Hooks::Off).await?,
     };
     let repo_path = repo.path().to_string_lossy().into_owned();
     let installation = base.installation().to_owned();

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use forge_os::file::FileError;
 
 use crate::repo::rev_parse;
-use crate::{GitError, admin, platform};
+use crate::{GitError, admin};
 
 const NAME: &str = "pre-commit";
 const BEFORE: &str = "pre-commit.before-forge";
@@ -94,7 +94,7 @@ impl Hook {
         let mode = std::fs::Permissions::from_mode(0o755);
         std::fs::set_permissions(&draft, mode).map_err(GitError::io(&draft))?;
         if moves {
-            platform::rename_new(&path, &before).map_err(GitError::io(&path))?;
+            forge_os::rename_new(&path, &before).map_err(GitError::io(&path))?;
         }
         std::fs::rename(&draft, &path).map_err(GitError::io(&path))?;
         Ok(state)

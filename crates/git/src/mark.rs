@@ -163,6 +163,16 @@ pub(crate) fn write_copy(git_dir: &Path, mark: &Mark) -> Result<(), GitError> {
     }
 }
 
+/// Removes folders that an agent laid where the copies are written.
+pub(crate) fn make_way(git_dir: &Path) -> Result<(), GitError> {
+    for path in [MARK_FILE, ID_FILE].map(|name| git_dir.join(name)) {
+        if std::fs::symlink_metadata(&path).is_ok_and(|kind| kind.is_dir()) {
+            std::fs::remove_dir_all(&path).map_err(GitError::io(&path))?;
+        }
+    }
+    Ok(())
+}
+
 /// The private git directory of `path` if and only if it is this installation's worktree for `owner`.
 pub(crate) fn prove(
     repo: &Repo,

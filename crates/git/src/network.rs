@@ -1,9 +1,9 @@
 //! Calls of git that speak to another machine.
 //!
 //! Owns: how a token gets to git, that nothing ever asks a question, and what the failures mean.
-//! Invariant: a token is in a file that only this user reads and that goes with the call: never in the environment or among
-//! the arguments of a process, in a lasting configuration, a reflog or an error. Without a token git uses whatever the
-//! user has set up.
+//! Invariant: a token is where only this user reads it and goes with the call, and where the system allows it is on no
+//! disk: never in the environment or among the arguments of a process, in a lasting configuration, a reflog or an error.
+//! Without a token git uses whatever the user has set up.
 
 use std::fmt;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use base64::Engine;
 
 use crate::command::{Answer, Git};
 use crate::remote::Remote;
-use crate::scratch::Scratch;
+use crate::secret::Secret;
 use crate::{GitError, Repo};
 
 const TIME_LIMIT: Duration = Duration::from_secs(300);
@@ -42,11 +42,10 @@ pub(crate) fn connect(
     let (Some(credential), Some(site)) = (credential, site_of(&remote.url)) else { return Ok(git) };
     let plain = format!("{}:{}", credential.user, credential.secret);
     let header = format!("Authorization: Basic {}", base64::engine::general_purpose::STANDARD.encode(plain));
-    let scratch = Scratch::new(repo)?;
     // A refused token is told, not papered over with another identity.
     let settings = format!("[http {}]\n\textraHeader = {header}\n[credential]\n\thelper =\n", quote(&site));
-    let file = scratch.write_secret("credential", settings.as_bytes())?;
-    Ok(git.option(format!("include.path={}", file.display())).holding(scratch))
+    let secret = Secret::new(repo, settings.as_bytes())?;
+    Ok(git.option(format!("include.path={}", secret.path().display())).holding(secret))
 }
 
 /// As the name of a subsection.
@@ -148,8 +147,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_credential_is_in_a_private_file_that_goes_with_the_call() {
-        use std::os::unix::fs::PermissionsExt;
+    async fn a_credential_is_neither_an_argument_nor_a_variable() {
         let dir = tempfile::tempdir().expect("a folder");
         let repo = Repo::init(dir.path()).await.expect("a repository");
         let remote = Remote { name: "origin".into(), url: "https://h:8443/a/b".into() };
@@ -168,14 +166,6 @@ mod tests {
         for text in [&words, &environment] {
             assert!(!text.contains("s3cret") && !text.contains(&header), "{text}");
         }
-        let files = || {
-            let all = std::fs::read_dir(repo.common_dir()).expect("a folder").flatten();
-            all.map(|e| e.path().join("credential")).filter(|path| path.exists()).collect::<Vec<_>>()
-        };
-        let mode = files()[0].metadata().expect("a file").permissions().mode();
-        assert_eq!(mode & 0o777, 0o600);
         assert_eq!(git.text().await.expect("a header"), format!("Authorization: Basic {header}"));
-        drop(git);
-        assert_eq!(files(), Vec::<std::path::PathBuf>::new());
     }
 }

@@ -1,8 +1,7 @@
-//! Calls that differ between systems: free space, a rename that never replaces, killing a process group.
+//! Calls that differ between systems: free space, killing a process group.
 //!
 //! Invariant: each has a portable fallback, so nothing else in the crate asks which system it runs on.
 
-use std::io;
 use std::path::Path;
 
 /// Bytes a user may still write on the file system of `path`; 0 when it cannot be told.
@@ -11,25 +10,6 @@ pub fn free_bytes(path: &Path) -> u64 {
         Ok(stat) => stat.f_bavail.saturating_mul(stat.f_frsize),
         Err(_) => 0,
     }
-}
-
-/// Renames, failing with `AlreadyExists` when the target exists, even as an empty directory.
-pub fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
-    #[cfg(any(target_os = "linux", target_os = "macos"))]
-    {
-        use rustix::fs::{CWD, RenameFlags, renameat_with};
-        use rustix::io::Errno;
-        match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
-            Ok(()) => return Ok(()),
-            // Some file systems do not know the flag; then the check below has to do.
-            Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {}
-            Err(other) => return Err(other.into()),
-        }
-    }
-    if std::fs::symlink_metadata(to).is_ok() {
-        return Err(io::ErrorKind::AlreadyExists.into());
-    }
-    std::fs::rename(from, to)
 }
 
 /// Ends a process group that this process started and has not yet waited for.

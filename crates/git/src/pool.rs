@@ -10,6 +10,7 @@ use std::sync::Arc;
 use tokio::sync::Mutex;
 
 use crate::base::Spare;
+use crate::spare::Hooks;
 use crate::{GitError, Owner, Repo, WorktreeBase, free_bytes, is_dirty, mark, retire, spare};
 
 #[derive(Clone)]
@@ -47,7 +48,7 @@ impl Pool {
         self.base.make()?;
         filled.ready = self.base.spare_paths(repo).len();
         while filled.ready < self.size && free_bytes(self.base.path()) >= self.min_free_bytes {
-            let spare = spare::make(repo, &self.base, commit).await?;
+            let spare = spare::make(repo, &self.base, commit, Hooks::Run).await?;
             self.base.put_spare(repo, spare);
             filled.made += 1;
             filled.ready = self.base.spare_paths(repo).len();
@@ -101,7 +102,7 @@ impl Pool {
         }
         let moved = {
             let _permit = repo.checking_out().await;
-            spare::check_out(repo, &tree, None, commit).await
+            spare::check_out(repo, &tree, None, commit, Hooks::Run).await
         };
         match moved {
             Ok(()) => {

@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Once, OnceLock, PoisonError, Weak};
 
 use tokio::sync::{Mutex as AsyncMutex, MutexGuard, Semaphore, SemaphorePermit};
 
@@ -27,6 +27,7 @@ struct Shared {
     write: AsyncMutex<()>,
     checkouts: Semaphore,
     resolver: Resolver,
+    used: Once,
 }
 
 impl std::fmt::Debug for Repo {
@@ -71,6 +72,7 @@ impl Repo {
             resolver: Resolver::new(store.clone()),
             write: AsyncMutex::new(()),
             checkouts: Semaphore::new(CHECKOUTS),
+            used: Once::new(),
             main: Tree::main(&path, &common_dir),
             store,
         });
@@ -133,6 +135,11 @@ impl Repo {
     /// The repository without any checkout.
     pub(crate) fn store(&self) -> &Tree {
         &self.0.store
+    }
+
+    /// Does something when this process first uses the repository.
+    pub(crate) fn first_use(&self, work: impl FnOnce()) {
+        self.0.used.call_once(work);
     }
 
     /// Branch of the main checkout; `None` when its HEAD is detached.

@@ -17,7 +17,7 @@ use crate::keep::{self, Meta};
 use crate::retire::{ADMIN_DIR, ITEM_FILE, ItemNote, TREE_DIR, copy_dir};
 use crate::session::Session;
 use crate::snapshot::{from_text, to_text, unescape};
-use crate::{GitError, Mark, Owner, Repo, WorktreeBase, admin, mark, platform, spare, trash};
+use crate::{GitError, Mark, Owner, Repo, WorktreeBase, admin, mark, spare, trash};
 
 const MAX_LINK_BYTES: u64 = 64 << 10;
 
@@ -64,6 +64,10 @@ pub async fn restore(
         return Err(GitError::NothingKept(owner.to_string()));
     };
     let meta = read_meta(repo, &commit).await?;
+    // What Forge said of the snapshot when it made it. What is in it an agent may have written.
+    if meta.owner != owner {
+        return Err(GitError::stranger(path, format!("its snapshot names {}, not {owner}", meta.owner)));
+    }
     from_keep(repo, base, owner, &commit, &meta, &real).await?;
     ensure_branch(repo, &meta).await?;
     let missing = meta.caches.iter().chain(&meta.special).cloned().collect();
@@ -91,7 +95,7 @@ async fn from_trash(
             }
         };
         let moved = mark_again(&repo, &base, &git_dir, owner)
-            .and_then(|()| platform::rename_new(&item.join(TREE_DIR), &to).map_err(GitError::io(&to)));
+            .and_then(|()| forge_os::rename_new(&item.join(TREE_DIR), &to).map_err(GitError::io(&to)));
         if let Err(error) = moved {
             if left.is_none() {
                 // Only the copy that was just made goes.
@@ -111,6 +115,7 @@ async fn from_trash(
 
 /// Marks a private git directory that is back. Whose it is comes from what Forge wrote itself; the rest is for people.
 fn mark_again(repo: &Repo, base: &WorktreeBase, git_dir: &Path, owner: Owner) -> Result<(), GitError> {
+    mark::make_way(git_dir)?;
     let copy = mark::read_copy(git_dir)?.unwrap_or_else(|| spare::spare_mark(repo, base));
     let repo = repo.path().to_string_lossy().into_owned();
     mark::write(base, git_dir, &Mark { installation: base.installation().to_owned(), owner, repo, ..copy })
@@ -242,14 +247,10 @@ async fn place(
     let wanted = to_text(from_text(wanted).as_os_str().as_bytes());
     blocking(move || {
         let draft = Draft::new(&repo, |dir| copy_dir(&building.join("admin"), dir))?;
-        let mark = mark::read_copy(draft.path())?.filter(|mark| mark.owner == owner);
-        if mark.is_none_or(|mark| mark.installation != base.installation()) {
-            return Err(GitError::stranger(&to, "the snapshot was made by another installation"));
-        }
         let git_dir = draft.publish(&repo, &wanted, &to)?;
         let settle = || -> Result<(), GitError> {
             mark_again(&repo, &base, &git_dir, owner)?;
-            platform::rename_new(&building.join("work"), &to).map_err(GitError::io(&to))?;
+            forge_os::rename_new(&building.join("work"), &to).map_err(GitError::io(&to))?;
             admin::connect(&git_dir, &to)
         };
         settle().inspect_err(|_| {

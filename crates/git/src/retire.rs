@@ -9,7 +9,7 @@ use forge_types::{AttemptId, Millis};
 use serde::{Deserialize, Serialize};
 
 use crate::base::blocking;
-use crate::{GitError, Owner, Repo, WorktreeBase, admin, keep, mark, platform};
+use crate::{GitError, Owner, Repo, WorktreeBase, admin, keep, mark};
 
 pub(crate) const ITEM_FILE: &str = "item.json";
 pub(crate) const TREE_DIR: &str = "tree";
@@ -76,7 +76,7 @@ fn move_in(item: &Path, note: &ItemNote, git_dir: &Path, path: &Path) -> Result<
     copy_dir(git_dir, &item.join(ADMIN_DIR))?;
     let json = serde_json::to_vec_pretty(note).map_err(|error| GitError::io(item)(error.into()))?;
     admin::write_whole(&item.join(ITEM_FILE), &json)?;
-    platform::rename_new(path, &item.join(TREE_DIR)).map_err(GitError::io(path))
+    forge_os::rename_new(path, &item.join(TREE_DIR)).map_err(GitError::io(path))
 }
 
 /// Removes the private directory of a worktree that is in the trash, and no other.

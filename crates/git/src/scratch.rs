@@ -1,33 +1,52 @@
 //! A directory for passing files to git.
 //!
-//! Invariant: it lies in the common git directory, where no watch looks, and is gone when dropped.
+//! Invariant: it lies in the common git directory, where no watch looks, and is gone when dropped. It is locked for as long
+//! as its process lives, so what one left that was killed is known, and goes when the repository is first used again.
 
 use std::fs::File;
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
+
 use crate::base::blocking;
 use crate::{GitError, Repo};
 
-pub(crate) struct Scratch(PathBuf);
+const PREFIX: &str = "forge-scratch-";
+/// Another process may take a directory for left before it is locked.
+const TRIES: usize = 8;
+
+pub(crate) struct Scratch {
+    path: PathBuf,
+    /// Its lock goes with the process.
+    _lock: File,
+}
 
 impl Scratch {
     pub fn new(repo: &Repo) -> Result<Self, GitError> {
-        let name = format!("forge-scratch-{}", forge_types::AttemptId::random().hex());
-        let path = repo.common_dir().join(name);
-        std::fs::create_dir(&path).map_err(GitError::io(&path))?;
-        Ok(Self(path))
+        repo.first_use(|| remove_left(repo.common_dir()));
+        let mut lost = Errno::NOENT.into();
+        for _ in 0..TRIES {
+            let path = repo.common_dir().join(format!("{PREFIX}{}", forge_types::AttemptId::random().hex()));
+            std::fs::create_dir(&path).map_err(GitError::io(&path))?;
+            match lock(&path) {
+                Ok(lock) => return Ok(Self { path, _lock: lock }),
+                Err(error) => lost = error,
+            }
+        }
+        Err(GitError::io(repo.common_dir())(lost))
     }
 
     pub fn path(&self) -> &Path {
-        &self.0
+        &self.path
     }
 
     /// A copy of a worktree's index, or the place for one when there is none. It keeps the time of the original: git
     /// takes an entry for unchanged when the index is younger than the file, so a younger copy would hide changes.
     pub async fn copy_index(&self, git_dir: &Path) -> Result<PathBuf, GitError> {
-        let (from, to) = (git_dir.join("index"), self.0.join("index"));
+        let (from, to) = (git_dir.join("index"), self.path.join("index"));
         blocking(move || {
             let copy = || -> std::io::Result<()> {
                 let modified = std::fs::metadata(&from)?.modified()?;
@@ -44,14 +63,14 @@ impl Scratch {
 
     /// A file with these bytes, and their number.
     pub fn write(&self, name: &str, bytes: &[u8]) -> Result<(PathBuf, u64), GitError> {
-        let path = self.0.join(name);
+        let path = self.path.join(name);
         std::fs::write(&path, bytes).map_err(GitError::io(&path))?;
         Ok((path, bytes.len() as u64))
     }
 
     /// A file with these bytes that nobody but this user can read.
     pub fn write_secret(&self, name: &str, bytes: &[u8]) -> Result<PathBuf, GitError> {
-        let path = self.0.join(name);
+        let path = self.path.join(name);
         let file = File::options().write(true).create_new(true).mode(0o600).open(&path);
         file.and_then(|mut file| file.write_all(bytes)).map_err(GitError::io(&path))?;
         Ok(path)
@@ -60,6 +79,56 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
+        let _ = std::fs::remove_dir_all(&self.path);
+    }
+}
+
+/// Fails when somebody else has it, or has removed it.
+fn lock(path: &Path) -> std::io::Result<File> {
+    let lock = File::open(path)?;
+    // Some file systems know no locks; there nobody takes it for left either.
+    if let Err(Errno::WOULDBLOCK) = flock(&lock, FlockOperation::NonBlockingLockExclusive) {
+        return Err(Errno::WOULDBLOCK.into());
+    }
+    path.symlink_metadata().map(|_| lock)
+}
+
+/// Removes the directories whose processes are gone.
+fn remove_left(dir: &Path) {
+    for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
+        let is_scratch = entry.file_name().as_encoded_bytes().starts_with(PREFIX.as_bytes())
+            && entry.file_type().is_ok_and(|kind| kind.is_dir());
+        let Some(lock) = is_scratch.then(|| File::open(entry.path()).ok()).flatten() else { continue };
+        if flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok()
+            && let Err(error) = std::fs::remove_dir_all(entry.path())
+        {
+            tracing::warn!(path = %entry.path().display(), %error, "what a killed server left stays");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn what_a_killed_process_left_goes_with_the_first_use_and_what_lives_stays() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let repo = Repo::init(dir.path()).await.expect("a repository");
+        let place = |name: &str| repo.common_dir().join(format!("{PREFIX}{name}"));
+        let (left, living) = (place("left"), place("living"));
+        for path in [&left, &living] {
+            std::fs::create_dir(path).expect("a folder");
+            std::fs::write(path.join("credential"), "s3cret").expect("a file");
+        }
+        // What another process has is locked like this.
+        let held = lock(&living).expect("a lock");
+        let scratch = Scratch::new(&repo).expect("a directory");
+        assert!(!left.exists() && living.join("credential").exists());
+        remove_left(repo.common_dir());
+        assert!(scratch.path().exists(), "its own stays too");
+        drop(held);
+        remove_left(repo.common_dir());
+        assert!(!living.exists());
     }
 }

@@ -11,7 +11,7 @@ use crate::admin::Draft;
 use crate::base::{Spare, blocking};
 use crate::command::{Git, GitVersion, check_git};
 use crate::tree::Tree;
-use crate::{GitError, Mark, Owner, Repo, WorktreeBase, admin, mark, platform};
+use crate::{GitError, Mark, Owner, Repo, WorktreeBase, admin, mark};
 
 /// How HEAD of a new worktree gets its branch.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -22,6 +22,15 @@ pub(crate) enum Attach {
     Existing,
 }
 
+/// Whether the user's hooks run in a new worktree.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Hooks {
+    /// It begins at a commit that the user chose, and may need what they do.
+    Run,
+    /// It is brought back with what an agent left in it, which no program of the user's may take for theirs.
+    Off,
+}
+
 /// Why a branch could not be attached.
 pub(crate) enum AttachFailure {
     Taken,
@@ -29,40 +38,55 @@ pub(crate) enum AttachFailure {
 }
 
 /// A fresh detached worktree at `commit`, marked as a spare and held by the caller.
-pub(crate) async fn make(repo: &Repo, base: &WorktreeBase, commit: &str) -> Result<Spare, GitError> {
+pub(crate) async fn make(
+    repo: &Repo,
+    base: &WorktreeBase,
+    commit: &str,
+    hooks: Hooks,
+) -> Result<Spare, GitError> {
     let dir = base.spare_dir();
     std::fs::create_dir_all(&dir).map_err(GitError::io(&dir))?;
     let dir = std::fs::canonicalize(&dir).map_err(GitError::io(&dir))?;
     let path = dir.join(&AttemptId::random().hex()[..12]);
     base.hold(&path);
-    let made = fill_in(repo, base, commit, &path).await;
+    let made = fill_in(repo, base, commit, &path, hooks).await;
     if made.is_err() {
         base.let_go(&path);
     }
     made
 }
 
-async fn fill_in(repo: &Repo, base: &WorktreeBase, commit: &str, path: &Path) -> Result<Spare, GitError> {
+async fn fill_in(
+    repo: &Repo,
+    base: &WorktreeBase,
+    commit: &str,
+    path: &Path,
+    hooks: Hooks,
+) -> Result<Spare, GitError> {
     let git_dir = register(repo, base, commit, path).await?;
     let _permit = repo.checking_out().await;
-    if let Err(error) = check_out(repo, &repo.linked(path, git_dir.clone()), Some("-f"), commit).await {
+    let tree = repo.linked(path, git_dir.clone());
+    if let Err(error) = check_out(repo, &tree, Some("-f"), commit, hooks).await {
         drop_empty(repo, base, path, &git_dir);
         return Err(error);
     }
     Ok(Spare { path: path.to_owned(), git_dir, commit: commit.to_owned() })
 }
 
-/// Brings a spare to `commit`. The user's hooks run, since a new worktree may need what they do, but none that lies in the
-/// worktree itself.
+/// Brings a spare to `commit`. Of the hooks only the user's run, and none that lies in the worktree itself.
 pub(crate) async fn check_out(
     repo: &Repo,
     tree: &Tree,
     force: Option<&str>,
     commit: &str,
+    hooks: Hooks,
 ) -> Result<(), GitError> {
-    let folder = ["rev-parse", "--path-format=absolute", "--git-path", "hooks"];
-    let folder = Git::read(repo.main()).with_hooks().args(folder).text().await?;
-    let checkout = Git::write(tree).with_hooks().option(format!("core.hooksPath={folder}"));
+    let mut checkout = Git::write(tree);
+    if hooks == Hooks::Run {
+        let folder = ["rev-parse", "--path-format=absolute", "--git-path", "hooks"];
+        let folder = Git::read(repo.main()).with_hooks().args(folder).text().await?;
+        checkout = checkout.with_hooks().option(format!("core.hooksPath={folder}"));
+    }
     let checkout = checkout.args(["checkout", "-q"]).args(force).args(["--detach", commit, "--"]);
     checkout.time_limit(std::time::Duration::from_secs(1800)).run_patiently().await.map(drop)
 }
@@ -133,7 +157,7 @@ pub(crate) fn spare_mark(repo: &Repo, base: &WorktreeBase) -> Mark {
 /// Marks the spare and moves it to `to`; `Exists` when something is there already.
 pub(crate) fn settle(base: &WorktreeBase, spare: &Spare, mark: &Mark, to: &Path) -> Result<(), GitError> {
     mark::write(base, &spare.git_dir, mark)?;
-    match platform::rename_new(&spare.path, to) {
+    match forge_os::rename_new(&spare.path, to) {
         Ok(()) => admin::connect(&spare.git_dir, to),
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
             Err(GitError::Exists(to.to_owned()))
@@ -203,7 +227,7 @@ async fn remove_branch(tree: &Tree, branch: &str, commit: &str) {
 pub(crate) fn give_back(repo: &Repo, base: &WorktreeBase, spare: Spare, now_at: &Path) {
     let back = || -> Result<(), GitError> {
         if now_at != spare.path && std::fs::symlink_metadata(now_at).is_ok() {
-            platform::rename_new(now_at, &spare.path).map_err(GitError::io(&spare.path))?;
+            forge_os::rename_new(now_at, &spare.path).map_err(GitError::io(&spare.path))?;
             admin::connect(&spare.git_dir, &spare.path)?;
         }
         mark::write(base, &spare.git_dir, &spare_mark(repo, base))

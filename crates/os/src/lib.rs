@@ -4,3 +4,6 @@
 
 pub mod file;
 pub mod private;
+mod rename;
+
+pub use rename::rename_new;

@@ -1,7 +1,7 @@
 //! Finding runs again after a restart.
 //!
-//! Invariant: a keeper counts as alive only if pid, start time and boot agree with what it wrote down; a run without a
-//! living keeper has ended by the time it is found. A launch that never got as far as an agent is revoked, so that
+//! Invariant: a keeper counts as alive only if pid, start time and boot agree with what it wrote down or, where that is
+//! damaged, if it listens at its socket; a run without a living keeper has ended by the time it is found. A launch that never got as far as an agent is revoked, so that
 //! *never launched* stays true after it has been said.
 
 use std::fs;
@@ -12,6 +12,7 @@ use tokio::time::{Instant, sleep};
 
 use crate::gone::{Cast, conclude};
 use crate::launch::SPEC_FILE;
+use crate::process::Identity;
 use crate::state::{Phase, State};
 use crate::{Exit, Live, socket};
 
@@ -45,7 +46,12 @@ pub async fn find(dir: &Path) -> Found {
                 sleep(PAUSE).await;
                 continue;
             }
-            Err(_) => return Found::Ended(conclude(dir, None).await),
+            Err(_) => {
+                return match listening(dir).await {
+                    Some(live) => Found::Live(live),
+                    None => Found::Ended(conclude(dir, None).await),
+                };
+            }
         };
         if let Some(exit) = state.exit.clone() {
             return Found::Ended(exit);
@@ -68,4 +74,13 @@ pub async fn find(dir: &Path) -> Found {
         }
         sleep(PAUSE).await;
     }
+}
+
+/// The run whose keeper listens, although its state cannot be read. It writes it anew at the end of the run.
+async fn listening(dir: &Path) -> Option<Live> {
+    let stream = socket::connect(dir).await.ok()?;
+    let pid = stream.peer_cred().ok()?.pid()?;
+    let keeper = Identity::of(u32::try_from(pid).ok()?)?;
+    tracing::warn!(dir = %dir.display(), keeper = pid, "the state of a run is damaged, but its keeper lives");
+    Some(Live::new(dir, Cast { keeper, agent: None }, Some(stream)))
 }

@@ -31,7 +31,7 @@ use crate::launch::SPEC_FILE;
 use crate::link::{Handshake, line};
 use crate::process::{Identity, boot_id};
 use crate::state::{Phase, State};
-use crate::{Exit, ExitReason, Spec, secrets, socket};
+use crate::{Exit, ExitReason, Secrets, Spec, secrets, socket};
 
 /// Keeps the run whose spec lies in `dir`; returns when the agent and all its descendants are gone.
 pub fn keep(dir: &Path) -> ExitCode {
@@ -105,7 +105,7 @@ fn prepare(dir: &Path) -> Result<Prepared, (String, io::Error)> {
     let text = fs::read(SPEC_FILE).map_err(step(SPEC_FILE))?;
     let spec: Spec = serde_json::from_slice(&text).map_err(|e| step(SPEC_FILE)(e.into()))?;
     let command = agent::command(&spec);
-    secrets::keep(here, agent::environment(&command)).map_err(step("secrets"))?;
+    Secrets::add(here, agent::environment(&command)).map_err(step("secrets"))?;
     let signals = Signals::catch().map_err(step("signals"))?;
     let journal = Writer::create(here).map_err(step("journal"))?;
     let clients = Clients::new(socket::bind_here().map_err(step("sock"))?);

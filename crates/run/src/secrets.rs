@@ -1,9 +1,9 @@
-//! The secrets of a run: values of its agent's environment that no reader of its output may see.
+//! The secrets of a run or a worker: values of its environment that no reader of its output may see.
 //!
-//! Owns which variables count as secrets, the file beside the journal that keeps their values, and how text is shown
-//! without them. Invariant: the file is complete before the journal exists, so everybody who reads a journal masks the
-//! same values, at any time. The journal itself keeps the true bytes: the protocols of agents need them. After the end
-//! of a run only those are kept that its log shows.
+//! Owns which variables count as secrets, the file beside the output that keeps their values, and how text is shown
+//! without them. Invariant: the file is complete before the output begins, so everybody who reads it masks the same
+//! values, at any time. The output itself keeps the true bytes: the protocols of agents need them. After the end only
+//! those are kept that it shows. Where the environment is not known, that of the server counts.
 
 mod file;
 mod forms;
@@ -22,33 +22,44 @@ use forms::{Forms, Partial};
 pub(crate) use masker::Masker;
 
 /// How the name of a secret ends, after an underscore or as a whole.
-const NAMES: [&str; 12] = [
-    "TOKEN",
-    "SECRET",
-    "PASSWORD",
-    "PASSWD",
-    "PASSPHRASE",
-    "API_KEY",
-    "APIKEY",
-    "ACCESS_KEY",
-    "PRIVATE_KEY",
-    "SECRET_KEY",
-    "CREDENTIALS",
-    "PAT",
-];
+const NAMES: [&str; 9] =
+    ["TOKEN", "KEY", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "APIKEY", "CREDENTIALS", "PAT"];
 /// Shorter values are found in too many other words.
 const MIN_VALUE_BYTES: usize = 8;
 const MAX_VALUES: usize = 256;
 const MAX_BYTES: usize = 64 * 1024;
 
-/// What is masked for the readers of one run.
+/// What is masked for the readers of one output.
 #[derive(Clone, Default)]
 pub struct Secrets(Option<Arc<Forms>>);
 
 impl Secrets {
-    /// Those of the run in `dir`. A run whose directory keeps none has none.
+    /// Those that `dir` keeps, if any.
     pub fn read(dir: &Path) -> io::Result<Secrets> {
         Secrets::of(&file::read(dir)?)
+    }
+
+    /// Those of this process.
+    pub fn own() -> io::Result<Secrets> {
+        Secrets::of(&choose(std::env::vars_os()))
+    }
+
+    /// Adds those of an environment to what `dir` keeps.
+    pub fn add(dir: &Path, environment: impl IntoIterator<Item = (OsString, OsString)>) -> io::Result<()> {
+        let mut values = choose(environment);
+        if values.is_empty() {
+            return Ok(());
+        }
+        values.extend(file::read(dir)?);
+        file::write(dir, &bounded(values))
+    }
+
+    /// Keeps these in `dir`, which has none yet.
+    pub(crate) fn write(&self, dir: &Path) -> io::Result<()> {
+        match &self.0 {
+            Some(forms) => file::write(dir, &forms.values()),
+            None => Ok(()),
+        }
     }
 
     fn of(values: &[String]) -> io::Result<Secrets> {
@@ -114,31 +125,24 @@ impl fmt::Debug for Secrets {
     }
 }
 
-/// Keeps the secrets of an environment in `dir`.
-pub(crate) fn keep(
-    dir: &Path,
-    environment: impl IntoIterator<Item = (OsString, OsString)>,
-) -> io::Result<()> {
-    match choose(environment)[..] {
-        [] => Ok(()),
-        ref values => file::write(dir, values),
-    }
-}
-
 /// Removes the secrets that `dir` keeps.
 pub(crate) fn forget(dir: &Path) -> io::Result<()> {
     file::remove(dir)
 }
 
-/// The values that are masked, in order and each once. A value of several lines counts line by line.
+/// The values that are masked. A value of several lines counts line by line.
 fn choose(environment: impl IntoIterator<Item = (OsString, OsString)>) -> Vec<String> {
     let text =
         |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value.into_string().ok()?));
     let named = environment.into_iter().filter_map(text).filter(|(name, _)| is_secret(name));
-    let mut values: Vec<String> = named
+    let values = named
         .flat_map(|(_, value)| value.lines().map(|line| line.trim().to_owned()).collect::<Vec<_>>())
-        .filter(|value| value.len() >= MIN_VALUE_BYTES && !value.starts_with('/'))
-        .collect();
+        .filter(|value| value.len() >= MIN_VALUE_BYTES && !value.starts_with('/'));
+    bounded(values.collect())
+}
+
+/// As many as are kept, in order and each once.
+fn bounded(mut values: Vec<String>) -> Vec<String> {
     values.sort_unstable();
     values.dedup();
     let mut bytes = 0;

@@ -100,6 +100,8 @@ async fn strike(stage: &Stage<'_>, rng: &mut Rng, orphans: &mut Vec<Witness>) {
 struct Victim {
     witness: Witness,
     keeper: Identity,
+    /// When the keeper began, in milliseconds.
+    began_ms: i64,
     agent: Identity,
 }
 
@@ -112,7 +114,9 @@ fn some_run(stage: &Stage<'_>, rng: &mut Rng) -> Option<Victim> {
         let keeper = &state["keeper"];
         let pid = keeper["pid"].as_u64().and_then(|pid| u32::try_from(pid).ok())?;
         let keeper = Identity { pid, start_time: keeper["start_time"].as_u64()? };
-        Some(Victim { witness, keeper, agent }).filter(|victim| victim.keeper.is_alive() && agent.is_alive())
+        let began_ms = state["started_ms"].as_i64()?;
+        Some(Victim { witness, keeper, began_ms, agent })
+            .filter(|victim| victim.keeper.is_alive() && agent.is_alive())
     };
     let all = Witness::all(&stage.root).into_iter().filter(|witness| witness.exit().is_none());
     let mut all: Vec<Victim> = all.filter_map(victim).collect();
@@ -128,6 +132,7 @@ fn kill_run(stage: &Stage<'_>, kind: &str, victim: &Victim) {
     }
     if kind.contains("keeper") {
         stage.ledger().killed_keepers.insert(run.clone());
+        stage.server.note_killed_keeper(victim.began_ms);
         victim.keeper.kill();
     }
     if kind.contains("agent") {

@@ -5,8 +5,9 @@
 
 use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use futures_util::FutureExt;
 use reqwest::Method;
@@ -29,6 +30,8 @@ pub struct Server {
     pub home: PathBuf,
     pub worktrees: PathBuf,
     roots: Mutex<Vec<PathBuf>>,
+    /// When the last of the keepers began that were killed, in milliseconds.
+    killed_keeper_began_ms: AtomicI64,
 }
 
 impl Server {
@@ -37,7 +40,18 @@ impl Server {
         let (dir, home, worktrees) = (forge.dir().to_owned(), forge.home(), forge.worktrees());
         let up = watch::Sender::new(Some(forge.caller()));
         let (tally, over, roots) = (Mutex::default(), watch::Sender::new(false), Mutex::default());
-        Server { forge: Turn::new(forge), up, tally, over, dir, home, worktrees, roots }
+        let killed_keeper_began_ms = AtomicI64::new(i64::MIN);
+        Server {
+            forge: Turn::new(forge),
+            up,
+            tally,
+            over,
+            dir,
+            home,
+            worktrees,
+            roots,
+            killed_keeper_began_ms,
+        }
     }
 
     pub fn tally(&self) -> MutexGuard<'_, Tally> {
@@ -46,6 +60,17 @@ impl Server {
 
     pub fn broke(&self, promise: Promise, what: impl Into<String>) {
         self.tally().note_broken(promise, what.into());
+    }
+
+    /// Noted before it is killed.
+    pub fn note_killed_keeper(&self, began_ms: i64) {
+        self.killed_keeper_began_ms.fetch_max(began_ms, Ordering::SeqCst);
+    }
+
+    /// A keeper that is killed before it has started anything leaves a run that failed, and a caller who is told so: one
+    /// who asked before that keeper began.
+    fn may_have_lost_its_keeper(&self, asked_ms: i64) -> bool {
+        self.killed_keeper_began_ms.load(Ordering::SeqCst) >= asked_ms
     }
 
     pub fn begin(&self) {
@@ -123,6 +148,7 @@ impl Server {
         body: Option<&Value>,
     ) -> Option<Answer> {
         let caller = self.caller().await?;
+        let asked_ms = now_ms();
         let answer = tokio::time::timeout(PATIENCE, caller.send(method, path, body, &[])).await;
         let (ending, answer) = match answer {
             Err(_) => {
@@ -130,7 +156,9 @@ impl Server {
                 (Ending::CutOff, None)
             }
             Ok(Err(_)) => (Ending::CutOff, None),
-            Ok(Ok(answer)) if is_killed_keeper(&answer) => (Ending::Refused, Some(answer)),
+            Ok(Ok(answer)) if answer.status == 500 && self.may_have_lost_its_keeper(asked_ms) => {
+                (Ending::Refused, Some(answer))
+            }
             Ok(Ok(answer)) if answer.status >= 500 => {
                 let what = format!("{} for {name} {path}: {}", answer.status, answer.text);
                 self.broke(Promise::Fault, what);
@@ -155,9 +183,9 @@ impl Server {
     }
 }
 
-/// A keeper that is killed before it has started anything leaves a run that failed, and a caller who is told so.
-fn is_killed_keeper(answer: &Answer) -> bool {
-    answer.status == 500 && answer.text.contains("the keeper could not be started")
+fn now_ms() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }
 
 /// The last lines of a log.

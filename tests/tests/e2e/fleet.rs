@@ -20,7 +20,12 @@ pub struct Field {
 
 impl Field {
     pub async fn plough(fleet: Value, script: &str) -> Field {
-        let stage = Stage::set(fleet).await;
+        Self::plough_with(&[], fleet, script).await
+    }
+
+    /// With variables for the server.
+    pub async fn plough_with(env: &[(&str, &str)], fleet: Value, script: &str) -> Field {
+        let stage = Stage::with(env, fleet).await;
         let (project, repo) = project(&stage.forge).await;
         let field = Field { stage, project, repo };
         field.teach(script);
@@ -56,7 +61,7 @@ impl Field {
         self.stage.forge.until(&format!("/api/beads/{bead}?project_id={}", self.project), what, holds).await
     }
 
-    async fn closed(&self, bead: &str) -> Value {
+    pub async fn closed(&self, bead: &str) -> Value {
         self.until(bead, "it is closed", |bead| bead["status"] == "closed").await
     }
 

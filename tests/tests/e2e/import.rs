@@ -140,6 +140,28 @@ async fn a_database_of_automagik_forge_comes_over_whole_and_only_once() {
     assert!(source.files() == before, "the source is as it was, with nothing beside it");
 }
 
+/// Nobody knows the environment of an old run; the server's is what Forge has.
+#[tokio::test]
+async fn an_old_log_shows_no_secret_of_the_server() {
+    let forge =
+        TestForge::with(&[], &[("DEMO_TOKEN", "login works"), ("OTHER_TOKEN", "never-printed")]).await;
+    let source = Source::make(&forge, AUTOMAGIK).await;
+    report(&forge, "automagik-forge", &source, &[]).await;
+    let runs = forge.runs(ATTEMPT).await;
+    let run = text(&runs[1]["id"]);
+    let (log, entries) = (forge.raw_log(&run).await, json!(forge.entries(&run).await).to_string());
+    for told in [&log, &entries] {
+        assert!(told.contains("The ***.") && !told.contains("login works"), "{told}");
+    }
+    assert!(!json!(runs).to_string().contains("login works"), "{runs:?}");
+    let kept = forge.home().join("runs").join(&run).join("secrets");
+    assert_eq!(
+        std::fs::read_to_string(kept).unwrap(),
+        "login works",
+        "what the log does not show is not kept"
+    );
+}
+
 #[tokio::test]
 async fn a_dry_run_tells_the_same_and_changes_nothing() {
     let forge = TestForge::start().await;

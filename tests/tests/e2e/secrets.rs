@@ -3,8 +3,10 @@
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use forge_tests::{TestForge, output, text};
+use forge_tests::{TestForge, git, output, text};
 use serde_json::{Value, json};
+
+use crate::fleet::Field;
 
 const KEY: &str = "sk-demo-0123456789";
 
@@ -102,6 +104,61 @@ async fn an_agent_that_prints_no_secret_leaves_none_behind() {
     let runs = forge.settled(&text(&task["task_attempt"]["id"])).await;
     assert_eq!(forge.raw_log(&text(&runs[0]["id"])).await, "18\n", "it had one");
     assert_eq!(holders(&forge.home()), [] as [PathBuf; 0]);
+}
+
+#[tokio::test]
+async fn what_a_worker_prints_of_its_secrets_is_masked_for_every_reader() {
+    let script = "echo \"it has $DEMO_API_KEY\"; while [ ! -e \"$FIELD/go\" ]; do sleep 0.02; done; echo done > done.txt";
+    let mut field = Field::plough_with(&[("DEMO_API_KEY", KEY)], json!({}), script).await;
+    let bead = field.bead("Paint the fence", &[]).await;
+    field.switch(json!({"enabled": true})).await;
+    let runs = |all: &Value| all[0]["phase"] == "running";
+    field.stage.forge.until("/api/workers", "the worker runs", runs).await;
+    let says = |pane: &Value| text(&pane["text"]).contains("it has ***");
+    for _ in ["now", "after a restart"] {
+        let forge = &field.stage.forge;
+        let pane = forge.until("/api/workers/repo-1/peek", "it says what it has", says).await;
+        let told = [
+            pane.to_string(),
+            printed(forge, &field.repo, &["worker", "peek", "repo-1"]).await,
+            printed(forge, &field.repo, &["worker", "logs", "repo-1"]).await,
+            printed(forge, &field.repo, &["worker", "logs", "repo-1", "--json"]).await,
+            forge.tool("get_worker", json!({"worker_id": "repo-1"})).await.to_string(),
+        ];
+        for told in &told {
+            assert!(told.contains("***") && !told.contains(KEY) && !told.contains(&KEY[..14]), "{told}");
+        }
+        let file = forge.home().join("logs/.secrets/repo-1/secrets");
+        assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+        field.stage.forge.terminate().await;
+        field.stage.forge.up().await;
+    }
+    std::fs::write(field.stage.forge.dir().join("go"), "").unwrap();
+    let attempts = field.attempts(&field.closed(&bead).await).await;
+    let forge = &field.stage.forge;
+    let run = text(&forge.runs(&text(&attempts[0]["id"])).await[0]["id"]);
+    let log = forge.raw_log(&run).await;
+    assert!(log.contains("it has ***\n"), "{log}");
+    let entries = json!(forge.entries(&run).await).to_string();
+    assert!(entries.contains("it has ***"), "{entries}");
+    let runs = forge.home().join("runs");
+    let shown = holders(&runs).into_iter().filter(|path| !path.ends_with("secrets")).collect::<Vec<_>>();
+    assert!(shown.iter().all(|path| path.ends_with("journal")), "{shown:?}");
+    assert_eq!(std::fs::read_to_string(runs.join(&run).join("secrets")).unwrap(), KEY);
+}
+
+#[tokio::test]
+async fn what_keeps_work_from_its_commit_is_told_without_secrets() {
+    let forge = TestForge::with(&[], &[("DEMO_API_KEY", KEY)]).await;
+    let (project, repo) = forge.project("repo").await;
+    git(&repo, &["config", "filter.demo.clean", "echo \"no way in with $DEMO_API_KEY\" >&2; exit 1"]);
+    git(&repo, &["config", "filter.demo.required", "true"]);
+    let prompt = "echo '*.txt filter=demo' > .gitattributes; echo work > work.txt";
+    let task = forge.start_with(&project, "SHELL", "A title", prompt).await;
+    let runs = forge.settled(&text(&task["task_attempt"]["id"])).await;
+    let why = text(&runs[0]["commit_error"]);
+    assert!(why.contains("no way in with ***"), "{why}");
+    assert_eq!(holders(&forge.home()), [] as [PathBuf; 0], "neither in the database nor in the server's log");
 }
 
 /// Asks whether it may use its secret, and writes down what it was told.

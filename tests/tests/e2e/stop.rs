@@ -3,7 +3,8 @@
 use std::process::Command;
 use std::time::Duration;
 
-use forge_tests::{TestForge, is_alive, text};
+use forge_tests::{TestForge, is_alive, signal, text};
+use rustix::process::Signal;
 use serde_json::json;
 
 async fn pid_in(path: &std::path::Path) -> u32 {
@@ -52,6 +53,29 @@ async fn an_agent_that_resists_is_ended_by_force() {
     let attempt = text(&task["task_attempt"]["id"]);
     forge.post(&format!("/api/task-attempts/{attempt}/stop"), &json!({})).await.data();
     assert!(!is_alive(resister));
+}
+
+#[tokio::test]
+async fn a_stop_that_its_keeper_does_not_hear_is_not_called_done() {
+    let forge = TestForge::start().await;
+    let (project, _) = forge.project("repo").await;
+    let place = forge.dir().join("agent.pid");
+    let script = format!("echo $$ > {}; exec sleep 600", place.display());
+    let task = forge.start_with(&project, "SHELL", "t", &script).await;
+    let (agent, attempt) = (pid_in(&place).await, text(&task["task_attempt"]["id"]));
+    let run = text(&forge.runs(&attempt).await[0]["id"]);
+    let state = std::fs::read(forge.home().join("runs").join(&run).join("state.json")).unwrap();
+    let state: serde_json::Value = serde_json::from_slice(&state).unwrap();
+    let keeper = u32::try_from(state["keeper"]["pid"].as_u64().unwrap()).unwrap();
+    signal(keeper, Signal::STOP);
+    let told = forge.post(&format!("/api/task-attempts/{attempt}/stop"), &json!({})).await;
+    assert!(told.status == 409 && told.message().contains("may still be at work"), "{}", told.text);
+    assert!(is_alive(agent));
+    signal(keeper, Signal::CONT);
+    let path = format!("/api/execution-processes/{run}");
+    let run = forge.until(&path, "it has ended", |run| run["completed_at"].is_string()).await;
+    assert_eq!(run["status"], "killed");
+    assert!(!is_alive(agent));
 }
 
 #[tokio::test]

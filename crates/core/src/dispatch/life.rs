@@ -28,7 +28,11 @@ impl Forge {
         let executor = run.action.profile().map(|profile| profile.executor);
         let known = executor.filter(|executor| *executor == Executor::ClaudeCode);
         let dialect = Dialect::of(known.or(Some(Executor::Shell)), run.reason);
-        match self.adopt_log_in(run, place.to_owned(), source, dialect).await {
+        let adopted = match self.worker_secrets(&worker.id).await {
+            Ok(secrets) => self.adopt_log_in(run, place.to_owned(), source, dialect, secrets).await,
+            Err(error) => Err(error),
+        };
+        match adopted {
             Ok(None) => {}
             Ok(Some(missing)) => tracing::warn!(worker = %worker.id, missing, "a worker's log is not whole"),
             Err(error) => tracing::warn!(worker = %worker.id, %error, "a worker's log is not kept"),

@@ -93,7 +93,8 @@ impl Forge {
         }
         let parked = match &seen.sign {
             Some(Sign::RateLimited { message, reset_at: Some(at) }) if at.0 > sight.now.0 => {
-                Some((*at, message.clone()))
+                let secrets = self.worker_secrets(&worker.id).await?;
+                Some((*at, secrets.mask_text(message).into_owned()))
             }
             _ => None,
         };

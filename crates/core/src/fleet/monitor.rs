@@ -121,16 +121,19 @@ impl Forge {
         let Ok(id) = WorkerId::new(file.worker_id.clone()) else { return Ok(()) };
         let Some(known) = self.0.store.worker(&id).await? else { return Ok(()) };
         self.meter_soon(&id);
-        let status = words(&file);
+        let secrets = self.worker_secrets(&id).await?;
+        let mut status = words(&file);
+        secrets.mask_value(&mut status);
         if known.status.as_ref() == Some(&status) {
             return Ok(());
         }
         // Other tools pause a worker by its file. Word of a pause that is over comes too late.
         let is_paused = file.status == WorkerStatus::Paused && self.is_paused_by_file(&id).await;
+        let reason = file.pause_reason.map(|reason| secrets.mask_text(&reason).into_owned());
         self.change_worker(&id, |stored| {
             let mut after = Worker { status: Some(status), ..stored.clone() };
             if is_paused && stored.phase == WorkerPhase::Running {
-                (after.phase, after.note) = (WorkerPhase::Paused, file.pause_reason);
+                (after.phase, after.note) = (WorkerPhase::Paused, reason);
             }
             Ok(Some(after))
         })

@@ -53,13 +53,17 @@ impl Forge {
         now: Millis,
     ) -> Result<()> {
         let ending = self.ending(worker, &health, file, now).await;
+        let mut status = file.map(super::monitor::words);
+        if let Some(status) = &mut status {
+            self.worker_secrets(&worker.id).await?.mask_value(status);
+        }
         let mut tx = self.0.store.begin().await?;
         let Some(stored) = tx.worker(&worker.id).await? else { return Ok(()) };
         if stored.phase != worker.phase || stored.process != worker.process {
             // Somebody has stopped it or started it again meanwhile.
             return Ok(());
         }
-        let status = file.map(super::monitor::words).or(stored.status.clone());
+        let status = status.or(stored.status.clone());
         let stored = Worker { status, ..stored };
         let after = match ending {
             Ending::Finished => ended(stored, WorkerPhase::Finished, None),
@@ -124,7 +128,10 @@ impl Forge {
         let begun = worker.started_at?;
         let text = tokio::task::spawn_blocking(move || read_tail(&path, begun)).await.ok()??;
         match pane::read(&text, &jiff::Zoned::now()) {
-            Some(Sign::RateLimited { message, reset_at: Some(at) }) if at.0 > now.0 => Some((at, message)),
+            Some(Sign::RateLimited { message, reset_at: Some(at) }) if at.0 > now.0 => {
+                let secrets = self.worker_secrets(&worker.id).await.ok()?;
+                Some((at, secrets.mask_text(&message).into_owned()))
+            }
             _ => None,
         }
     }

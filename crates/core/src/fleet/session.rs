@@ -8,6 +8,7 @@ use std::process::Command;
 use forge_fleet::discovery::{self, Bond, DiscoveredWorker, WorkerType, discover_workers};
 use forge_fleet::process::Identity;
 use forge_fleet::tmux::{Session, Socket, Tmux};
+use forge_run::Secrets;
 use forge_types::{Health, Millis, Worker, WorkerId, WorkerPhase, WorkerTier};
 use serde_json::Value;
 
@@ -16,6 +17,8 @@ use crate::{Error, Forge, Kind, Result};
 
 /// The most lines of a pane that are shown.
 const PEEK_MAX: usize = 10_000;
+/// The first of them may be the end of a longer line, and of a secret.
+const LINES_BEFORE: usize = 64;
 
 impl Forge {
     /// The session with the worker's mark.
@@ -40,11 +43,19 @@ impl Forge {
 
     /// The last lines of what a worker's pane shows.
     pub async fn peek_worker(&self, id: &WorkerId, lines: usize) -> Result<String> {
-        let name = match self.need_session(id).await {
-            Ok(session) => session.name,
-            Err(error) => self.foreign_worker(id).await?.ok_or(error)?.session_name,
+        let (name, secrets) = match self.need_session(id).await {
+            Ok(session) => (session.name, self.worker_secrets(id).await?),
+            Err(error) => {
+                let name = self.foreign_worker(id).await?.ok_or(error)?.session_name;
+                let own = Secrets::own().map_err(|cause| Error::internal("secrets cannot be told", cause))?;
+                (name, own)
+            }
         };
-        Ok(self.fleet().tmux().capture(&name, lines.clamp(1, PEEK_MAX)).await?)
+        let lines = lines.clamp(1, PEEK_MAX);
+        let text = self.fleet().tmux().capture(&name, lines + LINES_BEFORE).await?;
+        let text = secrets.mask_text(&text);
+        let all: Vec<&str> = text.lines().collect();
+        Ok(all[all.len().saturating_sub(lines)..].join("\n"))
     }
 
     /// Types a line into a worker's pane, and Enter.
@@ -73,6 +84,7 @@ impl Forge {
             )));
         };
         let worker = Worker { health: Health::default(), ..describe(&found) };
+        self.keep_worker_secrets(id, std::env::vars_os().collect()).await?;
         let mut tx = self.0.store.begin().await?;
         if !tx.insert_worker(&worker).await? {
             return Err(Error::conflict(format!(

@@ -179,8 +179,13 @@ impl Forge {
         }
         // The agent may report before its launcher has ended.
         let started_at = Millis::now();
-        let handle = self.fleet().launcher.spawn(request(self, worker)?).await?;
-        Ok(WorkerHandle { started_at, ..handle })
+        let request = request(self, worker)?;
+        self.keep_worker_secrets(&worker.id, self.fleet().launcher.environment(&request)).await?;
+        match self.fleet().launcher.spawn(request).await {
+            Ok(handle) => Ok(WorkerHandle { started_at, ..handle }),
+            // What a launcher complains of is told as it said it.
+            Err(error) => Err(Error::from(error).masked(&self.worker_secrets(&worker.id).await?)),
+        }
     }
 
     pub(super) async fn note_launched(&self, id: &WorkerId, handle: WorkerHandle) -> Result<Worker> {
@@ -336,6 +341,9 @@ impl Forge {
         alerts::resolve_all(&mut tx, id).await?;
         tx.remove_worker(id).await?;
         tx.commit().await?;
+        if let Err(error) = self.forget_worker_secrets(id).await {
+            tracing::warn!(worker = %id, %error, "secrets stay of a worker that is forgotten");
+        }
         Ok(())
     }
 

@@ -1,7 +1,8 @@
 //! Old logs become journals.
 //!
 //! Invariant: a log is copied some lines at a time, so its size does not matter. What the source cannot give any more is
-//! said at the end of the journal and in the report.
+//! said at the end of the journal and in the report. The environment of an old run is not known; that it was the server's
+//! is the best guess, so its secrets are what readers do not see.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -23,7 +24,8 @@ impl Forge {
         log: LogSource,
     ) -> Result<Option<String>> {
         let executor = run.action.profile().map(|profile| profile.executor);
-        self.adopt_log_in(run, worktree, log, Dialect::of(executor, run.reason)).await
+        let own = Secrets::own().map_err(|cause| Error::internal("secrets cannot be told", cause))?;
+        self.adopt_log_in(run, worktree, log, Dialect::of(executor, run.reason), own).await
     }
 
     /// The same for a log that is not what the agent writes to Forge.
@@ -33,13 +35,15 @@ impl Forge {
         worktree: PathBuf,
         mut log: LogSource,
         dialect: Dialect,
+        secrets: Secrets,
     ) -> Result<Option<String>> {
         let dir = self.run_dir(run.id);
-        let lens = Lens { run: run.id, worktree, answer_ms: 0, secrets: Secrets::default() };
+        let lens = Lens { run: run.id, worktree, answer_ms: 0, secrets };
         let (started_at, exit) = (run.started_at, exit_of(run));
         let adopted = tokio::task::spawn_blocking(move || {
-            let missing = copy(&dir, started_at, &exit, &mut log)?;
+            let missing = copy(Adoption::begin(&dir, &lens.secrets)?, started_at, &exit, &mut log)?;
             let outcome = read(&dir, Fold::new(dialect, &lens))?;
+            lens.secrets.forget_unseen(&dir)?;
             Ok::<_, io::Error>((missing, outcome))
         });
         let adopted = adopted.await.unwrap_or_else(|cause| Err(io::Error::other(cause)));
@@ -62,8 +66,12 @@ fn exit_of(run: &Run) -> Exit {
     Exit { code: run.exit_code, signal: None, reason, at_ms }
 }
 
-fn copy(dir: &Path, started_at: Millis, exit: &Exit, log: &mut LogSource) -> io::Result<Option<String>> {
-    let mut adoption = Adoption::begin(dir)?;
+fn copy(
+    mut adoption: Adoption,
+    started_at: Millis,
+    exit: &Exit,
+    log: &mut LogSource,
+) -> io::Result<Option<String>> {
     let mut at = started_at;
     let missing = loop {
         match log.pull() {

@@ -1,6 +1,7 @@
 //! One run of a launcher, with everything it started under control.
 
 use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::process::{ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,6 +15,9 @@ use tokio::task::JoinHandle;
 use super::{LauncherError, read_table};
 use crate::tmux::Tmux;
 
+/// What the worker was told in whose session Forge may run.
+const OF_ANOTHER: [&str; 5] =
+    ["TMUX", "TMUX_PANE", "FORGE_ASSIGNED_BEAD", "FORGE_PROMPT_FILE", "FORGE_MANAGED"];
 /// More than any launcher has to say; the rest is read and dropped, so that no pipe fills up.
 const OUTPUT_LIMIT: usize = 1 << 20;
 /// For output that is on its way when the launcher ends. What it left running may hold the pipe for ever.
@@ -56,16 +60,8 @@ impl Call<'_> {
 
     fn start(&self) -> Result<Child, LauncherError> {
         let mut command = Command::new(self.launcher);
-        // A worker is an agent like others.
-        for name in self.withheld {
-            command.env_remove(name);
-        }
         command.args(&self.arguments).current_dir(self.workspace);
-        // Forge may itself run in a worker's session: what that was told is not for this one.
-        for inherited in ["TMUX", "TMUX_PANE", "FORGE_ASSIGNED_BEAD", "FORGE_PROMPT_FILE", "FORGE_MANAGED"] {
-            command.env_remove(inherited);
-        }
-        command.envs(self.variables);
+        command.env_clear().envs(environment(self.variables, self.withheld));
         if let Some(value) = self.tmux.variable() {
             // A plain `tmux` in the launcher speaks to this server.
             command.env("TMUX", value);
@@ -87,6 +83,21 @@ impl Call<'_> {
             LauncherError::LauncherFailed { message }
         })
     }
+}
+
+/// What a launcher finds in its environment, beside where tmux is: what this process has, and what it is told.
+pub(super) fn environment(
+    variables: &BTreeMap<String, String>,
+    withheld: &[String],
+) -> BTreeMap<OsString, OsString> {
+    let mut found: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
+    // A worker is an agent like others. And Forge may itself run in a worker's session: what that was told is not for
+    // this one.
+    for name in withheld.iter().map(String::as_str).chain(OF_ANOTHER) {
+        found.remove(OsStr::new(name));
+    }
+    found.extend(variables.iter().map(|(name, value)| (name.into(), value.into())));
+    found
 }
 
 /// Ends the launcher, its process group and its descendants in other groups. A tmux server that it has just started

@@ -297,7 +297,15 @@ async fn the_users_post_checkout_hook_runs_once_for_a_new_worktree() {
     let (hook, trace) = (f.repo.common_dir().join("hooks/post-checkout"), f.dir.path().join("trace"));
     write(&hook, format!("#!/bin/sh\necho ran >> '{}'\n", trace.display()));
     std::fs::set_permissions(&hook, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
-    f.start("hook").await;
+    let (id, w) = f.start("hook").await;
+    assert_eq!(read(&trace), "ran\n");
+    // What is brought back is an agent's work.
+    write(&w.path.join("new.txt"), "of an agent");
+    git(&w.path, &["-c", "core.hooksPath=/dev/null", "add", "-A"]);
+    git(&w.path, &["-c", "core.hooksPath=/dev/null", "commit", "-q", "-m", "work"]);
+    retire(&f.repo, &f.base, owner(id), &w.path).await.unwrap();
+    ensure(&f.repo, &f.base, owner(id), &w.branch, &w.path, None).await.unwrap();
+    assert_eq!(read(&w.path.join("new.txt")), "of an agent");
     assert_eq!(read(&trace), "ran\n");
 }
 

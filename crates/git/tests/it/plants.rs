@@ -290,7 +290,6 @@ async fn call(function: &str, world: &World, s: &Site) {
         "Repo::head_of" => _ = repo.head_of(path).await,
         "Repo::init" => _ = Repo::init(&path.join("fresh")).await,
         "Repo::open" => _ = Repo::open(path).await,
-        "rename_new" => _ = rename_new(path, &dir.path().join(s.id.hex())),
         "reset_hard" => _ = reset_hard(repo, path, owner, branch, head).await,
         "restore" => {
             _ = retire(repo, base, owner, path).await;

@@ -157,6 +157,52 @@ async fn retiring_forgets_no_other_worktree() {
     assert_eq!(try_git(&unmounted.path, &["status", "--porcelain"]), (0, String::new()));
 }
 
+/// The mark in the private git directory is a copy, and agents can write there.
+#[tokio::test]
+async fn no_agent_keeps_its_worktree_from_coming_back() {
+    type Plant = fn(&Path);
+    let plants: [(&str, Plant); 4] = [
+        ("nothing", |mark| std::fs::remove_file(mark).unwrap()),
+        ("nonsense", |mark| write(mark, "{")),
+        ("another's", |mark| {
+            let text = read(mark).replace("here", "there");
+            write(mark, text.replacen("-", "0", 1));
+        }),
+        ("a folder", |mark| {
+            std::fs::remove_file(mark).unwrap();
+            write(&mark.join("file"), "x");
+        }),
+    ];
+    for (what, plant) in plants {
+        for source in [Source::Trash, Source::Keep] {
+            let f = Fixture::new().await;
+            let (id, w) = f.start("block").await;
+            write(&w.path.join("untracked"), "u");
+            let git_dir = git(&w.path, &["rev-parse", "--absolute-git-dir"]);
+            plant(&Path::new(&git_dir).join("forge-owner.json"));
+            plant_id(&git_dir, what);
+            retire(&f.repo, &f.base, owner(id), &w.path).await.unwrap();
+            if source == Source::Keep {
+                std::fs::remove_dir_all(f.base.path().join(".forge-trash")).unwrap();
+            }
+            let back = restore(&f.repo, &f.base, owner(id), &w.path).await;
+            let back = back.unwrap_or_else(|error| panic!("{what}, {source:?}: {error}"));
+            assert_eq!((back.source, read(&w.path.join("untracked"))), (source, "u".to_owned()));
+            let me = forge_git::whoami(&w.path).unwrap().expect("a mark").mark;
+            assert_eq!((me.owner, me.installation.as_str()), (owner(id), "here"), "{what}, {source:?}");
+            retire(&f.repo, &f.base, owner(id), &w.path).await.unwrap();
+        }
+    }
+}
+
+fn plant_id(git_dir: &str, what: &str) {
+    let id = Path::new(git_dir).join("forge-attempt");
+    std::fs::remove_file(&id).unwrap();
+    if what == "a folder" {
+        write(&id.join("file"), "x");
+    }
+}
+
 #[tokio::test]
 async fn a_crash_before_the_private_directory_is_forgotten_does_not_hinder_a_restore() {
     let f = Fixture::new().await;

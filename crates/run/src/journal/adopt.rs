@@ -1,6 +1,6 @@
-//! The journal of a run that another system recorded.
+//! The journal of a run that another system recorded, or a terminal.
 //!
-//! Invariant: it is written as a whole, ends with how the run ended, and is then what a run of ours leaves behind. It is
+//! Invariant: what its readers do not see is kept before it begins; it is written as a whole, ends with how the run ended, and is then what a run of ours leaves behind. It is
 //! only made for a run that has no row yet: what an adoption that was cut off left there is replaced.
 
 use std::fs::{self, DirBuilder};
@@ -9,7 +9,7 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use super::{Kind, Writer, seal::seal_now};
-use crate::Exit;
+use crate::{Exit, Secrets};
 
 pub struct Adoption {
     dir: PathBuf,
@@ -17,12 +17,13 @@ pub struct Adoption {
 }
 
 impl Adoption {
-    pub fn begin(dir: &Path) -> io::Result<Adoption> {
+    pub fn begin(dir: &Path, secrets: &Secrets) -> io::Result<Adoption> {
         match fs::remove_dir_all(dir) {
             Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e),
             _ => {}
         }
         DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
+        secrets.write(dir)?;
         Ok(Adoption { dir: dir.to_owned(), journal: Writer::create(dir)? })
     }
 
@@ -46,13 +47,13 @@ mod tests {
     fn an_adopted_journal_is_whole_and_replaces_what_was_cut_off() {
         let home = tempfile::tempdir().expect("dir");
         let dir = home.path().join("run");
-        let mut cut_off = Adoption::begin(&dir).expect("begin");
+        let mut cut_off = Adoption::begin(&dir, &Secrets::default()).expect("begin");
         cut_off.add(Kind::Stdout, 1, "half").expect("add");
         drop(cut_off);
 
         let long = "a line of a long log\n".repeat(10_000);
         let exit = Exit { code: Some(0), signal: None, reason: ExitReason::Exited, at_ms: 7 };
-        let mut adoption = Adoption::begin(&dir).expect("begin again");
+        let mut adoption = Adoption::begin(&dir, &Secrets::default()).expect("begin again");
         adoption.add(Kind::Stdout, 5, &long).expect("add");
         adoption.finish(&exit).expect("finish");
 
@@ -68,5 +69,23 @@ mod tests {
             records.iter().flat_map(|record| record.bytes.clone()).collect::<Vec<_>>(),
             long.as_bytes()
         );
+    }
+    #[test]
+    fn a_reader_of_an_adopted_journal_sees_no_secret() {
+        let (home, dir) = (tempfile::tempdir().expect("dir"), tempfile::tempdir().expect("dir"));
+        Secrets::add(home.path(), [("A_TOKEN".into(), "sk-demo-0123456789".into())]).expect("secrets");
+        let dir = dir.path().join("run");
+        let secrets = Secrets::read(home.path()).expect("secrets");
+        let mut adoption = Adoption::begin(&dir, &secrets).expect("begin");
+        adoption.add(Kind::Stdout, 1, "it is sk-demo-0123456789\n").expect("add");
+        let exit = Exit { code: Some(0), signal: None, reason: ExitReason::Exited, at_ms: 7 };
+        adoption.finish(&exit).expect("finish");
+        let shown = |view| {
+            let mut records = Vec::new();
+            Reader::open(&dir, view).expect("open").read(usize::MAX, &mut records).expect("read");
+            String::from_utf8(records.swap_remove(0).bytes).expect("text")
+        };
+        assert_eq!(shown(View::Masked), "it is ***\n");
+        assert_eq!(shown(View::Exact), "it is sk-demo-0123456789\n");
     }
 }

@@ -1,4 +1,4 @@
-//! The file that keeps the secrets of a run, one value a line.
+//! The file that keeps secrets beside the output that may show them, one value a line.
 //!
 //! Invariant: it appears as a whole, with mode 600, and is on the disk before the first byte that it hides.
 

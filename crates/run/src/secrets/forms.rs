@@ -56,13 +56,13 @@ impl Forms {
         Ok(Forms { search, forms, first, longest })
     }
 
+    pub(super) fn values(&self) -> Vec<String> {
+        distinct(self.forms.iter())
+    }
+
     /// The values without which everything that was looked through so far would be shown as it was.
     pub(super) fn seen(&self) -> Vec<String> {
-        let seen = self.forms.iter().filter(|form| form.seen.load(Ordering::Relaxed));
-        let mut values: Vec<String> = seen.map(|form| form.value.clone()).collect();
-        values.sort_unstable();
-        values.dedup();
-        values
+        distinct(self.forms.iter().filter(|form| form.seen.load(Ordering::Relaxed)))
     }
 
     /// How many bytes before a text may belong to a secret that ends in it.
@@ -103,6 +103,13 @@ impl Forms {
         form.seen.store(true, Ordering::Relaxed);
         true
     }
+}
+
+fn distinct<'a>(forms: impl Iterator<Item = &'a Form>) -> Vec<String> {
+    let mut values: Vec<String> = forms.map(|form| form.value.clone()).collect();
+    values.sort_unstable();
+    values.dedup();
+    values
 }
 
 /// Adds a span that ends no earlier than those before it.

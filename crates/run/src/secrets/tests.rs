@@ -33,12 +33,20 @@ fn chosen(environment: &[(&str, &str)]) -> Vec<String> {
 
 #[test]
 fn a_variable_is_a_secret_by_its_name() {
-    for name in
-        ["TOKEN", "GITHUB_TOKEN", "anthropic_api_key", "Db_Password", "AWS_SECRET_ACCESS_KEY", "GH_PAT"]
-    {
+    for name in [
+        "TOKEN",
+        "GITHUB_TOKEN",
+        "anthropic_api_key",
+        "Db_Password",
+        "AWS_SECRET_ACCESS_KEY",
+        "STRIPE_KEY",
+        "GH_PAT",
+    ] {
         assert!(is_secret(name), "{name}");
     }
-    for name in ["PATH", "TOKENS", "MYTOKEN", "TOKEN_FILE", "DISPAT", "AWS_ACCESS_KEY_ID", "FORGE_RUN_ID"] {
+    for name in
+        ["PATH", "TOKENS", "MYTOKEN", "TOKEN_FILE", "DISPAT", "MONKEY", "AWS_ACCESS_KEY_ID", "FORGE_RUN_ID"]
+    {
         assert!(!is_secret(name), "{name}");
     }
 }
@@ -74,16 +82,29 @@ fn the_number_and_the_size_of_values_are_bounded() {
 #[test]
 fn the_file_is_for_its_owner_and_gives_back_what_it_was_given() {
     let dir = tempfile::tempdir().unwrap();
-    keep(dir.path(), [("NAME".into(), "of no interest".into())]).unwrap();
+    Secrets::add(dir.path(), [("NAME".into(), "of no interest".into())]).unwrap();
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0, "without secrets there is no file");
     assert!(Masker::new(&Secrets::read(dir.path()).unwrap()).is_none());
     fs::write(dir.path().join("secrets.part"), "of a start that was cut off").unwrap();
-    keep(dir.path(), [("A_TOKEN".into(), KEY.into()), ("B_TOKEN".into(), "geheim-ä\"ö".into())]).unwrap();
+    Secrets::add(dir.path(), [("A_TOKEN".into(), KEY.into()), ("B_TOKEN".into(), "geheim-ä\"ö".into())])
+        .unwrap();
     let files: Vec<_> = fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
     assert_eq!(files, [dir.path().join("secrets")]);
     assert_eq!(files[0].metadata().unwrap().permissions().mode() & 0o777, 0o600);
     let secrets = Secrets::read(dir.path()).unwrap();
     assert_eq!(secrets.mask_text(&format!("{KEY}, geheim-ä\"ö")), "***, ***");
+}
+
+#[test]
+fn what_a_second_start_adds_hides_beside_what_the_first_one_had() {
+    let dir = tempfile::tempdir().unwrap();
+    Secrets::add(dir.path(), [("A_TOKEN".into(), KEY.into())]).unwrap();
+    Secrets::add(dir.path(), [("NAME".into(), "of no interest".into())]).unwrap();
+    Secrets::add(dir.path(), [("A_TOKEN".into(), "the-next-one".into())]).unwrap();
+    assert_eq!(Secrets::read(dir.path()).unwrap().mask_text(&format!("{KEY} the-next-one")), "*** ***");
+    let many = (0..256).map(|n| (format!("V{n}_TOKEN").into(), format!("value-{n:04}").into()));
+    Secrets::add(dir.path(), many).unwrap();
+    assert_eq!(fs::read_to_string(dir.path().join("secrets")).unwrap().lines().count(), 256);
 }
 
 #[test]
@@ -194,7 +215,7 @@ fn what_was_not_found_may_be_forgotten() {
     let values = ["never-printed", "printed-whole", "begun-only-0000"];
     let environment =
         values.iter().enumerate().map(|(n, value)| (format!("V{n}_TOKEN").into(), value.into()));
-    keep(dir.path(), environment).unwrap();
+    Secrets::add(dir.path(), environment).unwrap();
     let pieces = ["a printed-whole and a begun-", "nothing"];
     let before = Secrets::read(dir.path()).unwrap();
     let shown = on_stdout(&before, &pieces);
@@ -234,7 +255,7 @@ proptest! {
         batch in 1usize..100,
     ) {
         let dir = tempfile::tempdir().unwrap();
-        keep(dir.path(), [("V_TOKEN".into(), values.join("\n").into())]).unwrap();
+        Secrets::add(dir.path(), [("V_TOKEN".into(), values.join("\n").into())]).unwrap();
         let mut writer = Writer::create(dir.path()).unwrap();
         for (is_error, bytes, number) in &pieces {
             let kind = if *is_error { Kind::Stderr } else { Kind::Stdout };

@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 
-use crate::stage::{Stage, drain, exists, exit_in, exit_of, keeper, kill, text_of, until};
+use crate::stage::{Stage, drain, exists, exit_in, exit_of, keeper, kill, runs, text_of, until};
 use forge_run::{Exit, ExitReason, Found, Kind, Live, Record, Tail, View, end_leftovers, find};
 
 /// Another process that launches the script and waits to be killed.
@@ -51,6 +51,20 @@ async fn a_run_goes_on_when_its_launcher_is_killed() {
     std::fs::write(go, "").expect("go");
     assert_eq!(text_of(Kind::Stdout, &drain(&mut tail).await), "after\n");
     assert_eq!(exit_of(&live).await.code, Some(42));
+}
+
+#[tokio::test]
+async fn a_run_whose_state_is_damaged_is_found_by_its_keepers_socket() {
+    let stage = Stage::new();
+    let launched = stage.launch("echo ready; exec sleep 300").await;
+    let (agent, state) = (launched.pid(), stage.dir().join("state.json"));
+    drop(launched);
+    std::fs::write(&state, "{").expect("damage");
+    let live = find_live(&stage).await;
+    assert!(runs(agent), "whoever looks ends nothing");
+    assert_eq!(live.stop(None).await.expect("stop").reason, ExitReason::Stopped);
+    assert!(!runs(agent));
+    assert_eq!(find_end(&stage).await.reason, ExitReason::Stopped, "the keeper wrote its state anew");
 }
 
 #[tokio::test]

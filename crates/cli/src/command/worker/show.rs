@@ -1,10 +1,10 @@
 //! What is seen of workers.
 
+use std::io;
 use std::os::unix::process::CommandExt;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
-use forge_os::file::{self, FileError};
 use forge_types::Millis;
 use serde_json::{Value, json};
 
@@ -16,9 +16,6 @@ use crate::reference::NotFound;
 use crate::table::Table;
 use crate::terminal::{self, say, say_fact};
 use crate::transcript::{Ink, Line, clean};
-
-/// More than anybody reads at a terminal.
-const MAX_LOG_BYTES: u64 = 256 << 20;
 
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  forge worker attach alpha\n  forge worker attach alpha --print")]
@@ -191,14 +188,12 @@ pub(super) async fn logs(client: &Client, flags: &LogsFlags) -> Result<()> {
         say(&Line::new(Ink::Plain, &worker.log.display().to_string()).whole());
         return Ok(());
     }
-    let folder = worker.log.parent().unwrap_or(&worker.log);
-    let text = file::read(folder, &worker.log, MAX_LOG_BYTES).map_err(|error| match error {
-        FileError::Missing { .. } => NotFound(format!(
+    let text = forge_core::read_worker_log(&worker.log).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => NotFound(format!(
             "{error}; a worker that waits for a person keeps no log, `forge worker peek` shows its pane"
         )),
-        error => NotFound(format!("{error}; `forge worker logs --path` shows where it is")),
+        _ => NotFound(format!("{error}; `forge worker logs --path` shows where it is")),
     })?;
-    let text = String::from_utf8_lossy(&text);
     match flags.json {
         true => terminal::print_json(&json!({"path": worker.log, "text": text})),
         false => terminal::print(&clean(&text)),
