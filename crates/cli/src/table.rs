@@ -18,11 +18,22 @@ pub struct Table {
     bending: Vec<&'static str>,
     right: Vec<&'static str>,
     rows: Vec<Vec<(Ink, String)>>,
+    /// Signs before the rows, for terminals that can draw them.
+    signs: Vec<&'static str>,
 }
+
+/// Signs are two columns wide, or one, as the terminal likes; what follows them begins here.
+const AFTER_SIGN: usize = 3;
 
 impl Table {
     pub fn new(head: &[&'static str]) -> Self {
-        Self { head: head.to_vec(), bending: Vec::new(), right: Vec::new(), rows: Vec::new() }
+        Self {
+            head: head.to_vec(),
+            bending: Vec::new(),
+            right: Vec::new(),
+            rows: Vec::new(),
+            signs: Vec::new(),
+        }
     }
 
     /// Columns that are cut when the terminal is too narrow.
@@ -41,15 +52,31 @@ impl Table {
         self.rows.push(cells.into_iter().map(one_line).collect());
     }
 
+    /// A sign before the row that comes next. A table has one before each row, or none.
+    pub fn sign(&mut self, sign: &'static str) {
+        self.signs.push(sign);
+    }
+
     pub fn print(&self) {
-        terminal::print(&self.on(terminal::page()));
+        let page = terminal::page();
+        match self.signs.is_empty() {
+            true => terminal::print(&self.on(page)),
+            // Every cell is clean, and a terminal that is gone needs no table.
+            false => _ = terminal::draw(&self.on(page)),
+        }
     }
 
     fn on(&self, page: Page) -> String {
+        let before = if self.signs.is_empty() { 0 } else { AFTER_SIGN };
+        let page = Page { width: page.width.saturating_sub(before), ..page };
         let widths = self.widths(page.width);
+        let mut signs = std::iter::once(&"").chain(&self.signs);
         let mut out = String::new();
         let head: Vec<(Ink, String)> = self.head.iter().map(|name| (Ink::Dim, (*name).to_owned())).collect();
         for row in std::iter::once(&head).chain(&self.rows) {
+            if let Some(sign) = signs.next().filter(|_| before > 0) {
+                out.push_str(&format!("{sign}\u{1b}[{}G", before + 1));
+            }
             let mut line = Line::default();
             for (place, (ink, text)) in row.iter().enumerate() {
                 let last = place + 1 == row.len();
@@ -113,6 +140,17 @@ mod tests {
         table.row(vec![(Ink::Plain, "漢字".into()), (Ink::Plain, "x".into())]);
         assert_eq!(table.on(page(usize::MAX)), "ID        TITLE\na1b2c3d4  Fix the login\n漢字      x\n");
         assert_eq!(table.on(page(16)), "ID        TITLE\na1b2c3d4  Fix t…\n漢字      x\n");
+    }
+
+    #[test]
+    fn signs_of_any_width_leave_the_columns_where_they_are() {
+        let mut table = Table::new(&["ID"]);
+        for sign in ["✅", "⏸️"] {
+            table.sign(sign);
+            table.row(vec![(Ink::Plain, "a".into())]);
+        }
+        let expected = "\u{1b}[4GID\n✅\u{1b}[4Ga\n⏸️\u{1b}[4Ga\n";
+        assert_eq!(table.on(page(80)), expected);
     }
 
     #[test]

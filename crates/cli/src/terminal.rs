@@ -33,6 +33,11 @@ pub fn is_attended() -> bool {
     std::io::stdin().is_terminal() && std::io::stdout().is_terminal()
 }
 
+/// Whether standard output is a terminal that can draw the signs of workers.
+pub fn draws_emoji() -> bool {
+    std::io::stdout().is_terminal() && forge_tui::draws_emoji(|name| std::env::var(name).ok())
+}
+
 /// A reader that has seen enough, such as `head`, is no failure.
 pub fn until_closed(result: Result<ExitCode>) -> Result<ExitCode> {
     match result {

@@ -9,7 +9,7 @@ mod survey;
 mod tracker;
 
 use forge_fleet::beads::{
-    self, Bead, BeadsError, Change, Claim, Close, Filter, Linked, NewBead, Standing, Status,
+    self, Bead, BeadsError, Change, Claim, Close, Filter, Linked, NewBead, Standing, Status, Unlinked,
 };
 use forge_store::BeadFailure;
 use forge_types::{
@@ -72,6 +72,9 @@ impl Forge {
             true => tracker.store.ready(&Filter::default()).await?,
             false => tracker.store.snapshot().await?.beads().to_vec(),
         };
+        if let Some(status) = &filter.status {
+            beads::check_status(status, &*tracker.store.snapshot().await?)?;
+        }
         let status = filter.status.clone().map(Status::from);
         found.retain(|bead| *bead.status() != Status::Tombstone);
         found.retain(|bead| status.as_ref().is_none_or(|status| bead.status() == status));
@@ -85,6 +88,10 @@ impl Forge {
 
     pub async fn create_bead(&self, request: CreateBead) -> Result<BeadLine> {
         let tracker = self.tracker(&request.of).await?;
+        if let Some(kind) = &request.issue_type {
+            let settings = self.settings();
+            beads::check_type(kind, &*tracker.store.snapshot().await?, &settings.fleet.no_change_ok)?;
+        }
         let usual = NewBead::new(request.title);
         let new = NewBead {
             description: request.description,
@@ -124,6 +131,9 @@ impl Forge {
             self.refuse_at_work(lease, "released").await?;
         }
         let bead = tracker.one(id).await?;
+        if bead.is_over() && lease.is_none() {
+            return Err(Error::conflict(format!("bead {id} is closed: there is nothing to release")));
+        }
         let holder = lease.as_ref().map(|lease| lease.actor.as_str()).or(bead.assignee());
         let comment = request.comment.unwrap_or_default();
         match holder {
@@ -166,9 +176,19 @@ impl Forge {
     pub async fn link_beads(&self, id: &str, request: LinkBead) -> Result<bool> {
         let tracker = self.tracker(&request.of).await?;
         let kind = request.kind.as_deref().unwrap_or(BLOCKS);
+        beads::check_edge(kind, &*tracker.store.snapshot().await?)?;
         let linked = tracker.store.add_dep(id, &request.depends_on, kind, &person()).await?;
         self.0.dispatcher.ring();
         Ok(linked == Linked::Added)
+    }
+
+    /// Makes a bead no longer wait for another; answers whether it did.
+    pub async fn unlink_beads(&self, id: &str, request: LinkBead) -> Result<bool> {
+        let tracker = self.tracker(&request.of).await?;
+        let kind = request.kind.as_deref();
+        let unlinked = tracker.store.remove_dep(id, &request.depends_on, kind, &person()).await?;
+        self.0.dispatcher.ring();
+        Ok(unlinked == Unlinked::Removed)
     }
 
     pub async fn comment_bead(&self, id: &str, request: CommentBead) -> Result<BeadLine> {
@@ -179,6 +199,9 @@ impl Forge {
 
     pub async fn update_bead(&self, id: &str, request: UpdateBead) -> Result<BeadLine> {
         let tracker = self.tracker(&request.of).await?;
+        if let Some(status) = &request.status {
+            beads::check_status(status, &*tracker.store.snapshot().await?)?;
+        }
         let change = Change {
             priority: request.priority,
             status: request.status.map(Status::from),

@@ -27,6 +27,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use forge_fleet::discovery::{DiscoveredWorker, users_server};
 use forge_fleet::launcher::{LauncherError, WorkerLauncher};
 use forge_fleet::process::{Identity, Table};
 use forge_fleet::status_file::StatusFileError;
@@ -86,6 +87,21 @@ impl Fleet {
         self.launcher.tmux()
     }
 
+    /// The user's own tmux server, where that is another one than Forge's. It is only looked at, but for the sessions that
+    /// were adopted there.
+    fn users_tmux(&self) -> Option<Tmux> {
+        let users = users_server();
+        (users.socket_path() != self.tmux().socket_path()).then_some(users)
+    }
+
+    /// The server that a worker's session is on.
+    fn tmux_of(&self, worker: &Worker) -> Tmux {
+        match &worker.tmux {
+            Some(socket) => Tmux::new(Socket::Path(socket.clone())),
+            None => self.tmux().clone(),
+        }
+    }
+
     fn starting(&self) -> MutexGuard<'_, HashSet<WorkerId>> {
         self.starting.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -110,7 +126,13 @@ impl Forge {
     }
 
     pub async fn worker(&self, id: &WorkerId) -> Result<Worker> {
-        self.0.store.worker(id).await?.ok_or_else(|| unknown(id))
+        match self.0.store.worker(id).await? {
+            Some(worker) => Ok(worker),
+            None => Err(match self.foreign_worker(id).await {
+                Ok(Some(found)) => refuse_foreign(&found),
+                _ => unknown(id),
+            }),
+        }
     }
 
     /// Changes a row as it stands in the transaction; `None` from `change` leaves it. Answers the row afterwards.
@@ -152,6 +174,13 @@ fn unknown(id: &WorkerId) -> Error {
     Error::not_found(format!("there is no worker '{id}'; `forge worker list` shows which there are"))
 }
 
+fn refuse_foreign(found: &DiscoveredWorker) -> Error {
+    let DiscoveredWorker { worker_id, session_name, .. } = found;
+    Error::conflict(format!(
+        "the session {session_name} is not one of Forge's; adopt it first with `forge worker adopt {worker_id}`"
+    ))
+}
+
 fn mark(process: Identity) -> ProcessMark {
     ProcessMark { pid: process.pid, start_time: process.start_time, boot_id: process.boot.to_string() }
 }
@@ -173,7 +202,7 @@ impl From<LauncherError> for Error {
         let kind = match &error {
             LauncherError::NoWorker { .. } => Kind::NotFound,
             LauncherError::SessionExists { .. } | LauncherError::WorkerExists { .. } => Kind::Conflict,
-            LauncherError::NoWorkspace { .. } => Kind::Invalid,
+            LauncherError::NoWorkspace { .. } | LauncherError::InvalidWorker(_) => Kind::Invalid,
             LauncherError::LauncherFailed { .. }
             | LauncherError::Timeout { .. }
             | LauncherError::SessionCreationFailed { .. } => Kind::Unavailable,

@@ -6,6 +6,7 @@
 mod kind;
 mod section;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::worker::{WorkerId, WorkerTier};
@@ -34,6 +35,29 @@ pub struct Surroundings<'a> {
     pub variable: &'a dyn Fn(&str) -> Option<String>,
 }
 
+impl Surroundings<'_> {
+    /// Replaces `~` and `${NAME}` in variables of a definition, where names are the worker's (`session_name`,
+    /// `workspace`, `model`, `worker_id`) and then the environment's. A variable without a value is an error, so that
+    /// no agent starts without its key.
+    pub fn resolve(
+        self,
+        file: &Path,
+        variables: &BTreeMap<String, String>,
+        worker: &BTreeMap<&str, String>,
+    ) -> Result<BTreeMap<String, String>, DefinitionError> {
+        let variable = |name: &str| worker.get(name).cloned().or_else(|| (self.variable)(name));
+        let around = Surroundings { variable: &variable, ..self };
+        let resolve = |(key, text): (&String, &String)| {
+            let unset = |variable| {
+                let (file, key) = (file.to_owned(), format!("env.{key}"));
+                DefinitionError::Unset { file, key, variable }
+            };
+            Ok((key.clone(), expand(text, around).map_err(unset)?))
+        };
+        variables.iter().map(resolve).collect()
+    }
+}
+
 /// A worker of `workers.yaml`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WorkerDefinition {
@@ -43,6 +67,8 @@ pub struct WorkerDefinition {
     pub workspace: Option<PathBuf>,
     /// A path, or the name of a launcher.
     pub launcher: PathBuf,
+    /// Variables for the launcher and the agent, see [`Surroundings::resolve`].
+    pub env: BTreeMap<String, String>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -68,6 +94,7 @@ pub fn read_workers(file: &Path, around: Surroundings<'_>) -> Result<Definitions
                 tier: one.tier()?.unwrap_or_default(),
                 workspace: one.text("workspace", around)?.map(PathBuf::from),
                 launcher: PathBuf::from(one.required("launcher", around)?),
+                env: one.variables()?,
             });
             notes.extend(one.rest());
         }

@@ -3,10 +3,10 @@
 //! Invariant: a session is Forge's own only by its option. A name that looks like a worker's makes it foreign: shown,
 //! and never touched unless somebody asks for it.
 
-use forge_types::Millis;
+use forge_types::{Millis, WorkerTier};
 use serde::{Deserialize, Serialize};
 
-use crate::tmux::{Session, Tmux, TmuxError};
+use crate::tmux::{Session, Socket, Tmux, TmuxError};
 use crate::worker::WorkerId;
 
 /// What sessions of workers are called, here and by others: what comes before the worker's own name, and how much of it
@@ -38,6 +38,27 @@ pub enum WorkerType {
     Unknown,
 }
 
+impl WorkerType {
+    /// What such workers are started with; empty where the name does not tell.
+    pub fn model(self) -> &'static str {
+        match self {
+            WorkerType::Glm => "glm-4.7",
+            WorkerType::Sonnet => "sonnet",
+            WorkerType::Opus => "opus",
+            WorkerType::Haiku => "haiku",
+            WorkerType::Codex | WorkerType::Opencode | WorkerType::Unknown => "",
+        }
+    }
+
+    pub fn tier(self) -> WorkerTier {
+        match self {
+            WorkerType::Opus => WorkerTier::Premium,
+            WorkerType::Haiku => WorkerTier::Budget,
+            _ => WorkerTier::Standard,
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Bond {
@@ -64,8 +85,19 @@ pub struct DiscoveryResult {
     pub workers: Vec<DiscoveredWorker>,
 }
 
+/// The workers of the user's own tmux server, the one that `tmux` without options speaks to, oldest first. Nothing there
+/// is touched.
+pub async fn discover_workers() -> Result<DiscoveryResult, DiscoveryError> {
+    discover_on(&users_server()).await
+}
+
+/// The server that `tmux` without options speaks to.
+pub fn users_server() -> Tmux {
+    Tmux::new(Socket::Default)
+}
+
 /// The workers of one server, oldest first.
-pub async fn discover_workers(tmux: &Tmux) -> Result<DiscoveryResult, DiscoveryError> {
+pub async fn discover_on(tmux: &Tmux) -> Result<DiscoveryResult, DiscoveryError> {
     let sessions = tmux.list().await?;
     Ok(DiscoveryResult { workers: sessions.into_iter().filter_map(recognise).collect() })
 }
@@ -152,6 +184,17 @@ mod tests {
         ] {
             assert_eq!(seen(name, None), Some((id.to_owned(), kind, Bond::Foreign)), "{name}");
         }
+        let told = [Glm, Sonnet, Opus, Haiku, Unknown].map(|kind| (kind.model(), kind.tier().as_str()));
+        assert_eq!(
+            told,
+            [
+                ("glm-4.7", "standard"),
+                ("sonnet", "standard"),
+                ("opus", "premium"),
+                ("haiku", "budget"),
+                ("", "standard")
+            ]
+        );
         for name in ["main", "forge", "forge-", "claude-code-", "my-forge-worker-a", "claude-code"] {
             assert_eq!(seen(name, None), None, "{name}");
         }

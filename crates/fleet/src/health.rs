@@ -4,7 +4,7 @@
 //! waits for its provider is not looked at for a crash.
 
 pub use forge_types::HealthMonitorConfig;
-use forge_types::{Finding, Health, HealthLevel, RecoveryRules, WorkerPhase};
+use forge_types::{Finding, Health, HealthLevel, RecoveryRules, WorkerPhase, WorkerStatus};
 use serde::{Deserialize, Serialize};
 
 /// What was seen of a worker at one moment.
@@ -22,6 +22,8 @@ pub struct Vitals {
     /// Resident memory of the whole tree.
     pub memory_mb: Option<u64>,
     pub screen: Screen,
+    /// What its status file says of this life.
+    pub says: Option<WorkerStatus>,
     /// Restarts that were made and did not help.
     pub failed_recoveries: u32,
 }
@@ -44,8 +46,30 @@ pub enum Screen {
     ContextFull,
 }
 
-/// `rules` may call a worker stuck or too large earlier than `config` does.
-pub fn examine(vitals: &Vitals, config: &HealthMonitorConfig, rules: &RecoveryRules) -> Health {
+/// The rules by which workers are judged.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct HealthMonitor {
+    config: HealthMonitorConfig,
+    rules: RecoveryRules,
+}
+
+impl HealthMonitor {
+    pub fn new(config: HealthMonitorConfig) -> Self {
+        Self { config, ..Self::default() }
+    }
+
+    /// They may call a worker stuck or too large earlier than the configuration does.
+    pub fn with_rules(mut self, rules: RecoveryRules) -> Self {
+        self.rules = rules;
+        self
+    }
+
+    pub fn examine(&self, vitals: &Vitals) -> Health {
+        examine(vitals, &self.config, &self.rules)
+    }
+}
+
+fn examine(vitals: &Vitals, config: &HealthMonitorConfig, rules: &RecoveryRules) -> Health {
     let memory_mb = vitals.memory_mb;
     if !vitals.phase.is_live() {
         return Health { memory_mb, ..Health::default() };
@@ -68,6 +92,7 @@ pub fn examine(vitals: &Vitals, config: &HealthMonitorConfig, rules: &RecoveryRu
     ];
     let mut findings: Vec<Finding> =
         told.into_iter().filter_map(|(holds, finding)| holds.then_some(finding)).collect();
+    findings.extend(vitals.says.and_then(complaint));
     let dead = findings.iter().any(|finding| finding.is_death());
     let level = match (dead, findings.is_empty()) {
         (true, _) if vitals.failed_recoveries >= config.max_recovery_attempts => {
@@ -79,6 +104,16 @@ pub fn examine(vitals: &Vitals, config: &HealthMonitorConfig, rules: &RecoveryRu
         (false, false) => HealthLevel::Degraded,
     };
     Health { level, findings, memory_mb }
+}
+
+/// What follows from the word of a living worker about itself.
+pub fn complaint(says: WorkerStatus) -> Option<Finding> {
+    match says {
+        WorkerStatus::Failed => Some(Finding::SaysFailed),
+        WorkerStatus::Stopped => Some(Finding::SaysStopped),
+        WorkerStatus::Error => Some(Finding::SaysError),
+        WorkerStatus::Active | WorkerStatus::Idle | WorkerStatus::Starting | WorkerStatus::Paused => None,
+    }
 }
 
 /// A task counts as stuck after this many times the threshold of a silent file: 15 minutes by default.
@@ -98,6 +133,7 @@ mod tests {
             has_task: true,
             memory_mb: Some(500),
             screen: Screen::Usual,
+            says: Some(WorkerStatus::Active),
             failed_recoveries: 0,
         }
     }
@@ -105,7 +141,7 @@ mod tests {
     fn examined(change: impl Fn(&mut Vitals)) -> (HealthLevel, Vec<Finding>) {
         let mut vitals = well();
         change(&mut vitals);
-        let health = examine(&vitals, &HealthMonitorConfig::default(), &RecoveryRules::default());
+        let health = HealthMonitor::new(HealthMonitorConfig::default()).examine(&vitals);
         (health.level, health.findings)
     }
 
@@ -144,6 +180,17 @@ mod tests {
                 examined(|v| (v.phase, v.process, v.session) = (phase, Liveness::Gone, Liveness::Gone));
             assert_eq!(seen, (HealthLevel::Healthy, vec![]));
         }
+    }
+
+    #[test]
+    fn a_living_worker_is_as_healthy_as_its_file_says() {
+        for status in WorkerStatus::ALL {
+            let (level, findings) = examined(|v| v.says = Some(status));
+            let expected = if status.is_healthy() { HealthLevel::Healthy } else { HealthLevel::Degraded };
+            assert_eq!((level, findings.is_empty()), (expected, status.is_healthy()), "{status}");
+        }
+        let (_, findings) = examined(|v| v.says = Some(WorkerStatus::Error));
+        assert_eq!(findings, [Finding::SaysError]);
     }
 
     #[test]

@@ -14,6 +14,7 @@ mod stop;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use forge_types::Millis;
 use serde::{Deserialize, Serialize};
@@ -21,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use crate::process::{Identity, Life, Table, Work};
 use crate::status_file;
 use crate::tmux::{Session, Socket, Tmux, TmuxError};
-use crate::worker::{WorkerId, WorkerStatus};
+use crate::worker::{InvalidWorkerId, WorkerId, WorkerStatus};
 
 pub use check::{Check, Fault, Findings, Severity};
 pub use config::{CallStyle, DEFAULT_TIMEOUT_SECS, LaunchConfig, SpawnRequest};
@@ -49,6 +50,8 @@ pub enum LauncherError {
     #[error("the workspace `{}` is no directory", path.display())]
     NoWorkspace { path: PathBuf },
     #[error(transparent)]
+    InvalidWorker(#[from] InvalidWorkerId),
+    #[error(transparent)]
     Tmux(#[from] TmuxError),
 }
 
@@ -71,6 +74,8 @@ pub struct WorkerHandle {
 pub struct WorkerLauncher {
     tmux: Tmux,
     status_dir: Option<PathBuf>,
+    /// Held while a launcher starts the tmux server, which has that launcher's variables until they are taken away.
+    first: Arc<tokio::sync::Mutex<()>>,
 }
 
 impl Default for WorkerLauncher {
@@ -82,7 +87,8 @@ impl Default for WorkerLauncher {
 impl WorkerLauncher {
     /// On Forge's own tmux server, without status files.
     pub fn new() -> Self {
-        Self { tmux: Tmux::new(Socket::Name(PRIVATE_SOCKET.to_owned())), status_dir: None }
+        let tmux = Tmux::new(Socket::Name(PRIVATE_SOCKET.to_owned()));
+        Self { tmux, status_dir: None, first: Arc::default() }
     }
 
     pub fn on(mut self, tmux: Tmux) -> Self {

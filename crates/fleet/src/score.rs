@@ -3,18 +3,61 @@
 use forge_types::ScoreComponents;
 
 use crate::complexity::Complexity;
+use crate::route::Candidate;
 use crate::work::Work;
 
-/// How long work of some tier waits for a worker.
+/// Gives points to pieces of work.
+#[derive(Clone, Copy, Debug)]
+pub struct TaskScorer {
+    /// New workers that may still be started.
+    room: usize,
+}
+
+/// What is thought of a piece of work.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Scored {
+    pub components: ScoreComponents,
+    pub complexity: Complexity,
+}
+
+impl Default for TaskScorer {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl TaskScorer {
+    /// For a fleet in which a new worker may be started at any time.
+    pub fn new() -> Self {
+        Self { room: usize::MAX }
+    }
+
+    pub fn with_room(mut self, room: usize) -> Self {
+        self.room = room;
+        self
+    }
+
+    /// Where nobody is free and nobody may be started, the work waits behind what the workers have.
+    pub fn score_bead(&self, work: &Work, workers: &[Candidate]) -> Scored {
+        let complexity = Complexity::of(work);
+        let wait = match self.room > 0 || workers.iter().any(|worker| worker.free) {
+            true => Wait::None,
+            false => Wait::Behind(workers.len()),
+        };
+        Scored { components: score(work, &complexity, wait), complexity }
+    }
+}
+
+/// How long work waits for a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wait {
+enum Wait {
     /// A worker is free, or a new one may be started.
     None,
     /// So many pieces of work are before it.
     Behind(usize),
 }
 
-pub fn score(work: &Work, complexity: &Complexity, wait: Wait) -> ScoreComponents {
+fn score(work: &Work, complexity: &Complexity, wait: Wait) -> ScoreComponents {
     ScoreComponents {
         priority: 40 - 10 * work.priority.get(),
         kind: match work.kind.as_str() {
@@ -73,6 +116,24 @@ mod tests {
         assert!(best.complexity <= 15 && best.total() <= 100);
         let (_, least) = scored(work("b", 9, "epic", 0), Wait::Behind(50));
         assert_eq!((least.priority, least.kind, least.availability), (0, 0, 0));
+    }
+
+    #[test]
+    fn work_is_worth_less_where_it_has_to_wait() {
+        let busy = Candidate {
+            id: forge_types::WorkerId::new("w").unwrap(),
+            model: "m".to_owned(),
+            free: false,
+            knows: Vec::new(),
+        };
+        let free = Candidate { free: true, ..busy.clone() };
+        let availability = |scorer: TaskScorer, workers: &[Candidate]| {
+            scorer.score_bead(&work("a", 2, "task", 0), workers).components.availability
+        };
+        let full = TaskScorer::new().with_room(0);
+        assert_eq!(availability(TaskScorer::new(), &[]), 15);
+        assert_eq!(availability(full, std::slice::from_ref(&busy)), 9);
+        assert_eq!(availability(full, &[busy, free]), 15);
     }
 
     #[test]

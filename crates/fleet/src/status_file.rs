@@ -21,7 +21,7 @@ use crate::worker::{WorkerId, WorkerStatus, WorkerTier};
 
 pub use age::{Aged, aged, remove};
 pub use watch::{Change, Watch, watch};
-pub use write::{StatusFileError, begin, pause, resume, set_status, update};
+pub use write::{StatusFileError, begin, fail, pause, resume, set_status, update};
 
 /// A worker writes a few lines.
 const MAX_BYTES: u64 = 256 << 10;
@@ -51,6 +51,13 @@ pub struct StatusFile {
     pub pause_reason: Option<String>,
     /// Everything that stands there, also what has no meaning here.
     pub fields: Map<String, Value>,
+}
+
+impl StatusFile {
+    /// What the worker says of a life that goes on; one that has an exit code is over.
+    pub fn says(&self) -> Option<WorkerStatus> {
+        (!self.fields.contains_key("exit_code")).then_some(self.status)
+    }
 }
 
 /// What a worker works on, however it was written.

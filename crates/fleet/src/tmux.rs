@@ -232,6 +232,27 @@ impl Tmux {
         }
     }
 
+    /// Lets sessions have these variables from whoever makes them, or not have them. What is listed stays listed.
+    pub(crate) async fn pass_on(&self, names: impl Iterator<Item = &String>) -> Result<(), TmuxError> {
+        const OPTION: &str = "update-environment";
+        let listed = match Call::new(self, &["show-options", "-g", "-v", OPTION]).run().await {
+            Err(error) if command::means_empty(&error) => return Ok(()),
+            listed => listed?,
+        };
+        // By their whole names: of a pattern, tmux 3.3 takes the first variable alone.
+        let is_name = |name: &&String| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        let is_new = |name: &&String| !listed.lines().any(|known| known == *name);
+        let missing = names.filter(is_name).filter(is_new);
+        let mut missing = missing.map(|name| ["set-option", "-g", "-a", OPTION, name]);
+        let Some(first) = missing.next() else { return Ok(()) };
+        let mut call = Call::new(self, &first);
+        missing.for_each(|further| call.then(&further));
+        match call.run().await {
+            Err(error) if !command::means_empty(&error) => Err(error),
+            _ => Ok(()),
+        }
+    }
+
     /// How a person gets to see the session. `inside` is the caller's `$TMUX`: within the same server the client is
     /// switched, within another one it is attached in spite of it.
     pub fn attach(&self, name: &str, inside: Option<&str>) -> Result<std::process::Command, TmuxError> {

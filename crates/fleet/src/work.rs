@@ -1,5 +1,7 @@
 //! A piece of work as the scorer and the router see it, whether it is a bead or a task.
 
+use crate::beads::{Bead, Time};
+
 /// 0 is the most urgent. Anything beyond 4 counts as 4.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Priority(u8);
@@ -31,4 +33,22 @@ pub struct Work {
     pub blocks: usize,
     /// How many files it is expected to touch, when somebody said so.
     pub files: Option<usize>,
+}
+
+impl From<&Bead> for Work {
+    /// As far as the bead alone tells: how many wait for it is known by their workspace.
+    fn from(bead: &Bead) -> Self {
+        let created = bead.created_at.as_ref().and_then(Time::at);
+        Self {
+            id: bead.id.clone(),
+            title: bead.title.clone(),
+            description: bead.description.clone().unwrap_or_default(),
+            priority: Priority::new(u8::try_from(bead.priority().max(0)).unwrap_or(u8::MAX)),
+            kind: bead.issue_type().to_owned(),
+            labels: bead.labels.clone(),
+            created_at_ms: created.map_or(0, |at| at.as_millisecond()),
+            blocks: 0,
+            files: None,
+        }
+    }
 }

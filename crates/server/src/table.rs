@@ -251,6 +251,7 @@ static ROUTES: &[Route] = table! {
         POST "/api/beads/{bead_id}/release" Json beads::release;
         POST "/api/beads/{bead_id}/close" Json beads::close;
         POST "/api/beads/{bead_id}/dep" Json beads::link;
+        POST "/api/beads/{bead_id}/undep" Json beads::unlink;
         POST "/api/beads/{bead_id}/comment" Json beads::comment;
     }
     routing {

@@ -17,6 +17,7 @@ use unicode_width::UnicodeWidthStr;
 use crate::rows::table;
 use crate::state::{State, View};
 use crate::theme::Tone;
+pub use log::row_width;
 
 const LEAST: (u16, u16) = (80, 24);
 /// The overview's figures and the blank line below them.

@@ -175,6 +175,7 @@ pub fn busy() -> State {
             definitions: read(json!([{
                 "name": "door", "launcher": "scripted", "model": "none", "tier": "budget", "workspace": null,
             }])),
+            problems: Vec::new(),
         }),
         Loaded::Alerts(read(json!([
             alert(
@@ -198,7 +199,7 @@ pub fn busy() -> State {
     state
 }
 
-fn entry(kind: Value, content: &str) -> Option<NormalizedEntry> {
+pub fn entry(kind: Value, content: &str) -> Option<NormalizedEntry> {
     read(json!({"timestamp": null, "entry_type": kind, "content": content, "metadata": null}))
 }
 

@@ -163,7 +163,7 @@ pub static TABLE: &[Binding] = table! {
     Command::Restart, [letter('r')], "restart", "Start the worker again as it was", WORKERS;
     Command::Pause, [letter('z')], "pause", "Let it take nothing new, or go on", WORKERS;
     Command::Reassign, [letter('b')], "reassign", "Give the worker another bead", WORKERS;
-    Command::Adopt, [letter('a')], "adopt", "Make a foreign session one of Forge's", WORKERS;
+    Command::Adopt, [letter('a')], "adopt", "Make an unmanaged session one of Forge's", WORKERS;
     Command::Interrupt, [letter('c')], "interrupt", "Press Ctrl-C in the worker's session", WORKERS;
     Command::Kill, [letter('X')], "kill", "End the worker at once", WORKERS;
     Command::Forget, [letter('d')], "forget", "Take an ended worker from the list", WORKERS;

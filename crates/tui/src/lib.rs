@@ -8,6 +8,7 @@
 mod api;
 mod bell;
 mod draw;
+mod emoji;
 mod field;
 pub mod figures;
 #[cfg(test)]
@@ -23,5 +24,6 @@ pub mod text;
 mod theme;
 mod update;
 
+pub use emoji::draws_emoji;
 pub use run::{Options, run};
 pub use theme::Theme;

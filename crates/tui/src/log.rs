@@ -1,12 +1,14 @@
 //! The log of one attempt, as far as it is shown.
 //!
 //! Invariant: memory is bounded by the newest [`REMEMBERED`] entries; how far it is scrolled is counted from the end, so
-//! a log at its end stays there as it grows.
+//! a log at its end stays there as it grows, and one that was scrolled back stands still, because what comes below what
+//! is seen counts as scrolled.
 
 use std::collections::BTreeMap;
+use std::ops::Bound;
 
 use forge_types::{EntryType, NormalizedEntry, ToolStatus};
-use unicode_width::UnicodeWidthStr;
+use unicode_width::UnicodeWidthChar;
 
 use crate::message::RunNews;
 use crate::model::Changes;
@@ -38,12 +40,25 @@ impl Log {
 
     pub fn begin(&mut self, run: Option<RunNews>) {
         self.run = run;
+        self.scroll = 0;
         self.entries.clear();
         self.changes.clear();
         (self.begun, self.ended, self.failure) = (true, false, None);
     }
 
-    pub fn put(&mut self, place: (usize, usize), entry: Option<NormalizedEntry>) {
+    /// `width` is that of its rows.
+    pub fn put(&mut self, place: (usize, usize), entry: Option<NormalizedEntry>, width: usize) {
+        if self.scroll > 0 {
+            let height = |entry: &NormalizedEntry| lines(entry).iter().map(|line| rows(line, width)).sum();
+            let (after, at) = (Bound::Excluded(place), self.entries.get(&place));
+            let below: usize =
+                self.entries.range((after, Bound::Unbounded)).map(|(_, entry)| height(entry)).sum();
+            let (was, is) = (at.map_or(0, height), entry.as_ref().map_or(0, height));
+            // What changes above or within what is seen moves nothing below it.
+            if below < self.scroll {
+                self.scroll = (self.scroll + is).saturating_sub(was).max(1);
+            }
+        }
         match entry {
             Some(entry) => self.entries.insert(place, entry),
             None => self.entries.remove(&place),
@@ -53,19 +68,28 @@ impl Log {
         }
     }
 
-    /// How many rows it has at most on a screen of that width.
+    /// How many rows of that width it has.
     pub fn height(&self, width: usize) -> usize {
-        let rows = |line: &Line| {
-            let columns: usize = line.pieces().iter().map(|(_, text)| text.width()).sum();
-            columns / width.max(1) + 1
-        };
-        self.blocks().flatten().map(|line| rows(&line)).sum()
+        self.blocks().flatten().map(|line| rows(&line, width)).sum()
     }
 
     /// The entries as lines, the last entry first, so that a reader at the end need not see them all.
     pub fn blocks(&self) -> impl Iterator<Item = Vec<Line>> {
         self.entries.values().rev().map(lines).filter(|lines| !lines.is_empty())
     }
+}
+
+/// How many rows a line needs, as [`crate::draw`] breaks it.
+fn rows(line: &Line, width: usize) -> usize {
+    let (mut rows, mut used) = (1, 0);
+    for c in line.pieces().iter().flat_map(|(_, text)| text.chars()) {
+        let columns = c.width().unwrap_or(0);
+        if used + columns > width.max(1) {
+            (rows, used) = (rows + 1, 0);
+        }
+        used += columns;
+    }
+    rows
 }
 
 fn lines(entry: &NormalizedEntry) -> Vec<Line> {

@@ -183,9 +183,9 @@ impl Data {
 
     /// What a worker has to do, with its title where it is a bead that was read.
     pub fn work_of(&self, worker: &Worker) -> String {
-        let work = worker.work();
+        let work = worker.facts.task();
         match self.beads.rows().iter().find(|bead| bead.id == work) {
-            Some(bead) => format!("{work} {}", bead.title),
+            Some(bead) => format!("{work}: {}", bead.title),
             None => work,
         }
     }

@@ -37,6 +37,8 @@ pub struct Options {
     pub base: String,
     pub token: Option<String>,
     pub theme: Theme,
+    /// Whether the terminal can draw the signs of workers.
+    pub emoji: bool,
     /// Our own program, for what takes the whole terminal.
     pub program: PathBuf,
     /// Shows a page in the browser.
@@ -66,6 +68,7 @@ pub async fn run(options: Options) -> Result<()> {
     let (messages, mut inbox) = mpsc::channel(WAITING);
     let api = Api::new(&options.base, options.token.clone());
     let mut state = State::new(api.base(), options.theme, Millis::now());
+    state.emoji = options.emoji;
     let mut screen = Screen::enter()?;
     state.size = screen.size();
     screen.draw(&state)?;

@@ -205,6 +205,8 @@ pub struct State {
     /// Where the server is.
     pub base: String,
     pub theme: Theme,
+    /// Workers have signs instead of marks.
+    pub emoji: bool,
     pub now: Millis,
     pub size: (u16, u16),
     pub link: Link,
@@ -228,6 +230,7 @@ impl State {
         Self {
             base: base.to_owned(),
             theme,
+            emoji: false,
             now,
             size: (80, 24),
             link: Link::Connecting,

@@ -4,6 +4,7 @@ mod action;
 mod key;
 mod news;
 
+use crate::draw::row_width;
 use crate::message::{Call, Effect, LogNews, Message, Outcome, Topic};
 use crate::model::List;
 use crate::rows::{Thing, detail, table};
@@ -118,11 +119,11 @@ fn take_log(state: &mut State, news: LogNews) -> Outcome {
     if state.log.attempt.as_ref() != Some(of) {
         return Outcome::nothing();
     }
-    let log = &mut state.log;
+    let (width, log) = (row_width(state.size.0), &mut state.log);
     match news {
         LogNews::Begun { run, .. } => log.begin(run),
         LogNews::Entries { entries, .. } => {
-            entries.into_iter().for_each(|(place, entry)| log.put(place, entry));
+            entries.into_iter().for_each(|(place, entry)| log.put(place, entry, width));
         }
         LogNews::Ended { .. } => log.ended = true,
         LogNews::Changes { files, .. } => {

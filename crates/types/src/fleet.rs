@@ -9,7 +9,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::request::word;
-use crate::{AlertId, AttemptId, CloseOn, DispatchLanding, MicroUsd, Millis, RoutingId, SECRET_MASK};
+use crate::{
+    AlertId, AttemptId, CloseOn, DispatchLanding, MicroUsd, Millis, RoutingId, SECRET_MASK, WorkerStatus,
+};
 
 /// Names a worker and its status file, so it is a plain word: letters, digits, `-`, `_` and `.`, not first `.` or `-`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -127,6 +129,11 @@ impl WorkerPhase {
     pub fn is_live(self) -> bool {
         matches!(self, WorkerPhase::Starting | WorkerPhase::Running | WorkerPhase::Paused)
     }
+
+    /// Whether it ended as it should: there is nothing left whose health could be told.
+    pub fn is_over(self) -> bool {
+        matches!(self, WorkerPhase::Stopped | WorkerPhase::Finished)
+    }
 }
 
 /// A process that cannot be mistaken for another one with the same number.
@@ -151,6 +158,15 @@ pub struct AssignedBead {
     pub attempt_id: Option<AttemptId>,
 }
 
+/// What a launcher said when it had started a worker.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LauncherAnswer {
+    pub model: Option<String>,
+    pub message: Option<String>,
+    pub bead_id: Option<String>,
+    pub bead_title: Option<String>,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Worker {
     pub id: WorkerId,
@@ -166,6 +182,14 @@ pub struct Worker {
     #[serde(default)]
     pub pane: Option<ProcessMark>,
     pub bead: Option<AssignedBead>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<LauncherAnswer>,
+    /// The socket of its tmux server, where that is not Forge's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tmux: Option<PathBuf>,
+    /// Its file has paused it, and not a person: then its file lets it go on, too.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub paused_by_file: bool,
     pub health: Health,
     /// What its status file says, as it is written there.
     pub status: Option<Value>,
@@ -191,6 +215,62 @@ impl Worker {
         }
         shown
     }
+
+    /// How it is; nothing is told of one that ended as it should, and one that failed is never called well.
+    pub fn fares(&self) -> Option<HealthLevel> {
+        match self.phase {
+            phase if phase.is_over() => None,
+            WorkerPhase::Failed => Some(self.health.level.max(HealthLevel::Critical)),
+            _ => Some(self.health.level),
+        }
+    }
+
+    /// Its state in one of the seven words that workers have for themselves: what Forge knows, else what it says.
+    pub fn indication(&self) -> WorkerStatus {
+        match self.phase {
+            WorkerPhase::Starting | WorkerPhase::Recovering => WorkerStatus::Starting,
+            WorkerPhase::Paused | WorkerPhase::Parked => WorkerStatus::Paused,
+            WorkerPhase::Stopped | WorkerPhase::Finished => WorkerStatus::Stopped,
+            WorkerPhase::Failed => WorkerStatus::Failed,
+            WorkerPhase::Running if self.health.level >= HealthLevel::Critical => WorkerStatus::Failed,
+            WorkerPhase::Running => {
+                let told = self.status.as_ref().map(|status| status["status"].as_str().unwrap_or_default());
+                match told {
+                    None => WorkerStatus::Active,
+                    // Older writers write none and mean that they have no task.
+                    Some("") => WorkerStatus::Idle,
+                    Some(word) => WorkerStatus::parse(word).unwrap_or(WorkerStatus::Error),
+                }
+            }
+        }
+    }
+
+    /// What it works on, in a line: as it says itself, else the bead that it was given, or that its launcher named.
+    pub fn task(&self) -> String {
+        let titled = |id: &str, title: &str| match title {
+            "" => id.to_owned(),
+            title => format!("{id}: {title}"),
+        };
+        match self.status.as_ref().map(|status| &status["current_task"]) {
+            Some(Value::String(text)) if !text.trim().is_empty() => return text.clone(),
+            Some(Value::Object(task)) => {
+                let word = |keys: [&str; 3]| {
+                    keys.iter().find_map(|key| task.get(*key)?.as_str()).unwrap_or_default().to_owned()
+                };
+                let line = [word(["bead_id", "id", "task_id"]), word(["bead_title", "title", "description"])];
+                return line.join(" ").trim().to_owned();
+            }
+            _ => {}
+        }
+        let answer = self.answer.as_ref();
+        match (&self.bead, answer.and_then(|answer| answer.bead_id.as_deref())) {
+            (Some(bead), _) => titled(&bead.id, &bead.title),
+            (None, Some(id)) => {
+                titled(id, answer.and_then(|answer| answer.bead_title.as_deref()).unwrap_or_default())
+            }
+            (None, None) => String::new(),
+        }
+    }
 }
 
 /// A worker to be started: as a definition says, as the other fields say, or both; then the fields count more.
@@ -206,6 +286,8 @@ pub struct SpawnWorker {
     #[serde(deserialize_with = "word")]
     pub tier: Option<WorkerTier>,
     pub workspace: Option<PathBuf>,
+    /// Where it works if neither `workspace` nor the definition says so.
+    pub default_workspace: Option<PathBuf>,
     pub bead: Option<String>,
     /// Further variables for the launcher and the agent.
     pub env: BTreeMap<String, String>,
@@ -244,10 +326,21 @@ pub enum Finding {
     WaitsForPermission,
     RateLimited,
     ContextFull,
+    /// Its status file says `failed`, although it lives.
+    SaysFailed,
+    /// Its status file says `stopped`, although it lives.
+    SaysStopped,
+    /// Its status file says `error`, or nothing that can be understood.
+    SaysError,
     RecoveryExhausted,
 }
 
 impl Finding {
+    /// Whether it is about the word of the worker's status file.
+    pub fn is_complaint(self) -> bool {
+        matches!(self, Finding::SaysFailed | Finding::SaysStopped | Finding::SaysError)
+    }
+
     /// Whether it proves that nobody works there any more.
     pub fn is_death(self) -> bool {
         matches!(self, Finding::ProcessGone | Finding::AgentGone | Finding::SessionGone)
@@ -428,6 +521,7 @@ pub enum AlertKind {
     WaitsForPermission,
     ContextFull,
     MemoryHigh,
+    StatusBad,
     Budget,
     Quota,
     QueueEmpty,
@@ -442,7 +536,7 @@ pub enum AlertKind {
 
 impl AlertKind {
     /// Those that are about one worker and end with it.
-    pub const OF_WORKERS: [AlertKind; 10] = [
+    pub const OF_WORKERS: [AlertKind; 11] = [
         AlertKind::WorkerCrashed,
         AlertKind::RecoveryExhausted,
         AlertKind::WorkerStale,
@@ -450,6 +544,7 @@ impl AlertKind {
         AlertKind::WaitsForPermission,
         AlertKind::ContextFull,
         AlertKind::MemoryHigh,
+        AlertKind::StatusBad,
         AlertKind::AutoRestart,
         AlertKind::WorkerParked,
         AlertKind::WorkerRecovered,
@@ -472,18 +567,65 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    #[test]
-    fn variables_of_a_worker_are_shown_without_their_values() {
-        let mut worker: Worker = serde_json::from_value(json!({
+    fn worker() -> Worker {
+        serde_json::from_value(json!({
             "id": "a", "session": "forge-worker-a", "model": "m", "tier": "standard", "workspace": "/w",
             "phase": "running", "config": {"launcher": "/l", "env": {"TOKEN": "s3cret"}}, "process": null,
             "bead": null, "health": {"level": "healthy", "findings": [], "memory_mb": null}, "status": null,
             "restarts": [], "parked_until": null, "note": null, "created_at": "2026-01-01T00:00:00Z",
             "updated_at": "2026-01-01T00:00:00Z",
         }))
-        .unwrap();
+        .unwrap()
+    }
+
+    #[test]
+    fn variables_of_a_worker_are_shown_without_their_values() {
+        let mut worker = worker();
         assert_eq!(worker.shown().config, json!({"launcher": "/l", "env": {"TOKEN": SECRET_MASK}}));
         worker.config = Value::Null;
         assert_eq!(worker.shown(), worker);
+    }
+
+    #[test]
+    fn a_worker_is_shown_as_forge_knows_it_and_then_as_it_says() {
+        let shown = |phase, status: Value| {
+            let status = Some(status).filter(|status| !status.is_null());
+            Worker { phase, status, ..worker() }.indication()
+        };
+        use WorkerPhase::{Failed, Paused, Running, Stopped};
+        assert_eq!(shown(Running, Value::Null), WorkerStatus::Active);
+        assert_eq!(shown(Running, json!({"status": "idle"})), WorkerStatus::Idle);
+        assert_eq!(shown(Running, json!({"status": "Busy"})), WorkerStatus::Error);
+        assert_eq!(shown(Paused, json!({"status": "active"})), WorkerStatus::Paused);
+        assert_eq!(shown(Stopped, json!({"status": "active"})), WorkerStatus::Stopped);
+        assert_eq!(shown(Failed, json!({"status": "active"})), WorkerStatus::Failed);
+        let health = Health { level: HealthLevel::Critical, ..Health::default() };
+        assert_eq!(Worker { health, ..worker() }.indication(), WorkerStatus::Failed);
+    }
+
+    #[test]
+    fn a_worker_that_failed_is_not_healthy_and_one_that_was_stopped_has_no_health() {
+        let fares = |phase| Worker { phase, ..worker() }.fares();
+        assert_eq!(fares(WorkerPhase::Running), Some(HealthLevel::Healthy));
+        assert_eq!(fares(WorkerPhase::Failed), Some(HealthLevel::Critical));
+        assert_eq!(fares(WorkerPhase::Stopped), None);
+        assert_eq!(fares(WorkerPhase::Finished), None);
+    }
+
+    #[test]
+    fn a_task_is_what_the_worker_says_else_its_bead_else_what_its_launcher_named() {
+        let answer = LauncherAnswer { bead_id: Some("fg-1".into()), ..LauncherAnswer::default() };
+        let mut worker = Worker { answer: Some(answer), ..worker() };
+        assert_eq!(worker.task(), "fg-1");
+        worker.bead =
+            serde_json::from_value(json!({"workspace": "/w", "id": "fg-2", "title": "Two", "actor": "a"}))
+                .unwrap();
+        assert_eq!(worker.task(), "fg-2: Two");
+        worker.status = Some(json!({"current_task": "fg-3: Three"}));
+        assert_eq!(worker.task(), "fg-3: Three");
+        worker.status = Some(json!({"current_task": {"bead_id": "fg-4", "bead_title": "Four"}}));
+        assert_eq!(worker.task(), "fg-4 Four");
+        worker.status = Some(json!({"current_task": null}));
+        assert_eq!(worker.task(), "fg-2: Two");
     }
 }

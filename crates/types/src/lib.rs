@@ -40,6 +40,7 @@ mod task;
 mod time;
 mod usage;
 mod withheld;
+mod worker_status;
 
 pub use action::{Action, ActionKind, ScriptContext, ScriptLanguage};
 pub use agent::{CHAT_AGENT, CreateAgent, ForgeAgent, FoundAgent, Neuron};
@@ -63,9 +64,9 @@ pub use errand::Errand;
 pub use event::{Change, Event, EventRecord};
 pub use executor::{DEFAULT_VARIANT, Executor, ProfileId, UnknownExecutor, canonical_variant};
 pub use fleet::{
-    Alert, AlertKind, AssignedBead, Finding, Health, HealthLevel, InvalidWorkerId, Lease, Outcome,
-    PassedOver, ProcessMark, Routing, RoutingDecision, RoutingReason, ScoreComponents, Severity, SpawnWorker,
-    Worker, WorkerId, WorkerPhase, WorkerTier,
+    Alert, AlertKind, AssignedBead, Finding, Health, HealthLevel, InvalidWorkerId, LauncherAnswer, Lease,
+    Outcome, PassedOver, ProcessMark, Routing, RoutingDecision, RoutingReason, ScoreComponents, Severity,
+    SpawnWorker, Worker, WorkerId, WorkerPhase, WorkerTier,
 };
 pub use fleet_settings::{
     Fallback, FleetChange, FleetSettings, HealthMonitorConfig, PerTier, PriorityTiers, RecoveryPolicy,
@@ -113,3 +114,4 @@ pub use usage::{
     UsageReport, UsageSum, WorkerEfficiency,
 };
 pub use withheld::WITHHELD;
+pub use worker_status::WorkerStatus;

@@ -4,7 +4,7 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Output;
 
-use forge_tests::{TestForge, output, text};
+use forge_tests::{Terminal, TestForge, output, text};
 use serde_json::{Value, json};
 
 /// No `br` and no `bd` is found: Forge keeps the file itself.
@@ -68,6 +68,33 @@ async fn a_bead_is_created_waits_is_taken_and_closed() {
     let listed = beads(&forge, &repo, &["list"]).await;
     let listed = String::from_utf8_lossy(&listed.stdout).into_owned();
     assert!(listed.contains("Build the house") && !listed.contains("Lay the floor"), "{listed}");
+    let listed = told(&forge, &repo, &["list", "--status", "closed"]).await;
+    assert_eq!((listed.as_array().unwrap().len(), &listed[0]["id"]), (1, &json!(first)));
+
+    let over = beads(&forge, &repo, &["release", &first]).await;
+    assert!(over.status.code() == Some(5) && error_of(&over).contains("is closed"), "{}", error_of(&over));
+    let gone = told(&forge, &repo, &["undep", &then, &first]).await;
+    assert_eq!(gone["removed"], true);
+    assert_eq!(told(&forge, &repo, &["undep", &then, &first]).await["removed"], false);
+}
+
+#[tokio::test]
+async fn words_that_no_tracker_knows_are_refused_with_the_allowed_ones() {
+    let forge = TestForge::with(&[], &[BARE]).await;
+    let (_, repo) = project(&forge).await;
+    let one = text(&told(&forge, &repo, &["create", "One"]).await["id"]);
+    let two = text(&told(&forge, &repo, &["create", "Two"]).await["id"]);
+    for (args, allowed) in [
+        (vec!["list", "--status", "bogus"], "in_progress"),
+        (vec!["create", "Three", "-t", "weird"], "feature"),
+        (vec!["dep", &one, &two, "--type", "bogus"], "parent-child"),
+    ] {
+        let refused = beads(&forge, &repo, &args).await;
+        let why = error_of(&refused);
+        assert!(!refused.status.success() && why.contains(allowed), "{args:?}: {why}");
+    }
+    let kept = told(&forge, &repo, &["list", "--all"]).await;
+    assert_eq!(kept.as_array().unwrap().len(), 2, "{kept:#}");
 }
 
 #[tokio::test]
@@ -133,8 +160,9 @@ async fn a_project_without_beads_has_none_and_that_is_said() {
         async || forge.get(&format!("/api/projects/{id}/dispatch")).await.data()["has_beads"].clone();
     assert_eq!(forge.get(&format!("/api/beads?project_id={id}")).await.data(), json!([]));
     assert_eq!(has_beads().await, false);
-    for verb in ["list", "ready"] {
-        let refused = beads(&forge, &repo, &[verb]).await;
+    for args in [vec!["list"], vec!["ready"], vec!["create", "One"]] {
+        let verb = args[0];
+        let refused = beads(&forge, &repo, &args).await;
         assert_eq!(refused.status.code(), Some(4), "{verb}");
         assert!(error_of(&refused).contains("`forge beads init`"), "{verb}: {}", error_of(&refused));
     }
@@ -148,6 +176,27 @@ async fn a_project_without_beads_has_none_and_that_is_said() {
     assert_eq!(forge.get(&format!("/api/beads?project_id={id}")).await.data(), json!([]));
     let listed = beads(&forge, &repo, &["list"]).await;
     assert!(listed.status.success() && error_of(&listed).contains("no beads"), "{}", error_of(&listed));
+}
+
+#[tokio::test]
+async fn at_a_terminal_the_first_bead_begins_the_list_after_a_yes() {
+    let forge = TestForge::with(&[], &[BARE]).await;
+    let (_, repo) = forge.project("bare").await;
+    let create = || {
+        let mut command = forge.command();
+        command.args(["beads", "create", "One"]).current_dir(&repo);
+        Terminal::start(command, 120)
+    };
+    let mut terminal = create();
+    terminal.until("keeps no beads yet").await;
+    terminal.type_line("n");
+    assert_eq!(terminal.ended().await.code(), Some(4));
+    assert!(!repo.join(".beads").exists());
+    let mut terminal = create();
+    terminal.until("keeps no beads yet").await;
+    terminal.type_line("y");
+    assert!(terminal.ended().await.success(), "{}", terminal.screen());
+    assert_eq!(told(&forge, &repo, &["ready"]).await[0]["title"], "One");
 }
 
 /// What a repository carries, or an agent lays down, in place of the file.

@@ -113,7 +113,7 @@ async fn a_foreign_session_is_left_alone_until_it_is_adopted() {
     stage.tmux(&["new-session", "-d", "-s", "claude-code-sonnet-bravo", "sleep 600"]);
     let dashboard = Dashboard::open(&stage.forge, &[]);
     dashboard.press(&["5"]);
-    dashboard.until_shown("foreign").await;
+    dashboard.until_shown("unmanaged").await;
     dashboard.press(&["s"]);
     dashboard.until_shown("not one of Forge's; a adopts it").await;
     assert_eq!(stage.forge.get("/api/workers").await.data()[0]["managed"], false);

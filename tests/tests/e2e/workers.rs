@@ -6,11 +6,14 @@ use std::process::Command;
 use forge_tests::{TestForge, is_alive, output, signal, text};
 use rustix::process::Signal;
 use serde_json::{Value, json};
+use tempfile::TempDir;
 
 /// A server whose workers have a tmux server of their own, which ends with it.
 pub struct Stage {
     pub forge: TestForge,
     pub socket: String,
+    /// Where its tmux servers are, also the one that stands for the user's own.
+    sockets: TempDir,
 }
 
 impl Stage {
@@ -23,8 +26,11 @@ impl Stage {
         let socket = format!("forge-test-{}", uuid::Uuid::new_v4().simple());
         let mut fleet = fleet;
         fleet["socket"] = json!(socket);
-        let forge = TestForge::with_settings(&[], env, &json!({ "fleet": fleet })).await;
-        Stage { forge, socket }
+        let sockets = TempDir::new().expect("a folder");
+        let dir = sockets.path().display().to_string();
+        let env: Vec<(&str, &str)> = env.iter().copied().chain([("TMUX_TMPDIR", dir.as_str())]).collect();
+        let forge = TestForge::with_settings(&[], &env, &json!({ "fleet": fleet })).await;
+        Stage { forge, socket, sockets }
     }
 
     /// With restarts that do not wait.
@@ -34,8 +40,22 @@ impl Stage {
     }
 
     pub fn tmux(&self, args: &[&str]) -> String {
-        let done = Command::new("tmux").args(["-L", &self.socket]).args(args).output().expect("tmux");
-        String::from_utf8_lossy(&done.stdout).trim_end().to_owned()
+        self.tmux_on(&self.socket, args)
+    }
+
+    /// The server that `tmux` without options speaks to is `default`.
+    pub fn tmux_on(&self, socket: &str, args: &[&str]) -> String {
+        let mut tmux = Command::new("tmux");
+        tmux.args(["-L", socket]).args(args).env("TMUX_TMPDIR", self.sockets.path()).env_remove("TMUX");
+        String::from_utf8_lossy(&tmux.output().expect("tmux").stdout).trim_end().to_owned()
+    }
+
+    /// What another program makes of a worker's file.
+    fn write_status(&self, id: &str, body: &str) {
+        let file = self.forge.home().join(format!("status/{id}.json"));
+        let draft = file.with_extension("draft");
+        std::fs::write(&draft, body).expect("a status file");
+        std::fs::rename(&draft, &file).expect("a status file");
     }
 
     pub fn sessions(&self) -> Vec<String> {
@@ -99,6 +119,7 @@ impl Stage {
 impl Drop for Stage {
     fn drop(&mut self) {
         self.tmux(&["kill-server"]);
+        self.tmux_on("default", &["kill-server"]);
     }
 }
 
@@ -220,20 +241,124 @@ async fn a_session_of_somebody_else_is_shown_and_left_alone_until_it_is_adopted(
     stage.tmux(&["new-session", "-d", "-s", "claude-code-opus-alpha", "sleep 600"]);
     let id = "claude-code-opus-alpha";
     let seen = stage.forge.get(&format!("/api/workers/{id}")).await.data();
-    assert_eq!((&seen["managed"], &seen["model"]), (&json!(false), &json!("opus")));
+    assert_eq!(
+        (&seen["managed"], &seen["model"], &seen["tier"]),
+        (&json!(false), &json!("opus"), &json!("premium"))
+    );
     for verb in ["stop", "kill", "restart", "pause"] {
         let refused = stage.forge.post(&format!("/api/workers/{id}/{verb}"), &json!({})).await;
-        assert_eq!(refused.status, 404, "{verb}: {}", refused.text);
+        assert!(
+            refused.status == 409 && refused.message().contains("adopt it first"),
+            "{verb}: {}",
+            refused.text
+        );
     }
     let refused = stage.forge.post(&format!("/api/workers/{id}/send"), &json!({"line": "x"})).await;
     assert!(refused.message().contains("adopt it first"), "{}", refused.text);
     assert_eq!(stage.sessions(), [id]);
 
-    assert_eq!(stage.act(id, "adopt").await["phase"], "running");
+    let adopted = stage.act(id, "adopt").await;
+    assert_eq!((&adopted["phase"], &adopted["tier"]), (&json!("running"), &json!("premium")));
     let refused = stage.forge.post(&format!("/api/workers/{id}/restart"), &json!({})).await;
     assert!(refused.status == 409 && refused.message().contains("cannot start it again"), "{}", refused.text);
     assert_eq!(stage.act(id, "kill").await["phase"], "stopped");
     assert_eq!(stage.sessions(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn the_users_own_tmux_is_looked_at_and_left_alone_until_a_session_is_adopted() {
+    let stage = Stage::set(json!({})).await;
+    stage.spawn("mine", &waiting("pid")).await;
+    let begin = |name: &str| stage.tmux_on("default", &["new-session", "-d", "-s", name, "sleep 600"]);
+    begin("claude-code-haiku-alpha");
+    begin("notes");
+    let (id, sessions) = ("claude-code-haiku-alpha", || {
+        stage.tmux_on("default", &["list-sessions", "-F", "#{session_name} #{@forge_worker_id}"])
+    });
+    let seen = stage.forge.get("/api/workers").await.data();
+    let ids: Vec<String> = seen.as_array().unwrap().iter().map(|worker| text(&worker["id"])).collect();
+    assert_eq!(ids, ["mine", id]);
+    let found = &seen[1];
+    assert_eq!(
+        (&found["managed"], &found["model"], &found["tier"], &found["has_session"]),
+        (&json!(false), &json!("haiku"), &json!("budget"), &json!(true))
+    );
+    let (_, err, code) = stage.run(&["worker", "stop", id]).await;
+    assert!(code == 5 && err.contains("adopt it first with `forge worker adopt"), "{code} {err}");
+    let refused = stage.forge.post(&format!("/api/workers/{id}/send"), &json!({"line": "x"})).await;
+    assert!(refused.message().contains("adopt it first"), "{}", refused.text);
+    assert_eq!(sessions(), format!("{id} \nnotes"), "nothing there was touched");
+    let (out, ..) = stage.run(&["worker", "attach", id, "--print"]).await;
+    assert!(out.contains("/default attach-session"), "{out}");
+
+    stage.act(id, "adopt").await;
+    let ours = stage.forge.get(&format!("/api/workers/{id}")).await.data();
+    assert_eq!((&ours["managed"], &ours["has_session"]), (&json!(true), &json!(true)), "{ours:#}");
+    stage.forge.post(&format!("/api/workers/{id}/interrupt"), &json!({})).await.data();
+    let gone = stage.until(id, "its end is seen", |worker| worker["phase"] == "failed").await;
+    assert_eq!(words(&gone), ("failed", "critical"));
+    assert_eq!(sessions(), "notes");
+}
+
+#[tokio::test]
+async fn what_a_launcher_says_is_kept_and_shown() {
+    let stage = Stage::set(json!({})).await;
+    let launcher = stage.script(
+        "#!/bin/sh\ntmux new-session -d -s \"$1\" sleep 600\n\
+         echo '{\"pid\": , \"session\": \"'\"$1\"'\", \"model\": \"sonnet\", \"message\": \"Started successfully\", \
+         \"bead_id\": \"fg-123\", \"bead_title\": \"Implement feature X\"}'\n",
+    );
+    std::fs::set_permissions(&launcher, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let order = json!({"id": "a", "launcher": launcher, "workspace": stage.forge.dir()});
+    stage.forge.post("/api/workers", &order).await.data();
+    let (out, err, _) = stage.run(&["worker", "status", "a", "--json"]).await;
+    let worker: Value = serde_json::from_str(&out).expect(&err);
+    assert_eq!(worker["model"], "sonnet");
+    let answer = json!({"model": "sonnet", "message": "Started successfully", "bead_id": "fg-123",
+        "bead_title": "Implement feature X"});
+    assert_eq!(worker["answer"], answer);
+    let (out, ..) = stage.run(&["worker", "list"]).await;
+    assert!(out.contains("sonnet") && out.contains("fg-123: Implement feature X"), "{out}");
+    let (out, ..) = stage.run(&["worker", "status", "a"]).await;
+    assert!(out.contains("Started successfully"), "{out}");
+}
+
+#[tokio::test]
+async fn a_status_file_tells_of_illness_pauses_and_says_failed_of_the_dead() {
+    let stage = Stage::set(json!({})).await;
+    let pid = stage.spawn("a", "trap '' HUP; echo $$ >pid; exec sleep 600").await;
+    assert_eq!(pid["phase"], "running");
+    stage.until("a", "its status file is read", |a| a["status"]["status"] == "idle").await;
+    for (body, finding) in [
+        (r#"{"worker_id": "a", "status": "failed"}"#, "says_failed"),
+        (r#"{"worker_id": "a", "status": "stopped"}"#, "says_stopped"),
+        (r#"{"worker_id": "a", "status": "error"}"#, "says_error"),
+        (r#"{"worker_id": "a", "status": "act"#, "says_error"),
+    ] {
+        stage.write_status("a", body);
+        let found = |a: &Value| a["health"]["findings"] == json!([finding]);
+        let ill = stage.until("a", finding, found).await;
+        assert_eq!(words(&ill), ("running", "degraded"), "{body}");
+        assert_eq!(stage.alerts().await, [("status_bad".to_owned(), "a".to_owned())], "{body}");
+    }
+    stage.write_status("a", r#"{"worker_id": "a", "status": "active"}"#);
+    stage.until("a", "it is well again", |a| a["health"]["level"] == "healthy").await;
+    assert_eq!(stage.alerts().await, []);
+
+    stage.write_status("a", r#"{"worker_id": "a", "status": "paused"}"#);
+    stage.until("a", "its file pauses it", |a| a["phase"] == "paused").await;
+    stage.write_status("a", r#"{"worker_id": "a", "status": "active"}"#);
+    stage.until("a", "its file lets it go on", |a| a["phase"] == "running").await;
+    // What a person paused goes on when a person says so.
+    stage.act("a", "pause").await;
+    stage.write_status("a", r#"{"worker_id": "a", "status": "active", "note": "still here"}"#);
+    let paused = stage.until("a", "the file is read", |a| a["status"]["note"] == "still here").await;
+    assert_eq!(paused["phase"], "paused");
+
+    stage.tmux(&["kill-session", "-t", "forge-worker-a"]);
+    signal(stage.pid("pid").await, Signal::KILL);
+    stage.until("a", "the death is seen", |a| a["phase"] == "failed").await;
+    stage.until("a", "its file says so", |a| a["status"]["status"] == "failed").await;
 }
 
 #[tokio::test]
@@ -283,16 +408,21 @@ async fn definitions_launchers_and_mistakes_are_told() {
     );
     std::fs::write(stage.forge.home().join("workers/idler.yaml"), kind).unwrap();
     let yaml = format!(
-        "workers:\n  one:\n    model: m\n    launcher: nope\n    workspace: {}\n",
+        "workers:\n  one:\n    model: m\n    launcher: nope\n    workspace: {}\n    colour: red\n",
         workspace.display()
     );
     std::fs::write(stage.forge.home().join("workers.yaml"), yaml).unwrap();
 
     let dir = workspace.display().to_string();
-    let (out, err, code) = stage.run(&["worker", "spawn", "idler", "--workspace", &dir, "--json"]).await;
-    assert_eq!(code, 0, "{err}");
-    let worker: Value = serde_json::from_str(&out).unwrap();
+    // A type has no folder of its own; the current one counts.
+    let mut command = stage.forge.command();
+    command.args(["worker", "spawn", "idler", "--json"]).current_dir(&workspace);
+    let done = output(command).await;
+    let err = String::from_utf8_lossy(&done.stderr);
+    assert!(done.status.success() && err.contains("`workers.one.colour` is not known"), "{err}");
+    let worker: Value = serde_json::from_slice(&done.stdout).unwrap();
     assert!(text(&worker["id"]).starts_with("idler-") && worker["tier"] == "free", "{worker:#}");
+    assert_eq!(worker["workspace"], dir);
     for (body, words) in [
         (json!({"definition": "one"}), "'nope' is not in"),
         (json!({"definition": "two"}), "has a worker 'two'"),

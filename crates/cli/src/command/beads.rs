@@ -91,6 +91,19 @@ pub enum Command {
     #[command(after_help = "Examples:\n  forge beads create \"Fix the login\" -t bug -p 0\n  \
                             forge beads create \"Test it\" --depends-on shop-a1b")]
     Create(NewBead),
+    /// Remove a dependency: a bead no longer waits for another one
+    #[command(after_help = "Examples:\n  forge beads undep shop-a1b shop-c2d")]
+    Undep {
+        /// The bead that waits
+        bead: String,
+        /// The bead that it waits for
+        depends_on: String,
+        /// Only a dependency of this type [default: any]
+        #[arg(short = 't', long = "type", value_name = "TYPE")]
+        kind: Option<String>,
+        #[command(flatten)]
+        common: Common,
+    },
     /// Make a bead wait for another one
     #[command(
         after_help = "Examples:\n  forge beads dep shop-a1b shop-c2d\n  forge beads dep shop-a1b shop-c2d --type related"
@@ -153,11 +166,12 @@ pub fn run(command: Command) -> Result<()> {
                 show_list(beads, common.json, "nothing is ready");
             }
             Command::List { status, all, common } => {
-                let mut beads = list(&client, &common, "").await?;
-                beads.retain(|bead| match &status {
-                    Some(wanted) => status_of(bead) == wanted,
-                    None => all || status_of(bead) != "closed",
-                });
+                let filter = match &status {
+                    Some(status) => format!("&status={}", escaped(status)),
+                    None => String::new(),
+                };
+                let mut beads = list(&client, &common, &filter).await?;
+                beads.retain(|bead| all || status.is_some() || status_of(bead) != "closed");
                 show_list(beads, common.json, "no beads");
             }
             Command::Show { bead, common } => {
@@ -177,13 +191,23 @@ pub fn run(command: Command) -> Result<()> {
             Command::Release { bead, comment, common } => {
                 let (told, whose) =
                     common.act(&client, &bead, "release", json!({ "comment": comment })).await?;
-                common.say(&told, &format!("{bead} can be taken again"), &whose);
+                let stands = if status_of(&told) == "closed" { "is closed" } else { "can be taken again" };
+                common.say(&told, &format!("{bead} {stands}"), &whose);
             }
             Command::Close { bead, reason, common } => {
                 let (told, whose) = common.act(&client, &bead, "close", json!({ "reason": reason })).await?;
                 common.say(&told, &format!("{bead} is closed"), &whose);
             }
             Command::Create(new) => create(&client, new).await?,
+            Command::Undep { bead, depends_on, kind, common } => {
+                let body = json!({"depends_on": checked(&depends_on)?, "type": kind});
+                let (told, whose) = common.act(&client, &bead, "undep", body).await?;
+                let words = match told["removed"] == true {
+                    true => format!("{bead} no longer waits for {depends_on}"),
+                    false => format!("{bead} did not wait for {depends_on}"),
+                };
+                common.say(&told, &words, &whose);
+            }
             Command::Dep { bead, depends_on, kind, common } => {
                 let body = json!({"depends_on": checked(&depends_on)?, "type": kind});
                 let (told, whose) = common.act(&client, &bead, "dep", body).await?;
@@ -238,7 +262,7 @@ async fn create(client: &Client, new: NewBead) -> Result<()> {
         "parent": new.parent,
         "depends_on": new.depends_on,
     });
-    let whose = new.common.whose(client, Deed::Change).await?;
+    let whose = whose::begin(client, &new.common.scope).await?;
     whose.put(&mut body);
     let bead: Value = client.post("/api/beads", &body).await?;
     if new.common.json {
@@ -331,6 +355,12 @@ fn holder(actor: &str) -> String {
         ["forge", _, who, _] => who.to_owned(),
         _ => actor.to_owned(),
     }
+}
+
+/// A word as it can stand in a query.
+fn escaped(word: &str) -> String {
+    let url = reqwest::Url::parse_with_params("http://localhost", [("", word)]).ok();
+    url.and_then(|url| Some(url.query()?.trim_start_matches('=').to_owned())).unwrap_or_default()
 }
 
 fn text(value: &Value) -> &str {

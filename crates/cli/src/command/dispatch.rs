@@ -15,7 +15,7 @@ use crate::transcript::{Ink, Line};
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  forge dispatch --max-workers 4\n  forge dispatch --dry-run\n  forge dispatch --once -x CLAUDE_CODE\n  \
-                  forge dispatch --mirror on\n  forge dispatch --off"
+                  forge dispatch --mirror on\n  forge dispatch -x default --max-workers default\n  forge dispatch --off"
 )]
 pub struct Flags {
     /// The project: name, id or path [default: the repository of the present directory]
@@ -32,9 +32,9 @@ pub struct Flags {
     /// Only tell how the switch stands
     #[arg(long)]
     status: bool,
-    /// The most beads of the project at once
-    #[arg(long, value_name = "N")]
-    max_workers: Option<u32>,
+    /// The most beads of the project at once; `default` takes the limit back
+    #[arg(long, value_name = "N|default", value_parser = read_limit)]
+    max_workers: Option<Wish<u32>>,
     /// What a bead is worked on by
     #[arg(long, value_enum)]
     mode: Option<Mode>,
@@ -44,12 +44,13 @@ pub struct Flags {
     /// When a bead counts as done
     #[arg(long, value_enum)]
     close_on: Option<CloseOn>,
-    /// The agent for all of them, e.g. CODEX:HIGH [default: those of the settings, by tier]
+    /// The agent for all of them, e.g. CODEX:HIGH; `default` goes back to those of the settings, by tier
     #[arg(short = 'x', long, value_name = "EXECUTOR[:VARIANT]")]
     executor: Option<String>,
-    /// With --mode worker: the only definition (workers/<name>.yaml, workers.yaml) or launcher to use
-    #[arg(long, value_name = "NAME")]
-    worker: Option<String>,
+    /// With --mode worker: the only definition (workers/<name>.yaml, workers.yaml) or launcher to use; `default` goes back
+    /// to all that fit
+    #[arg(long, value_name = "NAME|default", value_parser = read_name)]
+    worker: Option<Wish<String>>,
     /// Whether tasks that are to be done are given out beside beads
     #[arg(long, value_name = "BOOL")]
     tasks: Option<bool>,
@@ -59,6 +60,36 @@ pub struct Flags {
     /// Print JSON
     #[arg(long)]
     json: bool,
+}
+
+/// The word that takes a wish back.
+const DEFAULT: &str = "default";
+
+/// Something of one's own, or what it is without a wish.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Wish<T> {
+    Default,
+    Own(T),
+}
+
+impl<T: Into<Value>> From<Wish<T>> for Value {
+    fn from(wish: Wish<T>) -> Value {
+        match wish {
+            Wish::Default => Value::Null,
+            Wish::Own(own) => own.into(),
+        }
+    }
+}
+
+fn read_limit(text: &str) -> Result<Wish<u32>, String> {
+    match text {
+        DEFAULT => Ok(Wish::Default),
+        text => text.parse().map(Wish::Own).map_err(|_| format!("a number or `{DEFAULT}` is wanted")),
+    }
+}
+
+fn read_name(text: &str) -> Result<Wish<String>, String> {
+    Ok(if text == DEFAULT { Wish::Default } else { Wish::Own(text.to_owned()) })
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -128,14 +159,18 @@ impl Flags {
         fn word<T: clap::ValueEnum>(value: Option<T>) -> Option<Value> {
             Some(value?.to_possible_value()?.get_name().into())
         }
-        let executor = self.executor.as_deref().map(read_executor).transpose()?;
+        let executor = match self.executor.as_deref() {
+            None => None,
+            Some(DEFAULT) => Some(Value::Null),
+            Some(own) => Some(json!(read_executor(own)?)),
+        };
         let said = [
-            ("max_workers", self.max_workers.map(Value::from)),
+            ("max_workers", self.max_workers.clone().map(Value::from)),
             ("mode", word(self.mode)),
             ("landing", word(self.landing)),
             ("close_on", word(self.close_on)),
             ("mirror", self.mirror.map(|mirror| (mirror == Switch::On).into())),
-            ("executor_profile_id", executor.map(|profile| json!(profile))),
+            ("executor_profile_id", executor),
             ("worker", self.worker.clone().map(Value::from)),
             ("tasks", self.tasks.map(Value::from)),
         ];
@@ -200,4 +235,34 @@ fn tell(project: &str, report: &Value) {
 
 fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Program {
+        #[command(flatten)]
+        flags: Flags,
+    }
+
+    fn change(args: &[&str]) -> Value {
+        let args = ["dispatch"].iter().chain(args);
+        Program::try_parse_from(args).expect("flags").flags.change().expect("a change")
+    }
+
+    #[test]
+    fn what_was_wished_can_be_taken_back() {
+        assert_eq!(change(&[]), json!({}));
+        assert_eq!(
+            change(&["--max-workers", "4", "--worker", "a"]),
+            json!({"max_workers": 4, "worker": "a"})
+        );
+        let back = change(&["-x", "default", "--max-workers", "default", "--worker", "default"]);
+        assert_eq!(back, json!({"executor_profile_id": null, "max_workers": null, "worker": null}));
+        let refusal = Program::try_parse_from(["dispatch", "--max-workers", "many"]).err().expect("refused");
+        assert!(refusal.to_string().contains("a number or `default`"), "{refusal}");
+    }
 }

@@ -40,8 +40,8 @@ pub fn run(flags: &Flags) -> Result<()> {
         .with_context(|| format!("cannot write {}", log.display()))?;
     let Whereabouts { base, token, .. } = Whereabouts::find()?;
     let program = std::env::current_exe().context("cannot find this program itself")?;
-    let theme = theme(flags.theme);
-    block_on(forge_tui::run(Options { base, token, theme, program, browse: forge_run::open_page }))
+    let (theme, emoji) = (theme(flags.theme), terminal::draws_emoji());
+    block_on(forge_tui::run(Options { base, token, theme, emoji, program, browse: forge_run::open_page }))
 }
 
 fn theme(asked: Option<Colours>) -> Theme {

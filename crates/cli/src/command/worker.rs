@@ -9,7 +9,6 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::Subcommand;
 use serde::Deserialize;
-use serde_json::Value;
 
 use crate::client::Client;
 use crate::command::serve::block_on;
@@ -83,29 +82,13 @@ pub struct Several {
 /// What commands look at in a worker.
 #[derive(Deserialize)]
 struct Worker {
-    id: String,
-    session: String,
-    model: String,
-    tier: String,
-    workspace: String,
-    phase: String,
-    health: Health,
-    status: Option<Value>,
-    parked_until: Option<String>,
-    started_at: Option<forge_types::Millis>,
-    note: Option<String>,
+    #[serde(flatten)]
+    facts: forge_types::Worker,
     managed: bool,
     has_session: bool,
     attached: bool,
     socket: std::path::PathBuf,
     log: std::path::PathBuf,
-}
-
-#[derive(Deserialize)]
-struct Health {
-    level: String,
-    findings: Vec<String>,
-    memory_mb: Option<u64>,
 }
 
 pub fn run(command: Command) -> Result<ExitCode> {

@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use forge_fleet::beads::{Bead, BeadsError, Close, Filter, Release, Time};
+use forge_fleet::beads::{Bead, BeadsError, Close, Filter, Release};
 use forge_fleet::work::{Priority, Work};
 use forge_store::Tx;
 use forge_types::{
@@ -226,16 +226,5 @@ async fn ready_beads(tracker: &Tracker) -> Result<Vec<Work>> {
 }
 
 fn work_of(bead: &Bead, blocks: usize) -> Work {
-    let created = bead.created_at.as_ref().and_then(Time::at);
-    Work {
-        id: bead.id.clone(),
-        title: bead.title.clone(),
-        description: prompt::description(bead).unwrap_or_default(),
-        priority: Priority::new(u8::try_from(bead.priority().max(0)).unwrap_or(u8::MAX)),
-        kind: bead.issue_type().to_owned(),
-        labels: bead.labels.clone(),
-        created_at_ms: created.map_or(0, |at| at.as_millisecond()),
-        blocks,
-        files: None,
-    }
+    Work { description: prompt::description(bead).unwrap_or_default(), blocks, ..Work::from(bead) }
 }

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use forge_fleet::beads;
 use forge_fleet::complexity::Complexity;
 use forge_fleet::route::{NoRoute, Rules, route, tier_of};
-use forge_fleet::score::{Wait, order, score};
+use forge_fleet::score::{TaskScorer, order};
 use forge_fleet::work::Work;
 use forge_types::{
     Attempt, AttemptId, BeadsOf, CreateAttemptOptions, CreateTask, DispatchLanding, DispatchMode,
@@ -83,12 +83,17 @@ impl Forge {
     ) -> Result<DispatchReport> {
         let queues = self.queues(project, rule).await?;
         let (mut started, mut waiting) = (Vec::new(), Vec::new());
-        let candidates = self.candidates(project, &queues, &mut waiting).await?;
-        if !candidates.is_empty() {
+        let mut open = Vec::new();
+        for queue in &queues {
+            let work = self.open_work(project, queue, &mut waiting).await?;
+            open.extend(work.into_iter().map(|work| (queue.clone(), work)));
+        }
+        if !open.is_empty() {
             let catalogue = self.catalogue(project, rule).await?;
             let fleet = self.settings().fleet.clone();
             let mut room = self.room(&queues, rule, &fleet).await?;
             let round = Round { forge: self, project, rule, catalogue, fleet, effort };
+            let candidates = rank(open, TaskScorer::new().with_room(room.all));
             for candidate in candidates.into_iter().take_while(|_| !self.0.stop.is_cancelled()) {
                 let (bead, title) = (candidate.work.id.clone(), candidate.work.title.clone());
                 match round.give(candidate, &mut room).await {
@@ -122,30 +127,6 @@ impl Forge {
         Ok(beads.into_iter().chain(board).collect())
     }
 
-    /// What nobody has and may be given out, the most valuable first.
-    async fn candidates(
-        &self,
-        project: &Project,
-        queues: &[Queue],
-        waiting: &mut Vec<WaitingBead>,
-    ) -> Result<Vec<Candidate>> {
-        let (mut ranked, mut known) = (Vec::new(), HashMap::new());
-        for queue in queues {
-            for work in self.open_work(project, queue, waiting).await? {
-                let complexity = Complexity::of(&work);
-                let points = score(&work, &complexity, Wait::None);
-                known.insert(work.id.clone(), (queue.clone(), complexity));
-                ranked.push((work, points));
-            }
-        }
-        order(&mut ranked);
-        let candidate = |(work, score): (Work, ScoreComponents)| {
-            let (queue, complexity) = known.remove(&work.id)?;
-            Some(Candidate { queue, work, complexity, score })
-        };
-        Ok(ranked.into_iter().filter_map(candidate).collect())
-    }
-
     /// What the limits leave, after everything that is at work.
     async fn room(&self, queues: &[Queue], rule: &DispatchRule, fleet: &FleetSettings) -> Result<Room> {
         let (mut all, mut here, mut tiers) = (0, 0, HashMap::<WorkerTier, usize>::new());
@@ -175,6 +156,22 @@ impl Forge {
             tiers: WorkerTier::ALL.map(of_tier).to_vec(),
         })
     }
+}
+
+/// The most valuable first. Each gets an agent of its own, so that no worker is a candidate.
+fn rank(open: Vec<(Queue, Work)>, scorer: TaskScorer) -> Vec<Candidate> {
+    let (mut ranked, mut known) = (Vec::new(), HashMap::new());
+    for (queue, work) in open {
+        let scored = scorer.score_bead(&work, &[]);
+        known.insert(work.id.clone(), (queue, scored.complexity));
+        ranked.push((work, scored.components));
+    }
+    order(&mut ranked);
+    let candidate = |(work, score): (Work, ScoreComponents)| {
+        let (queue, complexity) = known.remove(&work.id)?;
+        Some(Candidate { queue, work, complexity, score })
+    };
+    ranked.into_iter().filter_map(candidate).collect()
 }
 
 impl Round<'_> {

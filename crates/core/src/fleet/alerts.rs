@@ -99,7 +99,12 @@ pub(super) async fn follow(
             finding if finding.is_death() => resolve(tx, AlertKind::WorkerCrashed, id).await?,
             Finding::RecoveryExhausted => resolve(tx, AlertKind::RecoveryExhausted, id).await?,
             finding => {
-                if let Some((kind, _)) = told(*finding) {
+                // What took its place has told the same alert anew.
+                let is_told = |kind| {
+                    let mut kinds = after.findings.iter().filter_map(|finding| told(*finding));
+                    kinds.any(|(other, _)| other == kind)
+                };
+                if let Some((kind, _)) = told(*finding).filter(|(kind, _)| !is_told(*kind)) {
                     resolve(tx, kind, id).await?;
                 }
             }
@@ -123,6 +128,11 @@ fn told(finding: Finding) -> Option<(AlertKind, &'static str)> {
         }
         Finding::RateLimited => (AlertKind::WorkerParked, "is not served by its provider for now"),
         Finding::ContextFull => (AlertKind::ContextFull, "has no room left in its context"),
+        Finding::SaysFailed => (AlertKind::StatusBad, "is alive, but its status file says that it failed"),
+        Finding::SaysStopped => (AlertKind::StatusBad, "is alive, but its status file says that it stopped"),
+        Finding::SaysError => {
+            (AlertKind::StatusBad, "is alive, but its status file reports an error or cannot be read")
+        }
         Finding::ProcessGone | Finding::AgentGone | Finding::SessionGone | Finding::RecoveryExhausted => {
             return None;
         }

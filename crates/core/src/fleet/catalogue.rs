@@ -26,7 +26,7 @@ pub struct WorkerDefinition {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct WorkerDefinitions {
     pub definitions: Vec<WorkerDefinition>,
-    /// What could not be read, and why.
+    /// What could not be read, and keys that nobody knows.
     pub problems: Vec<String>,
 }
 
@@ -61,6 +61,7 @@ fn read_definitions(home: &Path) -> WorkerDefinitions {
     }
     let kinds = with_surroundings(|around| read_kinds(&home.join("workers"), around));
     found.problems.extend(kinds.errors.iter().map(ToString::to_string));
+    found.problems.extend(kinds.notes);
     found.definitions.extend(kinds.kinds.into_iter().map(|kind| WorkerDefinition {
         name: kind.name,
         launcher: kind.launcher,
@@ -79,16 +80,19 @@ mod tests {
     fn definitions_of_both_kinds_are_listed_and_a_broken_one_is_told() {
         let home = tempfile::tempdir().unwrap();
         assert_eq!(read_definitions(home.path()), WorkerDefinitions::default(), "nobody needs one");
-        let yaml =
-            "workers:\n  alpha: {model: opus, tier: premium, workspace: /work, launcher: claude-code}\n";
+        let yaml = "workers:\n  alpha: {model: opus, tier: premium, workspace: /work, launcher: claude-code, colour: 1}\n";
         std::fs::write(home.path().join("workers.yaml"), yaml).unwrap();
         std::fs::create_dir(home.path().join("workers")).unwrap();
-        let kind = "name: door\nlauncher: scripted\nmodel: none\ntier: budget\n";
+        let kind = "name: door\nlauncher: scripted\nmodel: none\ntier: budget\nsize: 2\n";
         std::fs::write(home.path().join("workers/door.yaml"), kind).unwrap();
         std::fs::write(home.path().join("workers/broken.yaml"), "name: [").unwrap();
         let found = read_definitions(home.path());
         let names: Vec<_> = found.definitions.iter().map(|one| (one.name.as_str(), one.tier)).collect();
         assert_eq!(names, [("alpha", WorkerTier::Premium), ("door", WorkerTier::Budget)]);
-        assert!(found.problems.len() == 1 && found.problems[0].contains("broken.yaml"), "{found:?}");
+        let told = found.problems.join("\n");
+        for words in ["broken.yaml", "`workers.alpha.colour` is not known", "`size` is not known"] {
+            assert!(told.contains(words), "{told}");
+        }
+        assert_eq!(found.problems.len(), 3, "{told}");
     }
 }

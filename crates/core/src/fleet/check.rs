@@ -4,8 +4,9 @@
 //! something about it changed; what cannot be found out is unknown, which is no proof of anything.
 
 use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
 
-use forge_fleet::health::{Liveness, Screen, Vitals, examine};
+use forge_fleet::health::{HealthMonitor, Liveness, Screen, Vitals};
 use forge_fleet::heartbeat;
 use forge_fleet::pane::{self, Sign};
 use forge_fleet::process::{self, Identity, Life, Table, Work};
@@ -25,13 +26,20 @@ const MIB: u64 = 1 << 20;
 /// Memory that changed by less than this, and by less than an eighth, is no news.
 const MEMORY_NEWS_MB: u64 = 64;
 
-/// What there is at one moment. No sessions means that tmux did not tell.
+/// What there is at one moment.
 struct Sight {
-    sessions: Option<Vec<Session>>,
+    /// By the socket of their server, where that is not Forge's own. `None` means that tmux did not tell.
+    sessions: HashMap<Option<PathBuf>, Option<Vec<Session>>>,
     table: Table,
     files: Vec<StatusFile>,
     heartbeats: HashMap<String, Millis>,
     now: Millis,
+}
+
+impl Sight {
+    fn sessions_of(&self, worker: &Worker) -> Option<&Vec<Session>> {
+        self.sessions.get(&worker.tmux)?.as_ref()
+    }
 }
 
 /// What was seen of one worker.
@@ -53,7 +61,7 @@ impl Forge {
         if live.is_empty() {
             return Ok(Watched::new());
         }
-        let sight = self.look().await?;
+        let sight = self.look(&live).await?;
         let mut watched = Watched::new();
         for worker in live {
             let id = worker.id.clone();
@@ -65,9 +73,15 @@ impl Forge {
         Ok(watched)
     }
 
-    async fn look(&self) -> Result<Sight> {
-        let sessions = self.fleet().tmux().list().await;
-        let sessions = sessions.inspect_err(|error| tracing::warn!(%error, "sessions cannot be listed")).ok();
+    async fn look(&self, live: &[Worker]) -> Result<Sight> {
+        let mut sessions = HashMap::new();
+        for worker in live {
+            if !sessions.contains_key(&worker.tmux) {
+                let told = self.fleet().tmux_of(worker).list().await;
+                let told = told.inspect_err(|error| tracing::warn!(%error, "sessions cannot be listed")).ok();
+                sessions.insert(worker.tmux.clone(), told);
+            }
+        }
         let (dir, beats) = (self.fleet().status_dir.clone(), self.fleet().heartbeat_dir.clone());
         let read = move || {
             (Table::read(), status_file::read_all(&dir).unwrap_or_default(), heartbeat::read_all(&beats))
@@ -79,13 +93,15 @@ impl Forge {
     }
 
     async fn check_worker(&self, worker: Worker, sight: &Sight) -> Result<Vec<Identity>> {
-        let session = sight.sessions.iter().flatten().find(|session| is_of(session, &worker.id));
+        let session = sight.sessions_of(&worker).into_iter().flatten();
+        let session = session.into_iter().find(|session| is_of(session, &worker.id));
         if worker.phase == WorkerPhase::Starting && session.is_none() && self.may_come(&worker, sight).await {
             return Ok(Vec::new());
         }
         let seen = self.examine_worker(&worker, session, sight).await;
         let settings = self.settings();
-        let health = examine(&seen.vitals, &settings.fleet.health, &settings.fleet.recovery);
+        let monitor = HealthMonitor::new(settings.fleet.health).with_rules(settings.fleet.recovery);
+        let health = monitor.examine(&seen.vitals);
         let file = status_of(&sight.files, &worker);
         if health.findings.iter().any(|finding| finding.is_death()) {
             self.bury(&worker, health, file, sight.now).await?;
@@ -145,7 +161,7 @@ impl Forge {
         let is_new = session.is_some_and(|session| sight.now.0 - session.created_at.0 < APPEARANCE_MS);
         let known = worker.process.as_ref().and_then(identity);
         let sign = match session {
-            Some(session) if agent.is_some() => self.read_pane(session).await,
+            Some(session) if agent.is_some() => self.read_pane(worker, session).await,
             _ => None,
         };
         let file = status_of(&sight.files, worker);
@@ -166,7 +182,7 @@ impl Forge {
                 Some(Work::IdleShell | Work::Gone) => Liveness::Gone,
                 None => Liveness::Unknown,
             },
-            session: match (&sight.sessions, session) {
+            session: match (sight.sessions_of(worker), session) {
                 (None, _) => Liveness::Unknown,
                 (_, Some(_)) => Liveness::Alive,
                 (_, None) => Liveness::Gone,
@@ -178,13 +194,14 @@ impl Forge {
             has_task: worker.bead.is_some() || file.is_some_and(|file| file.current_task.is_some()),
             memory_mb: session.map(|session| sight.table.resident_bytes(session.pane_pid) / MIB),
             screen: screen(sign.as_ref()),
+            says: file.and_then(StatusFile::says),
             failed_recoveries: self.recent_restarts(worker, sight.now),
         };
         Seen { vitals, agent, sign }
     }
 
-    async fn read_pane(&self, session: &Session) -> Option<Sign> {
-        let text = self.fleet().tmux().capture(&session.name, PANE_LINES).await.ok()?;
+    async fn read_pane(&self, worker: &Worker, session: &Session) -> Option<Sign> {
+        let text = self.fleet().tmux_of(worker).capture(&session.name, PANE_LINES).await.ok()?;
         pane::read(&text, &jiff::Zoned::now())
     }
 

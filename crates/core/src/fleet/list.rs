@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
-use forge_fleet::discovery::{Bond, discover_workers};
+use forge_fleet::discovery::Bond;
 use forge_types::{Health, HealthLevel, Worker, WorkerId, WorkerPhase};
 use serde::Serialize;
 
-use super::session::describe;
+use super::session::{Found, describe};
 use crate::{Forge, Result};
 
 /// A worker, and what is seen of it right now.
@@ -49,22 +49,21 @@ impl Forge {
     /// Ours first, then sessions that look like workers of others.
     pub async fn workers(&self) -> Result<Vec<ListedWorker>> {
         let rows = self.0.store.workers().await?;
-        let found = discover_workers(self.fleet().tmux()).await.unwrap_or_else(|error| {
-            // Without tmux there are no sessions, and the rows are still worth seeing.
-            tracing::debug!(%error, "workers are listed without their sessions");
-            Default::default()
-        });
+        let found = self.found_workers().await;
+        let is_of = |found: &Found, worker: &Worker| {
+            found.seen.bond == Bond::Managed && found.seen.worker_id == worker.id && found.tmux == worker.tmux
+        };
         let mut listed = Vec::new();
         for worker in rows {
-            let session =
-                found.workers.iter().find(|seen| seen.bond == Bond::Managed && seen.worker_id == worker.id);
+            let session = found.iter().find(|found| is_of(found, &worker)).map(|found| &found.seen);
             listed.push(ListedWorker {
                 has_session: session.is_some(),
                 attached: session.is_some_and(|session| session.is_attached),
                 ..self.listed(worker)
             });
         }
-        for seen in &found.workers {
+        for found in &found {
+            let seen = &found.seen;
             if seen.bond == Bond::Managed && listed.iter().any(|known| known.worker.id == seen.worker_id) {
                 continue;
             }
@@ -72,7 +71,7 @@ impl Forge {
                 managed: false,
                 has_session: true,
                 attached: seen.is_attached,
-                ..self.listed(describe(seen))
+                ..self.listed(describe(found))
             });
         }
         Ok(listed)
@@ -89,7 +88,7 @@ impl Forge {
             managed: true,
             has_session: false,
             attached: false,
-            socket: self.fleet().tmux().socket_path(),
+            socket: self.fleet().tmux_of(&worker).socket_path(),
             log: self.fleet().log_of(&worker.id),
             worker: worker.shown(),
         }
@@ -99,10 +98,8 @@ impl Forge {
     pub async fn workers_health(&self) -> Result<WorkersHealth> {
         let mut report = WorkersHealth::default();
         for worker in self.0.store.workers().await? {
-            if matches!(worker.phase, WorkerPhase::Stopped | WorkerPhase::Finished) {
-                continue;
-            }
-            *match worker.health.level {
+            let Some(level) = worker.fares() else { continue };
+            *match level {
                 HealthLevel::Healthy => &mut report.healthy,
                 HealthLevel::Degraded => &mut report.degraded,
                 HealthLevel::Critical => &mut report.critical,

@@ -7,6 +7,7 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
+use forge_fleet::health::complaint;
 use forge_fleet::process::{Identity, exit_of};
 use forge_fleet::status_file::{self, Change, StatusFile, Watch};
 use forge_fleet::worker::WorkerStatus;
@@ -85,12 +86,14 @@ impl Forge {
         let mut due = None;
         loop {
             let checked = tokio::select! {
-                change = next_change(&mut files) => {
-                    if let Err(error) = self.note_status(change).await {
+                change = next_change(&mut files) => match self.note_status(change).await {
+                    Ok(Some(id)) => self.check_workers(Some(&id)).await,
+                    Ok(None) => continue,
+                    Err(error) => {
                         tracing::warn!(%error, "what a worker wrote is not noted");
+                        continue;
                     }
-                    continue;
-                }
+                },
                 id = exits.next() => self.check_workers(Some(&id)).await,
                 () = fleet.changed.notified() => self.check_workers(None).await,
                 () = sleep_until(due) => Ok(Watched::new()),
@@ -114,37 +117,47 @@ impl Forge {
         }
     }
 
-    /// What a worker says of itself goes to its row.
-    async fn note_status(&self, change: Change) -> Result<()> {
+    /// What a worker says of itself goes to its row. Answers who is to be looked at, because its word makes it healthy or
+    /// ill.
+    async fn note_status(&self, change: Change) -> Result<Option<WorkerId>> {
         // A file that was aged out takes nothing back of what it said.
-        let Change::Written(file) = change else { return Ok(()) };
-        let Ok(id) = WorkerId::new(file.worker_id.clone()) else { return Ok(()) };
-        let Some(known) = self.0.store.worker(&id).await? else { return Ok(()) };
+        let Change::Written(file) = change else { return Ok(None) };
+        let Ok(id) = WorkerId::new(file.worker_id.clone()) else { return Ok(None) };
+        let Some(known) = self.0.store.worker(&id).await? else { return Ok(None) };
         self.meter_soon(&id);
         let secrets = self.worker_secrets(&id).await?;
         let mut status = words(&file);
         secrets.mask_value(&mut status);
         if known.status.as_ref() == Some(&status) {
-            return Ok(());
+            return Ok(None);
         }
-        // Other tools pause a worker by its file. Word of a pause that is over comes too late.
-        let is_paused = file.status == WorkerStatus::Paused && self.is_paused_by_file(&id).await;
-        let reason = file.pause_reason.map(|reason| secrets.mask_text(&reason).into_owned());
-        self.change_worker(&id, |stored| {
-            let mut after = Worker { status: Some(status), ..stored.clone() };
-            if is_paused && stored.phase == WorkerPhase::Running {
-                (after.phase, after.note) = (WorkerPhase::Paused, reason);
-            }
-            Ok(Some(after))
-        })
-        .await?;
-        Ok(())
+        let reason = file.pause_reason.as_deref().map(|reason| secrets.mask_text(reason).into_owned());
+        // Other tools pause a worker by its file, and let it go on. Word of a pause that is over comes too late.
+        let now = self.status_in_file(&id).await;
+        let is_paused = [Some(file.status), now].iter().all(|said| *said == Some(WorkerStatus::Paused));
+        let goes_on = now.is_some_and(|said| said.is_healthy() && said != WorkerStatus::Paused);
+        let after = self
+            .change_worker(&id, |stored| {
+                let mut after = Worker { status: Some(status), ..stored.clone() };
+                if is_paused && stored.phase == WorkerPhase::Running {
+                    (after.phase, after.note) = (WorkerPhase::Paused, reason);
+                    after.paused_by_file = true;
+                } else if goes_on && stored.phase == WorkerPhase::Paused && stored.paused_by_file {
+                    (after.phase, after.note) = (WorkerPhase::Running, None);
+                    after.paused_by_file = false;
+                }
+                Ok(Some(after))
+            })
+            .await?;
+        let complains = after.health.findings.iter().copied().find(|finding| finding.is_complaint());
+        let is_news = complains != file.says().and_then(complaint);
+        Ok((after.phase.is_live() && is_news).then_some(id))
     }
 
-    async fn is_paused_by_file(&self, id: &WorkerId) -> bool {
+    async fn status_in_file(&self, id: &WorkerId) -> Option<WorkerStatus> {
         let (dir, id) = (self.fleet().status_dir.clone(), id.clone());
         let file = tokio::task::spawn_blocking(move || status_file::find(&dir, &id)).await;
-        file.ok().flatten().is_some_and(|file| file.status == WorkerStatus::Paused)
+        file.ok().flatten().map(|file| file.status)
     }
 
     /// A server that was killed in the middle of a stop has written what was wanted. The process tells that it is

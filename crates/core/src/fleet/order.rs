@@ -24,6 +24,8 @@ struct Said {
     workspace: Option<PathBuf>,
     /// Whose variables depend on the worker.
     kind: Option<WorkerKind>,
+    /// Variables of a worker, and the file that has them.
+    env: Option<(PathBuf, BTreeMap<String, String>)>,
 }
 
 impl Forge {
@@ -55,7 +57,8 @@ fn draft(home: &Path, fleet: &FleetSettings, wanted: SpawnWorker) -> Result<Work
     };
     let launcher = wanted.launcher.or(defined.launcher).ok_or_else(|| missing("launcher"))?;
     let model = wanted.model.or(defined.model).unwrap_or_default();
-    let workspace = wanted.workspace.or(defined.workspace).ok_or_else(|| missing("workspace"))?;
+    let workspace = wanted.workspace.or(defined.workspace).or(wanted.default_workspace);
+    let workspace = workspace.ok_or_else(|| missing("workspace"))?;
     if !workspace.is_absolute() || !workspace.is_dir() {
         let given = workspace.display();
         return Err(Error::invalid(format!(
@@ -71,10 +74,17 @@ fn draft(home: &Path, fleet: &FleetSettings, wanted: SpawnWorker) -> Result<Work
     let tier = wanted.tier.or(defined.tier).unwrap_or_default();
     let launcher = find_launcher(home, fleet, &launcher)?;
     let mut config = LaunchConfig::new(launcher, &session, &workspace, &model).with_tier(tier);
-    if let Some(kind) = &defined.kind {
-        let resolved = resolve(kind, &id, &config)?;
-        (config.env, config.arguments) = (resolved.environment, resolved.spawn_args);
-    }
+    let worker = facts(&id, &config);
+    let resolved = with_surroundings(|around| match (&defined.kind, &defined.env) {
+        (Some(kind), _) => kind.resolve(&worker, around),
+        (None, Some((file, env))) => {
+            let environment = around.resolve(file, env, &worker)?;
+            Ok(Resolved { environment, ..Resolved::default() })
+        }
+        (None, None) => Ok(Resolved::default()),
+    });
+    let resolved = resolved.map_err(|error| Error::invalid(format!("definition: {error}")))?;
+    (config.env, config.arguments) = (resolved.environment, resolved.spawn_args);
     config.env.extend(wanted.env);
     config.bead_id = wanted.bead;
     if let Some(secs) = wanted.timeout_secs {
@@ -97,6 +107,9 @@ fn draft(home: &Path, fleet: &FleetSettings, wanted: SpawnWorker) -> Result<Work
         process: None,
         pane: None,
         bead: None,
+        answer: None,
+        tmux: None,
+        paused_by_file: false,
         health: Health::default(),
         status: None,
         restarts: Vec::new(),
@@ -116,8 +129,11 @@ fn missing(field: &str) -> Error {
 fn find_definition(home: &Path, name: &str) -> Result<Said> {
     let file = home.join("workers.yaml");
     let read = with_surroundings(|around| read_workers(&file, around));
-    let workers = read.map_err(|error| Error::invalid(format!("definition: {error}")))?.workers;
-    if let Some(found) = workers.iter().find(|worker| worker.id.as_str() == name) {
+    let read = read.map_err(|error| Error::invalid(format!("definition: {error}")))?;
+    for note in &read.notes {
+        tracing::warn!("{note}");
+    }
+    if let Some(found) = read.workers.iter().find(|worker| worker.id.as_str() == name) {
         return Ok(Said {
             id: Some(found.id.clone()),
             launcher: Some(found.launcher.display().to_string()),
@@ -125,10 +141,14 @@ fn find_definition(home: &Path, name: &str) -> Result<Said> {
             tier: Some(found.tier),
             workspace: found.workspace.clone(),
             kind: None,
+            env: Some((file, found.env.clone())),
         });
     }
     let dir = home.join("workers");
     let kinds = with_surroundings(|around| read_kinds(&dir, around));
+    for note in &kinds.notes {
+        tracing::warn!("{note}");
+    }
     let Some(kind) = kinds.kinds.iter().find(|kind| kind.name == name) else {
         let broken = kinds.errors.first().map(|error| format!("; {error}")).unwrap_or_default();
         let (file, dir) = (file.display(), dir.display());
@@ -143,19 +163,18 @@ fn find_definition(home: &Path, name: &str) -> Result<Said> {
         tier: Some(kind.tier),
         workspace: None,
         kind: Some(kind.clone()),
+        env: None,
     })
 }
 
-/// The variables and arguments of a type, for one worker of it.
-fn resolve(kind: &WorkerKind, id: &WorkerId, config: &LaunchConfig) -> Result<Resolved> {
-    let worker = BTreeMap::from([
+/// What a definition may call by `${NAME}`.
+fn facts(id: &WorkerId, config: &LaunchConfig) -> BTreeMap<&'static str, String> {
+    BTreeMap::from([
         ("worker_id", id.to_string()),
         ("session_name", config.session_name.clone()),
         ("workspace", config.workspace.display().to_string()),
         ("model", config.model.clone()),
-    ]);
-    let resolved = with_surroundings(|around| kind.resolve(&worker, around));
-    resolved.map_err(|error| Error::invalid(format!("definition: {error}")))
+    ])
 }
 
 /// What `~` and `${NAME}` mean to this server.

@@ -9,13 +9,14 @@ use std::path::Path;
 
 use forge_fleet::pane::{self, Sign};
 use forge_fleet::recovery::{Step, decide};
-use forge_fleet::status_file::StatusFile;
+use forge_fleet::status_file::{self, StatusFile};
 use forge_fleet::worker::WorkerStatus;
 use forge_store::Tx;
 use forge_types::{AlertKind, Finding, Health, HealthLevel, Millis, Worker, WorkerId, WorkerPhase};
 
 use super::alerts;
 use super::remedy::automatic;
+use super::session::Seat;
 use super::workers::Turn;
 use crate::{Error, Forge, Result};
 
@@ -83,9 +84,19 @@ impl Forge {
         tracing::info!(worker = %after.id, phase = ?after.phase, note = after.note, "a worker has ended");
         tx.update_worker(&after).await?;
         tx.commit().await?;
+        if matches!(after.phase, WorkerPhase::Failed | WorkerPhase::Recovering) {
+            self.record_failure(&after.id).await;
+        }
         self.fleet().changed.notify_one();
         self.meter_soon(&after.id);
         Ok(())
+    }
+
+    /// The file of a worker that died says so, too.
+    pub(super) async fn record_failure(&self, id: &WorkerId) {
+        if let Err(error) = self.write_status(id, status_file::fail).await {
+            tracing::debug!(worker = %id, %error, "the status file does not say that the worker failed");
+        }
     }
 
     async fn ending(
@@ -237,9 +248,8 @@ impl Forge {
 
     /// Whether the session of a parked worker was still there; then it is told to go on.
     async fn unpark_worker(&self, id: &WorkerId) -> Result<bool> {
-        let Some(session) = self.worker_session(id).await? else { return Ok(false) };
-        let text =
-            self.fleet().tmux().capture(&session.name, LOG_TAIL as usize / 80).await.unwrap_or_default();
+        let Some(Seat { tmux, session }) = self.worker_session(id).await? else { return Ok(false) };
+        let text = tmux.capture(&session.name, LOG_TAIL as usize / 80).await.unwrap_or_default();
         let running = self
             .change_worker(id, |stored| {
                 let (parked_until, note) = (None, None);
@@ -249,7 +259,7 @@ impl Forge {
             .await?;
         let still_limited = matches!(pane::read(&text, &jiff::Zoned::now()), Some(Sign::RateLimited { .. }));
         if running.phase == WorkerPhase::Running && still_limited {
-            self.fleet().tmux().send_line(&session.name, GO_ON).await?;
+            tmux.send_line(&session.name, GO_ON).await?;
         }
         Ok(true)
     }
@@ -296,6 +306,7 @@ impl Forge {
         let after = self.judge_crash(&mut tx, stored, health, note, Millis::now()).await?;
         tx.update_worker(&after).await?;
         tx.commit().await?;
+        self.record_failure(id).await;
         Ok(())
     }
 }

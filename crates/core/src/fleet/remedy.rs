@@ -6,10 +6,11 @@
 use forge_fleet::health::Vitals;
 use forge_fleet::recovery::{Remedy, Step, decide, remedy_memory, remedy_stuck};
 use forge_types::{
-    AlertKind, Millis, RecoveryPolicy, RecoveryRules, Severity, Worker, WorkerId, WorkerPhase,
+    AlertKind, HealthLevel, Millis, RecoveryPolicy, RecoveryRules, Severity, Worker, WorkerId, WorkerPhase,
 };
 
 use super::alerts;
+use super::session::Seat;
 use super::workers::WorkerEnd;
 use crate::{Forge, Result};
 
@@ -50,10 +51,10 @@ impl Forge {
             Remedy::Leave => Ok(()),
             Remedy::Tell => self.tell_worse(id, kind, words.to_owned()).await,
             Remedy::Interrupt => {
-                let Some(session) = self.worker_session(id).await? else { return Ok(()) };
+                let Some(Seat { tmux, session }) = self.worker_session(id).await? else { return Ok(()) };
                 self.fleet().interrupted().insert(id.clone(), now);
                 self.tell_worse(id, kind, format!("{words}; it was interrupted")).await?;
-                Ok(self.fleet().tmux().interrupt(&session.name).await?)
+                Ok(tmux.interrupt(&session.name).await?)
             }
             Remedy::Restart => self.restart_unwell(worker, kind, words, now).await,
         }
@@ -100,7 +101,12 @@ impl Forge {
         };
         alerts::raise_as(&mut tx, kind, Severity::Critical, id.as_str(), note.clone()).await?;
         tracing::info!(worker = %id, ?phase, note, "a worker does not get on");
-        let after = Worker { phase, parked_until: until, note: Some(note), updated_at: now, ..stored };
+        let mut health = stored.health.clone();
+        if phase == WorkerPhase::Failed {
+            health.level = HealthLevel::Failed;
+        }
+        let note = Some(note);
+        let after = Worker { phase, health, parked_until: until, note, updated_at: now, ..stored };
         tx.update_worker(&after).await?;
         tx.commit().await?;
         self.fleet().interrupted().remove(id);

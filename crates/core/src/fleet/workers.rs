@@ -7,9 +7,12 @@ use std::time::Duration;
 use forge_fleet::launcher::{Grace, LauncherError, SpawnRequest, WorkerHandle};
 use forge_fleet::process::{Identity, Signal};
 use forge_fleet::status_file::{self, StatusFile, StatusFileError};
-use forge_types::{AssignedBead, Health, Millis, SpawnWorker, Worker, WorkerId, WorkerPhase};
+use forge_types::{
+    AssignedBead, Health, HealthLevel, LauncherAnswer, Millis, SpawnWorker, Worker, WorkerId, WorkerPhase,
+};
 use serde::Deserialize;
 
+use super::session::Seat;
 use super::{alerts, identity, mark, read_table};
 use crate::{Error, Forge, Result};
 
@@ -138,10 +141,13 @@ impl Forge {
             Err(error) => {
                 let note = error.to_string();
                 self.change_worker(&turn.id, |stored| {
-                    let failed = Worker { phase: WorkerPhase::Failed, note: Some(note), ..stored.clone() };
+                    let health = Health { level: HealthLevel::Failed, ..stored.health.clone() };
+                    let failed =
+                        Worker { phase: WorkerPhase::Failed, note: Some(note), health, ..stored.clone() };
                     Ok((stored.phase == WorkerPhase::Starting).then_some(failed))
                 })
                 .await?;
+                self.record_failure(&turn.id).await;
                 Err(error)
             }
         }
@@ -189,10 +195,18 @@ impl Forge {
     }
 
     pub(super) async fn note_launched(&self, id: &WorkerId, handle: WorkerHandle) -> Result<Worker> {
+        let answer = LauncherAnswer {
+            model: handle.model.filter(|model| !model.is_empty()),
+            message: handle.message,
+            bead_id: handle.bead_id,
+            bead_title: handle.bead_title,
+        };
         let worker = self
             .change_worker(id, |stored| {
                 let running = Worker {
                     phase: WorkerPhase::Running,
+                    model: answer.model.clone().unwrap_or_else(|| stored.model.clone()),
+                    answer: Some(answer),
                     session: handle.session.name.clone(),
                     process: Some(mark(handle.process)),
                     pane: Identity::of(handle.session.pane_pid).map(mark),
@@ -247,7 +261,11 @@ impl Forge {
 
     /// Ends the session that bears the worker's mark, if there is one.
     pub(super) async fn end_session(&self, id: &WorkerId, how: WorkerEnd) -> Result<()> {
-        match self.fleet().launcher.stop_with(id, &how.grace()).await {
+        let launcher = match self.0.store.worker(id).await? {
+            Some(worker) => self.fleet().launcher.clone().on(self.fleet().tmux_of(&worker)),
+            None => self.fleet().launcher.clone(),
+        };
+        match launcher.stop_with(id, &how.grace()).await {
             Err(LauncherError::NoWorker { .. }) => Ok(()),
             Err(error) => Err(error.into()),
             Ok(stopped) if stopped.left.is_empty() => Ok(()),
@@ -257,6 +275,7 @@ impl Forge {
 
     /// Starts a worker again as it was started before. A person does this, so that earlier crashes no longer count.
     pub async fn restart_worker(&self, id: &WorkerId) -> Result<Worker> {
+        self.worker(id).await?;
         let turn = Turn::take(self, id).ok_or_else(|| being_started(id))?;
         let worker = self
             .change_worker(id, |stored| {
@@ -279,12 +298,18 @@ impl Forge {
 
     /// The worker takes nothing new; with `freeze` its processes do not run either.
     pub async fn pause_worker(&self, id: &WorkerId, reason: &str, freeze: bool) -> Result<Worker> {
+        self.worker(id).await?;
         let paused = self
             .change_worker(id, |stored| match stored.phase {
+                // From now on it is a person's pause.
+                WorkerPhase::Paused if stored.paused_by_file => {
+                    Ok(Some(Worker { paused_by_file: false, ..stored.clone() }))
+                }
                 WorkerPhase::Paused => Ok(None),
                 WorkerPhase::Running => {
                     let note = Some(reason.to_owned()).filter(|reason| !reason.is_empty());
-                    Ok(Some(Worker { phase: WorkerPhase::Paused, note, ..stored.clone() }))
+                    let paused_by_file = false;
+                    Ok(Some(Worker { phase: WorkerPhase::Paused, note, paused_by_file, ..stored.clone() }))
                 }
                 phase => Err(refuse_phase(id, "paused", phase)),
             })
@@ -325,6 +350,7 @@ impl Forge {
 
     /// Forgets a worker that has ended.
     pub async fn delete_worker(&self, id: &WorkerId) -> Result<()> {
+        self.worker(id).await?;
         self.meter_worker(id).await?;
         let mut tx = self.0.store.begin().await?;
         let worker = tx.worker(id).await?.ok_or_else(|| super::unknown(id))?;
@@ -347,7 +373,7 @@ impl Forge {
         Ok(())
     }
 
-    async fn write_status<F>(&self, id: &WorkerId, write: F) -> Result<()>
+    pub(super) async fn write_status<F>(&self, id: &WorkerId, write: F) -> Result<()>
     where
         F: FnOnce(&std::path::Path, &WorkerId) -> std::result::Result<Option<StatusFile>, StatusFileError>
             + Send
@@ -361,9 +387,8 @@ impl Forge {
 
     /// Sends a signal to everything that runs in the session with the worker's mark.
     async fn signal_session(&self, id: &WorkerId, signal: Signal) -> Result<()> {
-        let Some(session) = self.worker_session(id).await?.filter(|session| !session.pane_dead) else {
-            return Ok(());
-        };
+        let seat = self.worker_session(id).await?.filter(|seat| !seat.session.pane_dead);
+        let Some(Seat { session, .. }) = seat else { return Ok(()) };
         let table = read_table().await?;
         let members = table.pane(session.pane_pid);
         // tmux wakes the whole group when it sees the first process of a pane stop; the others are those who work.
@@ -391,7 +416,7 @@ pub(super) fn request(forge: &Forge, worker: &Worker) -> Result<SpawnRequest> {
     config.env.entry("FORGE_LOGS_DIR".to_owned()).or_insert_with(|| logs_dir.display().to_string());
     let backend_url = &forge.0.config.backend_url;
     config.env.entry("FORGE_BACKEND_URL".to_owned()).or_insert_with(|| backend_url.clone());
-    Ok(SpawnRequest { worker_id: id.clone(), config, withheld: forge.settings().withheld() })
+    Ok(SpawnRequest { worker_id: id.to_string(), config, withheld: forge.settings().withheld() })
 }
 
 fn refuse_to_end(id: &WorkerId, left: &[Identity]) -> Error {

@@ -15,7 +15,7 @@ use super::answer::{self, Complaint};
 use super::bead::{Bead, Status};
 use super::call::Call;
 use super::error::BeadsError;
-use super::jsonl::{self, JsonlStore};
+use super::jsonl::{self, BeadQueueReader};
 use super::lock::Lock;
 use super::name;
 use super::place::Tool;
@@ -23,7 +23,7 @@ use super::program::Program;
 use super::ready::Filter;
 use super::refusal;
 use super::snapshot::Snapshot;
-use super::store::{Change, Claim, Close, Linked, NewBead, Release};
+use super::store::{Change, Claim, Close, Linked, NewBead, Release, Unlinked};
 use super::watch::Watch;
 use super::workspace::{Flavour, Workspace};
 
@@ -42,7 +42,7 @@ struct Inner {
     program: Program,
     beads_dir: std::path::PathBuf,
     /// `None` where the file does not tell the truth.
-    file: Option<JsonlStore>,
+    file: Option<BeadQueueReader>,
     writing: Mutex<()>,
     /// Counts the changes made through this store.
     changes: watch::Sender<u64>,
@@ -66,7 +66,7 @@ impl Failure {
 impl CliStore {
     pub(super) fn new(workspace: &Workspace, program: Program) -> Self {
         let is_true = workspace.flavour != Flavour::ModernBd;
-        let file = is_true.then(|| JsonlStore::new(workspace, "changes go through the program"));
+        let file = is_true.then(|| BeadQueueReader::of(workspace, "changes go through the program"));
         let beads_dir = workspace.place.dir.clone();
         let (writing, changes) = (Mutex::default(), watch::Sender::new(0));
         Self { inner: Arc::new(Inner { program, beads_dir, file, writing, changes }) }
@@ -259,6 +259,21 @@ impl CliStore {
         }
     }
 
+    /// The programs have one dependency between two beads, whatever its kind.
+    pub async fn remove_dep(&self, id: &str, on: &str, actor: &str) -> Result<Unlinked, BeadsError> {
+        name::check(id)?;
+        name::check(on)?;
+        let _writing = self.inner.writing.lock().await;
+        match self.change(&self.write(&["dep", "remove", id, on], actor)).await {
+            Ok(documents) if documents.iter().any(|said| said["action"] == "not_found") => {
+                Ok(Unlinked::NotThere)
+            }
+            Ok(_) => Ok(Unlinked::Removed),
+            Err(Failure::Complaint(complaint)) => refusal::of_unlink(complaint, id),
+            Err(Failure::Error(error)) => Err(error),
+        }
+    }
+
     pub async fn comment(&self, id: &str, actor: &str, text: &str) -> Result<(), BeadsError> {
         name::check(id)?;
         let _writing = self.inner.writing.lock().await;
@@ -323,7 +338,7 @@ impl CliStore {
 
     /// Runs a call until it is answered or it is clear that it will not be.
     async fn ask(&self, call: &Call) -> Result<Vec<Value>, Failure> {
-        self.inner.file.as_ref().map_or(Ok(()), JsonlStore::check).map_err(Failure::Error)?;
+        self.inner.file.as_ref().map_or(Ok(()), BeadQueueReader::check).map_err(Failure::Error)?;
         let mut tried = 0;
         loop {
             let answer = call.run().await.map_err(Failure::Error)?;

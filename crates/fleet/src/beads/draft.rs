@@ -11,7 +11,7 @@ use std::path::PathBuf;
 
 use super::bead::{Bead, Time};
 use super::error::BeadsError;
-use super::jsonl::{self, JsonlStore};
+use super::jsonl::{self, BeadQueueReader};
 use super::snapshot::{self, Snapshot};
 
 #[derive(Debug)]
@@ -26,7 +26,7 @@ pub(super) struct Draft {
 
 impl Draft {
     /// Reads the file. The caller holds the lock.
-    pub fn open(file: &JsonlStore) -> Result<Self, BeadsError> {
+    pub fn open(file: &BeadQueueReader) -> Result<Self, BeadsError> {
         let bytes = file.read()?;
         // The content of a link is changed, not the link.
         let path = std::fs::canonicalize(file.path()).unwrap_or_else(|_| file.path().to_owned());

@@ -10,6 +10,7 @@ use jiff::Timestamp;
 
 use super::bead::Bead;
 use super::error::BeadsError;
+use super::place::{Layout, Place};
 use super::ready::{Filter, ReadyPolicy};
 use super::snapshot::Snapshot;
 use super::workspace::Workspace;
@@ -18,7 +19,7 @@ use super::workspace::Workspace;
 const MAX_BYTES: u64 = 64 << 20;
 
 #[derive(Debug, Clone)]
-pub struct JsonlStore {
+pub struct BeadQueueReader {
     /// The folder that the beads are about; the file lies below it.
     root: PathBuf,
     path: PathBuf,
@@ -27,8 +28,25 @@ pub struct JsonlStore {
     why: String,
 }
 
-impl JsonlStore {
-    pub(super) fn new(workspace: &Workspace, why: impl Into<String>) -> Self {
+impl BeadQueueReader {
+    /// The beads of a folder, or of one above it, whoever keeps them, as long as they are in a file.
+    pub fn new(folder: impl AsRef<Path>) -> Result<Self, BeadsError> {
+        let folder = folder.as_ref();
+        let unsupported =
+            |why: &str| Err(BeadsError::Unsupported { path: folder.to_owned(), why: why.to_owned() });
+        let Some(place) = Place::find(folder, None)? else {
+            return unsupported("there is no .beads folder");
+        };
+        match &place.layout {
+            Layout::Dolt => unsupported("the beads are in a Dolt database, which only bd can read"),
+            Layout::Foreign(what) => unsupported(&format!("this is {what}")),
+            Layout::Bare | Layout::Sqlite { .. } => {
+                Ok(Self::of(&Workspace::without_program(place), "they were opened for reading"))
+            }
+        }
+    }
+
+    pub(super) fn of(workspace: &Workspace, why: impl Into<String>) -> Self {
         let policy = workspace.flavour.policy();
         let place = &workspace.place;
         Self { root: place.root().to_owned(), path: place.jsonl.clone(), policy, why: why.into() }
@@ -56,14 +74,24 @@ impl JsonlStore {
         BeadsError::ReadOnly(self.why.clone())
     }
 
+    /// The beads that can be worked on now, in the order of the program that they belong to.
+    pub fn read_ready_beads(&self) -> Result<Vec<Bead>, BeadsError> {
+        self.read_ready(&Filter::default(), Timestamp::now())
+    }
+
+    fn read_ready(&self, filter: &Filter, now: Timestamp) -> Result<Vec<Bead>, BeadsError> {
+        let snapshot = parse(&self.path, &self.read()?)?;
+        Ok(self.policy.ready(&snapshot, filter, now).into_iter().cloned().collect())
+    }
+
     pub async fn snapshot(&self) -> Result<Arc<Snapshot>, BeadsError> {
         let file = self.clone();
         run_blocking(move || parse(&file.path, &file.read()?)).await.map(Arc::new)
     }
 
     pub async fn ready(&self, filter: &Filter, now: Timestamp) -> Result<Vec<Bead>, BeadsError> {
-        let snapshot = self.snapshot().await?;
-        Ok(self.policy.ready(&snapshot, filter, now).into_iter().cloned().collect())
+        let (file, filter) = (self.clone(), filter.clone());
+        run_blocking(move || file.read_ready(&filter, now)).await
     }
 
     pub async fn show(&self, ids: &[&str]) -> Result<Vec<Bead>, BeadsError> {

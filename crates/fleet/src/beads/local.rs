@@ -12,26 +12,26 @@ use super::bead::{Bead, Comment, CommentId, Dependency, Status, Time};
 use super::cycle;
 use super::draft::Draft;
 use super::error::BeadsError;
-use super::jsonl::{JsonlStore, run_blocking};
+use super::jsonl::{BeadQueueReader, run_blocking};
 use super::lock::Lock;
 use super::name;
 use super::place::{self, Layout, Place};
 use super::ready::Edge;
-use super::store::{Change, Claim, Close, Linked, NewBead, Release};
+use super::store::{Change, Claim, Close, Linked, NewBead, Release, Unlinked};
 use super::workspace::Workspace;
 
 #[derive(Debug, Clone)]
 pub struct LocalStore {
-    file: JsonlStore,
+    file: BeadQueueReader,
     dir: PathBuf,
 }
 
 impl LocalStore {
     pub(super) fn new(workspace: &Workspace) -> Self {
-        Self { file: JsonlStore::new(workspace, ""), dir: workspace.place.dir.clone() }
+        Self { file: BeadQueueReader::of(workspace, ""), dir: workspace.place.dir.clone() }
     }
 
-    pub(super) fn file(&self) -> &JsonlStore {
+    pub(super) fn file(&self) -> &BeadQueueReader {
         &self.file
     }
 
@@ -165,7 +165,8 @@ impl LocalStore {
             let edge = edge(&id, &on, &kind, &actor);
             if id == on || cycle::closes(draft.snapshot(), policy, &id, &edge) {
                 let why = format!(
-                    "{id} cannot depend on {on}: each would wait for the other; remove one edge first"
+                    "{id} cannot depend on {on}: each would wait for the other; remove one dependency first, with \
+                     `forge beads undep`"
                 );
                 return Err(BeadsError::Refused(why));
             }
@@ -173,6 +174,21 @@ impl LocalStore {
             draft.put(bead).map(|_| Linked::Added)
         };
         self.edit(add).await
+    }
+
+    pub async fn remove_dep(&self, id: &str, on: &str, kind: Option<&str>) -> Result<Unlinked, BeadsError> {
+        let (id, on, kind) = (id.to_owned(), on.to_owned(), kind.map(str::to_owned));
+        let remove = move |draft: &mut Draft| {
+            let mut bead = draft.get(&id)?;
+            let before = bead.dependencies.len();
+            let is_meant = |edge: &Dependency| kind.as_deref().is_none_or(|kind| edge.kind() == kind);
+            bead.dependencies.retain(|edge| edge.depends_on_id != on || !is_meant(edge));
+            match bead.dependencies.len() == before {
+                true => Ok(Unlinked::NotThere),
+                false => draft.put(bead).map(|_| Unlinked::Removed),
+            }
+        };
+        self.edit(remove).await
     }
 
     pub async fn comment(&self, id: &str, actor: &str, text: &str) -> Result<(), BeadsError> {

@@ -6,7 +6,7 @@
 use super::answer::Complaint;
 use super::bead::Status;
 use super::error::BeadsError;
-use super::store::{Claim, Close, Linked};
+use super::store::{Claim, Close, Linked, Unlinked};
 
 /// A refused claim. br marks its refusals as retryable, which here they are not.
 pub(super) fn of_claim(complaint: Complaint, id: &str) -> Claim {
@@ -58,6 +58,15 @@ pub(super) fn of_link(complaint: Complaint, id: &str, on: &str) -> Result<Linked
         return Err(BeadsError::Refused(complaint.message));
     }
     Err(complaint.into_error(id))
+}
+
+pub(super) fn of_unlink(complaint: Complaint, id: &str) -> Result<Unlinked, BeadsError> {
+    let told = complaint.message.to_lowercase();
+    let is_absent = ["dependency not found", "no dependency", "does not exist", "not found between"];
+    match is_absent.iter().any(|words| told.contains(words)) && told.contains("depend") {
+        true => Ok(Unlinked::NotThere),
+        false => Err(complaint.into_error(id)),
+    }
 }
 
 /// Whether the bead changed since it was read.

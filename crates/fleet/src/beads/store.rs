@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use super::bead::{Bead, Status};
 use super::cli::CliStore;
 use super::error::BeadsError;
-use super::jsonl::JsonlStore;
+use super::jsonl::BeadQueueReader;
 use super::local::LocalStore;
 use super::ready::Filter;
 use super::snapshot::Snapshot;
@@ -22,7 +22,7 @@ pub const TITLE_MAX: usize = 500;
 #[derive(Debug)]
 pub enum Store {
     /// The file alone, for reading.
-    Jsonl(JsonlStore),
+    Jsonl(BeadQueueReader),
     /// A program, for every change and, where the file does not tell the truth, for reading.
     Cli(CliStore),
     /// The file, read and written by Forge.
@@ -67,6 +67,13 @@ pub enum Close {
 pub enum Linked {
     Added,
     AlreadyThere,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unlinked {
+    Removed,
+    /// The one did not depend on the other in that way.
+    NotThere,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -262,6 +269,22 @@ impl Store {
             Self::Jsonl(store) => Err(store.refuse()),
             Self::Cli(store) => store.add_dep(id, on, kind, actor).await,
             Self::Local(store) => store.add_dep(id, on, kind, actor).await,
+        }
+    }
+
+    /// Makes `id` no longer depend on `on`; without a kind in no way.
+    pub async fn remove_dep(
+        &self,
+        id: &str,
+        on: &str,
+        kind: Option<&str>,
+        actor: &str,
+    ) -> Result<Unlinked, BeadsError> {
+        check_actor(actor)?;
+        match self {
+            Self::Jsonl(store) => Err(store.refuse()),
+            Self::Cli(store) => store.remove_dep(id, on, actor).await,
+            Self::Local(store) => store.remove_dep(id, on, kind).await,
         }
     }
 

@@ -14,7 +14,7 @@ use tokio::task::AbortHandle;
 
 use super::cli::CliStore;
 use super::error::BeadsError;
-use super::jsonl::{self, JsonlStore, run_blocking};
+use super::jsonl::{self, BeadQueueReader, run_blocking};
 use super::snapshot::{Hash, Snapshot, hash};
 
 /// A burst of changes is one change.
@@ -43,11 +43,11 @@ impl Watch {
         self.news.recv().await
     }
 
-    pub(super) fn file(store: JsonlStore) -> Self {
+    pub(super) fn file(store: BeadQueueReader) -> Self {
         Self::file_at(store, FILE_POLL)
     }
 
-    fn file_at(store: JsonlStore, poll: Duration) -> Self {
+    fn file_at(store: BeadQueueReader, poll: Duration) -> Self {
         Self::start(|tell| watch_file(store, poll, tell))
     }
 
@@ -104,7 +104,7 @@ impl Teller {
     }
 }
 
-async fn watch_file(store: JsonlStore, poll: Duration, mut teller: Teller) {
+async fn watch_file(store: BeadQueueReader, poll: Duration, mut teller: Teller) {
     let stirred = Arc::new(Notify::new());
     // The directory is watched: the file is replaced by another one at each change.
     let dir = store.path().parent().unwrap_or(store.path()).to_owned();
@@ -136,7 +136,7 @@ async fn watch_file(store: JsonlStore, poll: Duration, mut teller: Teller) {
 }
 
 /// Reads the file, and parses it when its content is new.
-async fn look(store: &JsonlStore, teller: &mut Teller) -> Option<()> {
+async fn look(store: &BeadQueueReader, teller: &mut Teller) -> Option<()> {
     let file = store.clone();
     let read = run_blocking(move || {
         let bytes = file.read()?;
@@ -165,7 +165,7 @@ async fn watch_program(store: CliStore, mut changes: watch::Receiver<u64>, mut t
     }
 }
 
-fn watcher(store: &JsonlStore, stirred: Arc<Notify>) -> Option<RecommendedWatcher> {
+fn watcher(store: &BeadQueueReader, stirred: Arc<Notify>) -> Option<RecommendedWatcher> {
     let name = store.path().file_name()?.to_owned();
     let tell = move |event: notify::Result<notify::Event>| {
         // An error may stand for changes that were not told.

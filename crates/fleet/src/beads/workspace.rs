@@ -8,7 +8,7 @@ use std::path::Path;
 
 use super::cli::CliStore;
 use super::error::BeadsError;
-use super::jsonl::JsonlStore;
+use super::jsonl::BeadQueueReader;
 use super::local::LocalStore;
 use super::place::{Layout, Place, Tool};
 use super::program::{self, Program, Rejected};
@@ -63,6 +63,11 @@ impl Workspace {
         Ok(Some(Self { place, flavour, program, rejected }))
     }
 
+    /// As it would be if no program were there.
+    pub(super) fn without_program(place: Place) -> Self {
+        Self { flavour: flavour(&place.layout, None), place, program: None, rejected: Vec::new() }
+    }
+
     /// Whether what was found still holds: else it must be found again.
     pub fn is_current(&self) -> bool {
         let Ok(Some(now)) = Place::find(self.place.root(), Some(self.place.dir.as_os_str())) else {
@@ -87,7 +92,7 @@ impl Workspace {
                 let tool = by.map_or("br or bd".to_owned(), |tool| tool.to_string());
                 let why =
                     format!("{tool} keeps a database here and is not on PATH; install it to change beads");
-                Ok(Store::Jsonl(JsonlStore::new(self, why)))
+                Ok(Store::Jsonl(BeadQueueReader::of(self, why)))
             }
         }
     }

@@ -68,7 +68,7 @@ pub struct Kinds {
 }
 
 /// What of a type depends on the worker, with its variables replaced.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Resolved {
     pub environment: BTreeMap<String, String>,
     pub spawn_args: Vec<String>,
@@ -120,14 +120,7 @@ fn read_kind(
             Some(subscription)
         }
     };
-    let mut environment = BTreeMap::new();
-    if let Some(mut section) = top.section("environment")? {
-        for key in section.keys() {
-            if let Some(value) = section.raw(&key)? {
-                environment.insert(key, value);
-            }
-        }
-    }
+    let environment = top.variables()?;
     let health_check = match top.section("health_check")? {
         None => None,
         Some(mut section) => {
@@ -176,33 +169,20 @@ fn read_subscription(section: &mut Section) -> Result<Subscription, DefinitionEr
 }
 
 impl WorkerKind {
-    /// Replaces `~` and `${NAME}`, where names are the worker's (`session_name`, `workspace`, `model`, `worker_id`)
-    /// and then the environment's. A variable without a value is an error, so that no agent starts without its key.
+    /// Replaces `~` and `${NAME}` as [`Surroundings::resolve`] does.
     pub fn resolve(
         &self,
         worker: &BTreeMap<&str, String>,
         around: Surroundings<'_>,
     ) -> Result<Resolved, DefinitionError> {
+        let environment = around.resolve(&self.file, &self.environment, worker)?;
         let variable = |name: &str| worker.get(name).cloned().or_else(|| (around.variable)(name));
         let around = Surroundings { variable: &variable, ..around };
-        let resolve = |key: &str, text: &String| {
-            expand(text, around).map_err(|variable| DefinitionError::Unset {
-                file: self.file.clone(),
-                key: key.to_owned(),
-                variable,
-            })
+        let resolve = |text: &String| {
+            let (file, key) = (self.file.clone(), "spawn_args".to_owned());
+            expand(text, around).map_err(|variable| DefinitionError::Unset { file, key, variable })
         };
-        let mut environment = BTreeMap::new();
-        for (key, value) in &self.environment {
-            environment.insert(key.clone(), resolve(&format!("environment.{key}"), value)?);
-        }
-        Ok(Resolved {
-            environment,
-            spawn_args: self
-                .spawn_args
-                .iter()
-                .map(|arg| resolve("spawn_args", arg))
-                .collect::<Result<_, _>>()?,
-        })
+        let spawn_args = self.spawn_args.iter().map(resolve).collect::<Result<_, _>>()?;
+        Ok(Resolved { environment, spawn_args })
     }
 }

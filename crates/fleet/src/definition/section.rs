@@ -1,5 +1,6 @@
 //! A mapping of a YAML file, taken apart key by key. What is left in the end was not known.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde_norway::{Mapping, Value};
@@ -114,6 +115,18 @@ impl Section {
             Some(odd) => Err(self.invalid(key, &shown(odd), "a list of texts")),
             None => Ok(words.iter().map(shown).collect()),
         }
+    }
+
+    /// What `env`, or `environment`, has, as it stands there.
+    pub(super) fn variables(&mut self) -> Result<BTreeMap<String, String>, DefinitionError> {
+        let mut variables = BTreeMap::new();
+        for name in ["environment", "env"] {
+            let Some(mut section) = self.section(name)? else { continue };
+            for key in section.keys() {
+                variables.extend(section.raw(&key)?.map(|value| (key, value)));
+            }
+        }
+        Ok(variables)
     }
 
     /// What nobody asked for.

@@ -27,7 +27,7 @@ pub(super) enum Output {
 
 /// Text may surround the object; the last complete one counts.
 pub(super) fn parse(stdout: &str) -> Output {
-    if let Some(object) = last_object(stdout) {
+    if let Some(object) = last_object(&fill_empty_pid(stdout)) {
         return Output::Json(Answer::from(&object));
     }
     let text = stdout.trim();
@@ -67,6 +67,26 @@ impl Answer {
             error,
         }
     }
+}
+
+/// A launcher that asks tmux for a format that does not exist, like `#{session_pid}`, prints `"pid": ,`.
+fn fill_empty_pid(text: &str) -> String {
+    const KEY: &str = "\"pid\"";
+    let mut filled = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once(KEY) {
+        filled.push_str(before);
+        filled.push_str(KEY);
+        rest = after;
+        if let Some(value) = after.trim_start().strip_prefix(':')
+            && value.trim_start().starts_with([',', '}'])
+        {
+            filled.push_str(": null");
+            rest = value;
+        }
+    }
+    filled.push_str(rest);
+    filled
 }
 
 /// The last object that is not inside another one. Braces in log lines are tried and passed over.
@@ -125,6 +145,15 @@ mod tests {
     }
 
     #[test]
+    fn a_pid_that_was_left_empty_is_none() {
+        let expected = Answer { session: Some("x".into()), ..Answer::default() };
+        assert_eq!(answer("{\n  \"pid\": ,\n  \"session\": \"x\"\n}"), expected);
+        assert_eq!(answer(r#"{"session": "x", "pid" :}"#), expected);
+        // Of others nothing is guessed.
+        assert!(matches!(parse(r#"{"pid": 1, "session": }"#), Output::Text(_)));
+    }
+
+    #[test]
     fn failures_are_recognised_in_both_forms() {
         assert_eq!(answer(r#"{"pid":0,"session":"","error":"no key"}"#).error.as_deref(), Some("no key"));
         assert_eq!(answer(r#"{"status":"failed","message":"why"}"#).error.as_deref(), Some("why"));
@@ -137,6 +166,5 @@ mod tests {
         assert_eq!(parse("\n forge-worker-a \n"), Output::Name("forge-worker-a".into()));
         assert_eq!(parse("  \n"), Output::Nothing);
         assert_eq!(parse("Started worker a"), Output::Text("Started worker a".into()));
-        assert!(matches!(parse("{\"pid\": ,\n \"session\": \"x\"}"), Output::Text(_)));
     }
 }

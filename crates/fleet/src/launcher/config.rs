@@ -7,7 +7,7 @@ use std::time::Duration;
 use forge_types::WITHHELD;
 use serde::{Deserialize, Serialize};
 
-use crate::worker::{InvalidWorkerId, WorkerId, WorkerTier};
+use crate::worker::WorkerTier;
 
 pub const DEFAULT_TIMEOUT_SECS: u64 = 60;
 
@@ -131,16 +131,17 @@ impl LaunchConfig {
 /// A worker to be started.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SpawnRequest {
-    pub worker_id: WorkerId,
+    /// Whether it can be one is said when the worker is started.
+    pub worker_id: String,
     pub config: LaunchConfig,
     /// Variables that the launcher does not inherit. What `config` says of them counts.
     pub withheld: Vec<String>,
 }
 
 impl SpawnRequest {
-    pub fn new(worker_id: impl Into<String>, config: LaunchConfig) -> Result<Self, InvalidWorkerId> {
+    pub fn new(worker_id: impl Into<String>, config: LaunchConfig) -> Self {
         let withheld = WITHHELD.map(str::to_owned).into();
-        Ok(Self { worker_id: WorkerId::new(worker_id)?, config, withheld })
+        Self { worker_id: worker_id.into(), config, withheld }
     }
 
     /// The variables of the call, the configured ones first: they cannot change who the worker is.
@@ -149,7 +150,7 @@ impl SpawnRequest {
         let mut variables = config.env.clone();
         let names: Vec<&str> = config.env.keys().map(String::as_str).collect();
         let mut set = |key: &str, value: String| _ = variables.insert(key.to_owned(), value);
-        set("FORGE_WORKER_ID", self.worker_id.to_string());
+        set("FORGE_WORKER_ID", self.worker_id.clone());
         set("FORGE_SESSION", config.session_name.clone());
         set("FORGE_MODEL", config.model.clone());
         set("FORGE_WORKSPACE", config.workspace.display().to_string());
@@ -202,7 +203,7 @@ mod tests {
     #[test]
     fn configured_variables_cannot_change_who_the_worker_is() {
         let config = config().with_env("FORGE_WORKER_ID", "other").with_env("TOKEN", "t");
-        let request = SpawnRequest::new("alpha", config).expect("valid");
+        let request = SpawnRequest::new("alpha", config);
         let variables = request.variables(Some(Path::new("/status")));
         assert_eq!(variables["FORGE_WORKER_ID"], "alpha");
         assert_eq!((variables["TOKEN"].as_str(), variables["FORGE_ASSIGNED_BEAD"].as_str()), ("t", "fg-1"));
@@ -211,7 +212,7 @@ mod tests {
 
     #[test]
     fn a_stored_request_is_the_same_request() {
-        let request = SpawnRequest::new("alpha", config().with_tier(WorkerTier::Budget)).expect("valid");
+        let request = SpawnRequest::new("alpha", config().with_tier(WorkerTier::Budget));
         let text = serde_json::to_string(&request).expect("written");
         assert_eq!(serde_json::from_str::<SpawnRequest>(&text).expect("read"), request);
     }

@@ -9,20 +9,34 @@ use super::call::{Call, Called};
 use super::{LauncherError, SpawnRequest, WorkerHandle, WorkerLauncher, read_table};
 use crate::process::Identity;
 use crate::tmux::{Session, WORKER_OPTION, check_name};
+use crate::worker::WorkerId;
 
 pub(super) async fn spawn(
     launcher: &WorkerLauncher,
     request: &SpawnRequest,
 ) -> Result<WorkerHandle, LauncherError> {
-    let before = admit(launcher, request).await?;
-    let variables = request.variables(launcher.status_dir.as_deref());
-    let spawned = launch(launcher, request, &variables, &before).await;
-    if before.is_empty()
-        && let Err(error) = launcher.tmux.restore_environment(variables.keys(), &request.withheld).await
-    {
-        // The launcher has started the tmux server, which then has this worker's variables for its own.
-        tracing::warn!(%error, "variables of a worker stay in the tmux server's environment");
+    let worker_id = WorkerId::new(&request.worker_id)?;
+    let mut before = admit(launcher, request).await?;
+    let mut first = None;
+    if before.is_empty() {
+        // The launcher starts the tmux server, which then has its variables for all sessions. Others wait until it has
+        // them no longer.
+        let turn = launcher.first.lock().await;
+        before = admit(launcher, request).await?;
+        first = before.is_empty().then_some(turn);
     }
+    let variables = request.variables(launcher.status_dir.as_deref());
+    // What is withheld from sessions is for this one alone, and its launcher has to see to it.
+    let passed_on = || variables.keys().filter(|name| !request.withheld.contains(name));
+    launcher.tmux.pass_on(passed_on()).await?;
+    let spawned = launch(launcher, request, &worker_id, &variables, &before).await;
+    if before.is_empty() {
+        let restored = launcher.tmux.restore_environment(variables.keys(), &request.withheld).await;
+        if let Err(error) = restored.and(launcher.tmux.pass_on(passed_on()).await) {
+            tracing::warn!(%error, "variables of a worker stay in the tmux server's environment");
+        }
+    }
+    drop(first);
     match spawned {
         Ok(handle) => Ok(handle),
         Err(error) => {
@@ -48,7 +62,7 @@ async fn admit(launcher: &WorkerLauncher, request: &SpawnRequest) -> Result<Vec<
     let twin = sessions.iter().find(|s| s.worker_id.as_deref() == Some(request.worker_id.as_str()));
     match twin {
         Some(twin) => Err(LauncherError::WorkerExists {
-            worker_id: request.worker_id.clone(),
+            worker_id: WorkerId::new(&request.worker_id)?,
             session_name: twin.name.clone(),
         }),
         None => Ok(sessions),
@@ -58,6 +72,7 @@ async fn admit(launcher: &WorkerLauncher, request: &SpawnRequest) -> Result<Vec<
 async fn launch(
     launcher: &WorkerLauncher,
     request: &SpawnRequest,
+    worker_id: &WorkerId,
     variables: &BTreeMap<String, String>,
     before: &[Session],
 ) -> Result<WorkerHandle, LauncherError> {
@@ -79,13 +94,13 @@ async fn launch(
     if before.iter().any(|old| old.id == session.id) {
         return Err(LauncherError::SessionExists { session_name });
     }
-    launcher.tmux.set_option(&session_name, WORKER_OPTION, request.worker_id.as_str()).await?;
+    launcher.tmux.set_option(&session_name, WORKER_OPTION, worker_id.as_str()).await?;
     let Some(process) = agent_in(&session, answer.pid).await else {
         return Err(LauncherError::SessionCreationFailed { session_name });
     };
     Ok(WorkerHandle {
-        id: request.worker_id.clone(),
-        session: Session { worker_id: Some(request.worker_id.to_string()), ..session },
+        id: worker_id.clone(),
+        session: Session { worker_id: Some(worker_id.to_string()), ..session },
         process,
         model: Some(answer.model.unwrap_or_else(|| config.model.clone())),
         message: answer.message,

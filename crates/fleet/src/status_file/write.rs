@@ -69,6 +69,14 @@ pub fn begin(dir: &Path, worker_id: &WorkerId) -> Result<Option<StatusFile>, Sta
     })
 }
 
+/// The worker died. Its own last words count if they tell of an end.
+pub fn fail(dir: &Path, worker_id: &WorkerId) -> Result<Option<StatusFile>, StatusFileError> {
+    match find(dir, worker_id) {
+        Some(file) if file.status.is_healthy() => set_status(dir, worker_id, WorkerStatus::Failed),
+        told => Ok(told),
+    }
+}
+
 /// The worker takes no new task from now on, if it cooperates.
 pub fn pause(dir: &Path, worker_id: &WorkerId, reason: &str) -> Result<Option<StatusFile>, StatusFileError> {
     update(dir, worker_id, |fields| {

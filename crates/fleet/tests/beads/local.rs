@@ -1,6 +1,8 @@
 //! Forge's own writer, where no program is.
 
-use forge_fleet::beads::{BeadsError, Change, Claim, Close, Filter, Linked, NewBead, Release, Status, Store};
+use forge_fleet::beads::{
+    BeadsError, Change, Claim, Close, Filter, Linked, NewBead, Release, Status, Store, Unlinked,
+};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
@@ -225,6 +227,11 @@ async fn edges_that_would_wait_for_ever_are_refused() {
     assert!(
         matches!(link("f-a", "f-no", "blocks").await, Err(BeadsError::NoSuchBead { id }) if id == "f-no")
     );
+    let unlink = async |id: &str, on: &str, kind| store.remove_dep(id, on, kind, ME).await.unwrap();
+    assert_eq!(unlink("f-a", "f-b", Some("related")).await, Unlinked::NotThere);
+    assert_eq!(unlink("f-a", "f-b", None).await, Unlinked::Removed);
+    assert_eq!(unlink("f-a", "f-b", None).await, Unlinked::NotThere);
+    assert_eq!(link("f-b", "f-a", "blocks").await.unwrap(), Linked::Added, "now the other way is free");
 }
 
 #[tokio::test]

@@ -1,6 +1,8 @@
 //! What Forge asks of `br` and `bd`, and what it makes of their answers.
 
-use forge_fleet::beads::{BeadsError, Change, Claim, Close, Filter, Linked, NewBead, Release, Status};
+use forge_fleet::beads::{
+    BeadQueueReader, BeadsError, Change, Claim, Close, Filter, Linked, NewBead, Release, Status, Unlinked,
+};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
@@ -213,6 +215,24 @@ async fn edges_are_added_once_and_never_in_a_ring() {
 }
 
 #[tokio::test]
+async fn a_dependency_is_removed_and_one_that_is_not_there_is_told() {
+    let (project, stub) = br();
+    let said = |action: &str| answer(json!({"status": "ok", "action": action}));
+    let stub = stub.on("dep", &said("removed"), "", 0).on("dep", &said("not_found"), "", 0).on(
+        "dep",
+        "",
+        "Error: dependency from fg-1 to fg-2 does not exist\n",
+        1,
+    );
+    let store = project.open().await;
+    let unlink = async || store.remove_dep("fg-1", "fg-2", None, ME).await.unwrap();
+    assert_eq!(unlink().await, Unlinked::Removed);
+    assert_eq!(unlink().await, Unlinked::NotThere);
+    assert_eq!(unlink().await, Unlinked::NotThere);
+    assert_eq!(stub.calls("dep")[0].args[..4], ["dep", "remove", "fg-1", "fg-2"]);
+}
+
+#[tokio::test]
 async fn a_failure_that_ends_with_success_is_noticed() {
     let (project, stub) = bd("0.21.5", "beads.db");
     stub.recorded("update", BD, "47-defer-c");
@@ -227,6 +247,8 @@ async fn br_is_read_from_its_file() {
     let store = project.open().await;
     assert_eq!(store.ready(&Filter::default()).await.unwrap()[0].id, "fg-1");
     assert_eq!(store.snapshot().await.unwrap().beads().len(), 1);
+    let reader = BeadQueueReader::new(project.beads().parent().unwrap()).unwrap();
+    assert_eq!(reader.read_ready_beads().unwrap()[0].id, "fg-1", "whoever only reads needs no program");
     assert!(stub.calls("ready").is_empty() && stub.calls("list").is_empty());
 }
 

@@ -43,28 +43,14 @@ async fn a_file_that_is_no_program_is_named_before_it_is_run() {
 }
 
 #[tokio::test]
-async fn the_template_with_session_pid_is_recognised() {
+async fn the_printed_template_can_be_used_and_what_could_be_better_is_said() {
     let fixture = Fixture::new();
-    let template = r##"#!/usr/bin/env bash
-set -euo pipefail
-SESSION_NAME="$1"
-tmux new-session -d -s "$SESSION_NAME"
-tmux send-keys -t "$SESSION_NAME" "cd $FORGE_WORKSPACE && sleep 600" Enter
-cat <<JSON
-{
-  "pid": $(tmux display-message -p -t "$SESSION_NAME" -F "#{session_pid}"),
-  "session": "$SESSION_NAME",
-  "model": "$FORGE_MODEL"
-}
-JSON
-"##;
-    let findings = check_text(&fixture, template).await;
-    assert_eq!(findings.faults, [Fault::SessionPid, Fault::NoVariables, Fault::AgentInShell]);
-    assert!(findings.faults[0].to_string().contains("#{pane_pid}"));
-    // Corrected, it can be used.
+    let template = include_str!("../data/launcher-template.sh").replace("$AGENT_COMMAND", "sleep 600");
+    let findings = check_text(&fixture, &template).await;
+    assert_eq!(findings.faults, [Fault::NoPid, Fault::AgentInShell]);
+    assert!(findings.is_usable() && findings.faults[0].to_string().contains("#{pane_pid}"));
     let corrected = check_text(&fixture, &template.replace("session_pid", "pane_pid")).await;
-    assert_eq!(corrected.faults, [Fault::NoVariables, Fault::AgentInShell]);
-    assert!(corrected.is_usable() && !findings.is_usable());
+    assert_eq!(corrected.faults, [Fault::AgentInShell]);
 }
 
 #[tokio::test]
@@ -96,7 +82,7 @@ async fn what_it_says_and_does_is_compared() {
 #[tokio::test]
 async fn variables_that_stay_with_the_launcher_are_a_fault() {
     let fixture = Fixture::new();
-    let text = "#!/bin/sh\ntmux new-session -d -s \"$1\" sleep 600\n\
+    let text = "#!/bin/sh\nenv -u FORGE_WORKER_ID tmux new-session -d -s \"$1\" sleep 600\n\
                 echo \"{\\\"pid\\\": $(tmux display-message -p -t \"=$1:\" '#{pane_pid}')}\"\n";
     assert_eq!(check_text(&fixture, text).await.faults, [Fault::NoVariables]);
 }

@@ -22,7 +22,8 @@ fn workers_are_read_with_home_and_variables() {
     let file = dir.path().join("workers.yaml");
     assert_eq!(read_workers(&file, around()).unwrap().workers, []);
     let text = "workers:\n  claude-code-sonnet-alpha:\n    model: sonnet\n    tier: standard\n    \
-                workspace: ${PROJECTS}/one\n    launcher: ~/.forge/launchers/claude-launcher\n    colour: red\n  \
+                workspace: ${PROJECTS}/one\n    launcher: ~/.forge/launchers/claude-launcher\n    colour: red\n    \
+                env: {AGENT_COMMAND: 'claude --model ${model}', PORT: 7}\n  \
                 b:\n    model: 4.5\n    launcher: codex\nother: 1\n";
     fs::write(&file, text).unwrap();
     let read = read_workers(&file, around()).unwrap();
@@ -32,6 +33,11 @@ fn workers_are_read_with_home_and_variables() {
     assert_eq!(alpha.workspace, Some(PathBuf::from("/projects/one")));
     assert_eq!(alpha.launcher, PathBuf::from("/home/me/.forge/launchers/claude-launcher"));
     assert_eq!((b.model.as_str(), b.workspace.as_ref(), b.tier), ("4.5", None, WorkerTier::Standard));
+    let worker = BTreeMap::from([("model", "sonnet".to_owned())]);
+    let env = around().resolve(&file, &alpha.env, &worker).unwrap();
+    assert_eq!((env["AGENT_COMMAND"].as_str(), env["PORT"].as_str()), ("claude --model sonnet", "7"));
+    let error = around().resolve(&file, &alpha.env, &BTreeMap::new()).unwrap_err().to_string();
+    assert!(error.contains("`env.AGENT_COMMAND` uses `${model}`"), "{error}");
     let notes = read.notes.join("\n");
     assert!(
         notes.contains("`workers.claude-code-sonnet-alpha.colour`") && notes.contains("`other`"),
@@ -92,7 +98,7 @@ fn a_type_is_read_whole_and_a_bad_one_hinders_no_other() {
         .map(|(k, v)| (k, v.to_owned()))
         .into();
     let error = kind.resolve(&worker, around()).unwrap_err().to_string();
-    assert!(error.contains("`environment.KEY` uses `${SECRET}`"), "{error}");
+    assert!(error.contains("`env.KEY` uses `${SECRET}`"), "{error}");
     let secret = |name: &str| (name == "SECRET").then(|| "s3cret".to_owned());
     let resolved = kind.resolve(&worker, Surroundings { variable: &secret, ..around() }).unwrap();
     assert_eq!((resolved.environment["KEY"].as_str(), resolved.environment["N"].as_str()), ("s3cret", "5"));

@@ -58,7 +58,7 @@ impl Fixture {
     pub fn request(&self, id: &str, text: &str) -> SpawnRequest {
         let launcher = self.script(&format!("launch-{id}"), text);
         let config = LaunchConfig::new(launcher, format!("w-{id}"), self.workspace(), "sonnet");
-        SpawnRequest::new(id, config.with_timeout(LONG.as_secs())).unwrap()
+        SpawnRequest::new(id, config.with_timeout(LONG.as_secs()))
     }
 
     /// An executable file.

@@ -125,6 +125,46 @@ async fn the_variables_of_the_first_worker_are_not_those_of_the_next() {
 }
 
 #[tokio::test]
+async fn the_printed_template_gives_every_worker_its_own_variables() {
+    let fixture = Fixture::new();
+    let mut seen = Vec::new();
+    for id in ["one", "two"] {
+        let file = fixture.dir.path().join(id);
+        // Typed into the pane's shell, so that what it writes is what the agent has.
+        let agent = format!(
+            "echo \"$FORGE_WORKER_ID $FORGE_SESSION $FORGE_MODEL $FORGE_WORKSPACE $TOKEN\" >{}; sleep 600",
+            file.display()
+        );
+        let mut request = fixture.request(id, include_str!("../data/launcher-template.sh"));
+        request.config = request.config.with_env("AGENT_COMMAND", agent).with_env("TOKEN", format!("t-{id}"));
+        let handle = fixture.launcher().spawn(request).await.unwrap();
+        assert_eq!(handle.process.pid, handle.session.pane_pid, "tmux is asked for the pid");
+        seen.push((id, content_of(&file).await));
+    }
+    let workspace = fixture.workspace().display().to_string();
+    for (id, text) in seen {
+        assert_eq!(text, format!("{id} w-{id} sonnet {workspace} t-{id}\n"));
+    }
+}
+
+#[tokio::test]
+async fn workers_that_are_started_at_once_on_a_new_server_have_their_own_variables() {
+    let fixture = Fixture::new();
+    let launcher = fixture.launcher();
+    let spawn = async |id: &str| {
+        let file = fixture.dir.path().join(id);
+        let text = format!(
+            "#!/bin/sh\ntmux new-session -d -s \"$1\" 'echo \"$FORGE_WORKER_ID\" >{}; exec sleep 600'\necho \"$1\"\n",
+            file.display()
+        );
+        launcher.spawn(fixture.request(id, &text)).await.unwrap();
+        content_of(&file).await
+    };
+    let (one, two, three) = tokio::join!(spawn("one"), spawn("two"), spawn("three"));
+    assert_eq!([one, two, three], ["one\n", "two\n", "three\n"]);
+}
+
+#[tokio::test]
 async fn an_existing_session_is_an_error_and_stays_as_it_is() {
     let fixture = Fixture::new();
     let old = fixture.session("w-a", "sleep 600").await;

@@ -36,7 +36,7 @@ impl Fixture {
     }
 
     async fn start(&self, config: LaunchConfig) -> WorkerHandle {
-        self.launcher().spawn(SpawnRequest::new("a", config).unwrap()).await.unwrap()
+        self.launcher().spawn(SpawnRequest::new("a", config)).await.unwrap()
     }
 
     async fn status(&self, wanted: WorkerStatus) -> StatusFile {
@@ -149,7 +149,7 @@ async fn a_tmux_server_that_dies_stops_no_worker_on_purpose() {
             .with_env("FORGE_LOGS_DIR", fixture.dir.path().join("logs").display().to_string())
             .with_env("FORGE_PROMPT_FILE", prompt.display().to_string());
         config.session_name = format!("w-{number}");
-        let request = SpawnRequest::new(format!("w{number}"), config).unwrap();
+        let request = SpawnRequest::new(format!("w{number}"), config);
         let pane = fixture.launcher().spawn(request).await.unwrap().session.pane_pid;
         let agent =
             async || Table::read().below(pane).into_iter().find(|entry| entry.name == "sleep").cloned();
@@ -258,7 +258,7 @@ async fn a_bead_is_taken_worked_on_and_closed_when_it_is_done() {
         if managed {
             config = config.with_env("FORGE_MANAGED", "1");
         }
-        let request = SpawnRequest::new("a", config).unwrap();
+        let request = SpawnRequest::new("a", config);
         // The script may be done before it was looked at; then the launch is said to have failed, but the bead is done.
         match fixture.launcher().spawn(request).await {
             Ok(handle) => assert_eq!(handle.bead_id.as_deref(), Some("fg-7")),
@@ -291,8 +291,7 @@ async fn what_is_missing_is_said_in_the_launchers_words() {
         (fixture.config("codex", "x").with_env("PATH", "/usr/bin:/bin"), "codex is not on the PATH"),
     ];
     for (config, words) in cases {
-        let error =
-            fixture.launcher().spawn(SpawnRequest::new("a", config).unwrap()).await.unwrap_err().to_string();
+        let error = fixture.launcher().spawn(SpawnRequest::new("a", config)).await.unwrap_err().to_string();
         assert!(error.contains(words), "{error}");
         assert_eq!(error.matches(words).count(), 1, "{error}");
     }

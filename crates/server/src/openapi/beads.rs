@@ -29,6 +29,7 @@ pub(super) const SCHEMAS: &[(&str, &str)] = &[
     ("CloseBead", "+BeadsOf reason:string"),
     ("LinkBead", "+BeadsOf depends_on:string type?:string|null"),
     ("BeadLink", "bead:string depends_on:string added:bool"),
+    ("BeadUnlink", "bead:string depends_on:string removed:bool"),
     ("CommentBead", "+BeadsOf text:string"),
     (
         "ScoreComponents",

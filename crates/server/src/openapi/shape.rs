@@ -162,6 +162,7 @@ const ROWS: &[Row] = &[
     ("POST /api/beads/{bead_id}/release", "ReleaseBead?", "Bead"),
     ("POST /api/beads/{bead_id}/close", "CloseBead", "Bead"),
     ("POST /api/beads/{bead_id}/dep", "LinkBead", "BeadLink"),
+    ("POST /api/beads/{bead_id}/undep", "LinkBead", "BeadUnlink"),
     ("POST /api/beads/{bead_id}/comment", "CommentBead", "Bead"),
     ("GET /api/routing", "", "Routing[]"),
     ("GET /api/routing/explain", "", "Routing[]"),

@@ -9,16 +9,22 @@ pub(super) const SCHEMAS: &[(&str, &str)] = &[
     (
         "HealthFinding",
         "= process_gone agent_gone session_gone stale task_stuck memory_high waits_for_permission rate_limited \
-         context_full recovery_exhausted",
+         context_full says_failed says_stopped says_error recovery_exhausted",
     ),
     ("Health", "level:HealthLevel findings:HealthFinding[] memory_mb:int|null"),
     (
+        "LauncherAnswer",
+        "model:string|null message:string|null bead_id:string|null bead_title:string|null \
+         -- What a launcher said when it had started a worker.",
+    ),
+    (
         "Worker",
         "id:string session:string model:string tier:WorkerTier workspace:string phase:WorkerPhase config:any \
-         process:ProcessMark|null pane:ProcessMark|null bead:AssignedBead|null health:Health status:any restarts:time[] \
-         parked_until:time|null started_at:time|null note:string|null created_at:time updated_at:time \
+         process:ProcessMark|null pane:ProcessMark|null bead:AssignedBead|null answer?:LauncherAnswer tmux?:string \
+         paused_by_file?:bool health:Health status:any restarts:time[] parked_until:time|null started_at:time|null note:string|null created_at:time updated_at:time \
          -- An agent that lives on in a tmux session. `config` is what it is started with, without the values of its \
-         variables; `status` is what its status file says.",
+         variables; `status` is what its status file says; `tmux` is the socket of its tmux server, where that is not \
+         Forge's own.",
     ),
     (
         "ListedWorker",
@@ -28,7 +34,7 @@ pub(super) const SCHEMAS: &[(&str, &str)] = &[
     (
         "SpawnWorker",
         "definition?:string|null id?:string|null launcher?:string|null model?:string|null tier?:WorkerTier|null \
-         workspace?:string|null bead?:string|null env?:string{} timeout_secs?:int|null style?:CallStyle|null \
+         workspace?:string|null default_workspace?:string|null bead?:string|null env?:string{} timeout_secs?:int|null style?:CallStyle|null \
          -- By a definition, by launcher and workspace, or by both; what is given here counts more.",
     ),
     (
@@ -72,7 +78,7 @@ pub(super) const SCHEMAS: &[(&str, &str)] = &[
     (
         "AlertKind",
         "= worker_crashed recovery_exhausted worker_stale task_stuck waits_for_permission context_full memory_high \
-         budget quota queue_empty bead_blocked bead_parked stale_assignee disk_low auto_restart worker_parked worker_recovered",
+         status_bad budget quota queue_empty bead_blocked bead_parked stale_assignee disk_low auto_restart worker_parked worker_recovered",
     ),
     (
         "Alert",

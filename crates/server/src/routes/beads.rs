@@ -74,6 +74,17 @@ pub(crate) async fn link(
     Ok(ok(json!({"bead": id, "depends_on": on, "added": added})))
 }
 
+/// `removed` is false when the one did not wait for the other.
+pub(crate) async fn unlink(
+    State(forge): State<Forge>,
+    Path(id): Path<String>,
+    Payload(request): Payload<LinkBead>,
+) -> Answer {
+    let on = request.depends_on.clone();
+    let removed = forge.unlink_beads(&id, request).await?;
+    Ok(ok(json!({"bead": id, "depends_on": on, "removed": removed})))
+}
+
 pub(crate) async fn comment(
     State(forge): State<Forge>,
     Path(id): Path<String>,

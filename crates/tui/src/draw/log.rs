@@ -18,6 +18,12 @@ const CHANGES: u16 = 40;
 /// Rows of changes below the log where they have no place beside it.
 const SHORT: usize = 3;
 
+/// How wide the rows of a log are on a screen of so many columns.
+pub fn row_width(columns: u16) -> usize {
+    let beside = if columns >= WIDE { CHANGES } else { 0 };
+    usize::from(columns.saturating_sub(beside)).saturating_sub(2).max(1)
+}
+
 pub fn draw(state: &State, frame: &mut Frame, area: Rect) {
     let log = &state.log;
     let [head, body] = Layout::vertical([Constraint::Length(1), Constraint::Min(1)]).areas(area);

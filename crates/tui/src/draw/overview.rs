@@ -75,15 +75,15 @@ fn unread<T: PartialEq>(head: &'static str, list: &List<T>) -> Figures {
 fn workers(state: &State) -> Figures {
     let List::Read(workers) = &state.data.workers else { return unread("Workers", &state.data.workers) };
     let ours = workers.iter().filter(|worker| worker.managed);
-    let live = ours.clone().filter(|worker| worker.facts.phase.is_live());
-    let count = |level| live.clone().filter(|worker| worker.facts.health.level == level).count();
+    let count = |level| ours.clone().filter(|worker| worker.facts.fares() == Some(level)).count();
+    let over = ours.clone().filter(|worker| worker.facts.fares().is_none()).count();
     let bad = count(HealthLevel::Critical) + count(HealthLevel::Failed);
     let parts = vec![
         some(Tone::Good, count(HealthLevel::Healthy), "healthy"),
         some(Tone::Warn, count(HealthLevel::Degraded), "degraded"),
         some(Tone::Bad, bad, "critical"),
-        some(Tone::Dim, ours.clone().count() - live.clone().count(), "not at work"),
-        some(Tone::Dim, workers.len() - ours.count(), "foreign"),
+        some(Tone::Dim, over, "ended"),
+        some(Tone::Dim, workers.len() - ours.count(), "unmanaged"),
     ];
     ("Workers", parts)
 }

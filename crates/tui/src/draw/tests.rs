@@ -153,3 +153,32 @@ fn the_selected_row_is_in_sight_however_long_the_list_is() {
         assert!(screen.contains(id), "{id} after {keys:?}:\n{screen}");
     }
 }
+
+#[test]
+fn workers_have_signs_where_the_terminal_draws_them_and_the_columns_stay() {
+    let columns = |state: &State| {
+        let shown = screen(state, (120, 40));
+        let buffer = shown.buffer();
+        let find = |text: &str| {
+            let at = |y: u16| (0..buffer.area.width).map(move |x| (x, y));
+            let fits = |(x, y): (u16, u16)| {
+                text.chars().enumerate().all(|(n, c)| {
+                    let place = (x + n as u16, y);
+                    buffer.cell(place).is_some_and(|cell| cell.symbol() == c.to_string())
+                })
+            };
+            (0..buffer.area.height).flat_map(at).find(|place| fits(*place)).map(|(x, _)| x)
+        };
+        (["opus-1", "haiku-1", "claude-code-sonnet-bravo"].map(find), shown.to_string())
+    };
+    let mut state = busy();
+    press(&mut state, "5");
+    let (plain, text) = columns(&state);
+    assert!(plain.iter().all(|x| x.is_some() && *x == plain[0]), "{text}");
+    state.emoji = true;
+    let (signed, text) = columns(&state);
+    assert!(signed.iter().all(|x| x.is_some() && *x == signed[0]), "{text}");
+    for sign in ["❌", "✅", "⏸️"] {
+        assert!(text.contains(sign), "{sign} is missing:\n{text}");
+    }
+}

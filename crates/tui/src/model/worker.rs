@@ -2,7 +2,6 @@
 
 use forge_types::{Millis, WorkerPhase};
 use serde::Deserialize;
-use serde_json::Value;
 
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct Worker {
@@ -46,22 +45,6 @@ impl Worker {
         self.facts.started_at.unwrap_or(self.facts.created_at)
     }
 
-    /// The bead that it has, else the task that it says it has.
-    pub(super) fn work(&self) -> String {
-        if let Some(bead) = &self.facts.bead {
-            return format!("{} {}", bead.id, bead.title).trim_end().to_owned();
-        }
-        match self.facts.status.as_ref().map(|status| &status["current_task"]) {
-            Some(Value::String(task)) => task.clone(),
-            Some(Value::Object(task)) => {
-                let words =
-                    ["bead_id", "bead_title", "description"].map(|key| task.get(key).and_then(Value::as_str));
-                words.into_iter().flatten().collect::<Vec<_>>().join(" ")
-            }
-            _ => String::new(),
-        }
-    }
-
     /// Why it is as it is, else what its status file says of itself.
     pub fn last_word(&self) -> String {
         let status = self.facts.status.as_ref();
@@ -83,6 +66,8 @@ impl Worker {
 pub struct Means {
     pub launchers: Vec<Launcher>,
     pub definitions: Vec<Definition>,
+    /// What is wrong with definitions.
+    pub problems: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Deserialize)]

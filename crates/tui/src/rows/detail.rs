@@ -5,7 +5,7 @@
 use forge_types::{Alert, Millis, ProjectId, Routing, TaskSummary};
 
 use super::cells::word;
-use super::fleet::{alert_tone, bead_tone, health_tone, health_words, outcome_words, standing};
+use super::fleet::{alert_tone, bead_tone, health_words, outcome_words, standing};
 use super::thing::Thing;
 use crate::figures;
 use crate::model::{Bead, Data, Section, Worker};
@@ -60,9 +60,9 @@ fn tell_worker(facts: &mut Facts, worker: &Worker, data: &Data, now: Millis) {
     let row = &worker.facts;
     let looked_at = if worker.attached { ", somebody looks at it" } else { "" };
     facts.toned(tone, "phase", format!("{stands}, started {}{looked_at}", ago(worker.since(), now)));
-    if worker.managed {
-        facts.toned(health_tone(row.health.level), "health", health_words(worker));
-    } else {
+    if let Some((tone, words)) = health_words(worker) {
+        facts.toned(tone, "health", words);
+    } else if !worker.managed {
         facts.say("", "Not one of Forge's: it is left alone until a adopts it.");
     }
     facts.say("note", row.note.as_deref().unwrap_or_default());
@@ -74,6 +74,8 @@ fn tell_worker(facts: &mut Facts, worker: &Worker, data: &Data, now: Millis) {
         facts.say("attempt", attempt.to_string());
     }
     facts.say("model", format!("{} ({})", row.model, row.tier));
+    let answer = row.answer.as_ref().and_then(|answer| answer.message.as_deref());
+    facts.say("launcher", answer.unwrap_or_default());
     facts.say("folder", row.workspace.to_string_lossy());
     let gone = if worker.has_session { "" } else { " (gone)" };
     facts.say("session", format!("{}{gone}", row.session));

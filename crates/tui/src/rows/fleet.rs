@@ -4,6 +4,7 @@ use forge_types::{Alert, HealthLevel, Millis, Outcome, Routing, Severity, Worker
 
 use super::cells::{Cell, age, cell, money, nothing, number, word};
 use crate::model::{Bead, Data, Section, Worker};
+use crate::state::State;
 use crate::theme::Tone;
 
 pub fn bead_tone(bead: &Bead) -> (Tone, &'static str) {
@@ -43,7 +44,7 @@ pub fn phase_tone(phase: WorkerPhase) -> (Tone, &'static str) {
     }
 }
 
-pub fn health_tone(level: HealthLevel) -> Tone {
+fn health_tone(level: HealthLevel) -> Tone {
     match level {
         HealthLevel::Healthy => Tone::Good,
         HealthLevel::Degraded => Tone::Warn,
@@ -51,33 +52,32 @@ pub fn health_tone(level: HealthLevel) -> Tone {
     }
 }
 
-/// The level, and what was found.
-pub fn health_words(worker: &Worker) -> String {
-    let health = &worker.facts.health;
-    let findings: Vec<String> = health.findings.iter().map(word).collect();
-    match findings.is_empty() {
-        true => word(health.level),
-        false => format!("{}: {}", word(health.level), findings.join(", ")),
-    }
+/// The level, and what was found; nothing for one that is not Forge's, or that ended as it should.
+pub fn health_words(worker: &Worker) -> Option<(Tone, String)> {
+    let level = worker.facts.fares().filter(|_| worker.managed)?;
+    let findings: Vec<String> = worker.facts.health.findings.iter().map(word).collect();
+    let words = match findings.is_empty() {
+        true => word(level),
+        false => format!("{}: {}", word(level), findings.join(", ")),
+    };
+    Some((health_tone(level), words))
 }
 
 /// Ours by their phase; what is not Forge's is told apart by a mark and a word.
 pub fn standing(worker: &Worker) -> (Tone, &'static str, String) {
     if !worker.managed {
-        return (Tone::Dim, "o", "foreign".to_owned());
+        return (Tone::Dim, "o", "unmanaged".to_owned());
     }
     let (tone, mark) = phase_tone(worker.facts.phase);
     (tone, mark, word(worker.facts.phase))
 }
 
-pub fn worker_row(worker: &Worker, data: &Data, now: Millis) -> Vec<Cell> {
+pub fn worker_row(worker: &Worker, state: &State) -> Vec<Cell> {
+    let State { data, now, emoji, .. } = state;
     let (tone, mark, stands) = standing(worker);
     let facts = &worker.facts;
-    let health = match worker.managed && !matches!(facts.phase, WorkerPhase::Stopped | WorkerPhase::Finished)
-    {
-        true => cell(health_tone(facts.health.level), health_words(worker)),
-        false => nothing(),
-    };
+    let mark = if *emoji && worker.managed { facts.indication().emoji() } else { mark };
+    let health = health_words(worker).map_or_else(nothing, |(tone, words)| cell(tone, words));
     let memory = facts.health.memory_mb;
     vec![
         cell(tone, mark),
@@ -87,7 +87,7 @@ pub fn worker_row(worker: &Worker, data: &Data, now: Millis) -> Vec<Cell> {
         cell(Tone::Plain, &facts.model),
         cell(Tone::Plain, facts.tier.as_str()),
         memory.map_or_else(nothing, |mb| number(Tone::Plain, mb.to_string(), mb as f64)),
-        age(worker.since(), now),
+        age(worker.since(), *now),
         cell(Tone::Plain, data.work_of(worker)),
         cell(Tone::Dim, worker.last_word()),
     ]

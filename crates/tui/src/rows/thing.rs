@@ -68,7 +68,7 @@ impl Thing<'_> {
             Thing::Attempt(attempt) => attempt_row(attempt, data, now),
             Thing::Task(task) => task_row(task, data, now),
             Thing::Bead(bead) => bead_row(bead, data, now),
-            Thing::Worker(worker) => worker_row(worker, data, now),
+            Thing::Worker(worker) => worker_row(worker, state),
             Thing::Spent(spent) if spent.day.is_some() => spent_row(spent),
             Thing::Spent(spent) => model_spent_row(spent, data.usage.served.rows()),
             Thing::WorkerSpent(spent) => worker_spent_row(spent),

@@ -162,10 +162,12 @@ async fn if_served<T: DeserializeOwned>(api: &Api, path: &str) -> Result<List<T>
 #[derive(Deserialize)]
 struct Definitions {
     definitions: Vec<Definition>,
+    #[serde(default)]
+    problems: Vec<String>,
 }
 
 async fn means(api: &Api) -> Result<Means, Fault> {
     let (launchers, defined) =
         tokio::try_join!(api.get("/api/launchers"), api.get::<Definitions>("/api/worker-definitions"),)?;
-    Ok(Means { launchers, definitions: defined.definitions })
+    Ok(Means { launchers, definitions: defined.definitions, problems: defined.problems })
 }

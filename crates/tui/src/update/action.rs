@@ -20,6 +20,8 @@ const NO_PROJECT: &str = "there is no project yet; `forge project add` in a repo
 
 pub fn act(state: &mut State, command: Command) -> Outcome {
     let subject = table(state).subject();
+    // Whatever the action makes of the list, the next key means the same row.
+    state.look_mut().selected = subject.clone();
     match (command, subject) {
         (Command::New, _) => {
             let form = match state.view {

@@ -3,6 +3,7 @@
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::action;
+use crate::draw::row_width;
 use crate::field::Field;
 use crate::keys::{self, Command};
 use crate::message::{Effect, Outcome, Topic};
@@ -111,7 +112,7 @@ fn show(state: &mut State, view: View) -> Outcome {
 /// A log is read from its end, a detail from its beginning.
 fn scroll(state: &mut State, is_down: bool) {
     let (at, most) = match state.view {
-        View::Attempts => (state.log.scroll, state.log.height(usize::from(state.size.0))),
+        View::Attempts => (state.log.scroll, state.log.height(row_width(state.size.0))),
         _ => {
             let told = table(state).thing().map_or(0, |thing| detail(thing, &state.data, state.now).len());
             (state.look().scroll, told)

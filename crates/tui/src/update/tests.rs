@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::*;
 use crate::fixture::{self, ASKING, FAILED, NOW, RUNNING, busy, empty, worker, worker_event};
-use crate::message::{Attach, Event, Loaded, Method};
+use crate::message::{Attach, Event, Loaded, LogNews, Method};
 use crate::state::{Grouping, Purpose};
 
 fn press(state: &mut State, keys: &str) -> Vec<Effect> {
@@ -439,4 +439,38 @@ fn the_bell_rings_when_an_alert_got_graver() {
     assert!(!rings(&news));
     news.severity = Severity::Critical;
     assert!(rings(&news) && !rings(&news), "once");
+}
+
+#[test]
+fn after_an_action_the_next_key_means_the_same_row() {
+    let mut state = busy();
+    press(&mut state, "4");
+    let before = selected(&state);
+    press(&mut state, "c");
+    let mut beads = state.data.beads.rows().to_vec();
+    // The server answers with another order.
+    beads.reverse();
+    update(&mut state, Message::Loaded(Box::new(Loaded::Beads(beads))));
+    assert!(before.is_some() && selected(&state) == before);
+}
+
+#[test]
+fn a_log_that_was_scrolled_back_stands_still_while_it_grows() {
+    let mut state = busy();
+    press(&mut state, "2");
+    fixture::tell_log(&mut state, RUNNING);
+    press(&mut state, "K");
+    let before = state.log.scroll;
+    assert!(before > 0);
+    let say = |place: usize, text: &str| {
+        let entry = fixture::entry(json!({"type": "assistant_message"}), text);
+        let entries = vec![((0, place), entry)];
+        Message::Log(LogNews::Entries { attempt: RUNNING.to_owned(), entries })
+    };
+    update(&mut state, say(3, "one\ntwo"));
+    assert_eq!(state.log.scroll, before + 2, "two rows came below");
+    update(&mut state, say(3, "one\ntwo\nthree"));
+    assert_eq!(state.log.scroll, before + 3, "the last one grew");
+    update(&mut state, say(0, "Fix the login\nand the docs"));
+    assert_eq!(state.log.scroll, before + 3, "what is above changes nothing below");
 }

@@ -3,6 +3,8 @@
 //! Invariant: what changes beads changes those of the current directory's project, or of one that is named, and refuses
 //! where there are none. Who only looks may be shown the only ones there are, and is told whose they are.
 
+use std::path::PathBuf;
+
 use anyhow::{Context, Result};
 use futures_util::future::try_join_all;
 use serde_json::{Value, json};
@@ -95,8 +97,40 @@ fn folder_with_beads() -> Result<Option<String>> {
     Ok(None)
 }
 
-/// Makes the repository of the current directory a project that keeps beads.
-pub async fn init(client: &Client, json: bool) -> Result<()> {
+/// Whose beads a new one is among. Where there are none yet, a person is asked whether to begin.
+pub async fn begin(client: &Client, scope: &Scope) -> Result<Whose> {
+    let found = Whose::find(client, scope, Deed::Change).await;
+    let has_none = match &found {
+        Ok(Whose::Project(project)) => !has_beads(client, project).await?,
+        Ok(_) => false,
+        Err(error) => error.is::<NotFound>() && is_in_repository()?,
+    };
+    if !has_none || scope.project.is_some() || !terminal::is_attended() {
+        // The server says what to run.
+        return found;
+    }
+    if !terminal::agree("This repository keeps no beads yet. Begin now, in a folder .beads?")? {
+        return Err(
+            NotFound("nothing was written; `forge beads init` begins a list of beads".to_owned()).into()
+        );
+    }
+    let (project, folder, _) = make(client).await?;
+    eprintln!("made {}", folder.display());
+    Ok(Whose::Project(project))
+}
+
+async fn has_beads(client: &Client, project: &Project) -> Result<bool> {
+    let rule: Value = client.get(&format!("/api/projects/{}/dispatch", project.id)).await?;
+    Ok(rule["has_beads"] != false)
+}
+
+fn is_in_repository() -> Result<bool> {
+    let here = std::env::current_dir().context("cannot tell the current directory")?;
+    Ok(here.ancestors().any(|folder| folder.join(".git").exists()))
+}
+
+/// The project of the current directory with its folder of beads, and whether that is new.
+async fn make(client: &Client) -> Result<(Project, PathBuf, bool)> {
     let mut notes = Vec::new();
     let project = find_project(client, None, &mut notes).await?;
     notes.iter().for_each(|note| eprintln!("{note}"));
@@ -105,6 +139,12 @@ pub async fn init(client: &Client, json: bool) -> Result<()> {
     if is_new {
         std::fs::create_dir(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
     }
+    Ok((project, folder, is_new))
+}
+
+/// Makes the repository of the current directory a project that keeps beads.
+pub async fn init(client: &Client, json: bool) -> Result<()> {
+    let (project, folder, is_new) = make(client).await?;
     if json {
         terminal::print_json(&json!({"project": project.name, "folder": folder, "made": is_new}));
         return Ok(());
@@ -123,8 +163,7 @@ pub async fn init(client: &Client, json: bool) -> Result<()> {
 /// A project without beads, where a list of none would say too little.
 pub async fn refuse_none(client: &Client, whose: &Whose) -> Result<()> {
     let Whose::Project(project) = whose else { return Ok(()) };
-    let dispatch: Value = client.get(&format!("/api/projects/{}/dispatch", project.id)).await?;
-    if dispatch["has_beads"] != false {
+    if has_beads(client, project).await? {
         return Ok(());
     }
     let text = format!(

@@ -1,6 +1,7 @@
 //! What is done to workers, one after the other.
 
 use anyhow::{Result, bail};
+use forge_types::WorkerPhase;
 use serde_json::{Value, json};
 
 use super::{Several, Worker, path};
@@ -99,10 +100,11 @@ pub(super) async fn stop(client: &Client, flags: StopFlags) -> Result<()> {
         false => flags.workers,
         true => {
             let all: Vec<Worker> = client.get("/api/workers").await?;
-            let ended = ["stopped", "finished", "failed"];
+            let ended = |phase: WorkerPhase| phase.is_over() || phase == WorkerPhase::Failed;
             let stays =
-                |worker: &Worker| worker.managed && (worker.has_session || !ended.contains(&&*worker.phase));
-            let chosen: Vec<String> = all.into_iter().filter(stays).map(|worker| worker.id).collect();
+                |worker: &Worker| worker.managed && (worker.has_session || !ended(worker.facts.phase));
+            let ids = all.into_iter().filter(stays).map(|worker| worker.facts.id.to_string());
+            let chosen: Vec<String> = ids.collect();
             let question = format!("Stop {}?", figures::count(chosen.len(), "worker"));
             if !chosen.is_empty() && !flags.yes && !confirm(&question)? {
                 bail!("nothing was stopped");

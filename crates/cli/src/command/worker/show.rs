@@ -70,37 +70,35 @@ pub(super) async fn list(client: &Client, json: bool) -> Result<()> {
     }
     let head = ["ID", "PHASE", "HEALTH", "MODEL", "AGE", "MEMORY", "TASK", "NOTE"];
     let mut table = Table::new(&head).bending(&["TASK", "NOTE"]).right(&["AGE", "MEMORY"]);
-    let now = Millis::now();
+    let (now, has_signs) = (Millis::now(), terminal::draws_emoji());
     for worker in workers {
-        let age = worker.started_at.map(|at| figures::age(at, now)).unwrap_or_default();
-        let memory = worker.health.memory_mb.map(|mb| figures::size(mb << 20)).unwrap_or_default();
-        let phase = if worker.managed { worker.phase.clone() } else { "unmanaged".to_owned() };
-        let task = task(&worker);
+        let Worker { facts, managed, .. } = worker;
+        if has_signs {
+            table.sign(if managed { facts.indication().emoji() } else { "" });
+        }
+        let age = facts.started_at.map(|at| figures::age(at, now)).unwrap_or_default();
+        let memory = facts.health.memory_mb.map(|mb| figures::size(mb << 20)).unwrap_or_default();
+        let phase = if managed { word(facts.phase) } else { "unmanaged".to_owned() };
+        let health = facts.fares().filter(|_| managed).map_or_else(|| "-".to_owned(), word);
+        let task = facts.task();
         table.row(vec![
-            (Ink::Bold, worker.id),
+            (Ink::Bold, facts.id.to_string()),
             (ink(&phase), phase),
-            (ink(&worker.health.level), worker.health.level),
-            (Ink::Plain, worker.model),
+            (ink(&health), health),
+            (Ink::Plain, facts.model),
             (Ink::Dim, age),
             (Ink::Dim, memory),
             (Ink::Plain, task),
-            (Ink::Dim, worker.note.unwrap_or_default()),
+            (Ink::Dim, facts.note.unwrap_or_default()),
         ]);
     }
     table.print();
     Ok(())
 }
 
-/// What the worker says that it works on.
-fn task(worker: &Worker) -> String {
-    match worker.status.as_ref().map(|status| &status["current_task"]) {
-        Some(Value::String(text)) => text.clone(),
-        Some(Value::Object(task)) => {
-            let word = |key: &str| task.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
-            format!("{} {}", word("bead_id"), word("bead_title") + &word("description")).trim().to_owned()
-        }
-        _ => String::new(),
-    }
+/// The word of a fieldless variant, as the wire has it.
+fn word(value: impl serde::Serialize) -> String {
+    serde_json::to_value(value).ok().and_then(|word| word.as_str().map(str::to_owned)).unwrap_or_default()
 }
 
 fn ink(word: &str) -> Ink {
@@ -122,26 +120,29 @@ pub(super) async fn status(client: &Client, one: &One) -> Result<()> {
         terminal::print_json(&client.get(&path(&one.worker, "")?).await?);
         return Ok(());
     }
-    let worker = find(client, &one.worker).await?;
-    let phase = if worker.managed { &*worker.phase } else { "not managed by Forge" };
-    say(&Line::new(Ink::Bold, &worker.id).and(ink(phase), &format!(" {phase}")));
-    let health = match worker.health.findings.is_empty() {
-        true => worker.health.level.clone(),
-        false => format!("{}: {}", worker.health.level, worker.health.findings.join(", ")),
+    let Worker { facts, managed, has_session, attached, log, .. } = find(client, &one.worker).await?;
+    let phase = if managed { word(facts.phase) } else { "unmanaged".to_owned() };
+    say(&Line::new(Ink::Bold, facts.id.as_str()).and(ink(&phase), &format!(" {phase}")));
+    let findings: Vec<String> = facts.health.findings.iter().map(word).collect();
+    let health = match (facts.fares().filter(|_| managed), findings.is_empty()) {
+        (None, _) => String::new(),
+        (Some(level), true) => word(level),
+        (Some(level), false) => format!("{}: {}", word(level), findings.join(", ")),
     };
-    let looked_at = if worker.attached { " (somebody looks at it)" } else { "" };
-    let session = if worker.has_session { looked_at } else { " (gone)" };
-    let task = task(&worker);
+    let looked_at = if attached { " (somebody looks at it)" } else { "" };
+    let session = if has_session { looked_at } else { " (gone)" };
+    let task = facts.task();
     let facts = [
         ("health", health),
-        ("note", worker.note.unwrap_or_default()),
-        ("until", worker.parked_until.unwrap_or_default()),
+        ("note", facts.note.unwrap_or_default()),
+        ("until", facts.parked_until.map(|at| at.to_string()).unwrap_or_default()),
         ("task", task),
-        ("model", format!("{} ({})", worker.model, worker.tier)),
-        ("workspace", worker.workspace),
-        ("session", format!("{}{session}", worker.session)),
-        ("memory", worker.health.memory_mb.map(|mb| figures::size(mb << 20)).unwrap_or_default()),
-        ("log", worker.log.display().to_string()),
+        ("model", format!("{} ({})", facts.model, facts.tier)),
+        ("launcher", facts.answer.and_then(|answer| answer.message).unwrap_or_default()),
+        ("workspace", facts.workspace.display().to_string()),
+        ("session", format!("{}{session}", facts.session)),
+        ("memory", facts.health.memory_mb.map(|mb| figures::size(mb << 20)).unwrap_or_default()),
+        ("log", log.display().to_string()),
     ];
     for (name, value) in facts.iter().filter(|(_, value)| !value.is_empty()) {
         say_fact(name, value);
@@ -152,10 +153,10 @@ pub(super) async fn status(client: &Client, one: &One) -> Result<()> {
 pub(super) async fn attach(client: &Client, flags: &AttachFlags) -> Result<ExitCode> {
     let worker = find(client, &flags.worker).await?;
     if !worker.has_session {
-        return Err(NotFound(format!("worker '{}' has no session any more", worker.id)).into());
+        return Err(NotFound(format!("worker '{}' has no session any more", worker.facts.id)).into());
     }
     let inside = std::env::var("TMUX").ok();
-    let mut command = forge_core::attach_command(&worker.socket, &worker.session, inside.as_deref())?;
+    let mut command = forge_core::attach_command(&worker.socket, &worker.facts.session, inside.as_deref())?;
     if flags.json || flags.print {
         let words = std::iter::once(command.get_program()).chain(command.get_args());
         let words: Vec<String> = words.map(|word| word.to_string_lossy().into_owned()).collect();

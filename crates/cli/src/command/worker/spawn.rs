@@ -30,7 +30,7 @@ pub struct Flags {
     /// What the model costs: premium, standard, budget or free
     #[arg(long)]
     tier: Option<String>,
-    /// Where it works [default: as defined, or the present directory]
+    /// Where it works [default: as defined, or the current directory]
     #[arg(long, value_name = "DIR")]
     workspace: Option<PathBuf>,
     /// The bead it works on
@@ -51,6 +51,11 @@ pub struct Flags {
 }
 
 pub(super) async fn run(client: &Client, flags: Flags) -> Result<()> {
+    if flags.definition.is_some() {
+        let defined: Value = client.get("/api/worker-definitions").await?;
+        let problems = defined["problems"].as_array().into_iter().flatten();
+        problems.filter_map(Value::as_str).for_each(|problem| eprintln!("{problem}"));
+    }
     let worker: Value = client.post("/api/workers", &body(&flags)?).await?;
     if flags.json {
         terminal::print_json(&worker);
@@ -63,11 +68,11 @@ pub(super) async fn run(client: &Client, flags: Flags) -> Result<()> {
 }
 
 fn body(flags: &Flags) -> Result<Value> {
-    let workspace = match (&flags.workspace, &flags.definition) {
-        (Some(dir), _) => Some(std::path::absolute(dir)?),
-        // The definition may have one.
-        (None, Some(_)) => None,
-        (None, None) => Some(std::env::current_dir().context("the present directory is gone")?),
+    let workspace = flags.workspace.as_ref().map(std::path::absolute).transpose()?;
+    let here = match &workspace {
+        Some(_) => None,
+        // The definition may have another one.
+        None => Some(std::env::current_dir().context("the current directory is gone")?),
     };
     let launcher = match &flags.launcher {
         Some(path) if path.contains('/') => Some(std::path::absolute(path)?.display().to_string()),
@@ -82,7 +87,7 @@ fn body(flags: &Flags) -> Result<Value> {
     }
     Ok(json!({
         "definition": flags.definition, "id": flags.id, "launcher": launcher, "model": flags.model,
-        "tier": flags.tier, "workspace": workspace, "bead": flags.bead, "env": env,
+        "tier": flags.tier, "workspace": workspace, "default_workspace": here, "bead": flags.bead, "env": env,
         "timeout_secs": flags.timeout, "style": flags.style,
     }))
 }

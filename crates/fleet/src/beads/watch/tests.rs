@@ -6,10 +6,10 @@ use crate::beads::workspace::{Flavour, Workspace};
 
 const BOUND: Duration = Duration::from_secs(60);
 
-fn store(root: &Path) -> JsonlStore {
+fn store(root: &Path) -> BeadQueueReader {
     let place = Place::find(root, None).unwrap().unwrap();
     let workspace = Workspace { place, flavour: Flavour::Local, program: None, rejected: Vec::new() };
-    JsonlStore::new(&workspace, "")
+    BeadQueueReader::of(&workspace, "")
 }
 
 async fn next(watch: &mut Watch) -> News {

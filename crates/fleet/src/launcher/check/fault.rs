@@ -38,12 +38,8 @@ pub enum Fault {
     )]
     NoAnswer { printed: String },
     #[error(
-        "it asks tmux for `#{{session_pid}}`, which does not exist and expands to nothing, so that its JSON is broken; \
-         use `#{{pane_pid}}`"
-    )]
-    SessionPid,
-    #[error(
-        "its answer has no `pid`; print the one that `tmux display-message -p -t =NAME: '#{{pane_pid}}'` gives"
+        "its answer has no `pid`, so that Forge asks tmux for it; print the one that `tmux display-message -p -t =NAME: \
+         '#{{pane_pid}}'` gives (tmux has no `#{{session_pid}}`)"
     )]
     NoPid,
     #[error(
@@ -61,8 +57,8 @@ pub enum Fault {
     )]
     OtherSession { wanted: String, made: String },
     #[error(
-        "its variables do not reach the agent: a session has the environment of the tmux server, not of the launcher; \
-         pass them on, e.g. `tmux new-session -d -s \"$1\" -e FORGE_WORKER_ID=\"$FORGE_WORKER_ID\" … AGENT`"
+        "its variables do not reach the agent: it calls tmux without those that it was given; keep them, or pass them on, \
+         e.g. `tmux new-session -d -s \"$1\" -e FORGE_WORKER_ID=\"$FORGE_WORKER_ID\" … AGENT`"
     )]
     NoVariables,
     #[error(

@@ -99,7 +99,8 @@ pub fn worker_form(state: &State) -> Form {
         suggesting(input("workspace", "Workspace", "the folder it works in", false), folders.collect()),
         suggesting(input("bead", "Bead", "what it begins with", false), ready.collect()),
     ];
-    Form { title: "Start a worker", fields, focus: 0, makes: Makes::Worker, complaint: None }
+    let complaint = (!means.problems.is_empty()).then(|| means.problems.join("; "));
+    Form { title: "Start a worker", fields, focus: 0, makes: Makes::Worker, complaint }
 }
 
 /// What came in after the form was opened is offered too.
@@ -113,6 +114,7 @@ pub fn renew(state: &mut State) {
         for (input, new) in form.fields.iter_mut().zip(fresh.fields) {
             input.choices = new.choices;
         }
+        form.complaint = form.complaint.take().or(fresh.complaint);
     }
 }
 

@@ -1,4 +1,4 @@
-//! What is done to a worker. A foreign one is only looked at, until it is adopted.
+//! What is done to a worker. An unmanaged one is only looked at, until it is adopted.
 
 use serde_json::json;
 

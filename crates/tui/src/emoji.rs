@@ -1,0 +1,35 @@
+//! Whether a terminal can draw the signs of workers.
+//!
+//! Owns the one decision about that. Where it is no, marks of one column stand in their place.
+
+/// Terminals that have no such characters, whatever the locale says.
+const WITHOUT: &[&str] = &["", "dumb", "linux", "vt100", "vt102", "vt220", "ansi", "cons25"];
+
+/// By the variables of the process: a UTF-8 locale, and a terminal that is no bare console.
+pub fn draws_emoji(variable: impl Fn(&str) -> Option<String>) -> bool {
+    let set = |name: &&str| variable(name).filter(|value| !value.is_empty());
+    // The first that is set decides, as for every program.
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(|name| set(name)).unwrap_or_default();
+    let locale = locale.to_ascii_lowercase();
+    let term = set(&"TERM").unwrap_or_default();
+    (locale.contains("utf-8") || locale.contains("utf8")) && !WITHOUT.contains(&term.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signs_are_for_terminals_with_utf_8() {
+        let draws = |pairs: &[(&str, &str)]| {
+            let find = |name: &str| pairs.iter().find(|(key, _)| *key == name);
+            draws_emoji(|name| find(name).map(|(_, value)| (*value).to_owned()))
+        };
+        assert!(draws(&[("LANG", "en_US.UTF-8"), ("TERM", "xterm-256color")]));
+        assert!(draws(&[("LC_CTYPE", "C.utf8"), ("LC_ALL", ""), ("TERM", "tmux-256color")]));
+        assert!(!draws(&[("LC_ALL", "C"), ("LANG", "en_US.UTF-8"), ("TERM", "xterm")]), "LC_ALL decides");
+        assert!(!draws(&[("LANG", "en_US.UTF-8"), ("TERM", "linux")]));
+        assert!(!draws(&[("LANG", "en_US.UTF-8")]));
+        assert!(!draws(&[("TERM", "xterm")]));
+    }
+}
