@@ -1242,7 +1242,7 @@ export interface ProfilesFile {
   path: string;
 }
 
-/** A repository. */
+/** A repository. `task_counts`, by status, is told by a list that was asked for `counts`. */
 export interface Project {
   id: Uuid;
   name: string;
@@ -1256,6 +1256,7 @@ export interface Project {
   created_at: Timestamp;
   updated_at: Timestamp;
   max_cost_usd?: number;
+  task_counts?: Record<string, number>;
 }
 
 export interface ProjectEvent {
@@ -1622,6 +1623,7 @@ export interface TaskCard {
   queued_draft: boolean;
   pr: PrInfo | null;
   merged: boolean;
+  earlier_changes?: boolean;
 }
 
 export interface TaskCreateAction {
@@ -2021,7 +2023,7 @@ export interface Routes {
   "GET /api/openapi.json": { answer: Record<string, unknown> };
   "GET /api/profiles": { query?: { project_id?: Uuid }; answer: ProfilesFile };
   "PUT /api/profiles": { body: string; answer: string };
-  "GET /api/projects": { query?: { limit?: number; offset?: number }; answer: Project[] };
+  "GET /api/projects": { query?: { limit?: number; offset?: number; counts?: boolean }; answer: Project[] };
   "POST /api/projects": { body: CreateProject; answer: RegisteredProject };
   "DELETE /api/projects/{project_id}": { path: { project_id: Uuid }; answer: null };
   "GET /api/projects/{project_id}": { path: { project_id: Uuid }; answer: Project };

@@ -341,6 +341,16 @@ mod tests {
     }
 
     #[test]
+    fn colours_stand_beside_the_text() {
+        let red = "plain\n\u{1b}[31mred\u{1b}[0m\n";
+        let (entries, _) = fold(Dialect::Text, &[(Kind::Stdout, 0, red)]);
+        assert_eq!(entries[0].content, "plain\nred\n");
+        assert_eq!(entries[0].metadata, Some(serde_json::json!({"ansi": red})));
+        let (entries, _) = fold(Dialect::Text, &[(Kind::Stdout, 0, "no colours\n\u{1b}[2K\n")]);
+        assert_eq!(entries[0].metadata, None);
+    }
+
+    #[test]
     fn a_flood_of_text_becomes_entries_of_bounded_size() {
         let text = "a line of text\n".repeat(10_000);
         let (entries, _) = fold(Dialect::Text, &[(Kind::Stdout, 0, &text)]);

@@ -18,6 +18,8 @@ macro_rules! cards {
         concat!(
             "SELECT tasks.id, attempts.id, tasks.attempt_count, attempts.executor, attempts.branch, \
              attempts.target_branch, attempts.files_changed, attempts.additions, attempts.deletions, \
+             EXISTS (SELECT 1 FROM attempts AS earlier WHERE earlier.task_id = tasks.id AND earlier.id <> attempts.id \
+              AND earlier.files_changed IS DISTINCT FROM 0), \
              attempts.worktree_deleted, \
              COALESCE(agent.status, (SELECT 'running' FROM routings WHERE routings.ended_ms IS NULL \
               AND json_extract(routings.body, '$.attempt_id') = attempts.id LIMIT 1)), \
@@ -75,6 +77,7 @@ fn card(row: &SqliteRow) -> Read<TaskCard> {
         files_changed: cells.take()?,
         additions: cells.take()?,
         deletions: cells.take()?,
+        earlier_changes: cells.take()?,
         worktree_deleted: cells.take()?,
         status: row::attempt_status(cells.parse_opt::<RunStatus>()?),
         parked_until: cells.millis_opt()?,

@@ -8,7 +8,7 @@ use std::str::FromStr;
 
 use forge_types::{
     Attempt, AttemptStatus, AutoPr, Budget, Draft, DraftKind, Errand, EventRecord, IssueLink, ListedAttempt,
-    Merge, MicroUsd, Millis, PrInfo, PrStatus, ProfileId, Project, Run, RunOwner, RunStatus, Task,
+    Merge, MicroUsd, Millis, PrInfo, PrStatus, ProfileId, Project, ProjectId, Run, RunOwner, RunStatus, Task,
     TaskSummary, Tokens,
 };
 use serde::de::DeserializeOwned;
@@ -82,6 +82,12 @@ macro_rules! project_columns {
     };
 }
 pub(crate) use project_columns;
+
+/// A project, a status, and how many tasks have it.
+pub(crate) fn task_count(row: &SqliteRow) -> Read<(ProjectId, String, i64)> {
+    let mut cells = Cells::of(row);
+    Ok((cells.parse()?, cells.take()?, cells.take()?))
+}
 
 pub(crate) fn project(row: &SqliteRow) -> Read<Project> {
     let mut cells = Cells::of(row);

@@ -27,6 +27,9 @@ pub struct TaskCard {
     pub files_changed: Option<i64>,
     pub additions: Option<i64>,
     pub deletions: Option<i64>,
+    /// An earlier attempt of the task has changes, or may have.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub earlier_changes: bool,
     /// Questions of its agents that nobody has answered.
     pub waiting_approvals: i64,
     /// When its provider serves it again, if it waits for that.

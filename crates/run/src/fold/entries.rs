@@ -12,6 +12,9 @@ use super::Outcome;
 use super::tail::{Ending, Tail};
 use crate::Secrets;
 
+/// Where an entry keeps its text with the colours of a terminal.
+pub(super) const COLOURED: &str = "ansi";
+
 #[derive(Default)]
 pub(super) struct Entries {
     next: usize,
@@ -62,6 +65,10 @@ impl Page<'_> {
     fn masked(&self, mut entry: NormalizedEntry) -> NormalizedEntry {
         if let Cow::Owned(content) = self.secrets.mask_text(&entry.content) {
             entry.content = content;
+            // Colours may stand in the middle of what was masked: with them the text would be another one.
+            if entry.metadata.as_ref().is_some_and(|metadata| metadata.get(COLOURED).is_some()) {
+                entry.metadata = None;
+            }
         }
         entry
     }

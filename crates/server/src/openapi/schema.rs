@@ -20,7 +20,8 @@ const SCHEMAS: &[(&str, &str)] = &[
         "Project",
         "id:uuid name:string git_repo_path:string setup_script:string|null dev_script:string|null \
          cleanup_script:string|null copy_files:string|null commit_prompt:string|null default_base_branch:string|null \
-         created_at:time updated_at:time max_cost_usd?:number -- A repository.",
+         created_at:time updated_at:time max_cost_usd?:number task_counts?:int{} \
+         -- A repository. `task_counts`, by status, is told by a list that was asked for `counts`.",
     ),
     (
         "RegisteredProject",
@@ -61,7 +62,7 @@ const SCHEMAS: &[(&str, &str)] = &[
         "task_id:uuid attempt_id:uuid attempts:int status:AttemptStatus executor:string variant:string|null branch:string \
          target_branch:string running_since:time|null elapsed_ms:int cost_usd:number|null files_changed:int|null \
          additions:int|null deletions:int|null waiting_approvals:int parked_until:time|null unverified:bool commit_error:string|null \
-         worktree_deleted:bool queued_draft:bool pr:PrInfo|null merged:bool \
+         worktree_deleted:bool queued_draft:bool pr:PrInfo|null merged:bool earlier_changes?:bool \
          -- A task's newest attempt at a glance; the cost is that of all its attempts.",
     ),
     ("CreateTask", "+CreateTaskHere project_id:uuid"),

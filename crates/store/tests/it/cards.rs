@@ -90,6 +90,7 @@ async fn a_card_tells_of_the_runs_of_the_newest_attempt_and_of_the_cost_of_all()
             files_changed: None,
             additions: None,
             deletions: None,
+            earlier_changes: true,
             waiting_approvals: 1,
             parked_until: None,
             unverified: false,
