@@ -22,6 +22,8 @@ test("after kill -9 the page goes on where it was, without a gap or a duplicate,
   const port = Number(new URL(world.base).port);
   await world.forge.crash();
   await expect(page.getByText("Lost connection to Forge")).toBeVisible();
+  // What cannot be taken is not sent, and no words of the browser are shown for it.
+  await expect(page.getByRole("button", { name: /^Send/ })).toBeDisabled();
   await world.forge.up(port);
   await expect(page.getByText("Lost connection to Forge")).toHaveCount(0, { timeout: 40_000 });
   await expect(log.getByText("the end", { exact: true }).last()).toBeVisible({ timeout: 40_000 });

@@ -73,6 +73,19 @@ test("a conflict is shown, and handed to the agent", async ({ page, world }) => 
   await expect(panel).toHaveCount(0);
 });
 
+test("a pull request that is refused says why once", async ({ page, world, forgiven }) => {
+  forgiven.push(/status of 4\d\d/);
+  await world.addProject();
+  const started = await world.finish("Publish", "write a.txt one\\n\nsay done");
+  await page.goto(world.attemptUrl(started, "diffs"));
+  await page.getByRole("button", { name: "Create PR" }).click();
+  const dialog = page.getByRole("dialog", { name: "Create a pull request" });
+  await dialog.getByRole("button", { name: "Push and create" }).click();
+  await expect(dialog.getByRole("alert")).toBeVisible();
+  const said = (await dialog.getByRole("alert").textContent()) ?? "";
+  await expect(page.getByText(said, { exact: true })).toHaveCount(1);
+});
+
 /** A world whose repository has its remote on a code host of this machine. */
 async function publish(): Promise<{ world: World; close: () => Promise<void> }> {
   const host = await startCodeHost();
