@@ -4,9 +4,9 @@
 //! [`GROUP_BYTES`] unless one line is longer, and none of it came [`GAP_MS`] after the rest; so following a log costs
 //! a bounded factor of its size.
 
-use forge_types::{EntryType, ErrorType};
+use forge_types::EntryType;
 
-use super::entries::{Page, plain};
+use super::entries::{Page, failure_type, plain};
 use crate::journal::Record;
 use crate::lines::{Line, Lines, clean, omitted};
 
@@ -23,10 +23,10 @@ pub(super) enum Voice {
 }
 
 impl Voice {
-    fn entry_type(self) -> EntryType {
+    fn entry_type(self, text: &str) -> EntryType {
         match self {
             Voice::Answer => EntryType::AssistantMessage,
-            Voice::Trouble => EntryType::ErrorMessage { error_type: ErrorType::Other },
+            Voice::Trouble => failure_type(text),
         }
     }
 }
@@ -52,7 +52,7 @@ impl Open {
             return;
         }
         self.shown = self.text.len();
-        let entry = plain(voice.entry_type(), self.text.clone());
+        let entry = plain(voice.entry_type(&self.text), self.text.clone());
         self.index = Some(page.put(self.index, entry));
     }
 

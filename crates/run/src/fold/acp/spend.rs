@@ -198,11 +198,17 @@ fn count(told: &Value) -> Usage {
     let number = |keys: &[&str]| keys.iter().find_map(|key| told.get(*key)).copied().unwrap_or(0);
     let (input, output) = (number(&["inputtokens"]), number(&["outputtokens"]));
     let read = number(&["cachedreadtokens", "cachedinputtokens", "cachereadinputtokens", "cachereadtokens"]);
-    let written = number(&["cachedwritetokens", "cachecreationinputtokens", "cachewriteinputtokens", "cachewritetokens"]);
+    let written = number(&[
+        "cachedwritetokens",
+        "cachecreationinputtokens",
+        "cachewriteinputtokens",
+        "cachewritetokens",
+    ]);
     let thought = number(&["thoughttokens", "reasoningoutputtokens", "reasoningtokens"]);
     let cached = read.saturating_add(written);
     let beside = |cached: i64, thought: i64| {
-        told.get("totaltokens") == Some(&[input, output, cached, thought].into_iter().fold(0, i64::saturating_add))
+        told.get("totaltokens")
+            == Some(&[input, output, cached, thought].into_iter().fold(0, i64::saturating_add))
     };
     let (cache_within, thought_within) = match () {
         () if beside(0, 0) => (true, true),
@@ -256,7 +262,8 @@ mod tests {
 
     #[test]
     fn a_turn_that_is_told_in_several_places_and_spellings_counts_once() {
-        let usage = json!({"inputTokens": 468, "outputTokens": 112, "cachedReadTokens": 2000, "totalTokens": 2580});
+        let usage =
+            json!({"inputTokens": 468, "outputTokens": 112, "cachedReadTokens": 2000, "totalTokens": 2580});
         let camel = json!({"inputTokens": 468, "outputTokens": 112, "cachedInputTokens": 2000,
                            "reasoningOutputTokens": 14, "totalTokens": 2580});
         let snake = json!({"input_tokens": 468, "output_tokens": 112, "cached_read_tokens": 2000});
