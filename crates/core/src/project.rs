@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use forge_git::{Owner, Repo, SearchHit, SearchScope};
 use forge_store::Dropped;
 use forge_types::{
-    BranchInfo, CreateProject, ErrandId, ListedProject, Millis, Project, ProjectId, RegisteredProject, Run, RunStatus,
-    UpdateProject,
+    BranchInfo, CreateProject, ErrandId, ListedProject, Millis, Project, ProjectId, RegisteredProject, Run,
+    RunStatus, UpdateProject,
 };
 
 use crate::hold::Hold;

@@ -16,6 +16,7 @@ mod dialogue;
 mod diff;
 mod entries;
 mod group;
+mod setup;
 mod spend;
 mod stream;
 mod tail;
@@ -131,6 +132,9 @@ pub struct Outcome {
     pub windows: Vec<Window>,
     /// The agent does not know the conversation that it was to continue.
     pub session_lost: bool,
+    /// The run failed because somebody has to install the agent, log in or give it a key first. Complete after
+    /// [`Fold::finish`].
+    pub setup_required: bool,
     /// Messages that the agent did not take while it worked.
     pub unsaid: Vec<String>,
     /// See [`transcript`]; present after [`Fold::finish`].
@@ -260,6 +264,8 @@ impl Fold {
                 SESSION_LOST.to_owned(),
             ));
         }
+        // An agent that came through needed nothing, whatever it said on the way.
+        outcome.setup_required &= !matches!(outcome.verdict, Some(Verdict::Success));
         let ending = match outcome.verdict {
             Some(Verdict::Failed { .. }) => Ending::Newest,
             _ => Ending::Answer,

@@ -24,7 +24,7 @@ macro_rules! cards {
              COALESCE(agent.status, (SELECT 'running' FROM routings WHERE routings.ended_ms IS NULL \
               AND json_extract(routings.body, '$.attempt_id') = attempts.id LIMIT 1)), \
              CASE WHEN agent.phase = 'parked' THEN agent.parked_until_ms END, \
-             COALESCE(agent.unverified, FALSE), \
+             COALESCE(agent.unverified, FALSE), COALESCE(agent.setup_required, FALSE), agent.open_conflicts, \
              (SELECT MAX(runs.commit_error) FROM runs WHERE runs.attempt_id = attempts.id \
               AND runs.commit_error IS NOT NULL AND runs.dropped = FALSE), \
              (SELECT MIN(runs.started_ms) FROM runs WHERE runs.attempt_id = attempts.id AND runs.phase = 'live' \
@@ -82,6 +82,8 @@ fn card(row: &SqliteRow) -> Read<TaskCard> {
         status: row::attempt_status(cells.parse_opt::<RunStatus>()?),
         parked_until: cells.millis_opt()?,
         unverified: cells.take()?,
+        setup_required: cells.take()?,
+        open_conflicts: cells.json_opt()?.unwrap_or_default(),
         commit_error: cells.take()?,
         running_since: cells.millis_opt()?,
         // A clock that was set back takes nothing away from anybody.

@@ -279,7 +279,7 @@ macro_rules! run_columns {
         "runs.id, runs.attempt_id, runs.errand_id, runs.reason, runs.action, runs.before_head, runs.after_head, \
          runs.status, runs.phase, runs.exit_code, runs.dropped, runs.session_id, runs.summary, runs.started_ms, \
          runs.completed_ms, runs.created_ms, runs.updated_ms, runs.parked_until_ms, runs.unverified, \
-         runs.commit_error"
+         runs.commit_error, runs.setup_required, runs.open_conflicts"
     };
 }
 pub(crate) use run_columns;
@@ -309,6 +309,8 @@ pub(crate) fn run(row: &SqliteRow) -> Read<Run> {
         parked_until: cells.millis_opt()?,
         unverified: cells.take()?,
         commit_error: cells.take()?,
+        setup_required: cells.take()?,
+        open_conflicts: cells.json_opt()?.unwrap_or_default(),
     })
 }
 

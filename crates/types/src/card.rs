@@ -38,6 +38,12 @@ pub struct TaskCard {
     pub unverified: bool,
     /// Why work of the attempt is not committed yet.
     pub commit_error: Option<String>,
+    /// Its agent failed because somebody has to install it, log in or give it a key first.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub setup_required: bool,
+    /// Files in which its agent left conflicts open.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub open_conflicts: Vec<String>,
     pub worktree_deleted: bool,
     /// A prompt waits to be sent once nothing runs.
     pub queued_draft: bool,

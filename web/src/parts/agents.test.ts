@@ -6,6 +6,7 @@ import {
   agentOffers,
   choiceOf,
   MISSING,
+  missingOf,
   preferredAgent,
   profileOf,
   rememberAgent,
@@ -47,6 +48,16 @@ test("agents that cannot be used come after those that can, and say what is miss
   expect(offers.map(({ executor }) => executor)).toEqual(["CODEX", "AMP", "CLAUDE_CODE"]);
   expect(offers.map(({ missing }) => missing && MISSING[missing])).toEqual([null, "Not installed", "Not logged in"]);
   expect(offers.map(({ command }) => command)).toEqual([null, "npm i x", "x login"]);
+});
+
+test("the server's word for what is missing is taken", () => {
+  const say = (state: FoundAgent["state"]) => missingOf(found("CODEX", { ready: state === "ready", state }));
+  expect(["ready", "not_installed", "not_working", "not_logged_in"].map((state) => say(state as "ready"))).toEqual([
+    null,
+    "not_installed",
+    "not_working",
+    "not_logged_in",
+  ]);
 });
 
 test("what is built in comes last, and a command of one's own only where there is one", () => {

@@ -1,7 +1,7 @@
 // Which agents there are, and which one is meant when nobody says: what the profiles offer joined with what was found on
 // this machine. Invariant: a choice with variant `null` means the agent's own default.
 
-import type { ExecutorProfileId, FoundAgent } from "@forge/client";
+import type { AgentState, ExecutorProfileId, FoundAgent } from "@forge/client";
 import { agentName } from "../ui/format";
 
 export interface AgentChoice {
@@ -30,20 +30,24 @@ export interface AgentOffer {
   isBuiltIn: boolean;
 }
 
-export type Missing = "program" | "login";
+export type Missing = Exclude<AgentState, "ready">;
 
-export const MISSING: Record<Missing, string> = { program: "Not installed", login: "Not logged in" };
+export const MISSING: Record<Missing, string> = {
+  not_installed: "Not installed",
+  not_working: "Not working",
+  not_logged_in: "Not logged in",
+};
 
-/** npx would fetch the program, but nobody has installed it: a login is not the first thing it lacks. */
-export function missingOf({ ready, found }: FoundAgent): Missing | null {
-  if (ready) return null;
-  return found === null || found === "npx" ? "program" : "login";
+/** A server that does not say it tells it by where the program is: what npx would fetch, nobody has installed. */
+export function missingOf({ ready, state, found }: FoundAgent): Missing | null {
+  if (ready || state === "ready") return null;
+  return state ?? (found === null || found === "npx" ? "not_installed" : "not_logged_in");
 }
 
 /** The one command that brings an agent nearer to working. */
 export function nextStep(agent: FoundAgent): string | null {
   const missing = missingOf(agent);
-  const step = missing === "program" ? agent.install : missing === "login" ? agent.log_in : null;
+  const step = missing === "not_logged_in" ? agent.log_in : missing && agent.install;
   return step || null;
 }
 

@@ -5,10 +5,11 @@
 
 use std::borrow::Cow;
 
-use forge_types::{EntryPatch, EntryType, NormalizedEntry, PatchOp};
+use forge_types::{EntryPatch, EntryType, ErrorType, NormalizedEntry, PatchOp};
 use serde_json::Value;
 
 use super::Outcome;
+use super::setup::wants_setup;
 use super::tail::{Ending, Tail};
 use crate::Secrets;
 
@@ -33,6 +34,7 @@ impl Page<'_> {
     /// Appends an entry and returns its index.
     pub fn add(&mut self, entry: NormalizedEntry) -> usize {
         let entry = self.masked(entry);
+        self.note_setup(&entry);
         let index = self.entries.next;
         self.entries.next += 1;
         self.entries.tail.put(index, &entry);
@@ -42,6 +44,7 @@ impl Page<'_> {
 
     pub fn replace(&mut self, index: usize, entry: NormalizedEntry) {
         let entry = self.masked(entry);
+        self.note_setup(&entry);
         self.entries.tail.put(index, &entry);
         self.out.push(EntryPatch { op: PatchOp::Replace, index, entry: Some(entry) });
     }
@@ -60,6 +63,11 @@ impl Page<'_> {
     /// Takes the last thing that the agent said.
     pub fn summarise(&mut self, text: &str) {
         self.outcome.summarise(&self.secrets.mask_text(text));
+    }
+
+    fn note_setup(&mut self, entry: &NormalizedEntry) {
+        self.outcome.setup_required |=
+            entry.entry_type == EntryType::ErrorMessage { error_type: ErrorType::SetupRequired };
     }
 
     fn masked(&self, mut entry: NormalizedEntry) -> NormalizedEntry {
@@ -87,6 +95,15 @@ impl Entries {
 
 pub(super) fn plain(entry_type: EntryType, content: String) -> NormalizedEntry {
     NormalizedEntry { timestamp: None, entry_type, content, metadata: None }
+}
+
+/// The entry type of a failure that is told in `text`.
+pub(super) fn failure_type(text: &str) -> EntryType {
+    let error_type = match wants_setup(text) {
+        true => ErrorType::SetupRequired,
+        false => ErrorType::Other,
+    };
+    EntryType::ErrorMessage { error_type }
 }
 
 /// An entry that keeps the block it was made from.

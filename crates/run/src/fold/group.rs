@@ -4,10 +4,10 @@
 //! [`GROUP_BYTES`] unless one line is longer, and none of it came [`GAP_MS`] after the rest; so following a log costs
 //! a bounded factor of its size. The text of an entry has no escape sequences; its colours are kept beside it.
 
-use forge_types::{EntryType, ErrorType};
+use forge_types::EntryType;
 use serde_json::json;
 
-use super::entries::{COLOURED, Page, plain};
+use super::entries::{COLOURED, Page, failure_type, plain};
 use crate::journal::Record;
 use crate::lines::{Line, Lines, clean, coloured, omitted};
 
@@ -24,10 +24,10 @@ pub(super) enum Voice {
 }
 
 impl Voice {
-    fn entry_type(self) -> EntryType {
+    fn entry_type(self, text: &str) -> EntryType {
         match self {
             Voice::Answer => EntryType::AssistantMessage,
-            Voice::Trouble => EntryType::ErrorMessage { error_type: ErrorType::Other },
+            Voice::Trouble => failure_type(text),
         }
     }
 }
@@ -55,7 +55,7 @@ impl Open {
             return;
         }
         self.shown = self.text.len();
-        let mut entry = plain(voice.entry_type(), self.text.clone());
+        let mut entry = plain(voice.entry_type(&self.text), self.text.clone());
         entry.metadata = self.coloured.as_ref().map(|text| json!({ COLOURED: text }));
         self.index = Some(page.put(self.index, entry));
     }

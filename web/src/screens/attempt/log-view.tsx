@@ -9,7 +9,7 @@ import { useCommands } from "../../shell/commands";
 import { toast } from "../../ui/toast";
 import { useActs } from "../review/branch-acts";
 import { Conflicts } from "../review/conflicts";
-import { isStopped, resolveTurn } from "../review/resolve";
+import { isStopped } from "../review/resolve";
 import { ApprovalBar } from "./approval-bar";
 import { Composer } from "./composer";
 import { RetryDialog } from "./retry-dialog";
@@ -85,7 +85,7 @@ export function LogView({ attempt, processes, isWaiting, waiting, onSwitchAgent,
       />
       <div className="shrink-0 border-line border-t bg-canvas">
         <div className="mx-auto flex w-full max-w-4xl flex-col gap-2 px-4 py-3">
-          <StoppedRebase attempt={attempt} processes={processes} isRunning={isRunning} />
+          {last?.open_conflicts && !isRunning && <LeftOpen attempt={attempt} />}
           <ApprovalBar waiting={waiting} onShow={(id) => transcript.current?.showApproval(id)} />
           {last && <CurrentTodos process={last} />}
           <Composer
@@ -109,16 +109,11 @@ export function LogView({ attempt, processes, isWaiting, waiting, onSwitchAgent,
   );
 }
 
-/** The agent was to finish a rebase and did not: said where its turn ended. */
-function StoppedRebase({
-  attempt,
-  processes,
-  isRunning,
-}: Pick<Props, "attempt" | "processes"> & { isRunning: boolean }) {
-  const isOver = !isRunning && resolveTurn(processes) !== undefined;
-  const { data: status } = useQuery({ ...branchStatusQuery(attempt.id), enabled: isOver });
+/** The agent's turn ended with conflicts: said where it ended, with the ways on. */
+function LeftOpen({ attempt }: { attempt: TaskAttempt }) {
+  const { data: status } = useQuery(branchStatusQuery(attempt.id));
   const acts = useActs(attempt.project_id, attempt.id);
-  if (!isOver || !status || !isStopped(status)) return null;
+  if (!status || !isStopped(status)) return null;
   return (
     <div className="overflow-hidden rounded-md border border-warn">
       <Conflicts attemptId={attempt.id} status={status} acts={acts} isRunning={false} />

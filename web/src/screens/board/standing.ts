@@ -23,6 +23,7 @@ const cameToNothing = (task: Task, card: TaskCard): boolean =>
   card.files_changed === 0 &&
   !card.earlier_changes &&
   !card.commit_error &&
+  !card.open_conflicts &&
   !card.pr &&
   !card.merged;
 

@@ -4,14 +4,12 @@ import type { BranchStatus } from "@forge/client";
 import { useNavigate } from "@tanstack/react-router";
 import { Bot, SquareArrowOutUpRight, TriangleAlert } from "lucide-react";
 import { forge } from "../../api/forge";
-import { useChannel } from "../../live/channel";
-import { processesChannel } from "../../live/processes";
 import { openInEditor } from "../../parts/editor";
 import { Button } from "../../ui/button";
 import { useConfirm } from "../../ui/dialog";
 import { toast } from "../../ui/toast";
 import type { Acts } from "./branch-acts";
-import { conflictTitle, isStopped, OPERATION, resolveTurn } from "./resolve";
+import { conflictTitle, isStopped, OPERATION, wasLeftOpen } from "./resolve";
 
 interface Props {
   attemptId: string;
@@ -23,7 +21,6 @@ interface Props {
 export function Conflicts({ attemptId, status, acts, isRunning }: Props) {
   const navigate = useNavigate();
   const { ask, dialog } = useConfirm();
-  const turn = resolveTurn(useChannel(processesChannel(attemptId)).value);
   const files = status.conflicted_files;
   if (!isStopped(status)) return null;
   const operation = OPERATION[status.conflict_op ?? "rebase"];
@@ -51,11 +48,11 @@ export function Conflicts({ attemptId, status, acts, isRunning }: Props) {
           <div role="alert">
             <h2 className="flex items-center gap-2 font-medium text-sm">
               <TriangleAlert className="size-4 shrink-0 text-warn" aria-hidden />
-              {conflictTitle(status, turn)}
+              {conflictTitle(status)}
             </h2>
           </div>
           <ul
-            hidden={turn !== undefined && files.length === 1}
+            hidden={wasLeftOpen(status) && files.length === 1}
             className="mt-1 max-h-32 overflow-y-auto pl-6 font-mono text-xs leading-5 short:max-h-5"
           >
             {files.map((file) => (
@@ -84,7 +81,7 @@ export function Conflicts({ attemptId, status, acts, isRunning }: Props) {
             icon={<Bot className="size-4" aria-hidden />}
             onClick={() => void resolve()}
           >
-            {turn && turn.status !== "running" ? "Try again" : "Ask the agent to resolve"}
+            {wasLeftOpen(status) ? "Try again" : "Ask the agent to resolve"}
           </Button>
         </div>
       </div>

@@ -1,7 +1,7 @@
-import type { BranchStatus, ExecutionProcess } from "@forge/client";
+import type { BranchStatus } from "@forge/client";
 import { expect, test } from "vitest";
 import { landedAs } from "./landed";
-import { conflictTitle, resolveTurn } from "./resolve";
+import { conflictTitle } from "./resolve";
 
 const STATUS: BranchStatus = {
   commits_behind: 0,
@@ -19,33 +19,15 @@ const STATUS: BranchStatus = {
   conflicted_files: ["README.md"],
 };
 
-const turn = (prompt: string, status: ExecutionProcess["status"] = "completed") =>
-  ({
-    run_reason: "codingagent",
-    status,
-    dropped: false,
-    executor_action: { typ: { type: "CodingAgentFollowUpRequest", prompt }, next_action: null },
-  }) as unknown as ExecutionProcess;
-
-const HANDED =
-  "The rebase of 'forge/a' onto 'main' has stopped in this worktree and has to be finished.\n\nThese files";
-
-test("only the message that hands a conflict over makes a resolve turn, and only the last one", () => {
-  const handed = turn(HANDED);
-  expect(resolveTurn([turn("Say hello"), handed])).toBe(handed);
-  expect(resolveTurn([handed, turn("Say hello")])).toBeUndefined();
-  expect(resolveTurn([turn("Why has The rebase of 'x' stopped?")])).toBeUndefined();
-});
-
 test("a conflict that outlives the agent's turn is said", () => {
-  expect(conflictTitle(STATUS, undefined)).toBe("Rebase paused: 1 conflicting file");
-  expect(conflictTitle(STATUS, turn(HANDED))).toBe("The agent finished, but README.md still has conflicts");
-  const two = { ...STATUS, conflicted_files: ["a", "b"] };
-  expect(conflictTitle(two, turn(HANDED, "failed"))).toBe("The agent failed, but 2 files still have conflicts");
-  const none = { ...STATUS, conflicted_files: [] };
-  expect(conflictTitle(none, turn(HANDED))).toBe("The agent finished, but the rebase is not finished");
-  expect(conflictTitle(none, undefined)).toBe("Rebase in progress: no conflicts left");
-  expect(conflictTitle(STATUS, turn(HANDED, "running"))).toBe("The agent is resolving the conflicts");
+  expect(conflictTitle(STATUS)).toBe("Rebase paused: 1 conflicting file");
+  expect(conflictTitle({ ...STATUS, left_open: ["README.md"] })).toBe(
+    "The agent finished, but README.md still has conflicts",
+  );
+  const two = { ...STATUS, conflicted_files: ["a", "b", "c"], left_open: ["a", "b"] };
+  expect(conflictTitle(two)).toBe("The agent finished, but 2 files still have conflicts");
+  expect(conflictTitle({ ...STATUS, conflicted_files: [] })).toBe("Rebase in progress: no conflicts left");
+  expect(conflictTitle({ ...STATUS, conflict_op: "cherry_pick" })).toBe("Cherry-pick paused: 1 conflicting file");
 });
 
 test("an attempt has landed while its target has all of it", () => {

@@ -58,7 +58,7 @@ export function FoundAgents({ executors, chosen }: Props) {
 function standingOf(agent: FoundAgent): { word: string; tone: Tone } {
   const missing = missingOf(agent);
   if (!missing) return { word: "Ready", tone: "good" };
-  return { word: MISSING[missing], tone: missing === "login" ? "warn" : "neutral" };
+  return { word: MISSING[missing], tone: missing === "not_installed" ? "neutral" : "warn" };
 }
 
 function Row({ agent, chosen }: { agent: FoundAgent; chosen: boolean }) {
@@ -122,7 +122,7 @@ function Other({ executor, chosen }: { executor: string; chosen: boolean }) {
     <li className={cx(chosen && "bg-canvas")}>
       <Chooser executor={executor} chosen={chosen}>
         <span className={cx("flex-1 truncate", chosen && "font-medium")}>{agentName(executor)}</span>
-        <Badge>Any command of yours</Badge>
+        <Badge>Custom command</Badge>
       </Chooser>
     </li>
   );

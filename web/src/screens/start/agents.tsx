@@ -5,7 +5,7 @@ import { useQuery } from "@tanstack/react-query";
 import { ChevronRight } from "lucide-react";
 import type { ReactNode } from "react";
 import { agentsQuery } from "../../api/queries";
-import { MISSING, nextStep } from "../../parts/agents";
+import { MISSING, missingOf, nextStep } from "../../parts/agents";
 import { Badge } from "../../ui/badge";
 import { CopyCommand } from "../../ui/copy";
 import { messageOf } from "../../ui/state";
@@ -47,7 +47,7 @@ function AgentList({ agents }: { agents: readonly FoundAgent[] }) {
         {waiting.map((agent) => (
           <Row key={agent.executor} agent={agent}>
             {agent.log_in && <CopyCommand command={agent.log_in} />}
-            <Badge tone="warn">{MISSING.login}</Badge>
+            <Badge tone="warn">{MISSING.not_logged_in}</Badge>
           </Row>
         ))}
       </ul>
@@ -61,7 +61,7 @@ function AgentList({ agents }: { agents: readonly FoundAgent[] }) {
             {missing.map((agent) => (
               <Row key={agent.executor} agent={agent}>
                 <CopyCommand command={nextStep(agent) ?? agent.install} />
-                <Badge>{MISSING.program}</Badge>
+                <Badge>{MISSING[missingOf(agent) ?? "not_installed"]}</Badge>
               </Row>
             ))}
           </ul>

@@ -7,7 +7,7 @@ interface Readiness {
   ready: readonly FoundAgent[];
   /** Installed, but without a login. */
   waiting: readonly FoundAgent[];
-  /** Would have to be installed first. */
+  /** Would have to be installed first, or anew. */
   missing: readonly FoundAgent[];
 }
 
@@ -17,7 +17,7 @@ export function sortAgents(agents: readonly FoundAgent[]): Readiness {
     ready: agents
       .filter((agent) => agent.ready)
       .sort((a, b) => Number(a.found === "built_in") - Number(b.found === "built_in")),
-    waiting: agents.filter((agent) => missingOf(agent) === "login"),
-    missing: agents.filter((agent) => missingOf(agent) === "program"),
+    waiting: agents.filter((agent) => missingOf(agent) === "not_logged_in"),
+    missing: agents.filter((agent) => ["not_installed", "not_working"].includes(missingOf(agent) ?? "")),
   };
 }
