@@ -129,3 +129,24 @@ test("what a shell is told and what it writes stand there letter by letter, with
   await expect(output.locator(".text-bad")).toHaveText("red");
   await expect(log.locator("h1, h2, strong, em")).toHaveCount(0);
 });
+
+test("an agent without a login leads on, also in a variant", async ({ page, world }) => {
+  await world.addProject();
+  const program = join(world.forge.dir, "claude");
+  const answer = { type: "result", subtype: "success", is_error: true, result: "Not logged in · Please run /login" };
+  writeFileSync(program, `#!/bin/sh\necho '${JSON.stringify(answer)}'\nexit 1\n`, { mode: 0o755 });
+  const options = { approvals: true, base_command_override: program };
+  await world.client.updateExecutorProfiles({ executors: { CLAUDE_CODE: { APPROVALS: { CLAUDE_CODE: options } } } });
+  const started = await world.start("Knock", "Knock", "CLAUDE_CODE:APPROVALS");
+  await page.goto(world.attemptUrl(started));
+  const box = page.getByRole("region", { name: "Set up the agent" });
+  await expect(box).toHaveCount(1);
+  for (const name of ["Check again", "Retry", "Switch agent"]) {
+    await expect(box.getByRole("button", { name })).toBeVisible();
+  }
+  await expect(box.getByRole("button", { name: /^Copy / })).toBeVisible();
+  await expectAccessible(page);
+  // The menu of the message box knows the variants of the agent, and which one it is.
+  await page.getByRole("button", { name: /^Options for the next turn: Claude Code · Approvals/ }).click();
+  await expect(page.getByRole("menuitem", { name: "Plan" })).toBeVisible();
+});
