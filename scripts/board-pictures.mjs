@@ -100,7 +100,7 @@ try {
   }
   const page = await browser.newPage({ viewport: { width: 1440, height: 900 }, colorScheme: 'dark', reducedMotion: 'reduce' });
   await page.goto(`${forge.base}/projects/${project}/tasks`);
-  await page.getByText('Conflict').first().waitFor();
+  await page.getByText('overlaps 1').first().waitFor();
   // Long enough for the agents at work to show minutes and seconds that differ.
   await pause(4000);
   await page.screenshot({ path: path.join(ROOT, 'docs', 'board.png') });

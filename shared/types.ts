@@ -11,6 +11,8 @@ export type ActionType = FileReadAction | FileEditAction | CommandRunAction | Se
 
 export type AgentSource = "path" | "login_path" | "npx" | "built_in";
 
+export type AgentState = "ready" | "not_installed" | "not_working" | "not_logged_in";
+
 export interface Alert {
   id: Uuid;
   kind: AlertKind;
@@ -192,6 +194,7 @@ export interface BeadsOf {
   workspace?: string | null;
 }
 
+/** `left_open`: conflicted files that the agent's last turn left as they are; ask again, resolve them yourself, or abort. */
 export interface BranchStatus {
   commits_behind: number | null;
   commits_ahead: number | null;
@@ -206,6 +209,7 @@ export interface BranchStatus {
   is_rebase_in_progress: boolean;
   conflict_op: ConflictOp | null;
   conflicted_files: string[];
+  left_open?: string[];
 }
 
 export type CallStyle = "positional" | "flags" | "model-workspace-session";
@@ -613,7 +617,7 @@ export type ErrorWord = "setup_required" | "other";
 /** Something that happened; `seq` is its number in the server's log. */
 export type EventFrame = HelloFrame | PatchEvent | ApprovalEvent | WorkerEvent | WorkerRemovedEvent | AlertEvent | RoutingEvent | ProjectEvent | ProjectRemovedEvent | AttemptEvent;
 
-/** One process of an attempt: a script or a turn of its agent. `output` is the transcript, only of the newest one. `parked_until`: it waits, or waited, for its provider. `unverified`: the agent said that it is done and nothing shows that it did anything. `commit_error`: why its work is not committed yet; it stays in the worktree and the commit is tried again. */
+/** One process of an attempt: a script or a turn of its agent. `output` is the transcript, only of the newest one. `parked_until`: it waits, or waited, for its provider. `unverified`: the agent said that it is done and nothing shows that it did anything. `commit_error`: why its work is not committed yet; it stays in the worktree and the commit is tried again. `setup_required`: the agent has to be installed, logged in or given a key first. `open_conflicts`: files in which the agent left conflicts open. */
 export interface ExecutionProcess {
   id: Uuid;
   task_attempt_id: Uuid | null;
@@ -631,7 +635,9 @@ export interface ExecutionProcess {
   updated_at: Timestamp;
   output: string | null;
   commit_error?: string;
+  open_conflicts?: string[];
   parked_until?: Timestamp;
+  setup_required?: boolean;
   unverified?: boolean;
 }
 
@@ -758,7 +764,7 @@ export interface ForgeSettingsChange {
   omni_enabled?: boolean;
 }
 
-/** What this machine has of an agent program. `keys` names variables, `install` and `log_in` are commands; `ready`: it is there, tells its version, and has a key or a login. */
+/** What this machine has of an agent program. `keys` names variables, `install` and `log_in` are commands; `ready`: it is there, tells its version, and has a key or a login. `ACP` is told of only when a profile names its command. An executor that is not told of cannot be started. */
 export interface FoundAgent {
   executor: string;
   name: string;
@@ -772,6 +778,7 @@ export interface FoundAgent {
   ready: boolean;
   install: string;
   log_in: string | null;
+  state?: AgentState;
 }
 
 /** Frames after a number, for clients that no stream reaches; `more` is true when there are more right now. */
@@ -1242,7 +1249,7 @@ export interface ProfilesFile {
   path: string;
 }
 
-/** A repository. */
+/** A repository. `task_counts`, by status, is told by a list that was asked for `counts`. */
 export interface Project {
   id: Uuid;
   name: string;
@@ -1256,6 +1263,7 @@ export interface Project {
   created_at: Timestamp;
   updated_at: Timestamp;
   max_cost_usd?: number;
+  task_counts?: Record<string, number>;
 }
 
 export interface ProjectEvent {
@@ -1598,7 +1606,7 @@ export interface TaskAttemptDetail extends TaskAttempt {
   execution_processes: ProcessDigest[];
 }
 
-/** A task's newest attempt at a glance; the cost is that of all its attempts. */
+/** A task's newest attempt at a glance; the cost is that of all its attempts. `setup_required`: its agent has to be installed, logged in or given a key first. `open_conflicts`: files in which its agent left conflicts open. `earlier_changes`: an earlier attempt has changes, or may have. */
 export interface TaskCard {
   task_id: Uuid;
   attempt_id: Uuid;
@@ -1622,6 +1630,9 @@ export interface TaskCard {
   queued_draft: boolean;
   pr: PrInfo | null;
   merged: boolean;
+  earlier_changes?: boolean;
+  open_conflicts?: string[];
+  setup_required?: boolean;
 }
 
 export interface TaskCreateAction {
@@ -2021,7 +2032,7 @@ export interface Routes {
   "GET /api/openapi.json": { answer: Record<string, unknown> };
   "GET /api/profiles": { query?: { project_id?: Uuid }; answer: ProfilesFile };
   "PUT /api/profiles": { body: string; answer: string };
-  "GET /api/projects": { query?: { limit?: number; offset?: number }; answer: Project[] };
+  "GET /api/projects": { query?: { limit?: number; offset?: number; counts?: boolean }; answer: Project[] };
   "POST /api/projects": { body: CreateProject; answer: RegisteredProject };
   "DELETE /api/projects/{project_id}": { path: { project_id: Uuid }; answer: null };
   "GET /api/projects/{project_id}": { path: { project_id: Uuid }; answer: Project };

@@ -1,17 +1,21 @@
 // An attempt, watched and talked to.
 
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expectAccessible } from "./axe";
 import { expect, test } from "./world";
 
 test("the transcript is live, and what agents say is never run", async ({ page, world }) => {
   await world.addProject();
   const script =
-    'think Hm.\nsay <img src=x onerror="window.wasRun=1"> and <script>window.wasRun=1</script> **bold**\nrun echo tool-output\nsleep 1500\nsay The last word';
+    'think Hm.\nsay <img src=x onerror="window.wasRun=1"> and <script>window.wasRun=1</script> **bold**\nrun echo tool-output\nrun until [ -e go ]; do sleep 0.1; done\nsay The last word';
   const started = await world.start("Talk", script);
   await page.goto(world.attemptUrl(started));
   const log = page.getByRole("region", { name: "Transcript" });
   await expect(page.getByRole("status").filter({ hasText: "Running" })).toBeVisible();
   await expect(log.locator("strong", { hasText: "bold" }).last()).toBeVisible();
+  const { worktree_path } = await world.client.getTaskAttempt(started.task_attempt.id);
+  writeFileSync(join(worktree_path ?? "", "go"), "");
   await expect(log.getByText("The last word", { exact: true })).toBeVisible();
   await expect(page.getByRole("status").filter({ hasText: "Finished" })).toBeVisible();
   await page.getByRole("button", { name: /Ran echo tool-output/ }).click();
@@ -26,8 +30,14 @@ test("a question is told on every screen and answered where it was asked", async
   const started = await world.start("May I", "FAKE: id=a approve=1 repeat=1 file=x.txt", agent);
   await page.goto(world.boardUrl());
   await expect(page).toHaveTitle(/^\(1\) /);
-  await expect(page.getByText("Needs an answer")).toBeVisible();
-  await page.goto(world.attemptUrl(started));
+  // It is still at work, and nothing is in review: it stands where it can be helped on.
+  const progress = page.getByRole("region", { name: "In progress" });
+  await expect(progress.getByText("Needs your answer")).toBeVisible();
+  await page.getByRole("link", { name: "1 waiting for you" }).click();
+  await expect(page).toHaveURL(new RegExp(started.task_attempt.id));
+  await expect(page.getByText("Claude Code · Approvals").first()).toBeVisible();
+  await page.goto("/projects");
+  await page.getByRole("button", { name: "1 waiting for you" }).click();
   const bar = page.getByRole("region", { name: "The agent waits for your answer" });
   await expect(bar.getByText("rm -rf build")).toBeVisible();
   await expectAccessible(page);
@@ -56,7 +66,7 @@ test("a message waits for the agent's end, and a stop stops", async ({ page, wor
   await page.goto(world.attemptUrl(started));
   await expect(page.getByRole("region", { name: "Transcript" }).getByText("working", { exact: true })).toBeVisible();
   await page.getByLabel("Message to Scripted").fill("say second turn");
-  await page.getByRole("button", { name: "Send when it is done" }).click();
+  await page.getByRole("button", { name: "Send after this turn" }).click();
   await expect(page.getByRole("region", { name: "Queued message" })).toContainText("say second turn");
   await page.reload();
   await expect(page.getByRole("region", { name: "Queued message" })).toContainText("say second turn");
@@ -101,4 +111,42 @@ test("a hundred thousand lines are followed to the end, and only what is seen is
   const drawn = await page.locator("[data-line]").count();
   expect(drawn).toBeGreaterThan(10);
   expect(drawn).toBeLessThan(400);
+});
+
+test("what a shell is told and what it writes stand there letter by letter, with its colours", async ({
+  page,
+  world,
+}) => {
+  await world.addProject();
+  const script = "echo '# no heading'\necho __init__.py src/*/*.ts\nprintf 'a    b\\n\\033[31mred\\033[0m\\n'";
+  const started = await world.start("Letter by letter", script, "SHELL");
+  await world.settled(started.task_attempt.id);
+  await page.goto(world.attemptUrl(started));
+  const log = page.getByRole("region", { name: "Transcript" });
+  expect(await log.getByRole("article", { name: "Message to the agent" }).locator("pre").textContent()).toBe(script);
+  const output = log.getByRole("article", { name: "Output" }).locator("pre");
+  await expect(output).toHaveText("# no heading\n__init__.py src/*/*.ts\na    b\nred", { useInnerText: true });
+  await expect(output.locator(".text-bad")).toHaveText("red");
+  await expect(log.locator("h1, h2, strong, em")).toHaveCount(0);
+});
+
+test("an agent without a login leads on, also in a variant", async ({ page, world }) => {
+  await world.addProject();
+  const program = join(world.forge.dir, "claude");
+  const answer = { type: "result", subtype: "success", is_error: true, result: "Not logged in · Please run /login" };
+  writeFileSync(program, `#!/bin/sh\necho '${JSON.stringify(answer)}'\nexit 1\n`, { mode: 0o755 });
+  const options = { approvals: true, base_command_override: program };
+  await world.client.updateExecutorProfiles({ executors: { CLAUDE_CODE: { APPROVALS: { CLAUDE_CODE: options } } } });
+  const started = await world.start("Knock", "Knock", "CLAUDE_CODE:APPROVALS");
+  await page.goto(world.attemptUrl(started));
+  const box = page.getByRole("region", { name: "Set up the agent" });
+  await expect(box).toHaveCount(1);
+  for (const name of ["Check again", "Retry", "Switch agent"]) {
+    await expect(box.getByRole("button", { name })).toBeVisible();
+  }
+  await expect(box.getByRole("button", { name: /^Copy / })).toBeVisible();
+  await expectAccessible(page);
+  // The menu of the message box knows the variants of the agent, and which one it is.
+  await page.getByRole("button", { name: /^Options for the next turn: Claude Code · Approvals/ }).click();
+  await expect(page.getByRole("menuitem", { name: "Plan" })).toBeVisible();
 });

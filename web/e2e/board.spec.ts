@@ -17,16 +17,51 @@ test("tasks appear, move and change without a reload", async ({ page, world }) =
   await expect(page.getByRole("link", { name: "Plant a tree" })).toHaveCount(0);
 });
 
-test("a card tells agent, state and changes, and that branches conflict", async ({ page, world }) => {
+test("a card tells agent, state and changes, which tasks overlap, and what conflicts with the target", async ({
+  page,
+  world,
+}) => {
   await world.addProject();
-  await world.finish("One way", "write README.md # one\\n\nsay done");
+  const one = await world.finish("One way", "write README.md # one\\n\nsay done");
   await world.finish("Another way", "write README.md # another\\n\nsay done");
   await page.goto(world.boardUrl());
   const review = page.getByRole("region", { name: "In review" });
   await expect(review.getByText("Scripted").first()).toBeVisible();
   await expect(review.getByText("+1").first()).toBeVisible();
-  await expect(review.getByText("Conflict").first()).toBeVisible();
+  const overlaps = review.getByRole("button", { name: /^Overlaps 1/ });
+  await expect(overlaps).toHaveCount(2);
+  await expect(review.getByText("Conflict", { exact: true })).toHaveCount(0);
   await expectAccessible(page);
+  // By keys: from the card to its number, and the names of tasks in it.
+  await review.getByRole("link", { name: "Another way" }).focus();
+  const other = review.getByRole("listitem").filter({ hasText: "Another way" });
+  await other.getByRole("button", { name: /^Overlaps 1/ }).focus();
+  await page.keyboard.press("Enter");
+  const names = page.getByRole("dialog", { name: "Tasks that change the same lines" });
+  await expect(names.getByRole("link", { name: "One way" })).toBeVisible();
+  await expectAccessible(page);
+  await page.keyboard.press("Escape");
+  // What lands turns the other into a conflict, on the board that is open.
+  await world.client.mergeTaskAttempt(one.task_attempt.id);
+  await expect(other.getByText("Conflict", { exact: true })).toBeVisible();
+  await expect(overlaps).toHaveCount(0);
+});
+
+test("a run that failed without changes goes back to To do, and can be started from there", async ({ page, world }) => {
+  await world.addProject();
+  await world.start("Break", "exit 3", "SHELL");
+  await page.goto(world.boardUrl());
+  const todo = page.getByRole("region", { name: "To do" });
+  await expect(todo.getByText("Failed")).toBeVisible();
+  await expect(page.getByRole("region", { name: "In review" }).getByRole("link")).toHaveCount(0);
+  await todo.getByRole("button", { name: "Actions for Break" }).click();
+  await expect(page.getByRole("menuitem", { name: /Start/ })).toBeVisible();
+  await page.keyboard.press("Escape");
+  // With changes there is something to review.
+  await world.start("Break halfway", "echo x > x.txt; exit 3", "SHELL");
+  const review = page.getByRole("region", { name: "In review" });
+  await expect(review.getByRole("link", { name: "Break halfway" })).toBeVisible();
+  await expect(review.getByText("Failed")).toBeVisible();
 });
 
 test("search and filters narrow the board and stand in the address", async ({ page, world }) => {

@@ -16,28 +16,29 @@ test("after kill -9 the page goes on where it was, without a gap or a duplicate,
   const started = await world.start("Outlive", `${script}\nsay the end`);
   await page.goto(world.attemptUrl(started));
   const log = page.getByRole("region", { name: "Transcript" });
-  await expect(log.getByText("word-3;", { exact: true })).toBeVisible();
+  // Any of them: on a busy machine the agent is far ahead of the page, and the list draws only what is seen.
+  await expect(log.getByText(/^word-\d+;$/).first()).toBeVisible();
   await page.getByLabel("Message to Scripted").fill("what I was about to say");
   const port = Number(new URL(world.base).port);
   await world.forge.crash();
-  await expect(page.getByText("Forge cannot be reached")).toBeVisible();
+  await expect(page.getByText("Lost connection to Forge")).toBeVisible();
+  // What cannot be taken is not sent, and no words of the browser are shown for it.
+  await expect(page.getByRole("button", { name: /^Send/ })).toBeDisabled();
   await world.forge.up(port);
-  await expect(page.getByText("Forge cannot be reached")).toHaveCount(0, { timeout: 40_000 });
+  await expect(page.getByText("Lost connection to Forge")).toHaveCount(0, { timeout: 40_000 });
   await expect(log.getByText("the end", { exact: true }).last()).toBeVisible({ timeout: 40_000 });
   await expect(page.getByLabel("Message to Scripted")).toHaveValue("what I was about to say");
-  // The list draws what is seen; walking through it shows every word once.
-  const seen = new Map<string, number>();
+  // The list draws what is seen; walking through it from word to word shows all of them, in order and once.
   await log.evaluate((node) => node.scrollTo({ top: 0 }));
-  for (let step = 0; step < 60; step++) {
-    const words = await log.getByText(/^word-\d+;$/).allTextContents();
-    for (const word of words)
-      seen.set(word, Math.max(seen.get(word) ?? 0, words.filter((each) => each === word).length));
-    if (seen.has("word-39;")) break;
-    await log.evaluate((node) => node.scrollBy({ top: node.clientHeight / 2 }));
-    await page.waitForTimeout(50);
+  for (let at = 0; at < 40; at++) {
+    await expect(log.getByText(`word-${at};`, { exact: true })).toHaveCount(1);
+    const shown = (await log.getByText(/^word-\d+;$/).allTextContents()).map((word) =>
+      Number.parseInt(word.slice(5), 10),
+    );
+    expect(shown).toEqual(shown.map((_, nth) => (shown[0] ?? 0) + nth));
+    // From here the next one is in sight, however slowly the rows are drawn.
+    await log.getByText(`word-${at};`, { exact: true }).evaluate((node) => node.scrollIntoView({ block: "start" }));
   }
-  expect([...seen.keys()].sort()).toEqual(Array.from({ length: 40 }, (_, at) => `word-${at};`).sort());
-  expect([...seen.values()].every((times) => times === 1)).toBe(true);
 });
 
 test("a board that was left behind is true again after a restart", async ({ page, world, forgiven }) => {

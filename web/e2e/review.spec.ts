@@ -60,11 +60,30 @@ test("a conflict is shown, and handed to the agent", async ({ page, world }) => 
   await expect(panel.getByText("README.md")).toBeVisible();
   await expect(page.getByRole("heading", { name: "README.md" })).toBeVisible();
   await expectAccessible(page);
-  await panel.getByRole("button", { name: "Resolve with the agent" }).click();
+  await panel.getByRole("button", { name: "Ask the agent to resolve" }).click();
   await expect(page).not.toHaveURL(/view=diffs/);
-  await expect
-    .poll(async () => (await world.client.listExecutionProcesses(other.task_attempt.id)).length)
-    .toBeGreaterThan(1);
+  // This agent cannot resolve anything: where its turn ends, that is said, with the ways on.
+  await world.settled(other.task_attempt.id);
+  await expect(panel.getByText("The agent finished, but README.md still has conflicts")).toBeVisible();
+  for (const name of ["Try again", "Open in editor", "Abort"]) {
+    await expect(panel.getByRole("button", { name })).toBeVisible();
+  }
+  await panel.getByRole("button", { name: "Abort" }).click();
+  await page.getByRole("dialog", { name: "Abort the rebase?" }).getByRole("button", { name: "Abort" }).click();
+  await expect(panel).toHaveCount(0);
+});
+
+test("a pull request that is refused says why once", async ({ page, world, forgiven }) => {
+  forgiven.push(/status of 4\d\d/);
+  await world.addProject();
+  const started = await world.finish("Publish", "write a.txt one\\n\nsay done");
+  await page.goto(world.attemptUrl(started, "diffs"));
+  await page.getByRole("button", { name: "Create PR" }).click();
+  const dialog = page.getByRole("dialog", { name: "Create a pull request" });
+  await dialog.getByRole("button", { name: "Push and create" }).click();
+  await expect(dialog.getByRole("alert")).toBeVisible();
+  const said = (await dialog.getByRole("alert").textContent()) ?? "";
+  await expect(page.getByText(said, { exact: true })).toHaveCount(1);
 });
 
 /** A world whose repository has its remote on a code host of this machine. */

@@ -38,6 +38,50 @@ for (const [name, path] of SCREENS) {
   });
 }
 
+test("the projects page counts tasks without fetching them", async ({ page, world }) => {
+  await world.addProject();
+  for (const title of ["one", "two"]) await world.client.createTask(world.projectId, { title });
+  const asked: string[] = [];
+  page.on("request", (request) => asked.push(new URL(request.url()).pathname));
+  await page.goto("/projects");
+  await expect(page.getByText("2 to do")).toBeVisible();
+  expect(asked.filter((path) => path.endsWith("/tasks") && path.startsWith("/api/"))).toEqual([]);
+});
+
+test("a question on a phone shows the whole command, and every part has its place", async ({ page, world }) => {
+  await world.addProject();
+  const agent = await world.useAskingAgent();
+  const started = await world.start("May I", "FAKE: id=a approve=1 repeat=1 file=x.txt", agent);
+  await page.setViewportSize(PHONE);
+  await page.goto(world.attemptUrl(started));
+  const bar = page.getByRole("region", { name: "The agent waits for your answer" });
+  const command = await bar.getByText("rm -rf build").boundingBox();
+  const left = await bar.getByText(/ left$/).boundingBox();
+  const allow = await bar.getByRole("button", { name: /^Allow( A)?$/ }).boundingBox();
+  if (!command || !left || !allow) throw new Error("something is not drawn");
+  expect(command.width).toBeGreaterThan(60);
+  expect(Math.max(command.y + command.height, left.y + left.height)).toBeLessThanOrEqual(allow.y + 1);
+  await expectToFit(page);
+  await expectAccessible(page);
+});
+
+test("on a low screen the changes of a stopped rebase can be read", async ({ page, world }) => {
+  await world.addProject();
+  const one = await world.finish("One way", "write README.md # one\\n\nsay done");
+  const other = await world.finish("Another way", "write README.md # another\\n\nsay done");
+  await world.client.mergeTaskAttempt(one.task_attempt.id);
+  await world.client.rebaseTaskAttempt(other.task_attempt.id).catch(() => {});
+  // 1440 by 900 at twice the size.
+  await page.setViewportSize({ width: 720, height: 450 });
+  await page.goto(world.attemptUrl(other, "diffs"));
+  await expect(page.getByRole("region", { name: "Conflicts" })).toBeVisible();
+  const line = page.getByText("# another", { exact: true });
+  await line.scrollIntoViewIfNeeded();
+  await expect(line).toBeInViewport();
+  await expect(page.getByRole("heading", { name: "README.md" })).toBeInViewport();
+  await expectAccessible(page);
+});
+
 test("the way of a task fits a phone: board, task, log, changes", async ({ page, world }) => {
   await world.addProject();
   const started = await world.finish(

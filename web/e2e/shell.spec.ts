@@ -51,6 +51,11 @@ test("the palette finds tasks, projects and commands by typing", async ({ page, 
   await expect(palette).toBeVisible();
   await expectAccessible(page);
   await page.keyboard.type("sharpen");
+  await expect(palette.getByRole("option", { name: /Sharpen the saw/ })).toContainText("To do");
+  await expect(palette.getByText("No results")).toHaveCount(0);
+  await page.keyboard.type(" nothing of the kind");
+  await expect(palette.getByText("No results")).toBeVisible();
+  await palette.getByRole("combobox").fill("sharpen");
   await palette.getByRole("option", { name: /Sharpen the saw/ }).click();
   await expect(page).toHaveURL(/\/tasks\/[0-9a-f-]{36}/);
   await page.keyboard.press("Control+k");

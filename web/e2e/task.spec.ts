@@ -29,7 +29,7 @@ test("several attempts at once are begun together and held side by side", async 
   await dialog.getByLabel("Description").fill("write a.txt one\nsay done");
   await dialog.getByRole("button", { name: /^Agent/ }).click();
   await page.getByRole("option", { name: /Scripted/ }).click();
-  await dialog.getByRole("button", { name: "One attempt more" }).click();
+  await dialog.getByRole("button", { name: "More attempts" }).click();
   await dialog.getByRole("button", { name: "Create and start" }).click();
   await expect(page).toHaveURL(/\/tasks\/[0-9a-f-]{36}\?stay=true/);
   const [task] = await world.client.listTasks(world.projectId);

@@ -25,6 +25,12 @@ pub struct Process {
     /// Why its work is not committed.
     #[serde(default)]
     pub commit_error: Option<String>,
+    /// Its agent has to be installed, logged in or given a key first.
+    #[serde(default)]
+    pub setup_required: bool,
+    /// Files in which its agent left conflicts open.
+    #[serde(default)]
+    pub open_conflicts: Vec<String>,
     #[serde(default)]
     pub started_at: Option<Millis>,
     #[serde(default)]

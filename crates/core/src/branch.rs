@@ -5,11 +5,13 @@
 //! rebase onto it is complete.
 
 use forge_git::{GitError, Owner, Repo};
+use forge_store::Dropped;
 use forge_types::{
     Attempt, AttemptId, BranchStatus, ChangeTargetBranch, CommitComparison, CommitInfo, ConflictOp, Merge,
     Millis, PrStatus, RunOwner, TargetBranchChanged, TaskRelationships,
 };
 
+use crate::commit::forget_open_conflicts;
 use crate::hold::Hold;
 use crate::site::Site;
 use crate::{Error, Forge, Result};
@@ -103,6 +105,7 @@ impl Forge {
     pub(crate) async fn end_rebase(&self, id: AttemptId, target: Option<&str>) -> Result<Option<Attempt>> {
         let mut tx = self.0.store.begin().await?;
         tx.delete_pending_rebase(id).await?;
+        forget_open_conflicts(&mut tx, id).await?;
         let mut changed = None;
         if let (Some(target), Some(mut attempt)) = (target, tx.attempt(id).await?)
             && attempt.target_branch != target
@@ -164,8 +167,21 @@ impl Forge {
             merges,
             is_rebase_in_progress: operation == Some(ConflictOp::Rebase),
             conflict_op: operation.filter(|_| !conflicted_files.is_empty()),
+            left_open: self.left_open(id, &conflicted_files).await?,
             conflicted_files,
         })
+    }
+
+    /// Which of the conflicted files the agent's last turn left open.
+    async fn left_open(&self, id: AttemptId, conflicted: &[String]) -> Result<Vec<String>> {
+        if conflicted.is_empty() {
+            return Ok(Vec::new());
+        }
+        let runs = self.0.store.runs(id, Dropped::Hidden).await?;
+        let last = runs.into_iter().rfind(|run| run.reason == forge_types::RunReason::CodingAgent);
+        let mut left = last.map(|run| run.open_conflicts).unwrap_or_default();
+        left.retain(|file| conflicted.contains(file));
+        Ok(left)
     }
 
     pub async fn commit_info(&self, id: AttemptId, sha: &str) -> Result<CommitInfo> {

@@ -42,6 +42,7 @@ impl Forge {
             is_rebase_in_progress: false,
             conflict_op: None,
             conflicted_files: Vec::new(),
+            left_open: Vec::new(),
         })
     }
 

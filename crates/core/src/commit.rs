@@ -53,18 +53,17 @@ impl Forge {
         self.refuse_others(&site.place)?;
         let repo = self.repo(&site.project).await?;
         let _turn = self.0.turns.acquire().await.map_err(|cause| Error::internal("closing", cause))?;
-        match forge_git::commit_work(&repo, &site.place, &attempt.branch, &message).await? {
-            Committed::Conflicts(files) => {
-                tracing::info!(run = %run.id, ?files, "a run ended with conflicts; nothing was committed");
-                Ok(None)
-            }
-            committed => Ok(Some(committed)),
-        }
+        Ok(Some(forge_git::commit_work(&repo, &site.place, &attempt.branch, &message).await?))
     }
 
-    /// Commits the work of a run that ends. A failure is noted in the run, which is not its fault.
+    /// Commits the work of a run that ends. What keeps it from being committed is noted in the run.
     pub(crate) async fn commit_end(&self, run: &mut Run, site: &Site) -> Option<Committed> {
         match self.commit_work(run, site).await {
+            Ok(Some(Committed::Conflicts(files))) => {
+                tracing::info!(run = %run.id, ?files, "a run ended with conflicts; nothing was committed");
+                run.open_conflicts = files;
+                None
+            }
             Ok(committed) => committed,
             Err(error) => {
                 tracing::error!(run = %run.id, %error, "cannot commit the work of a run; it is tried again");
@@ -92,7 +91,7 @@ impl Forge {
             let kind = if error.kind() == Kind::Unavailable { Kind::Unavailable } else { Kind::Conflict };
             uncommitted(kind, error.message())
         })?;
-        if committed.is_none() {
+        if matches!(committed, None | Some(Committed::Conflicts(_))) {
             let why = format!("conflicts are open in {}; resolve or abort them first", site.place.display());
             return Err(uncommitted(Kind::Conflict, &why));
         }
@@ -170,6 +169,16 @@ impl Forge {
             }
         });
     }
+}
+
+/// The operation at which the agent left conflicts open is over.
+pub(crate) async fn forget_open_conflicts(tx: &mut Tx, id: AttemptId) -> Result<()> {
+    for run in tx.runs(id, Dropped::Shown).await? {
+        if !run.open_conflicts.is_empty() {
+            tx.update_run(&Run { open_conflicts: Vec::new(), updated_at: Millis::now(), ..run }).await?;
+        }
+    }
+    Ok(())
 }
 
 /// A commit takes everything that is in the worktree, also what earlier runs left there.

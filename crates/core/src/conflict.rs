@@ -9,6 +9,7 @@ use forge_git::{Owner, WorktreeStatus};
 use forge_types::{AttemptId, ConflictOp, FollowUp, Run};
 
 use crate::branch::Ground;
+use crate::commit::forget_open_conflicts;
 use crate::{Error, Forge, Result};
 
 impl Forge {
@@ -21,6 +22,9 @@ impl Forge {
         let (_hold, Ground { site, attempt, repo }) = self.hold_ground(id).await?;
         forge_git::abort(&repo, &site.place, Owner::Attempt(id), &attempt.branch).await?;
         self.settle_rebase(&repo, &site).await?;
+        let mut tx = self.0.store.begin().await?;
+        forget_open_conflicts(&mut tx, id).await?;
+        tx.commit().await?;
         self.recount(id).await;
         Ok(())
     }

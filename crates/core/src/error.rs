@@ -174,7 +174,12 @@ impl From<forge_run::TalkError> for Error {
 
 impl From<forge_run::agents::PlanError> for Error {
     fn from(error: forge_run::agents::PlanError) -> Self {
-        Self::new(Kind::Invalid, format!("ContainerError: {error}"))
+        use forge_run::agents::PlanError;
+        let message = match &error {
+            PlanError::NoCommand { .. } => error.to_string(),
+            PlanError::NotFound { .. } | PlanError::BadCommand { .. } => format!("ContainerError: {error}"),
+        };
+        Self::new(Kind::Invalid, message)
     }
 }
 

@@ -23,6 +23,10 @@ pub(crate) fn judge(run: &mut Run, exit: &Exit, outcome: &Outcome) {
     };
     run.phase = RunPhase::Ended;
     run.unverified = outcome.verdict == Some(Verdict::Unverified);
+    let never_found = matches!(exit.reason, ExitReason::NeverStarted { not_found: true, .. });
+    run.setup_required = run.status == RunStatus::Failed
+        && run.reason == RunReason::CodingAgent
+        && (outcome.setup_required || never_found);
     run.session_id = outcome.session_id.clone();
     run.summary = outcome.summary.clone();
     run.completed_at = Some(run.end_time(Millis(exit.at_ms)));

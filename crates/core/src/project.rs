@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use forge_git::{Owner, Repo, SearchHit, SearchScope};
 use forge_store::Dropped;
 use forge_types::{
-    BranchInfo, CreateProject, ErrandId, Millis, Project, ProjectId, RegisteredProject, Run, RunStatus,
-    UpdateProject,
+    BranchInfo, CreateProject, ErrandId, ListedProject, Millis, Project, ProjectId, RegisteredProject, Run,
+    RunStatus, UpdateProject,
 };
 
 use crate::hold::Hold;
@@ -19,6 +19,16 @@ const SEARCH_LIMIT: usize = 10;
 impl Forge {
     pub async fn projects(&self) -> Result<Vec<Project>> {
         Ok(self.0.store.projects().await?)
+    }
+
+    /// The same, each with how many tasks it has in each status.
+    pub async fn counted_projects(&self) -> Result<Vec<ListedProject>> {
+        let mut counts = self.0.store.task_counts().await?;
+        let listed = |project: Project| {
+            let task_counts = Some(counts.remove(&project.id).unwrap_or_default());
+            ListedProject { project, task_counts }
+        };
+        Ok(self.projects().await?.into_iter().map(listed).collect())
     }
 
     pub async fn project(&self, id: ProjectId) -> Result<Project> {

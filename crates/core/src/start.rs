@@ -399,6 +399,8 @@ pub(crate) fn new_run(
         parked_until: None,
         unverified: false,
         commit_error: None,
+        setup_required: false,
+        open_conflicts: Vec::new(),
         started_at: now,
         completed_at: None,
         created_at: now,

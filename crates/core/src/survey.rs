@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use forge_run::agents;
-use forge_types::FoundAgent;
+use forge_types::{Executor, FoundAgent};
 use tokio::sync::Semaphore;
 
 use crate::{Error, Forge, Result};
@@ -45,8 +45,28 @@ impl Surveys {
 }
 
 impl Forge {
-    /// The agents of this machine, as `forge doctor` sees them. Takes seconds when it has to look.
+    /// The agents that can be offered: those of this machine, as `forge doctor` sees them, and the one whose command a profile
+    /// of `ACP` names, if one does. Takes seconds when it has to look.
     pub async fn found_agents(&self, freshness: Freshness) -> Result<Arc<Vec<FoundAgent>>> {
+        let known = self.surveyed_agents(freshness).await?;
+        // Not kept with the survey: a profile that is saved counts at once.
+        let Some(command) = self.acp_command() else { return Ok(known) };
+        let told = tokio::task::spawn_blocking(move || agents::tell_acp(&command)).await;
+        let told = told.map_err(|cause| Error::internal("cannot look for the ACP agent", cause))?;
+        let order =
+            |agent: &FoundAgent| Executor::ALL.iter().position(|executor| *executor == agent.executor);
+        let mut all = known.to_vec();
+        let place = all.partition_point(|agent| order(agent) < order(&told));
+        all.insert(place, told);
+        Ok(Arc::new(all))
+    }
+
+    fn acp_command(&self) -> Option<String> {
+        let profiles = self.0.profiles.read().unwrap_or_else(PoisonError::into_inner);
+        profiles.acp_command().map(str::to_owned)
+    }
+
+    async fn surveyed_agents(&self, freshness: Freshness) -> Result<Arc<Vec<FoundAgent>>> {
         let asked = Instant::now();
         if let Some(known) = self.0.surveys.last().as_ref().filter(|known| known.serves(asked, freshness)) {
             return Ok(known.agents.clone());

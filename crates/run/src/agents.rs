@@ -39,7 +39,7 @@ pub use genie::Agents;
 pub use mcp::{Counts, McpConfig, McpError, Servers, read_mcp, write_mcp};
 pub use profiles::{Options, ProfileError, Profiles};
 use program::Program;
-pub use readiness::{Readiness, tell};
+pub use readiness::{Readiness, tell, tell_acp};
 pub use roster::Roster;
 pub use scripted::scripted_agent;
 pub use survey::{Sighting, Survey, Tool, Whence, survey};
@@ -92,7 +92,7 @@ pub enum PlanError {
     #[error("Executable `{program}` not found in PATH; {remedy}")]
     NotFound { program: String, remedy: String },
     #[error(
-        "base_command_override: is not set; {executor} has no program of its own, so its profile must name a command that speaks the Agent Client Protocol, such as `my-agent --acp`"
+        "base_command_override: is not set; {executor} has no program of its own, so its profile must name a command that speaks the Agent Client Protocol, such as `my-agent --acp`. Set it there, or choose another agent"
     )]
     NoCommand { executor: Executor },
     #[error("{field}: cannot be read as a command line: {value:?}; allowed: words with balanced quotes")]

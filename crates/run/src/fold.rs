@@ -16,6 +16,7 @@ mod dialogue;
 mod diff;
 mod entries;
 mod group;
+mod setup;
 mod spend;
 mod stream;
 mod tail;
@@ -131,6 +132,9 @@ pub struct Outcome {
     pub windows: Vec<Window>,
     /// The agent does not know the conversation that it was to continue.
     pub session_lost: bool,
+    /// The run failed because somebody has to install the agent, log in or give it a key first. Complete after
+    /// [`Fold::finish`].
+    pub setup_required: bool,
     /// Messages that the agent did not take while it worked.
     pub unsaid: Vec<String>,
     /// See [`transcript`]; present after [`Fold::finish`].
@@ -260,6 +264,8 @@ impl Fold {
                 SESSION_LOST.to_owned(),
             ));
         }
+        // An agent that came through needed nothing, whatever it said on the way.
+        outcome.setup_required &= !matches!(outcome.verdict, Some(Verdict::Success));
         let ending = match outcome.verdict {
             Some(Verdict::Failed { .. }) => Ending::Newest,
             _ => Ending::Answer,
@@ -338,6 +344,16 @@ mod tests {
         assert_eq!(texts, ["one\ntwo\n", "oops\n", "three"]);
         assert_eq!(outcome.summary.as_deref(), Some("three"));
         assert_eq!(outcome.transcript_tail.as_deref(), Some("one\ntwo\noops\nthree"));
+    }
+
+    #[test]
+    fn colours_stand_beside_the_text() {
+        let red = "plain\n\u{1b}[31mred\u{1b}[0m\n";
+        let (entries, _) = fold(Dialect::Text, &[(Kind::Stdout, 0, red)]);
+        assert_eq!(entries[0].content, "plain\nred\n");
+        assert_eq!(entries[0].metadata, Some(serde_json::json!({"ansi": red})));
+        let (entries, _) = fold(Dialect::Text, &[(Kind::Stdout, 0, "no colours\n\u{1b}[2K\n")]);
+        assert_eq!(entries[0].metadata, None);
     }
 
     #[test]

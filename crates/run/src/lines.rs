@@ -70,6 +70,31 @@ pub(crate) fn omitted(bytes: usize) -> String {
     format!("line of {bytes} bytes omitted from the readable log")
 }
 
+/// The same with its colours: of the escape sequences those that set the look of text are kept. `None` when it has none.
+pub(crate) fn coloured(line: &[u8]) -> Option<String> {
+    if !line.contains(&b'\x1b') {
+        return None;
+    }
+    let text = String::from_utf8_lossy(line);
+    let mut out = String::with_capacity(text.len());
+    let mut seen = false;
+    for (at, part) in text.split('\u{1b}').enumerate() {
+        let end = part.find(|c| !matches!(c, '[' | ';' | ':' | '0'..='9')).unwrap_or(part.len());
+        let is_look = at > 0 && part.starts_with('[') && part[end..].starts_with('m');
+        if is_look {
+            seen = true;
+            out.push('\u{1b}');
+            out.push_str(&part[..=end]);
+            out.push_str(&clean(&part.as_bytes()[end + 1..]));
+        } else if at == 0 {
+            out.push_str(&clean(part.as_bytes()));
+        } else {
+            out.push_str(&clean(format!("\u{1b}{part}").as_bytes()));
+        }
+    }
+    seen.then_some(out)
+}
+
 /// The line as a terminal would show it in the end: no escape sequences, no control characters, and of a line that
 /// was overwritten by carriage returns the last state.
 pub(crate) fn clean(line: &[u8]) -> Cow<'_, str> {
@@ -148,6 +173,20 @@ mod tests {
         assert_eq!(lines(&[&half, &half, b"y\nnext\n"]), [Err(half.len() * 2 + 1), Ok(b"next".to_vec())]);
         let whole = vec![b'x'; MAX_LINE_BYTES];
         assert_eq!(lines(&[&whole, b"\n"]), [Ok(whole)]);
+    }
+
+    #[test]
+    fn colours_are_kept_and_nothing_else() {
+        let cases: [(&[u8], Option<&str>); 5] = [
+            (b"plain", None),
+            (b"\x1b[1;31mred\x1b[0m on", Some("\u{1b}[1;31mred\u{1b}[0m on")),
+            (b"\x1b]0;title\x07a\x1b[32mb", Some("a\u{1b}[32mb")),
+            (b"\x1b[2Jgone", None),
+            (b"\x1b[32mgreen\x1b[K\x07", Some("\u{1b}[32mgreen")),
+        ];
+        for (given, want) in cases {
+            assert_eq!(coloured(given).as_deref(), want);
+        }
     }
 
     #[test]

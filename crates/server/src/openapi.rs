@@ -121,7 +121,9 @@ fn in_query(word: &str) -> Value {
             json!({"type": "integer", "minimum": 0})
         }
         "tail" => json!({"type": "integer", "minimum": 1}),
-        "stats_only" | "show_soft_deleted" | "global" | "ready" | "fresh" => json!({"type": "boolean"}),
+        "stats_only" | "show_soft_deleted" | "global" | "ready" | "fresh" | "counts" => {
+            json!({"type": "boolean"})
+        }
         "type" => json!({"type": "string", "enum": ["follow_up", "retry"]}),
         "side" => json!({"type": "string", "enum": ["old", "new"]}),
         name if name.ends_with("_id") => json!({"type": "string", "format": "uuid"}),

@@ -87,7 +87,7 @@ static ROUTES: &[Route] = table! {
         GET "/api/auth/github/check" Json auth::check;
     }
     projects {
-        GET "/api/projects" Json projects::list ["limit? offset?"];
+        GET "/api/projects" Json projects::list ["limit? offset? counts?"];
         POST "/api/projects" Json projects::create;
         GET "/api/projects/{project_id}" Json projects::show;
         PUT "/api/projects/{project_id}" Json projects::update;

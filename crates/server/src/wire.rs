@@ -40,6 +40,12 @@ pub(crate) struct Process<'a> {
     /// Why its work is not committed; absent when it is.
     #[serde(skip_serializing_if = "Option::is_none")]
     commit_error: Option<&'a str>,
+    /// True when somebody has to install the agent, log in or give it a key first.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    setup_required: bool,
+    /// Files in which the agent left conflicts open; absent when it left none.
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    open_conflicts: &'a [String],
 }
 
 /// A run without its transcript.
@@ -67,6 +73,8 @@ pub(crate) fn process_with_output(run: &Run, output: Option<String>) -> Process<
         parked_until: run.parked_until,
         unverified: run.unverified,
         commit_error: run.commit_error.as_deref(),
+        setup_required: run.setup_required,
+        open_conflicts: &run.open_conflicts,
     }
 }
 

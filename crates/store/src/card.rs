@@ -18,11 +18,13 @@ macro_rules! cards {
         concat!(
             "SELECT tasks.id, attempts.id, tasks.attempt_count, attempts.executor, attempts.branch, \
              attempts.target_branch, attempts.files_changed, attempts.additions, attempts.deletions, \
+             EXISTS (SELECT 1 FROM attempts AS earlier WHERE earlier.task_id = tasks.id AND earlier.id <> attempts.id \
+              AND earlier.files_changed IS DISTINCT FROM 0), \
              attempts.worktree_deleted, \
              COALESCE(agent.status, (SELECT 'running' FROM routings WHERE routings.ended_ms IS NULL \
               AND json_extract(routings.body, '$.attempt_id') = attempts.id LIMIT 1)), \
              CASE WHEN agent.phase = 'parked' THEN agent.parked_until_ms END, \
-             COALESCE(agent.unverified, FALSE), \
+             COALESCE(agent.unverified, FALSE), COALESCE(agent.setup_required, FALSE), agent.open_conflicts, \
              (SELECT MAX(runs.commit_error) FROM runs WHERE runs.attempt_id = attempts.id \
               AND runs.commit_error IS NOT NULL AND runs.dropped = FALSE), \
              (SELECT MIN(runs.started_ms) FROM runs WHERE runs.attempt_id = attempts.id AND runs.phase = 'live' \
@@ -75,10 +77,13 @@ fn card(row: &SqliteRow) -> Read<TaskCard> {
         files_changed: cells.take()?,
         additions: cells.take()?,
         deletions: cells.take()?,
+        earlier_changes: cells.take()?,
         worktree_deleted: cells.take()?,
         status: row::attempt_status(cells.parse_opt::<RunStatus>()?),
         parked_until: cells.millis_opt()?,
         unverified: cells.take()?,
+        setup_required: cells.take()?,
+        open_conflicts: cells.json_opt()?.unwrap_or_default(),
         commit_error: cells.take()?,
         running_since: cells.millis_opt()?,
         // A clock that was set back takes nothing away from anybody.

@@ -3,7 +3,7 @@
 //! Invariant: a list is one statement that an index answers. "Newest" means the first row in the order
 //! `created_ms DESC, id`; runs are listed oldest first and their newest is the last one.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use forge_types::{
     Attempt, AttemptId, Draft, Errand, ErrandId, Merge, Millis, Project, ProjectId, Run, RunId, Task, TaskId,
@@ -28,6 +28,8 @@ macro_rules! select {
     };
 }
 
+const TASK_COUNTS: &str =
+    "SELECT project_id, status, COUNT(*) FROM tasks WHERE hidden = FALSE GROUP BY project_id, status";
 const PROJECTS: &str = select!(project_columns, "FROM projects ORDER BY created_ms DESC, id");
 /// Takes a limit and an offset.
 pub(crate) const TASKS: &str = select!(
@@ -130,6 +132,14 @@ pub(crate) async fn newest_seq(conn: &mut Conn) -> Result<i64> {
 
 pub(crate) async fn projects(conn: &mut Conn) -> Result<Vec<Project>> {
     all(conn, PROJECTS, row::project).await
+}
+
+pub(crate) async fn task_counts(conn: &mut Conn) -> Result<HashMap<ProjectId, BTreeMap<String, i64>>> {
+    let mut counts: HashMap<ProjectId, BTreeMap<String, i64>> = HashMap::new();
+    for (project, status, count) in all(conn, TASK_COUNTS, row::task_count).await? {
+        counts.entry(project).or_default().insert(status, count);
+    }
+    Ok(counts)
 }
 
 pub(crate) async fn project(conn: &mut Conn, id: ProjectId) -> Result<Option<Project>> {

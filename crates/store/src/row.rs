@@ -8,7 +8,7 @@ use std::str::FromStr;
 
 use forge_types::{
     Attempt, AttemptStatus, AutoPr, Budget, Draft, DraftKind, Errand, EventRecord, IssueLink, ListedAttempt,
-    Merge, MicroUsd, Millis, PrInfo, PrStatus, ProfileId, Project, Run, RunOwner, RunStatus, Task,
+    Merge, MicroUsd, Millis, PrInfo, PrStatus, ProfileId, Project, ProjectId, Run, RunOwner, RunStatus, Task,
     TaskSummary, Tokens,
 };
 use serde::de::DeserializeOwned;
@@ -82,6 +82,12 @@ macro_rules! project_columns {
     };
 }
 pub(crate) use project_columns;
+
+/// A project, a status, and how many tasks have it.
+pub(crate) fn task_count(row: &SqliteRow) -> Read<(ProjectId, String, i64)> {
+    let mut cells = Cells::of(row);
+    Ok((cells.parse()?, cells.take()?, cells.take()?))
+}
 
 pub(crate) fn project(row: &SqliteRow) -> Read<Project> {
     let mut cells = Cells::of(row);
@@ -273,7 +279,7 @@ macro_rules! run_columns {
         "runs.id, runs.attempt_id, runs.errand_id, runs.reason, runs.action, runs.before_head, runs.after_head, \
          runs.status, runs.phase, runs.exit_code, runs.dropped, runs.session_id, runs.summary, runs.started_ms, \
          runs.completed_ms, runs.created_ms, runs.updated_ms, runs.parked_until_ms, runs.unverified, \
-         runs.commit_error"
+         runs.commit_error, runs.setup_required, runs.open_conflicts"
     };
 }
 pub(crate) use run_columns;
@@ -303,6 +309,8 @@ pub(crate) fn run(row: &SqliteRow) -> Read<Run> {
         parked_until: cells.millis_opt()?,
         unverified: cells.take()?,
         commit_error: cells.take()?,
+        setup_required: cells.take()?,
+        open_conflicts: cells.json_opt()?.unwrap_or_default(),
     })
 }
 

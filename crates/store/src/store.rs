@@ -3,7 +3,7 @@
 //! Invariant: reads go through their own connections and never wait for the writer. A snapshot and its sequence
 //! number come from one read transaction, so the events after that number are exactly what the snapshot lacks.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -126,6 +126,11 @@ impl Store {
     /// Newest first.
     pub async fn projects(&self) -> Result<Vec<Project>> {
         query::projects(&mut *self.reader().await?).await
+    }
+
+    /// How many visible tasks each project has in each status; projects without tasks are left out.
+    pub async fn task_counts(&self) -> Result<HashMap<ProjectId, BTreeMap<String, i64>>> {
+        query::task_counts(&mut *self.reader().await?).await
     }
 
     pub async fn project(&self, id: ProjectId) -> Result<Option<Project>> {

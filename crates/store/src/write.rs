@@ -45,6 +45,11 @@ pub(crate) fn json(value: &impl serde::Serialize) -> Result<String> {
     serde_json::to_string(value).map_err(|error| StoreError::Sql(sqlx::Error::Encode(error.into())))
 }
 
+/// Null for a list without anything in it.
+fn list(items: &[String]) -> Result<Option<String>> {
+    (!items.is_empty()).then(|| json(&items)).transpose()
+}
+
 impl Tx {
     pub async fn insert_project(&mut self, project: &Project) -> Result<()> {
         bind!(
@@ -223,8 +228,8 @@ impl Tx {
         bind!(
             "INSERT INTO runs (id, attempt_id, errand_id, reason, action, before_head, after_head, status, phase, \
              exit_code, dropped, session_id, summary, started_ms, completed_ms, created_ms, updated_ms, \
-             parked_until_ms, unverified, commit_error) \
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)",
+             parked_until_ms, unverified, commit_error, setup_required, open_conflicts) \
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)",
             run.id.to_string(),
             run.owner.attempt().map(|id| id.to_string()),
             run.owner.errand().map(|id| id.to_string()),
@@ -245,6 +250,8 @@ impl Tx {
             run.parked_until.map(|at| at.0),
             run.unverified,
             &run.commit_error,
+            run.setup_required,
+            list(&run.open_conflicts)?,
         )
         .execute(self.conn()?)
         .await?;
@@ -267,7 +274,8 @@ impl Tx {
         const SQL: &str = concat!(
             "UPDATE runs SET reason = $2, action = $3, before_head = $4, after_head = $5, status = $6, phase = $7, \
              exit_code = $8, dropped = $9, session_id = $10, summary = $11, started_ms = $12, completed_ms = $13, \
-             updated_ms = $14, parked_until_ms = $15, unverified = $16, commit_error = $17 WHERE id = $1 RETURNING ",
+             updated_ms = $14, parked_until_ms = $15, unverified = $16, commit_error = $17, \
+             setup_required = $18, open_conflicts = $19 WHERE id = $1 RETURNING ",
             run_columns!()
         );
         let row = bind!(
@@ -289,6 +297,8 @@ impl Tx {
             run.parked_until.map(|at| at.0),
             run.unverified,
             &run.commit_error,
+            run.setup_required,
+            list(&run.open_conflicts)?,
         )
         .fetch_optional(self.conn()?)
         .await?;

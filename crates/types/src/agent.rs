@@ -55,6 +55,9 @@ pub struct FoundAgent {
     pub logged_in: bool,
     /// It is there, tells its version, and has a key or a login.
     pub ready: bool,
+    /// What keeps it from working: `not_installed` (also when `npx` could fetch it and nobody has logged in), `not_working`
+    /// (it does not tell its version), `not_logged_in`; or `ready`.
+    pub state: &'static str,
     /// The command that installs it; empty for one that is built in.
     pub install: String,
     /// The command that asks a person to log in; absent for a program that is not there and for one that asks nobody.

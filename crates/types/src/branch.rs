@@ -48,6 +48,9 @@ pub struct BranchStatus {
     /// Only when there are conflicted files.
     pub conflict_op: Option<ConflictOp>,
     pub conflicted_files: Vec<String>,
+    /// Those of them that the agent's last turn left open: it was asked, ended, and the operation is still stopped.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_open: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

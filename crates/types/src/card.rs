@@ -27,6 +27,9 @@ pub struct TaskCard {
     pub files_changed: Option<i64>,
     pub additions: Option<i64>,
     pub deletions: Option<i64>,
+    /// An earlier attempt of the task has changes, or may have.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub earlier_changes: bool,
     /// Questions of its agents that nobody has answered.
     pub waiting_approvals: i64,
     /// When its provider serves it again, if it waits for that.
@@ -35,6 +38,12 @@ pub struct TaskCard {
     pub unverified: bool,
     /// Why work of the attempt is not committed yet.
     pub commit_error: Option<String>,
+    /// Its agent failed because somebody has to install it, log in or give it a key first.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub setup_required: bool,
+    /// Files in which its agent left conflicts open.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub open_conflicts: Vec<String>,
     pub worktree_deleted: bool,
     /// A prompt waits to be sent once nothing runs.
     pub queued_draft: bool,

@@ -93,7 +93,7 @@ pub use omni::{
     ForgeSettings, ForgeSettingsChange, Notification, NotificationStatus, OmniChange, OmniConfig,
     OmniInstance, RecipientType,
 };
-pub use project::{Project, RegisteredProject};
+pub use project::{ListedProject, Project, RegisteredProject};
 pub use request::{
     AttachPullRequest, CreateAttempt, CreateAttemptOptions, CreateErrand, CreateProject, CreatePullRequest,
     CreateTask, FollowUp, FollowUpErrand, OpenEditor, ReplaceRun, SetBudget, SetUpAgent, StartTask,

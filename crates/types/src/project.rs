@@ -1,5 +1,7 @@
 //! A git repository that Forge works in.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{Budget, Millis, ProjectId};
@@ -22,6 +24,16 @@ pub struct Project {
     pub max_cost_usd: Option<Budget>,
     pub created_at: Millis,
     pub updated_at: Millis,
+}
+
+/// A project in a list.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ListedProject {
+    #[serde(flatten)]
+    pub project: Project,
+    /// How many visible tasks it has in each status, if that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub task_counts: Option<BTreeMap<String, i64>>,
 }
 
 /// A project that Forge has taken up, and what it had to do for that.

@@ -30,6 +30,12 @@ pub struct Run {
     /// Why its work could not be committed. It stays in the worktree, and the commit is tried again.
     #[serde(default)]
     pub commit_error: Option<String>,
+    /// It failed because somebody has to install the agent, log in or give it a key first.
+    #[serde(default)]
+    pub setup_required: bool,
+    /// Files in which the agent left conflicts of a stopped rebase, merge, cherry-pick or revert open.
+    #[serde(default)]
+    pub open_conflicts: Vec<String>,
     pub started_at: Millis,
     pub completed_at: Option<Millis>,
     pub created_at: Millis,

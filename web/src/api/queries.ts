@@ -1,7 +1,6 @@
 // What the page asks for, and under which key it is kept.
 // Invariant: every answer that is kept has its key here, so that `live/events` can tell what an event makes old.
 
-import type { TaskStatus } from "@forge/client";
 import { queryOptions } from "@tanstack/react-query";
 import { fileAddress, forge } from "./forge";
 import { partOf } from "./patch";
@@ -165,14 +164,13 @@ export const folderQuery = (path: string | undefined) =>
 export const repositoriesQuery = () =>
   queryOptions({ queryKey: ["repositories"], queryFn: () => forge.listGitRepositories(), ...LOOKED_UP });
 
-/** How many tasks a project has in each status. */
-export const taskCountsQuery = (projectId: string) =>
+/** How many tasks each project has in each status. */
+export const taskCountsQuery = () =>
   queryOptions({
-    queryKey: ["task-counts", projectId],
+    queryKey: ["task-counts"],
     queryFn: async () => {
-      const counts: Partial<Record<TaskStatus, number>> = {};
-      for (const { status } of await forge.listTasks(projectId)) counts[status] = (counts[status] ?? 0) + 1;
-      return counts;
+      const projects = await forge.request("GET /api/projects", { query: { counts: true } });
+      return new Map(projects.map(({ id, task_counts }) => [id, task_counts ?? {}]));
     },
     ...LOOKED_UP,
   });

@@ -5,7 +5,7 @@
 
 import type { FollowOptions } from "@forge/client";
 import { useSyncExternalStore } from "react";
-import { noteCut, noteWord } from "./connection";
+import { noteWord } from "./connection";
 
 export type Phase = "connecting" | "live" | "reconnecting" | "ended" | "failed";
 
@@ -64,10 +64,7 @@ export class Channel<T> {
   async #run(): Promise<void> {
     const end = new AbortController();
     this.#end = end;
-    const onReconnect = (): void => {
-      noteCut();
-      this.#turn("reconnecting");
-    };
+    const onReconnect = (): void => this.#turn("reconnecting");
     try {
       await this.#feed({ signal: end.signal, onReconnect }, () => {
         noteWord();

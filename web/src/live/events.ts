@@ -1,9 +1,10 @@
 // Everything that happens, turned into what the page has to look at again.
 // Invariant: this is the only place that decides which kept answers an event makes old.
 
-import type { ExecutionProcess, ForgeEvent, PatchOp } from "@forge/client";
+import type { ExecutionProcess, ForgeEvent, PatchOp, Task } from "@forge/client";
 import type { QueryClient } from "@tanstack/react-query";
 import { forge } from "../api/forge";
+import { isLive } from "../parts/status";
 import { refreshCard, refreshCardOf } from "./cards";
 import { noteCut, noteWord } from "./connection";
 import { noteProcess } from "./ends";
@@ -92,9 +93,13 @@ function note(event: ForgeEvent, stale: Stale, queries: QueryClient): void {
       stale.add("attempts", event.data.task_id);
       stale.add("attempt", event.data.id);
       refreshCard(queries, event.data.project_id, event.data.task_id);
+      // Where a branch comes to rest it may stand against others, or no longer.
+      if (!isLive(event.data.status)) stale.add("conflicts", event.data.project_id);
       break;
   }
 }
+
+type ToldTask = Pick<Task, "project_id" | "status" | "parent_task_attempt">;
 
 function notePatch(operation: PatchOp, stale: Stale, queries: QueryClient): void {
   const [, kind, id] = operation.path.split("/");
@@ -103,8 +108,10 @@ function notePatch(operation: PatchOp, stale: Stale, queries: QueryClient): void
     stale.add("task", id);
     stale.add("attempts", id);
     stale.add("task-images", id);
-    const task = operation.value as { project_id: string; parent_task_attempt?: string | null } | undefined;
+    const task = operation.value as ToldTask | undefined;
     if (task) refreshCard(queries, task.project_id, id);
+    // What comes to review, or lands, may stand against others.
+    if (task?.status === "inreview" || task?.status === "done") stale.add("conflicts", task.project_id);
     // A task that was deleted no longer says whose child it was.
     if (task === undefined) stale.add("relations");
     else if (task.parent_task_attempt) stale.add("relations", task.parent_task_attempt);
@@ -116,6 +123,7 @@ function notePatch(operation: PatchOp, stale: Stale, queries: QueryClient): void
     stale.add("attempt", attemptId);
     stale.add("branch-status", attemptId);
     stale.add("figures", attemptId);
+    if (process.status !== "running") stale.add("conflicts");
     refreshCardOf(queries, attemptId);
   } else if (kind === "drafts") {
     stale.add("draft", id);

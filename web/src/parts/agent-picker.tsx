@@ -15,6 +15,8 @@ import {
   agentLabel,
   agentOffers,
   choiceOf,
+  MISSING,
+  preferredAgent,
   rememberAgent,
   rememberedAgent,
   variantName,
@@ -35,7 +37,7 @@ interface Props {
   className?: string;
 }
 
-function useOffers(): AgentOffer[] {
+export function useOffers(): AgentOffer[] {
   const { data: info } = useQuery(infoQuery());
   const { data: found } = useQuery(agentsQuery());
   return useMemo(() => {
@@ -44,23 +46,26 @@ function useOffers(): AgentOffer[] {
   }, [info, found]);
 }
 
-/** The agent that is meant when nobody chose: the last one of the project, else the one of the settings. */
-export function useDefaultAgent(projectId?: string): AgentChoice {
+/** The agent that is meant when nobody chose: one that can work, if there is one, and another one than `except`. */
+export function useDefaultAgent(projectId?: string, except?: string): AgentChoice {
   const { data: info } = useQuery(infoQuery());
+  const offers = useOffers();
   return useMemo(() => {
     const kept = projectId && info ? rememberedAgent(projectId, info.executors) : null;
-    return kept ?? choiceOf(info?.config.executor_profile ?? { executor: "CLAUDE_CODE" });
-  }, [info, projectId]);
+    const given = choiceOf(info?.config.executor_profile ?? { executor: "CLAUDE_CODE" });
+    const others = offers.filter(({ executor }) => executor !== except);
+    return preferredAgent(others, kept, given);
+  }, [info, offers, projectId, except]);
 }
 
 const idOf = (executor: string, variant: string | null): string => `${executor}:${variant ?? ""}`;
 
-function itemsOf({ executor, name, variants, ready, reason }: AgentOffer): PickerItem[] {
+function itemsOf({ executor, name, variants, ready, missing }: AgentOffer): PickerItem[] {
   return variants.map(({ id, model }, at) => ({
     value: idOf(executor, id),
     label: at === 0 ? name : variantName(id),
     words: `${name} ${executor} ${variantName(id)} ${model ?? ""}`,
-    note: at === 0 ? (reason ?? undefined) : undefined,
+    note: at === 0 && missing ? MISSING[missing] : undefined,
     beside: model ? <span className="truncate text-faint text-xs">{model}</span> : undefined,
     indented: at > 0,
     // Agents that cannot run take one row each.
@@ -69,11 +74,14 @@ function itemsOf({ executor, name, variants, ready, reason }: AgentOffer): Picke
 }
 
 function groupsOf(offers: readonly AgentOffer[]): PickerGroup[] {
-  const usable = offers.filter(({ ready }) => ready !== false);
-  const others = offers.filter(({ ready }) => ready === false);
+  const agents = offers.filter(({ isBuiltIn }) => !isBuiltIn);
+  const usable = agents.filter(({ ready }) => ready !== false);
+  const others = agents.filter(({ ready }) => ready === false);
+  const builtIn = offers.filter(({ isBuiltIn }) => isBuiltIn);
   return [
     { heading: "Agents", items: usable.flatMap(itemsOf) },
     { heading: "Not ready", items: others.flatMap(itemsOf) },
+    { heading: "Built in (demo)", items: builtIn.flatMap(itemsOf) },
   ];
 }
 
@@ -105,7 +113,9 @@ export function AgentPicker({
     <Button
       size={size}
       disabled={disabled}
-      aria-label={`${label}: ${agentLabel(value)}${offer?.ready === false ? ", not ready" : ""}`}
+      aria-label={[`${label}: ${agentLabel(value)}`, offer?.missing && MISSING[offer.missing].toLowerCase()]
+        .filter(Boolean)
+        .join(", ")}
       className={cx("min-w-0 shrink", className)}
       icon={
         offer?.ready === false ? (

@@ -12,7 +12,7 @@ const LOOK_AGAIN_MS = 5_000;
 type Trouble = "none" | "away" | "locked";
 
 const WORDS: Record<Exclude<Trouble, "none">, string> = {
-  away: "Forge cannot be reached. Agents go on without it; this page comes back by itself and keeps what you type.",
+  away: "Lost connection to Forge. Agents keep running; reconnecting… Your drafts are safe.",
   locked:
     "Forge was started again and asks for a login. Open its login link (cat ~/.forge/login); what you typed here is kept.",
 };

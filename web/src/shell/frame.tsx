@@ -28,6 +28,7 @@ import { Notices } from "./notices";
 import { Palette } from "./palette";
 import { ProjectSwitch } from "./project-switch";
 import { setTheme, useTheme } from "./theme";
+import { WaitingButton } from "./waiting";
 
 export function Frame() {
   const [palette, setPalette] = useState(false);
@@ -49,7 +50,7 @@ export function Frame() {
         href="#main"
         className="sr-only focus:not-sr-only focus:fixed focus:top-2 focus:left-2 focus:z-50 focus:rounded-md focus:bg-raised focus:p-2"
       >
-        Skip to the content
+        Skip to content
       </a>
       <Sidebar projectId={current} onSearch={() => setPalette(true)} onKeys={() => setKeys(true)} />
       <div className="flex min-h-0 min-w-0 flex-1 flex-col">
@@ -151,6 +152,7 @@ function Sidebar({
         <span className="flex-1 text-left">Search</span>
         <Kbd keys="mod+k" />
       </button>
+      <WaitingButton />
       <nav aria-label="Main" className="mt-3 flex flex-col gap-0.5">
         {usePlaces(projectId).map((place) => (
           <PlaceLink key={place.label} place={place} />
@@ -198,6 +200,7 @@ function BottomBar({ projectId, onSearch }: { projectId: string | undefined; onS
       {usePlaces(projectId).map((place) => (
         <PlaceLink key={place.label} place={place} below />
       ))}
+      <WaitingButton below />
       <button
         type="button"
         onClick={onSearch}

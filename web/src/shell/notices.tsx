@@ -6,7 +6,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef } from "react";
 import { approvalsQuery, attemptQuery, infoQuery } from "../api/queries";
 import { onAgentEnd } from "../live/ends";
-import { agentName } from "../ui/format";
+import { agentLabel } from "../parts/agents";
 
 export function Notices() {
   const queries = useQueryClient();
@@ -34,16 +34,17 @@ export function Notices() {
       onAgentEnd(async (process) => {
         if (!settings?.sound_enabled && !settings?.push_enabled) return;
         const attempt = await queries.fetchQuery(attemptQuery(process.task_attempt_id ?? "")).catch(() => undefined);
-        if (attempt) tell(settings, attempt.task.title, endOf(process, attempt.executor), process.id);
+        if (attempt)
+          tell(settings, attempt.task.title, endOf(process, agentLabel(attempt.executor_profile_id)), process.id);
       }),
     [queries, settings],
   );
   return null;
 }
 
-function endOf({ status }: ExecutionProcess, executor: string): string {
+function endOf({ status }: ExecutionProcess, agent: string): string {
   const word = { completed: "is done", failed: "failed", killed: "was stopped", running: "works" }[status];
-  return `${agentName(executor)} ${word}`;
+  return `${agent} ${word}`;
 }
 
 function tell(settings: NotificationSettings | undefined, title: string, body: string, tag: string): void {

@@ -7,6 +7,7 @@ import { useDeferredValue, useState } from "react";
 import { projectsQuery } from "../api/queries";
 import { useChannel } from "../live/channel";
 import { tasksChannel } from "../live/tasks";
+import { statusTitle } from "../parts/status";
 import { Kbd } from "../ui/kbd";
 import { useCommandList } from "./commands";
 
@@ -46,8 +47,7 @@ export function Palette({ open, onOpenChange, projectId }: Props) {
         className="h-12 w-full border-line border-b bg-transparent px-4 text-base outline-none"
       />
       <Cmdk.List className="max-h-[50vh] overflow-y-auto py-1">
-        <Cmdk.Empty className="px-4 py-6 text-center text-muted text-sm">Nothing is called that.</Cmdk.Empty>
-        {open && projectId && typed && <Tasks projectId={projectId} typed={typed} run={run} />}
+        {open && projectId && typed ? <Tasks projectId={projectId} typed={typed} run={run} /> : <None />}
         <Cmdk.Group heading="Commands" className={GROUP}>
           {commands
             .filter((command) => command.id !== "palette")
@@ -83,6 +83,8 @@ export function Palette({ open, onOpenChange, projectId }: Props) {
   );
 }
 
+const None = () => <Cmdk.Empty className="px-4 py-6 text-center text-muted text-sm">No results</Cmdk.Empty>;
+
 /** Tasks are looked through here, not by the palette, which would rank ten thousand of them at each key. */
 function Tasks({ projectId, typed, run }: { projectId: string; typed: string; run: (act: () => void) => () => void }) {
   const navigate = useNavigate();
@@ -91,7 +93,8 @@ function Tasks({ projectId, typed, run }: { projectId: string; typed: string; ru
   const found = [...tasks.values()]
     .filter((task) => words.every((word) => task.title.toLowerCase().includes(word)))
     .slice(0, MOST_TASKS);
-  if (found.length === 0) return null;
+  // The palette counts only what it found itself.
+  if (found.length === 0) return <None />;
   return (
     <Cmdk.Group heading="Tasks" className={GROUP} forceMount>
       {found.map(({ id, title, status }) => (
@@ -105,7 +108,7 @@ function Tasks({ projectId, typed, run }: { projectId: string; typed: string; ru
           className={ITEM}
         >
           <span className="flex-1 truncate">{title}</span>
-          <span className="text-faint text-xs">{status}</span>
+          <span className="text-faint text-xs">{statusTitle(status)}</span>
         </Cmdk.Item>
       ))}
     </Cmdk.Group>

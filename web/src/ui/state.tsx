@@ -17,7 +17,12 @@ export function Waiting({ what }: { what: string }) {
   );
 }
 
+/** What browsers throw when nobody answers; each says it in its own words. */
+const isUnreachable = (error: unknown): boolean =>
+  error instanceof TypeError && /fetch|network|load failed/i.test(error.message);
+
 export function messageOf(error: unknown): string {
+  if (isUnreachable(error)) return "Forge can't be reached. Try again when it is back.";
   return error instanceof Error ? error.message : String(error);
 }
 

@@ -158,6 +158,8 @@ impl Forge {
             parked_until: None,
             unverified: false,
             commit_error: None,
+            setup_required: false,
+            open_conflicts: Vec::new(),
             started_at: worker.started_at.unwrap_or(worker.created_at),
             completed_at: Some(worker.updated_at.max(worker.started_at.unwrap_or(worker.created_at))),
             created_at: attempt.created_at,

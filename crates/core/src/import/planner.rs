@@ -310,6 +310,8 @@ impl<'f> Planner<'f> {
             parked_until: None,
             unverified: false,
             commit_error: None,
+            setup_required: false,
+            open_conflicts: Vec::new(),
             started_at: old.started_at,
             completed_at,
             created_at: old.started_at,

@@ -113,6 +113,14 @@ impl Profiles {
         json!({"executors": executors.collect::<Map<_, _>>()})
     }
 
+    /// The command behind `ACP`: that of its default variant, else of the first that has one.
+    pub fn acp_command(&self) -> Option<&str> {
+        let variants = self.0.get(&Executor::Acp)?;
+        let commands = variants.get(DEFAULT_VARIANT).into_iter().chain(variants.values());
+        let commands = commands.filter_map(|options| options.get("base_command_override")?.as_str());
+        commands.map(str::trim).find(|command| !command.is_empty())
+    }
+
     /// These profiles with those that a project describes on top.
     pub fn with(&self, agents: &Agents) -> Profiles {
         let mut all = self.clone();

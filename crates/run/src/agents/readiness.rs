@@ -8,7 +8,7 @@ use std::path::Path;
 use forge_types::{Executor, FoundAgent};
 
 use super::survey::{Sighting, Whence};
-use super::{Protocol, program};
+use super::{Place, Protocol, program};
 
 /// What keeps an agent from working, the first thing first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,6 +49,16 @@ impl Sighting {
         })
     }
 
+    /// The word for it. Whoever never installed a program is not asked to log in to it.
+    fn state(&self) -> &'static str {
+        match (self.readiness(), &self.found) {
+            (Readiness::Missing, _) | (Readiness::LoggedOut, Some((Whence::Npx, _))) => "not_installed",
+            (Readiness::Broken, _) => "not_working",
+            (Readiness::LoggedOut, _) => "not_logged_in",
+            (Readiness::Ready, _) => "ready",
+        }
+    }
+
     fn told(&self) -> FoundAgent {
         FoundAgent {
             executor: self.executor,
@@ -61,6 +71,7 @@ impl Sighting {
             keys: self.keys.iter().map(|&key| key.to_owned()).collect(),
             logged_in: self.login.is_some(),
             ready: self.readiness() == Readiness::Ready,
+            state: self.state(),
             install: self.about.install.to_owned(),
             log_in: self.log_in(),
         }
@@ -68,7 +79,7 @@ impl Sighting {
 }
 
 /// The agents of a survey and those that are built in, in the order in which executors are listed. `ACP` is not among
-/// them: which program it is, only a profile says.
+/// them: which program it is, only a profile says, see [`tell_acp`].
 pub fn tell(agents: &[Sighting], forge_exe: &Path) -> Vec<FoundAgent> {
     let tell = |executor: &Executor| match executor {
         Executor::Shell => Some(shell()),
@@ -76,6 +87,26 @@ pub fn tell(agents: &[Sighting], forge_exe: &Path) -> Vec<FoundAgent> {
         executor => agents.iter().find(|seen| seen.executor == *executor).map(Sighting::told),
     };
     Executor::ALL.iter().filter_map(tell).collect()
+}
+
+/// The agent behind `ACP`, whose command a profile names. Reads the PATH of the login shell: not for async code.
+pub fn tell_acp(command: &str) -> FoundAgent {
+    let path_env = std::env::var_os("PATH").unwrap_or_default();
+    let place = Place { worktree: Path::new("/"), forge_exe: Path::new("/"), path_env: &path_env };
+    let name = shlex::split(command).and_then(|words| words.into_iter().next()).unwrap_or_default();
+    let found = program::find(&name, &place);
+    let whence = found.as_ref().map(|program| match program.path_env {
+        Some(_) => Whence::LoginPath,
+        None => Whence::Path,
+    });
+    FoundAgent {
+        program: name,
+        found: whence.map(Whence::as_str),
+        ready: found.is_some(),
+        state: if found.is_some() { "ready" } else { "not_installed" },
+        path: found.map(|program| program.file),
+        ..built_in(Executor::Acp, "ACP", Protocol::Acp)
+    }
 }
 
 fn shell() -> FoundAgent {
@@ -111,6 +142,7 @@ fn built_in(executor: Executor, name: &str, protocol: Protocol) -> FoundAgent {
         keys: Vec::new(),
         logged_in: true,
         ready: true,
+        state: "ready",
         install: String::new(),
         log_in: None,
     }
@@ -158,6 +190,16 @@ mod tests {
         }
         let fetched = seen(Some(Whence::Npx), Some("0.166.0"));
         assert!(fetched.fix().unwrap().starts_with("npx -y @openai/codex@"), "{fetched:?}");
+        let states = [seen(None, None), seen(Some(Whence::Path), None), whole(), fetched]
+            .map(|agent| agent.told().state);
+        assert_eq!(states, ["not_installed", "not_working", "not_logged_in", "not_installed"]);
+    }
+
+    #[test]
+    fn an_agent_of_a_profile_is_known_by_its_command() {
+        let (there, away) = (tell_acp("sh -c 'my agent'"), tell_acp("no-such-agent --acp"));
+        assert_eq!((there.program.as_str(), there.state, there.ready), ("sh", "ready", true));
+        assert_eq!((away.found, away.state, away.ready), (None, "not_installed", false));
     }
 
     #[test]

@@ -17,6 +17,7 @@ use serde_json::{Value, json};
 use super::calls::Calls;
 use super::dialogue::{Story, UNRECOGNISED_BYTES, unrecognised};
 use super::entries::{Page, plain};
+use super::setup::is_told_as_answer;
 use super::stream::{Block, Speech};
 use super::{Lens, Limit, SUMMARY_BYTES, Verdict, cut, tool};
 use crate::talk::acp::{Meaning, Offers, answer_key};
@@ -216,7 +217,7 @@ impl Acp {
         if !message["error"].is_null() {
             let trouble = Trouble::of(&message["error"], at_ms);
             page.outcome.session_lost |= matches!(asked, Asked::LoadSession(_)) && !trouble.wants_login;
-            self.fail(trouble, page);
+            self.fail(trouble, None, page);
             return;
         }
         let result = &message["result"];
@@ -315,14 +316,14 @@ impl Acp {
         self.speech = Some((message, block));
     }
 
-    /// Whatever the agent was saying is said.
-    fn hush(&mut self, page: &mut Page<'_>) {
-        if let Some((_, mut block)) = self.speech.take() {
-            block.show(page);
-            if block.speech() == Speech::Text {
-                page.summarise(block.text());
-            }
+    /// Whatever the agent was saying is said, in the entry that is returned.
+    fn hush(&mut self, page: &mut Page<'_>) -> Option<usize> {
+        let (_, mut block) = self.speech.take()?;
+        block.show(page);
+        if block.speech() == Speech::Text {
+            page.summarise(block.text());
         }
+        block.entry()
     }
 
     fn show_call(&mut self, update: &mut Value, page: &mut Page<'_>) {
@@ -362,7 +363,7 @@ impl Acp {
 
     fn end_turn(&mut self, result: &Value, at_ms: i64, page: &mut Page<'_>) {
         let last_words = self.speech.as_ref().map(|(_, block)| block.text().to_owned());
-        self.hush(page);
+        let last_entry = self.hush(page);
         self.spend.settle(result, page.outcome);
         let failure = match result["stopReason"].as_str() {
             Some("end_turn") => None,
@@ -376,7 +377,7 @@ impl Acp {
             None => Some("The agent ended its turn without a reason.".to_owned()),
         };
         if let Some(message) = failure {
-            self.fail(Trouble { message, limit: None, wants_login: false }, page);
+            self.fail(Trouble { message, limit: None, wants_login: false }, None, page);
             return;
         }
         page.outcome.limit = None;
@@ -385,10 +386,16 @@ impl Acp {
         let told = last_words.map(|words| Trouble::in_words(&words, at_ms));
         let told = told.filter(|told| match worked {
             true => TOLD_FAILURES.iter().any(|words| told.message.starts_with(words)),
-            false => told.limit.is_some() || told.message.starts_with(TOLD_ERROR),
+            false => {
+                told.limit.is_some()
+                    || told.message.starts_with(TOLD_ERROR)
+                    || is_told_as_answer(&told.message)
+            }
         });
         if let Some(trouble) = told {
-            self.fail(trouble, page);
+            // What asks for a login is shown once, as what it is.
+            let entry = last_entry.filter(|_| trouble.wants_login);
+            self.fail(trouble, entry, page);
             return;
         }
         if worked {
@@ -399,10 +406,11 @@ impl Acp {
         page.add(plain(EntryType::SystemMessage, UNVERIFIED.into()));
     }
 
-    fn fail(&mut self, trouble: Trouble, page: &mut Page<'_>) {
+    /// `told_at` is the entry that tells it already, as if it were an answer.
+    fn fail(&mut self, trouble: Trouble, told_at: Option<usize>, page: &mut Page<'_>) {
         self.hush(page);
         let kind = if trouble.wants_login { ErrorType::SetupRequired } else { ErrorType::Other };
-        page.add(plain(error(kind), trouble.message.clone()));
+        page.put(told_at, plain(error(kind), trouble.message.clone()));
         let message = cut(&trouble.message, SUMMARY_BYTES, "...");
         page.outcome.limit = trouble.limit.map(|reset_at| Limit { reset_at, message: message.clone() });
         page.outcome.verdict = Some(Verdict::Failed { message });

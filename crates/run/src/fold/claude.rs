@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::calls::Calls;
 use super::dialogue::{Story, unrecognised};
-use super::entries::{Page, plain, sourced};
+use super::entries::{Page, failure_type, plain, sourced};
 use super::spend::Spend;
 use super::stream::{Speech, Streams};
 use super::{Lens, Limit, Verdict, Window, cut, tool};
@@ -33,6 +33,8 @@ pub(super) struct Claude {
     spend: Spend,
     /// When the provider, which refused a call, will serve again.
     reset_at: Option<Millis>,
+    /// What the agent said last, and its entry.
+    last_words: Option<(usize, String)>,
 }
 
 /// Whether something that is said once per run was said.
@@ -53,6 +55,7 @@ impl Claude {
             prompts: 0,
             spend: Spend::default(),
             reset_at: None,
+            last_words: None,
         }
     }
 }
@@ -192,7 +195,8 @@ impl Claude {
         if speech == Speech::Text && parent.is_none() {
             page.summarise(&text);
         }
-        page.put(streamed, sourced(speech.entry_type(), text, block));
+        let said = page.put(streamed, sourced(speech.entry_type(), text.clone(), block));
+        self.last_words = Some((said, text));
     }
 
     fn call(&mut self, mut block: Value, bytes: usize, page: &mut Page<'_>) {
@@ -288,7 +292,10 @@ impl Claude {
             return;
         }
         let text = failure(message);
-        page.add(plain(trouble(), text.clone()));
+        let kind = failure_type(&text);
+        // What asks for a login is said as an answer first, and shown once, as what it is.
+        let said = self.last_words.take().filter(|(_, words)| kind != trouble() && *words == text);
+        page.put(said.map(|(entry, _)| entry), plain(kind, text.clone()));
         page.outcome.session_lost |= text.contains(LOST_SESSION);
         page.outcome.limit = self.limit(message, &text);
         page.outcome.verdict = Some(Verdict::Failed { message: cut(&text, super::SUMMARY_BYTES, "...") });

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::calls::Calls;
 use super::dialogue::{Story, unrecognised};
-use super::entries::{Page, plain, sourced};
+use super::entries::{Page, failure_type, plain, sourced};
 use super::stream::{Block, Speech};
 use super::tool::{relative, ticked, todo};
 use super::{Lens, SUMMARY_BYTES, Verdict, cut, diff};
@@ -213,7 +213,7 @@ impl Cursor {
         }
         let told = message["result"].as_str().filter(|text| !text.trim().is_empty());
         let text = told.unwrap_or("the agent reported a failure without a reason").to_owned();
-        page.add(plain(EntryType::ErrorMessage { error_type: ErrorType::Other }, text.clone()));
+        page.add(plain(failure_type(&text), text.clone()));
         page.outcome.verdict = Some(Verdict::Failed { message: cut(&text, SUMMARY_BYTES, "...") });
     }
 }

@@ -5,12 +5,16 @@
 
 use std::borrow::Cow;
 
-use forge_types::{EntryPatch, EntryType, NormalizedEntry, PatchOp};
+use forge_types::{EntryPatch, EntryType, ErrorType, NormalizedEntry, PatchOp};
 use serde_json::Value;
 
 use super::Outcome;
+use super::setup::wants_setup;
 use super::tail::{Ending, Tail};
 use crate::Secrets;
+
+/// Where an entry keeps its text with the colours of a terminal.
+pub(super) const COLOURED: &str = "ansi";
 
 #[derive(Default)]
 pub(super) struct Entries {
@@ -30,6 +34,7 @@ impl Page<'_> {
     /// Appends an entry and returns its index.
     pub fn add(&mut self, entry: NormalizedEntry) -> usize {
         let entry = self.masked(entry);
+        self.note_setup(&entry);
         let index = self.entries.next;
         self.entries.next += 1;
         self.entries.tail.put(index, &entry);
@@ -39,6 +44,7 @@ impl Page<'_> {
 
     pub fn replace(&mut self, index: usize, entry: NormalizedEntry) {
         let entry = self.masked(entry);
+        self.note_setup(&entry);
         self.entries.tail.put(index, &entry);
         self.out.push(EntryPatch { op: PatchOp::Replace, index, entry: Some(entry) });
     }
@@ -59,9 +65,18 @@ impl Page<'_> {
         self.outcome.summarise(&self.secrets.mask_text(text));
     }
 
+    fn note_setup(&mut self, entry: &NormalizedEntry) {
+        self.outcome.setup_required |=
+            entry.entry_type == EntryType::ErrorMessage { error_type: ErrorType::SetupRequired };
+    }
+
     fn masked(&self, mut entry: NormalizedEntry) -> NormalizedEntry {
         if let Cow::Owned(content) = self.secrets.mask_text(&entry.content) {
             entry.content = content;
+            // Colours may stand in the middle of what was masked: with them the text would be another one.
+            if entry.metadata.as_ref().is_some_and(|metadata| metadata.get(COLOURED).is_some()) {
+                entry.metadata = None;
+            }
         }
         entry
     }
@@ -80,6 +95,15 @@ impl Entries {
 
 pub(super) fn plain(entry_type: EntryType, content: String) -> NormalizedEntry {
     NormalizedEntry { timestamp: None, entry_type, content, metadata: None }
+}
+
+/// The entry type of a failure that is told in `text`.
+pub(super) fn failure_type(text: &str) -> EntryType {
+    let error_type = match wants_setup(text) {
+        true => ErrorType::SetupRequired,
+        false => ErrorType::Other,
+    };
+    EntryType::ErrorMessage { error_type }
 }
 
 /// An entry that keeps the block it was made from.

@@ -2,13 +2,14 @@
 //!
 //! Owns the entry that is still growing on one stream. Invariant: an entry holds whole lines, at most about
 //! [`GROUP_BYTES`] unless one line is longer, and none of it came [`GAP_MS`] after the rest; so following a log costs
-//! a bounded factor of its size.
+//! a bounded factor of its size. The text of an entry has no escape sequences; its colours are kept beside it.
 
-use forge_types::{EntryType, ErrorType};
+use forge_types::EntryType;
+use serde_json::json;
 
-use super::entries::{Page, plain};
+use super::entries::{COLOURED, Page, failure_type, plain};
 use crate::journal::Record;
-use crate::lines::{Line, Lines, clean, omitted};
+use crate::lines::{Line, Lines, clean, coloured, omitted};
 
 const GROUP_BYTES: usize = 4096;
 const GAP_MS: i64 = 2000;
@@ -23,10 +24,10 @@ pub(super) enum Voice {
 }
 
 impl Voice {
-    fn entry_type(self) -> EntryType {
+    fn entry_type(self, text: &str) -> EntryType {
         match self {
             Voice::Answer => EntryType::AssistantMessage,
-            Voice::Trouble => EntryType::ErrorMessage { error_type: ErrorType::Other },
+            Voice::Trouble => failure_type(text),
         }
     }
 }
@@ -38,10 +39,12 @@ pub(super) struct Group {
     last_ms: i64,
 }
 
-/// The growing entry: its text, where it is once it was shown, and how much of it was shown.
+/// The growing entry: its text, the same with its colours if it has any, where it is once it was shown, and how much of
+/// it was shown.
 #[derive(Default)]
 struct Open {
     text: String,
+    coloured: Option<String>,
     index: Option<usize>,
     shown: usize,
 }
@@ -52,7 +55,8 @@ impl Open {
             return;
         }
         self.shown = self.text.len();
-        let entry = plain(voice.entry_type(), self.text.clone());
+        let mut entry = plain(voice.entry_type(&self.text), self.text.clone());
+        entry.metadata = self.coloured.as_ref().map(|text| json!({ COLOURED: text }));
         self.index = Some(page.put(self.index, entry));
     }
 
@@ -62,6 +66,14 @@ impl Open {
                 let line = clean(bytes);
                 if !self.text.is_empty() && self.text.len() + line.len() + 1 > GROUP_BYTES {
                     self.close(voice, page);
+                }
+                let colours = coloured(bytes).filter(|text| clean(text.as_bytes()) == line);
+                if colours.is_some() && self.coloured.is_none() {
+                    self.coloured = Some(self.text.clone());
+                }
+                if let Some(text) = &mut self.coloured {
+                    text.push_str(colours.as_deref().unwrap_or(&line));
+                    text.push('\n');
                 }
                 self.text.push_str(&line);
                 self.text.push('\n');
@@ -102,6 +114,7 @@ impl Group {
             if whole {
                 // The last line had no end, so it gets none.
                 open.text.pop();
+                open.coloured.as_mut().map(String::pop);
             }
         });
         open.show(*voice, page);

@@ -45,6 +45,13 @@ fn assert_untold(patches: &[EntryPatch], outcome: &Outcome) {
     assert!(!told.contains(&KEY[..4]) && !told.contains("456789"), "{told}");
 }
 
+#[test]
+fn colours_inside_a_secret_do_not_tell_it() {
+    let text = format!("\u{1b}[31m{}\u{1b}[0m{}\n", &KEY[..9], &KEY[9..]);
+    let (told, outcome) = patches(Dialect::Text, KEY, &[record(Kind::Stdout, text)]);
+    assert_untold(&told, &outcome);
+}
+
 #[tokio::test]
 async fn the_agent_has_its_secret_and_nobody_else_sees_it() {
     let stage = Stage::new();

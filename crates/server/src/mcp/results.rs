@@ -183,6 +183,8 @@ pub(crate) fn tell_run(run: &Run) -> Value {
         "completed_at": run.completed_at,
         "unverified": run.unverified,
         "commit_error": run.commit_error,
+        "setup_required": run.setup_required,
+        "open_conflicts": run.open_conflicts,
     })
 }
 

@@ -20,7 +20,8 @@ const SCHEMAS: &[(&str, &str)] = &[
         "Project",
         "id:uuid name:string git_repo_path:string setup_script:string|null dev_script:string|null \
          cleanup_script:string|null copy_files:string|null commit_prompt:string|null default_base_branch:string|null \
-         created_at:time updated_at:time max_cost_usd?:number -- A repository.",
+         created_at:time updated_at:time max_cost_usd?:number task_counts?:int{} \
+         -- A repository. `task_counts`, by status, is told by a list that was asked for `counts`.",
     ),
     (
         "RegisteredProject",
@@ -61,8 +62,11 @@ const SCHEMAS: &[(&str, &str)] = &[
         "task_id:uuid attempt_id:uuid attempts:int status:AttemptStatus executor:string variant:string|null branch:string \
          target_branch:string running_since:time|null elapsed_ms:int cost_usd:number|null files_changed:int|null \
          additions:int|null deletions:int|null waiting_approvals:int parked_until:time|null unverified:bool commit_error:string|null \
-         worktree_deleted:bool queued_draft:bool pr:PrInfo|null merged:bool \
-         -- A task's newest attempt at a glance; the cost is that of all its attempts.",
+         setup_required?:bool open_conflicts?:string[] worktree_deleted:bool queued_draft:bool pr:PrInfo|null merged:bool \
+         earlier_changes?:bool \
+         -- A task's newest attempt at a glance; the cost is that of all its attempts. `setup_required`: its agent has to be \
+         installed, logged in or given a key first. `open_conflicts`: files in which its agent left conflicts open. \
+         `earlier_changes`: an earlier attempt has changes, or may have.",
     ),
     ("CreateTask", "+CreateTaskHere project_id:uuid"),
     (
@@ -110,7 +114,8 @@ const SCHEMAS: &[(&str, &str)] = &[
         "commits_behind:int|null commits_ahead:int|null has_uncommitted_changes:bool|null head_oid:string|null \
          uncommitted_count:int|null untracked_count:int|null target_branch_name:string remote_commits_behind:int|null \
          remote_commits_ahead:int|null merges:Merge[] is_rebase_in_progress:bool conflict_op:ConflictOp|null \
-         conflicted_files:string[]",
+         conflicted_files:string[] left_open?:string[] -- `left_open`: conflicted files that the agent's last turn left as they \
+         are; ask again, resolve them yourself, or abort.",
     ),
     ("MergeAttempt", "message?:string|null -- `message` is that of the commit."),
     ("RebaseAttempt", "old_base_branch?:string|null new_base_branch?:string|null"),
@@ -296,10 +301,13 @@ const SCHEMAS: &[(&str, &str)] = &[
         "id:uuid task_attempt_id:uuid|null execution_run_id:uuid|null run_reason:RunReason \
          executor_action:ExecutorAction before_head_commit:string|null after_head_commit:string|null status:RunStatus \
          exit_code:int|null dropped:bool started_at:time completed_at:time|null created_at:time updated_at:time \
-         output:string|null parked_until?:time unverified?:bool commit_error?:string -- One process of an attempt: a script or a turn of its \
+         output:string|null parked_until?:time unverified?:bool commit_error?:string setup_required?:bool \
+         open_conflicts?:string[] -- One process of an attempt: a script or a turn of its \
          agent. `output` is the transcript, only of the newest one. `parked_until`: it waits, or waited, for its provider. \
          `unverified`: the agent said that it is done and nothing shows that it did anything. \
-         `commit_error`: why its work is not committed yet; it stays in the worktree and the commit is tried again.",
+         `commit_error`: why its work is not committed yet; it stays in the worktree and the commit is tried again. \
+         `setup_required`: the agent has to be installed, logged in or given a key first. `open_conflicts`: files in which the \
+         agent left conflicts open.",
     ),
     (
         "ExecutionRun",
@@ -355,10 +363,12 @@ const SCHEMAS: &[(&str, &str)] = &[
     (
         "FoundAgent",
         "executor:string name:string program:string protocol:string found:AgentSource|null path:string|null \
-         version:string|null keys:string[] logged_in:bool ready:bool install:string log_in:string|null -- What this machine \
-         has of an agent program. `keys` names variables, `install` and `log_in` are commands; `ready`: it is there, tells \
-         its version, and has a key or a login.",
+         version:string|null keys:string[] logged_in:bool ready:bool state?:AgentState install:string log_in:string|null -- What this \
+         machine has of an agent program. `keys` names variables, `install` and `log_in` are commands; `ready`: it is there, tells \
+         its version, and has a key or a login. `ACP` is told of only when a profile names its command. An executor that is not \
+         told of cannot be started.",
     ),
+    ("AgentState", "= ready not_installed not_working not_logged_in"),
     ("ProfilesFile", "content:string path:string"),
     (
         "WorktreeReport",

@@ -11,7 +11,10 @@ use crate::extract::{Id, OptionalPayload, Params, Payload, cut};
 
 pub(crate) async fn list(State(forge): State<Forge>, params: Params) -> Answer {
     let page = params.page()?;
-    Ok(ok(cut(forge.projects().await?, page)))
+    Ok(match params.flag("counts")? {
+        true => ok(cut(forge.counted_projects().await?, page)),
+        false => ok(cut(forge.projects().await?, page)),
+    })
 }
 
 pub(crate) async fn create(State(forge): State<Forge>, Payload(request): Payload<CreateProject>) -> Answer {

@@ -52,6 +52,8 @@ fn recorded_run() -> (Value, Run) {
         parked_until: None,
         unverified: false,
         commit_error: None,
+        setup_required: false,
+        open_conflicts: Vec::new(),
         started_at: read(&data["started_at"]),
         completed_at: read(&data["completed_at"]),
         created_at: read(&data["created_at"]),

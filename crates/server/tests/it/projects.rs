@@ -24,6 +24,22 @@ async fn a_project_lives_from_create_to_delete() {
 }
 
 #[tokio::test]
+async fn a_list_tells_how_many_tasks_there_are_when_it_is_asked_to() {
+    let world = World::new().await;
+    let id = world.project().await;
+    let tasks = format!("/api/projects/{id}/tasks");
+    for title in ["one", "two"] {
+        world.ask("POST", &tasks, Some(json!({"title": title}))).await;
+    }
+    let (_, listed) = world.get("/api/projects?counts=true").await;
+    assert_eq!(listed["data"][0]["task_counts"], json!({"todo": 2}));
+    let (_, listed) = world.get("/api/projects").await;
+    assert_eq!(listed["data"][0].get("task_counts"), None);
+    assert_fault(&world.get("/api/projects?counts=many").await, 400, "counts: 'many'");
+    world.close().await;
+}
+
+#[tokio::test]
 async fn rules_of_creation_are_refusals_with_200() {
     let world = World::new().await;
     let id = world.project().await;

@@ -90,10 +90,13 @@ async fn a_card_tells_of_the_runs_of_the_newest_attempt_and_of_the_cost_of_all()
             files_changed: None,
             additions: None,
             deletions: None,
+            earlier_changes: true,
             waiting_approvals: 1,
             parked_until: None,
             unverified: false,
             commit_error: None,
+            setup_required: false,
+            open_conflicts: Vec::new(),
             worktree_deleted: false,
             queued_draft: true,
             pr: Some(pr_info),
@@ -120,6 +123,8 @@ async fn a_card_tells_of_the_runs_of_the_newest_attempt_and_of_the_cost_of_all()
     let done = Run {
         unverified: true,
         commit_error,
+        setup_required: true,
+        open_conflicts: vec!["README.md".to_owned()],
         parked_until: until,
         ..ended(&live, RunStatus::Completed, 500)
     };
@@ -128,6 +133,7 @@ async fn a_card_tells_of_the_runs_of_the_newest_attempt_and_of_the_cost_of_all()
     let done = card(&store, &task).await;
     assert_eq!((done.status, done.unverified, done.parked_until), (AttemptStatus::Completed, true, None));
     assert_eq!(done.commit_error.as_deref(), Some("the disk is full"));
+    assert_eq!((done.setup_required, done.open_conflicts), (true, vec!["README.md".to_owned()]));
 }
 
 #[tokio::test]

@@ -117,6 +117,8 @@ fn run(owner: RunOwner, action: Action, at: i64) -> Run {
         parked_until: None,
         unverified: false,
         commit_error: None,
+        setup_required: false,
+        open_conflicts: Vec::new(),
         started_at: Millis(at),
         completed_at: None,
         created_at: Millis(at),

@@ -107,6 +107,7 @@ async fn sample_rows(conn: &mut SqliteConnection, version: i64) {
         }
         16 => "INSERT INTO idempotency VALUES ('k', 'POST /api/tasks', 'f', '{}', NULL, 1);",
         17 => "UPDATE runs SET commit_error = 'the disk is full';",
+        19 => "UPDATE runs SET setup_required = 1, open_conflicts = '[\"a\"]';",
         other => panic!("migration {other} has no sample rows"),
     };
     sqlx::raw_sql(rows).execute(conn).await.unwrap();

@@ -49,7 +49,7 @@ export function Answer({ approvalId, withKeys, isDenying, onDenying, answer: giv
             hideLabel
             autoFocus
             value={reason}
-            placeholder="What should it do instead? (the agent is told)"
+            placeholder="Tell the agent what to do instead (optional)"
             onChange={(event) => keepReason(event.target.value)}
             onKeyDown={(event) => event.key === "Escape" && setDenying(false)}
           />

@@ -7,7 +7,6 @@ import { useCommands } from "../../shell/commands";
 import { Button } from "../../ui/button";
 import { Answer, useAnswer } from "./answer";
 import { TimeLeft } from "./approval-card";
-import { firstLine } from "./words";
 
 interface Props {
   waiting: readonly PendingApproval[];
@@ -52,13 +51,17 @@ function Question({ question, more, onShow }: { question: PendingApproval; more:
           type="button"
           onClick={() => onShow(question.id)}
           title="Show it in the transcript"
-          className="flex min-h-7 min-w-40 flex-1 items-center gap-2 rounded-sm text-left text-sm"
+          className="flex min-h-7 min-w-0 basis-full flex-col justify-center gap-1 rounded-sm text-left text-sm sm:flex-1 sm:basis-40"
         >
-          <CircleHelp className="size-4 shrink-0 text-warn" aria-hidden />
-          <span className="shrink-0 font-medium">Allow {question.tool_name}?</span>
-          <span className="min-w-0 truncate font-mono text-muted text-xs">{inputLine(question.tool_input)}</span>
-          {more > 0 && <span className="shrink-0 text-faint text-xs">and {more} more</span>}
-          <TimeLeft until={question.timeout_at} />
+          <span className="flex w-full items-center gap-2">
+            <CircleHelp className="size-4 shrink-0 text-warn" aria-hidden />
+            <span className="min-w-0 truncate font-medium">Allow {question.tool_name}?</span>
+            {more > 0 && <span className="shrink-0 text-faint text-xs">and {more} more</span>}
+            <TimeLeft until={question.timeout_at} />
+          </span>
+          <span className="line-clamp-3 whitespace-pre-wrap font-mono text-muted text-xs [overflow-wrap:anywhere]">
+            {inputText(question.tool_input)}
+          </span>
         </button>
         {!isDenying && (
           <Answer approvalId={question.id} answer={answer} isDenying={false} onDenying={setDenying} withKeys />
@@ -70,13 +73,13 @@ function Question({ question, more, onShow }: { question: PendingApproval; more:
   );
 }
 
-/** The line of a tool's input that says most. */
-function inputLine(input: unknown): string {
+/** The part of a tool's input that says most. */
+function inputText(input: unknown): string {
   if (typeof input !== "object" || input === null) return input === undefined ? "" : String(input);
   const known: Record<string, unknown> = { ...input };
   for (const key of ["command", "file_path", "path", "url", "query", "pattern", "plan"]) {
     const value = known[key];
-    if (typeof value === "string") return firstLine(value);
+    if (typeof value === "string") return value.trim();
   }
   return JSON.stringify(input);
 }
@@ -94,7 +97,7 @@ function AskToNotify() {
   return (
     <div>
       <Button weight="ghost" size="sm" icon={<Bell className="size-3.5" aria-hidden />} onClick={ask}>
-        Notify me when an agent asks
+        Turn on notifications
       </Button>
     </div>
   );

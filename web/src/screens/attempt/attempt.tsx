@@ -38,7 +38,7 @@ function Screen() {
   const attempts = useQuery(attemptsQuery(taskId));
   const { value: processes, phase } = useChannel(processesChannel(attemptId));
   const { data: approvals } = useQuery(approvalsQuery());
-  const [newFrom, setNewFrom] = useState<"here" | "anew">();
+  const [newFrom, setNewFrom] = useState<"here" | "anew" | "other">();
   useTitle(task.data?.title ?? "Attempt");
   useCommands([
     {
@@ -93,6 +93,7 @@ function Screen() {
             isWaiting={isWaiting}
             waiting={waiting}
             onSwitchAgent={() => setNewFrom("here")}
+            onOtherAgent={() => setNewFrom("other")}
           />
         )}
         {view === "raw" && <RawView attempt={attempt} processes={processes} processId={processId} />}

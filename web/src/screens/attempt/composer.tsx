@@ -5,10 +5,11 @@ import { useMutation } from "@tanstack/react-query";
 import { Clock, CornerDownLeft, Pencil } from "lucide-react";
 import { useRef, useState } from "react";
 import { forge } from "../../api/forge";
+import { useConnection } from "../../live/connection";
+import { agentLabel } from "../../parts/agents";
 import { PromptBox } from "../../parts/prompt-box";
 import { useCommands } from "../../shell/commands";
 import { Button } from "../../ui/button";
-import { agentName } from "../../ui/format";
 import { useServerDraft } from "./server-draft";
 import { TurnOptions } from "./turn-options";
 
@@ -30,7 +31,8 @@ export function Composer({ attempt, variant: lastVariant, isRunning, onSwitchAge
   const [isFresh, setFresh] = useState(false);
   const [isUploading, setUploading] = useState(false);
   const box = useRef<HTMLTextAreaElement>(null);
-  const listens = LISTENS.has(attempt.executor);
+  const profile = attempt.executor_profile_id;
+  const listens = LISTENS.has(profile.executor);
   const isEmpty = draft.text.trim() === "";
 
   const send = useMutation({
@@ -48,7 +50,10 @@ export function Composer({ attempt, variant: lastVariant, isRunning, onSwitchAge
     },
   });
   const queue = useMutation({ mutationFn: draft.queue });
-  const isBusy = send.isPending || queue.isPending || isUploading;
+  // What is typed is kept; it can be sent once there is somebody to take it.
+  const isAway = useConnection().state === "lost";
+  const isBusy = send.isPending || queue.isPending || isUploading || isAway;
+  const why = isAway ? "Lost connection to Forge. Your draft is safe." : undefined;
   // What is queued cannot be joined by another message; the agent that listens can be told at once.
   const canQueue = isRunning && draft.queued === undefined && !isFresh;
   const submit = (): void => {
@@ -70,7 +75,7 @@ export function Composer({ attempt, variant: lastVariant, isRunning, onSwitchAge
   const footer = (
     <>
       <TurnOptions
-        executor={attempt.executor}
+        executor={profile.executor}
         variant={variant === undefined ? lastVariant : variant}
         onVariant={setVariant}
         isFresh={isFresh}
@@ -82,13 +87,13 @@ export function Composer({ attempt, variant: lastVariant, isRunning, onSwitchAge
           size="sm"
           weight={listens ? "plain" : "primary"}
           disabled={isEmpty || isBusy}
+          title={why}
           busy={queue.isPending}
           icon={<Clock className="size-4" aria-hidden />}
           onClick={() => queue.mutate()}
         >
-          <span className="inline-block first-letter:uppercase">
-            <span className="max-sm:sr-only">Send </span>when it is done
-          </span>
+          <span className="max-sm:hidden">Send after this turn</span>
+          <span className="sm:hidden">Queue</span>
         </Button>
       )}
       {(!canQueue || listens) && (
@@ -96,6 +101,7 @@ export function Composer({ attempt, variant: lastVariant, isRunning, onSwitchAge
           size="sm"
           weight="primary"
           disabled={isEmpty || isBusy}
+          title={why}
           busy={send.isPending}
           icon={<CornerDownLeft className="size-4" aria-hidden />}
           onClick={() => send.mutate()}
@@ -112,13 +118,13 @@ export function Composer({ attempt, variant: lastVariant, isRunning, onSwitchAge
       <PromptBox
         ref={box}
         projectId={attempt.project_id}
-        label={`Message to ${agentName(attempt.executor)}`}
+        label={`Message to ${agentLabel(profile)}`}
         value={draft.text}
         onChange={draft.setText}
         images={draft.images}
         onImages={draft.setImages}
         rows={2}
-        placeholder={isRunning ? "Tell the agent more" : "What should it do next?"}
+        placeholder={isRunning ? "Message the agent…" : "What's next?"}
         onSubmit={submit}
         onUploading={setUploading}
         footer={footer}
@@ -136,7 +142,7 @@ function Queued({ text, onEdit }: { text: string; onEdit: () => Promise<void> })
     >
       <Clock className="mt-1 size-4 shrink-0 text-faint" aria-hidden />
       <div className="min-w-0 flex-1">
-        <p className="text-faint text-xs">Sent when the agent is done</p>
+        <p className="text-faint text-xs">Queued. Sends when the agent finishes.</p>
         <p className="line-clamp-3 whitespace-pre-wrap break-words text-sm">{text}</p>
       </div>
       <Button

@@ -27,8 +27,8 @@ interface Props {
 export function AttemptHeader({ title, attempt, attempts, processes, waiting, onNewAttempt, menu }: Props) {
   const { project_id: projectId, task_id: taskId } = attempt;
   return (
-    <header className="flex shrink-0 flex-wrap items-center gap-x-3 gap-y-1 px-4 pt-2.5 pb-1">
-      <div className="flex min-w-0 basis-full items-center gap-2 lg:basis-auto lg:flex-1">
+    <header className="flex shrink-0 flex-wrap items-center gap-x-3 gap-y-1 px-4 pt-2.5 pb-1 short:pt-1 short:pb-0">
+      <div className="flex min-w-0 basis-full items-center gap-2 lg:basis-auto lg:flex-1 short:basis-40 short:flex-1">
         <Tooltip label="Back to the board" keys="escape">
           <Link
             to="/projects/$projectId/tasks"
@@ -51,7 +51,7 @@ export function AttemptHeader({ title, attempt, attempts, processes, waiting, on
           </Link>
         </h1>
       </div>
-      <div className="flex min-w-0 flex-1 flex-wrap items-center gap-x-4 gap-y-1 lg:flex-none">
+      <div className="flex min-w-0 flex-1 flex-wrap items-center gap-x-4 gap-y-1 lg:flex-none short:flex-none">
         <AttemptSwitch attempt={attempt} attempts={attempts} onNew={onNewAttempt} />
         <StandingMark attempt={attempt} processes={processes} waiting={waiting} />
         <Spent attempt={attempt} />
@@ -84,18 +84,24 @@ function StandingMark({ attempt, processes, waiting }: Pick<Props, "attempt" | "
 const NEAR_BUDGET = 0.8;
 
 function Spent({ attempt }: { attempt: TaskAttempt }) {
-  const { input_tokens, output_tokens, cache_read_tokens, cost_usd, max_cost_usd } = attempt;
-  const tokens = (input_tokens ?? 0) + (output_tokens ?? 0);
+  const { input_tokens, output_tokens, cache_read_tokens, cache_creation_tokens, cost_usd, max_cost_usd } = attempt;
+  const cached = cache_read_tokens ?? 0;
+  // As Costs counts them.
+  const tokens = (input_tokens ?? 0) + (output_tokens ?? 0) + cached + (cache_creation_tokens ?? 0);
   if (tokens === 0 && !cost_usd && max_cost_usd === undefined) return null;
   const isNear = max_cost_usd !== undefined && (cost_usd ?? 0) >= max_cost_usd * NEAR_BUDGET;
   const detail = [
     `${short(input_tokens ?? 0)} in`,
     `${short(output_tokens ?? 0)} out`,
-    cache_read_tokens ? `${short(cache_read_tokens)} from the cache` : undefined,
+    cached ? `${short(cached)} from the cache` : undefined,
+    cache_creation_tokens ? `${short(cache_creation_tokens)} into the cache` : undefined,
   ].filter(Boolean);
   return (
     <p className="flex items-center gap-2 text-faint text-sm tabular" title={`Tokens: ${detail.join(", ")}`}>
-      <span>{short(tokens)} tokens</span>
+      <span>
+        {short(tokens)} tokens
+        {cached > 0 && ` (${Math.round((cached / tokens) * 100)}% cached)`}
+      </span>
       {(cost_usd !== undefined || max_cost_usd !== undefined) && (
         <span className={isNear ? "text-warn" : undefined}>
           {money(cost_usd ?? 0)}

@@ -4,13 +4,16 @@ import type { ExecutionProcess, PendingApproval, TaskAttempt } from "@forge/clie
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useRef, useState } from "react";
 import { forge } from "../../api/forge";
-import { infoQuery } from "../../api/queries";
+import { branchStatusQuery, infoQuery } from "../../api/queries";
 import { useCommands } from "../../shell/commands";
 import { toast } from "../../ui/toast";
+import { useActs } from "../review/branch-acts";
+import { Conflicts } from "../review/conflicts";
+import { isStopped } from "../review/resolve";
 import { ApprovalBar } from "./approval-bar";
 import { Composer } from "./composer";
 import { RetryDialog } from "./retry-dialog";
-import { isAtWork, isWork, profileOf } from "./standing";
+import { isAtWork, isWork, profileOf, promptOf } from "./standing";
 import { Todos } from "./todos";
 import { Transcript, type TranscriptHandle } from "./transcript";
 import { useEntries } from "./use-entries";
@@ -20,10 +23,13 @@ interface Props {
   processes: readonly ExecutionProcess[];
   isWaiting: boolean;
   waiting: readonly PendingApproval[];
+  /** On top of this attempt's work. */
   onSwitchAgent: () => void;
+  /** Beside this attempt, which came to nothing. */
+  onOtherAgent: () => void;
 }
 
-export function LogView({ attempt, processes, isWaiting, waiting, onSwitchAgent }: Props) {
+export function LogView({ attempt, processes, isWaiting, waiting, onSwitchAgent, onOtherAgent }: Props) {
   const transcript = useRef<TranscriptHandle>(null);
   const [retried, setRetried] = useState<ExecutionProcess>();
   const last = processes.findLast(({ run_reason }) => run_reason === "codingagent");
@@ -37,11 +43,26 @@ export function LogView({ attempt, processes, isWaiting, waiting, onSwitchAgent 
     onSuccess: () => toast.done("Setting up the agent"),
   });
   const { data: info } = useQuery(infoQuery());
-  const canSetUp = info?.capabilities[attempt.executor]?.includes("SETUP_HELPER");
+  const canSetUp = info?.capabilities[attempt.executor_profile_id.executor]?.includes("SETUP_HELPER");
+  const again = useMutation({
+    mutationFn: (process: ExecutionProcess) =>
+      forge.request("POST /api/task-attempts/{attempt_id}/replace-process", {
+        path: { attempt_id: attempt.id },
+        body: { process_id: process.id, prompt: promptOf(process) ?? "", perform_git_reset: true },
+      }),
+    onSuccess: () => transcript.current?.toEnd(),
+  });
+  /** Said again as it was; what came after it is not taken back without a question. */
+  const sayAgain = (processId: string): void => {
+    const process = processes.find(({ id }) => id === processId);
+    if (!process || again.isPending) return;
+    if (process.id === last?.id) again.mutate(process);
+    else setRetried(process);
+  };
   useCommands([
     {
       id: "attempt-newest",
-      label: "Jump to the newest",
+      label: "Jump to latest",
       group: "Attempt",
       keys: "j",
       run: () => transcript.current?.toEnd(),
@@ -51,15 +72,20 @@ export function LogView({ attempt, processes, isWaiting, waiting, onSwitchAgent 
     <>
       <Transcript
         handle={transcript}
-        attempt={attempt}
         processes={processes}
         isWaiting={isWaiting}
         isAsking={waiting.length > 0}
-        onRetry={setRetried}
-        onSetUp={canSetUp ? () => setUp.mutate() : undefined}
+        actions={{
+          attempt,
+          onRetry: setRetried,
+          onSetUp: canSetUp ? () => setUp.mutate() : undefined,
+          onAgain: sayAgain,
+          onOtherAgent,
+        }}
       />
       <div className="shrink-0 border-line border-t bg-canvas">
         <div className="mx-auto flex w-full max-w-4xl flex-col gap-2 px-4 py-3">
+          {last?.open_conflicts && !isRunning && <LeftOpen attempt={attempt} />}
           <ApprovalBar waiting={waiting} onShow={(id) => transcript.current?.showApproval(id)} />
           {last && <CurrentTodos process={last} />}
           <Composer
@@ -80,6 +106,18 @@ export function LogView({ attempt, processes, isWaiting, waiting, onSwitchAgent 
         />
       )}
     </>
+  );
+}
+
+/** The agent's turn ended with conflicts: said where it ended, with the ways on. */
+function LeftOpen({ attempt }: { attempt: TaskAttempt }) {
+  const { data: status } = useQuery(branchStatusQuery(attempt.id));
+  const acts = useActs(attempt.project_id, attempt.id);
+  if (!status || !isStopped(status)) return null;
+  return (
+    <div className="overflow-hidden rounded-md border border-warn">
+      <Conflicts attemptId={attempt.id} status={status} acts={acts} isRunning={false} />
+    </div>
   );
 }
 

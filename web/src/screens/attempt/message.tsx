@@ -2,11 +2,15 @@
 
 import type { ErrorEntry, NormalizedEntry } from "@forge/client";
 import { Brain, ChevronRight, CircleAlert, History, UserRound } from "lucide-react";
-import { Button, IconButton } from "../../ui/button";
+import { IconButton } from "../../ui/button";
 import { cx } from "../../ui/class";
 import { CopyButton } from "../../ui/copy";
+import { Literal } from "../../ui/literal";
 import { Markdown } from "../../ui/markdown";
+import { plain } from "./ansi";
+import { AnsiText } from "./ansi-text";
 import { useOpened } from "./opened";
+import { type SetUpActions, SetUpBox } from "./set-up";
 import { firstLine } from "./words";
 
 /** Long prompts are folded: what the agent made of them is what people come to read. */
@@ -17,11 +21,13 @@ const ACTIONS =
 interface PromptProps {
   id: string;
   text: string;
+  /** It is a program, not prose. */
+  isScript?: boolean;
   /** Only what began a process can be said again. */
   onRetry?: () => void;
 }
 
-export function PromptMessage({ id, text, onRetry }: PromptProps) {
+export function PromptMessage({ id, text, isScript, onRetry }: PromptProps) {
   const isLong = text.length > FOLD_AT || text.split("\n").length > 12;
   const [isOpen, toggle] = useOpened(id);
   return (
@@ -38,7 +44,13 @@ export function PromptMessage({ id, text, onRetry }: PromptProps) {
         )}
       </div>
       <div className="min-w-0 max-w-full rounded-lg rounded-br-sm border border-line bg-sunken px-3 py-2 text-base">
-        <Markdown text={text} className={cx(isLong && !isOpen && "line-clamp-6")} />
+        {isScript ? (
+          <pre className={cx("overflow-x-auto font-mono text-xs leading-5", isLong && !isOpen && "line-clamp-6")}>
+            {text}
+          </pre>
+        ) : (
+          <Literal text={text} className={cx(isLong && !isOpen && "line-clamp-6")} />
+        )}
         {isLong && (
           <button type="button" onClick={toggle} className="mt-1 min-h-6 text-faint text-xs hover:text-ink">
             {isOpen ? "Show less" : "Show all"}
@@ -62,8 +74,38 @@ export function AgentMessage({ text }: { text: string }) {
   );
 }
 
+/** The text of an entry with the colours of the terminal it was written for, where the server kept them. */
+export function colouredText({ content, metadata }: NormalizedEntry): string {
+  const known = typeof metadata === "object" && metadata !== null && "ansi" in metadata ? metadata.ansi : undefined;
+  return typeof known === "string" ? known : content;
+}
+
+/** What a program wrote, letter by letter. */
+export function ProgramOutput({ text }: { text: string }) {
+  return (
+    <article aria-label="Output" className="group relative py-1">
+      <pre
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard
+        tabIndex={0}
+        className="overflow-x-auto rounded-md bg-sunken px-3 py-2 font-mono text-xs leading-5"
+      >
+        <AnsiText text={text.replace(/\n$/, "")} />
+      </pre>
+      <CopyButton
+        text={plain(text)}
+        label="Copy output"
+        className={cx("absolute top-1.5 right-1 bg-sunken", ACTIONS, "focus-visible:opacity-100")}
+      />
+    </article>
+  );
+}
+
 export function SystemLine({ text }: { text: string }) {
-  return <p className="whitespace-pre-wrap break-words py-0.5 font-mono text-faint text-xs leading-5">{text}</p>;
+  return (
+    <p className="whitespace-pre-wrap break-words py-0.5 font-mono text-faint text-xs leading-5">
+      <AnsiText text={text} />
+    </p>
+  );
 }
 
 export function Thinking({ id, text }: { id: string; text: string }) {
@@ -113,31 +155,29 @@ export function Feedback({ tool, text }: { tool: string; text: string }) {
 interface ErrorProps {
   entry: NormalizedEntry;
   type: ErrorEntry;
-  onSetUp: (() => void) | undefined;
+  processId: string;
+  actions: SetUpActions;
+  /** It is what a program wrote, not what an agent says. */
+  isOutput: boolean;
 }
 
-export function ErrorMessage({ entry, type, onSetUp }: ErrorProps) {
+export function ErrorMessage({ entry, type, processId, actions, isOutput }: ErrorProps) {
   const needsSetup = type.error_type.type === "setup_required";
+  const text = colouredText(entry);
   return (
     <div role="note" className="my-1 flex items-start gap-2 rounded-md bg-bad-soft px-3 py-2 text-sm">
       <CircleAlert className="mt-0.5 size-4 shrink-0 text-bad" aria-hidden />
       <div className="min-w-0 flex-1">
         <span className="sr-only">Error: </span>
-        <p className="max-h-60 overflow-y-auto whitespace-pre-wrap break-words">{entry.content}</p>
-        {needsSetup && (
-          <div className="mt-2 flex flex-wrap items-center gap-3">
-            <p className="text-muted">
-              {onSetUp
-                ? "The agent's program is missing or not logged in."
-                : "The agent's program is missing or not logged in. Set it up in a terminal, then send the message again."}
-            </p>
-            {onSetUp && (
-              <Button size="sm" onClick={onSetUp}>
-                Set up the agent
-              </Button>
-            )}
-          </div>
-        )}
+        <p
+          className={cx(
+            "max-h-60 overflow-y-auto whitespace-pre-wrap break-words",
+            isOutput && "font-mono text-xs leading-5",
+          )}
+        >
+          <AnsiText text={text.trimEnd()} />
+        </p>
+        {needsSetup && <SetUpBox processId={processId} actions={actions} />}
       </div>
       <CopyButton text={entry.content} label="Copy error" className="-my-1 -mr-2" />
     </div>

@@ -5,10 +5,11 @@ import { useMutation } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Cog, ScrollText, Square } from "lucide-react";
 import { forge } from "../../api/forge";
+import { agentLabel } from "../../parts/agents";
 import { Badge, type Tone } from "../../ui/badge";
 import { Button, buttonClass } from "../../ui/button";
 import { Ago, Elapsed } from "../../ui/clock";
-import { agentName, duration } from "../../ui/format";
+import { duration } from "../../ui/format";
 import { Empty, Waiting } from "../../ui/state";
 import { DevServer } from "./dev-server";
 import { durationOf, profileOf, REASON } from "./standing";
@@ -82,7 +83,7 @@ function Process({ attempt, process }: { attempt: TaskAttempt; process: Executio
     <tr className="hover:bg-hover">
       <td className={CELL}>
         <span className="whitespace-nowrap">{REASON[process.run_reason]}</span>
-        {profile && <span className="hidden text-faint sm:inline"> {agentName(profile.executor)}</span>}
+        {profile && <span className="hidden text-faint sm:inline"> {agentLabel(profile)}</span>}
       </td>
       <td className={CELL}>
         <Badge tone={tone}>{exit_code ? `${word} with ${exit_code}` : word}</Badge>

@@ -138,7 +138,7 @@ export function RawLogView({ process, chooser }: { process: ExecutionProcess; ch
               className="pointer-events-auto rounded-full! bg-raised! px-3! shadow-pop!"
               onClick={toEnd}
             >
-              Jump to the newest
+              Jump to latest
             </Button>
           </div>
         )}

@@ -3,8 +3,9 @@
 import type { ExecutionProcess, TaskAttempt } from "@forge/client";
 import { useNavigate } from "@tanstack/react-router";
 import { ScrollText } from "lucide-react";
+import { agentLabel } from "../../parts/agents";
 import { Select } from "../../ui/field";
-import { agentName, timeOfDay } from "../../ui/format";
+import { timeOfDay } from "../../ui/format";
 import { Empty } from "../../ui/state";
 import { RawLogView } from "./raw-log-view";
 import { profileOf, REASON } from "./standing";
@@ -46,5 +47,5 @@ export function RawView({ attempt, processes, processId }: Props) {
 function titleOf(process: ExecutionProcess): string {
   const profile = profileOf(process);
   const time = timeOfDay(process.started_at);
-  return `${profile ? agentName(profile.executor) : REASON[process.run_reason]}, ${time}`;
+  return `${profile ? agentLabel(profile) : REASON[process.run_reason]}, ${time}`;
 }

@@ -5,18 +5,30 @@ import { Link, useParams } from "@tanstack/react-router";
 import { LoaderCircle } from "lucide-react";
 import { memo, type RefObject } from "react";
 import type { EntryRow } from "../../live/entries";
-import { agentName, count } from "../../ui/format";
+import { count } from "../../ui/format";
 import { ApprovalCard } from "./approval-card";
-import { AgentMessage, ErrorMessage, Feedback, PromptMessage, SystemLine, Thinking } from "./message";
+import {
+  AgentMessage,
+  colouredText,
+  ErrorMessage,
+  Feedback,
+  ProgramOutput,
+  PromptMessage,
+  SystemLine,
+  Thinking,
+} from "./message";
 import { ProcessHead } from "./process-head";
 import type { LeftOutRow, Row } from "./rows";
+import type { SetUpActions } from "./set-up";
 import { ToolLine } from "./tool-line";
 
-interface RowActions {
-  attempt: TaskAttempt;
+export interface RowActions extends SetUpActions {
   onRetry: (process: ExecutionProcess) => void;
-  onSetUp: (() => void) | undefined;
 }
+
+/** Agents that are programs: what they are told is a script, and what they say is output. */
+const PROGRAMS: ReadonlySet<string> = new Set(["SHELL"]);
+const isProgram = ({ executor_profile_id }: TaskAttempt): boolean => PROGRAMS.has(executor_profile_id.executor);
 
 interface Props {
   row: Row;
@@ -30,14 +42,21 @@ export const RowView = memo(function RowView({ row, isAlive, actions }: Props) {
     case "head":
       return <ProcessHead process={row.process} />;
     case "prompt":
-      return <PromptMessage id={row.key} text={row.text} onRetry={() => actions.current.onRetry(row.process)} />;
+      return (
+        <PromptMessage
+          id={row.key}
+          text={row.text}
+          isScript={isProgram(actions.current.attempt)}
+          onRetry={() => actions.current.onRetry(row.process)}
+        />
+      );
     case "left-out":
       return <LeftOut row={row} />;
     case "working":
       return (
         <p className="flex min-h-8 items-center gap-2 text-muted text-sm">
           <LoaderCircle className="size-3.5 animate-spin text-accent" aria-hidden />
-          {agentName(actions.current.attempt.executor)} is working
+          Working…
         </p>
       );
     case "entry":
@@ -46,7 +65,7 @@ export const RowView = memo(function RowView({ row, isAlive, actions }: Props) {
 });
 
 function Entry({
-  row: { key, entry },
+  row: { key, entry, processId },
   isAlive,
   actions,
 }: { row: EntryRow; isAlive: boolean } & Pick<Props, "actions">) {
@@ -55,6 +74,7 @@ function Entry({
     case "user_message":
       return <PromptMessage id={key} text={entry.content} />;
     case "assistant_message":
+      if (isProgram(actions.current.attempt)) return <ProgramOutput text={colouredText(entry)} />;
       return <AgentMessage text={entry.content} />;
     case "system_message":
       return <SystemLine text={entry.content} />;
@@ -63,7 +83,15 @@ function Entry({
     case "user_feedback":
       return <Feedback tool={type.denied_tool} text={entry.content} />;
     case "error_message":
-      return <ErrorMessage entry={entry} type={type} onSetUp={actions.current.onSetUp} />;
+      return (
+        <ErrorMessage
+          entry={entry}
+          type={type}
+          processId={processId}
+          actions={actions.current}
+          isOutput={isProgram(actions.current.attempt)}
+        />
+      );
     case "tool_use":
       if (type.status.status === "pending_approval" && isAlive) {
         return <ApprovalCard id={key} use={type} question={type.status} />;

@@ -12,17 +12,17 @@ it("says what the last piece of work came to", () => {
   expect(words([process({})])).toBe("Finished");
   expect(words([process({ commit_error: "the disk is full" })])).toBe("Finished, not committed");
   expect(words([process({ unverified: true })])).toBe("Finished, unverified");
-  expect(words([process({ status: "failed", exit_code: 3 })])).toBe("Failed with 3");
+  expect(words([process({ status: "failed", exit_code: 3 })])).toBe("Failed (exit code 3)");
   expect(words([process({ status: "failed", exit_code: -1 })])).toBe("Failed");
   expect(words([process({ status: "failed", exit_code: 1, run_reason: "setupscript" })])).toBe(
-    "Setup script failed with 1",
+    "Setup script failed (exit code 1)",
   );
   expect(words([process({ status: "killed", exit_code: null })])).toBe("Stopped");
 });
 
 it("says that it runs, and that it waits for an answer", () => {
   expect(standingOf("running", [running], 0, NOW)).toMatchObject({ word: "Running", since: running.started_at });
-  expect(words([running], 1)).toBe("Waits for you");
+  expect(words([running], 1)).toBe("Waiting for you");
   expect(words([process({ ...running, run_reason: "setupscript" })])).toBe("Setting up");
 });
 

@@ -46,7 +46,8 @@ export function standingOf(
   const work = processes.filter(isWork);
   const running = work.find((process) => process.status === "running");
   const last = work.at(-1);
-  if (waiting > 0 && running) return { word: "Waits for you", tone: "warn", isAlive: true, since: running.started_at };
+  if (waiting > 0 && running)
+    return { word: "Waiting for you", tone: "warn", isAlive: true, since: running.started_at };
   // A run that is parked counts as running; nothing of it is alive until it goes on as another one.
   if (running?.parked_until) {
     const isAhead = Date.parse(running.parked_until) > now;
@@ -72,7 +73,7 @@ const named = (status: AttemptStatus) => ({ word: ATTEMPT_STATE[status].title, t
 
 function failedWord({ run_reason, exit_code }: ExecutionProcess): string {
   const what = run_reason === "codingagent" ? "Failed" : `${REASON[run_reason]} failed`;
-  return exit_code === null || exit_code < 0 ? what : `${what} with ${exit_code}`;
+  return exit_code === null || exit_code < 0 ? what : `${what} (exit code ${exit_code})`;
 }
 
 export function durationOf({ started_at, completed_at }: ExecutionProcess): number | undefined {

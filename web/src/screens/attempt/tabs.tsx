@@ -5,6 +5,8 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { figuresQuery } from "../../api/queries";
+import { useChannel } from "../../live/channel";
+import { diffChannel } from "../../live/diff";
 import { Figures } from "../../parts/changed";
 import type { AttemptView } from "../../routes";
 
@@ -32,9 +34,13 @@ interface Props {
 
 export function Tabs({ view: current, attempt, processes }: Props) {
   const isRunning = processes.some(({ status }) => status === "running");
-  const { data: stat } = useQuery({ ...figuresQuery(attempt.id), refetchInterval: isRunning && LOOK_MS });
   const beside: Partial<Record<AttemptView, ReactNode>> = {
-    diffs: stat && stat.files > 0 && <Figures additions={stat.additions} deletions={stat.deletions} />,
+    diffs:
+      current === "diffs" ? (
+        <LiveFigures attemptId={attempt.id} />
+      ) : (
+        <LookedUpFigures attemptId={attempt.id} isRunning={isRunning} />
+      ),
     processes: processes.length > 0 && <span className="text-faint text-xs tabular">{processes.length}</span>,
   };
   return (
@@ -55,4 +61,19 @@ export function Tabs({ view: current, attempt, processes }: Props) {
       ))}
     </nav>
   );
+}
+
+/** Beside the list of files, from the same stream: the two never differ. */
+function LiveFigures({ attemptId }: { attemptId: string }) {
+  const { value: files } = useChannel(diffChannel(attemptId));
+  if (files.length === 0) return null;
+  const sum = (of: "additions" | "deletions"): number => files.reduce((all, { diff }) => all + (diff[of] ?? 0), 0);
+  return <Figures additions={sum("additions")} deletions={sum("deletions")} />;
+}
+
+/** Elsewhere a look now and then is enough. */
+function LookedUpFigures({ attemptId, isRunning }: { attemptId: string; isRunning: boolean }) {
+  const { data: stat } = useQuery({ ...figuresQuery(attemptId), refetchInterval: isRunning && LOOK_MS });
+  if (!stat || stat.files === 0) return null;
+  return <Figures additions={stat.additions} deletions={stat.deletions} />;
 }

@@ -19,7 +19,7 @@ export function Todos({ items }: { items: readonly TodoItem[] }) {
       >
         <ListTodo className="size-4 shrink-0 text-faint" aria-hidden />
         <span className="shrink-0 font-medium tabular">{progress(items)}</span>
-        <span className="min-w-0 flex-1 truncate text-muted">{current?.content ?? "Things to do"}</span>
+        <span className="min-w-0 flex-1 truncate text-muted">{current?.content ?? "To-dos"}</span>
         <Chevron isOpen={isOpen} />
       </button>
       {isOpen && (

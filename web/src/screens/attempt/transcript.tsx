@@ -2,7 +2,7 @@
 // Invariants: only rows in view are in the page; what the reader reads does not move: older processes are put above it
 // whole, and nothing is taken away while they are not at the end.
 
-import type { ExecutionProcess, TaskAttempt } from "@forge/client";
+import type { ExecutionProcess } from "@forge/client";
 import { ArrowDown } from "lucide-react";
 import { type RefObject, useEffect, useImperativeHandle, useMemo, useRef, useState } from "react";
 import { Virtualizer, type VirtualizerHandle } from "virtua";
@@ -10,7 +10,7 @@ import type { Entries } from "../../live/entries";
 import { Button } from "../../ui/button";
 import { Empty, Failure } from "../../ui/state";
 import { useFollowing } from "./following";
-import { RowView } from "./row";
+import { type RowActions, RowView } from "./row";
 import { indexOfApproval, leastPx, type Row, rowsOf } from "./rows";
 import { TailView, useTail } from "./tail";
 import { type Told, useEntries } from "./use-entries";
@@ -21,14 +21,12 @@ export interface TranscriptHandle {
 }
 
 interface Props {
-  attempt: TaskAttempt;
   processes: readonly ExecutionProcess[];
   /** The processes themselves are not known yet. */
   isWaiting: boolean;
   /** A question of the agent waits for an answer. */
   isAsking: boolean;
-  onRetry: (process: ExecutionProcess) => void;
-  onSetUp: (() => void) | undefined;
+  actions: RowActions;
   handle: RefObject<TranscriptHandle | null>;
 }
 
@@ -36,7 +34,7 @@ const FIRST = 3;
 const MORE = 3;
 const NEAR_TOP = 600;
 
-export function Transcript({ attempt, processes, isWaiting, isAsking, onRetry, onSetUp, handle }: Props) {
+export function Transcript({ processes, isWaiting, isAsking, actions: given, handle }: Props) {
   const scroller = useRef<HTMLElement>(null);
   const list = useRef<VirtualizerHandle>(null);
   const [following, follow] = useFollowing(scroller);
@@ -75,8 +73,8 @@ export function Transcript({ attempt, processes, isWaiting, isAsking, onRetry, o
     [processes],
   );
   const seen = useSeen(rows.length, following);
-  const actions = useRef({ onRetry, onSetUp, attempt });
-  actions.current = { onRetry, onSetUp, attempt };
+  const actions = useRef(given);
+  actions.current = given;
 
   return (
     <div className="relative min-h-0 flex-1">
@@ -115,7 +113,7 @@ export function Transcript({ attempt, processes, isWaiting, isAsking, onRetry, o
             className="pointer-events-auto rounded-full! bg-raised! px-3! shadow-pop!"
             onClick={() => follow(true)}
           >
-            Jump to the newest
+            Jump to latest
             {fresh.length > seen && <span className="text-accent tabular">{fresh.length - seen} new</span>}
           </Button>
         </div>

@@ -1,10 +1,9 @@
-// How the next turn is taken: the agent's variant, a fresh conversation, or another agent altogether.
+// Options for the next turn: the agent's variant, a fresh conversation, or another agent altogether.
 
 import { useQuery } from "@tanstack/react-query";
 import { Bot, Check, ChevronsUpDown, Replace } from "lucide-react";
 import { infoQuery } from "../../api/queries";
-import { variantName } from "../../parts/agents";
-import { agentName } from "../../ui/format";
+import { agentLabel, variantName } from "../../parts/agents";
 import { Menu, MenuCheck, MenuItem, MenuLabel, MenuLine } from "../../ui/menu";
 
 interface Props {
@@ -31,10 +30,8 @@ export function TurnOptions({ executor, variant, onVariant, isFresh, onFresh, on
     >
       <Bot className="size-4 shrink-0" aria-hidden />
       <span className="truncate">
-        <span className="sr-only">How the next turn is taken: </span>
-        {[agentName(executor), current === DEFAULT ? undefined : variantName(current), isFresh ? "fresh" : undefined]
-          .filter(Boolean)
-          .join(" · ")}
+        <span className="sr-only">Options for the next turn: </span>
+        {[agentLabel({ executor, variant: current }), isFresh ? "fresh" : undefined].filter(Boolean).join(" · ")}
       </span>
       <ChevronsUpDown className="size-3.5 shrink-0 text-faint" aria-hidden />
     </button>
@@ -55,7 +52,7 @@ export function TurnOptions({ executor, variant, onVariant, isFresh, onFresh, on
         ))}
       <MenuLine />
       <MenuCheck checked={isFresh} onChange={onFresh}>
-        Begin a fresh conversation
+        Start a new conversation
       </MenuCheck>
       <MenuItem icon={<Replace aria-hidden />} onSelect={onSwitchAgent}>
         Switch agent…

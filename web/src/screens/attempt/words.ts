@@ -75,7 +75,7 @@ export function wordsOf({ action_type: action, tool_name }: ToolUseEntry, outcom
     case "todo_management":
       return {
         picture: "todo",
-        verb: action.operation === "read" ? "Looked at the list" : "Updated the list",
+        verb: action.operation === "read" ? "Checked to-dos" : "Updated to-dos",
         object: progress(action.todos),
         isCode: false,
       };

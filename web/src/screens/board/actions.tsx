@@ -4,12 +4,13 @@ import type { TaskWithAttemptStatus as Task } from "@forge/client";
 import { useMutation } from "@tanstack/react-query";
 import { lazy, type ReactNode, Suspense, useState } from "react";
 import { forge } from "../../api/forge";
-import { useDefaultAgent } from "../../parts/agent-picker";
-import { agentName } from "../../ui/format";
+import { useDefaultAgent, useOffers } from "../../parts/agent-picker";
+import { agentLabel, profileOf } from "../../parts/agents";
 import { messageOf } from "../../ui/state";
 import { toast } from "../../ui/toast";
 import { useDeleteTask } from "../task/delete-task";
 
+const StartAttempt = lazy(async () => ({ default: (await import("../task/start-attempt")).StartAttempt }));
 const EditTask = lazy(async () => ({ default: (await import("../task/edit-task")).EditTask }));
 
 interface Actions {
@@ -20,28 +21,34 @@ interface Actions {
 }
 
 /** `onClose` is told when a dialog has gone, to give the focus back. */
-export function useTaskActions(onClose: () => void): Actions {
+export function useTaskActions(projectId: string, onClose: () => void): Actions {
   const [edited, setEdited] = useState<Task>();
+  const [begun, setBegun] = useState<Task>();
   const { ask: remove, dialog } = useDeleteTask();
-  const { executor, variant } = useDefaultAgent();
+  const agent = useDefaultAgent(projectId);
+  const isReady = useOffers().find(({ executor }) => executor === agent.executor)?.ready !== false;
   const start = useMutation({
-    mutationFn: (task: Task) =>
-      forge.createTaskAttempt({ task_id: task.id, executor_profile_id: { executor, variant } }),
-    onSuccess: (_attempt, task) => toast.done(`${agentName(executor)} started on “${task.title}”`),
+    mutationFn: (task: Task) => forge.createTaskAttempt({ task_id: task.id, executor_profile_id: profileOf(agent) }),
+    onSuccess: (_attempt, task) => toast.done(`${agentLabel(agent)} started on “${task.title}”`),
     onError: (error, task) => toast.failed(`“${task.title}” was not started: ${messageOf(error)}`),
   });
   const close = (): void => {
     setEdited(undefined);
+    setBegun(undefined);
     onClose();
   };
   return {
-    start: (task) => !start.isPending && start.mutate(task),
+    // An agent that cannot work would only fail: the dialog says what it lacks, and offers others.
+    start: (task) => (isReady ? !start.isPending && start.mutate(task) : setBegun(task)),
     edit: setEdited,
     remove,
     dialogs: (
       <>
         {dialog}
         <Suspense fallback={null}>{edited && <EditTask key={edited.id} task={edited} onClose={close} />}</Suspense>
+        <Suspense fallback={null}>
+          {begun && <StartAttempt key={begun.id} projectId={projectId} taskId={begun.id} onClose={close} />}
+        </Suspense>
       </>
     ),
   };

@@ -8,6 +8,7 @@ import { useCallback, useDeferredValue, useEffect, useMemo, useRef, useState } f
 import { cardsQuery, conflictsQuery, projectsQuery } from "../../api/queries";
 import { useChannel } from "../../live/channel";
 import { tasksChannel } from "../../live/tasks";
+import { clashesOf } from "../../parts/clashes";
 import { COLUMNS } from "../../parts/status";
 import type { BoardSearch } from "../../routes";
 import { forgetProject, lastProject } from "../../shell/last-project";
@@ -26,9 +27,9 @@ import { facetsOf, isFiltered, readFilter, shownColumns } from "./filter";
 import { Filters } from "./filters";
 import { type Columns, groupTasks, sortTasks } from "./grouping";
 import { useBoardKeyboard } from "./keyboard";
-import { clashesOf } from "./marks";
 import { useMoves } from "./moves";
 import { placeOn } from "./place";
+import { columnOf } from "./standing";
 import { Summary } from "./summary";
 
 const route = getRouteApi("/projects/$projectId/tasks");
@@ -79,9 +80,9 @@ function ProjectBoard({ projectId }: { projectId: string }) {
   }, [tasks]);
   const grouped = useRef<Columns>(undefined);
   const groups = useMemo(() => {
-    grouped.current = groupTasks(newest, filter, moves, grouped.current);
+    grouped.current = groupTasks(newest, filter, moves, cards, grouped.current);
     return grouped.current;
-  }, [newest, filter, moves]);
+  }, [newest, filter, moves, cards]);
   const facets = useMemo(() => facetsOf(tasks.values()), [tasks]);
   const columns = useMemo(() => shownColumns(filter), [filter]);
 
@@ -102,7 +103,8 @@ function ProjectBoard({ projectId }: { projectId: string }) {
   const openMenu = useCallback((task: Task, anchor: DOMRect, movesOnly = false): void => {
     setMenu({ task, anchor, movesOnly });
   }, []);
-  const actions = useTaskActions(() => keyboard.focus(keyboard.tabStop));
+  const actions = useTaskActions(projectId, () => keyboard.focus(keyboard.tabStop));
+  const shownIn = (task: Task): TaskStatus => columnOf(task, cards?.get(task.id));
   const keyboard = useBoardKeyboard({
     projectId,
     columns: shown,
@@ -110,7 +112,7 @@ function ProjectBoard({ projectId }: { projectId: string }) {
     tasks,
     onMove: move,
     onMenu: openMenu,
-    onStart: actions.start,
+    onStart: (task) => shownIn(task) === "todo" && actions.start(task),
     onEdit: actions.edit,
     onNew: () => change({ new: true }),
     onSearch: () => input.current?.focus(),
@@ -138,7 +140,7 @@ function ProjectBoard({ projectId }: { projectId: string }) {
           )}
           {!loading && !found && isFiltered(search) && !narrow && (
             <p className="text-muted text-sm" role="status">
-              No task matches. Clear the search and filters to see all {tasks.size}.
+              No matching tasks. Clear the filters to see all {tasks.size}.
             </p>
           )}
           {/* biome-ignore lint/a11y/noStaticElementInteractions: keys that its cards let through */}
@@ -163,7 +165,7 @@ function ProjectBoard({ projectId }: { projectId: string }) {
   return (
     <Page
       title={title}
-      beside={<Summary tasks={tasks} cards={cards} loading={loading} />}
+      beside={<Summary projectId={projectId} tasks={tasks} cards={cards} loading={loading} />}
       actions={
         <>
           <Filters search={search} facets={facets} compact={narrow} input={input} onChange={change} />
@@ -181,6 +183,7 @@ function ProjectBoard({ projectId }: { projectId: string }) {
       {body()}
       <CardMenu
         place={menu}
+        column={menu && shownIn(menu.task)}
         onClose={() => setMenu(undefined)}
         onOpen={({ id: taskId }) =>
           void navigate({ to: "/projects/$projectId/tasks/$taskId", params: { projectId, taskId } })
@@ -212,7 +215,7 @@ function FirstTask({ onNew }: { onNew: () => void }) {
         </Button>
       }
     >
-      Say what should change. An agent works on it in a worktree of its own; you review what comes of it.
+      Describe what should change. An agent works in its own worktree; you review the result.
     </Empty>
   );
 }

@@ -15,6 +15,8 @@ export interface MenuPlace {
 
 interface Props {
   place: MenuPlace | undefined;
+  /** Where its card stands. */
+  column: TaskStatus | undefined;
   onClose: () => void;
   onOpen: (task: Task) => void;
   onMove: (task: Task, status: TaskStatus) => void;
@@ -25,7 +27,7 @@ interface Props {
   onCloseFocus: () => void;
 }
 
-export function CardMenu({ place, onClose, onOpen, onMove, onStart, onEdit, onDelete, onCloseFocus }: Props) {
+export function CardMenu({ place, column, onClose, onOpen, onMove, onStart, onEdit, onDelete, onCloseFocus }: Props) {
   if (!place) return null;
   const { task, anchor, movesOnly } = place;
   const { left, top, width, height } = anchor;
@@ -39,7 +41,7 @@ export function CardMenu({ place, onClose, onOpen, onMove, onStart, onEdit, onDe
           <MenuItem icon={<ArrowUpRight aria-hidden />} keys="enter" onSelect={() => onOpen(task)}>
             Open
           </MenuItem>
-          {task.status === "todo" && (
+          {column === "todo" && (
             <MenuItem icon={<Play aria-hidden />} keys="s" onSelect={() => onStart(task)}>
               Start
             </MenuItem>
@@ -51,7 +53,7 @@ export function CardMenu({ place, onClose, onOpen, onMove, onStart, onEdit, onDe
         </>
       )}
       <MenuLabel>Move to</MenuLabel>
-      {COLUMNS.filter(({ status }) => status !== task.status).map(({ status, title, tone }) => (
+      {COLUMNS.filter(({ status }) => status !== task.status && status !== column).map(({ status, title, tone }) => (
         <MenuItem
           key={status}
           icon={

@@ -19,17 +19,21 @@ import {
   TriangleAlert,
 } from "lucide-react";
 import { memo } from "react";
+import { agentLabel } from "../../parts/agents";
 import { Figures } from "../../parts/changed";
+import type { Clash } from "../../parts/clashes";
+import { Overlaps } from "../../parts/overlaps";
 import { Badge, Dot } from "../../ui/badge";
 import { cx } from "../../ui/class";
 import { Ago, Elapsed } from "../../ui/clock";
-import { agentName, duration, money } from "../../ui/format";
-import { isRunning, type MarkKind, marksOf } from "./marks";
+import { duration, money } from "../../ui/format";
+import { type MarkKind, marksOf } from "./marks";
+import { isRunning } from "./standing";
 
 interface Shown {
   task: Task;
   card: TaskCard | undefined;
-  clash: string | undefined;
+  clash: Clash | undefined;
 }
 
 interface Props extends Shown {
@@ -68,7 +72,7 @@ export const Card = memo(function Card({ task, card, clash, isTabStop, onMenu }:
       >
         {task.title}
       </Link>
-      <Facts task={task} card={card} clash={clash} />
+      <Facts task={task} card={card} clash={clash} isTabStop={isTabStop} />
       <button
         type="button"
         data-no-drag
@@ -107,9 +111,11 @@ const ICON: Record<MarkKind, LucideIcon> = {
 };
 
 /** One line of marks, the first in words; what does not fit is not shown. One line about the work. */
-function Facts({ task, card, clash }: Shown) {
+function Facts({ task, card, clash, isTabStop = false }: Shown & { isTabStop?: boolean }) {
   const marks = marksOf(task, card, clash);
   const labels = task.labels ?? [];
+  const isOver = task.status === "done" || task.status === "cancelled";
+  const overlaps = isOver ? [] : (clash?.overlaps ?? []);
   return (
     <>
       {marks.length + labels.length > 0 && (
@@ -137,20 +143,25 @@ function Facts({ task, card, clash }: Shown) {
       <div className="flex h-5 items-center gap-2 whitespace-nowrap text-faint text-xs tabular">
         <Work task={task} card={card} />
       </div>
+      {overlaps.length > 0 && (
+        <div className="-mx-1.5 -mb-1.5 flex">
+          <Overlaps projectId={task.project_id} overlaps={overlaps} tabIndex={isTabStop ? 0 : -1} className="z-10" />
+        </div>
+      )}
     </>
   );
 }
 
 /** Who works on it, for how long, for how much, and what came of it; narrow columns leave out what can wait. */
 function Work({ task, card }: { task: Task; card: TaskCard | undefined }) {
-  const agent = card?.executor ?? task.executor;
+  const agent = card ? { executor: card.executor, variant: card.variant } : task.executor;
   if (!agent) return <Ago time={task.updated_at} />;
   const running = isRunning(task, card);
   const attempts = card?.attempts ?? task.attempt_count;
   return (
     <>
       {running && <Dot tone="accent" alive />}
-      <span className={cx("min-w-0 truncate", running && "text-accent")}>{agentName(agent)}</span>
+      <span className={cx("min-w-0 truncate", running && "text-accent")}>{agentLabel(agent)}</span>
       {attempts > 1 && (
         <span>
           <span aria-hidden>×{attempts}</span>

@@ -5,11 +5,11 @@ import { useDragOperation, useDroppable } from "@dnd-kit/react";
 import type { TaskWithAttemptStatus as Task, TaskCard } from "@forge/client";
 import { memo, type ReactNode, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { Virtualizer, type VirtualizerHandle } from "virtua";
+import type { Clashes } from "../../parts/clashes";
 import type { Column as ColumnOf } from "../../parts/status";
 import { Dot } from "../../ui/badge";
 import { cx } from "../../ui/class";
 import { Card } from "./card";
-import type { Clashes } from "./marks";
 import { placeOn } from "./place";
 
 export interface CardsShown {

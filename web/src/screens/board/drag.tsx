@@ -15,13 +15,15 @@ import { DragDropProvider, DragOverlay, KeyboardSensor, PointerSensor } from "@d
 import type { TaskWithAttemptStatus as Task, TaskCard, TaskStatus } from "@forge/client";
 import { getNonce } from "get-nonce";
 import { type ComponentProps, type ReactNode, useState } from "react";
+import type { Clash } from "../../parts/clashes";
 import { COLUMNS, statusTitle } from "../../parts/status";
 import { CardInHand, HINT_ID } from "./card";
+import { columnOf } from "./standing";
 
 interface Carried {
   task: Task;
   card: TaskCard | undefined;
-  clash: string | undefined;
+  clash: Clash | undefined;
 }
 
 /** An arrow key goes to the next column, not a few pixels further. */
@@ -90,17 +92,19 @@ export function DragRoom({ onMove, children }: Props) {
       sensors={SENSORS}
       plugins={using}
       onDragStart={({ operation }) => {
-        const task = carried(operation.source as Draggable | null)?.task;
-        if (task) say(`Picked up ${task.title}, in ${statusTitle(task.status)}.`);
+        const hand = carried(operation.source as Draggable | null);
+        if (hand) say(`Picked up ${hand.task.title}, in ${statusTitle(columnOf(hand.task, hand.card))}.`);
       }}
       onDragOver={({ operation }) => {
         if (operation.target) say(`Over ${statusTitle(operation.target.id as TaskStatus)}.`);
       }}
       onDragEnd={({ operation, canceled }) => {
-        const task = carried(operation.source as Draggable | null)?.task;
+        const hand = carried(operation.source as Draggable | null);
         const status = operation.target?.id as TaskStatus | undefined;
-        if (!task) return;
-        if (canceled || status === undefined || status === task.status) return say(`${task.title} stays where it was.`);
+        if (!hand) return;
+        const { task, card } = hand;
+        const stays = status === undefined || status === task.status || status === columnOf(task, card);
+        if (canceled || stays) return say(`${task.title} stays where it was.`);
         say(`${task.title} is now in ${statusTitle(status)}.`);
         onMove(task, status);
       }}

@@ -2,12 +2,12 @@
 
 import { ListFilter, Search, X } from "lucide-react";
 import { type RefObject, useEffect, useRef, useState } from "react";
+import { agentLabel } from "../../parts/agents";
 import { COLUMNS } from "../../parts/status";
 import type { BoardSearch } from "../../routes";
 import { Button } from "../../ui/button";
 import { cx } from "../../ui/class";
 import { inputClass } from "../../ui/field";
-import { agentName } from "../../ui/format";
 import { Menu, MenuCheck, MenuLabel } from "../../ui/menu";
 import { choices, type Facet, type Facets, isFiltered, withChoice } from "./filter";
 
@@ -36,7 +36,7 @@ export function Filters({ search, facets, compact, input, onChange }: Props) {
     {
       facet: "agent",
       title: "Agent",
-      options: facets.agents.map((agent) => ({ value: agent, label: agentName(agent) })),
+      options: facets.agents.map((agent) => ({ value: agent, label: agentLabel(agent) })),
     },
     { facet: "label", title: "Label", options: facets.labels.map((label) => ({ value: label, label })) },
   ];

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { readFilter } from "./filter";
 import { groupTasks, sortTasks } from "./grouping";
-import { aTask } from "./sample";
+import { aCard, aTask } from "./sample";
 
 const ALL = readFilter({});
 const at = (minute: number): string => `2026-11-16T10:${String(minute).padStart(2, "0")}:00.000Z`;
@@ -34,13 +34,13 @@ test("sorting on from what was sorted gives the same as sorting anew", () => {
 });
 
 test("tasks of no column are nowhere", () => {
-  const columns = groupTasks([aTask({ status: "archived" }), aTask({ status: "agent" })], ALL, new Map());
+  const columns = groupTasks([aTask({ status: "archived" }), aTask({ status: "agent" })], ALL, new Map(), undefined);
   expect([...columns.values()].flat()).toEqual([]);
 });
 
 test("a moved task is in its new column at once, on top, and only there", () => {
   const tasks = [aTask({ id: "a" }), aTask({ id: "b", status: "done", updated_at: at(9) })];
-  const columns = groupTasks(tasks, ALL, new Map([["a", "done"]]));
+  const columns = groupTasks(tasks, ALL, new Map([["a", "done"]]), undefined);
   expect(ids(columns.get("todo"))).toEqual([]);
   expect(ids(columns.get("done"))).toEqual(["a", "b"]);
 });
@@ -50,13 +50,31 @@ test("a move that the server has confirmed changes nothing any more", () => {
     aTask({ id: "b", status: "done", updated_at: at(2) }),
     aTask({ id: "a", status: "done", updated_at: at(1) }),
   ];
-  expect(ids(groupTasks(tasks, ALL, new Map([["a", "done"]])).get("done"))).toEqual(["b", "a"]);
+  expect(ids(groupTasks(tasks, ALL, new Map([["a", "done"]]), undefined).get("done"))).toEqual(["b", "a"]);
 });
 
 test("a column in which nothing changed is the same array", () => {
   const tasks = [aTask({ id: "a" }), aTask({ id: "b", status: "done" })];
-  const before = groupTasks(tasks, ALL, new Map());
-  const after = groupTasks([aTask({ id: "a", title: "Other" }), ...tasks.slice(1)], ALL, new Map(), before);
+  const before = groupTasks(tasks, ALL, new Map(), undefined);
+  const after = groupTasks([aTask({ id: "a", title: "Other" }), ...tasks.slice(1)], ALL, new Map(), undefined, before);
   expect(after.get("done")).toBe(before.get("done"));
   expect(after.get("todo")).not.toBe(before.get("todo"));
+});
+
+test("a task that waits for an answer stands on top of what is in progress", () => {
+  const tasks = [
+    aTask({ id: "new", status: "inprogress", updated_at: at(9) }),
+    aTask({ id: "asks", status: "inreview", updated_at: at(1) }),
+    aTask({ id: "failed", status: "inreview", updated_at: at(0) }),
+  ];
+  const cards = new Map([
+    ["new", aCard({ task_id: "new", status: "running" })],
+    ["asks", aCard({ task_id: "asks", status: "running", waiting_approvals: 1 })],
+    ["failed", aCard({ task_id: "failed", status: "failed", files_changed: 0 })],
+  ]);
+  const columns = groupTasks(tasks, ALL, new Map(), cards);
+  expect(ids(columns.get("inprogress"))).toEqual(["asks", "new"]);
+  expect(ids(columns.get("todo"))).toEqual(["failed"]);
+  expect(ids(columns.get("inreview"))).toEqual([]);
+  expect(ids(groupTasks(tasks, ALL, new Map([["failed", "done"]]), cards).get("done"))).toEqual(["failed"]);
 });

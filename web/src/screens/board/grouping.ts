@@ -1,14 +1,16 @@
-// Tasks sorted into columns, the newest first.
+// Tasks sorted into columns, the newest first, those that wait for a person before all others.
 // Invariants: a column in which nothing changed is the same array as before, so that it is not drawn again; tasks that
 // were changed at the same moment always stand in the same order.
 
-import type { TaskWithAttemptStatus as Task, TaskStatus } from "@forge/client";
+import type { TaskWithAttemptStatus as Task, TaskCard, TaskStatus } from "@forge/client";
 import { COLUMNS } from "../../parts/status";
 import { type Filter, matches } from "./filter";
+import { columnOf, isWaiting } from "./standing";
 
 export type Columns = ReadonlyMap<TaskStatus, readonly Task[]>;
 /** Where tasks were put by this page, before the server has said so. */
 export type Moves = ReadonlyMap<string, TaskStatus>;
+export type Cards = ReadonlyMap<string, TaskCard>;
 
 interface Timed {
   task: Task;
@@ -48,19 +50,26 @@ function isSame(a: readonly Task[] | undefined, b: readonly Task[]): a is readon
 }
 
 /** `sorted` as the columns show it. */
-export function groupTasks(sorted: readonly Task[], filter: Filter, moves: Moves, before?: Columns): Columns {
-  const groups = new Map<TaskStatus, Task[]>(COLUMNS.map(({ status }) => [status, []]));
-  const moved = new Map<TaskStatus, Task[]>();
+export function groupTasks(
+  sorted: readonly Task[],
+  filter: Filter,
+  moves: Moves,
+  cards: Cards | undefined,
+  before?: Columns,
+): Columns {
+  const empty = () => new Map<TaskStatus, Task[]>(COLUMNS.map(({ status }) => [status, []]));
+  const [moved, pinned, groups] = [empty(), empty(), empty()];
   for (const task of sorted) {
     if (!matches(task, filter)) continue;
-    const status = moves.get(task.id);
-    if (status === undefined || status === task.status) groups.get(task.status)?.push(task);
-    else moved.set(status, [...(moved.get(status) ?? []), task]);
+    const card = cards?.get(task.id);
+    const [status, column] = [moves.get(task.id), columnOf(task, card)];
+    if (status !== undefined && status !== task.status) moved.get(status)?.push(task);
+    else (isWaiting(card) ? pinned : groups).get(column)?.push(task);
   }
   const columns = new Map<TaskStatus, readonly Task[]>();
   for (const [status, group] of groups) {
     // What was just moved will be the newest once the server has it; it stands there at once.
-    const all = [...(moved.get(status) ?? []), ...group];
+    const all = [...(moved.get(status) ?? []), ...(pinned.get(status) ?? []), ...group];
     const known = before?.get(status);
     columns.set(status, isSame(known, all) ? known : all);
   }

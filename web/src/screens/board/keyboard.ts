@@ -45,6 +45,7 @@ interface Given {
   tasks: ReadonlyMap<string, Task>;
   onMove: (task: Task, status: TaskStatus) => void;
   onMenu: (task: Task, anchor: DOMRect, movesOnly: boolean) => void;
+  /** Asked for any card; only those that wait to be done are started. */
   onStart: (task: Task) => void;
   onEdit: (task: Task) => void;
   onNew: () => void;
@@ -136,21 +137,21 @@ export function useBoardKeyboard(given: Given): Keyboard {
     { id: "board-new", label: "New task", group, keys: "n", words: "create add", run: onNew },
     { id: "board-search", label: "Search tasks", group, keys: "/", words: "find filter", run: onSearch },
     { id: "board-down", label: "Next card", group, keys: "j", run: go("down") },
-    { id: "board-up", label: "Card before", group, keys: "k", run: go("up") },
-    { id: "board-left", label: "Column to the left", group, keys: "h", run: go("left") },
-    { id: "board-right", label: "Column to the right", group, keys: "l", run: go("right") },
+    { id: "board-up", label: "Previous card", group, keys: "k", run: go("up") },
+    { id: "board-left", label: "Previous column", group, keys: "h", run: go("left") },
+    { id: "board-right", label: "Next column", group, keys: "l", run: go("right") },
     { id: "board-move", label: "Move the card", group, keys: "m", run: menu(true) },
-    { id: "board-back", label: "Move the card to the column before", group, keys: "[", run: shift(-1) },
-    { id: "board-on", label: "Move the card to the next column", group, keys: "]", run: shift(1) },
+    { id: "board-back", label: "Move card left", group, keys: "[", run: shift(-1) },
+    { id: "board-on", label: "Move card right", group, keys: "]", run: shift(1) },
     {
       id: "board-start",
       label: "Start the task",
       group,
       keys: "s",
-      run: onTask((t) => t.status === "todo" && onStart(t)),
+      run: onTask(onStart),
     },
     { id: "board-edit", label: "Edit the task", group, keys: "e", run: onTask(onEdit) },
-    { id: "board-menu", label: "Actions of the card", group, keys: ".", run: menu(false) },
+    { id: "board-menu", label: "Card actions", group, keys: ".", run: menu(false) },
   ]);
   const onKeyDown = (event: KeyboardEvent): void => {
     const direction = ARROWS[event.key];

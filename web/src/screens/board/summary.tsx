@@ -1,28 +1,30 @@
 // How the project stands, in a line: how many tasks, how many at work, how many that wait for a person.
 
 import type { TaskCard } from "@forge/client";
+import { Link } from "@tanstack/react-router";
 import { useMemo } from "react";
 import type { Tasks } from "../../live/tasks";
 import { Dot } from "../../ui/badge";
 import { count } from "../../ui/format";
-import { isRunning } from "./marks";
+import { isRunning, isWaiting } from "./standing";
 
 interface Props {
+  projectId: string;
   tasks: Tasks;
   cards: ReadonlyMap<string, TaskCard> | undefined;
   loading: boolean;
 }
 
-export function Summary({ tasks, cards, loading }: Props) {
-  const [running, waiting] = useMemo(() => {
+export function Summary({ projectId, tasks, cards, loading }: Props) {
+  const [running, waiting, first] = useMemo(() => {
     let running = 0;
-    let waiting = 0;
+    const asking: TaskCard[] = [];
     for (const task of tasks.values()) {
       const card = cards?.get(task.id);
       if (isRunning(task, card)) running += 1;
-      if (card?.waiting_approvals) waiting += 1;
+      if (card && isWaiting(card)) asking.push(card);
     }
-    return [running, waiting];
+    return [running, asking.length, asking[0]] as const;
   }, [tasks, cards]);
   if (loading || tasks.size === 0) return null;
   return (
@@ -34,11 +36,15 @@ export function Summary({ tasks, cards, loading }: Props) {
           {running} running
         </span>
       )}
-      {waiting > 0 && (
-        <span className="flex items-center gap-1.5 text-warn">
+      {first && (
+        <Link
+          to="/projects/$projectId/tasks/$taskId/attempts/$attemptId"
+          params={{ projectId, taskId: first.task_id, attemptId: first.attempt_id }}
+          className="flex min-h-6 items-center gap-1.5 rounded-sm text-warn underline-offset-2 hover:underline"
+        >
           <Dot tone="warn" />
           {waiting} waiting for you
-        </span>
+        </Link>
       )}
     </p>
   );

@@ -8,6 +8,7 @@ import { useState } from "react";
 import { attemptQuery } from "../../api/queries";
 import { useChannel } from "../../live/channel";
 import { processesChannel } from "../../live/processes";
+import { agentLabel } from "../../parts/agents";
 import { AttemptState } from "../../parts/attempt-state";
 import { Figures } from "../../parts/changed";
 import { ATTEMPT_STATE, isLive } from "../../parts/status";
@@ -15,7 +16,7 @@ import { Badge } from "../../ui/badge";
 import { Button, buttonClass } from "../../ui/button";
 import { useNow } from "../../ui/clock";
 import { Select } from "../../ui/field";
-import { agentName, ago, count, duration, money } from "../../ui/format";
+import { ago, count, duration, money } from "../../ui/format";
 import { useActs } from "../review/branch-acts";
 import { MergeDialog } from "../review/merge-dialog";
 import type { Sum } from "./sides";
@@ -29,7 +30,7 @@ interface Props {
 }
 
 const label = (attempt: TaskAttempt, number: number): string =>
-  `#${number} ${agentName(attempt.executor)}, ${ATTEMPT_STATE[attempt.status].title.toLowerCase()}, ${ago(attempt.created_at)}`;
+  `#${number} ${agentLabel(attempt.executor_profile_id)}, ${ATTEMPT_STATE[attempt.status].title.toLowerCase()}, ${ago(attempt.created_at)}`;
 
 export function CompareHead({ letter, attempt, attempts, sum, onPick }: Props) {
   const [isMerging, setMerging] = useState(false);
@@ -65,7 +66,7 @@ export function CompareHead({ letter, attempt, attempts, sum, onPick }: Props) {
         </div>
         <div className="min-w-0">
           <dt>Agent</dt>
-          <dd>{agentName(attempt.executor)}</dd>
+          <dd>{agentLabel(attempt.executor_profile_id)}</dd>
         </div>
         <div className="min-w-0">
           <dt>Duration</dt>

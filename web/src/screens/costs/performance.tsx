@@ -42,7 +42,7 @@ export function Models({ period }: { period: Period }) {
             {data.map((model) => (
               <tr key={model.model} className="hover:bg-hover">
                 <Td className="w-full max-w-0 truncate">{model.model || "Unknown model"}</Td>
-                <Td number>{model.call_count.toLocaleString("en-US")}</Td>
+                <Td number>{model.call_count === 0 ? "–" : model.call_count.toLocaleString("en-US")}</Td>
                 <Td number>{precise(model.avg_cost_per_1k_tokens * 1000)}</Td>
                 <Td number className="max-sm:hidden">
                   {model.avg_latency_ms === null ? "–" : `${(model.avg_latency_ms / 1000).toFixed(1)}s`}

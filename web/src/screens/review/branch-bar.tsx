@@ -1,6 +1,6 @@
 // How the attempt's branch stands against its target, and the ways to land it.
 
-import type { BranchStatus, TaskAttemptDetail } from "@forge/client";
+import type { BranchStatus, DirectMerge, TaskAttemptDetail } from "@forge/client";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import {
@@ -25,8 +25,10 @@ import { toast } from "../../ui/toast";
 import type { Acts } from "./branch-acts";
 import { BranchDialog } from "./branch-dialog";
 import { commentsOf, useComments, writtenOnes } from "./comments";
+import { landedAs } from "./landed";
 import { MergeDialog } from "./merge-dialog";
 import { PullDialog } from "./pull-dialog";
+import { AttemptOverlaps } from "./radar";
 
 interface Props {
   attempt: TaskAttemptDetail;
@@ -49,10 +51,11 @@ export function BranchBar({ attempt, status, acts, isRunning, onRetire }: Props)
   const close = (): void => turn(undefined);
   const target = status?.target_branch_name ?? attempt.target_branch;
   const isConflicted = !!status && (status.conflicted_files.length > 0 || status.is_rebase_in_progress);
-  const isLanded = status?.merges[0]?.type === "direct" && !status.commits_ahead && !status.has_uncommitted_changes;
+  const landed = landedAs(status);
   const isEmpty = status?.commits_ahead === 0 && !status.uncommitted_count && !status.untracked_count;
   const pull = status?.merges.find((merge) => merge.type === "pr")?.pr_info;
   const cannot = status === undefined || isConflicted || isRunning || acts.busy !== undefined;
+  const done = cannot || landed !== undefined;
   const why = isRunning ? "The agent is at work" : isConflicted ? "Resolve the conflicts first" : undefined;
 
   const push = async (): Promise<void> => {
@@ -62,10 +65,10 @@ export function BranchBar({ attempt, status, acts, isRunning, onRetire }: Props)
     if (await acts.run("rebase", () => forge.rebaseTaskAttempt(attempt.id, onto))) toast.done("Rebased");
   };
   useCommands([
-    { id: "review.merge", group: "Review", label: "Merge the attempt", run: () => cannot || setOpen("merge") },
-    { id: "review.rebase", group: "Review", label: "Rebase the attempt", run: () => cannot || void rebase() },
+    { id: "review.merge", group: "Review", label: "Merge the attempt", run: () => done || setOpen("merge") },
+    { id: "review.rebase", group: "Review", label: "Rebase the attempt", run: () => done || void rebase() },
     { id: "review.push", group: "Review", label: "Push the branch", run: () => cannot || void push() },
-    { id: "review.pull", group: "Review", label: "Create a pull request", run: () => cannot || setOpen("pull") },
+    { id: "review.pull", group: "Review", label: "Create a pull request", run: () => done || setOpen("pull") },
   ]);
   const menuButton = (
     <IconButton label="More for this branch" size="sm">
@@ -74,7 +77,7 @@ export function BranchBar({ attempt, status, acts, isRunning, onRetire }: Props)
   );
   return (
     <section aria-label="Branch" className="shrink-0 border-line border-b">
-      <div className="flex min-h-12 flex-wrap items-center gap-x-3 gap-y-2 px-3 py-2">
+      <div className="flex min-h-12 flex-wrap items-center gap-x-3 gap-y-2 px-3 py-2 short:min-h-0 short:gap-y-1 short:py-1">
         <div className="flex min-w-0 items-center gap-1.5 text-sm">
           <GitBranch className="size-4 shrink-0 text-faint" aria-hidden />
           <span className="truncate font-mono text-xs" title={attempt.branch}>
@@ -92,12 +95,15 @@ export function BranchBar({ attempt, status, acts, isRunning, onRetire }: Props)
             <Pencil className="size-3 text-faint" aria-hidden />
           </button>
         </div>
-        <Standing status={status} isLanded={isLanded} pull={pull} />
+        <Standing status={status} landed={landed} pull={pull} />
+        {!landed && <AttemptOverlaps projectId={attempt.project_id} attemptId={attempt.id} />}
         <div className="ml-auto flex flex-wrap items-center gap-2">
-          <Button size="sm" disabled={cannot} title={why} busy={acts.busy === "rebase"} onClick={() => void rebase()}>
-            Rebase
-          </Button>
-          {!pull && (
+          {!landed && (
+            <Button size="sm" disabled={cannot} title={why} busy={acts.busy === "rebase"} onClick={() => void rebase()}>
+              Rebase
+            </Button>
+          )}
+          {!pull && !landed && (
             <Button
               size="sm"
               disabled={cannot}
@@ -108,23 +114,33 @@ export function BranchBar({ attempt, status, acts, isRunning, onRetire }: Props)
               Create PR
             </Button>
           )}
-          <Button
-            size="sm"
-            // While comments wait to be sent, sending them is what comes next.
-            weight={hasComments ? "plain" : "primary"}
-            disabled={cannot || isLanded || isEmpty}
-            title={why}
-            busy={acts.busy === "merge"}
-            icon={<GitMerge className="size-4" aria-hidden />}
-            onClick={() => setOpen("merge")}
-          >
-            Merge
-          </Button>
+          {landed ? (
+            <Link
+              to="/projects/$projectId/tasks"
+              params={{ projectId: attempt.project_id }}
+              className={buttonClass("plain", "sm")}
+            >
+              Back to the board
+            </Link>
+          ) : (
+            <Button
+              size="sm"
+              // While comments wait to be sent, sending them is what comes next.
+              weight={hasComments ? "plain" : "primary"}
+              disabled={cannot || isEmpty}
+              title={why}
+              busy={acts.busy === "merge"}
+              icon={<GitMerge className="size-4" aria-hidden />}
+              onClick={() => setOpen("merge")}
+            >
+              Merge
+            </Button>
+          )}
           <Menu trigger={menuButton}>
             <MenuItem icon={<Upload aria-hidden />} disabled={cannot} onSelect={() => void push()}>
               Push
             </MenuItem>
-            <MenuItem icon={<GitBranch aria-hidden />} disabled={cannot} onSelect={() => setOpen("rebase")}>
+            <MenuItem icon={<GitBranch aria-hidden />} disabled={cannot || !!landed} onSelect={() => setOpen("rebase")}>
               Rebase onto another branch
             </MenuItem>
             <MenuItem icon={<Pencil aria-hidden />} onSelect={() => setOpen("target")}>
@@ -138,7 +154,8 @@ export function BranchBar({ attempt, status, acts, isRunning, onRetire }: Props)
           </Menu>
         </div>
       </div>
-      <RefusalLine acts={acts} onRebase={() => void rebase()} />
+      {/* The dialog of a pull request says it itself. */}
+      {open !== "pull" && <RefusalLine acts={acts} onRebase={() => void rebase()} />}
       {open === "merge" && <MergeDialog attempt={attempt} target={target} acts={acts} onClose={close} />}
       {open === "pull" && (
         <PullDialog attempt={attempt} target={target} branches={branches} acts={acts} onClose={close} />
@@ -174,7 +191,7 @@ export function BranchBar({ attempt, status, acts, isRunning, onRetire }: Props)
 type Pull = { number: number; url: string; status: string };
 const PULL_TONE: Record<string, Tone> = { open: "good", merged: "review", closed: "bad" };
 
-function Standing({ status, isLanded, pull }: { status?: BranchStatus; isLanded: boolean; pull?: Pull }) {
+function Standing({ status, landed, pull }: { status?: BranchStatus; landed?: DirectMerge; pull?: Pull }) {
   // As high as the marks that come, so that nothing moves.
   if (!status) return <span className="h-5" />;
   const { commits_ahead: ahead, commits_behind: behind } = status;
@@ -182,8 +199,12 @@ function Standing({ status, isLanded, pull }: { status?: BranchStatus; isLanded:
   const loose = status.is_rebase_in_progress ? 0 : (status.uncommitted_count ?? 0) + (status.untracked_count ?? 0);
   return (
     <div className="flex min-w-0 flex-wrap items-center gap-1.5" aria-live="polite">
-      {isLanded && <Badge tone="good">Merged</Badge>}
-      {!isLanded && ahead !== null && (
+      {landed && (
+        <Badge tone="good" title={landed.merge_commit}>
+          Merged as {landed.merge_commit.slice(0, 7)}
+        </Badge>
+      )}
+      {!landed && ahead !== null && (
         <Badge title={`${count(ahead, "commit")} that the target lacks`}>{ahead} ahead</Badge>
       )}
       {!!behind && (

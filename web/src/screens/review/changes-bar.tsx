@@ -17,11 +17,12 @@ interface Props {
   files: readonly ChangedFile[];
   current: string | undefined;
   isRunning: boolean;
+  isLanded: boolean;
   onChoose: (path: string) => void;
   onToggle: () => void;
 }
 
-export function ChangesBar({ files, current, isRunning, onChoose, onToggle }: Props) {
+export function ChangesBar({ files, current, isRunning, isLanded, onChoose, onToggle }: Props) {
   const desk = useDesk();
   const viewed = useViewed(desk.viewed);
   const written = writtenOnes(useComments(desk.comments));
@@ -33,7 +34,7 @@ export function ChangesBar({ files, current, isRunning, onChoose, onToggle }: Pr
   const paths = useMemo(() => new Set(files.map((file) => file.path)), [files]);
   const isSplit = desk.view === "split";
   return (
-    <div className="flex min-h-11 shrink-0 flex-wrap items-center gap-x-3 gap-y-2 border-line border-b px-3 py-1.5">
+    <div className="flex min-h-11 shrink-0 flex-wrap items-center gap-x-3 gap-y-2 border-line border-b px-3 py-1.5 short:min-h-0 short:flex-nowrap short:py-1">
       <h2 className="flex items-center gap-2 text-sm" aria-live="polite">
         <span className="font-medium tabular">{count(files.length, "file")}</span>
         <Figures additions={additions} deletions={deletions} />
@@ -49,17 +50,19 @@ export function ChangesBar({ files, current, isRunning, onChoose, onToggle }: Pr
             {isSplit ? <Rows2 className="size-4" aria-hidden /> : <Columns2 className="size-4" aria-hidden />}
           </IconButton>
         )}
-        <Button
-          size="sm"
-          weight={written.length > 0 ? "primary" : "plain"}
-          icon={<MessageSquareText className="size-4" aria-hidden />}
-          onClick={() => setOpen(true)}
-        >
-          Review{written.length > 0 && ` (${written.length})`}
-        </Button>
+        {!isLanded && (
+          <Button
+            size="sm"
+            weight={written.length > 0 ? "primary" : "plain"}
+            icon={<MessageSquareText className="size-4" aria-hidden />}
+            onClick={() => setOpen(true)}
+          >
+            Review{written.length > 0 && ` (${written.length})`}
+          </Button>
+        )}
       </div>
       {!isWide && files.length > 1 && (
-        <div className="w-full">
+        <div className="w-full min-w-0 short:order-none short:w-48">
           <Select
             label="File"
             hideLabel

@@ -25,9 +25,11 @@ interface Props {
   projectId: string;
   attemptId: string;
   isRunning: boolean;
+  /** All of it is in the target: there is nothing left to ask for. */
+  isLanded: boolean;
 }
 
-export default function Changes({ projectId, attemptId, isRunning }: Props) {
+export default function Changes({ projectId, attemptId, isRunning, isLanded }: Props) {
   const { phase, value, error } = useChannel(diffChannel(attemptId));
   const files = useMemo(() => inTreeOrder(value), [value]);
   const { file: wanted } = useSearch({ strict: false });
@@ -102,7 +104,14 @@ export default function Changes({ projectId, attemptId, isRunning }: Props) {
   return (
     <DeskRoom value={desk}>
       <div className="flex h-full min-h-0 flex-col">
-        <ChangesBar files={files} current={current} isRunning={isRunning} onChoose={choose} onToggle={toggle} />
+        <ChangesBar
+          files={files}
+          current={current}
+          isRunning={isRunning}
+          isLanded={isLanded}
+          onChoose={choose}
+          onToggle={toggle}
+        />
         {hasFiles ? (
           <div className="flex min-h-0 flex-1">
             <div className="w-72 shrink-0 border-line border-r max-md:hidden">
@@ -113,8 +122,9 @@ export default function Changes({ projectId, attemptId, isRunning }: Props) {
             </div>
           </div>
         ) : (
-          <Empty icon={<FileIcon aria-hidden />} title="No changes yet">
-            {isRunning ? "Files appear here as the agent changes them." : "The attempt has changed no files."}
+          <Empty icon={<FileIcon aria-hidden />} title={isLanded ? "Everything is merged" : "No changes yet"}>
+            {isRunning && "Files appear here as the agent changes them."}
+            {!isRunning && (isLanded ? "The target branch has all of it." : "The attempt has changed no files.")}
           </Empty>
         )}
       </div>

@@ -1,22 +1,15 @@
 // A rebase or merge that stopped: which files, and the ways out.
 
-import type { BranchStatus, ConflictOp } from "@forge/client";
+import type { BranchStatus } from "@forge/client";
 import { useNavigate } from "@tanstack/react-router";
 import { Bot, SquareArrowOutUpRight, TriangleAlert } from "lucide-react";
 import { forge } from "../../api/forge";
 import { openInEditor } from "../../parts/editor";
 import { Button } from "../../ui/button";
 import { useConfirm } from "../../ui/dialog";
-import { count } from "../../ui/format";
 import { toast } from "../../ui/toast";
 import type { Acts } from "./branch-acts";
-
-const OPERATION: Record<ConflictOp, string> = {
-  rebase: "rebase",
-  merge: "merge",
-  cherry_pick: "cherry-pick",
-  revert: "revert",
-};
+import { conflictTitle, isStopped, OPERATION, wasLeftOpen } from "./resolve";
 
 interface Props {
   attemptId: string;
@@ -29,7 +22,7 @@ export function Conflicts({ attemptId, status, acts, isRunning }: Props) {
   const navigate = useNavigate();
   const { ask, dialog } = useConfirm();
   const files = status.conflicted_files;
-  if (files.length === 0 && !status.is_rebase_in_progress) return null;
+  if (!isStopped(status)) return null;
   const operation = OPERATION[status.conflict_op ?? "rebase"];
   const path = { attempt_id: attemptId };
   const resolve = async (): Promise<void> => {
@@ -49,18 +42,19 @@ export function Conflicts({ attemptId, status, acts, isRunning }: Props) {
       },
     });
   return (
-    <section aria-label="Conflicts" className="shrink-0 border-line border-b bg-warn-soft px-3 py-3">
+    <section aria-label="Conflicts" className="shrink-0 border-line border-b bg-warn-soft px-3 py-3 short:py-1.5">
       <div className="flex flex-wrap items-start gap-x-4 gap-y-3">
         <div className="min-w-0 flex-1 basis-64">
           <div role="alert">
             <h2 className="flex items-center gap-2 font-medium text-sm">
               <TriangleAlert className="size-4 shrink-0 text-warn" aria-hidden />
-              {files.length > 0
-                ? `The ${operation} stopped: ${count(files.length, "file")} in conflict`
-                : `A ${operation} is in progress; nothing is in conflict any more`}
+              {conflictTitle(status)}
             </h2>
           </div>
-          <ul className="mt-1 max-h-32 overflow-y-auto pl-6 font-mono text-xs leading-5">
+          <ul
+            hidden={wasLeftOpen(status) && files.length === 1}
+            className="mt-1 max-h-32 overflow-y-auto pl-6 font-mono text-xs leading-5 short:max-h-5"
+          >
             {files.map((file) => (
               <li key={file} className="truncate" title={file}>
                 {file}
@@ -77,7 +71,7 @@ export function Conflicts({ attemptId, status, acts, isRunning }: Props) {
             icon={<SquareArrowOutUpRight className="size-4" aria-hidden />}
             onClick={() => void openInEditor(attemptId, files[0])}
           >
-            Open in the editor
+            Open in editor
           </Button>
           <Button
             size="sm"
@@ -87,7 +81,7 @@ export function Conflicts({ attemptId, status, acts, isRunning }: Props) {
             icon={<Bot className="size-4" aria-hidden />}
             onClick={() => void resolve()}
           >
-            Resolve with the agent
+            {wasLeftOpen(status) ? "Try again" : "Ask the agent to resolve"}
           </Button>
         </div>
       </div>

@@ -7,7 +7,7 @@ import { Dialog } from "../../ui/dialog";
 import { TextArea } from "../../ui/field";
 import { toast } from "../../ui/toast";
 import type { Acts } from "./branch-acts";
-import { ConflictWarnings } from "./radar";
+import { AttemptOverlaps, TargetConflict } from "./radar";
 
 interface Props {
   attempt: TaskAttemptDetail;
@@ -50,18 +50,21 @@ export function MergeDialog({ attempt, target, acts, onClose }: Props) {
       open
       onOpenChange={onClose}
       title={`Merge into ${target}`}
-      about="The work becomes one commit, and the task is done."
+      about="Squashes the changes into one commit and marks the task done."
       footer={footer}
     >
       <div className="flex flex-col gap-3">
-        <ConflictWarnings projectId={attempt.project_id} attemptId={attempt.id} />
+        <TargetConflict projectId={attempt.project_id} attemptId={attempt.id} />
+        <div className="-ml-1.5 empty:hidden">
+          <AttemptOverlaps projectId={attempt.project_id} attemptId={attempt.id} />
+        </div>
         <TextArea
           label="Commit message"
           rows={4}
           className="font-mono text-xs"
           value={message}
           placeholder={attempt.task.title}
-          hint="Left empty, it is written from what the agent said or from the task."
+          hint="Leave empty to use the agent's summary."
           onChange={(event) => setMessage(event.target.value)}
         />
       </div>

@@ -43,7 +43,7 @@ export function PullDialog({ attempt, target, branches, acts, onClose }: Props) 
   const footer = (
     <>
       <Button weight="ghost" className="mr-auto" busy={acts.busy === "attach"} onClick={() => void attach()}>
-        Attach existing
+        Link an existing PR
       </Button>
       <Button onClick={onClose}>Cancel</Button>
       <Button weight="primary" busy={acts.busy === "pull"} disabled={!title.trim()} onClick={() => void create()}>
@@ -62,7 +62,7 @@ export function PullDialog({ attempt, target, branches, acts, onClose }: Props) 
         <TextField label="Title" value={title} onChange={(event) => setTitle(event.target.value)} />
         <TextArea label="Description" rows={6} value={body} onChange={(event) => setBody(event.target.value)} />
         <Select
-          label="Into"
+          label="Base branch"
           value={base}
           options={[...names].map((name) => ({ value: name, label: name }))}
           onChange={(event) => setBase(event.target.value)}

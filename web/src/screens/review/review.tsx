@@ -10,7 +10,9 @@ import { Failure, Waiting } from "../../ui/state";
 import { useActs } from "./branch-acts";
 import { BranchBar } from "./branch-bar";
 import { Conflicts } from "./conflicts";
-import { ConflictWarnings } from "./radar";
+import { landedAs } from "./landed";
+import { TargetConflict } from "./radar";
+import { isStopped } from "./resolve";
 import { RETIRE_QUESTION, retire } from "./retire";
 import { Retired } from "./retired";
 
@@ -38,7 +40,8 @@ function Present({ attempt, acts }: { attempt: TaskAttemptDetail; acts: ReturnTy
   const askToRetire = (): void =>
     ask({ ...RETIRE_QUESTION, onConfirm: () => acts.run("retire", () => retire(queries, attempt)) });
   return (
-    <div className="flex h-full min-h-0 flex-col">
+    // On a low screen the bars scroll away and leave the room to the changes.
+    <div className="flex h-full min-h-0 flex-col short:overflow-y-auto">
       {attempt.worktree_deleted ? (
         <Retired attempt={attempt} acts={acts} />
       ) : (
@@ -46,12 +49,18 @@ function Present({ attempt, acts }: { attempt: TaskAttemptDetail; acts: ReturnTy
       )}
       {error && !status && <Failure error={error} onRetry={() => void refetch()} />}
       {status && <Conflicts attemptId={attempt.id} status={status} acts={acts} isRunning={isRunning} />}
-      <div className="shrink-0 border-line border-b px-3 py-2 empty:hidden">
-        <ConflictWarnings projectId={attempt.project_id} attemptId={attempt.id} />
+      <div className="shrink-0 border-line border-b px-3 py-2 empty:hidden short:py-0.5">
+        {/* A rebase that has stopped says more about it. */}
+        {!(status && isStopped(status)) && <TargetConflict projectId={attempt.project_id} attemptId={attempt.id} />}
       </div>
-      <div className="min-h-0 flex-1">
+      <div className="min-h-0 flex-1 short:h-full short:flex-none">
         <Suspense fallback={<Waiting what="Loading changes" />}>
-          <Changes projectId={attempt.project_id} attemptId={attempt.id} isRunning={isRunning} />
+          <Changes
+            projectId={attempt.project_id}
+            attemptId={attempt.id}
+            isRunning={isRunning}
+            isLanded={landedAs(status) !== undefined}
+          />
         </Suspense>
       </div>
       {dialog}

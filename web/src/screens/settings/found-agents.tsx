@@ -1,18 +1,19 @@
 // The agents that were looked for on the machine where Forge runs, and how to get the others.
 
 import type { FoundAgent } from "@forge/client";
-import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { RefreshCw } from "lucide-react";
-import { type ReactNode, useState } from "react";
-import { forge } from "../../api/forge";
+import type { ReactNode } from "react";
 import { agentsQuery } from "../../api/queries";
+import { useAgentCheck } from "../../parts/agent-needs";
+import { MISSING, missingOf } from "../../parts/agents";
 import { Badge, type Tone } from "../../ui/badge";
 import { Button } from "../../ui/button";
 import { cx } from "../../ui/class";
 import { CopyCommand } from "../../ui/copy";
 import { agentName, count } from "../../ui/format";
-import { Failure, messageOf } from "../../ui/state";
+import { Failure } from "../../ui/state";
 import { toast } from "../../ui/toast";
 import { Panel } from "./panel";
 
@@ -22,30 +23,21 @@ interface Props {
 }
 
 export function FoundAgents({ executors, chosen }: Props) {
-  const queries = useQueryClient();
   const { data: agents, error, refetch } = useQuery(agentsQuery());
-  const [busy, setBusy] = useState(false);
+  const check = useAgentCheck();
   // Some have no program of their own to look for.
   const others = executors.filter((executor) => !agents?.some((agent) => agent.executor === executor));
-  const look = async (): Promise<void> => {
-    setBusy(true);
-    try {
-      const fresh = await forge.request("GET /api/agents", { query: { fresh: true } });
-      queries.setQueryData(agentsQuery().queryKey, fresh);
-      toast.done(`${count(fresh.filter(({ ready }) => ready).length, "agent")} ready`);
-    } catch (error) {
-      toast.failed(messageOf(error));
-    } finally {
-      setBusy(false);
-    }
-  };
+  const look = (): void =>
+    check.mutate(undefined, {
+      onSuccess: (fresh) => toast.done(`${count(fresh.filter(({ ready }) => ready).length, "agent")} ready`),
+    });
   return (
     <Panel
       title="On this machine"
       about="Choose one to see how it is run."
       actions={
-        <Button size="sm" busy={busy} icon={<RefreshCw className="size-4" aria-hidden />} onClick={() => void look()}>
-          Look again
+        <Button size="sm" busy={check.isPending} icon={<RefreshCw className="size-4" aria-hidden />} onClick={look}>
+          Refresh
         </Button>
       }
     >
@@ -63,10 +55,10 @@ export function FoundAgents({ executors, chosen }: Props) {
   );
 }
 
-function standingOf({ ready, found }: FoundAgent): { word: string; tone: Tone } {
-  if (ready) return { word: "Ready", tone: "good" };
-  if (found === null) return { word: "Not installed", tone: "neutral" };
-  return { word: "Needs a login", tone: "warn" };
+function standingOf(agent: FoundAgent): { word: string; tone: Tone } {
+  const missing = missingOf(agent);
+  if (!missing) return { word: "Ready", tone: "good" };
+  return { word: MISSING[missing], tone: missing === "not_installed" ? "neutral" : "warn" };
 }
 
 function Row({ agent, chosen }: { agent: FoundAgent; chosen: boolean }) {
@@ -130,7 +122,7 @@ function Other({ executor, chosen }: { executor: string; chosen: boolean }) {
     <li className={cx(chosen && "bg-canvas")}>
       <Chooser executor={executor} chosen={chosen}>
         <span className={cx("flex-1 truncate", chosen && "font-medium")}>{agentName(executor)}</span>
-        <Badge>Any command of yours</Badge>
+        <Badge>Custom command</Badge>
       </Chooser>
     </li>
   );

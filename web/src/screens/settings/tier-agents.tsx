@@ -4,8 +4,8 @@ import type { ExecutorProfileId } from "@forge/client";
 import { Plus, X } from "lucide-react";
 import { useState } from "react";
 import { type AgentChoice, AgentPicker } from "../../parts/agent-picker";
+import { agentLabel } from "../../parts/agents";
 import { Button, IconButton } from "../../ui/button";
-import { agentName } from "../../ui/format";
 
 interface Props {
   label: string;
@@ -13,8 +13,7 @@ interface Props {
   onChange: (agents: ExecutorProfileId[]) => void;
 }
 
-const nameOf = ({ executor, variant, model }: ExecutorProfileId): string =>
-  [agentName(executor), variant, model].filter(Boolean).join(" · ");
+const nameOf = (agent: ExecutorProfileId | AgentChoice): string => agentLabel(agent);
 
 /** The agents of one tier, in the order in which they are tried. */
 export function TierAgents({ label, agents, onChange }: Props) {

@@ -5,10 +5,11 @@ import { useQuery } from "@tanstack/react-query";
 import { ChevronRight } from "lucide-react";
 import type { ReactNode } from "react";
 import { agentsQuery } from "../../api/queries";
+import { MISSING, missingOf, nextStep } from "../../parts/agents";
 import { Badge } from "../../ui/badge";
 import { CopyCommand } from "../../ui/copy";
 import { messageOf } from "../../ui/state";
-import { nextStep, sortAgents } from "./readiness";
+import { sortAgents } from "./readiness";
 
 export function Agents() {
   const { data, error, isPending } = useQuery({ ...agentsQuery(), retry: false });
@@ -33,7 +34,7 @@ function AgentList({ agents }: { agents: readonly FoundAgent[] }) {
     <>
       {!canThink && (
         <p className="border-line border-b px-3 py-2.5 text-muted text-sm">
-          No agent with a model is ready yet. Set one up with its command; the demo works without.
+          No AI agent is ready yet. Install or log in to one below. The demo doesn't need one.
         </p>
       )}
       <ul className="divide-y divide-line">
@@ -46,7 +47,7 @@ function AgentList({ agents }: { agents: readonly FoundAgent[] }) {
         {waiting.map((agent) => (
           <Row key={agent.executor} agent={agent}>
             {agent.log_in && <CopyCommand command={agent.log_in} />}
-            <Badge tone="warn">Not logged in</Badge>
+            <Badge tone="warn">{MISSING.not_logged_in}</Badge>
           </Row>
         ))}
       </ul>
@@ -54,12 +55,13 @@ function AgentList({ agents }: { agents: readonly FoundAgent[] }) {
         <details className="group border-line border-t" open={!canThink}>
           <summary className="flex h-10 list-none items-center gap-2 px-3 text-muted text-sm hover:bg-hover pointer-coarse:h-11">
             <ChevronRight className="size-4 transition-transform group-open:rotate-90" aria-hidden />
-            {missing.length} {ready.length + waiting.length > 0 ? "more " : ""}can be set up
+            {missing.length} {ready.length + waiting.length > 0 ? "more " : ""}available
           </summary>
           <ul className="divide-y divide-line border-line border-t">
             {missing.map((agent) => (
               <Row key={agent.executor} agent={agent}>
-                <CopyCommand command={nextStep(agent)} />
+                <CopyCommand command={nextStep(agent) ?? agent.install} />
+                <Badge>{MISSING[missingOf(agent) ?? "not_installed"]}</Badge>
               </Row>
             ))}
           </ul>

@@ -4,7 +4,6 @@ import type { Project } from "@forge/client";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { ArrowUpRight, Code, MoreHorizontal, Settings2, Unplug } from "lucide-react";
-import { type RefObject, useEffect, useRef, useState } from "react";
 import { forge } from "../../api/forge";
 import { projectsQuery, taskCountsQuery } from "../../api/queries";
 import { COLUMNS } from "../../parts/status";
@@ -51,17 +50,13 @@ export function Projects({ projects }: { projects: readonly Project[] }) {
 
 function ProjectCard({ project, onRemove }: { project: Project; onRemove: () => void }) {
   const { id: projectId, name, git_repo_path } = project;
-  const card = useRef<HTMLLIElement>(null);
   const navigate = useNavigate();
   const openEditor = useMutation({
     mutationFn: () => forge.openProjectInEditor(projectId),
     onSuccess: ({ url }) => url && window.open(url),
   });
   return (
-    <li
-      ref={card}
-      className="relative flex flex-col gap-3 rounded-lg border border-line bg-surface p-4 shadow-card transition-colors hover:border-line-strong"
-    >
+    <li className="relative flex flex-col gap-3 rounded-lg border border-line bg-surface p-4 shadow-card transition-colors hover:border-line-strong">
       <div className="flex items-start gap-2">
         <div className="min-w-0 flex-1">
           <Link
@@ -90,7 +85,7 @@ function ProjectCard({ project, onRemove }: { project: Project; onRemove: () => 
               Open the board
             </MenuItem>
             <MenuItem icon={<Code aria-hidden />} onSelect={() => openEditor.mutate()}>
-              Open in the editor
+              Open in editor
             </MenuItem>
             <MenuItem
               icon={<Settings2 aria-hidden />}
@@ -111,21 +106,14 @@ function ProjectCard({ project, onRemove }: { project: Project; onRemove: () => 
           </Menu>
         </div>
       </div>
-      <Counts projectId={projectId} inside={card} />
+      <Counts projectId={projectId} />
     </li>
   );
 }
 
-/** Counting asks for all tasks, so it is done only for projects that are in sight. */
-function Counts({ projectId, inside }: { projectId: string; inside: RefObject<Element | null> }) {
-  const [seen, setSeen] = useState(false);
-  useEffect(() => {
-    if (!inside.current) return;
-    const observer = new IntersectionObserver(([entry]) => entry?.isIntersecting && setSeen(true));
-    observer.observe(inside.current);
-    return () => observer.disconnect();
-  }, [inside]);
-  const { data: counts } = useQuery({ ...taskCountsQuery(projectId), enabled: seen });
+function Counts({ projectId }: { projectId: string }) {
+  const { data } = useQuery(taskCountsQuery());
+  const counts = data?.get(projectId);
   const shown = COLUMNS.filter(({ status }) => counts?.[status]);
   return (
     <p className="flex min-h-9 flex-wrap content-start gap-x-3 gap-y-1 text-muted text-xs tabular">

@@ -1,6 +1,7 @@
 import type { FoundAgent } from "@forge/client";
 import { expect, test } from "vitest";
-import { nextStep, sortAgents } from "./readiness";
+import { nextStep } from "../../parts/agents";
+import { sortAgents } from "./readiness";
 
 const agent = (executor: string, found: FoundAgent["found"], ready: boolean): FoundAgent => ({
   executor,
@@ -33,5 +34,7 @@ test("each agent is in exactly one place", () => {
 test("what is not there is installed first, then logged in", () => {
   const both = { install: "npm install x", log_in: "x login" };
   expect(nextStep({ ...agent("A", null, false), ...both })).toBe("npm install x");
-  expect(nextStep({ ...agent("A", "npx", false), ...both })).toBe("x login");
+  expect(nextStep({ ...agent("A", "npx", false), ...both })).toBe("npm install x");
+  expect(nextStep({ ...agent("A", "path", false), ...both })).toBe("x login");
+  expect(nextStep({ ...agent("A", "path", true), ...both })).toBeNull();
 });

@@ -1,20 +1,14 @@
 // How ready the agents of a machine are.
 
 import type { FoundAgent } from "@forge/client";
+import { missingOf } from "../../parts/agents";
 
 interface Readiness {
   ready: readonly FoundAgent[];
-  /** Installed, but not ready: usually a login is missing. */
+  /** Installed, but without a login. */
   waiting: readonly FoundAgent[];
-  /** Would have to be installed first, or fetched by npx, which has everything. */
+  /** Would have to be installed first, or anew. */
   missing: readonly FoundAgent[];
-}
-
-const isInstalled = ({ found }: FoundAgent): boolean => found !== null && found !== "npx";
-
-/** The one command that brings an agent nearer to working. */
-export function nextStep({ found, log_in, install }: FoundAgent): string {
-  return found === null ? install : (log_in ?? install);
 }
 
 export function sortAgents(agents: readonly FoundAgent[]): Readiness {
@@ -23,7 +17,7 @@ export function sortAgents(agents: readonly FoundAgent[]): Readiness {
     ready: agents
       .filter((agent) => agent.ready)
       .sort((a, b) => Number(a.found === "built_in") - Number(b.found === "built_in")),
-    waiting: agents.filter((agent) => !agent.ready && isInstalled(agent)),
-    missing: agents.filter((agent) => !agent.ready && !isInstalled(agent)),
+    waiting: agents.filter((agent) => missingOf(agent) === "not_logged_in"),
+    missing: agents.filter((agent) => ["not_installed", "not_working"].includes(missingOf(agent) ?? "")),
   };
 }

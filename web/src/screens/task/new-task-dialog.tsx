@@ -21,7 +21,7 @@ const NONE: Failures = new Map();
 /** A request whose answer never came may have been done. */
 function explain(error: unknown): string {
   if (error instanceof ForgeError) return messageOf(error);
-  return `${messageOf(error)}. The task may exist already: look at the board before you try again.`;
+  return `${messageOf(error).replace(/\.?$/, ".")} The task may exist already: look at the board before you try again.`;
 }
 
 export function NewTaskDialog({ projectId, onClose }: { projectId: string; onClose: () => void }) {
@@ -143,6 +143,7 @@ export function NewTaskDialog({ projectId, onClose }: { projectId: string; onClo
         <StartFields
           projectId={projectId}
           form={form}
+          agents={agents}
           onChange={change}
           made={made}
           failures={failures}

@@ -12,10 +12,10 @@ import { EMPTY_START, type Made, type StartForm } from "./form";
 import { type Failures, startAll } from "./launch";
 import { StartFields, useAgents } from "./start-fields";
 
-/** An attempt to begin with: on top of its work, or anew beside it. */
+/** An attempt to begin with: on top of its work, anew beside it, or anew because its agent cannot work. */
 interface Origin {
   attempt: Pick<ListedAttempt, "branch" | "target_branch" | "executor_profile_id">;
-  from: "here" | "anew";
+  from: "here" | "anew" | "other";
 }
 
 interface Props {
@@ -31,7 +31,7 @@ function formOf(origin: Origin | undefined): StartForm {
   if (origin === undefined) return EMPTY_START;
   const { branch, target_branch, executor_profile_id } = origin.attempt;
   const base = origin.from === "here" ? branch : target_branch;
-  return { ...EMPTY_START, agents: [choiceOf(executor_profile_id)], base };
+  return { ...EMPTY_START, agents: [origin.from === "other" ? null : choiceOf(executor_profile_id)], base };
 }
 
 export function StartAttempt({ projectId, taskId, origin, onClose }: Props) {
@@ -40,7 +40,8 @@ export function StartAttempt({ projectId, taskId, origin, onClose }: Props) {
   const [made, setMade] = useState<Made | null>(null);
   const [failures, setFailures] = useState(NONE);
   const [busy, setBusy] = useState(false);
-  const agents = useAgents(projectId, form);
+  const except = origin?.from === "other" ? origin.attempt.executor_profile_id.executor : undefined;
+  const agents = useAgents(projectId, form, except);
   const wrongBudget = parseBudget(form.budget) === undefined;
   const isOnTop = origin !== undefined && form.base === origin.attempt.branch;
 
@@ -87,7 +88,7 @@ export function StartAttempt({ projectId, taskId, origin, onClose }: Props) {
     <Dialog
       open
       onOpenChange={(next) => next || busy || leave(made)}
-      title={origin?.from === "here" ? "Switch agent" : "Start an attempt"}
+      title={origin === undefined || origin.from === "anew" ? "Start an attempt" : "Switch agent"}
       about={
         isOnTop
           ? "The agent sees what is committed in this attempt, and its work merges back into this attempt's branch."
@@ -98,6 +99,7 @@ export function StartAttempt({ projectId, taskId, origin, onClose }: Props) {
       <StartFields
         projectId={projectId}
         form={form}
+        agents={agents}
         onChange={(change) => setForm((now) => ({ ...now, ...change }))}
         made={made}
         failures={failures}

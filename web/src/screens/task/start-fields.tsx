@@ -3,6 +3,7 @@
 
 import { ChevronRight, CircleAlert, CircleCheck, Minus, Plus } from "lucide-react";
 import { type ReactNode, useState } from "react";
+import { AgentNeeds } from "../../parts/agent-needs";
 import { AgentPicker, useDefaultAgent } from "../../parts/agent-picker";
 import type { AgentChoice } from "../../parts/agents";
 import { BranchPicker } from "../../parts/branch-picker";
@@ -16,6 +17,8 @@ import type { Failures } from "./launch";
 interface Props {
   projectId: string;
   form: StartForm;
+  /** Those of the form, each named. */
+  agents: readonly AgentChoice[];
   onChange: (change: Partial<StartForm>) => void;
   made: Made | null;
   failures: Failures;
@@ -24,14 +27,14 @@ interface Props {
   fixedWorktree?: boolean;
 }
 
-/** The agents of all rows, with the default where nobody chose. */
-export function useAgents(projectId: string, { agents }: StartForm): AgentChoice[] {
-  const standard = useDefaultAgent(projectId);
+/** The agents of all rows, with the default where nobody chose; never `except`, if another can work. */
+export function useAgents(projectId: string, { agents }: StartForm, except?: string): AgentChoice[] {
+  const standard = useDefaultAgent(projectId, except);
   return agents.map((agent) => agent ?? standard);
 }
 
-export function StartFields({ projectId, form, onChange, made, failures, budgetFlaw, fixedWorktree }: Props) {
-  const agents = useAgents(projectId, form);
+export function StartFields(props: Props) {
+  const { projectId, form, agents, onChange, made, failures, budgetFlaw, fixedWorktree } = props;
   const several = agents.length > 1;
   return (
     <section aria-label="Start" className="flex flex-col gap-3">
@@ -55,6 +58,7 @@ export function StartFields({ projectId, form, onChange, made, failures, budgetF
           onChange={(wanted) => onChange({ agents: withAttempts({ ...form, agents }, wanted).agents })}
         />
       </div>
+      {!several && agents[0] && <AgentNeeds executor={agents[0].executor} />}
       {several && (
         <ol className="flex flex-col gap-1.5">
           {agents.map((agent, row) => (
@@ -74,7 +78,7 @@ export function StartFields({ projectId, form, onChange, made, failures, budgetF
       <More>
         <TextField
           label="Budget per attempt (USD)"
-          hint="The agent is stopped when it has cost this much."
+          hint="Stops the agent at this amount."
           inputMode="decimal"
           placeholder="No limit"
           value={form.budget}
@@ -84,14 +88,14 @@ export function StartFields({ projectId, form, onChange, made, failures, budgetF
         />
         <div className="flex flex-col gap-3 sm:pt-5">
           <Switch
-            label="Open a pull request when done"
+            label="Open a PR when finished"
             checked={form.autoPr}
             disabled={made !== null}
             onChange={(autoPr) => onChange({ autoPr })}
           />
           {!fixedWorktree && (
             <Switch
-              label="Use a worktree of its own"
+              label="Work in a separate worktree"
               hint={
                 form.useWorktree ? undefined : "The agent works in the repository itself; the task is not on the board."
               }
@@ -142,7 +146,7 @@ function Stepper({ value, disabled, onChange }: StepperProps) {
       className="flex h-8 items-center rounded-md border border-line bg-surface shadow-card pointer-coarse:h-11"
     >
       <IconButton
-        label="One attempt fewer"
+        label="Fewer attempts"
         size="sm"
         disabled={disabled || value <= 1}
         onClick={() => onChange(value - 1)}
@@ -153,7 +157,7 @@ function Stepper({ value, disabled, onChange }: StepperProps) {
         {count(value, "attempt")}
       </span>
       <IconButton
-        label="One attempt more"
+        label="More attempts"
         size="sm"
         disabled={disabled || value >= MOST_ATTEMPTS}
         onClick={() => onChange(value + 1)}
@@ -188,6 +192,7 @@ function AgentRow({ row, projectId, agent, started, failure, onChange }: RowProp
         remember={row === 0}
         className="w-64 max-w-full flex-1 justify-start sm:flex-none"
       />
+      {!started && <AgentNeeds executor={agent.executor} />}
       {started && (
         <span className="flex items-center gap-1 text-good text-xs">
           <CircleCheck className="size-4" aria-hidden />

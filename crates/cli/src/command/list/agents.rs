@@ -5,7 +5,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use anyhow::{Context, Result};
-use forge_run::agents::{Sighting, Whence};
+use forge_run::agents::{Readiness, Sighting, Whence};
 use forge_types::Executor;
 use serde_json::{Map, Value, json};
 
@@ -39,6 +39,7 @@ pub async fn list(client: &Client, choice: &Choice) -> Result<()> {
         survey.agents.into_iter().map(|agent| (agent.executor, agent)).collect();
     let executors = here["executors"].as_object().into_iter().flatten();
     let agents: Vec<Agent> = executors
+        .filter(|(executor, variants)| *executor != "ACP" || has_command(variants))
         .map(|(executor, variants)| {
             let names = variants.as_object().map(Map::keys).into_iter().flatten().cloned();
             let is_common = |name: &String| everywhere["executors"][executor].get(name).is_some();
@@ -59,6 +60,13 @@ pub async fn list(client: &Client, choice: &Choice) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Whether a variant of `ACP`, which has no program of its own, names a command.
+fn has_command(variants: &Value) -> bool {
+    let mut variants = variants.as_object().into_iter().flat_map(Map::values);
+    let command = |variant: &Value| variant["ACP"]["base_command_override"].as_str().map(str::to_owned);
+    variants.any(|variant| command(variant).is_some_and(|command| !command.trim().is_empty()))
 }
 
 impl Agent {
@@ -120,6 +128,10 @@ impl Presence {
         match &agent.found {
             Some((Whence::Npx, _)) => {
                 new(true, Ink::Yellow, "by npx", &format!("{version}, when it first starts"))
+            }
+            Some(_) if agent.readiness() == Readiness::LoggedOut => {
+                let log_in = agent.fix().unwrap_or_default();
+                new(true, Ink::Yellow, "logged out", &format!("{version}; to log in, run `{log_in}`"))
             }
             Some(_) => new(true, Ink::Green, "installed", version),
             None => new(false, Ink::Red, "missing", agent.about.install),

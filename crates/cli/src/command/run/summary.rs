@@ -21,10 +21,50 @@ pub struct Summary {
     attempt: Value,
     parked_until: Option<String>,
     commit_error: Option<String>,
+    setup: Option<Setup>,
+    open_conflicts: Vec<String>,
     exit_code: Option<i32>,
     changes: Option<Changes>,
     cost_usd: Option<f64>,
     landing: Landing,
+}
+
+/// What an agent needs before it can work, and who could work instead.
+#[derive(Default)]
+struct Setup {
+    /// `install` or `log in`, and its command.
+    step: Option<(&'static str, String)>,
+    /// The variable with which a key is given.
+    key: Option<&'static str>,
+    ready: Option<String>,
+}
+
+impl Setup {
+    /// From what the server says of its agents; what it does not say is left out.
+    async fn gather(client: &Client, attempt: &Value) -> Self {
+        let agents: Value = client.get("/api/agents").await.unwrap_or_default();
+        Self::of(&agents, text(&attempt["executor"]))
+    }
+
+    fn of(agents: &Value, profile: &str) -> Self {
+        let executor = profile.split(':').next().unwrap_or_default();
+        let agents = || agents.as_array().into_iter().flatten();
+        let agent = agents().find(|agent| agent["executor"] == executor);
+        let step = agent.and_then(|agent| {
+            let step = match agent["state"].as_str() {
+                Some("not_installed" | "not_working") => ("install", text(&agent["install"])),
+                _ => ("log in", text(&agent["log_in"])),
+            };
+            Some(step)
+                .filter(|(_, command)| !command.is_empty())
+                .map(|(name, command)| (name, command.to_owned()))
+        });
+        let ready = agents().filter(|agent| agent["ready"] == true && agent["found"] != "built_in");
+        let mut ready = ready.map(|agent| text(&agent["executor"])).filter(|other| *other != executor);
+        let key =
+            executor.parse().ok().and_then(forge_run::agents::about).and_then(|about| about.keys.first());
+        Self { step, key: key.copied(), ready: ready.next().map(str::to_owned) }
+    }
 }
 
 /// How the work can be landed.
@@ -58,9 +98,14 @@ impl Summary {
             took,
             changes,
             cost_usd: usage.and_then(|usage| usage["total"]["cost_usd"].as_f64()),
+            setup: match run.setup_required {
+                true => Some(Setup::gather(client, &attempt).await),
+                false => None,
+            },
             attempt,
             parked_until: run.parked_until.clone(),
             commit_error: run.commit_error.clone(),
+            open_conflicts: run.open_conflicts.clone(),
             exit_code: run.exit_code,
             landing,
         })
@@ -89,8 +134,27 @@ impl Summary {
             lines
                 .push(Line::new(Ink::Dim, "                The work is in the worktree; Forge tries again."));
         }
+        if !self.open_conflicts.is_empty() {
+            let files = self.open_conflicts.join(", ");
+            lines.push(Line::new(Ink::Red, "  still in conflict ").and(Ink::Plain, &files));
+        }
         lines.extend(self.next_steps());
         lines
+    }
+
+    /// How to set the agent up, try again, or let another one try.
+    fn setup_steps(&self, setup: &Setup) -> Vec<(&'static str, String)> {
+        let task = short(text(&self.attempt["task_id"]));
+        let mut steps = Vec::new();
+        if let Some((name, command)) = &setup.step {
+            let key = setup.key.map(|key| format!("   (or set {key})")).unwrap_or_default();
+            steps.push((*name, format!("{command}{key}")));
+        }
+        steps.push(("retry", format!("forge task start {task}")));
+        if let Some(ready) = &setup.ready {
+            steps.push(("switch", format!("forge task start {task} -x {ready}")));
+        }
+        steps
     }
 
     fn next_steps(&self) -> Vec<Line> {
@@ -101,6 +165,15 @@ impl Summary {
             Line::new(Ink::Dim, &format!("  {name:9}")).and(Ink::Plain, value).whole()
         };
         let mut lines = vec![row("branch", &format!("{branch} → {target}"))];
+        if let Some(setup) = &self.setup {
+            lines.extend(self.setup_steps(setup).iter().map(|(name, command)| row(name, command)));
+            return lines;
+        }
+        if !self.open_conflicts.is_empty() {
+            lines.push(row("again", &format!("forge rebase {id} --resolve")));
+            lines.push(row("abort", &format!("forge rebase {id} --abort")));
+            return lines;
+        }
         let pull = &self.attempt["auto_pr"];
         match pull["state"].as_str() {
             Some("opened") => lines.push(row("pr", pull["url"].as_str().unwrap_or_default())),
@@ -139,6 +212,8 @@ impl Summary {
             "duration_ms": u64::try_from(self.took.as_millis()).unwrap_or(u64::MAX),
             "parked_until": self.parked_until,
             "commit_error": self.commit_error,
+            "setup_required": self.setup.is_some(),
+            "open_conflicts": self.open_conflicts,
             "changes": self.changes.map(|c| json!({"files": c.files, "added": c.added, "removed": c.removed})),
             "cost_usd": self.cost_usd,
             "attempt": self.attempt,
@@ -177,7 +252,7 @@ mod tests {
 
     fn summary(status: &str) -> Summary {
         let attempt = json!({
-            "id": "a1b2c3d4-0000-4000-8000-000000000000", "branch": "forge/a1b2-greet", "target_branch": "main",
+            "id": "a1b2c3d4-0000-4000-8000-000000000000", "task_id": "99887766-0000-4000-8000-000000000000", "branch": "forge/a1b2-greet", "target_branch": "main",
             "worktree_path": "/worktrees/a1b2-greet", "use_worktree": true,
             "input_tokens": 468, "cache_read_tokens": 2000, "cache_creation_tokens": 0, "output_tokens": 112,
         });
@@ -187,6 +262,8 @@ mod tests {
             attempt,
             parked_until: None,
             commit_error: None,
+            setup: None,
+            open_conflicts: Vec::new(),
             exit_code: Some(if status == "failed" { 3 } else { 0 }),
             changes: Some(Changes { files: 2, added: 12, removed: 4 }),
             cost_usd: Some(0.417),
@@ -217,6 +294,41 @@ mod tests {
         let commit_error = Some("the disk is full".to_owned());
         let text = shown(&Summary { commit_error, ..summary("completed") });
         assert!(text.contains("not committed the disk is full"), "{text}");
+    }
+
+    #[test]
+    fn an_agent_that_is_not_set_up_comes_with_the_command_that_helps() {
+        let agents = json!([
+            {"executor": "CLAUDE_CODE", "found": "path", "ready": false, "state": "not_logged_in", "install": "i", "log_in": "claude"},
+            {"executor": "CODEX", "found": "path", "ready": true, "state": "ready"},
+            {"executor": "AMP", "found": null, "ready": false, "state": "not_installed", "install": "npm i amp"},
+            {"executor": "SHELL", "found": "built_in", "ready": true, "state": "ready"},
+        ]);
+        let mut failed = summary("failed");
+        failed.changes = Some(Changes::default());
+        failed.cost_usd = None;
+        failed.setup = Some(Setup::of(&agents, "CLAUDE_CODE:PLAN"));
+        insta::assert_snapshot!(shown(&failed), @r#"
+        failed in 1 min 15 s · exit 3 · no changes · 2.5k tokens in, 112 out
+          branch   forge/a1b2-greet → main
+          log in   claude   (or set ANTHROPIC_API_KEY)
+          retry    forge task start 99887766
+          switch   forge task start 99887766 -x CODEX
+        "#);
+        assert_eq!(Setup::of(&agents, "AMP").step, Some(("install", "npm i amp".to_owned())));
+    }
+
+    #[test]
+    fn conflicts_that_are_left_open_are_named_with_the_ways_out() {
+        let mut stuck = summary("completed");
+        stuck.open_conflicts = vec!["README.md".to_owned()];
+        insta::assert_snapshot!(shown(&stuck), @r#"
+        completed in 1 min 15 s · 2 files +12 -4 · 2.5k tokens in, 112 out · $0.42
+          still in conflict README.md
+          branch   forge/a1b2-greet → main
+          again    forge rebase a1b2c3d4 --resolve
+          abort    forge rebase a1b2c3d4 --abort
+        "#);
     }
 
     #[test]

@@ -2,7 +2,10 @@
 //!
 //! Owns which model is used and what of the told counts is known already. Invariant: nothing counts twice. Calls that are
 //! told one by one are counted one by one, and then the turn's sum is not; a sum over the whole process replaces the one
-//! before it; the cost of a conversation that is continued counts only from where it stood.
+//! before it; a turn that is told in several places counts once; a cost that is told stands for all models together, and
+//! the cost of a conversation that is continued counts only from where it stood.
+
+use std::collections::BTreeMap;
 
 use forge_types::Usage;
 use serde_json::Value;
@@ -12,6 +15,8 @@ use super::super::spend::microusd;
 
 /// Agents whose turns tell the sum since their start.
 const CUMULATIVE: &[&str] = &["copilot"];
+/// Agents whose costs begin at zero with each process, also when it continues a conversation.
+const COSTS_ANEW: &[&str] = &["claude", "codex"];
 
 #[derive(Default)]
 pub(super) struct Spend {
@@ -20,6 +25,9 @@ pub(super) struct Spend {
     /// Calls of this turn were told one by one.
     told_by_call: bool,
     cost: Cost,
+    costs_anew: bool,
+    /// What this run has cost so far, as the agent tells it.
+    told_cost: Option<i64>,
 }
 
 /// What the usage of a turn's end covers.
@@ -44,11 +52,15 @@ impl Spend {
         if CUMULATIVE.iter().any(|name| agent.eq_ignore_ascii_case(name)) {
             self.sums = Sums::PerProcess;
         }
+        let agent = agent.to_ascii_lowercase();
+        self.costs_anew = COSTS_ANEW.iter().any(|name| agent.contains(name));
     }
 
     /// An earlier conversation goes on, with costs that are not this run's.
     pub fn continue_session(&mut self) {
-        self.cost = Cost::Unknown;
+        if !self.costs_anew {
+            self.cost = Cost::Unknown;
+        }
     }
 
     pub fn model(&self) -> &str {
@@ -83,7 +95,7 @@ impl Spend {
 
     /// What the conversation had cost before this run's prompt.
     pub fn note_past_cost(&mut self, update: &Value) {
-        if let Some(total) = told_cost(update) {
+        if let Some(total) = told_cost(update).filter(|_| !self.costs_anew) {
             self.cost = Cost::Known(total);
         }
     }
@@ -91,15 +103,13 @@ impl Spend {
     /// What the conversation has cost so far.
     pub fn note_cost(&mut self, update: &Value, outcome: &mut Outcome) {
         let Some(total) = told_cost(update) else { return };
-        match self.cost {
-            Cost::Unknown => {}
-            Cost::Nothing => self.set_cost(total, outcome),
-            Cost::Known(before) => self.set_cost(total.saturating_sub(before).max(0), outcome),
-        }
-    }
-
-    fn set_cost(&self, cost: i64, outcome: &mut Outcome) {
-        outcome.usage.entry(self.model.clone()).or_default().cost_microusd = Some(cost);
+        self.told_cost = match self.cost {
+            // The tokens are priced instead.
+            Cost::Unknown => return,
+            Cost::Nothing => Some(total),
+            Cost::Known(before) => Some(total.saturating_sub(before).max(0)),
+        };
+        self.place_cost(outcome);
     }
 
     /// The end of a turn.
@@ -107,24 +117,53 @@ impl Spend {
         if std::mem::take(&mut self.told_by_call) {
             return;
         }
-        let quota = &result["_meta"]["quota"];
-        if let Some(models) = quota["model_usage"].as_array().filter(|models| !models.is_empty()) {
-            for told in models {
-                let model = told["model"].as_str().unwrap_or(&self.model);
-                outcome.spend(model, count_quota(&told["token_count"]));
-            }
-        } else if quota["token_count"].is_object() {
-            outcome.spend(&self.model, count_quota(&quota["token_count"]));
-        } else if result["usage"].is_object() {
-            let mut used = count(&result["usage"]);
-            match self.sums {
-                Sums::PerTurn => outcome.spend(&self.model, used),
-                Sums::PerProcess => {
-                    used.cost_microusd = outcome.usage.get(&self.model).and_then(|usage| usage.cost_microusd);
-                    outcome.set_spent(&self.model, used);
-                }
+        if self.sums == Sums::PerProcess && result["usage"].is_object() {
+            outcome.set_spent(&self.model, count(&result["usage"]));
+        } else {
+            for (model, used) in self.turn(result) {
+                outcome.spend(&model, used);
             }
         }
+        self.place_cost(outcome);
+    }
+
+    /// What a turn used, by model. Agents tell it as `usage`, as a quota, as a quota by model, or as several of these;
+    /// the finest that leaves nothing out counts.
+    fn turn(&self, result: &Value) -> Vec<(String, Usage)> {
+        let quota = &result["_meta"]["quota"];
+        let mut by_model: Vec<_> = either(quota, "model_usage", "modelUsage")
+            .as_array()
+            .into_iter()
+            .flatten()
+            .map(|told| {
+                let model = told["model"].as_str().unwrap_or(&self.model);
+                (model.to_owned(), count(either(told, "token_count", "tokenCount")))
+            })
+            .filter(|(_, used)| !used.is_zero())
+            .collect();
+        let whole = [count(&result["usage"]), count(either(quota, "token_count", "tokenCount"))];
+        let whole = whole.into_iter().rev().max_by_key(fineness).filter(|used| !used.is_zero());
+        match (by_model.as_mut_slice(), whole) {
+            ([(_, used)], Some(whole)) if fineness(&whole) >= fineness(used) => *used = whole,
+            (models, Some(whole)) if models.iter().map(|(_, used)| sum(used)).sum::<i64>() < sum(&whole) => {
+                return vec![(self.model.clone(), whole)];
+            }
+            _ => {}
+        }
+        by_model
+    }
+
+    /// Puts the told cost to the model that was used most, so that no other is priced beside it.
+    fn place_cost(&self, outcome: &mut Outcome) {
+        let Some(cost) = self.told_cost else { return };
+        let used = outcome.usage.iter().filter(|(_, used)| sum(used) > 0);
+        let most = used.max_by_key(|(_, used)| sum(used)).map(|(model, _)| model.clone());
+        outcome.usage.retain(|_, used| sum(used) > 0);
+        for used in outcome.usage.values_mut() {
+            used.cost_microusd = Some(0);
+        }
+        let model = most.unwrap_or_else(|| self.model.clone());
+        outcome.usage.entry(model).or_default().cost_microusd = Some(cost);
     }
 }
 
@@ -134,26 +173,57 @@ fn told_cost(update: &Value) -> Option<i64> {
     microusd(&cost["amount"]).filter(|_| in_dollars)
 }
 
-/// Some agents count cached input and reasoning within input and output, some beside them; the total tells which.
+/// One of two spellings of a key.
+fn either<'a>(told: &'a Value, one: &str, other: &str) -> &'a Value {
+    if told[one].is_null() { &told[other] } else { &told[one] }
+}
+
+fn sum(used: &Usage) -> i64 {
+    let counts = [used.input_tokens, used.output_tokens, used.cache_read_tokens, used.cache_write_tokens];
+    counts.into_iter().fold(0, i64::saturating_add)
+}
+
+/// More tokens first, then more of them told apart.
+fn fineness(used: &Usage) -> (i64, i64) {
+    (sum(used), used.cache_read_tokens.saturating_add(used.cache_write_tokens))
+}
+
+/// Reads counts in any spelling. Some agents count cached input and reasoning within input and output, some beside them;
+/// the total tells which.
 fn count(told: &Value) -> Usage {
-    let number = |key: &str| told[key].as_i64().unwrap_or(0).max(0);
-    let (input, output) = (number("inputTokens"), number("outputTokens"));
-    let (read, written) = (number("cachedReadTokens"), number("cachedWriteTokens"));
-    let thought = number("thoughtTokens");
-    let within = told["totalTokens"].as_i64() == Some(input.saturating_add(output));
+    let spelled = told.as_object().into_iter().flatten();
+    let told: BTreeMap<String, i64> = spelled
+        .filter_map(|(key, count)| Some((key.replace('_', "").to_ascii_lowercase(), count.as_i64()?.max(0))))
+        .collect();
+    let number = |keys: &[&str]| keys.iter().find_map(|key| told.get(*key)).copied().unwrap_or(0);
+    let (input, output) = (number(&["inputtokens"]), number(&["outputtokens"]));
+    let read = number(&["cachedreadtokens", "cachedinputtokens", "cachereadinputtokens", "cachereadtokens"]);
+    let written = number(&[
+        "cachedwritetokens",
+        "cachecreationinputtokens",
+        "cachewriteinputtokens",
+        "cachewritetokens",
+    ]);
+    let thought = number(&["thoughttokens", "reasoningoutputtokens", "reasoningtokens"]);
+    let cached = read.saturating_add(written);
+    let beside = |cached: i64, thought: i64| {
+        told.get("totaltokens")
+            == Some(&[input, output, cached, thought].into_iter().fold(0, i64::saturating_add))
+    };
+    let (cache_within, thought_within) = match () {
+        () if beside(0, 0) => (true, true),
+        () if beside(cached, 0) => (false, true),
+        () if beside(0, thought) => (true, false),
+        () => (false, false),
+    };
     Usage {
-        input_tokens: if within { input.saturating_sub(read).saturating_sub(written).max(0) } else { input },
-        output_tokens: if within { output } else { output.saturating_add(thought) },
+        input_tokens: if cache_within { input.saturating_sub(cached).max(0) } else { input },
+        output_tokens: if thought_within { output } else { output.saturating_add(thought) },
         cache_read_tokens: read,
         cache_write_tokens: written,
         reasoning_tokens: thought,
         cost_microusd: None,
     }
-}
-
-fn count_quota(told: &Value) -> Usage {
-    let number = |key: &str| told[key].as_i64().unwrap_or(0).max(0);
-    Usage { input_tokens: number("input_tokens"), output_tokens: number("output_tokens"), ..Usage::default() }
 }
 
 #[cfg(test)]
@@ -191,6 +261,62 @@ mod tests {
     }
 
     #[test]
+    fn a_turn_that_is_told_in_several_places_and_spellings_counts_once() {
+        let usage =
+            json!({"inputTokens": 468, "outputTokens": 112, "cachedReadTokens": 2000, "totalTokens": 2580});
+        let camel = json!({"inputTokens": 468, "outputTokens": 112, "cachedInputTokens": 2000,
+                           "reasoningOutputTokens": 14, "totalTokens": 2580});
+        let snake = json!({"input_tokens": 468, "output_tokens": 112, "cached_read_tokens": 2000});
+        let rough = json!({"inputTokens": 2468, "outputTokens": 112});
+        let quota = |count: &Value| json!({"token_count": count, "model_usage": [{"model": "m", "token_count": count}]});
+        let other_keys = json!({"tokenCount": camel, "modelUsage": [{"model": "m", "tokenCount": camel}]});
+        for result in [
+            json!({"usage": usage, "_meta": {"quota": quota(&camel)}}),
+            json!({"usage": usage, "_meta": {"quota": quota(&snake)}}),
+            json!({"usage": usage, "_meta": {"quota": quota(&rough)}}),
+            json!({"usage": usage, "_meta": {"quota": quota(&json!({}))}}),
+            json!({"usage": usage, "_meta": {"quota": {"token_count": null, "model_usage": []}}}),
+            json!({"usage": null, "_meta": {"quota": quota(&camel)}}),
+            json!({"usage": usage, "_meta": {"quota": other_keys}}),
+            json!({"usage": usage}),
+        ] {
+            let (mut spend, mut outcome) = (Spend::default(), Outcome::default());
+            spend.settle(&result, &mut outcome);
+            let used: Vec<_> = outcome.usage.values().collect();
+            assert_eq!(used.len(), 1, "{result}");
+            let counts = (used[0].input_tokens, used[0].output_tokens, used[0].cache_write_tokens);
+            assert_eq!((counts, used[0].cache_read_tokens), ((468, 112, 0), 2000), "{result}");
+        }
+    }
+
+    #[test]
+    fn models_are_counted_by_name_unless_that_leaves_something_out() {
+        let of = |model: &str, input: i64| json!({"model": model, "token_count": {"inputTokens": input}});
+        for (total, want) in [(30, vec![("big", 20), ("small", 10)]), (50, vec![("", 50)])] {
+            let (mut spend, mut outcome) = (Spend::default(), Outcome::default());
+            let quota = json!({"model_usage": [of("big", 20), of("small", 10)]});
+            spend.settle(&json!({"usage": {"inputTokens": total}, "_meta": {"quota": quota}}), &mut outcome);
+            let counted: Vec<_> =
+                outcome.usage.iter().map(|(model, used)| (model.as_str(), used.input_tokens)).collect();
+            assert_eq!(counted, want);
+        }
+    }
+
+    #[test]
+    fn a_told_cost_stands_for_all_models() {
+        let of = |model: &str, input: i64| json!({"model": model, "token_count": {"inputTokens": input}});
+        let (mut spend, mut outcome) = (Spend::default(), Outcome::default());
+        spend.model = "default".into();
+        spend.note_cost(&json!({"cost": {"amount": 0.5, "currency": "USD"}}), &mut outcome);
+        assert_eq!(outcome.usage["default"].cost_microusd, Some(500_000));
+        let quota = json!({"model_usage": [of("big", 20), of("small", 10)]});
+        spend.settle(&json!({"_meta": {"quota": quota}}), &mut outcome);
+        let costs: Vec<_> =
+            outcome.usage.iter().map(|(model, used)| (model.as_str(), used.cost_microusd)).collect();
+        assert_eq!(costs, [("big", Some(500_000)), ("small", Some(0))]);
+    }
+
+    #[test]
     fn the_cost_of_an_earlier_run_is_not_this_ones() {
         let cost = |amount: f64| json!({"cost": {"amount": amount, "currency": "USD"}});
         let (mut spend, mut outcome) = (Spend::default(), Outcome::default());
@@ -202,5 +328,20 @@ mod tests {
         spend.continue_session();
         spend.note_cost(&cost(0.75), &mut outcome);
         assert!(outcome.usage.is_empty(), "what it cost before is not known");
+    }
+
+    #[test]
+    fn a_resumed_turn_of_an_agent_that_counts_its_costs_anew_has_its_cost() {
+        for agent in ["@agentclientprotocol/claude-agent-acp", "codex-acp"] {
+            let (mut spend, mut outcome) = (Spend::default(), Outcome::default());
+            spend.introduce(agent);
+            spend.continue_session();
+            let cost = json!({"cost": {"amount": 0.00307, "currency": "USD"}});
+            spend.note_cost(&cost, &mut outcome);
+            let turn = json!({"usage": {"inputTokens": 234, "outputTokens": 56, "totalTokens": 290}});
+            spend.settle(&turn, &mut outcome);
+            assert_eq!(outcome.usage[""].cost_microusd, Some(3070), "{agent}");
+            assert_eq!(outcome.usage[""].input_tokens, 234, "{agent}");
+        }
     }
 }

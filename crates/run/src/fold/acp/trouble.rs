@@ -6,6 +6,8 @@
 use forge_types::Millis;
 use serde_json::Value;
 
+use super::super::setup::wants_setup;
+
 /// The agent's user must log in first.
 const AUTH_REQUIRED: i64 = -32000;
 
@@ -34,7 +36,7 @@ impl Trouble {
         if code == Some(429) && trouble.limit.is_none() {
             trouble.limit = Some(reset_in(&text, at_ms));
         }
-        trouble.wants_login = code == Some(AUTH_REQUIRED);
+        trouble.wants_login |= code == Some(AUTH_REQUIRED);
         trouble
     }
 
@@ -47,7 +49,7 @@ impl Trouble {
         Trouble {
             message: text.to_owned(),
             limit: limited.then(|| reset_in(&low, at_ms)),
-            wants_login: false,
+            wants_login: wants_setup(text),
         }
     }
 }

@@ -6,7 +6,7 @@
 use forge_types::{EntryType, Millis};
 use serde_json::Value;
 
-use super::super::entries::{Page, plain};
+use super::super::entries::{Page, failure_type, plain};
 use super::super::{Limit, Outcome, SUMMARY_BYTES, Verdict, Window, cut};
 use super::error;
 
@@ -75,7 +75,7 @@ impl Trouble {
         self.retried = None;
         if self.shown.as_deref() != Some(text) {
             self.shown = Some(text.to_owned());
-            page.add(plain(error(), text.to_owned()));
+            page.add(plain(failure_type(text), text.to_owned()));
         }
     }
 
