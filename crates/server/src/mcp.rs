@@ -133,9 +133,11 @@ impl ServerHandler for Desk {
     async fn list_tools(
         &self,
         _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(tool::all().map(tool::Tool::describe).collect()))
+        let query = context.extensions.get::<Parts>().and_then(|parts| parts.uri.query()).unwrap_or_default();
+        let is_advanced = query.split('&').any(|part| matches!(part, "advanced" | "advanced=true"));
+        Ok(ListToolsResult::with_all_items(tool::listed(is_advanced).map(tool::Tool::describe).collect()))
     }
 
     async fn call_tool(

@@ -83,29 +83,32 @@ macro_rules! tools {
 }
 pub(crate) use tools;
 
-/// Every tool, in the order in which they are listed.
-pub(crate) fn all() -> impl Iterator<Item = &'static Tool> {
-    let groups = [
-        projects::TOOLS,
-        tasks::TOOLS,
-        attempts::TOOLS,
-        results::TOOLS,
-        branches::TOOLS,
-        pulls::TOOLS,
-        approvals::TOOLS,
-        drafts::TOOLS,
-        processes::TOOLS,
-        usage::TOOLS,
-        beads::TOOLS,
-        agents::TOOLS,
-        errands::TOOLS,
-        workers::TOOLS,
-    ];
-    groups.into_iter().flatten()
+/// What it takes to start work, follow it, judge it and land it. It only grows within these groups: every tool costs each
+/// caller some of its attention.
+const USUAL: &[&[Tool]] = &[
+    projects::TOOLS,
+    tasks::TOOLS,
+    attempts::TOOLS,
+    results::TOOLS,
+    branches::TOOLS,
+    pulls::TOOLS,
+    approvals::TOOLS,
+    errands::TOOLS,
+];
+
+/// The rest, and the place of every new group.
+const ADVANCED: &[&[Tool]] =
+    &[drafts::TOOLS, processes::TOOLS, usage::TOOLS, beads::TOOLS, agents::TOOLS, workers::TOOLS];
+
+/// The tools that are listed, in their order.
+pub(crate) fn listed(is_advanced: bool) -> impl Iterator<Item = &'static Tool> {
+    let advanced = if is_advanced { ADVANCED } else { &[] };
+    USUAL.iter().chain(advanced).copied().flatten()
 }
 
+/// One that is not listed can be called all the same: who knows its name has reasons.
 pub(crate) fn find(name: &str) -> Option<&'static Tool> {
-    all().find(|tool| tool.name == name)
+    listed(true).find(|tool| tool.name == name)
 }
 
 impl Tool {
@@ -206,7 +209,7 @@ mod tests {
     #[test]
     fn every_tool_is_described_shortly_and_says_what_it_does_to_the_world() {
         let mut names = BTreeSet::new();
-        for tool in all() {
+        for tool in listed(true) {
             assert!(names.insert(tool.name), "{} stands twice in the table", tool.name);
             let words = tool.description;
             assert!((20..=300).contains(&words.len()), "{}: {} letters", tool.name, words.len());
