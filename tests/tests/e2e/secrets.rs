@@ -128,7 +128,7 @@ async fn what_a_worker_prints_of_its_secrets_is_masked_for_every_reader() {
         for told in &told {
             assert!(told.contains("***") && !told.contains(KEY) && !told.contains(&KEY[..14]), "{told}");
         }
-        let file = forge.home().join("logs/.secrets/repo-1/secrets");
+        let file = forge.home().join("secrets/repo-1/secrets");
         assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600);
         field.stage.forge.terminate().await;
         field.stage.forge.up().await;

@@ -1,14 +1,12 @@
 //! What the readers of a worker do not see: secrets of the environment that it was started with.
 //!
-//! Owns `.secrets/<worker>` beside the logs. Invariants: the values are kept before the launcher runs, and beside those of
+//! Owns `secrets/<worker>` beside the folder of the logs. Invariants: the values are kept before the launcher runs, and beside those of
 //! former lives, whose words are in the same log; whatever a pane, a log, a status file or a launcher says passes here
 //! before anybody reads it. A session that Forge did not start has the server's own, as far as anybody knows.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::fs::DirBuilder;
 use std::io::{self, BufRead, BufReader, Read};
-use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use forge_run::Secrets;
@@ -35,11 +33,7 @@ impl Forge {
         environment: BTreeMap<OsString, OsString>,
     ) -> Result<()> {
         let dir = place(&self.worker_log(id));
-        blocking(id, move || {
-            DirBuilder::new().recursive(true).mode(0o700).create(&dir)?;
-            Secrets::add(&dir, environment)
-        })
-        .await
+        blocking(id, move || Secrets::add(&dir, environment)).await
     }
 
     /// Forgets those that the log of a worker which is no more does not show.
@@ -61,8 +55,8 @@ async fn blocking<T: Send + 'static>(
 
 /// Where the secrets of the worker with this log are.
 fn place(log: &Path) -> PathBuf {
-    let name = log.file_stem().unwrap_or_default();
-    log.with_file_name(".secrets").join(name)
+    let home = log.parent().and_then(Path::parent).unwrap_or(log);
+    home.join("secrets").join(log.file_stem().unwrap_or_default())
 }
 
 /// What a reader sees of a worker's log.
@@ -109,15 +103,16 @@ mod tests {
     #[test]
     fn a_log_is_read_without_the_workers_secrets() {
         let dir = tempfile::tempdir().unwrap();
-        let log = dir.path().join("fg-1.2.log");
+        let log = dir.path().join("logs/fg-1.2.log");
+        fs::create_dir(dir.path().join("logs")).unwrap();
         fs::write(&log, format!("the key is {KEY}\n")).unwrap();
         assert_eq!(read_worker_log(&log).unwrap(), format!("the key is {KEY}\n"), "no secret of this worker");
-        fs::create_dir_all(place(&log)).unwrap();
         Secrets::add(&place(&log), [("DEMO_TOKEN".into(), KEY.into())]).unwrap();
         assert_eq!(read_worker_log(&log).unwrap(), "the key is ***\n");
         let file = place(&log).join("secrets");
         assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600);
-        assert_eq!(place(&log).file_name(), Some("fg-1.2".as_ref()));
+        assert_eq!(place(&log), dir.path().join("secrets/fg-1.2"));
+        assert_eq!(place(&log).metadata().unwrap().permissions().mode() & 0o777, 0o700);
         fs::write(file, [0xFF]).unwrap();
         assert!(read_worker_log(&log).is_err(), "nothing is shown that may be a secret");
     }
@@ -125,9 +120,9 @@ mod tests {
     #[test]
     fn secrets_stay_only_for_a_log_that_shows_them() {
         let dir = tempfile::tempdir().unwrap();
-        let log = dir.path().join("alpha.log");
+        let log = dir.path().join("logs/alpha.log");
+        fs::create_dir(dir.path().join("logs")).unwrap();
         let add = || {
-            fs::create_dir_all(place(&log)).unwrap();
             let both = [("A_TOKEN".into(), KEY.into()), ("B_TOKEN".into(), "never-printed".into())];
             Secrets::add(&place(&log), both).unwrap();
         };

@@ -2,9 +2,9 @@
 //!
 //! Invariant: it appears as a whole, with mode 600, and is on the disk before the first byte that it hides.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 
 use super::{MAX_BYTES, MAX_VALUES};
@@ -13,6 +13,7 @@ const FILE: &str = "secrets";
 const MAX_FILE_BYTES: u64 = (MAX_BYTES + MAX_VALUES) as u64;
 
 pub(super) fn write(dir: &Path, values: &[String]) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
     let temporary = dir.join("secrets.part");
     // One that a start left which was cut off.
     let _ = fs::remove_file(&temporary);
