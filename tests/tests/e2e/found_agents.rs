@@ -80,7 +80,8 @@ async fn agents_are_told_with_what_keeps_them_from_working_and_no_secret() {
         (&json!(null), &json!(null), &json!(false))
     );
     assert!(text(&cursor["install"]).contains("cursor.com/install"));
-    let states = ["CLAUDE_CODE", "CODEX", "GEMINI", "CURSOR_AGENT"].map(|name| text(&agent(&agents, name)["state"]));
+    let states =
+        ["CLAUDE_CODE", "CODEX", "GEMINI", "CURSOR_AGENT"].map(|name| text(&agent(&agents, name)["state"]));
     assert_eq!(states, ["ready", "not_logged_in", "not_working", "not_installed"]);
     for built_in in ["SHELL", "SCRIPTED"] {
         let told = agent(&agents, built_in);
@@ -125,7 +126,8 @@ async fn acp_is_offered_once_a_profile_names_its_command_and_refused_clearly_bef
     assert!(refused.message().contains("choose another agent"), "{}", refused.message());
     let is_told = |agents: &Value| agents.as_array().unwrap().iter().any(|agent| agent["executor"] == "ACP");
     assert!(!is_told(&forge.get("/api/agents").await.data()));
-    let profiles = json!({"executors": {"ACP": {"DEFAULT": {"ACP": {"base_command_override": "sh -c true"}}}}});
+    let profiles =
+        json!({"executors": {"ACP": {"DEFAULT": {"ACP": {"base_command_override": "sh -c true"}}}}});
     forge.put("/api/profiles", &profiles).await.data();
     let agents = forge.get("/api/agents").await.data();
     assert_eq!(agent(&agents, "ACP")["state"], "ready", "at once, although the survey is kept");
@@ -142,7 +144,11 @@ async fn an_agent_that_wants_a_login_says_so_once_on_its_run_and_on_the_card() {
     let (project, _) = forge.project("repo").await;
     let started = forge.start_with(&project, "CLAUDE_CODE", "t", "do it").await;
     let runs = forge.settled(&text(&started["task_attempt"]["id"])).await;
-    assert_eq!((&runs[0]["status"], &runs[0]["setup_required"]), (&json!("failed"), &json!(true)), "{runs:#?}");
+    assert_eq!(
+        (&runs[0]["status"], &runs[0]["setup_required"]),
+        (&json!("failed"), &json!(true)),
+        "{runs:#?}"
+    );
     let entries = forge.entries(&text(&runs[0]["id"])).await;
     let told: Vec<&Value> = entries.iter().filter(|entry| entry["content"] == words).collect();
     assert_eq!(told.len(), 1, "{entries:#?}");
