@@ -11,6 +11,8 @@ export type ActionType = FileReadAction | FileEditAction | CommandRunAction | Se
 
 export type AgentSource = "path" | "login_path" | "npx" | "built_in";
 
+export type AgentState = "ready" | "not_installed" | "not_working" | "not_logged_in";
+
 export interface Alert {
   id: Uuid;
   kind: AlertKind;
@@ -192,6 +194,7 @@ export interface BeadsOf {
   workspace?: string | null;
 }
 
+/** `left_open`: conflicted files that the agent's last turn left as they are; ask again, resolve them yourself, or abort. */
 export interface BranchStatus {
   commits_behind: number | null;
   commits_ahead: number | null;
@@ -206,6 +209,7 @@ export interface BranchStatus {
   is_rebase_in_progress: boolean;
   conflict_op: ConflictOp | null;
   conflicted_files: string[];
+  left_open?: string[];
 }
 
 export type CallStyle = "positional" | "flags" | "model-workspace-session";
@@ -613,7 +617,7 @@ export type ErrorWord = "setup_required" | "other";
 /** Something that happened; `seq` is its number in the server's log. */
 export type EventFrame = HelloFrame | PatchEvent | ApprovalEvent | WorkerEvent | WorkerRemovedEvent | AlertEvent | RoutingEvent | ProjectEvent | ProjectRemovedEvent | AttemptEvent;
 
-/** One process of an attempt: a script or a turn of its agent. `output` is the transcript, only of the newest one. `parked_until`: it waits, or waited, for its provider. `unverified`: the agent said that it is done and nothing shows that it did anything. `commit_error`: why its work is not committed yet; it stays in the worktree and the commit is tried again. */
+/** One process of an attempt: a script or a turn of its agent. `output` is the transcript, only of the newest one. `parked_until`: it waits, or waited, for its provider. `unverified`: the agent said that it is done and nothing shows that it did anything. `commit_error`: why its work is not committed yet; it stays in the worktree and the commit is tried again. `setup_required`: the agent has to be installed, logged in or given a key first. `open_conflicts`: files in which the agent left conflicts open. */
 export interface ExecutionProcess {
   id: Uuid;
   task_attempt_id: Uuid | null;
@@ -631,7 +635,9 @@ export interface ExecutionProcess {
   updated_at: Timestamp;
   output: string | null;
   commit_error?: string;
+  open_conflicts?: string[];
   parked_until?: Timestamp;
+  setup_required?: boolean;
   unverified?: boolean;
 }
 
@@ -758,7 +764,7 @@ export interface ForgeSettingsChange {
   omni_enabled?: boolean;
 }
 
-/** What this machine has of an agent program. `keys` names variables, `install` and `log_in` are commands; `ready`: it is there, tells its version, and has a key or a login. */
+/** What this machine has of an agent program. `keys` names variables, `install` and `log_in` are commands; `ready`: it is there, tells its version, and has a key or a login. `ACP` is told of only when a profile names its command. An executor that is not told of cannot be started. */
 export interface FoundAgent {
   executor: string;
   name: string;
@@ -772,6 +778,7 @@ export interface FoundAgent {
   ready: boolean;
   install: string;
   log_in: string | null;
+  state?: AgentState;
 }
 
 /** Frames after a number, for clients that no stream reaches; `more` is true when there are more right now. */
@@ -1598,7 +1605,7 @@ export interface TaskAttemptDetail extends TaskAttempt {
   execution_processes: ProcessDigest[];
 }
 
-/** A task's newest attempt at a glance; the cost is that of all its attempts. */
+/** A task's newest attempt at a glance; the cost is that of all its attempts. `setup_required`: its agent has to be installed, logged in or given a key first. `open_conflicts`: files in which its agent left conflicts open. */
 export interface TaskCard {
   task_id: Uuid;
   attempt_id: Uuid;
@@ -1622,6 +1629,8 @@ export interface TaskCard {
   queued_draft: boolean;
   pr: PrInfo | null;
   merged: boolean;
+  open_conflicts?: string[];
+  setup_required?: boolean;
 }
 
 export interface TaskCreateAction {
