@@ -142,7 +142,8 @@ fn create_and_start_answers_flat_with_the_attempt_beside_it() {
 #[test]
 fn an_attempt_shows_its_newest_agent_run_first_in_capitals() {
     let (data, attempt) = recorded_attempt();
-    let (_, agent) = recorded_run();
+    let (_, mut agent) = recorded_run();
+    agent.summary = Some("said".to_owned());
     let mut setup = agent.clone();
     (setup.id, setup.reason) = (RunId::random(), RunReason::SetupScript);
     let mut cleanup = setup.clone();
