@@ -1249,7 +1249,7 @@ export interface ProfilesFile {
   path: string;
 }
 
-/** A repository. `task_counts`, by status, is told by a list that was asked for `counts`. */
+/** A repository. */
 export interface Project {
   id: Uuid;
   name: string;
@@ -1263,7 +1263,6 @@ export interface Project {
   created_at: Timestamp;
   updated_at: Timestamp;
   max_cost_usd?: number;
-  task_counts?: Record<string, number>;
 }
 
 export interface ProjectEvent {
@@ -1606,7 +1605,7 @@ export interface TaskAttemptDetail extends TaskAttempt {
   execution_processes: ProcessDigest[];
 }
 
-/** A task's newest attempt at a glance; the cost is that of all its attempts. `setup_required`: its agent has to be installed, logged in or given a key first. `open_conflicts`: files in which its agent left conflicts open. `earlier_changes`: an earlier attempt has changes, or may have. */
+/** A task's newest attempt at a glance; the cost is that of all its attempts. `setup_required`: its agent has to be installed, logged in or given a key first. `open_conflicts`: files in which its agent left conflicts open. */
 export interface TaskCard {
   task_id: Uuid;
   attempt_id: Uuid;
@@ -1630,7 +1629,6 @@ export interface TaskCard {
   queued_draft: boolean;
   pr: PrInfo | null;
   merged: boolean;
-  earlier_changes?: boolean;
   open_conflicts?: string[];
   setup_required?: boolean;
 }
@@ -2032,7 +2030,7 @@ export interface Routes {
   "GET /api/openapi.json": { answer: Record<string, unknown> };
   "GET /api/profiles": { query?: { project_id?: Uuid }; answer: ProfilesFile };
   "PUT /api/profiles": { body: string; answer: string };
-  "GET /api/projects": { query?: { limit?: number; offset?: number; counts?: boolean }; answer: Project[] };
+  "GET /api/projects": { query?: { limit?: number; offset?: number }; answer: Project[] };
   "POST /api/projects": { body: CreateProject; answer: RegisteredProject };
   "DELETE /api/projects/{project_id}": { path: { project_id: Uuid }; answer: null };
   "GET /api/projects/{project_id}": { path: { project_id: Uuid }; answer: Project };
