@@ -52,6 +52,10 @@ impl Forge {
                 run.open_conflicts = files;
                 None
             }
+            Ok(None) if run.reason == RunReason::CodingAgent => {
+                run.open_conflicts = self.open_conflicts(site).await;
+                None
+            }
             Ok(committed) => committed,
             Err(error) => {
                 tracing::error!(run = %run.id, %error, "cannot commit the work of a run; it is tried again");
@@ -59,6 +63,24 @@ impl Forge {
                 None
             }
         }
+    }
+
+    /// The files at which an operation is stopped in the attempt's own worktree.
+    async fn open_conflicts(&self, site: &Site) -> Vec<String> {
+        let looked = async {
+            let repo = self.repo(&site.project).await?;
+            match forge_git::operation(&repo, &site.place)? {
+                Some(_) => Ok(forge_git::status(&repo, &site.place).await?.conflicted),
+                None => Ok::<_, Error>(Vec::new()),
+            }
+        };
+        if site.attempt.is_none() || !site.commits() {
+            return Vec::new();
+        }
+        looked.await.unwrap_or_else(|error| {
+            tracing::warn!(place = %site.place.display(), %error, "cannot look for open conflicts");
+            Vec::new()
+        })
     }
 
     /// Commits what earlier runs of an attempt could not, if there is such work.

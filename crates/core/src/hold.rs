@@ -7,7 +7,7 @@
 use std::path::{Path, PathBuf};
 
 use forge_store::Dropped;
-use forge_types::{Attempt, AttemptId, RunId, RunReason, RunStatus};
+use forge_types::{Attempt, AttemptId, RunId, RunPhase, RunReason, RunStatus};
 
 use crate::lane::Entry;
 use crate::{Error, Forge, Result};
@@ -87,6 +87,13 @@ impl Forge {
         self.refuse_worker_in(id).await?;
         let runs = self.0.store.runs(id, Dropped::Hidden).await?;
         match runs.iter().find(|run| run.status == RunStatus::Running && run.reason != RunReason::DevServer) {
+            Some(run) if run.phase == RunPhase::Parked => {
+                let until = run.parked_until.map(|until| format!(" until {until}")).unwrap_or_default();
+                Err(Error::conflict(format!(
+                    "run {} of attempt {id} waits for its provider{until}; stop it or send a follow-up, then try again",
+                    run.id
+                )))
+            }
             Some(run) => Err(Error::conflict(format!(
                 "run {} of attempt {id} is still at work; stop it or wait for its end, then try again",
                 run.id

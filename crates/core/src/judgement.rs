@@ -22,7 +22,8 @@ pub(crate) fn judge(run: &mut Run, exit: &Exit, outcome: &Outcome) {
         (ExitReason::Exited, None) => (RunStatus::Failed, code),
     };
     run.phase = RunPhase::Ended;
-    run.unverified = outcome.verdict == Some(Verdict::Unverified);
+    let said_nothing = outcome.silent && outcome.verdict.is_none() && run.status == RunStatus::Completed;
+    run.unverified = said_nothing || outcome.verdict == Some(Verdict::Unverified);
     let never_found = matches!(exit.reason, ExitReason::NeverStarted { not_found: true, .. });
     run.setup_required = run.status == RunStatus::Failed
         && run.reason == RunReason::CodingAgent

@@ -33,7 +33,7 @@ use crate::Secrets;
 use crate::journal::{Kind, Record};
 use crate::secrets::Masker;
 use acp::Acp;
-use claude::Claude;
+use claude::{Claude, Maker};
 use codex::Codex;
 use cursor::Cursor;
 use dialogue::Dialogue;
@@ -46,6 +46,8 @@ use tail::{Ending, Tail};
 pub enum Dialect {
     /// Claude's stream-json lines.
     Claude,
+    /// The same from Amp, which also tells what it was told.
+    Amp,
     /// The messages of Codex's app server.
     Codex,
     /// The Agent Client Protocol.
@@ -63,7 +65,8 @@ impl Dialect {
     pub fn of(executor: Option<Executor>, reason: RunReason) -> Dialect {
         match (executor, reason) {
             (Some(executor), RunReason::CodingAgent) => match executor {
-                Executor::ClaudeCode | Executor::Scripted | Executor::Amp => Dialect::Claude,
+                Executor::ClaudeCode | Executor::Scripted => Dialect::Claude,
+                Executor::Amp => Dialect::Amp,
                 Executor::Codex => Dialect::Codex,
                 Executor::CursorAgent => Dialect::Cursor,
                 executor if crate::agents::speaks_acp(executor) => Dialect::Acp,
@@ -135,6 +138,8 @@ pub struct Outcome {
     /// The run failed because somebody has to install the agent, log in or give it a key first. Complete after
     /// [`Fold::finish`].
     pub setup_required: bool,
+    /// The agent said nothing in its protocol. Complete after [`Fold::finish`].
+    pub silent: bool,
     /// Messages that the agent did not take while it worked.
     pub unsaid: Vec<String>,
     /// See [`transcript`]; present after [`Fold::finish`].
@@ -202,7 +207,8 @@ enum Stdout {
 impl Fold {
     pub fn new(dialect: Dialect, lens: &Lens) -> Fold {
         let stdout = match dialect {
-            Dialect::Claude => Stdout::Json(Dialogue::new(Claude::new(lens))),
+            Dialect::Claude => Stdout::Json(Dialogue::new(Claude::new(lens, Maker::Claude))),
+            Dialect::Amp => Stdout::Json(Dialogue::new(Claude::new(lens, Maker::Amp))),
             Dialect::Codex => Stdout::Json(Dialogue::new(Codex::new(lens))),
             Dialect::Acp => Stdout::Json(Dialogue::new(Acp::new(lens))),
             Dialect::Cursor => Stdout::Json(Dialogue::new(Cursor::new(lens))),

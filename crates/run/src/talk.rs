@@ -18,6 +18,7 @@ use crate::journal::{Kind, Record};
 use crate::lines::{Line, Lines};
 pub use act::Act;
 
+pub(crate) use claude::Hooks;
 pub use codex::Opening;
 pub(crate) use codex::{FEEDBACK, FEEDBACK_ID};
 
@@ -99,7 +100,7 @@ pub struct Talk {
 impl Talk {
     pub fn new(script: Script) -> Talk {
         let driver: Box<dyn Driver> = match script {
-            Script::Claude => Box::new(claude::Claude),
+            Script::Claude => Box::new(claude::Claude::default()),
             Script::Codex(opening) => Box::new(codex::Codex::new(opening)),
             Script::Acp(opening) => Box::new(acp::Acp::new(opening)),
         };

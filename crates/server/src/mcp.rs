@@ -6,6 +6,7 @@
 //! answer that the caller reads, not an error of the protocol.
 
 mod agents;
+mod alone;
 mod approvals;
 mod argument;
 mod attempts;
@@ -24,6 +25,8 @@ mod tasks;
 mod tool;
 mod usage;
 mod workers;
+
+pub use alone::answer_without_server;
 
 use std::sync::Arc;
 
@@ -107,9 +110,7 @@ struct Desk {
 
 impl ServerHandler for Desk {
     fn get_info(&self) -> ServerConfig {
-        let capabilities = ServerCapabilities::builder().enable_tools().enable_resources().build();
-        let identity = Implementation::new("automagik-forge", self.version.clone());
-        ServerConfig::new(capabilities).with_server_info(identity).with_instructions(INSTRUCTIONS)
+        describe(&self.version)
     }
 
     async fn initialize(
@@ -117,11 +118,7 @@ impl ServerHandler for Desk {
         request: InitializeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<InitializeResult, ErrorData> {
-        // Dates compare as text. A newer version than we know is answered with the newest that we know.
-        let oldest = ProtocolVersion::V_2024_11_05;
-        if request.protocol_version.as_str() < oldest.as_str() {
-            return Err(too_old(&request.protocol_version));
-        }
+        check_version(&request.protocol_version)?;
         context.peer.set_peer_info(request.clone());
         self.negotiate_initialize(&request)
     }
@@ -178,6 +175,21 @@ impl ServerHandler for Desk {
         _: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         Ok(resource::read(&self.forge, &request.uri).await?.into())
+    }
+}
+
+/// What Forge says of itself.
+fn describe(version: &str) -> ServerConfig {
+    let capabilities = ServerCapabilities::builder().enable_tools().enable_resources().build();
+    let identity = Implementation::new("automagik-forge", version.to_owned());
+    ServerConfig::new(capabilities).with_server_info(identity).with_instructions(INSTRUCTIONS)
+}
+
+/// Dates compare as text. A newer version than we know is answered with the newest that we know.
+fn check_version(requested: &ProtocolVersion) -> Result<(), ErrorData> {
+    match requested.as_str() < ProtocolVersion::V_2024_11_05.as_str() {
+        true => Err(too_old(requested)),
+        false => Ok(()),
     }
 }
 

@@ -150,7 +150,8 @@ struct TextEntry {
     content: String,
 }
 
-/// The newest agent run stands first, because readers look only at the first; `output` is its transcript.
+/// The newest agent run stands first, because readers look only at the first; `output` is its transcript, of which only
+/// what the agent answered is shown: readers take every text for its answer.
 pub(crate) fn attempt_detail<'a>(
     attempt: &'a Attempt,
     task: &'a Task,
@@ -176,8 +177,19 @@ fn digest(run: &Run, output: Option<String>) -> ProcessDigest {
         RunStatus::Failed => "FAILED",
         RunStatus::Killed => "KILLED",
     };
-    let normalized_logs = output.into_iter().map(|content| TextEntry { r#type: "text", content }).collect();
+    let answer = output.and_then(|output| answer(run.summary.as_deref()?, &output));
+    let normalized_logs = answer.into_iter().map(|content| TextEntry { r#type: "text", content }).collect();
     ProcessDigest { id: run.id, status, normalized_logs }
+}
+
+/// The agent's last answer: a summary that was cut goes on in the transcript, which ends with the whole of it.
+fn answer(summary: &str, output: &str) -> Option<String> {
+    let whole = || {
+        let begin =
+            summary.strip_suffix("...").filter(|begin| !output.contains(summary) && !begin.is_empty())?;
+        output.rfind(begin).map(|at| output[at..].trim_end().to_owned())
+    };
+    Some(whole().unwrap_or_else(|| summary.to_owned()))
 }
 
 /// A changed file without its contents.

@@ -65,6 +65,30 @@ async fn a_demo_has_agents_at_work_a_task_to_start_and_a_conflict_to_come() {
     assert_eq!(refused.body["error_data"]["type"], "merge_conflicts", "{}", refused.body);
     let status = forge.get(&format!("/api/task-attempts/{describe}/branch-status")).await.data();
     assert_eq!(status["conflicted_files"], json!(["README.md"]));
+
+    // The demo's agent resolves it, keeps both sides, and the work lands.
+    forge.post(&format!("/api/task-attempts/{describe}/conflicts/resolve"), &json!({})).await.data();
+    let runs = forge.settled(describe).await;
+    assert_eq!(runs.last().unwrap()["status"], "completed", "{runs:#?}");
+    let status = forge.get(&format!("/api/task-attempts/{describe}/branch-status")).await.data();
+    assert_eq!(
+        (&status["is_rebase_in_progress"], &status["conflicted_files"]),
+        (&json!(false), &json!([])),
+        "{status}"
+    );
+    let comment = "Please address this review comment on your changes:\n\n1. `README.md`, line 4:\n\n   ```\n   \
+        Prints one line of greeting for every name it is given.\n   ```\n\n   `one line of greeting` should be `a greeting`";
+    forge.post(&format!("/api/task-attempts/{describe}/follow-up"), &json!({"prompt": comment})).await.data();
+    forge.settled(describe).await;
+    forge.post(&format!("/api/task-attempts/{describe}/merge"), &json!(null)).await.data();
+    let readme = git(&repo, &["show", "main:README.md"]);
+    assert!(
+        readme.contains(
+            "Hello, and welcome! This small program greets people.\nPrints a greeting for every name"
+        ),
+        "{readme}"
+    );
+    assert!(!git(&repo, &["ls-tree", "-r", "--name-only", "main"]).contains("notes/"));
 }
 
 #[tokio::test]

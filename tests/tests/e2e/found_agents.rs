@@ -80,6 +80,9 @@ async fn agents_are_told_with_what_keeps_them_from_working_and_no_secret() {
         (&json!(null), &json!(null), &json!(false))
     );
     assert!(text(&cursor["install"]).contains("cursor.com/install"));
+    let states =
+        ["CLAUDE_CODE", "CODEX", "GEMINI", "CURSOR_AGENT"].map(|name| text(&agent(&agents, name)["state"]));
+    assert_eq!(states, ["ready", "not_logged_in", "not_working", "not_installed"]);
     for built_in in ["SHELL", "SCRIPTED"] {
         let told = agent(&agents, built_in);
         assert_eq!((&told["found"], &told["ready"]), (&json!("built_in"), &json!(true)), "{told}");
@@ -109,4 +112,47 @@ async fn a_crowd_shares_one_look_and_only_who_asks_anew_causes_another() {
     assert_eq!(agent(&forge.get("/api/agents").await.data(), "CODEX")["logged_in"], true);
     assert_eq!(asked(), 2);
     assert!(forge.get("/api/agents?fresh=maybe").await.message().contains("fresh: 'maybe'"));
+}
+
+#[tokio::test]
+async fn acp_is_offered_once_a_profile_names_its_command_and_refused_clearly_before() {
+    let machine = tempfile::tempdir().unwrap();
+    let forge = forge(&machine).await;
+    let (project, _) = forge.project("repo").await;
+    let body = json!({"task": {"project_id": project, "title": "t"}, "executor_profile_id": "ACP"});
+    let refused = forge.post("/api/tasks/create-and-start", &body).await;
+    assert!((400..500).contains(&refused.status), "{}", refused.body);
+    assert!(refused.message().starts_with("base_command_override: is not set"), "{}", refused.message());
+    assert!(refused.message().contains("choose another agent"), "{}", refused.message());
+    let is_told = |agents: &Value| agents.as_array().unwrap().iter().any(|agent| agent["executor"] == "ACP");
+    assert!(!is_told(&forge.get("/api/agents").await.data()));
+    let profiles =
+        json!({"executors": {"ACP": {"DEFAULT": {"ACP": {"base_command_override": "sh -c true"}}}}});
+    forge.put("/api/profiles", &profiles).await.data();
+    let agents = forge.get("/api/agents").await.data();
+    assert_eq!(agent(&agents, "ACP")["state"], "ready", "at once, although the survey is kept");
+}
+
+#[tokio::test]
+async fn an_agent_that_wants_a_login_says_so_once_on_its_run_and_on_the_card() {
+    let machine = tempfile::tempdir().unwrap();
+    let forge = forge(&machine).await;
+    let words = "Not logged in · Please run /login";
+    let said = json!({"type": "assistant", "message": {"id": "m", "model": "<synthetic>", "content": [{"type": "text", "text": words}]}});
+    let end = json!({"type": "result", "subtype": "success", "is_error": true, "result": words});
+    install(&machine.path().join("bin"), "claude", &format!("echo '{said}'; echo '{end}'; exit 1"));
+    let (project, _) = forge.project("repo").await;
+    let started = forge.start_with(&project, "CLAUDE_CODE", "t", "do it").await;
+    let runs = forge.settled(&text(&started["task_attempt"]["id"])).await;
+    assert_eq!(
+        (&runs[0]["status"], &runs[0]["setup_required"]),
+        (&json!("failed"), &json!(true)),
+        "{runs:#?}"
+    );
+    let entries = forge.entries(&text(&runs[0]["id"])).await;
+    let told: Vec<&Value> = entries.iter().filter(|entry| entry["content"] == words).collect();
+    assert_eq!(told.len(), 1, "{entries:#?}");
+    assert_eq!(told[0]["entry_type"]["error_type"]["type"], "setup_required");
+    let cards = forge.get(&format!("/api/projects/{project}/cards")).await.data();
+    assert_eq!(cards[0]["setup_required"], true, "{cards}");
 }

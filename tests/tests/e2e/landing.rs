@@ -192,16 +192,16 @@ async fn an_agent_resolves_a_conflict_and_an_unresolved_one_is_not_wrecked() {
     assert_refused(&post(&forge, &done, "conflicts/resolve", &json!(null)).await, 409, "no conflict");
     post(&forge, &done, "rebase", &json!({"new_base_branch": "other"})).await;
 
-    // The scripted agent does not understand the request and leaves the conflict open.
-    let run = post(&forge, &done, "conflicts/resolve", &json!(null)).await.data();
-    let prompt = text(&run["executor_action"]["typ"]["prompt"]);
-    for part in ["onto 'other'", "- README.md", "git rebase --continue", "Do not abort"] {
-        assert!(prompt.contains(part), "{part}: {prompt}");
-    }
-    forge.settled(&done.id).await;
+    // An agent that leaves the conflict open has nothing committed for it, and that is said.
+    post(&forge, &done, "follow-up", &json!({"prompt": "say I do not know how"})).await.data();
+    let runs = forge.settled(&done.id).await;
+    assert_eq!(runs.last().unwrap()["open_conflicts"], json!(["README.md"]));
     let now = status(&forge, &done).await;
     assert_eq!(now["conflicted_files"], json!(["README.md"]), "an open conflict is never committed");
+    assert_eq!(now["left_open"], json!(["README.md"]));
     assert_eq!(target(&forge, &done).await, "main");
+    let cards = forge.get(&format!("/api/projects/{project}/cards")).await.data();
+    assert_eq!(cards[0]["open_conflicts"], json!(["README.md"]), "{cards}");
 
     // It resolves and stages, but forgets to continue: that is done for it, and the target changes with it.
     let prompt = json!({"prompt": "write README.md both\nrun git add README.md\nsay resolved"});
@@ -217,6 +217,23 @@ async fn an_agent_resolves_a_conflict_and_an_unresolved_one_is_not_wrecked() {
     assert_eq!(runs.last().unwrap()["after_head_commit"], now["head_oid"]);
     assert_eq!(git(&repo, &["show", &format!("{}:README.md", done.branch)]), "both");
     assert_eq!(git(&done.path, &["symbolic-ref", "--short", "HEAD"]), done.branch);
+    assert_eq!(now["left_open"], json!(null));
+    let cards = forge.get(&format!("/api/projects/{project}/cards")).await.data();
+    assert_eq!(cards[0]["open_conflicts"], json!(null), "{cards}");
+
+    // Asked by Forge, it takes both sides and continues by itself.
+    git(&repo, &["checkout", "-q", "other"]);
+    commit(&repo, "README.md", "theirs again\n");
+    post(&forge, &done, "rebase", &json!({})).await;
+    let run = post(&forge, &done, "conflicts/resolve", &json!(null)).await.data();
+    let prompt = text(&run["executor_action"]["typ"]["prompt"]);
+    for part in ["onto 'other'", "- README.md", "git rebase --continue", "Do not abort"] {
+        assert!(prompt.contains(part), "{part}: {prompt}");
+    }
+    forge.settled(&done.id).await;
+    let now = status(&forge, &done).await;
+    assert_eq!((&now["is_rebase_in_progress"], &now["commits_behind"]), (&json!(false), &json!(0)), "{now}");
+    assert_eq!(git(&repo, &["show", &format!("{}:README.md", done.branch)]), "theirs again\nboth");
 }
 
 #[tokio::test]

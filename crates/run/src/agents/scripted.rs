@@ -1,11 +1,14 @@
 //! The built-in scripted agent: does what its prompt says, word for word.
 //!
 //! Owns its little language, one directive per line: `say` `think` `write` `append` `edit` `delete` `todo` `run` `sleep` `stderr` `lines`
-//! `spawn` `hang` `fail` `exit`; other lines are said. It speaks Claude's stream-json, so the same fold reads
-//! both. Invariants: files are touched only inside the working directory; every protocol line is flushed at once; the
-//! work ends with a `result` line unless the script asks for a crash.
+//! `spawn` `hang` `fail` `exit`; other lines are said. Two prompts that Forge itself writes are understood without it: comments of
+//! a review, and a conflict to resolve. It speaks Claude's stream-json, so the same fold reads both. Invariants: files are
+//! touched only inside the working directory, and none for a prompt without directives; every protocol line is flushed at
+//! once; the work ends with a `result` line unless the script asks for a crash.
 
+mod conflict;
 mod directive;
+mod review;
 
 use std::fs;
 use std::io::{self, BufWriter, Read, Write};
@@ -13,10 +16,11 @@ use std::path::{Component, Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Duration;
 
-use forge_types::{Millis, slug};
+use forge_types::Millis;
 use serde_json::{Value, json};
 
 use directive::{Directive, Item, parse};
+use review::Comment;
 
 const MAX_PROMPT_BYTES: u64 = 16 << 20;
 const MAX_OUTPUT_BYTES: u64 = 1 << 20;
@@ -59,7 +63,12 @@ impl<W: Write> Agent<'_, W> {
             "type": "system", "subtype": "init", "cwd": self.cwd, "model": "scripted",
             "tools": ["Bash", "Write", "Edit", "TodoWrite"], "permissionMode": "bypassPermissions", "apiKeySource": "none",
         }))?;
-        if !prompt.lines().any(|line| parse(line).is_some()) {
+        let comments = review::comments(prompt);
+        if !comments.is_empty() {
+            self.address(&comments)?;
+        } else if let Some(command) = conflict::command(prompt) {
+            self.resolve(command)?;
+        } else if !prompt.lines().any(|line| parse(line).is_some()) {
             self.improvise(prompt)?;
         } else {
             for line in prompt.lines().filter(|line| !line.trim().is_empty()) {
@@ -73,14 +82,79 @@ impl<W: Write> Agent<'_, W> {
         Ok(0)
     }
 
-    /// Some plausible work for a prompt without directives.
+    /// A prompt without directives asks for thought, which this agent has none of.
     fn improvise(&mut self, prompt: &str) -> io::Result<()> {
         let title = prompt.lines().find(|line| !line.trim().is_empty()).unwrap_or("nothing").trim();
         self.say("text", &format!("I was asked: {title}"))?;
-        let name = Some(slug(title)).filter(|name| !name.is_empty()).unwrap_or_else(|| "note".into());
-        let path = format!("notes/{name}.md");
-        self.write(&path, prompt, Place::Anew)?;
-        self.say("text", &format!("Done: the request is noted in {path}."))
+        self.say(
+            "text",
+            "I only follow directives, one a line, such as `say Hello` or `edit README.md old => new`, answer review \
+             comments and resolve conflicts. There was none, so I changed nothing.",
+        )
+    }
+
+    /// Answers the comments of a review, each by a change of the line it quotes.
+    fn address(&mut self, comments: &[Comment<'_>]) -> io::Result<()> {
+        let number = comments.len();
+        self.say(
+            "text",
+            &format!("{number} review comment{} to address.", if number == 1 { "" } else { "s" }),
+        )?;
+        let mut unfound = Vec::new();
+        for comment in comments {
+            let Comment { path, quoted, .. } = comment;
+            let file = self.inside(path);
+            let text = file.as_ref().ok().and_then(|file| fs::read_to_string(file).ok()).unwrap_or_default();
+            let Some(at) = comment.find(&text) else {
+                unfound.push(format!("{path}, line {}", comment.line));
+                continue;
+            };
+            let new = comment.changed();
+            let changed = with_line(&text, at, &new);
+            let input = json!({"file_path": path, "old_string": quoted, "new_string": new});
+            self.call("Edit", input, |_| {
+                fs::write(file?, changed).map_err(|error| format!("{path}: {error}"))?;
+                Ok(format!("{path} edited"))
+            })?;
+        }
+        match unfound[..] {
+            [] => self.say("text", "Every comment is addressed."),
+            _ => {
+                let places = unfound.join("; ");
+                self.say("text", &format!("These lines are not there any more, so I left them: {places}."))
+            }
+        }
+    }
+
+    /// Keeps both sides of every conflict, stages the files and continues, as often as it stops.
+    fn resolve(&mut self, command: &str) -> io::Result<()> {
+        const MAX_STOPS: usize = 100;
+        for _ in 0..MAX_STOPS {
+            let list = run("git diff --name-only --diff-filter=U -z", self.cwd).unwrap_or_default();
+            let files: Vec<&str> = list.split('\0').filter(|file| !file.is_empty()).collect();
+            for path in &files {
+                let text = self.inside(path).ok().and_then(|file| fs::read_to_string(file).ok());
+                if let Some(both) = text.as_deref().and_then(conflict::keep_both) {
+                    self.write(path, &both, Place::Anew)?;
+                }
+                let quoted = format!("'{}'", path.replace('\'', r"'\''"));
+                let add = format!("git add -- {quoted}");
+                self.call("Bash", json!({"command": add}), |cwd| run(&add, cwd))?;
+            }
+            let go_on = format!("GIT_EDITOR=true git {command} --continue");
+            let mut stopped = false;
+            self.call("Bash", json!({"command": go_on}), |cwd| {
+                let done = run(&go_on, cwd);
+                stopped = done.is_err();
+                done
+            })?;
+            // Where it cannot go on although nothing is in conflict, Forge does once the turn is over.
+            let open = run("git diff --name-only --diff-filter=U", self.cwd).unwrap_or_default();
+            if !stopped || open.trim().is_empty() {
+                break;
+            }
+        }
+        self.say("text", "I kept both sides of every conflict.")
     }
 
     /// Carries out one directive; an exit code ends the work.
@@ -243,6 +317,17 @@ impl<W: Write> Agent<'_, W> {
             "result": text, "total_cost_usd": 0, "usage": usage,
         }))
     }
+}
+
+/// The text with another line in the place of the one at `at`.
+fn with_line(text: &str, at: usize, new: &str) -> String {
+    let lines = text.lines().enumerate();
+    let mut out: String =
+        lines.map(|(number, line)| format!("{}\n", if number == at { new } else { line })).collect();
+    if !text.ends_with('\n') {
+        out.pop();
+    }
+    out
 }
 
 /// Where text goes in a file.

@@ -49,6 +49,8 @@ pub(super) struct Acp {
     plan: Option<usize>,
     commands_told: bool,
     mode_told: bool,
+    /// Trouble that was told beside the session's title, which is repeated.
+    told_error: Option<String>,
     prompts: usize,
     tools: usize,
     spend: Spend,
@@ -94,6 +96,7 @@ impl Acp {
             plan: None,
             commands_told: false,
             mode_told: false,
+            told_error: None,
             prompts: 0,
             tools: 0,
             spend: Spend::default(),
@@ -289,8 +292,21 @@ impl Acp {
                     page.add(plain(EntryType::SystemMessage, format!("Current mode: {mode}")));
                 }
             }
-            // Our own words, and the session's title.
-            "user_message_chunk" | "session_info_update" => {}
+            // Our own words, between the agent's.
+            "user_message_chunk" => {
+                self.hush(page);
+            }
+            // The session's title, or trouble that an adapter has no other place for.
+            "session_info_update" => {
+                let told = &update["_meta"]["codex"]["error"];
+                if let Some(text) = told.as_str().or(told["message"].as_str()).filter(|text| !text.is_empty())
+                    && self.told_error.as_deref() != Some(text)
+                {
+                    self.hush(page);
+                    page.add(plain(error(ErrorType::Other), text.to_owned()));
+                    self.told_error = Some(text.to_owned());
+                }
+            }
             _ => {
                 page.add(unrecognised("update", &update.to_string()));
             }

@@ -36,6 +36,13 @@ struct Ask {
     call_id: String,
 }
 
+impl Call {
+    fn is_undecided(&self) -> bool {
+        let EntryType::ToolUse { status, .. } = &self.entry.entry_type else { return false };
+        matches!(status, ToolStatus::Created | ToolStatus::PendingApproval { .. })
+    }
+}
+
 impl Calls {
     pub fn new(lens: &Lens) -> Calls {
         Calls {
@@ -73,6 +80,22 @@ impl Calls {
 
     pub fn has(&self, id: &str) -> bool {
         self.open.iter().any(|call| call.id == id)
+    }
+
+    /// Whether a call is open and nobody has denied it or let it pass the time.
+    pub fn is_undecided(&self, id: &str) -> bool {
+        self.get(id).is_some_and(|call| call.is_undecided())
+    }
+
+    /// The undecided call of a tool with this input; failing that, the newest of that tool.
+    pub fn alike(&self, tool: &str, input: &serde_json::Value) -> Option<String> {
+        let of_tool = |call: &&Call| {
+            let EntryType::ToolUse { tool_name, .. } = &call.entry.entry_type else { return false };
+            tool_name == tool && call.is_undecided() && !self.asks.iter().any(|ask| ask.call_id == call.id)
+        };
+        let same = |call: &&Call| call.entry.metadata.as_ref().is_some_and(|block| block["input"] == *input);
+        let calls = || self.open.iter().rev().filter(of_tool);
+        calls().find(same).or_else(|| calls().next()).map(|call| call.id.clone())
     }
 
     /// Marks a call as waiting for a person.
@@ -115,8 +138,8 @@ impl Calls {
             _ => ToolStatus::Failed,
         };
         for mut call in std::mem::take(&mut self.open) {
-            if let EntryType::ToolUse { status, .. } = &mut call.entry.entry_type
-                && matches!(status, ToolStatus::Created | ToolStatus::PendingApproval { .. })
+            if call.is_undecided()
+                && let EntryType::ToolUse { status, .. } = &mut call.entry.entry_type
             {
                 *status = end.clone();
                 page.replace(call.index, call.entry);

@@ -15,7 +15,7 @@ use super::entries::{Page, failure_type, plain, sourced};
 use super::spend::Spend;
 use super::stream::{Speech, Streams};
 use super::{Lens, Limit, Verdict, Window, cut, tool};
-use crate::talk::{NO_REASON, TIMED_OUT};
+use crate::talk::{Hooks, NO_REASON, TIMED_OUT};
 
 /// How it says that the conversation to be resumed does not exist.
 const LOST_SESSION: &str = "No conversation found with session ID";
@@ -23,6 +23,9 @@ const BILLING: &str = "ANTHROPIC_API_KEY is set: this run is billed to that key 
                        Unset the variable if that is not intended.";
 
 pub(super) struct Claude {
+    maker: Maker,
+    /// Nothing of the protocol was read yet.
+    silent: bool,
     worktree: PathBuf,
     model: Known,
     billing: Known,
@@ -31,6 +34,7 @@ pub(super) struct Claude {
     /// Messages that the agent was sent.
     prompts: usize,
     spend: Spend,
+    hooks: Hooks,
     /// When the provider, which refused a call, will serve again.
     reset_at: Option<Millis>,
     /// What the agent said last, and its entry.
@@ -44,9 +48,19 @@ enum Known {
     Said,
 }
 
+/// Who speaks the dialect.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Maker {
+    Claude,
+    /// Tells its own prompts, too.
+    Amp,
+}
+
 impl Claude {
-    pub fn new(lens: &Lens) -> Claude {
+    pub fn new(lens: &Lens, maker: Maker) -> Claude {
         Claude {
+            maker,
+            silent: true,
             worktree: lens.worktree.clone(),
             model: Known::NotYet,
             billing: Known::NotYet,
@@ -54,6 +68,7 @@ impl Claude {
             calls: Calls::new(lens),
             prompts: 0,
             spend: Spend::default(),
+            hooks: Hooks::default(),
             reset_at: None,
             last_words: None,
         }
@@ -62,13 +77,20 @@ impl Claude {
 
 impl Story for Claude {
     fn read(&mut self, mut message: Value, line: &[u8], at_ms: i64, page: &mut Page<'_>) {
+        self.silent = false;
         self.note_session(&message, page);
         let parent = take(&mut message, "parent_tool_use_id");
         let parent = parent.as_str();
         match message["type"].as_str() {
             Some("system") => self.read_system(&message, page),
             Some("assistant") => self.read_assistant(&mut message["message"], line.len(), parent, page),
-            Some("user") => self.read_user(&message["message"]["content"], page),
+            Some("user") => {
+                let content = &message["message"]["content"];
+                if self.maker == Maker::Amp {
+                    self.show_words(content, page);
+                }
+                self.read_user(content, page);
+            }
             Some("stream_event") => {
                 self.spend.stream(&message["event"], page.outcome);
                 self.streams.push(parent, &message["event"], page);
@@ -105,6 +127,7 @@ impl Story for Claude {
     fn finish(&mut self, page: &mut Page<'_>) {
         self.streams.finish(page);
         self.calls.finish(page);
+        page.outcome.silent = self.silent;
     }
 }
 
@@ -155,6 +178,7 @@ impl Claude {
     ) {
         self.introduce(message["model"].as_str(), page);
         let id = take(message, "id");
+        self.spend.note_message(id.as_str().unwrap_or_default(), message);
         let blocks = match take(message, "content") {
             Value::Array(blocks) => blocks,
             Value::String(text) => vec![json!({"type": "text", "text": text})],
@@ -230,11 +254,15 @@ impl Claude {
     /// A request for permission shows its call as waiting; a call nobody has announced is announced here.
     fn read_request(&mut self, message: &mut Value, bytes: usize, at_ms: i64, page: &mut Page<'_>) {
         let mut request = take(message, "request");
-        if request["subtype"] != "can_use_tool" {
-            return;
+        match request["subtype"].as_str() {
+            Some("can_use_tool") => {}
+            Some("hook_callback") => return self.hooks.note(&request),
+            _ => return,
         }
         let request_id = message["request_id"].as_str().unwrap_or_default();
-        let call_id = request["tool_use_id"].as_str().unwrap_or(request_id).to_owned();
+        let told = self.hooks.claim(&request);
+        let told = told.or_else(|| self.calls.alike(request["tool_name"].as_str()?, &request["input"]));
+        let call_id = told.unwrap_or_else(|| request_id.to_owned());
         if !self.calls.has(&call_id) {
             let (name, input) = (take(&mut request, "tool_name"), take(&mut request, "input"));
             self.call(json!({"type": "tool_use", "id": call_id, "name": name, "input": input}), bytes, page);
@@ -259,15 +287,22 @@ impl Claude {
     /// The first message is the run's prompt, which readers know already.
     fn hear_message(&mut self, content: &Value, page: &mut Page<'_>) {
         self.prompts += 1;
+        if self.prompts > 1 {
+            self.show_words(content, page);
+        }
+    }
+
+    /// Shows what a person said; results of tools are none of it.
+    fn show_words(&mut self, content: &Value, page: &mut Page<'_>) {
         let text = match content {
             Value::String(text) => text.clone(),
             Value::Array(blocks) => {
-                let texts = blocks.iter().filter_map(|block| block["text"].as_str());
-                texts.collect::<Vec<_>>().join("\n")
+                let texts = blocks.iter().filter(|block| block["type"] != "tool_result");
+                texts.filter_map(|block| block["text"].as_str()).collect::<Vec<_>>().join("\n")
             }
             _ => return,
         };
-        if self.prompts > 1 {
+        if !text.is_empty() {
             page.add(plain(EntryType::UserMessage, text));
         }
     }
@@ -287,6 +322,7 @@ impl Claude {
 
     fn read_result(&mut self, message: &Value, page: &mut Page<'_>) {
         self.spend.settle(message, page.outcome);
+        self.note_denials(&message["permission_denials"], page);
         if message["is_error"] != true {
             page.outcome.verdict = Some(Verdict::Success);
             return;
@@ -299,6 +335,16 @@ impl Claude {
         page.outcome.session_lost |= text.contains(LOST_SESSION);
         page.outcome.limit = self.limit(message, &text);
         page.outcome.verdict = Some(Verdict::Failed { message: cut(&text, super::SUMMARY_BYTES, "...") });
+    }
+
+    /// A call that was denied and has no result must not end as if it had been made.
+    fn note_denials(&mut self, denials: &Value, page: &mut Page<'_>) {
+        for denial in denials.as_array().into_iter().flatten() {
+            let Some(id) = denial["tool_use_id"].as_str() else { continue };
+            if self.calls.is_undecided(id) {
+                self.calls.mark(id, ToolStatus::Denied { reason: None }, page);
+            }
+        }
     }
 
     /// Older programs tell a used-up plan as `…usage limit reached|<seconds since 1970>`.

@@ -2,9 +2,10 @@
 //!
 //! Owns the conversation's state: which thread is the agent's own, what streams, which items are open. Invariants: success is
 //! what the last `turn/completed` of that thread says, and an agent that ends without one has failed; a question is
-//! shown until the log has its answer; notifications of kinds that nobody knows are shown once, and what is remembered
-//! is bounded.
+//! shown until the log has its answer; notifications of kinds that nobody knows are shown once, every line without a method
+//! leaves an entry, and what is remembered is bounded.
 
+mod exec;
 mod item;
 mod meter;
 mod trouble;
@@ -21,6 +22,7 @@ use super::entries::{Page, plain, sourced};
 use super::stream::{Block, Speech};
 use super::{Lens, Verdict, cut};
 use crate::talk::{FEEDBACK, FEEDBACK_ID, NO_REASON, TIMED_OUT};
+use exec::Event;
 use item::Shown;
 use meter::Meter;
 use trouble::Trouble;
@@ -77,7 +79,7 @@ impl Story for Codex {
         match (message["method"].as_str(), &message["id"]) {
             (Some(method), Value::Null) => self.read_notification(method, &params, line, page),
             (Some(method), id) => self.read_request(method, &id.to_string(), &params, at_ms, page),
-            (None, Value::Null) => self.remark_unknown("?", line, page),
+            (None, Value::Null) => self.read_plainly(&message, line, page),
             (None, id) => self.read_reply(id, &message, page),
         }
     }
@@ -205,6 +207,38 @@ impl Codex {
             }
             method if is_harmless(method) => {}
             method => self.remark_unknown(method, line, page),
+        }
+    }
+
+    /// A line that is no message of the app server: one of `codex exec --json`, or anything else.
+    fn read_plainly(&mut self, message: &Value, line: &[u8], page: &mut Page<'_>) {
+        let Some(event) = exec::read(message) else {
+            page.add(unrecognised("JSON message", &String::from_utf8_lossy(line)));
+            return;
+        };
+        self.began = true;
+        match event {
+            Event::Thread(id) => {
+                page.add(plain(EntryType::SystemMessage, format!("thread: {id}")));
+                page.outcome.session_id.get_or_insert_with(|| id.clone());
+                self.thread.get_or_insert(id);
+            }
+            Event::TurnStarted => {
+                page.add(plain(EntryType::SystemMessage, "Turn started".to_owned()));
+            }
+            Event::Begun(item) => self.open_item(&item, line.len(), page),
+            Event::Done(item) => self.close_item(&item, true, page),
+            Event::Remark(text) => {
+                page.add(plain(error(), text));
+            }
+            Event::Plan(plan) => show_plan(&plan, page),
+            Event::TurnCompleted(used) => {
+                page.outcome.spend("", used);
+                page.outcome.verdict = Some(Verdict::Success);
+                page.add(plain(EntryType::SystemMessage, "Turn completed".to_owned()));
+            }
+            Event::Error(text) => self.trouble.show(&text, page),
+            Event::TurnFailed(text) => self.trouble.fail(&text, &Value::Null, page),
         }
     }
 

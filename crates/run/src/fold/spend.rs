@@ -4,7 +4,7 @@
 //! and gives way to the total that the agent tells at the end of a turn; an agent that streams no calls is counted by
 //! the turns it reports.
 
-use forge_types::Usage;
+use forge_types::{ModelUsage, Usage};
 use serde_json::Value;
 
 use super::Outcome;
@@ -14,12 +14,33 @@ pub(super) struct Spend {
     model: String,
     call: Option<(String, Usage)>,
     streamed: bool,
+    /// What the messages of this turn told, the last one by its id: for agents that tell it nowhere else.
+    messages: ModelUsage,
+    message: Option<(String, String, Usage)>,
 }
 
 impl Spend {
     /// The model that turns without a name of their own are counted under.
     pub fn introduce(&mut self, model: &str) {
         self.model = model.to_owned();
+    }
+
+    /// Takes a message, which may be told again with more blocks.
+    pub fn note_message(&mut self, id: &str, message: &Value) {
+        if !message["usage"].is_object() {
+            return;
+        }
+        if self.message.as_ref().is_some_and(|(known, ..)| id.is_empty() || known != id) {
+            self.close_message();
+        }
+        let model = message["model"].as_str().unwrap_or(&self.model).to_owned();
+        self.message = Some((id.to_owned(), model, usage(&message["usage"])));
+    }
+
+    fn close_message(&mut self) {
+        if let Some((_, model, used)) = self.message.take() {
+            self.messages.entry(model).or_default().add(used);
+        }
     }
 
     /// Takes an event of a streamed message.
@@ -50,6 +71,8 @@ impl Spend {
     /// Takes the record at the end of a turn.
     pub fn settle(&mut self, result: &Value, outcome: &mut Outcome) {
         let total_cost = microusd(&result["total_cost_usd"]);
+        self.close_message();
+        let messages = std::mem::take(&mut self.messages);
         if let Some(models) = result["modelUsage"].as_object().filter(|models| !models.is_empty()) {
             // Totals since the start of the process, under names that may differ from those of the calls.
             outcome.usage.clear();
@@ -70,6 +93,10 @@ impl Spend {
         let turn = usage(&result["usage"]);
         if !self.streamed && result["usage"].is_object() {
             outcome.spend(&self.model, turn);
+        } else if !self.streamed {
+            for (model, used) in messages {
+                outcome.spend(&model, used);
+            }
         }
         if let Some(cost) = total_cost.filter(|cost| *cost > 0) {
             let entry = outcome.usage.entry(self.model.clone()).or_default();

@@ -37,7 +37,8 @@ fn known(name: &str, input: &Value, worktree: &Path) -> Option<(ActionType, Stri
             (ActionType::FileEdit { path, changes }, content)
         }
         "Bash" => {
-            let command = text("command")?.to_owned();
+            // Amp calls it `cmd`.
+            let command = text("command").or_else(|| text("cmd"))?.to_owned();
             let content = ticked(&command);
             (ActionType::CommandRun { command, result: None }, content)
         }
@@ -202,7 +203,8 @@ mod tests {
             ("LS", json!({"path": "/repo"}), "other", "LS: `.`"),
             ("mcp__srv__do__it", json!({"x": 1}), "tool", "mcp:srv:do__it"),
             ("Novel", json!({}), "tool", "Novel"),
-            ("Bash", json!({"cmd": "ls"}), "tool", "Bash"),
+            ("Bash", json!({"cmd": "ls"}), "command_run", "`ls`"),
+            ("Bash", json!({"line": "ls"}), "tool", "Bash"),
         ];
         for (name, input, action, content) in cases {
             let got = described(name, input);

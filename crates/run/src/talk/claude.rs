@@ -1,7 +1,10 @@
 //! Claude's control requests.
 //!
-//! Owns nothing: each request carries all that its answer needs. Hooks are answered at once ("ask a person"), which makes
-//! the agent ask for permission; that is the question which waits.
+//! Hooks are answered at once ("ask a person"), which makes the agent ask for permission; that is the question which waits.
+//! Owns what hooks told of calls, because older programs leave the call out of the question.
+
+use std::collections::VecDeque;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use forge_types::ApprovalStatus;
 use serde::Deserialize;
@@ -9,7 +12,48 @@ use serde_json::{Value, json};
 
 use super::{Ask, Desk, Driver, NO_REASON, TIMED_OUT};
 
-pub(super) struct Claude;
+/// Calls that hooks told of and nobody has asked about yet; there are rarely more than a few.
+const MAX_HOOKED: usize = 64;
+
+#[derive(Default)]
+pub(super) struct Claude {
+    hooks: Hooks,
+}
+
+/// The calls that hooks told of: id, tool, and what stands for the input.
+#[derive(Default)]
+pub(crate) struct Hooks(VecDeque<(String, String, u64)>);
+
+impl Hooks {
+    /// Takes a hook's request.
+    pub fn note(&mut self, request: &Value) {
+        let input = &request["input"];
+        let id = request["tool_use_id"].as_str().or(input["tool_use_id"].as_str());
+        let (Some(id), Some(tool)) = (id, input["tool_name"].as_str()) else { return };
+        if self.0.len() == MAX_HOOKED {
+            self.0.pop_front();
+        }
+        self.0.push_back((id.to_owned(), tool.to_owned(), digest(&input["tool_input"])));
+    }
+
+    /// The call that a request for permission is about: the one it names, else the hooked one that is most like it.
+    pub fn claim(&mut self, request: &Value) -> Option<String> {
+        if let Some(id) = request["tool_use_id"].as_str() {
+            self.0.retain(|(known, ..)| known != id);
+            return Some(id.to_owned());
+        }
+        let (tool, input) = (request["tool_name"].as_str()?, digest(&request["input"]));
+        let same = self.0.iter().position(|(_, known, digest)| known == tool && *digest == input);
+        let place = same.or_else(|| self.0.iter().position(|(_, known, _)| known == tool))?;
+        self.0.remove(place).map(|(id, ..)| id)
+    }
+}
+
+fn digest(input: &Value) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    input.to_string().hash(&mut hasher);
+    hasher.finish()
+}
 
 /// Enough to see whether a line concerns us, without building it in memory.
 #[derive(Deserialize)]
@@ -29,6 +73,7 @@ impl Driver for Claude {
         match (head.r#type.as_str(), message["request"]["subtype"].as_str()) {
             ("control_cancel_request", _) => desk.withdraw(&id),
             ("control_request", Some("hook_callback")) => {
+                self.hooks.note(&message["request"]);
                 let decision = json!({"hookEventName": "PreToolUse", "permissionDecision": "ask"});
                 desk.say(id.clone(), &response(&id, json!({"hookSpecificOutput": decision})));
             }
@@ -37,7 +82,7 @@ impl Driver for Claude {
                 desk.ask(Ask {
                     key: id,
                     tool_name: request["tool_name"].as_str().unwrap_or("unknown").to_owned(),
-                    call_id: request["tool_use_id"].as_str().map(str::to_owned),
+                    call_id: self.hooks.claim(&request),
                     tool_input: request["input"].take(),
                     at_ms,
                 });

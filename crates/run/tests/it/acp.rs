@@ -201,6 +201,24 @@ fn a_session_that_is_gone_is_told_from_a_missing_login() {
 }
 
 #[test]
+fn trouble_beside_the_title_is_shown_and_our_words_part_the_agents() {
+    let chunk = |kind: &str, text: &str| {
+        update(json!({"sessionUpdate": kind, "content": {"type": "text", "text": text}}))
+    };
+    let trouble = update(
+        json!({"sessionUpdate": "session_info_update", "_meta": {"codex": {"error": "Reconnecting... 1/5"}}}),
+    );
+    let text = chunk("agent_message_chunk", "before")
+        + &chunk("user_message_chunk", "go on")
+        + &chunk("agent_message_chunk", "after")
+        + &trouble
+        + &trouble;
+    let (entries, _) = folded(Dialect::Acp, &after_prompt(&text));
+    let texts: Vec<_> = entries.iter().map(|entry| entry.content.as_str()).collect();
+    assert_eq!(texts, ["before", "after", "Reconnecting... 1/5"]);
+}
+
+#[test]
 fn unknown_updates_and_broken_lines_are_shown() {
     let text = update(json!({"sessionUpdate": "novel", "x": 1})) + "{broken\nplain\n";
     let (entries, _) = folded(Dialect::Acp, &after_prompt(&text));

@@ -450,3 +450,46 @@ proptest! {
         prop_assert_eq!(whole, folded(Dialect::Codex, &chunks(&bytes, &places)));
     }
 }
+
+#[test]
+fn every_line_of_codex_exec_leaves_an_entry() {
+    let item = |kind: &str, id: &str, more: Value| {
+        let mut item = json!({"id": id, "type": kind});
+        item.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        item
+    };
+    let command = |status: &str, code: Value| {
+        let told = json!({"command": "/bin/bash -lc 'ls'", "aggregated_output": "a", "exit_code": code, "status": status});
+        item("command_execution", "i1", told)
+    };
+    let lines = [
+        json!({"type": "thread.started", "thread_id": "t-1"}),
+        json!({"type": "turn.started"}),
+        json!({"type": "item.completed", "item": item("error", "i0", json!({"message": "no metadata"}))}),
+        json!({"type": "item.started", "item": command("in_progress", Value::Null)}),
+        json!({"type": "item.completed", "item": command("completed", 0.into())}),
+        json!({"type": "item.completed", "item": item("agent_message", "i2", json!({"text": "Done."}))}),
+        json!({"role": "assistant", "text": "one"}),
+        json!({"role": "assistant", "text": "two"}),
+        json!({"type": "turn.completed", "usage": {"input_tokens": 2468, "cached_input_tokens": 2000, "output_tokens": 112}}),
+    ];
+    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let (entries, outcome) = folded(Dialect::Codex, &[record(Kind::Stdout, text)]);
+    let texts: Vec<_> = entries.iter().map(|entry| entry.content.as_str()).collect();
+    assert_eq!(
+        texts,
+        [
+            "thread: t-1",
+            "Turn started",
+            "no metadata",
+            "`ls`",
+            "Done.",
+            r#"Unrecognized JSON message: {"role":"assistant","text":"one"}"#,
+            r#"Unrecognized JSON message: {"role":"assistant","text":"two"}"#,
+            "Turn completed",
+        ]
+    );
+    assert_eq!(outcome.session_id.as_deref(), Some("t-1"));
+    assert_eq!(outcome.verdict, Some(Verdict::Success));
+    assert_eq!((outcome.tokens().input_tokens, outcome.tokens().cache_read_tokens), (Some(468), Some(2000)));
+}

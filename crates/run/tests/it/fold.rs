@@ -384,3 +384,100 @@ proptest! {
         prop_assert_eq!(whole, folded(Dialect::Claude, &chunks(&bytes, &places)));
     }
 }
+
+/// A question of an older program: the call is named by the hook alone.
+fn older_question(hooked: bool) -> String {
+    let input = json!({"command": "rm -rf build"});
+    let block = json!({"type": "tool_use", "id": "toolu_1", "name": "Bash", "input": input});
+    let hook = json!({"subtype": "hook_callback", "callback_id": "tool_approval", "tool_use_id": "toolu_1",
+                      "input": {"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": input}});
+    let ask = json!({"subtype": "can_use_tool", "tool_name": "Bash", "input": input});
+    let mut lines = vec![json!({"type": "assistant", "message": {"id": "m", "content": [block]}})];
+    if hooked {
+        lines.push(json!({"type": "control_request", "request_id": "r1", "request": hook}));
+    }
+    lines.push(json!({"type": "control_request", "request_id": "r2", "request": ask}));
+    lines.iter().map(|line| format!("{line}\n")).collect()
+}
+
+#[test]
+fn a_denied_tool_of_an_older_claude_is_one_entry_and_never_a_success() {
+    let deny = json!({"type": "control_response", "response": {"subtype": "success", "request_id": "r2",
+        "response": {"behavior": "deny", "message": "not that folder", "interrupt": false}}});
+    let end = json!({"type": "result", "subtype": "success", "is_error": false, "result": "ok"});
+    for hooked in [true, false] {
+        let (entries, _) = folded(
+            Dialect::Claude,
+            &[
+                record(Kind::Stdout, older_question(hooked)),
+                record(Kind::Stdin, format!("{deny}\n")),
+                record(Kind::Stdout, format!("{end}\n")),
+            ],
+        );
+        let entries: Vec<_> = entries.iter().map(|entry| serde_json::to_value(entry).unwrap()).collect();
+        let tools: Vec<_> =
+            entries.iter().filter(|entry| entry["entry_type"]["type"] == "tool_use").collect();
+        assert_eq!(tools.len(), 1, "hooked: {hooked}: {entries:#?}");
+        assert_eq!(tools[0]["entry_type"]["status"]["status"], "denied");
+    }
+}
+
+#[test]
+fn a_denial_that_only_the_result_tells_is_a_denial() {
+    let block = json!({"type": "tool_use", "id": "toolu_1", "name": "Bash", "input": {"command": "ls"}});
+    let lines = [
+        json!({"type": "assistant", "message": {"id": "m", "content": [block]}}),
+        json!({"type": "result", "is_error": false, "result": "ok",
+               "permission_denials": [{"tool_name": "Bash", "tool_use_id": "toolu_1", "tool_input": {}}]}),
+    ];
+    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let (entries, _) = folded(Dialect::Claude, &[record(Kind::Stdout, text)]);
+    let shown = serde_json::to_value(&entries[0]).unwrap();
+    assert_eq!(shown["entry_type"]["status"]["status"], "denied");
+}
+
+#[test]
+fn amp_tells_its_prompt_its_commands_and_what_it_used() {
+    let usage = json!({"input_tokens": 10, "output_tokens": 2, "cache_read_input_tokens": 5});
+    let said = |id: &str, block: Value| json!({"type": "assistant", "message": {"id": id, "model": "m", "usage": usage, "content": [block]}});
+    let lines = [
+        json!({"type": "user", "message": {"content": [{"type": "text", "text": "Fix it"}]}}),
+        said("a", json!({"type": "tool_use", "id": "t", "name": "Bash", "input": {"cmd": "ls"}})),
+        said("a", json!({"type": "text", "text": "Looking."})),
+        said("b", json!({"type": "text", "text": "Done."})),
+        json!({"type": "result", "is_error": false, "result": "Done."}),
+    ];
+    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let (entries, outcome) = folded(Dialect::Amp, &[record(Kind::Stdout, text.clone())]);
+    let entries: Vec<_> = entries.iter().map(|entry| serde_json::to_value(entry).unwrap()).collect();
+    assert_eq!(entries[0]["entry_type"]["type"], "user_message");
+    assert_eq!(entries[2]["entry_type"]["action_type"]["action"], "command_run");
+    assert_eq!((outcome.tokens().input_tokens, outcome.tokens().output_tokens), (Some(20), Some(4)));
+    let (entries, _) = folded(Dialect::Claude, &[record(Kind::Stdout, text)]);
+    assert!(entries.iter().all(|entry| entry.content != "Fix it"), "Claude's readers know the prompt");
+}
+
+#[test]
+fn a_login_that_is_asked_for_is_shown_once_and_told_of_the_run() {
+    let words = "Not logged in · Please run /login";
+    let lines = [
+        json!({"type": "assistant", "message": {"id": "m", "model": "<synthetic>", "content": [{"type": "text", "text": words}]}}),
+        json!({"type": "result", "subtype": "success", "is_error": true, "result": words}),
+    ];
+    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let (entries, outcome) = folded(Dialect::Claude, &[record(Kind::Stdout, text)]);
+    let entries: Vec<_> = entries.iter().map(|entry| serde_json::to_value(entry).unwrap()).collect();
+    assert_eq!(entries.len(), 1, "{entries:#?}");
+    assert_eq!(entries[0]["entry_type"]["error_type"]["type"], "setup_required");
+    assert!(outcome.setup_required);
+    let stderr = "Error: Authentication required. Please run 'amp login' first.\n";
+    for dialect in [Dialect::Amp, Dialect::Codex, Dialect::Acp, Dialect::Cursor] {
+        let (entries, outcome) = folded(dialect, &[record(Kind::Stderr, stderr)]);
+        let shown = serde_json::to_value(&entries[0]).unwrap();
+        assert_eq!(shown["entry_type"]["error_type"]["type"], "setup_required", "{dialect:?}");
+        assert!(outcome.setup_required, "{dialect:?}");
+    }
+    let done = json!({"type": "result", "is_error": false, "result": "ok"});
+    let records = [record(Kind::Stderr, stderr), record(Kind::Stdout, format!("{done}\n"))];
+    assert!(!folded(Dialect::Claude, &records).1.setup_required, "it came through");
+}

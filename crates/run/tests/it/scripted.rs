@@ -87,10 +87,33 @@ fn directives_are_carried_out_in_order() {
 }
 
 #[test]
-fn a_prompt_without_directives_becomes_a_note() {
+fn a_prompt_without_directives_changes_nothing() {
     let done = work("Add a login page\n\nUse OAuth");
-    assert_eq!(done.read("notes/add-a-login-page.md"), "Add a login page\n\nUse OAuth");
-    assert!(done.outcome.summary.unwrap().starts_with("Done"));
+    assert_eq!(fs::read_dir(done.dir.path()).unwrap().count(), 0);
+    assert_eq!(done.entries[1]["content"], "I was asked: Add a login page");
+    assert_eq!(done.outcome.verdict, Some(Verdict::Success));
+}
+
+#[test]
+fn a_review_comment_changes_the_line_it_quotes() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("greet.py"), "import sys\n\n\nprint(\"Hello\")").unwrap();
+    let comment = |line: usize, quoted: &str, text: &str| {
+        format!("{line}. `greet.py`, line {line}:\n\n   ```\n   {quoted}\n   ```\n\n   {text}\n\n")
+    };
+    let review = "Please address these 3 review comments on your changes:\n\n".to_owned()
+        + &comment(1, "import sys", "run only what is needed")
+        + &comment(4, "print(\"Hello\")", "\"Hello\" should be \"Good morning\"")
+        + &comment(9, "gone()", "Why?");
+    let done = work_in(dir, &review);
+    assert_eq!(
+        done.read("greet.py"),
+        "import sys  # run only what is needed\n\n\nprint(\"Good morning\")",
+        "what a comment says is no directive"
+    );
+    assert_eq!(done.tool(2)["action_type"]["action"], "file_edit");
+    assert_eq!(fs::read_dir(done.dir.path()).unwrap().count(), 1);
+    assert!(done.outcome.summary.unwrap().contains("greet.py, line 9"));
 }
 
 #[test]

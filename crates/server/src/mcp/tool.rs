@@ -145,7 +145,28 @@ impl Effect {
     }
 }
 
-fn succeed(reply: Reply) -> CallToolResult {
+/// Times are told with an offset here, where the rest of the interface writes `Z`.
+fn offset_times(data: &mut Value) {
+    match data {
+        Value::Array(items) => items.iter_mut().for_each(offset_times),
+        Value::Object(fields) => {
+            for (key, value) in fields {
+                match value {
+                    Value::String(text) if key.ends_with("_at") || key.ends_with("_until") => {
+                        if let Some(time) = text.strip_suffix('Z').filter(|time| time.contains('T')) {
+                            *text = format!("{time}+00:00");
+                        }
+                    }
+                    value => offset_times(value),
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+fn succeed(mut reply: Reply) -> CallToolResult {
+    offset_times(&mut reply.data);
     let text = reply.text.unwrap_or_else(|| format!("{:#}", reply.data));
     let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
     result.structured_content = Some(reply.data);

@@ -33,15 +33,18 @@ pub(crate) async fn save(State(forge): State<Forge>, request: Request) -> Answer
     }
 }
 
-/// Some clients send `{"profiles": <text or object>}` instead of the profiles themselves.
+/// Some clients send `{"profiles": <text or object>}` instead of the profiles themselves, and some what they were told:
+/// `{"content": <text>, "path": …}`.
 fn unwrap(text: &str) -> String {
-    match serde_json::from_str::<Value>(text)
-        .ok()
-        .and_then(|mut body| body.get_mut("profiles").map(Value::take))
-    {
-        Some(Value::String(inner)) => inner,
-        Some(inner) => inner.to_string(),
-        None => text.to_owned(),
+    let take = |body: &mut Value, key: &str| body.get_mut(key).map(Value::take);
+    let Ok(mut body) = serde_json::from_str::<Value>(text) else { return text.to_owned() };
+    let wrapped = take(&mut body, "profiles");
+    let is_wrapped = wrapped.is_some();
+    let mut inner = wrapped.unwrap_or(body);
+    match take(&mut inner, "content").filter(Value::is_string).unwrap_or(inner) {
+        Value::String(inner) => inner,
+        inner if is_wrapped => inner.to_string(),
+        _ => text.to_owned(),
     }
 }
 
@@ -50,9 +53,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn profiles_are_read_in_all_three_wrappings() {
+    fn profiles_are_read_in_every_wrapping() {
         let plain = r#"{"executors":{}}"#;
-        for text in [plain, r#"{"profiles":{"executors":{}}}"#, r#"{"profiles":"{\"executors\":{}}"}"#] {
+        for text in [
+            plain,
+            r#"{"profiles":{"executors":{}}}"#,
+            r#"{"profiles":"{\"executors\":{}}"}"#,
+            r#"{"content":"{\"executors\":{}}","path":"/p"}"#,
+            r#"{"profiles":{"content":"{\"executors\":{}}","path":"/p"}}"#,
+        ] {
             assert_eq!(unwrap(text), plain);
         }
         assert_eq!(unwrap("not json"), "not json");

@@ -161,7 +161,8 @@ fn an_attempt_shows_its_newest_agent_run_first_in_capitals() {
     };
     let runs = [setup, agent.clone(), cleanup];
     assert_eq!(newest_agent_run(&runs).map(|run| run.id), Some(agent.id));
-    let ours = serde_json::to_value(attempt_detail(&attempt, &task, &runs, Some("said".into()))).unwrap();
+    let output = "System initialized with model: m\n$ ls\na\nsaid";
+    let ours = serde_json::to_value(attempt_detail(&attempt, &task, &runs, Some(output.into()))).unwrap();
     let added = [
         "execution_processes",
         "executor_profile_id",
@@ -175,6 +176,14 @@ fn an_attempt_shows_its_newest_agent_run_first_in_capitals() {
     let first = json!({"id": agent.id, "status": "COMPLETED", "normalized_logs": [{"type": "text", "content": "said"}]});
     assert_eq!(ours["execution_processes"][0], first);
     assert_eq!(ours["execution_processes"].as_array().unwrap().len(), 3);
+}
+
+#[test]
+fn a_long_answer_is_shown_whole_and_nothing_else() {
+    assert_eq!(answer("short", "thought\nshort").as_deref(), Some("short"));
+    assert_eq!(answer("to be...", "to be...").as_deref(), Some("to be..."));
+    assert_eq!(answer("one two...", "thought\none two three\n").as_deref(), Some("one two three"));
+    assert_eq!(answer("gone...", "another").as_deref(), Some("gone..."));
 }
 
 #[test]

@@ -20,6 +20,10 @@ impl Message {
         }
     }
 
+    pub fn value(&self) -> &Value {
+        &self.0
+    }
+
     pub fn body(&self) -> String {
         self.0.to_string()
     }

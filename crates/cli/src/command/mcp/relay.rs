@@ -1,8 +1,8 @@
 //! One message to the server, and what the server says to it.
 //!
-//! Invariant: a request with an id is answered exactly once, by the server or, when the server cannot be reached, refuses
-//! or breaks off, by an error that says what to do. The server is looked up for every message, so a restart on another
-//! port is followed.
+//! Invariant: a request with an id is answered exactly once: by the server; while none runs, by what can be told without one,
+//! so that a client keeps its connection until there is one; and by an error that says what to do when the server refuses
+//! or breaks off. The server is looked up for every message, so a restart on another port is followed.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -33,6 +33,19 @@ pub struct Relay {
     version: Mutex<Option<String>>,
 }
 
+/// Why the server has not answered.
+enum Trouble {
+    /// There is none, and nothing was asked.
+    Away(String),
+    Other(String),
+}
+
+impl From<String> for Trouble {
+    fn from(words: String) -> Self {
+        Trouble::Other(words)
+    }
+}
+
 impl Relay {
     pub fn new() -> Result<Self> {
         let http = reqwest::Client::builder().connect_timeout(CONNECT_LIMIT).timeout(ANSWER_LIMIT).build()?;
@@ -45,7 +58,16 @@ impl Relay {
         let outcome = self.ask(&message, say, &mut answered).await;
         let words = match outcome {
             Ok(()) => "the server broke off before it answered; its log tells why".to_owned(),
-            Err(words) => words,
+            Err(Trouble::Away(words)) => {
+                let alone =
+                    forge_server::answer_without_server(message.value(), env!("CARGO_PKG_VERSION"), &words);
+                if let Some(value) = alone.filter(|_| !answered) {
+                    // Nobody listens any more if it fails.
+                    let _ = self.tell(&message, value, say, &mut answered).await;
+                }
+                words
+            }
+            Err(Trouble::Other(words)) => words,
         };
         match message.id() {
             Some(id) if !answered => {
@@ -55,8 +77,8 @@ impl Relay {
         }
     }
 
-    async fn ask(&self, message: &Message, say: &Sender<String>, answered: &mut bool) -> Result<(), String> {
-        let place = Whereabouts::find().map_err(|error| format!("{error:#}"))?;
+    async fn ask(&self, message: &Message, say: &Sender<String>, answered: &mut bool) -> Result<(), Trouble> {
+        let place = Whereabouts::find().map_err(|error| Trouble::Away(format!("{error:#}")))?;
         let mut request = self.http.post(format!("{}/mcp", place.base)).body(message.body());
         request = request.header(CONTENT_TYPE, "application/json");
         request = request.header(ACCEPT, "application/json, text/event-stream");
@@ -84,9 +106,11 @@ impl Relay {
                 return Ok(());
             }
             return match serde_json::from_str(&text) {
-                Ok(value) if is_protocol(&value) => self.tell(message, value, say, answered).await,
-                Ok(value) => Err(format!("{}: {}", place.base, refusal(&value, &format!("status {status}")))),
-                Err(_) => Err(format!("{}: status {status}: {}", place.base, text.trim())),
+                Ok(value) if is_protocol(&value) => Ok(self.tell(message, value, say, answered).await?),
+                Ok(value) => {
+                    Err(format!("{}: {}", place.base, refusal(&value, &format!("status {status}"))).into())
+                }
+                Err(_) => Err(format!("{}: status {status}: {}", place.base, text.trim()).into()),
             };
         }
         loop {
@@ -95,9 +119,9 @@ impl Relay {
                 .map_err(|error| format!("{}: {error}", place.base))?;
             let Some(line) = line else { return Ok(()) };
             let Line::Whole(line) = line else {
-                return Err(
-                    "the answer is larger than can be passed on; ask for less with max_bytes or limit".into(),
-                );
+                let words =
+                    "the answer is larger than can be passed on; ask for less with max_bytes or limit";
+                return Err(words.to_owned().into());
             };
             // Everything else in a stream of events is about the stream.
             let Some(data) = line.trim_end().strip_prefix("data:") else { continue };
@@ -150,12 +174,16 @@ fn refusal(value: &Value, otherwise: &str) -> String {
     value["message"].as_str().unwrap_or(otherwise).to_owned()
 }
 
-fn unreachable(base: &str, error: &reqwest::Error) -> String {
+fn unreachable(base: &str, error: &reqwest::Error) -> Trouble {
     if error.is_timeout() && !error.is_connect() {
-        return format!("no answer from {base} within {} s", ANSWER_LIMIT.as_secs());
+        return Trouble::Other(format!("no answer from {base} within {} s", ANSWER_LIMIT.as_secs()));
     }
-    format!(
+    let words = format!(
         "no Forge answers at {base}. Start one with `forge serve`, or set FORGE_BACKEND_URL to where one runs, and try \
          again"
-    )
+    );
+    match error.is_connect() {
+        true => Trouble::Away(words),
+        false => Trouble::Other(words),
+    }
 }

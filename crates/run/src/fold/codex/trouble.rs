@@ -71,7 +71,8 @@ impl Trouble {
         page.outcome.verdict = Some(Verdict::Failed { message });
     }
 
-    fn show(&mut self, text: &str, page: &mut Page<'_>) {
+    /// Shows an error, once if it is told again.
+    pub fn show(&mut self, text: &str, page: &mut Page<'_>) {
         self.retried = None;
         if self.shown.as_deref() != Some(text) {
             self.shown = Some(text.to_owned());

@@ -1,0 +1,97 @@
+//! What can be answered without a running server, so that a client that starts first keeps its connection.
+//!
+//! Owns nothing: which tools there are does not depend on what they work on. Invariant: the same words as the server's, and
+//! no tool looks as if it had been called.
+
+use rmcp::model::{
+    CallToolResult, ContentBlock, DiscoverResult, InitializeRequestParams, ListResourceTemplatesResult,
+    ListToolsResult, ProtocolVersion, ServerConfig,
+};
+use rmcp::{ErrorData, ServerHandler};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::{check_version, describe, resource, tool};
+
+/// Knows what the server would say of itself.
+struct Alone {
+    version: &'static str,
+}
+
+impl ServerHandler for Alone {
+    fn get_info(&self) -> ServerConfig {
+        describe(self.version)
+    }
+}
+
+/// The answer to a request while no server can be reached, which `why` tells; `None` for what only a server can answer.
+pub fn answer_without_server(request: &Value, version: &'static str, why: &str) -> Option<Value> {
+    let id = request.get("id").filter(|id| !id.is_null())?;
+    let answer = match request["method"].as_str()? {
+        "initialize" => initialize(&request["params"], version),
+        "server/discover" => {
+            let known = ProtocolVersion::KNOWN_VERSIONS.to_vec();
+            tell(DiscoverResult::from_server_info(known, describe(version)))
+        }
+        "ping" => Ok(json!({})),
+        "tools/list" => {
+            tell(ListToolsResult::with_all_items(tool::all().map(tool::Tool::describe).collect()))
+        }
+        "resources/list" => Ok(json!({"resources": []})),
+        "resources/templates/list" => {
+            tell(ListResourceTemplatesResult::with_all_items(resource::templates()))
+        }
+        "tools/call" => {
+            let told = json!({"success": false, "error": "Failed to connect to AF API", "details": why});
+            let mut result = CallToolResult::error(vec![ContentBlock::text(format!("{told:#}"))]);
+            result.structured_content = Some(told);
+            tell(result)
+        }
+        _ => return None,
+    };
+    Some(match answer {
+        Ok(result) => json!({"jsonrpc": "2.0", "id": id, "result": result}),
+        Err(error) => json!({"jsonrpc": "2.0", "id": id, "error": error}),
+    })
+}
+
+fn initialize(params: &Value, version: &'static str) -> Result<Value, ErrorData> {
+    let request: InitializeRequestParams = serde_json::from_value(params.clone())
+        .map_err(|error| ErrorData::invalid_params(format!("params: {error}"), None))?;
+    check_version(&request.protocol_version)?;
+    tell(Alone { version }.negotiate_initialize(&request)?)
+}
+
+fn tell(result: impl Serialize) -> Result<Value, ErrorData> {
+    serde_json::to_value(result).map_err(|error| ErrorData::internal_error(error.to_string(), None))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ask(method: &str, params: Value) -> Option<Value> {
+        let request = json!({"jsonrpc": "2.0", "id": 7, "method": method, "params": params});
+        answer_without_server(&request, "1.2.3", "start one with `forge serve`")
+    }
+
+    #[test]
+    fn a_client_gets_its_handshake_and_the_tools_and_reads_why_none_works() {
+        let client = json!({"name": "c", "version": "1"});
+        let hello = |version: &str| {
+            ask("initialize", json!({"protocolVersion": version, "capabilities": {}, "clientInfo": client}))
+                .unwrap()
+        };
+        let begun = hello("2025-03-26");
+        assert_eq!(begun["result"]["protocolVersion"], "2025-03-26", "{begun}");
+        assert_eq!(begun["result"]["serverInfo"], json!({"name": "automagik-forge", "version": "1.2.3"}));
+        assert_eq!(hello("2023-01-01")["error"]["code"], -32602);
+        let tools = ask("tools/list", json!({})).unwrap();
+        assert_eq!(tools["result"]["tools"].as_array().unwrap().len(), tool::all().count());
+        let called = ask("tools/call", json!({"name": "list_projects", "arguments": {}})).unwrap();
+        assert_eq!((&called["result"]["isError"], &called["id"]), (&json!(true), &json!(7)));
+        assert!(called["result"]["content"][0]["text"].as_str().unwrap().contains("forge serve"), "{called}");
+        assert_eq!(ask("resources/read", json!({"uri": "forge://x"})), None);
+        assert_eq!(ask("server/discover", json!({})).unwrap()["result"]["capabilities"]["tools"], json!({}));
+    }
+}
