@@ -49,7 +49,7 @@ test("a merge lands one commit on the target", async ({ page, world }) => {
   await expect(page.getByRole("region", { name: "Done" }).getByRole("link", { name: "Write" })).toBeVisible();
 });
 
-test("a conflict is shown, and handed to the agent", async ({ page, world }) => {
+test("a conflict is shown, handed to the agent, and resolved", async ({ page, world }) => {
   await world.addProject();
   const one = await world.finish("One way", "write README.md # one\\n\nsay done");
   const other = await world.finish("Another way", "write README.md # another\\n\nsay done");
@@ -62,12 +62,33 @@ test("a conflict is shown, and handed to the agent", async ({ page, world }) => 
   await expectAccessible(page);
   await panel.getByRole("button", { name: "Ask the agent to resolve" }).click();
   await expect(page).not.toHaveURL(/view=diffs/);
-  // This agent cannot resolve anything: where its turn ends, that is said, with the ways on.
   await world.settled(other.task_attempt.id);
+  await page.getByRole("link", { name: /^Changes/ }).click();
+  await expect(page.getByRole("button", { name: "Merge", exact: true })).toBeEnabled();
+  await expect(panel).toHaveCount(0);
+});
+
+test("a conflict that the agent leaves open is said where its turn ended, with the ways on", async ({
+  page,
+  world,
+}) => {
+  await world.addProject();
+  // It does what it is told by directives, and the request to resolve has none.
+  const agent = await world.useAskingAgent();
+  const one = await world.start("One way", "FAKE: id=one file=README.md", agent);
+  const other = await world.start("Another way", "FAKE: id=other file=README.md", agent);
+  for (const { task_attempt } of [one, other]) await world.settled(task_attempt.id);
+  await world.client.mergeTaskAttempt(one.task_attempt.id);
+  await page.goto(world.attemptUrl(other, "diffs"));
+  await page.getByRole("button", { name: "Rebase", exact: true }).click();
+  const panel = page.getByRole("region", { name: "Conflicts" });
+  await panel.getByRole("button", { name: "Ask the agent to resolve" }).click();
+  await expect(page).not.toHaveURL(/view=diffs/);
   await expect(panel.getByText("The agent finished, but README.md still has conflicts")).toBeVisible();
   for (const name of ["Try again", "Open in editor", "Abort"]) {
     await expect(panel.getByRole("button", { name })).toBeVisible();
   }
+  await expectAccessible(page);
   await panel.getByRole("button", { name: "Abort" }).click();
   await page.getByRole("dialog", { name: "Abort the rebase?" }).getByRole("button", { name: "Abort" }).click();
   await expect(panel).toHaveCount(0);

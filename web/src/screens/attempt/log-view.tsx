@@ -117,6 +117,11 @@ function LeftOpen({ attempt }: { attempt: TaskAttempt }) {
   return (
     <div className="overflow-hidden rounded-md border border-warn">
       <Conflicts attemptId={attempt.id} status={status} acts={acts} isRunning={false} />
+      {acts.refusal && (
+        <p role="alert" className="break-words bg-bad-soft px-3 py-2 text-sm">
+          {acts.refusal.text}
+        </p>
+      )}
     </div>
   );
 }

@@ -45,7 +45,11 @@ export function PromptMessage({ id, text, isScript, onRetry }: PromptProps) {
       </div>
       <div className="min-w-0 max-w-full rounded-lg rounded-br-sm border border-line bg-sunken px-3 py-2 text-base">
         {isScript ? (
-          <pre className={cx("overflow-x-auto font-mono text-xs leading-5", isLong && !isOpen && "line-clamp-6")}>
+          <pre
+            // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard
+            tabIndex={0}
+            className={cx("overflow-x-auto font-mono text-xs leading-5", isLong && !isOpen && "line-clamp-6")}
+          >
             {text}
           </pre>
         ) : (
