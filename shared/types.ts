@@ -32,7 +32,7 @@ export interface AlertEvent {
   data: Alert;
 }
 
-export type AlertKind = "worker_crashed" | "recovery_exhausted" | "worker_stale" | "task_stuck" | "waits_for_permission" | "context_full" | "memory_high" | "budget" | "quota" | "queue_empty" | "bead_blocked" | "bead_parked" | "stale_assignee" | "disk_low" | "auto_restart" | "worker_parked" | "worker_recovered";
+export type AlertKind = "worker_crashed" | "recovery_exhausted" | "worker_stale" | "task_stuck" | "waits_for_permission" | "context_full" | "memory_high" | "status_bad" | "budget" | "quota" | "queue_empty" | "bead_blocked" | "bead_parked" | "stale_assignee" | "disk_low" | "auto_restart" | "worker_parked" | "worker_recovered";
 
 /** How alerts reach people. */
 export interface AlertSettings {
@@ -187,6 +187,12 @@ export interface BeadStanding {
   failures: number;
   parked: string | null;
   task_id: Uuid | null;
+}
+
+export interface BeadUnlink {
+  bead: string;
+  depends_on: string;
+  removed: boolean;
 }
 
 export interface BeadsOf {
@@ -820,7 +826,7 @@ export interface Health {
   memory_mb: number | null;
 }
 
-export type HealthFinding = "process_gone" | "agent_gone" | "session_gone" | "stale" | "task_stuck" | "memory_high" | "waits_for_permission" | "rate_limited" | "context_full" | "recovery_exhausted";
+export type HealthFinding = "process_gone" | "agent_gone" | "session_gone" | "stale" | "task_stuck" | "memory_high" | "waits_for_permission" | "rate_limited" | "context_full" | "says_failed" | "says_stopped" | "says_error" | "recovery_exhausted";
 
 export type HealthLevel = "healthy" | "degraded" | "critical" | "failed";
 
@@ -930,6 +936,14 @@ export interface KeptWorktree {
 }
 
 export type Language = "BROWSER" | "EN" | "JA" | "ES" | "KO";
+
+/** What a launcher said when it had started a worker. */
+export interface LauncherAnswer {
+  model: string | null;
+  message: string | null;
+  bead_id: string | null;
+  bead_title: string | null;
+}
 
 /** `shipped`: it is as it came with Forge. */
 export interface LauncherFile {
@@ -1484,6 +1498,7 @@ export type SoundFile = "ABSTRACT_SOUND1" | "ABSTRACT_SOUND2" | "ABSTRACT_SOUND3
 /** By a definition, by launcher and workspace, or by both; what is given here counts more. */
 export interface SpawnWorker {
   bead?: string | null;
+  default_workspace?: string | null;
   definition?: string | null;
   env?: Record<string, string>;
   id?: string | null;
@@ -1846,7 +1861,7 @@ export interface WebFetchAction {
   url: string;
 }
 
-/** An agent that lives on in a tmux session. `config` is what it is started with, without the values of its variables; `status` is what its status file says. */
+/** An agent that lives on in a tmux session. `config` is what it is started with, without the values of its variables; `status` is what its status file says; `tmux` is the socket of its tmux server, where that is not Forge's own. */
 export interface Worker {
   id: string;
   session: string;
@@ -1866,6 +1881,9 @@ export interface Worker {
   note: string | null;
   created_at: Timestamp;
   updated_at: Timestamp;
+  answer?: LauncherAnswer;
+  paused_by_file?: boolean;
+  tmux?: string;
 }
 
 export interface WorkerDefinition {
@@ -1975,6 +1993,7 @@ export interface Routes {
   "POST /api/beads/{bead_id}/comment": { path: { bead_id: string }; body: CommentBead; answer: Bead };
   "POST /api/beads/{bead_id}/dep": { path: { bead_id: string }; body: LinkBead; answer: BeadLink };
   "POST /api/beads/{bead_id}/release": { path: { bead_id: string }; body?: ReleaseBead; answer: Bead };
+  "POST /api/beads/{bead_id}/undep": { path: { bead_id: string }; body: LinkBead; answer: BeadUnlink };
   "GET /api/config": { answer: Config };
   "PUT /api/config": { body: Record<string, unknown>; answer: Config };
   "GET /api/containers/info": { query: { ref: string }; answer: ContainerInfo };

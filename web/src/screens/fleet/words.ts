@@ -66,9 +66,15 @@ export const FINDING: Record<HealthFinding, { title: string; remedy: string }> =
   waits_for_permission: { title: "It waits for a permission", remedy: "Answer it: send y or n as a line." },
   rate_limited: { title: "Its provider's usage limit is reached", remedy: "It goes on by itself when the limit ends." },
   context_full: { title: "Its context is full", remedy: "Restart it, or send /compact if its agent knows that." },
-  says_failed: { title: "Its status file says that it failed", remedy: "Look at its screen; restart it if it does not work." },
+  says_failed: {
+    title: "Its status file says that it failed",
+    remedy: "Look at its screen; restart it if it does not work.",
+  },
   says_stopped: { title: "Its status file says that it stopped", remedy: "Look at its screen; stop it if it is done." },
-  says_error: { title: "Its status file reports an error or cannot be read", remedy: "Look at its screen and at its status file." },
+  says_error: {
+    title: "Its status file reports an error or cannot be read",
+    remedy: "Look at its screen and at its status file.",
+  },
   recovery_exhausted: { title: "It was restarted too often", remedy: "Find out why it ends before you restart it." },
 };
 
