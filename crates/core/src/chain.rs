@@ -130,7 +130,8 @@ impl Forge {
     /// For the log of a run that has begun: only then its secrets are known.
     pub(crate) fn lens(&self, run: RunId, site: &Site) -> Result<Lens> {
         let secrets = self.secrets_of(run)?;
-        Ok(Lens { run, worktree: site.place.clone(), answer_ms: self.answer_ms(), secrets })
+        let worktree = forge_run::adopted_worktree(&self.run_dir(run)).unwrap_or_else(|| site.place.clone());
+        Ok(Lens { run, worktree, answer_ms: self.answer_ms(), secrets })
     }
 
     pub(crate) fn secrets_of(&self, run: RunId) -> Result<Secrets> {

@@ -35,10 +35,11 @@ impl Forge {
         dialect: Dialect,
     ) -> Result<Option<String>> {
         let dir = self.run_dir(run.id);
-        let lens = Lens { run: run.id, worktree, answer_ms: 0, secrets: Secrets::default() };
+        let lens =
+            Lens { run: run.id, worktree: worktree.clone(), answer_ms: 0, secrets: Secrets::default() };
         let (started_at, exit) = (run.started_at, exit_of(run));
         let adopted = tokio::task::spawn_blocking(move || {
-            let missing = copy(&dir, started_at, &exit, &mut log)?;
+            let missing = copy((&dir, &worktree), started_at, &exit, &mut log)?;
             let outcome = read(&dir, Fold::new(dialect, &lens))?;
             Ok::<_, io::Error>((missing, outcome))
         });
@@ -62,8 +63,13 @@ fn exit_of(run: &Run) -> Exit {
     Exit { code: run.exit_code, signal: None, reason, at_ms }
 }
 
-fn copy(dir: &Path, started_at: Millis, exit: &Exit, log: &mut LogSource) -> io::Result<Option<String>> {
-    let mut adoption = Adoption::begin(dir)?;
+fn copy(
+    (dir, worktree): (&Path, &Path),
+    started_at: Millis,
+    exit: &Exit,
+    log: &mut LogSource,
+) -> io::Result<Option<String>> {
+    let mut adoption = Adoption::begin(dir, worktree)?;
     let mut at = started_at;
     let missing = loop {
         match log.pull() {
