@@ -49,7 +49,6 @@ use anyhow::Result;
 use clap::{Parser, Subcommand};
 
 use crate::settings::Env;
-use sessions::notice::Manner;
 
 /// Run many coding agents at once, each in its own git worktree, and land their work.
 #[derive(Parser)]
@@ -153,7 +152,7 @@ enum Command {
     /// Speak the Model Context Protocol on standard input and output, for the server that runs
     #[command(after_help = "Examples:\n  forge mcp")]
     Mcp(mcp::Flags),
-    /// List, retire and restore worktrees
+    /// List, retire, restore and adopt worktrees
     #[command(subcommand)]
     Worktree(worktree::Command),
     /// Create the database, or bring it up to date, and exit
@@ -183,8 +182,8 @@ impl Cli {
                 false => serve::run(self.serve),
             });
         };
-        if let Some(manner) = command.manner() {
-            sessions::notice::tell(manner);
+        if command.meets_sessions() {
+            sessions::notice::tell();
         }
         match command {
             // These two are started for every run: no runtime, no logging, nothing to wait for.
@@ -235,16 +234,17 @@ impl Cli {
 }
 
 impl Command {
-    /// How a command tells of sessions that could be imported, if it has to do with the work on a server.
-    fn manner(&self) -> Option<Manner> {
+    /// Whether the command has to do with the work on a server, and so with sessions that could be there.
+    fn meets_sessions(&self) -> bool {
         match self {
-            Command::Keep { .. } | Command::ScriptedAgent | Command::Mcp(_) | Command::Hook(_) => None,
-            Command::Serve(_) | Command::Demo(_) | Command::PrepareDb | Command::Backup(_) => None,
-            Command::Doctor(_) | Command::Whoami(_) | Command::Sessions(_) | Command::Tui(_) => None,
-            Command::Completions(_) | Command::Man(_) | Command::Import(_) => None,
-            Command::Worker(_) | Command::Launcher(_) | Command::Alerts(_) => None,
-            Command::Run(_) | Command::List(_) | Command::Status(_) => Some(Manner::Offer),
-            _ => Some(Manner::Mention),
+            Command::Keep { .. } | Command::ScriptedAgent | Command::Mcp(_) | Command::Hook(_) => false,
+            Command::Serve(_) | Command::Demo(_) | Command::PrepareDb | Command::Backup(_) => false,
+            Command::Doctor(_) | Command::Whoami(_) | Command::Sessions(_) | Command::Tui(_) => false,
+            Command::Completions(_) | Command::Man(_) | Command::Import(_) => false,
+            Command::Worker(_) | Command::Launcher(_) | Command::Alerts(_) => false,
+            // They have a server first.
+            Command::Run(_) | Command::Resume(_) => false,
+            _ => true,
         }
     }
 }

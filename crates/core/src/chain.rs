@@ -139,8 +139,10 @@ impl Forge {
 
     /// For the log of a run that has begun: only then its secrets are known.
     pub(crate) async fn lens(&self, run: RunId, site: &Site) -> Result<Lens> {
-        let secrets = self.secrets_of(run).await?;
-        Ok(Lens { run, worktree: site.place.clone(), answer_ms: self.answer_ms(), secrets })
+        let (secrets, dir) = (self.secrets_of(run).await?, self.run_dir(run));
+        let adopted = tokio::task::spawn_blocking(move || forge_run::adopted_worktree(&dir)).await;
+        let worktree = adopted.ok().flatten().unwrap_or_else(|| site.place.clone());
+        Ok(Lens { run, worktree, answer_ms: self.answer_ms(), secrets })
     }
 
     pub(crate) async fn secrets_of(&self, run: RunId) -> Result<Secrets> {

@@ -50,7 +50,7 @@ impl Forge {
             (_, Some(summary)) if !summary.trim().is_empty() => summary.clone(),
             _ => format!("Commit changes from coding agent for task attempt {}", attempt.id),
         };
-        self.refuse_others(&site.place)?;
+        self.refuse_others(attempt.id, &site.place)?;
         let repo = self.repo(&site.project).await?;
         let _turn = self.0.turns.acquire().await.map_err(|cause| Error::internal("closing", cause))?;
         Ok(Some(forge_git::commit_work(&repo, &site.place, &attempt.branch, &message).await?))

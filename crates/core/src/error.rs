@@ -139,6 +139,7 @@ impl From<forge_git::GitError> for Error {
             | GitError::Dirty { .. }
             | GitError::InProgress { .. }
             | GitError::OffBranch { .. }
+            | GitError::CheckedOut { .. }
             | GitError::RemoteTarget(_)
             | GitError::NothingToMerge { .. }
             | GitError::NothingKept(_)

@@ -6,6 +6,7 @@
 //! Invariant: every change of state is a row in the event log, written in the same transaction as the state; no lock
 //! is held over an await; every background task is tracked and stops when the engine is closed.
 
+mod adopt;
 mod agent;
 mod approval;
 mod attempt;
@@ -106,6 +107,7 @@ use quota::Quotas;
 use radar::Radar;
 use survey::Surveys;
 
+pub use adopt::{AdoptedReport, ReleasedReport};
 pub use backup::{BackupReport, NOT_IN_BACKUPS, RestoreReport, make_backup, restore_backup};
 pub use beads::{BeadFilter, BeadLine, BeadsSurvey, survey_beads};
 pub use checkout::Pulled;

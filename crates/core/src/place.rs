@@ -138,8 +138,9 @@ impl Forge {
             return Ok(());
         };
         if site.place.join(".git").exists() {
-            return self.refuse_others(&site.place);
+            return self.refuse_others(attempt.id, &site.place);
         }
+        self.refuse_gone_elsewhere(attempt.id, &site.place)?;
         let repo = self.repo(&site.project).await?;
         let owner = Owner::Attempt(attempt.id);
         match forge_git::restore(&repo, &self.0.base, owner, &site.place).await {
@@ -147,8 +148,10 @@ impl Forge {
             // What another installation kept of it is that one's; the branch is everybody's.
             Err(GitError::NothingKept(_) | GitError::NotForges { .. }) => {
                 let task = site.task.as_ref().map(marked);
-                forge_git::ensure(&repo, &self.0.base, owner, &attempt.branch, &site.place, task.as_ref())
-                    .await?;
+                let (branch, id) = (&attempt.branch, attempt.id);
+                forge_git::ensure(&repo, &self.0.base, owner, branch, &site.place, task.as_ref())
+                    .await
+                    .map_err(|error| not_checked_out(&repo, id, error))?;
             }
             Err(error) => return Err(error.into()),
         }
@@ -157,8 +160,9 @@ impl Forge {
     }
 
     /// Refuses a worktree that another installation made: a home that was restored from a backup knows the attempts of
-    /// the home that the backup was made of, and that one goes on working in them.
-    pub(crate) fn refuse_others(&self, place: &Path) -> Result<()> {
+    /// the home that the backup was made of, and that one goes on working in them. Refuses one that another program made
+    /// and that nobody has adopted.
+    pub(crate) fn refuse_others(&self, id: AttemptId, place: &Path) -> Result<()> {
         // One without a `.git`, or with a broken one, is told by whoever works in it.
         let found = place.join(".git").exists().then(|| forge_git::whoami(place).ok().flatten()).flatten();
         match found {
@@ -169,11 +173,15 @@ impl Forge {
                     place.display()
                 )))
             }
+            _ if forge_git::is_strange(&self.0.base, Owner::Attempt(id), place) => {
+                let why = format!("{} was made by another program and is not Forge's", place.display());
+                Err(Error::conflict(format!("{why}: {}", what_to_do(id))))
+            }
             _ => Ok(()),
         }
     }
 
-    async fn set_deleted(&self, id: AttemptId, deleted: bool) -> Result<()> {
+    pub(crate) async fn set_deleted(&self, id: AttemptId, deleted: bool) -> Result<()> {
         let mut tx = self.0.store.begin().await?;
         if let Some(mut attempt) = tx.attempt(id).await?.filter(|known| known.worktree_deleted != deleted) {
             attempt.worktree_deleted = deleted;
@@ -403,6 +411,11 @@ impl Forge {
         let expiry_ms = (self.0.config.expiry_h as i64).saturating_mul(3_600_000);
         self.compare_with_disk().await?;
         for attempt in self.0.store.idle_attempts(Millis(now.0.saturating_sub(expiry_ms))).await? {
+            // Another program's worktree has no end here.
+            let place = Path::new(attempt.container_ref.as_deref().unwrap_or_default());
+            if forge_git::is_strange(&self.0.base, Owner::Attempt(attempt.id), place) {
+                continue;
+            }
             if let Err(error) = self.retire_worktree(attempt.id).await {
                 tracing::warn!(attempt = %attempt.id, %error, "expired worktree stays");
             }
@@ -432,6 +445,30 @@ impl Forge {
         }
         Ok(())
     }
+}
+
+/// Why the branch could not be checked out, with what helps.
+fn not_checked_out(repo: &Repo, id: AttemptId, error: GitError) -> Error {
+    match error {
+        GitError::CheckedOut { path, branch } if path != repo.path() => Error::conflict(format!(
+            "'{branch}' is checked out at {}, which is not Forge's: {}",
+            path.display(),
+            what_to_do(id)
+        )),
+        GitError::BranchMissing(branch) => Error::not_found(format!(
+            "Branch not found: {branch}. Without it attempt {id} cannot go on: bring it back (`git branch {branch} \
+             <commit>`, or fetch it), or start a new attempt of the task"
+        )),
+        other => other.into(),
+    }
+}
+
+/// How a worktree of another program stops being in the way.
+pub(crate) fn what_to_do(id: AttemptId) -> String {
+    format!(
+        "`forge worktree adopt {id}` takes it over as it is, uncommitted work included; `forge worktree release {id}` \
+         leaves it there without the branch, if nothing in it is uncommitted"
+    )
 }
 
 /// How many events stay in the log for readers that come back.

@@ -30,6 +30,11 @@ pub(crate) fn worktree_of(git_dir: &Path) -> Option<PathBuf> {
     Some(std::fs::canonicalize(parent).unwrap_or_else(|_| parent.to_owned()))
 }
 
+/// Whether the ref is checked out where `git_dir` is the git directory.
+pub(crate) fn is_on(git_dir: &Path, full_ref: &str) -> bool {
+    read_text(&git_dir.join("HEAD")).is_ok_and(|text| text.trim().strip_prefix("ref: ") == Some(full_ref))
+}
+
 /// Makes a worktree and its private directory point at each other.
 pub(crate) fn connect(git_dir: &Path, worktree: &Path) -> Result<(), GitError> {
     point_at(git_dir, worktree)?;

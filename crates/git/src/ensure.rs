@@ -40,8 +40,7 @@ pub async fn ensure(
     };
     let commit = commit.ok_or_else(|| GitError::BranchMissing(branch.to_owned()))?;
     if let Some(elsewhere) = checked_out_at(repo, &full_ref) {
-        let message = format!("'{branch}' is checked out at {}: switch it away first", elsewhere.display());
-        return Err(GitError::Busy(message));
+        return Err(GitError::CheckedOut { branch: branch.to_owned(), path: elsewhere });
     }
     let spare = match base.take_spare(repo, &commit) {
         Some(spare) => spare,
@@ -94,12 +93,10 @@ async fn refill(
 
 /// The worktree that has the ref checked out, if any.
 fn checked_out_at(repo: &Repo, full_ref: &str) -> Option<std::path::PathBuf> {
-    let head = format!("ref: {full_ref}");
-    let is_on = |dir: &Path| read_text(&dir.join("HEAD")).is_ok_and(|text| text.trim() == head);
-    if is_on(repo.common_dir()) {
+    if admin::is_on(repo.common_dir(), full_ref) {
         return Some(repo.path().to_owned());
     }
-    let dirs = admin::all(repo).into_iter().filter(|dir| is_on(dir));
+    let dirs = admin::all(repo).into_iter().filter(|dir| admin::is_on(dir, full_ref));
     dirs.filter_map(|dir| admin::worktree_of(&dir)).find(|path| path.exists())
 }
 

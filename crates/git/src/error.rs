@@ -51,6 +51,8 @@ pub enum GitError {
         path.display(), found.as_deref().map_or("no branch".to_owned(), |name| format!("'{name}'"))
     )]
     OffBranch { path: PathBuf, branch: String, found: Option<String> },
+    #[error("'{branch}' is checked out at {}: switch it away first", path.display())]
+    CheckedOut { branch: String, path: PathBuf },
     #[error(
         "'{0}' is a branch of a remote and cannot be merged into from here: push and open a pull request, or choose a \
          local target branch"

@@ -7,6 +7,7 @@
 //! and never touched.
 
 mod admin;
+mod adopt;
 mod base;
 mod branch;
 mod checkout;
@@ -53,6 +54,7 @@ mod tree;
 mod undo;
 mod watch;
 
+pub use adopt::{adopt, is_strange, release, strange_worktree};
 pub use base::{Listed, WorktreeBase, list, look_at_base, measure, usual_base};
 pub use branch::{BranchTip, PREFIX_MAX_BYTES, ahead_behind, merge_base};
 pub use checkout::{CheckoutState, Pulled, checkout_state, pull_rebase};

@@ -129,6 +129,21 @@ pub(crate) fn write(base: &WorktreeBase, git_dir: &Path, mark: &Mark) -> Result<
     write_copy(git_dir, mark)
 }
 
+/// Whether a mark is kept under the name of this private git directory, also one that cannot be read or is of another
+/// repository's worktree.
+pub(crate) fn has_place(base: &WorktreeBase, git_dir: &Path) -> bool {
+    place(base, git_dir).exists()
+}
+
+/// Takes back a mark that [`write`] has just made.
+pub(crate) fn withdraw(base: &WorktreeBase, git_dir: &Path) -> Result<(), GitError> {
+    for name in [MARK_FILE, ID_FILE] {
+        let path = git_dir.join(name);
+        std::fs::remove_file(&path).map_err(GitError::io(&path))?;
+    }
+    forget(base, git_dir)
+}
+
 /// Forgets whose a private git directory was that is no more.
 pub(crate) fn forget(base: &WorktreeBase, git_dir: &Path) -> Result<(), GitError> {
     let path = place(base, git_dir);

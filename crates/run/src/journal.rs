@@ -13,7 +13,7 @@ mod seal;
 mod tail;
 mod writer;
 
-pub use adopt::Adoption;
+pub use adopt::{Adoption, adopted_worktree};
 pub(crate) use chunk::{cut, unfinished};
 pub use reader::{Reader, View};
 pub use seal::seal;

@@ -29,7 +29,7 @@ mod tree;
 pub use attach::{Found, find};
 pub use editor::Editor;
 pub use gone::end_leftovers;
-pub use journal::{Adoption, Kind, Reader, Record, Tail, View, seal};
+pub use journal::{Adoption, Kind, Reader, Record, Tail, View, adopted_worktree, seal};
 pub use keeper::keep;
 pub use launch::{LaunchError, launch, record_failed_start};
 pub use leftover::{Ground, Leftover, Standing, leftovers_in};

@@ -299,6 +299,8 @@ static ROUTES: &[Route] = table! {
         POST "/api/worktrees/gc" Json worktrees::collect_garbage;
         POST "/api/worktrees/{attempt_id}/retire" Json worktrees::retire;
         POST "/api/worktrees/{attempt_id}/restore" Json worktrees::restore;
+        POST "/api/worktrees/{attempt_id}/adopt" Json worktrees::adopt;
+        POST "/api/worktrees/{attempt_id}/release" Json worktrees::release;
     }
 };
 

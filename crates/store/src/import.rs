@@ -1,7 +1,7 @@
 //! What was imported from where: every statement about it.
 //!
-//! Invariant: one row for each thing of a source that was ever taken. It changes nothing that people see, so it makes no
-//! events.
+//! Invariant: one row for each thing of a source that was ever taken, with when that was and what the source said of it. It
+//! changes nothing that people see, so it makes no events.
 
 use std::collections::HashMap;
 
@@ -20,6 +20,7 @@ pub enum ImportKind {
     Attempt,
     Run,
     Merge,
+    Image,
 }
 
 impl ImportKind {
@@ -30,28 +31,41 @@ impl ImportKind {
             ImportKind::Attempt => "attempt",
             ImportKind::Run => "run",
             ImportKind::Merge => "merge",
+            ImportKind::Image => "image",
         }
     }
 }
 
-/// Everything that was taken from one source: the id of each kind and key.
+/// What is noted of a thing of a source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Noted {
+    /// What it is here.
+    pub id: String,
+    /// What the source said of it. Empty when it was here before the import; `None` when an earlier version noted it.
+    pub seen: Option<String>,
+    /// When that was taken.
+    pub at: Millis,
+}
+
+/// Everything that was taken from one source, by kind and key.
 #[derive(Debug, Default)]
-pub struct Imported(HashMap<(String, String), String>);
+pub struct Imported(HashMap<(String, String), Noted>);
 
 impl Imported {
-    pub fn id(&self, kind: ImportKind, key: &str) -> Option<&str> {
-        self.0.get(&(kind.as_str().to_owned(), key.to_owned())).map(String::as_str)
+    pub fn noted(&self, kind: ImportKind, key: &str) -> Option<&Noted> {
+        self.0.get(&(kind.as_str().to_owned(), key.to_owned()))
     }
 }
 
 impl Store {
     pub async fn imported(&self, source: &str) -> Result<Imported> {
-        let rows: Vec<(String, String, String)> =
-            sqlx::query_as("SELECT kind, key, id FROM imports WHERE source = $1")
+        let rows: Vec<(String, String, String, Option<String>, i64)> =
+            sqlx::query_as("SELECT kind, key, id, seen, at_ms FROM imports WHERE source = $1")
                 .bind(source)
                 .fetch_all(&mut *self.reader().await?)
                 .await?;
-        Ok(Imported(rows.into_iter().map(|(kind, key, id)| ((kind, key), id)).collect()))
+        let read = |(kind, key, id, seen, at)| ((kind, key), Noted { id, seen, at: Millis(at) });
+        Ok(Imported(rows.into_iter().map(read).collect()))
     }
 
     pub async fn has_merge(&self, id: MergeId) -> Result<bool> {
@@ -64,23 +78,25 @@ impl Store {
 }
 
 impl Tx {
-    /// Notes where something of a source is now.
+    /// Notes where something of a source is now, and what the source said of it.
     pub async fn note_import(
         &mut self,
         source: &str,
         (kind, key): (ImportKind, &str),
-        id: &str,
+        noted: &Noted,
         project: ProjectId,
     ) -> Result<()> {
         bind!(
-            "INSERT INTO imports (source, kind, key, id, project_id, at_ms) VALUES ($1, $2, $3, $4, $5, $6) \
-             ON CONFLICT (source, kind, key) DO UPDATE SET id = excluded.id, project_id = excluded.project_id",
+            "INSERT INTO imports (source, kind, key, id, project_id, seen, at_ms) \
+             VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (source, kind, key) DO UPDATE SET id = excluded.id, \
+             project_id = excluded.project_id, seen = excluded.seen, at_ms = excluded.at_ms",
             source,
             kind.as_str(),
             key,
-            id,
+            &noted.id,
             project.to_string(),
-            Millis::now().0,
+            &noted.seen,
+            noted.at.0,
         )
         .execute(self.conn()?)
         .await?;

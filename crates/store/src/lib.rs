@@ -53,7 +53,7 @@ pub use document::TaskBlock;
 pub use error::StoreError;
 pub use foreign::Foreign;
 pub use idempotency::Keyed;
-pub use import::{ImportKind, Imported};
+pub use import::{ImportKind, Imported, Noted};
 pub use meta::{read_meta, replace_meta};
 pub use mirror::Mirror;
 pub use omni::Due;

@@ -4,6 +4,7 @@
 //! source will always name it, and its old id where that is a UUID. Logs are pulled when they are written, so that a bundle
 //! is small whatever its logs are.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
@@ -11,8 +12,8 @@ use std::sync::{Mutex, PoisonError};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AttemptId, ImageId, MergeId, Millis, PrInfo, ProjectId, RunId, RunReason, RunStatus, TagId, TaskId,
-    TaskStatus, TemplateId,
+    AgentId, AttemptId, ImageId, MergeId, Millis, PrInfo, ProjectId, RunId, RunReason, RunStatus, TagId,
+    TaskId, TaskStatus, TemplateId,
 };
 
 /// Everything that one source has to give.
@@ -43,6 +44,17 @@ pub struct OldProject {
     pub updated_at: Millis,
     pub tasks: Vec<OldTask>,
     pub templates: Vec<OldTemplate>,
+    pub agents: Vec<OldAgent>,
+}
+
+/// An agent that clients find again by its type, and the task that is its chat.
+#[derive(Debug)]
+pub struct OldAgent {
+    pub id: Option<AgentId>,
+    pub agent_type: String,
+    pub task_key: String,
+    pub created_at: Millis,
+    pub updated_at: Millis,
 }
 
 #[derive(Debug)]
@@ -77,9 +89,12 @@ pub struct OldAttempt {
     pub id: Option<AttemptId>,
     pub branch: String,
     pub target_branch: String,
+    /// The source does not tell the target: it says nothing when it is another one next time.
+    pub is_target_guessed: bool,
     /// `EXECUTOR` or `EXECUTOR:VARIANT` in any spelling; one that Forge does not know becomes a note.
     pub executor: String,
-    /// The other system's worktree. Forge never touches it and makes one of its own when it is needed.
+    pub model: Option<String>,
+    /// The other system's worktree, or the folder it lies in. It is Forge's only when the user says so.
     pub worktree: Option<PathBuf>,
     /// The attempt worked in the user's own checkout.
     pub in_place: bool,
@@ -157,6 +172,17 @@ pub struct OldLine {
     pub text: String,
 }
 
+impl OldLine {
+    /// A piece of a log as text, after a remark when some of its bytes are none. `remarked` says that there was one.
+    pub fn text_of(bytes: &[u8], remarked: &mut bool) -> (String, Option<OldLine>) {
+        let text = String::from_utf8_lossy(bytes);
+        let is_remark = matches!(text, Cow::Owned(_)) && !std::mem::replace(remarked, true);
+        let remark = "Some bytes of this log are no UTF-8 text; each is shown as \u{fffd}\n";
+        let remark = OldLine { voice: Voice::Note, at: None, text: remark.to_owned() };
+        (text.into_owned(), is_remark.then_some(remark))
+    }
+}
+
 /// Who said it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Voice {
@@ -226,6 +252,19 @@ pub struct ImportRequest {
     /// Only the project of this name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
+    #[serde(default)]
+    pub worktrees: OldWorktrees,
+}
+
+/// What becomes of worktrees of the other system that still exist.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum OldWorktrees {
+    /// They are shown and stay the other system's; nothing starts in them.
+    #[default]
+    Leave,
+    /// They are Forge's from now on, with all that is in them.
+    Adopt,
 }
 
 /// What an import did, or would do.
@@ -247,13 +286,21 @@ pub struct ImportReport {
 }
 
 impl ImportReport {
-    /// Whether Forge has anything now that it did not have before.
+    /// Whether Forge has or shows anything now that it did not before.
     pub fn has_news(&self) -> bool {
         let counts = |project: &ImportedProject| {
-            [project.tasks, project.attempts, project.runs, project.merges, project.images, project.templates]
+            [
+                project.tasks,
+                project.attempts,
+                project.runs,
+                project.merges,
+                project.images,
+                project.templates,
+                project.agents,
+            ]
         };
         let tallies = self.projects.iter().flat_map(counts).chain([self.tags, self.templates]);
-        tallies.into_iter().any(|tally| tally.new > 0)
+        tallies.into_iter().any(|tally| tally.new > 0 || tally.changed > 0)
             || self.projects.iter().any(|project| project.standing == ImportStanding::New)
     }
 }
@@ -271,7 +318,9 @@ pub struct ImportedProject {
     pub merges: Tally,
     pub images: Tally,
     pub templates: Tally,
-    /// Size of the logs that are new, as they were stored in the source.
+    #[serde(default)]
+    pub agents: Tally,
+    /// Size of the logs that were taken, as they were stored in the source.
     pub log_bytes: u64,
 }
 
@@ -290,9 +339,24 @@ pub enum ImportStanding {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tally {
     pub new: u64,
+    /// Here since an earlier import, and brought up to date.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub changed: u64,
     /// Already here.
     pub known: u64,
     pub skipped: u64,
+}
+
+impl Tally {
+    /// Something that was counted as known is brought up to date.
+    pub fn follow(&mut self) {
+        self.known = self.known.saturating_sub(1);
+        self.changed += 1;
+    }
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// Something that was not taken, and why.

@@ -79,8 +79,8 @@ pub use id::{
 pub use image::Image;
 pub use import::{
     AttemptLink, Bundle, ImportMode, ImportReport, ImportRequest, ImportStanding, ImportedProject, Landing,
-    LogSource, OldAttempt, OldImage, OldLine, OldMerge, OldProject, OldRun, OldTag, OldTask, OldTemplate,
-    Skipped, Tally, Voice,
+    LogSource, OldAgent, OldAttempt, OldImage, OldLine, OldMerge, OldProject, OldRun, OldTag, OldTask,
+    OldTemplate, OldWorktrees, Skipped, Tally, Voice,
 };
 pub use issue::IssueLink;
 pub use log::{

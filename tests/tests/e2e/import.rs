@@ -17,6 +17,10 @@ const TASK: &str = "00000000-0000-4000-8000-000000000011";
 const ATTEMPT: &str = "00000000-0000-4000-8000-00000000a021";
 const SECOND: &str = "00000000-0000-4000-8000-00000000a022";
 
+/// An agent that needs no program and no provider.
+const AS_SCRIPTED: &str = "UPDATE task_attempts SET executor = 'SCRIPTED';
+  UPDATE execution_processes SET executor_action = replace(executor_action, 'CLAUDE_CODE', 'SCRIPTED')";
+
 /// Another system's data: a folder with a database of the given age.
 struct Source {
     folder: PathBuf,
@@ -46,6 +50,12 @@ impl Source {
     async fn connect(&self) -> SqliteConnection {
         let options = SqliteConnectOptions::new().filename(self.database()).create_if_missing(true);
         options.connect().await.unwrap()
+    }
+
+    async fn run(&self, sql: &str) {
+        let mut conn = self.connect().await;
+        sqlx::raw_sql(AssertSqlSafe(sql.to_owned())).execute(&mut conn).await.unwrap();
+        conn.close().await.unwrap();
     }
 
     /// Every file of the source and what is in it.
@@ -189,6 +199,7 @@ async fn work_goes_on_in_a_worktree_of_forges_own() {
     for branch in ["forge/a021-fix-the-login", "forge/a022-fix-the-login"] {
         git(&source.repo, &["branch", branch]);
     }
+    source.run(AS_SCRIPTED).await;
     let old = source.old_worktree.to_str().unwrap();
     git(&source.repo, &["worktree", "add", old, "forge/a021-fix-the-login"]);
     std::fs::write(source.old_worktree.join("unsaved.txt"), "work").unwrap();
@@ -198,6 +209,10 @@ async fn work_goes_on_in_a_worktree_of_forges_own() {
     assert_eq!(listed["worktrees"], json!([]), "the old worktree is not Forge's");
     let retired = forge.post(&format!("/api/worktrees/{ATTEMPT}/retire"), &json!({})).await;
     assert_eq!(retired.status, 409, "{}", retired.text);
+    let shown = forge.get(&format!("/api/task-attempts/{ATTEMPT}")).await.data();
+    assert_eq!((&shown["worktree_deleted"], &shown["container_ref"]), (&json!(false), &json!(old)));
+    let branch = forge.get(&format!("/api/task-attempts/{ATTEMPT}/branch-status")).await.data();
+    assert_eq!(branch["untracked_count"], 1, "uncommitted work is seen");
 
     let follow_up = json!({"prompt": "write more.txt more"});
     forge.post(&format!("/api/task-attempts/{SECOND}/follow-up"), &follow_up).await.data();
@@ -208,12 +223,227 @@ async fn work_goes_on_in_a_worktree_of_forges_own() {
     assert!(Path::new(&place).starts_with(forge.worktrees().canonicalize().unwrap()), "{place}");
 
     let busy = forge.post(&format!("/api/task-attempts/{ATTEMPT}/follow-up"), &follow_up).await;
-    assert!(
-        busy.status == 409 && busy.message().contains(old),
-        "where its branch is checked out: {}",
-        busy.text
-    );
+    let told = busy.message();
+    assert!(busy.status == 409 && told.contains(old) && told.contains("forge worktree adopt"), "{told}");
+    let merged = forge.post(&format!("/api/task-attempts/{ATTEMPT}/merge"), &json!({})).await;
+    assert_eq!(merged.status, 409, "{}", merged.text);
+    let released = worktree(&forge, "release", ATTEMPT).await;
+    assert_eq!(released.status.code(), Some(5), "{}", words(&released));
+    assert!(words(&released).contains("1 untracked"), "{}", words(&released));
     assert_eq!(std::fs::read_to_string(source.old_worktree.join("unsaved.txt")).unwrap(), "work");
+
+    let adopted = worktree(&forge, "adopt", ATTEMPT).await;
+    assert!(adopted.status.success() && words(&adopted).contains("moved from"), "{}", words(&adopted));
+    let place = text(&forge.get(&format!("/api/task-attempts/{ATTEMPT}")).await.data()["container_ref"]);
+    assert!(Path::new(&place).starts_with(forge.worktrees()), "{place}");
+    assert_eq!(std::fs::read_to_string(Path::new(&place).join("unsaved.txt")).unwrap(), "work");
+    let goes_on = json!({"prompt": "write next.txt next"});
+    forge.post(&format!("/api/task-attempts/{ATTEMPT}/follow-up"), &goes_on).await.data();
+    let runs = forge.settled(ATTEMPT).await;
+    assert_eq!(runs.last().unwrap()["status"], "completed", "{runs:#?}");
+    assert_eq!(git(&source.repo, &["show", "forge/a021-fix-the-login:unsaved.txt"]), "work");
+}
+
+async fn worktree(forge: &TestForge, verb: &str, attempt: &str) -> Output {
+    let mut command = forge.command();
+    command.env("FORGE_BACKEND_URL", forge.base()).args(["worktree", verb, attempt]);
+    output(command).await
+}
+
+#[tokio::test]
+async fn old_worktrees_become_forges_where_they_are_when_the_import_is_told_so() {
+    let forge = TestForge::start().await;
+    let mut source = Source::make(&forge, AUTOMAGIK).await;
+    // The other server had the same folder for its worktrees.
+    std::fs::create_dir_all(forge.worktrees()).unwrap();
+    let place = forge.worktrees().canonicalize().unwrap().join("a021-old");
+    source.old_worktree = place.clone();
+    source.run(&format!("UPDATE task_attempts SET container_ref = '{}'", place.display())).await;
+    git(&source.repo, &["worktree", "add", "-b", "forge/a021-fix-the-login", place.to_str().unwrap()]);
+    std::fs::write(place.join("unsaved.txt"), "work").unwrap();
+    let left = report(&forge, "automagik-forge", &source, &[]).await;
+    let notes = left["notes"].to_string();
+    assert!(
+        notes.contains("a021-old with 1 uncommitted files is still the worktree of automagik-forge"),
+        "{notes}"
+    );
+
+    let done = report(&forge, "automagik-forge", &source, &["--worktrees", "adopt"]).await;
+    assert!(done["notes"].to_string().contains("1 worktrees of automagik-forge become Forge's"), "{done:#}");
+    let listed = forge.get("/api/worktrees").await.data();
+    assert_eq!(
+        (&listed["worktrees"][0]["attempt_id"], &listed["worktrees"][0]["standing"]),
+        (&json!(ATTEMPT), &json!("in_use"))
+    );
+    assert_eq!(std::fs::read_to_string(place.join("unsaved.txt")).unwrap(), "work");
+    assert!(forge.post(&format!("/api/worktrees/{ATTEMPT}/retire"), &json!({})).await.status < 300);
+}
+
+#[tokio::test]
+async fn a_clean_old_worktree_lets_go_of_its_branch_and_stays() {
+    let forge = TestForge::start().await;
+    let source = Source::make(&forge, AUTOMAGIK).await;
+    source.run(AS_SCRIPTED).await;
+    let old = source.old_worktree.to_str().unwrap();
+    git(&source.repo, &["worktree", "add", "-b", "forge/a021-fix-the-login", old]);
+    report(&forge, "automagik-forge", &source, &[]).await;
+    let released = worktree(&forge, "release", ATTEMPT).await;
+    assert!(released.status.success(), "{}", words(&released));
+    let goes_on = json!({"prompt": "write next.txt next"});
+    forge.post(&format!("/api/task-attempts/{ATTEMPT}/follow-up"), &goes_on).await.data();
+    let runs = forge.settled(ATTEMPT).await;
+    assert_eq!(runs.last().unwrap()["status"], "completed", "{runs:#?}");
+    assert_eq!(git(&source.repo, &["show", "forge/a021-fix-the-login:next.txt"]), "next");
+    assert_eq!(git(&source.old_worktree, &["branch", "--show-current"]), "");
+    assert!(!source.old_worktree.join("next.txt").exists());
+}
+
+#[tokio::test]
+async fn the_next_import_takes_what_changed_there_and_leaves_what_changed_here() {
+    let forge = TestForge::start().await;
+    let source = Source::make(&forge, AUTOMAGIK).await;
+    let run = "00000000-0000-4000-8000-000000000033";
+    let child = "00000000-0000-4000-8000-000000000010";
+    source
+        .run(
+            "UPDATE tasks SET status = 'inprogress' WHERE title = 'Fix the login';
+             INSERT INTO execution_process_logs VALUES (X'00000000000040008000000000000033',
+               '{\"Stdout\":\"half\\n\"}' || char(10), 20, '')",
+        )
+        .await;
+    let first = report(&forge, "automagik-forge", &source, &[]).await;
+    assert!(first["notes"].to_string().contains("is at work in automagik-forge"), "{first:#}");
+    let status = |task: Value| text(&task["status"]);
+    assert_eq!(
+        status(forge.get(&format!("/api/tasks/{TASK}")).await.data()),
+        "inreview",
+        "nobody is at work"
+    );
+    assert_eq!(forge.raw_log(run).await, "half\n");
+    let again = import(&forge, "automagik-forge", &source, &[]).await;
+    assert!(words(&again).contains("Nothing new"), "{}", words(&again));
+
+    let mine = json!({"title": "Mine"});
+    forge.put(&format!("/api/tasks/{child}"), &mine).await.data();
+    source
+        .run(
+            "UPDATE tasks SET status = 'done', description = 'Now ![shot](.forge-images/old-shot.png)'
+               WHERE title = 'Fix the login';
+             UPDATE tasks SET title = 'Theirs' WHERE title = 'Came from it';
+             UPDATE task_attempts SET target_branch = 'trunk' WHERE executor = 'SCRIPTED';
+             UPDATE execution_processes SET status = 'completed', exit_code = 0, after_head_commit = 'def',
+               completed_at = '2025-06-19T08:09:00+00:00' WHERE status = 'running';
+             UPDATE execution_process_logs SET logs = logs || '{\"Stdout\":\"whole\\n\"}' || char(10), byte_size = 41
+               WHERE byte_size = 20",
+        )
+        .await;
+    let tried = report(&forge, "automagik-forge", &source, &["--dry-run"]).await;
+    let done = report(&forge, "automagik-forge", &source, &[]).await;
+    let project = &done["projects"][0];
+    assert_eq!(&tried["projects"][0], project, "a dry run tells the same");
+    for (kind, changed) in
+        [("tasks", json!(1)), ("attempts", json!(1)), ("runs", json!(1)), ("images", Value::Null)]
+    {
+        assert_eq!(
+            (&project[kind]["new"], &project[kind]["changed"]),
+            (&json!(0), &changed),
+            "{kind}: {project:#}"
+        );
+    }
+    let task = forge.get(&format!("/api/tasks/{TASK}")).await.data();
+    assert_eq!(status(task.clone()), "done");
+    assert!(
+        !text(&task["description"]).contains("old-shot.png"),
+        "the image keeps the name it has here: {task}"
+    );
+    let runs = forge.runs(SECOND).await;
+    assert_eq!(
+        (&runs[0]["status"], &runs[0]["exit_code"], &runs[0]["after_head_commit"]),
+        (&json!("completed"), &json!(0), &json!("def"))
+    );
+    assert_eq!(runs[0]["completed_at"], "2025-06-19T08:09:00.000Z");
+    assert_eq!(forge.raw_log(run).await, "half\nwhole\n");
+    let attempt = forge.get(&format!("/api/task-attempts/{SECOND}")).await.data();
+    assert_eq!(attempt["target_branch"], "trunk");
+    assert_eq!(forge.get(&format!("/api/tasks/{child}")).await.data()["title"], "Mine");
+    assert!(
+        done["notes"].to_string().contains("Task 'Mine' changed here and in automagik-forge"),
+        "{done:#}"
+    );
+
+    let last = report(&forge, "automagik-forge", &source, &[]).await;
+    assert_eq!(last["projects"][0]["tasks"], json!({"new": 0, "known": 2, "skipped": 0}));
+    assert_eq!(last["projects"][0]["runs"], json!({"new": 0, "known": 3, "skipped": 0}));
+}
+
+#[tokio::test]
+async fn an_image_that_comes_late_and_the_agents_of_a_project_come_too() {
+    let forge = TestForge::start().await;
+    let source = Source::make(&forge, AUTOMAGIK).await;
+    source
+        .run(
+            "UPDATE tasks SET description = 'See ![gone](.forge-images/gone.png)' WHERE title = 'Fix the login';
+             CREATE TABLE forge_agents (id BLOB PRIMARY KEY, project_id BLOB NOT NULL, agent_type TEXT NOT NULL,
+               task_id BLOB NOT NULL, created_at TEXT NOT NULL, updated_at TEXT NOT NULL);
+             INSERT INTO tasks VALUES (X'00000000000040008000000000000019', X'00000000000040008000000000000001', 'Genie',
+               NULL, 'agent', NULL, '2025-06-18 08:00:00', '2025-06-18 08:00:00', NULL);
+             INSERT INTO forge_agents VALUES (X'00000000000040008000000000000091', X'00000000000040008000000000000001',
+               'master', X'00000000000040008000000000000019', '2025-06-18 08:00:00', '2025-06-18 08:00:00')",
+        )
+        .await;
+    let first = report(&forge, "automagik-forge", &source, &[]).await;
+    assert_eq!(first["projects"][0]["agents"], json!({"new": 1, "known": 0, "skipped": 0}));
+    let project = text(&first["projects"][0]["id"]);
+    let agents = forge.get(&format!("/api/forge/agents?project_id={project}")).await.data();
+    assert_eq!(
+        (&agents[0]["agent_type"], &agents[0]["task_id"]),
+        (&json!("master"), &json!("00000000-0000-4000-8000-000000000019"))
+    );
+    let master = json!({"project_id": project, "agent_type": "master"});
+    assert_eq!(
+        forge.post("/api/forge/agents", &master).await.data()["id"],
+        agents[0]["id"],
+        "no second master"
+    );
+
+    std::fs::write(source.folder.join("images/gone.png"), b"\x89PNG late").unwrap();
+    let second = report(&forge, "automagik-forge", &source, &[]).await;
+    assert_eq!(second["projects"][0]["images"], json!({"new": 1, "known": 1, "skipped": 0}));
+    assert_eq!(second["projects"][0]["agents"], json!({"new": 0, "known": 1, "skipped": 0}));
+    let images = forge.get(&format!("/api/images/task/{TASK}")).await.data();
+    let task = forge.get(&format!("/api/tasks/{TASK}")).await.data();
+    assert_eq!(text(&task["description"]), format!("See ![gone]({})", text(&images[1]["file_path"])));
+    let third = report(&forge, "automagik-forge", &source, &[]).await;
+    assert_eq!(third["projects"][0]["images"], json!({"new": 0, "known": 2, "skipped": 0}));
+}
+
+#[tokio::test]
+async fn logs_speak_of_the_old_worktree_and_may_hold_any_bytes() {
+    let forge = TestForge::start().await;
+    let source = Source::make(&forge, AUTOMAGIK).await;
+    let file = source.old_worktree.join("src/login.rs");
+    let call = json!({"type": "assistant", "message": {"id": "m2", "role": "assistant", "content": [
+        {"type": "tool_use", "id": "t1", "name": "Read", "input": {"file_path": file}}]}});
+    let line = json!({"Stdout": format!("{call}\n")}).to_string();
+    let mut conn = source.connect().await;
+    sqlx::query("UPDATE execution_process_logs SET logs = logs || $1 || char(10) WHERE byte_size = 200")
+        .bind(line)
+        .execute(&mut conn)
+        .await
+        .unwrap();
+    conn.close().await.unwrap();
+    source
+        .run(
+            "INSERT INTO execution_process_logs VALUES (X'00000000000040008000000000000033',
+               CAST(X'6361660A63616FFF0A' AS TEXT), 9, '')",
+        )
+        .await;
+    report(&forge, "automagik-forge", &source, &[]).await;
+    let entries = forge.entries("00000000-0000-4000-8000-000000000032").await;
+    let read = entries.iter().find(|entry| entry["entry_type"]["tool_name"] == "Read");
+    assert_eq!(read.expect("the call")["entry_type"]["action_type"]["path"], "src/login.rs", "{entries:#?}");
+    let log = forge.raw_log("00000000-0000-4000-8000-000000000033").await;
+    assert!(log.contains("caf\ncao\u{fffd}\n") && log.contains("no UTF-8 text"), "{log}");
 }
 
 #[tokio::test]

@@ -219,7 +219,8 @@ async fn what_is_exported_comes_back_as_links_and_not_as_copies() {
     assert_eq!((&merged["theme"], &merged["sessions"]["mine"]), (&json!("dark"), &kept));
     assert_eq!(
         (&merged["sessions"][&attempt]["note"], &merged["sessions"][&attempt]["agent"]),
-        (&json!("kept"), &json!("scripted"))
+        (&json!("kept"), &json!("mine")),
+        "what Genie knows of a session stays"
     );
     assert!(!repo.join(format!("{NEW}.lock")).exists());
 
@@ -237,10 +238,18 @@ async fn what_cannot_be_imported_is_said() {
     let none = sessions(&forge, &repo, &["import"]).await;
     assert_eq!(none.status.code(), Some(4), "{}", words(&none));
     assert!(words(&none).contains("no sessions of Genie"), "{}", words(&none));
+    write(&repo, NEW, "");
+    let empty = sessions(&forge, &repo, &["import"]).await;
+    assert_eq!(empty.status.code(), Some(4), "{}", words(&empty));
+    assert!(words(&empty).contains(&format!("{NEW} has none")), "{}", words(&empty));
     write(&repo, NEW, "{ broken");
     let broken = sessions(&forge, &repo, &["import", NEW]).await;
     assert_eq!(broken.status.code(), Some(5), "{}", words(&broken));
     assert!(words(&broken).contains("is no session store"), "{}", words(&broken));
+    let broken = sessions(&forge, &repo, &["import"]).await;
+    assert_eq!(broken.status.code(), Some(5), "{}", words(&broken));
+    assert!(words(&broken).contains(&format!("{NEW} cannot be read")), "{}", words(&broken));
+    assert_eq!(forge.get("/api/projects").await.data(), json!([]), "no empty project is left");
     // A log outside of the repository is not read, whatever a store says.
     write(forge.dir(), "secret.txt", "a secret");
     let entry = json!({"agent": "a", "status": "completed", "logFile": forge.dir().join("secret.txt")});
@@ -260,11 +269,6 @@ async fn a_command_at_a_terminal_tells_of_sessions_once_and_offers_them() {
         command.args(["run", "-a", "SCRIPTED", "say hello"]).current_dir(&repo).env("TERM", "xterm");
         command
     };
-    let mut piped = run();
-    piped.stdin(std::process::Stdio::null());
-    let piped = output(piped).await;
-    assert!(!words(&piped).contains("Genie"), "{}", words(&piped));
-
     let mut first = Terminal::start(run(), 200);
     first.until("2 in .genie/state/agents/sessions.json").await;
     first.until("[y/N]").await;
@@ -282,4 +286,82 @@ async fn a_command_at_a_terminal_tells_of_sessions_once_and_offers_them() {
     third.type_line("");
     assert!(third.ended().await.success());
     assert_eq!(forge.get("/api/projects").await.data().as_array().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn a_command_without_a_terminal_imports_by_itself_and_says_so_once() {
+    let forge = TestForge::start().await;
+    let repo = forge.repository("repo");
+    let store = first_store().to_string();
+    write(&repo, OLD, &store);
+    let list = async || {
+        let mut command = forge.command();
+        command.args(["list", "--json"]).current_dir(&repo).stdin(std::process::Stdio::null());
+        output(command).await
+    };
+    let first = list().await;
+    let told = String::from_utf8_lossy(&first.stderr).into_owned();
+    assert!(first.status.success() && told.contains("imported Genie's sessions"), "{told}");
+    assert!(told.contains("2 new") && told.contains("is a copy of the store"), "{told}");
+    let listed: Value = serde_json::from_slice(&first.stdout).expect("nothing but JSON");
+    assert!(listed.to_string().contains("code/fix"), "the command sees what came: {listed:#}");
+    assert_eq!((read(&repo, &format!("{OLD}.backup")), read(&repo, OLD)), (store.clone(), store));
+    let second = list().await;
+    assert_eq!(String::from_utf8_lossy(&second.stderr), "");
+
+    write(&repo, NEW, "{ broken");
+    write(&repo, OLD, "{ broken too");
+    let third = list().await;
+    assert!(third.status.success(), "never a reason to fail: {}", words(&third));
+    assert_eq!(forge.get("/api/task-attempts").await.data().as_array().unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn a_session_that_goes_on_after_its_import_is_followed() {
+    let forge = TestForge::start().await;
+    let repo = forge.repository("repo");
+    let log = ".genie/state/agents/logs/fix-1.log";
+    let entry = |status: &str| {
+        json!({"agents": {"fix": {"agent": "fix", "executor": "claude", "status": status, "logFile": log,
+            "created": "2025-10-01T10:00:00.000Z", "lastUsed": "2025-10-01T11:00:00.000Z"}}})
+    };
+    write(&repo, OLD, entry("running").to_string());
+    write(&repo, log, "one\n");
+    let first = import(&forge, &repo, &[]).await;
+    let attempt = text(&first["attempts"][0]["attempt_id"]);
+    write(&repo, OLD, entry("completed").to_string());
+    write(&repo, log, "one\ntwo\n");
+    git(&repo, &["switch", "-q", "-c", "elsewhere"]);
+    let second = import(&forge, &repo, &[]).await;
+    let changed = |kind: &str| second["projects"][0][kind]["changed"].clone();
+    assert_eq!((changed("tasks"), changed("attempts"), changed("runs")), (json!(1), Value::Null, json!(1)));
+    let task = forge.get(&format!("/api/tasks/{}", text(&first["attempts"][0]["task_id"]))).await.data();
+    assert_eq!(task["status"], "done");
+    let runs = forge.runs(&attempt).await;
+    assert_eq!((&runs[0]["status"], runs.len()), (&json!("completed"), 1));
+    assert!(forge.raw_log(&text(&runs[0]["id"])).await.ends_with("one\ntwo\n"));
+}
+
+#[tokio::test]
+async fn what_genie_knows_of_a_session_comes_back_with_the_export() {
+    let forge = TestForge::start().await;
+    let repo = forge.repository("repo");
+    let entry = json!({"agent": "code/plain", "executor": "CLAUDE_CODE", "executorVariant": "DEFAULT", "mode": "background",
+        "model": "sonnet", "preset": "plain", "status": "completed", "taskId": TASK});
+    let lost = json!({"agent": "lost", "executor": "SCRIPTED", "status": "completed"});
+    write(&repo, NEW, json!({"version": 4, "sessions": {ONE: entry, TWO: lost}}).to_string());
+    import(&forge, &repo, &[]).await;
+    let attempt = forge.get(&format!("/api/task-attempts/{ONE}")).await.data();
+    assert_eq!(attempt["executor_profile_id"]["model"], "sonnet", "a follow-up has the same model");
+    let printed = sessions(&forge, &repo, &["export"]).await;
+    let store: Value = serde_json::from_slice(&printed.stdout).unwrap();
+    for field in ["agent", "mode", "model", "preset", "executorVariant"] {
+        assert_eq!(store["sessions"][ONE][field], entry[field], "{field}: {store:#}");
+    }
+
+    let follow_up = json!({"prompt": "go on"});
+    let lost = forge.post(&format!("/api/task-attempts/{TWO}/follow-up"), &follow_up).await;
+    assert_eq!(lost.status, 404, "{}", lost.text);
+    let told = lost.message();
+    assert!(told.contains("Branch not found: forge/e84f-lost") && told.contains("git branch"), "{told}");
 }

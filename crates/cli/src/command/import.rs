@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
-use forge_types::{ImportReport, ImportRequest, ImportStanding, ImportedProject, Tally};
+use forge_types::{ImportReport, ImportRequest, ImportStanding, ImportedProject, OldWorktrees, Tally};
 use serde_json::Value;
 
 use crate::client::Client;
@@ -21,7 +21,8 @@ const SHOWN: usize = 20;
 #[command(after_help = "Examples:
   forge import vibe-kanban --dry-run
   forge import vibe-kanban
-  forge import automagik-forge ~/backup/db.sqlite --project website")]
+  forge import automagik-forge ~/backup/db.sqlite --project website
+  forge import automagik-forge --worktrees adopt")]
 pub struct Flags {
     /// The system whose data is read
     system: System,
@@ -33,6 +34,9 @@ pub struct Flags {
     /// Only the project of this name
     #[arg(long, value_name = "NAME")]
     project: Option<String>,
+    /// What becomes of worktrees of the other system that still exist: they stay its own, or become Forge's as they are
+    #[arg(long, value_name = "WHAT", default_value = "leave")]
+    worktrees: Worktrees,
     /// Print the report as JSON
     #[arg(long)]
     json: bool,
@@ -42,6 +46,12 @@ pub struct Flags {
 enum System {
     VibeKanban,
     AutomagikForge,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Worktrees {
+    Leave,
+    Adopt,
 }
 
 impl System {
@@ -60,6 +70,10 @@ pub fn run(flags: Flags) -> Result<()> {
         path: path.map(|path| path.to_string_lossy().into_owned()),
         dry_run: flags.dry_run,
         project: flags.project,
+        worktrees: match flags.worktrees {
+            Worktrees::Leave => OldWorktrees::Leave,
+            Worktrees::Adopt => OldWorktrees::Adopt,
+        },
     };
     block_on(async {
         let client = Client::find()?;
@@ -132,6 +146,9 @@ fn cells(project: &ImportedProject) -> Vec<(Ink, String)> {
 /// What is new, and in brackets what is not.
 fn count(tally: Tally) -> String {
     let mut rest = Vec::new();
+    if tally.changed > 0 {
+        rest.push(format!("{} changed", tally.changed));
+    }
     if tally.known > 0 {
         rest.push(format!("{} known", tally.known));
     }

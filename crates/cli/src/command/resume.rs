@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use super::run::{Begun, Landing, Manner, read_executor};
 use crate::client::Client;
 use crate::command::serve::{self, background};
+use crate::command::sessions;
 use crate::exit::Misused;
 use crate::process::Process;
 use crate::prompt::Prompt;
@@ -42,6 +43,7 @@ pub fn run(flags: Flags) -> Result<ExitCode> {
     serve::block_on(async {
         let prompt = flags.prompt.read()?;
         let client = background::client().await?;
+        sessions::notice::tell_now().await;
         let profile = flags.executor.as_deref().map(read_executor).transpose()?;
         let meant = reference::attempt(&client, &flags.attempt, &flags.scope, Deed::Change).await?;
         let begun = go_on(&client, meant, &prompt, profile, flags.fresh).await?;

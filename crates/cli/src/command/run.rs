@@ -17,6 +17,7 @@ use anyhow::Result;
 use crate::client::Client;
 use crate::command::resume;
 use crate::command::serve::{self, background};
+use crate::command::sessions;
 use crate::exit::Misused;
 use crate::prompt::Prompt;
 use crate::reference::{self, Deed, Scope};
@@ -102,7 +103,9 @@ pub fn run(flags: Flags) -> Result<ExitCode> {
             server.close().await;
             return code;
         }
-        work_on(&background::client().await?, &flags, &work, Landing::Server).await
+        let client = background::client().await?;
+        sessions::notice::tell_now().await;
+        work_on(&client, &flags, &work, Landing::Server).await
     })
 }
 

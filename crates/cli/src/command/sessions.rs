@@ -90,13 +90,22 @@ fn print(report: &ImportReport) {
     }
     for project in &report.projects {
         let (new, known) = (project.attempts.new, project.attempts.known);
+        let changed = match project.tasks.changed.max(project.runs.changed) {
+            0 => String::new(),
+            changed => format!(", {changed} changed"),
+        };
         let verb = if report.dry_run { "would be new" } else { "new" };
         let skipped = match project.attempts.skipped {
             0 => String::new(),
             skipped => format!(", {skipped} not taken"),
         };
-        println!("{}: {new} {verb}, {known} here already{skipped}", clean(&project.name));
+        println!("{}: {new} {verb}, {known} here already{changed}{skipped}", clean(&project.name));
     }
+    print_remarks(report);
+}
+
+/// What people should know of, on standard error.
+fn print_remarks(report: &ImportReport) {
     let skipped =
         report.skipped.iter().map(|skipped| format!("{} {}: {}", skipped.kind, skipped.name, skipped.reason));
     for line in skipped.chain(report.notes.iter().cloned()) {

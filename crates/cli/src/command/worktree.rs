@@ -1,4 +1,4 @@
-//! `forge worktree`: what lies below the worktree base, and moving it out of the way and back.
+//! `forge worktree`: what lies below the worktree base, moving it out of the way and back, and what others left.
 
 use anyhow::Result;
 use clap::Subcommand;
@@ -43,6 +43,28 @@ pub enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Make the worktree that another program made for an attempt Forge's own, with all that is in it
+    #[command(after_help = "Examples:\n  forge worktree adopt a1b2\n  forge worktree adopt @last --json")]
+    Adopt {
+        /// The attempt: id or the beginning of it, branch, task, agent or @last
+        attempt: String,
+        #[command(flatten)]
+        scope: Scope,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Free an attempt's branch of the worktree that another program made, if nothing in it is uncommitted
+    #[command(after_help = "Examples:\n  forge worktree release a1b2\n  forge worktree release @last --json")]
+    Release {
+        /// The attempt: id or the beginning of it, branch, task, agent or @last
+        attempt: String,
+        #[command(flatten)]
+        scope: Scope,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Empty the trash of what is safely kept in the repository
     #[command(after_help = "Examples:\n  forge worktree gc\n  forge worktree gc --older-than-h 24")]
     Gc {
@@ -64,6 +86,8 @@ pub fn run(command: Command) -> Result<()> {
             Command::Restore { attempt, scope, json } => {
                 restore::bring_back(&client, &attempt, &scope, json).await
             }
+            Command::Adopt { attempt, scope, json } => adopt(&client, &attempt, &scope, json).await,
+            Command::Release { attempt, scope, json } => release(&client, &attempt, &scope, json).await,
             Command::Gc { older_than_h, json } => {
                 let body = json!({ "older_than_h": older_than_h });
                 let report: Value = client.post("/api/worktrees/gc", &body).await?;
@@ -92,6 +116,38 @@ async fn retire(client: &Client, named: &str, scope: &Scope, json: bool) -> Resu
     }
     println!("retired {} of {}; kept as {}", attempt.short(), project.name, text(&kept["reference"]));
     println!("bring it back with: forge restore {}", attempt.short());
+    Ok(())
+}
+
+async fn adopt(client: &Client, named: &str, scope: &Scope, json: bool) -> Result<()> {
+    let Meant { attempt, project } = reference::attempt(client, named, scope, Deed::Change).await?;
+    let mut done: Value = client.post(&format!("/api/worktrees/{}/adopt", attempt.id), &json!({})).await?;
+    if json {
+        done["project"] = json!(project.name);
+        terminal::print_json(&done);
+        return Ok(());
+    }
+    let (path, from) = (text(&done["path"]), text(&done["from"]));
+    match path == from {
+        true => println!("adopted {} of {}; it stays at {path}", attempt.short(), project.name),
+        false => println!("adopted {} of {}; moved from {from} to {path}", attempt.short(), project.name),
+    }
+    Ok(())
+}
+
+async fn release(client: &Client, named: &str, scope: &Scope, json: bool) -> Result<()> {
+    let Meant { attempt, project } = reference::attempt(client, named, scope, Deed::Change).await?;
+    let mut done: Value = client.post(&format!("/api/worktrees/{}/release", attempt.id), &json!({})).await?;
+    if json {
+        done["project"] = json!(project.name);
+        terminal::print_json(&done);
+        return Ok(());
+    }
+    match done["path"].as_str() {
+        Some(path) => println!("{path} stays where it is, without the branch {}", text(&done["branch"])),
+        None => println!("the old worktree is gone"),
+    }
+    println!("the next run of {} has a worktree of its own", attempt.short());
     Ok(())
 }
 

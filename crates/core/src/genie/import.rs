@@ -36,7 +36,7 @@ impl Forge {
             None => found.sessions.iter().find_map(|(_, session)| session.project),
         };
         let mode = if request.dry_run { ImportMode::DryRun } else { ImportMode::Apply };
-        let mut report = self.import(found.bundle(id), mode).await?;
+        let mut report = self.import(found.bundle(id), mode, request.worktrees).await?;
         report.path = Some(path.to_string_lossy().into_owned());
         if mode == ImportMode::Apply {
             let now = tokio::task::spawn_blocking(move || {
@@ -60,12 +60,16 @@ impl Forge {
             files = stores(&top);
         }
         let mut notes = Vec::new();
+        let (mut empty, mut unreadable) = (Vec::new(), Vec::new());
         let mut sessions: Vec<(String, Session)> = Vec::new();
         for file in &files {
             let name = file.strip_prefix(&top).unwrap_or(file).to_string_lossy().into_owned();
             let root = if is_file { path.parent().unwrap_or(path) } else { &top };
             match read_store(root, file) {
                 Ok(contents) => {
+                    if contents.sessions.is_empty() {
+                        empty.push(name.clone());
+                    }
                     let strays = contents.strays.iter();
                     notes.extend(
                         strays.map(|key| format!("{name}: '{key}' is no session and was passed over")),
@@ -78,12 +82,12 @@ impl Forge {
                         file.display()
                     )));
                 }
-                Err(error) => notes.push(format!("{name} cannot be read: {error}")),
+                Err(error) => unreadable.push(format!("{name} cannot be read: {error}")),
             }
         }
         if !is_file {
             let text = read_state(&top).unwrap_or_else(|error| {
-                notes.push(error.to_string());
+                unreadable.push(error.to_string());
                 None
             });
             let noted = text.map(|text| noted::sessions(&text)).unwrap_or_default();
@@ -91,13 +95,10 @@ impl Forge {
             let new = noted.into_iter().filter(|session| !known.contains(&session.key));
             sessions.extend(new.map(|session| (STATE_FILE.to_owned(), session)));
         }
-        if sessions.is_empty() && notes.is_empty() {
-            return Err(Error::not_found(format!(
-                "path: {} has no sessions of Genie; looked for .genie/state/tasks.json, \
-                 .genie/state/agents/sessions.json and {STATE_FILE}",
-                path.display()
-            )));
+        if sessions.is_empty() {
+            return Err(no_sessions(path, &unreadable, &empty));
         }
+        notes.append(&mut unreadable);
         let known = self.known_attempts(&repo, &mut sessions, &mut notes).await?;
         let written = files.iter().filter_map(|file| file.metadata().ok()?.modified().ok()).max();
         let since = written.and_then(|at| at.duration_since(std::time::UNIX_EPOCH).ok());
@@ -138,6 +139,24 @@ impl Forge {
         notes.extend(elsewhere.iter().map(|id| format!("Attempt {id} is here already, in another project")));
         sessions.retain(|(_, session)| session.attempt.is_none_or(|id| !elsewhere.contains(&id)));
         Ok(known)
+    }
+}
+
+/// Why nothing is imported: what was found and cannot be used is named.
+fn no_sessions(path: &Path, unreadable: &[String], empty: &[String]) -> Error {
+    let path = path.display();
+    match (unreadable, empty) {
+        ([], []) => Error::not_found(format!(
+            "path: {path} has no sessions of Genie; looked for .genie/state/tasks.json, \
+             .genie/state/agents/sessions.json and {STATE_FILE}"
+        )),
+        ([], empty) => {
+            Error::not_found(format!("path: {path} has no sessions of Genie: {} has none", empty.join(", ")))
+        }
+        (unreadable, _) => Error::invalid(format!(
+            "path: nothing of {path} was imported: {}; mend or move away what cannot be read, then import again",
+            unreadable.join("; ")
+        )),
     }
 }
 

@@ -32,7 +32,7 @@ pub(super) fn session_id(path: &Path) -> Option<String> {
     let mut reader = BufReader::new(open(path).ok()?);
     for _ in 0..HEAD_LINES {
         let line = next_line(&mut reader).ok()??;
-        let value: Value = serde_json::from_str(&line).unwrap_or_default();
+        let value: Value = serde_json::from_slice(&line).unwrap_or_default();
         if let Some(id) = value.get("session_id").and_then(Value::as_str) {
             return Some(id.to_owned());
         }
@@ -49,7 +49,7 @@ pub(super) fn source(path: Option<PathBuf>, rest: &Map<String, Value>) -> Option
     if path.is_none() && note.is_none() {
         return None;
     }
-    let mut reading: Option<BufReader<File>> = None;
+    let (mut reading, mut remarked): (Option<BufReader<File>>, bool) = (None, false);
     Some(LogSource::new(bytes, move || {
         if let Some(note) = note.take() {
             return Ok(Some(note));
@@ -61,7 +61,9 @@ pub(super) fn source(path: Option<PathBuf>, rest: &Map<String, Value>) -> Option
         };
         let mut lines = Vec::new();
         while lines.len() < LINES_AT_ONCE {
-            let Some(text) = next_line(reader).map_err(|error| error.to_string())? else { break };
+            let Some(bytes) = next_line(reader).map_err(|error| error.to_string())? else { break };
+            let (text, remark) = OldLine::text_of(&bytes, &mut remarked);
+            lines.extend(remark);
             lines.push(OldLine { voice: Voice::Stdout, at: None, text });
         }
         Ok((!lines.is_empty()).then_some(lines))
@@ -69,7 +71,7 @@ pub(super) fn source(path: Option<PathBuf>, rest: &Map<String, Value>) -> Option
 }
 
 /// With its end; the last line gets one.
-fn next_line(reader: &mut impl BufRead) -> std::io::Result<Option<String>> {
+fn next_line(reader: &mut impl BufRead) -> std::io::Result<Option<Vec<u8>>> {
     let mut bytes = Vec::new();
     let count = reader.take(MAX_LINE).read_until(b'\n', &mut bytes)?;
     if count == 0 {
@@ -78,5 +80,5 @@ fn next_line(reader: &mut impl BufRead) -> std::io::Result<Option<String>> {
     if !bytes.ends_with(b"\n") && (count as u64) < MAX_LINE {
         bytes.push(b'\n');
     }
-    Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
+    Ok(Some(bytes))
 }

@@ -73,6 +73,7 @@ fn session(block: &Block<'_>) -> Option<Session> {
     let created = started.as_deref().and_then(moment);
     Some(Session {
         key: id.clone(),
+        agent: None,
         runner: Runner::Genie,
         title: block.title.to_owned(),
         executor: None,

@@ -22,6 +22,8 @@ pub(crate) enum Runner {
 pub struct Session {
     /// By what its store calls it.
     pub key: String,
+    /// The persona that worked.
+    pub agent: Option<String>,
     pub(crate) runner: Runner,
     pub(crate) title: String,
     pub(crate) executor: Option<String>,
@@ -38,7 +40,8 @@ pub struct Session {
     /// Names of the log: as the entry says, and as Genie forms it.
     pub(crate) logs: Vec<String>,
     pub(crate) exit_code: Option<i32>,
-    pub(crate) rest: Map<String, Value>,
+    /// What Forge has no place for.
+    pub rest: Map<String, Value>,
 }
 
 impl Session {
@@ -69,9 +72,10 @@ impl Session {
         let formed = agent.as_ref().zip(began).map(|(agent, began)| {
             format!(".genie/state/agents/logs/{}-{began}.log", agent.replace('/', "-"))
         });
-        let title = name.or(agent).unwrap_or_else(|| key.to_owned());
+        let title = name.or_else(|| agent.clone()).unwrap_or_else(|| key.to_owned());
         Self {
             key: key.to_owned(),
+            agent,
             runner,
             title,
             executor,
@@ -106,6 +110,12 @@ impl Session {
             Some(variant) => format!("{executor}:{variant}"),
             None => executor,
         }
+    }
+
+    /// The model that was asked for; `default` is none.
+    pub(crate) fn model(&self) -> Option<String> {
+        let model = self.rest.get("model").and_then(Value::as_str).map(str::trim);
+        model.filter(|model| !model.is_empty() && *model != "default").map(str::to_owned)
     }
 
     pub(crate) fn has_completed(&self) -> bool {

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use std::fmt::Display;
 use std::str::FromStr;
 
-use forge_store::{ImportKind, Imported};
+use forge_store::{ImportKind, Imported, Noted};
 use uuid::Uuid;
 
 use crate::Result;
@@ -50,9 +50,13 @@ impl Identities {
         Self { source, imported, given: HashSet::new() }
     }
 
-    /// What was noted for this key when it was imported.
+    /// The id that was noted for this key when it was imported.
     pub(super) fn noted<T: FromStr>(&self, kind: ImportKind, key: &str) -> Option<T> {
-        self.imported.id(kind, key)?.parse().ok()
+        self.trace(kind, key)?.id.parse().ok()
+    }
+
+    pub(super) fn trace(&self, kind: ImportKind, key: &str) -> Option<&Noted> {
+        self.imported.noted(kind, key)
     }
 
     /// `look` says what Forge has under an id.

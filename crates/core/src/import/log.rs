@@ -41,7 +41,8 @@ impl Forge {
         let lens = Lens { run: run.id, worktree, answer_ms: 0, secrets };
         let (started_at, exit) = (run.started_at, exit_of(run));
         let adopted = tokio::task::spawn_blocking(move || {
-            let missing = copy(Adoption::begin(&dir, &lens.secrets)?, started_at, &exit, &mut log)?;
+            let adoption = Adoption::begin(&dir, &lens.worktree, &lens.secrets)?;
+            let missing = copy(adoption, started_at, &exit, &mut log)?;
             let outcome = read(&dir, Fold::new(dialect, &lens))?;
             lens.secrets.forget_unseen(&dir)?;
             Ok::<_, io::Error>((missing, outcome))

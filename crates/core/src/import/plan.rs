@@ -1,13 +1,14 @@
 //! What an import of one project will write.
 //!
-//! Invariant: everything that the report counts as new is in the plan, and nothing else is.
+//! Invariant: everything that the report counts as new or changed is in the plan, and nothing else is.
 
 use std::fmt::Display;
+use std::path::PathBuf;
 
 use forge_store::ImportKind;
 use forge_types::{
-    Attempt, AttemptLink, Draft, ImportStanding, ImportedProject, LogSource, Merge, OldImage, Project, Run,
-    Skipped, Tally, Task, Template,
+    Attempt, AttemptLink, Draft, ForgeAgent, ImportStanding, ImportedProject, LogSource, Merge, OldImage,
+    Project, Run, Skipped, Tally, Task, Template,
 };
 
 use super::identity::Identity;
@@ -22,18 +23,44 @@ pub(super) struct Plan {
     pub(super) project: Project,
     pub(super) tasks: Vec<PlannedTask>,
     pub(super) attempts: Vec<Attempt>,
-    pub(super) runs: Vec<(Run, Option<LogSource>)>,
+    /// What they are now and what they will be.
+    pub(super) changed_attempts: Vec<(Attempt, Attempt)>,
+    /// Those of which the user wants the worktree, which is the other system's.
+    pub(super) adopted: Vec<Attempt>,
+    pub(super) runs: Vec<PlannedRun>,
     pub(super) merges: Vec<Merge>,
+    pub(super) changed_merges: Vec<Merge>,
     pub(super) drafts: Vec<Draft>,
     pub(super) templates: Vec<Template>,
+    pub(super) agents: Vec<ForgeAgent>,
     /// What is to be noted as imported.
-    pub(super) noted: Vec<(ImportKind, String, String)>,
+    pub(super) noted: Vec<ToNote>,
+}
+
+/// Something of the source, what it is here, and what the source says of it.
+pub(super) struct ToNote {
+    pub(super) kind: ImportKind,
+    pub(super) key: String,
+    pub(super) id: String,
+    pub(super) seen: Option<String>,
 }
 
 pub(super) struct PlannedTask {
     pub(super) task: Task,
-    pub(super) images: Vec<OldImage>,
+    /// What it is now, unless it is new.
+    pub(super) before: Option<Task>,
+    /// Each with the key by which it is noted.
+    pub(super) images: Vec<(String, OldImage)>,
     pub(super) parent_key: Option<String>,
+}
+
+pub(super) struct PlannedRun {
+    pub(super) run: Run,
+    /// What it is now, unless it is new.
+    pub(super) before: Option<Run>,
+    pub(super) log: Option<LogSource>,
+    /// The worktree that the log speaks of.
+    pub(super) root: Option<PathBuf>,
 }
 
 impl Plan {
@@ -46,21 +73,38 @@ impl Plan {
             project,
             tasks: Vec::new(),
             attempts: Vec::new(),
+            changed_attempts: Vec::new(),
+            adopted: Vec::new(),
             runs: Vec::new(),
             merges: Vec::new(),
+            changed_merges: Vec::new(),
             drafts: Vec::new(),
             templates: Vec::new(),
+            agents: Vec::new(),
             noted: Vec::new(),
         }
     }
 
     /// Whether carrying it out would change nothing.
     pub(super) fn is_empty(&self) -> bool {
-        self.noted.is_empty() && self.templates.is_empty()
+        self.noted.is_empty()
+            && self.templates.is_empty()
+            && self.tasks.is_empty()
+            && self.changed_merges.is_empty()
+            && self.agents.is_empty()
+            && self.adopted.is_empty()
     }
 
-    pub(super) fn note(&mut self, kind: ImportKind, key: &str, id: impl Display) {
-        self.noted.push((kind, key.to_owned(), id.to_string()));
+    pub(super) fn note(&mut self, kind: ImportKind, key: &str, id: impl Display, seen: Option<&str>) {
+        let (key, id, seen) = (key.to_owned(), id.to_string(), seen.map(str::to_owned));
+        self.noted.push(ToNote { kind, key, id, seen });
+    }
+
+    /// A task that stays as it is, with images that are there only now.
+    pub(super) fn show_late(&mut self, task: Task, images: Vec<(String, OldImage)>) {
+        if !images.is_empty() {
+            self.tasks.push(PlannedTask { task: task.clone(), before: Some(task), images, parent_key: None });
+        }
     }
 
     /// Says something once.
@@ -76,19 +120,19 @@ impl Plan {
         kind: ImportKind,
         key: &str,
         name: &str,
-        identity: Identity<T>,
+        (identity, seen): (Identity<T>, &str),
         tally: impl Fn(&mut ImportedProject) -> &mut Tally,
     ) -> Option<T> {
         let tally = tally(&mut self.report);
         let reason = match identity {
             Identity::New(id) => {
                 tally.new += 1;
-                self.note(kind, key, id);
+                self.note(kind, key, id, Some(seen));
                 return Some(id);
             }
             Identity::Linked(id) => {
                 tally.known += 1;
-                self.note(kind, key, id);
+                self.note(kind, key, id, Some(""));
                 return Some(id);
             }
             Identity::Known(id) => {
@@ -103,23 +147,18 @@ impl Plan {
         None
     }
 
-    /// The images of a new task that can be taken; the others are reported.
-    pub(super) fn check_images(&mut self, title: &str, images: Vec<OldImage>) -> Vec<OldImage> {
-        let mut good = Vec::new();
-        for image in images {
-            match refuse_image(&image) {
-                Some(reason) => {
-                    self.report.images.skipped += 1;
-                    let reason = format!("task '{title}': {reason}");
-                    self.skipped.push(skip("image", &image.key, &image.original_name, reason));
-                }
-                None => {
-                    self.report.images.new += 1;
-                    good.push(image);
-                }
+    /// Counts an image that Forge does not have; whether it can be taken.
+    pub(super) fn check_image(&mut self, title: &str, image: &OldImage) -> bool {
+        let refused = refuse_image(image);
+        match &refused {
+            Some(reason) => {
+                self.report.images.skipped += 1;
+                let reason = format!("task '{title}': {reason}");
+                self.skipped.push(skip("image", &image.key, &image.original_name, reason));
             }
+            None => self.report.images.new += 1,
         }
-        good
+        refused.is_none()
     }
 }
 
@@ -139,6 +178,7 @@ fn uncounted(project: &Project, standing: ImportStanding) -> ImportedProject {
         merges: Tally::default(),
         images: Tally::default(),
         templates: Tally::default(),
+        agents: Tally::default(),
         log_bytes: 0,
     }
 }

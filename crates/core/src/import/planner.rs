@@ -1,39 +1,57 @@
 //! Deciding what becomes of each thing of a source.
 //!
-//! Invariant: it only reads, so a dry run is a plan that nobody carries out. Attempts get a worktree path of Forge's own
-//! that does not exist yet: the other system's worktrees are never Forge's, and the first run that needs one makes it from
-//! the branch.
+//! Invariant: it only reads, so a dry run is a plan that nobody carries out. An attempt whose old worktree exists is shown
+//! there, though nothing starts in it until the user has it adopted; any other gets a path of Forge's own that does not exist
+//! yet, and the first run that needs a worktree makes it from the branch.
 
 use std::collections::{HashMap, HashSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use forge_store::{ImportKind, TemplateScope};
 use forge_types::{
-    Attempt, AttemptId, AttemptLink, AttemptStatus, Draft, DraftKind, ImportStanding, Landing, Merge,
-    MergeId, Millis, OldAttempt, OldMerge, OldProject, OldRun, OldTask, OldTemplate, ProfileId, Project,
-    ProjectId, Run, RunId, RunOwner, RunPhase, RunStatus, Task, TaskId, Tokens,
+    AgentId, Attempt, AttemptId, AttemptLink, AttemptStatus, CHAT_AGENT, Draft, DraftKind, ForgeAgent,
+    ImageId, ImportStanding, Landing, Merge, MergeId, Millis, OldAgent, OldAttempt, OldImage, OldMerge,
+    OldProject, OldRun, OldTask, OldTemplate, OldWorktrees, ProfileId, Project, ProjectId, Run, RunId,
+    RunOwner, RunPhase, RunStatus, Task, TaskId, Tokens,
 };
 
 use super::action::{profile_of_runs, read_action, read_profile};
 use super::desk::{Unread, read_template};
+use super::follow::{is_running, seen_attempt, seen_run, seen_task, status_here};
 use super::identity::{Identities, Identity, Seen};
-use super::plan::{Plan, PlannedTask};
+use super::plan::{Plan, PlannedRun, PlannedTask};
+use super::show_as;
+use crate::place::what_to_do;
 use crate::{Forge, Result};
 
 /// Makes plans; what it has given away in one plan it does not give again in the next.
 pub(super) struct Planner<'f> {
-    forge: &'f Forge,
-    identities: Identities,
+    pub(super) forge: &'f Forge,
+    pub(super) identities: Identities,
+    /// When the import began: nothing that it writes is younger.
+    pub(super) at: Millis,
+    worktrees: OldWorktrees,
+    /// Where tasks of the source are, for agents.
+    tasks: HashMap<String, TaskId>,
     /// Where attempts of the source are, for tasks that they spawned.
     attempts: HashMap<String, AttemptId>,
     /// Projects of this import by their path.
     projects: HashMap<String, Project>,
-    places: HashSet<String>,
+    places: HashSet<PathBuf>,
 }
 
 impl<'f> Planner<'f> {
-    pub(super) fn new(forge: &'f Forge, identities: Identities) -> Self {
-        Self { forge, identities, attempts: HashMap::new(), projects: HashMap::new(), places: HashSet::new() }
+    pub(super) fn new(forge: &'f Forge, identities: Identities, worktrees: OldWorktrees, at: Millis) -> Self {
+        Self {
+            forge,
+            identities,
+            at,
+            worktrees,
+            tasks: HashMap::new(),
+            attempts: HashMap::new(),
+            projects: HashMap::new(),
+            places: HashSet::new(),
+        }
     }
 
     pub(super) async fn plan(&mut self, old: OldProject) -> Result<Plan> {
@@ -41,13 +59,14 @@ impl<'f> Planner<'f> {
         let (project, standing) = self.find_project(&old, &mut notes).await?;
         let mut plan = Plan::new(project, standing, notes);
         if self.identities.noted::<ProjectId>(ImportKind::Project, &old.key).is_none() {
-            plan.note(ImportKind::Project, &old.key, plan.project.id);
+            plan.note(ImportKind::Project, &old.key, plan.project.id, None);
         }
         for task in old.tasks {
             self.plan_task(&mut plan, task).await?;
         }
         self.find_parents(&mut plan);
         self.plan_templates(&mut plan, old.templates).await?;
+        self.plan_agents(&mut plan, old.agents).await?;
         Ok(plan)
     }
 
@@ -110,7 +129,7 @@ impl<'f> Planner<'f> {
         Ok((project, ImportStanding::New))
     }
 
-    async fn plan_task(&mut self, plan: &mut Plan, old: OldTask) -> Result<()> {
+    async fn plan_task(&mut self, plan: &mut Plan, mut old: OldTask) -> Result<()> {
         let store = &self.forge.0.store;
         let project = plan.project.id;
         let look = |id: TaskId| async move {
@@ -118,8 +137,10 @@ impl<'f> Planner<'f> {
             Ok(found.map_or(Seen::Nothing, |task| same(task.project_id == project)))
         };
         let identity = self.identities.decide(ImportKind::Task, &old.key, old.id, look).await?;
-        let id = match plan.take(ImportKind::Task, &old.key, &old.title, identity, |report| &mut report.tasks)
-        {
+        let (seen, status) = (seen_task(&old), status_here(&old));
+        let taken =
+            plan.take(ImportKind::Task, &old.key, &old.title, (identity, &seen), |report| &mut report.tasks);
+        let id = match taken {
             Some(id) => id,
             None => {
                 plan.report.attempts.skipped += old.attempts.len() as u64;
@@ -129,21 +150,30 @@ impl<'f> Planner<'f> {
             }
         };
         let title = old.title.clone();
-        if identity == Identity::New(id) {
-            let images = plan.check_images(&old.title, old.images);
+        self.tasks.insert(old.key.clone(), id);
+        if identity == Identity::Known(id) {
+            self.follow_task(plan, id, &mut old).await?;
+        } else if identity == Identity::New(id) {
+            let mut images = Vec::new();
+            for image in old.images {
+                if plan.check_image(&title, &image) {
+                    images.push((image_key(&old.key, &image), image));
+                }
+            }
             let task = Task {
                 id,
                 project_id: project,
                 title: old.title,
                 description: old.description,
-                status: old.status,
+                status,
                 parent_task_attempt: None,
                 dev_server_id: None,
                 created_at: old.created_at,
-                updated_at: old.updated_at,
+                updated_at: old.updated_at.min(self.at),
                 labels: Vec::new(),
             };
-            plan.tasks.push(PlannedTask { task, images, parent_key: old.parent_attempt_key });
+            let parent_key = old.parent_attempt_key;
+            plan.tasks.push(PlannedTask { task, before: None, images, parent_key });
         } else {
             plan.report.images.known += old.images.len() as u64;
         }
@@ -151,6 +181,35 @@ impl<'f> Planner<'f> {
             self.plan_attempt(plan, id, &title, attempt).await?;
         }
         Ok(())
+    }
+
+    /// Images of a known task that were not taken yet and can be now; the text shows those that were under their names here.
+    pub(super) async fn late_images(
+        &self,
+        plan: &mut Plan,
+        task: TaskId,
+        old: &mut OldTask,
+        text: &mut Option<String>,
+    ) -> Result<Vec<(String, OldImage)>> {
+        let mut late = Vec::new();
+        if old.images.is_empty() {
+            return Ok(late);
+        }
+        let shown = self.forge.0.store.task_images(task).await?;
+        for image in std::mem::take(&mut old.images) {
+            let key = image_key(&old.key, &image);
+            let noted = self.identities.noted::<ImageId>(ImportKind::Image, &key);
+            let kept = shown.iter().find(|kept| noted.or(image.id) == Some(kept.id));
+            if let Some(kept) = kept {
+                show_as(text, &image, kept);
+            }
+            if kept.is_some() || noted.is_some() {
+                plan.report.images.known += 1;
+            } else if plan.check_image(&old.title, &image) {
+                late.push((key, image));
+            }
+        }
+        Ok(late)
     }
 
     async fn plan_attempt(
@@ -167,7 +226,9 @@ impl<'f> Planner<'f> {
         };
         let identity = self.identities.decide(ImportKind::Attempt, &old.key, old.id, look).await?;
         let name = format!("{title} ({})", old.branch);
-        let taken = plan.take(ImportKind::Attempt, &old.key, &name, identity, |report| &mut report.attempts);
+        let seen = seen_attempt(&old);
+        let taken =
+            plan.take(ImportKind::Attempt, &old.key, &name, (identity, &seen), |report| &mut report.attempts);
         let Some(id) = taken else {
             plan.report.runs.skipped += old.runs.len() as u64;
             return Ok(());
@@ -188,9 +249,20 @@ impl<'f> Planner<'f> {
                 Draft { prompt: text.to_owned(), ..Draft::blank(id, DraftKind::FollowUp, old.updated_at) }
             }));
         }
-        let ended_at = old.updated_at;
+        if identity == Identity::Known(id) {
+            self.follow_attempt(plan, id, &name, &old).await?;
+            self.plan_adoption(plan, id, &old).await?;
+        }
+        if is_running(&old) {
+            let source = &self.identities.source;
+            plan.remark(format!(
+                "Attempt '{name}' is at work in {source}: it is taken as it stands now, as stopped; import again when it \
+                 has ended there"
+            ));
+        }
+        let (ended_at, root) = (old.updated_at, old.worktree);
         for run in old.runs {
-            self.plan_run(plan, id, &profile, ended_at, run).await?;
+            self.plan_run(plan, (id, &profile), (ended_at, root.as_deref()), run).await?;
         }
         for merge in old.merges {
             self.plan_merge(plan, id, merge).await?;
@@ -200,7 +272,7 @@ impl<'f> Planner<'f> {
 
     fn find_profile(&self, plan: &mut Plan, old: &OldAttempt) -> ProfileId {
         if let Some(profile) = profile_of_runs(&old.runs).or_else(|| read_profile(&old.executor)) {
-            return profile;
+            return ProfileId { model: profile.model.clone().or_else(|| old.model.clone()), ..profile };
         }
         let profile = self.forge.settings().executor_profile.clone();
         if !old.executor.trim().is_empty() {
@@ -214,27 +286,29 @@ impl<'f> Planner<'f> {
 
     async fn new_attempt(
         &mut self,
-        plan: &Plan,
+        plan: &mut Plan,
         (id, task, title): (AttemptId, TaskId, &str),
         old: &OldAttempt,
         profile: ProfileId,
     ) -> Result<Attempt> {
-        let place = match old.in_place {
-            true => plan.project.git_repo_path.clone(),
-            false => self.free_place(id, title, old).await?,
+        let strange = self.strange_place(plan, old).await;
+        let place = match (&strange, old.in_place) {
+            (_, true) => plan.project.git_repo_path.clone(),
+            (Some(path), _) => path.to_string_lossy().into_owned(),
+            (None, _) => self.free_place(id, title, old).await?,
         };
-        Ok(Attempt {
+        let attempt = Attempt {
             id,
             task_id: task,
             container_ref: Some(place.clone()),
             branch: old.branch.clone(),
             target_branch: old.target_branch.clone(),
             executor: profile.to_string(),
-            worktree_deleted: !old.in_place,
+            worktree_deleted: !old.in_place && strange.is_none(),
             setup_completed_at: None,
             tokens: Tokens::default(),
             created_at: old.created_at,
-            updated_at: old.updated_at,
+            updated_at: old.updated_at.min(self.at),
             status: AttemptStatus::Completed,
             project_id: plan.project.id,
             executor_profile_id: profile,
@@ -243,38 +317,99 @@ impl<'f> Planner<'f> {
             auto_pr: None,
             cost_usd: None,
             max_cost_usd: None,
-        })
+        };
+        if strange.is_some() {
+            self.offer_adoption(plan, old, &attempt).await;
+        }
+        Ok(attempt)
+    }
+
+    /// The worktree that the other system made for the attempt, where it still exists.
+    async fn strange_place(&self, plan: &Plan, old: &OldAttempt) -> Option<PathBuf> {
+        if old.in_place {
+            return None;
+        }
+        let repo = self.forge.repo_at(Path::new(&plan.project.git_repo_path)).await.ok()?;
+        forge_git::strange_worktree(&repo, &self.forge.0.base, &old.branch, old.worktree.as_deref())
+    }
+
+    /// An attempt that came before, and whose worktree the user wants now.
+    async fn plan_adoption(&mut self, plan: &mut Plan, id: AttemptId, old: &OldAttempt) -> Result<()> {
+        if self.worktrees == OldWorktrees::Adopt
+            && self.strange_place(plan, old).await.is_some()
+            && let Some(attempt) = self.forge.0.store.attempt(id).await?
+        {
+            self.offer_adoption(plan, old, &attempt).await;
+        }
+        Ok(())
+    }
+
+    /// Has the worktree adopted, or says how the user can.
+    async fn offer_adoption(&self, plan: &mut Plan, old: &OldAttempt, attempt: &Attempt) {
+        if self.worktrees == OldWorktrees::Adopt && !is_running(old) {
+            return plan.adopted.push(attempt.clone());
+        }
+        let repo = self.forge.repo_at(Path::new(&plan.project.git_repo_path)).await;
+        let place = attempt.container_ref.as_deref().unwrap_or_default();
+        let uncommitted = match repo {
+            Ok(repo) => forge_git::status(&repo, Path::new(place)).await.ok(),
+            Err(_) => None,
+        };
+        let uncommitted = uncommitted.map_or(0, |tree| tree.changed.len() + tree.untracked);
+        let work =
+            if uncommitted > 0 { format!(" with {uncommitted} uncommitted files") } else { String::new() };
+        plan.remark(format!(
+            "{place}{work} is still the worktree of {}: {}",
+            self.identities.source,
+            what_to_do(attempt.id)
+        ));
+    }
+
+    /// Agents whose chats are here, of types that the project has none of.
+    async fn plan_agents(&mut self, plan: &mut Plan, old: Vec<OldAgent>) -> Result<()> {
+        let mut known = self.forge.0.store.agents(plan.project.id, None).await?;
+        for old in old {
+            let Some(task_id) = self.tasks.get(&old.task_key).copied() else {
+                plan.report.agents.skipped += 1;
+                continue;
+            };
+            let is_here = |agent: &ForgeAgent| {
+                Some(agent.id) == old.id
+                    || agent.task_id == task_id
+                    || (agent.agent_type == old.agent_type && old.agent_type != CHAT_AGENT)
+            };
+            if known.iter().any(is_here) {
+                plan.report.agents.known += 1;
+                continue;
+            }
+            let agent = ForgeAgent {
+                id: old.id.unwrap_or_else(AgentId::random),
+                project_id: plan.project.id,
+                agent_type: old.agent_type,
+                task_id,
+                created_at: old.created_at,
+                updated_at: old.updated_at,
+            };
+            plan.report.agents.new += 1;
+            known.push(agent.clone());
+            plan.agents.push(agent);
+        }
+        Ok(())
     }
 
     /// Where a worktree for the attempt can be made: under its old name when that is free here.
     async fn free_place(&mut self, id: AttemptId, title: &str, old: &OldAttempt) -> Result<String> {
-        let old_name =
-            old.worktree.as_deref().and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
-        let hex = id.hex();
-        let names = old_name
-            .into_iter()
-            .chain((4..=hex.len()).map(|digits| forge_types::name_for(&hex, digits, title)));
-        let mut place = String::new();
-        for name in names {
-            let path = self.forge.0.base.path().join(name);
-            place = path.to_string_lossy().into_owned();
-            let free = !self.places.contains(&place)
-                && path.symlink_metadata().is_err()
-                && self.forge.0.store.attempt_by_path(&place).await?.is_none();
-            if free {
-                break;
-            }
-        }
+        let old = old.worktree.as_deref().unwrap_or(Path::new(""));
+        let place = self.forge.free_place(id, title, old, &self.places).await?;
         self.places.insert(place.clone());
-        Ok(place)
+        Ok(place.to_string_lossy().into_owned())
     }
 
     async fn plan_run(
         &mut self,
         plan: &mut Plan,
-        attempt: AttemptId,
-        profile: &ProfileId,
-        ended_at: Millis,
+        (attempt, profile): (AttemptId, &ProfileId),
+        (ended_at, root): (Millis, Option<&Path>),
         old: OldRun,
     ) -> Result<()> {
         let store = &self.forge.0.store;
@@ -283,17 +418,15 @@ impl<'f> Planner<'f> {
             Ok(found.map_or(Seen::Nothing, |run| same(run.owner == RunOwner::Attempt(attempt))))
         };
         let identity = self.identities.decide(ImportKind::Run, &old.key, old.id, look).await?;
-        let name = old.reason.as_str();
-        let taken = plan.take(ImportKind::Run, &old.key, name, identity, |report| &mut report.runs);
+        let (name, seen) = (old.reason.as_str(), seen_run(&old));
+        let taken = plan.take(ImportKind::Run, &old.key, name, (identity, &seen), |report| &mut report.runs);
+        if let Identity::Known(id) = identity {
+            return self.follow_run(plan, (id, root), ended_at, old).await;
+        }
         let Some(id) = taken.filter(|id| identity == Identity::New(*id)) else { return Ok(()) };
         plan.report.log_bytes += old.log.as_ref().map_or(0, |log| log.bytes);
         let action = read_action(&old, profile);
-        let (status, completed_at) = match old.status {
-            RunStatus::Running => {
-                (RunStatus::Killed, old.completed_at.or(Some(ended_at.max(old.started_at))))
-            }
-            status => (status, old.completed_at),
-        };
+        let (status, completed_at) = ended(&old, ended_at, self.at);
         let run = Run {
             id,
             owner: RunOwner::Attempt(attempt),
@@ -315,9 +448,9 @@ impl<'f> Planner<'f> {
             started_at: old.started_at,
             completed_at,
             created_at: old.started_at,
-            updated_at: completed_at.unwrap_or(old.started_at),
+            updated_at: completed_at.unwrap_or(old.started_at).min(self.at),
         };
-        plan.runs.push((run, old.log));
+        plan.runs.push(PlannedRun { run, before: None, log: old.log, root: root.map(Path::to_owned) });
         Ok(())
     }
 
@@ -328,7 +461,10 @@ impl<'f> Planner<'f> {
         };
         let identity = self.identities.decide(ImportKind::Merge, &old.key, old.id, look).await?;
         let name = old.target_branch.as_str();
-        let taken = plan.take(ImportKind::Merge, &old.key, name, identity, |report| &mut report.merges);
+        let taken = plan.take(ImportKind::Merge, &old.key, name, (identity, ""), |report| &mut report.merges);
+        if let Identity::Known(id) = identity {
+            return self.follow_merge(plan, (id, attempt), old).await;
+        }
         let Some(id) = taken.filter(|id| identity == Identity::New(*id)) else { return Ok(()) };
         let (task_attempt_id, target_branch_name, created_at) = (attempt, old.target_branch, old.created_at);
         plan.merges.push(match old.landing {
@@ -376,6 +512,19 @@ impl<'f> Planner<'f> {
         }
         Ok(())
     }
+}
+
+/// How a run ended: one that goes on in the source has no process here.
+pub(super) fn ended(old: &OldRun, at: Millis, now: Millis) -> (RunStatus, Option<Millis>) {
+    match old.status {
+        RunStatus::Running => (RunStatus::Killed, old.completed_at.or(Some(at.min(now).max(old.started_at)))),
+        status => (status, old.completed_at),
+    }
+}
+
+/// By what the image of a task is noted.
+fn image_key(task: &str, image: &OldImage) -> String {
+    format!("{task}/{}", image.key)
 }
 
 fn same(is_same: bool) -> Seen {

@@ -27,7 +27,7 @@ impl Forge {
                 )));
             }
         };
-        let mut report = self.import(bundle, mode).await?;
+        let mut report = self.import(bundle, mode, request.worktrees).await?;
         report.path = Some(path.to_string_lossy().into_owned());
         Ok(report)
     }

@@ -1,6 +1,7 @@
 //! The promises of forge-git, checked with real git in temporary directories.
 #![allow(clippy::unwrap_used)]
 
+mod adoption;
 mod claims;
 mod commits;
 mod copies;

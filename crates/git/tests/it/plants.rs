@@ -220,6 +220,16 @@ async fn call(function: &str, world: &World, s: &Site) {
     let head = main.commit.as_str();
     match function {
         "abort" => _ = abort(repo, path, owner, branch).await,
+        "adopt" | "release" | "is_strange" | "strange_worktree" => {
+            // Another program's worktree has no mark.
+            let name = s.private.file_name().unwrap().to_string_lossy().into_owned();
+            _ = std::fs::remove_file(base.path().join(".forge-owners").join(name + ".json"));
+            _ = std::fs::remove_file(s.private.join("forge-owner.json"));
+            _ = is_strange(base, owner, path);
+            _ = strange_worktree(repo, base, branch, Some(path));
+            _ = release(repo, base, branch, path).await;
+            _ = adopt(repo, base, (owner, None), branch, path, &dir.path().join("adopted")).await;
+        }
         "claim" => _ = claim(repo, base, &naming(AttemptId::random(), "x"), head, &|_| false).await,
         "commit_all" => _ = commit_all(repo, path, "m").await,
         "commit_work" => _ = commit_work(repo, path, branch, "m").await,

@@ -1,15 +1,21 @@
 //! The journal of a run that another system recorded, or a terminal.
 //!
-//! Invariant: what its readers do not see is kept before it begins; it is written as a whole, ends with how the run ended, and is then what a run of ours leaves behind. It is
-//! only made for a run that has no row yet: what an adoption that was cut off left there is replaced.
+//! Invariant: it is made beside its place and moved there whole, with what its readers do not see; it ends with how the run
+//! ended, and is then what a run of ours leaves behind. What was there before, such as the first half of the same log, is
+//! replaced.
 
+use std::ffi::OsString;
 use std::fs::{self, DirBuilder};
 use std::io;
+use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use super::{Kind, Writer, seal::seal_now};
 use crate::{Exit, Secrets};
+
+/// Names the directory that the log speaks of.
+const WORKTREE_FILE: &str = "worktree";
 
 pub struct Adoption {
     dir: PathBuf,
@@ -17,14 +23,16 @@ pub struct Adoption {
 }
 
 impl Adoption {
-    pub fn begin(dir: &Path, secrets: &Secrets) -> io::Result<Adoption> {
-        match fs::remove_dir_all(dir) {
-            Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e),
-            _ => {}
+    /// `worktree` is the directory that the log speaks of, if it is known.
+    pub fn begin(dir: &Path, worktree: &Path, secrets: &Secrets) -> io::Result<Adoption> {
+        let beside = beside(dir);
+        remove(&beside)?;
+        DirBuilder::new().recursive(true).mode(0o700).create(&beside)?;
+        if worktree.is_absolute() {
+            fs::write(beside.join(WORKTREE_FILE), worktree.as_os_str().as_encoded_bytes())?;
         }
-        DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
-        secrets.write(dir)?;
-        Ok(Adoption { dir: dir.to_owned(), journal: Writer::create(dir)? })
+        secrets.write(&beside)?;
+        Ok(Adoption { dir: dir.to_owned(), journal: Writer::create(&beside)? })
     }
 
     pub fn add(&mut self, kind: Kind, at_ms: i64, text: &str) -> io::Result<()> {
@@ -34,8 +42,32 @@ impl Adoption {
     pub fn finish(mut self, exit: &Exit) -> io::Result<()> {
         self.journal.append(Kind::End, exit.at_ms, &serde_json::to_vec(exit)?)?;
         self.journal.sync()?;
-        seal_now(&self.dir)
+        let beside = beside(&self.dir);
+        seal_now(&beside)?;
+        // Whoever reads the log that was there goes on with it.
+        remove(&self.dir)?;
+        fs::rename(beside, &self.dir)
     }
+}
+
+/// Where a journal is made before it takes the place of another.
+fn beside(dir: &Path) -> PathBuf {
+    let mut name = dir.as_os_str().to_owned();
+    name.push(".adopting");
+    name.into()
+}
+
+fn remove(dir: &Path) -> io::Result<()> {
+    match fs::remove_dir_all(dir) {
+        Err(e) if e.kind() != io::ErrorKind::NotFound => Err(e),
+        _ => Ok(()),
+    }
+}
+
+/// The directory that an adopted log speaks of, where that is not the present worktree.
+pub fn adopted_worktree(dir: &Path) -> Option<PathBuf> {
+    let bytes = fs::read(dir.join(WORKTREE_FILE)).ok()?;
+    Some(PathBuf::from(OsString::from_vec(bytes)))
 }
 
 #[cfg(test)]
@@ -47,16 +79,19 @@ mod tests {
     fn an_adopted_journal_is_whole_and_replaces_what_was_cut_off() {
         let home = tempfile::tempdir().expect("dir");
         let dir = home.path().join("run");
-        let mut cut_off = Adoption::begin(&dir, &Secrets::default()).expect("begin");
+        let mut cut_off = Adoption::begin(&dir, Path::new(""), &Secrets::default()).expect("begin");
         cut_off.add(Kind::Stdout, 1, "half").expect("add");
         drop(cut_off);
 
         let long = "a line of a long log\n".repeat(10_000);
         let exit = Exit { code: Some(0), signal: None, reason: ExitReason::Exited, at_ms: 7 };
-        let mut adoption = Adoption::begin(&dir, &Secrets::default()).expect("begin again");
+        let begin = Adoption::begin(&dir, Path::new("/old/tree"), &Secrets::default());
+        let mut adoption = begin.expect("begin again");
         adoption.add(Kind::Stdout, 5, &long).expect("add");
         adoption.finish(&exit).expect("finish");
 
+        assert_eq!(adopted_worktree(&dir).as_deref(), Some(Path::new("/old/tree")));
+        assert_eq!(fs::read_dir(home.path()).expect("list").count(), 1, "nothing lies beside it");
         let mut records = Vec::new();
         Reader::open(&dir, View::Exact).expect("open").read(usize::MAX, &mut records).expect("read");
         let end = records.pop().expect("an end");
@@ -76,7 +111,7 @@ mod tests {
         Secrets::add(home.path(), [("A_TOKEN".into(), "sk-demo-0123456789".into())]).expect("secrets");
         let dir = dir.path().join("run");
         let secrets = Secrets::read(home.path()).expect("secrets");
-        let mut adoption = Adoption::begin(&dir, &secrets).expect("begin");
+        let mut adoption = Adoption::begin(&dir, Path::new(""), &secrets).expect("begin");
         adoption.add(Kind::Stdout, 1, "it is sk-demo-0123456789\n").expect("add");
         let exit = Exit { code: Some(0), signal: None, reason: ExitReason::Exited, at_ms: 7 };
         adoption.finish(&exit).expect("finish");

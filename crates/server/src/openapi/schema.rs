@@ -219,13 +219,21 @@ const SCHEMAS: &[(&str, &str)] = &[
          avg_latency_ms:number|null cache_hit_rate:number|null -- What a model costs and how it serves.",
     ),
     ("Demo", "project:Project tasks:Task[] -- A project to look around in, with scripted agents at work."),
-    ("ImportRequest", "kind:string path?:string|null dry_run?:bool project?:string|null"),
-    ("ImportTally", "new:int known:int skipped:int"),
+    (
+        "ImportRequest",
+        "kind:string path?:string|null dry_run?:bool project?:string|null worktrees?:OldWorktrees -- `worktrees` says what \
+         becomes of worktrees of the other system that still exist.",
+    ),
+    ("OldWorktrees", "= leave adopt"),
+    (
+        "ImportTally",
+        "new:int changed?:int known:int skipped:int -- `changed` were here and were brought up to date.",
+    ),
     ("ImportStanding", "= new merged known"),
     (
         "ImportedProject",
         "id:uuid name:string git_repo_path:string standing:ImportStanding tasks:ImportTally attempts:ImportTally \
-         runs:ImportTally merges:ImportTally images:ImportTally templates:ImportTally log_bytes:int",
+         runs:ImportTally merges:ImportTally images:ImportTally templates:ImportTally agents?:ImportTally log_bytes:int",
     ),
     ("ImportSkipped", "kind:string key:string name:string reason:string"),
     ("ImportedAttempt", "key:string attempt_id:uuid task_id:uuid project_id:uuid"),
@@ -382,6 +390,8 @@ const SCHEMAS: &[(&str, &str)] = &[
     ("TrashLine", "path:string bytes:int attempt_id:uuid|null retired_at:time"),
     ("KeptWorktree", "attempt_id:uuid reference:string commit:string trash:string|null"),
     ("RestoredWorktree", "attempt_id:uuid path:string from:string missing:string[]"),
+    ("AdoptedWorktree", "attempt_id:uuid path:string from:string -- `from` is where the worktree was."),
+    ("ReleasedWorktree", "attempt_id:uuid path:string|null branch:string"),
     ("GarbageRequest", "older_than_h?:int|null"),
     ("GarbageReport", "removed:string[] freed_bytes:int kept:string[] removed_logs:int"),
 ];

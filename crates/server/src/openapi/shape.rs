@@ -198,6 +198,8 @@ const ROWS: &[Row] = &[
     ("POST /api/worktrees/gc", "GarbageRequest?", "GarbageReport"),
     ("POST /api/worktrees/{attempt_id}/retire", "any?", "KeptWorktree"),
     ("POST /api/worktrees/{attempt_id}/restore", "any?", "RestoredWorktree"),
+    ("POST /api/worktrees/{attempt_id}/adopt", "any?", "AdoptedWorktree"),
+    ("POST /api/worktrees/{attempt_id}/release", "any?", "ReleasedWorktree"),
     ("GET /api/tasks/stream/ws", "", "StreamFrame"),
     ("GET /api/tasks/stream", "", "FramePage"),
     ("GET /api/execution-processes/stream", "", "FramePage"),

@@ -1,6 +1,6 @@
 //! Worktrees: what is on disk, and putting it away without losing it.
 //!
-//! Invariant: nothing here deletes; retiring keeps a copy that restoring brings back.
+//! Invariant: nothing here deletes; retiring keeps a copy that restoring brings back, and adopting takes what is there.
 
 use axum::extract::State;
 use forge_core::{Forge, GcRequest};
@@ -19,6 +19,14 @@ pub(crate) async fn retire(State(forge): State<Forge>, Id(attempt): Id<AttemptId
 
 pub(crate) async fn restore(State(forge): State<Forge>, Id(attempt): Id<AttemptId>) -> Answer {
     Ok(ok(forge.restore_worktree(attempt).await?))
+}
+
+pub(crate) async fn adopt(State(forge): State<Forge>, Id(attempt): Id<AttemptId>) -> Answer {
+    Ok(ok(forge.adopt_worktree(attempt).await?))
+}
+
+pub(crate) async fn release(State(forge): State<Forge>, Id(attempt): Id<AttemptId>) -> Answer {
+    Ok(ok(forge.release_worktree(attempt).await?))
 }
 
 pub(crate) async fn collect_garbage(

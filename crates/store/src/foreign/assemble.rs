@@ -32,6 +32,7 @@ pub(super) fn bundle(foreign: &Foreign, tables: &Tables, logs: &Logs) -> Bundle 
             project.tasks.push(read_task(task, key, attempts, &shelf, &mut notes));
         }
         project.templates = shelf.templates(Some(&project.key));
+        project.agents = shelf.agents(&project.key);
         projects.push(project);
     }
     place_lone_attempts(tables, attempts.rest(), &mut projects, &mut notes);

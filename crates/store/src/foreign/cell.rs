@@ -35,7 +35,7 @@ impl Record {
                 "INTEGER" | "BOOLEAN" => Cell::Number(row.try_get_unchecked(index).ok()?),
                 "REAL" => Cell::Number(row.try_get_unchecked::<f64, _>(index).ok()? as i64),
                 "BLOB" => Cell::Bytes(row.try_get_unchecked(index).ok()?),
-                _ => Cell::Text(row.try_get_unchecked(index).ok()?),
+                _ => Cell::Text(text(row, index)?),
             };
             Some((column.name().to_owned(), cell))
         });
@@ -94,6 +94,16 @@ impl Record {
             Cell::Bytes(_) => None,
         })
     }
+}
+
+/// What stands in a cell for text, whatever its bytes are.
+fn text(row: &SqliteRow, index: usize) -> Option<String> {
+    bytes(row, index).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// The bytes of a cell, also when they claim to be text and are none.
+pub(super) fn bytes(row: &SqliteRow, index: usize) -> Option<Vec<u8>> {
+    row.try_get_unchecked::<Option<Vec<u8>>, _>(index).ok().flatten()
 }
 
 fn hyphenated(text: &str) -> String {

@@ -12,9 +12,9 @@ use forge_types::{LogSource, OldLine, RunId, Voice};
 use sqlx::{AssertSqlSafe, Row};
 use tokio::runtime::Handle;
 
-use super::jsonl;
 use super::open::Opened;
 use super::table::Tables;
+use super::{cell, jsonl};
 
 /// How much of a file is read at a time.
 const FILE_BYTES: usize = 256 << 10;
@@ -83,7 +83,7 @@ impl Logs {
     fn row_source(&self, cells: Cells, process: &str, bytes: u64) -> LogSource {
         let (opened, process) = (Arc::clone(&self.opened), process.to_owned());
         let mut last = i64::MIN;
-        let mut queue = Vec::new();
+        let mut remarked = false;
         LogSource::new(bytes, move || {
             let mut opened = opened.lock().unwrap_or_else(PoisonError::into_inner);
             let (sql, handle) = (next_row(cells), Handle::current());
@@ -93,18 +93,25 @@ impl Logs {
             let row = handle.block_on(query.bind(last).fetch_optional(opened.conn()));
             let Some(row) = row.map_err(|error| error.to_string())? else { return Ok(None) };
             last = row.try_get(0).map_err(|error| error.to_string())?;
-            let text =
-                |index| row.try_get_unchecked::<Option<String>, _>(index).ok().flatten().unwrap_or_default();
+            let mut lines = Vec::new();
+            let mut text = |index| {
+                let bytes = cell::bytes(&row, index).unwrap_or_default();
+                let (text, remark) = OldLine::text_of(&bytes, &mut remarked);
+                lines.extend(remark);
+                text
+            };
             match cells {
-                Cells::Logs => queue.extend(jsonl::lines(&text(1))),
-                Cells::Output => queue.extend(
-                    [(Voice::Stdout, text(1)), (Voice::Stderr, text(2))]
-                        .into_iter()
-                        .filter(|(_, text)| !text.is_empty())
-                        .map(|(voice, text)| OldLine { voice, at: None, text }),
-                ),
+                Cells::Logs => {
+                    let text = text(1);
+                    lines.extend(jsonl::lines(&text));
+                }
+                Cells::Output => {
+                    let said = [(Voice::Stdout, text(1)), (Voice::Stderr, text(2))];
+                    let said = said.into_iter().filter(|(_, text)| !text.is_empty());
+                    lines.extend(said.map(|(voice, text)| OldLine { voice, at: None, text }));
+                }
             }
-            Ok(Some(std::mem::take(&mut queue)))
+            Ok(Some(lines))
         })
     }
 }
@@ -122,7 +129,7 @@ fn next_row(cells: Cells) -> String {
 
 fn file_source(path: PathBuf) -> Option<LogSource> {
     let bytes = path.metadata().ok()?.len();
-    let mut reader = None;
+    let (mut reader, mut remarked) = (None, false);
     Some(LogSource::new(bytes, move || {
         let failed = |error: std::io::Error| format!("{}: {error}", path.display());
         let reader = match &mut reader {
@@ -135,6 +142,10 @@ fn file_source(path: PathBuf) -> Option<LogSource> {
                 break;
             }
         }
-        Ok((!piece.is_empty()).then(|| jsonl::lines(&String::from_utf8_lossy(&piece))))
+        if piece.is_empty() {
+            return Ok(None);
+        }
+        let (text, remark) = OldLine::text_of(&piece, &mut remarked);
+        Ok(Some(remark.into_iter().chain(jsonl::lines(&text)).collect()))
     }))
 }

@@ -30,7 +30,7 @@ const NAMES: [&[&str]; 17] = [
     &["tags"],
 ];
 /// Tables that were not renamed and are read under their own names.
-const OTHERS: [&str; 3] = ["task_templates", "forge_task_attempt_config", "scratch"];
+const OTHERS: [&str; 4] = ["task_templates", "forge_task_attempt_config", "scratch", "forge_agents"];
 
 #[derive(Default)]
 pub(super) struct Tables {

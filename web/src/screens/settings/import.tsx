@@ -75,8 +75,10 @@ const STANDING: Record<ImportReport["projects"][number]["standing"], { word: str
   known: { word: "Known", tone: "neutral" },
 };
 
-const tally = ({ new: fresh, known }: ImportTally, noun: string): string =>
-  `${count(fresh, `new ${noun}`)}${known > 0 ? ` (${known} known)` : ""}`;
+const tally = ({ new: fresh, changed = 0, known }: ImportTally, noun: string): string => {
+  const others = [changed > 0 && `${changed} changed`, known > 0 && `${known} known`].filter(Boolean);
+  return `${count(fresh, `new ${noun}`)}${others.length > 0 ? ` (${others.join(", ")})` : ""}`;
+};
 
 function Found({ report }: { report: ImportReport }) {
   const { projects, tags, templates, skipped, notes, dry_run } = report;

@@ -1,11 +1,12 @@
 //! Attempts as Genie's session store (version 4), which its present release reads.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use forge_core::genie;
 use forge_os::file;
-use forge_types::ProfileId;
+use forge_types::{ImportReport, ProfileId};
 use futures_util::{StreamExt, TryStreamExt};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -24,6 +25,8 @@ const MAX_BYTES: u64 = 64 << 20;
 const PROMPT_CHARS: usize = 200;
 /// Attempts that are asked for at once.
 const AT_ONCE: usize = 8;
+/// What Genie alone knows of a session, beside the agent.
+const ITS_OWN: [&str; 4] = ["preset", "mode", "model", "background"];
 
 #[derive(clap::Args)]
 pub struct Flags {
@@ -60,7 +63,8 @@ pub async fn run(flags: &Flags) -> Result<()> {
     })?;
     let attempts: Vec<Attempt> = client.get("/api/task-attempts").await?;
     let of_project = attempts.into_iter().filter(|attempt| attempt.project_id == project.id);
-    let entries = futures_util::stream::iter(of_project.map(|attempt| entry(&client, attempt)));
+    let told = told_by_genie(&client, &project.git_repo_path).await;
+    let entries = futures_util::stream::iter(of_project.map(|attempt| entry(&client, attempt, &told)));
     let entries: Map<String, Value> = entries.buffered(AT_ONCE).try_collect().await?;
     if flags.write {
         let top = project.git_repo_path;
@@ -81,7 +85,36 @@ pub async fn run(flags: &Flags) -> Result<()> {
     }
 }
 
-async fn entry(client: &Client, attempt: Attempt) -> Result<(String, Value)> {
+/// What the stores of the repository say of attempts that came from there, or are known there.
+async fn told_by_genie(client: &Client, top: &Path) -> HashMap<String, Map<String, Value>> {
+    let stores = genie::stores(top);
+    if stores.is_empty() {
+        return HashMap::new();
+    }
+    let body = json!({"kind": "genie", "path": top, "dry_run": true});
+    // Stores that cannot be read have nothing to add.
+    let Ok(report) = client.post::<ImportReport>("/api/import", &body).await else { return HashMap::new() };
+    let mut sessions = HashMap::new();
+    for store in stores {
+        let name = store.strip_prefix(top).unwrap_or(&store).display().to_string();
+        let found = genie::read_store(top, &store).map(|contents| contents.sessions).unwrap_or_default();
+        sessions.extend(found.into_iter().map(|session| (format!("{name}#{}", session.key), session)));
+    }
+    let told = report.attempts.into_iter().filter_map(|link| {
+        let session = sessions.remove(&link.key)?;
+        let mut told: Map<String, Value> =
+            session.rest.into_iter().filter(|(key, _)| ITS_OWN.contains(&key.as_str())).collect();
+        told.extend(session.agent.map(|agent| ("agent".to_owned(), json!(agent))));
+        Some((link.attempt_id.to_string(), told))
+    });
+    told.collect()
+}
+
+async fn entry(
+    client: &Client,
+    attempt: Attempt,
+    told: &HashMap<String, Map<String, Value>>,
+) -> Result<(String, Value)> {
     let runs = Process::list(client, &attempt.id).await?;
     let said = runs.iter().rev().find_map(|run| run.executor_action["typ"]["prompt"].as_str());
     let prompt: String = said.unwrap_or_default().chars().take(PROMPT_CHARS).collect();
@@ -103,6 +136,9 @@ async fn entry(client: &Client, attempt: Attempt) -> Result<(String, Value)> {
     });
     if let Some(model) = model {
         entry["model"] = json!(model);
+    }
+    if let (Value::Object(entry), Some(told)) = (&mut entry, told.get(&attempt.id)) {
+        entry.extend(told.clone());
     }
     Ok((attempt.id, entry))
 }

@@ -1,7 +1,8 @@
-//! The word that a repository has sessions of Genie, said once for each content of its stores.
+//! The sessions of Genie that a repository has, brought here by the first command that meets them.
 //!
-//! Invariant: only at a terminal, never twice for the same content, and never a reason for a command to fail. What was
-//! told is noted in the repository's git folder.
+//! Invariant: once for each content of the stores, and never a reason for a command to fail. At a terminal the user is asked;
+//! without one the import is made and told on standard error, so that standard output stays the command's own. What was told
+//! is noted in the repository's git folder.
 
 use std::io::{BufRead, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -10,6 +11,7 @@ use std::time::UNIX_EPOCH;
 use forge_core::genie;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
+use crate::client::Unreachable;
 use crate::command::serve;
 
 /// In the git folder of the main checkout.
@@ -19,33 +21,49 @@ const MAX_BYTES: u64 = 64 << 10;
 /// Who does not answer means no.
 const ANSWER_LIMIT_S: i64 = 60;
 
-/// Whether the import is only mentioned, or can be had at once.
+/// How the import comes about.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Manner {
+enum Manner {
+    Ask,
+    /// There is somebody to tell, who cannot answer.
     Mention,
-    Offer,
+    /// There is nobody.
+    Take,
 }
 
-/// Tells of the sessions of the present directory's repository, if they were not told of before.
-pub fn tell(manner: Manner) {
-    let quiet = !std::io::stderr().is_terminal() || std::env::args_os().any(|arg| arg == "--json");
-    if quiet {
-        return;
-    }
-    let Some(found) = std::env::current_dir().ok().and_then(|here| Found::at(&here)) else { return };
-    let Some((count, store)) = found.first() else { return };
-    let plural = if count == 1 { "a Genie session" } else { "Genie sessions" };
-    eprintln!(
-        "This repository has {plural} ({count} in {store}); `forge sessions import` {} here",
-        if count == 1 { "brings it" } else { "brings them" }
-    );
-    found.note();
-    if manner == Manner::Offer && std::io::stdin().is_terminal() && agrees() {
-        match serve::block_on(super::import(Some(&found.top), false)) {
-            Ok(report) => super::print(&report),
-            Err(error) => eprintln!("forge: nothing was imported: {error:#}"),
+impl Manner {
+    fn here() -> Option<Manner> {
+        let wants_json = std::env::args_os().any(|arg| arg == "--json");
+        match (std::io::stdin().is_terminal(), std::io::stderr().is_terminal()) {
+            (false, false) => Some(Manner::Take),
+            (true, true) if !wants_json => Some(Manner::Ask),
+            (false, true) if !wants_json => Some(Manner::Mention),
+            _ => None,
         }
     }
+}
+
+/// Brings the sessions of the present directory's repository, or tells of them, if that was not done before.
+pub fn tell() {
+    if let Some((manner, found)) = look() {
+        // Whatever went wrong was told.
+        let _ = serve::block_on(async {
+            found.tell(manner).await;
+            Ok(())
+        });
+    }
+}
+
+/// The same for a command that has begun.
+pub async fn tell_now() {
+    if let Some((manner, found)) = look() {
+        found.tell(manner).await;
+    }
+}
+
+fn look() -> Option<(Manner, Found)> {
+    let manner = Manner::here()?;
+    Some((manner, Found::at(&std::env::current_dir().ok()?)?))
 }
 
 /// After an import there is nothing to tell any more.
@@ -64,6 +82,46 @@ struct Found {
 }
 
 impl Found {
+    async fn tell(&self, manner: Manner) {
+        let Some((count, store)) = self.first() else { return };
+        if manner == Manner::Take {
+            return self.take().await;
+        }
+        let plural = if count == 1 { "a Genie session" } else { "Genie sessions" };
+        eprintln!(
+            "This repository has {plural} ({count} in {store}); `forge sessions import` {} here",
+            if count == 1 { "brings it" } else { "brings them" }
+        );
+        self.note();
+        if manner == Manner::Ask && agrees() {
+            match super::import(Some(&self.top), false).await {
+                Ok(report) => super::print(&report),
+                Err(error) => eprintln!("forge: nothing was imported: {error:#}"),
+            }
+        }
+    }
+
+    async fn take(&self) {
+        match super::import(Some(&self.top), false).await {
+            Ok(report) if report.has_news() => {
+                let (new, changed) = report.projects.iter().fold((0, 0), |(new, changed), project| {
+                    (new + project.attempts.new, changed + project.tasks.changed)
+                });
+                eprintln!(
+                    "forge: imported Genie's sessions of this repository: {new} new, {changed} changed"
+                );
+                super::print_remarks(&report);
+            }
+            Ok(_) => {}
+            // The next command may find a server.
+            Err(error) if error.is::<Unreachable>() => {}
+            Err(error) => {
+                self.note();
+                eprintln!("forge: Genie's sessions of this repository were not imported: {error:#}");
+            }
+        }
+    }
+
     fn at(dir: &Path) -> Option<Found> {
         // Worktrees are for agents, and have a file in this place.
         let top = dir.ancestors().find(|dir| dir.join(".git").exists())?;

@@ -108,7 +108,9 @@ impl Sources<'_> {
             target_branch: target
                 .or_else(|| record.words(&["target_branch", "base_branch"]))
                 .unwrap_or_else(|| "main".to_owned()),
+            is_target_guessed: false,
             executor: executor.unwrap_or_default(),
+            model: None,
             worktree: record.words(&["container_ref", "worktree_path"]).map(PathBuf::from),
             in_place,
             created_at: born(record),

@@ -1,8 +1,8 @@
-//! Images, tags and templates.
+//! Images, tags, templates and agents.
 
 use std::collections::HashMap;
 
-use forge_types::{OldImage, OldTag, OldTemplate};
+use forge_types::{OldAgent, OldImage, OldTag, OldTemplate};
 
 use super::super::Foreign;
 use super::super::cell::Record;
@@ -58,6 +58,21 @@ impl<'t> Shelf<'t> {
             })
         });
         tags.collect()
+    }
+
+    pub(super) fn agents(&self, project: &str) -> Vec<OldAgent> {
+        let rows = self.tables.rows("forge_agents").iter();
+        let own = rows.filter(|record| record.key(&["project_id"]).as_deref() == Some(project));
+        own.filter_map(|record| {
+            Some(OldAgent {
+                id: record.id(),
+                agent_type: record.words(&["agent_type"])?,
+                task_key: record.key(&["task_id"])?,
+                created_at: born(record),
+                updated_at: changed(record),
+            })
+        })
+        .collect()
     }
 
     /// Templates of a project, or those of none.
