@@ -7,11 +7,11 @@ const WITHOUT: &[&str] = &["", "dumb", "linux", "vt100", "vt102", "vt220", "ansi
 
 /// By the variables of the process: a UTF-8 locale, and a terminal that is no bare console.
 pub fn draws_emoji(variable: impl Fn(&str) -> Option<String>) -> bool {
-    let set = |name: &&str| variable(name).filter(|value| !value.is_empty());
+    let set = |name: &str| variable(name).filter(|value| !value.is_empty());
     // The first that is set decides, as for every program.
-    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(|name| set(name)).unwrap_or_default();
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(set).unwrap_or_default();
     let locale = locale.to_ascii_lowercase();
-    let term = set(&"TERM").unwrap_or_default();
+    let term = set("TERM").unwrap_or_default();
     (locale.contains("utf-8") || locale.contains("utf8")) && !WITHOUT.contains(&term.as_str())
 }
 
