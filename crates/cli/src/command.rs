@@ -150,7 +150,9 @@ enum Command {
     #[command(subcommand)]
     Hook(hook::Command),
     /// Speak the Model Context Protocol on standard input and output, for the server that runs
-    #[command(after_help = "Examples:\n  forge mcp")]
+    #[command(
+        after_help = "Examples:\n  forge mcp\n  forge mcp --advanced    # lists every tool, not only those of the usual work"
+    )]
     Mcp(mcp::Flags),
     /// List, retire, restore and adopt worktrees
     #[command(subcommand)]

@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use crate::base::blocking;
 use crate::claim::record;
 use crate::command::Git;
-use crate::{GitError, Mark, MarkedTask, Owner, Repo, WorktreeBase, admin, mark, platform, status};
+use crate::tree::read_text;
+use crate::{GitError, Mark, MarkedTask, Owner, Repo, WorktreeBase, admin, mark, status};
 
 /// Whether a linked worktree is at `path` whose mark, if there is one, names somebody else.
 pub fn is_strange(base: &WorktreeBase, owner: Owner, path: &Path) -> bool {
@@ -83,7 +84,7 @@ pub async fn adopt(
     blocking(move || {
         mark::write(&base, &git_dir, &mark)?;
         let Some(to) = moved else { return Ok(()) };
-        if let Err(error) = platform::rename_new(&real, &to) {
+        if let Err(error) = forge_os::rename_new(&real, &to) {
             mark::withdraw(&base, &git_dir)?;
             return Err(match error.kind() {
                 std::io::ErrorKind::CrossesDevices => elsewhere(&real, &base),
@@ -147,7 +148,7 @@ fn subject(repo: &Repo, base: &WorktreeBase, branch: &str, path: &Path) -> Resul
     match admin::is_on(git_dir, &full_ref(branch)) || is_stopped_on(git_dir, branch) {
         true => Ok(git_dir.to_owned()),
         false => {
-            let head = std::fs::read_to_string(git_dir.join("HEAD")).unwrap_or_default();
+            let head = read_text(&git_dir.join("HEAD")).unwrap_or_default();
             let found = head.trim().strip_prefix("ref: refs/heads/").map(str::to_owned);
             Err(GitError::OffBranch { path: path.to_owned(), branch: branch.to_owned(), found })
         }
@@ -158,5 +159,5 @@ fn subject(repo: &Repo, base: &WorktreeBase, branch: &str, path: &Path) -> Resul
 fn is_stopped_on(git_dir: &Path, branch: &str) -> bool {
     let names = ["rebase-merge/head-name", "rebase-apply/head-name"];
     let head = full_ref(branch);
-    names.iter().any(|name| std::fs::read_to_string(git_dir.join(name)).is_ok_and(|text| text.trim() == head))
+    names.iter().any(|name| read_text(&git_dir.join(name)).is_ok_and(|text| text.trim() == head))
 }

@@ -33,7 +33,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 pub use door::{Peer, probe as probe_peers};
-pub use mcp::answer_without_server;
+pub use mcp::Alone;
 pub use table::{Route, RouteKind, routes};
 
 /// Who comes in without a token. Pages of foreign origins and rebound names never do.

@@ -26,7 +26,7 @@ mod tool;
 mod usage;
 mod workers;
 
-pub use alone::answer_without_server;
+pub use alone::Alone;
 
 use std::sync::Arc;
 

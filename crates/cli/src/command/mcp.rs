@@ -33,17 +33,17 @@ const FAREWELL: Duration = Duration::from_secs(5);
 #[derive(clap::Args)]
 #[group(skip)]
 pub struct Flags {
-    /// Accepted for the settings of older agents; every tool is served without it
+    /// List every tool, not only those of the usual work
     #[arg(long, hide = true)]
     advanced: bool,
 }
 
-pub fn run(_: Flags) -> Result<()> {
-    block_on(bridge())
+pub fn run(flags: Flags) -> Result<()> {
+    block_on(bridge(flags.advanced))
 }
 
-async fn bridge() -> Result<()> {
-    let relay = Arc::new(Relay::new()?);
+async fn bridge(is_advanced: bool) -> Result<()> {
+    let relay = Arc::new(Relay::new(is_advanced)?);
     let (say, mut said) = mpsc::channel::<String>(WAITING_LINES);
     let mut writing = tokio::spawn(async move {
         let mut out = tokio::io::stdout();

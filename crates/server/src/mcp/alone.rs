@@ -14,8 +14,10 @@ use serde_json::{Value, json};
 use super::{check_version, describe, resource, tool};
 
 /// Knows what the server would say of itself.
-struct Alone {
-    version: &'static str,
+pub struct Alone {
+    pub version: &'static str,
+    /// Every tool is listed.
+    pub is_advanced: bool,
 }
 
 impl ServerHandler for Alone {
@@ -24,42 +26,44 @@ impl ServerHandler for Alone {
     }
 }
 
-/// The answer to a request while no server can be reached, which `why` tells; `None` for what only a server can answer.
-pub fn answer_without_server(request: &Value, version: &'static str, why: &str) -> Option<Value> {
-    let id = request.get("id").filter(|id| !id.is_null())?;
-    let answer = match request["method"].as_str()? {
-        "initialize" => initialize(&request["params"], version),
-        "server/discover" => {
-            let known = ProtocolVersion::KNOWN_VERSIONS.to_vec();
-            tell(DiscoverResult::from_server_info(known, describe(version)))
-        }
-        "ping" => Ok(json!({})),
-        "tools/list" => {
-            tell(ListToolsResult::with_all_items(tool::all().map(tool::Tool::describe).collect()))
-        }
-        "resources/list" => Ok(json!({"resources": []})),
-        "resources/templates/list" => {
-            tell(ListResourceTemplatesResult::with_all_items(resource::templates()))
-        }
-        "tools/call" => {
-            let told = json!({"success": false, "error": "Failed to connect to AF API", "details": why});
-            let mut result = CallToolResult::error(vec![ContentBlock::text(format!("{told:#}"))]);
-            result.structured_content = Some(told);
-            tell(result)
-        }
-        _ => return None,
-    };
-    Some(match answer {
-        Ok(result) => json!({"jsonrpc": "2.0", "id": id, "result": result}),
-        Err(error) => json!({"jsonrpc": "2.0", "id": id, "error": error}),
-    })
-}
+impl Alone {
+    /// The answer to a request while no server can be reached, which `why` tells; `None` for what only a server can answer.
+    pub fn answer(&self, request: &Value, why: &str) -> Option<Value> {
+        let id = request.get("id").filter(|id| !id.is_null())?;
+        let answer = match request["method"].as_str()? {
+            "initialize" => self.initialize(&request["params"]),
+            "server/discover" => {
+                let known = ProtocolVersion::KNOWN_VERSIONS.to_vec();
+                tell(DiscoverResult::from_server_info(known, describe(self.version)))
+            }
+            "ping" => Ok(json!({})),
+            "tools/list" => tell(ListToolsResult::with_all_items(
+                tool::listed(self.is_advanced).map(tool::Tool::describe).collect(),
+            )),
+            "resources/list" => Ok(json!({"resources": []})),
+            "resources/templates/list" => {
+                tell(ListResourceTemplatesResult::with_all_items(resource::templates()))
+            }
+            "tools/call" => {
+                let told = json!({"success": false, "error": "Failed to connect to AF API", "details": why});
+                let mut result = CallToolResult::error(vec![ContentBlock::text(format!("{told:#}"))]);
+                result.structured_content = Some(told);
+                tell(result)
+            }
+            _ => return None,
+        };
+        Some(match answer {
+            Ok(result) => json!({"jsonrpc": "2.0", "id": id, "result": result}),
+            Err(error) => json!({"jsonrpc": "2.0", "id": id, "error": error}),
+        })
+    }
 
-fn initialize(params: &Value, version: &'static str) -> Result<Value, ErrorData> {
-    let request: InitializeRequestParams = serde_json::from_value(params.clone())
-        .map_err(|error| ErrorData::invalid_params(format!("params: {error}"), None))?;
-    check_version(&request.protocol_version)?;
-    tell(Alone { version }.negotiate_initialize(&request)?)
+    fn initialize(&self, params: &Value) -> Result<Value, ErrorData> {
+        let request: InitializeRequestParams = serde_json::from_value(params.clone())
+            .map_err(|error| ErrorData::invalid_params(format!("params: {error}"), None))?;
+        check_version(&request.protocol_version)?;
+        tell(self.negotiate_initialize(&request)?)
+    }
 }
 
 fn tell(result: impl Serialize) -> Result<Value, ErrorData> {
@@ -72,7 +76,7 @@ mod tests {
 
     fn ask(method: &str, params: Value) -> Option<Value> {
         let request = json!({"jsonrpc": "2.0", "id": 7, "method": method, "params": params});
-        answer_without_server(&request, "1.2.3", "start one with `forge serve`")
+        Alone { version: "1.2.3", is_advanced: false }.answer(&request, "start one with `forge serve`")
     }
 
     #[test]
@@ -87,7 +91,7 @@ mod tests {
         assert_eq!(begun["result"]["serverInfo"], json!({"name": "automagik-forge", "version": "1.2.3"}));
         assert_eq!(hello("2023-01-01")["error"]["code"], -32602);
         let tools = ask("tools/list", json!({})).unwrap();
-        assert_eq!(tools["result"]["tools"].as_array().unwrap().len(), tool::all().count());
+        assert_eq!(tools["result"]["tools"].as_array().unwrap().len(), tool::listed(false).count());
         let called = ask("tools/call", json!({"name": "list_projects", "arguments": {}})).unwrap();
         assert_eq!((&called["result"]["isError"], &called["id"]), (&json!(true), &json!(7)));
         assert!(called["result"]["content"][0]["text"].as_str().unwrap().contains("forge serve"), "{called}");

@@ -15,6 +15,8 @@ use tokio::io::{AsyncReadExt, BufReader};
 use tokio::sync::mpsc::Sender;
 use tokio_util::io::StreamReader;
 
+use forge_server::Alone;
+
 use super::line::{Line, read_line};
 use super::message::{Message, failure};
 use crate::client::Whereabouts;
@@ -31,6 +33,8 @@ pub struct Relay {
     http: reqwest::Client,
     /// What the handshake settled on.
     version: Mutex<Option<String>>,
+    /// Every tool is listed.
+    is_advanced: bool,
 }
 
 /// Why the server has not answered.
@@ -47,9 +51,9 @@ impl From<String> for Trouble {
 }
 
 impl Relay {
-    pub fn new() -> Result<Self> {
+    pub fn new(is_advanced: bool) -> Result<Self> {
         let http = reqwest::Client::builder().connect_timeout(CONNECT_LIMIT).timeout(ANSWER_LIMIT).build()?;
-        Ok(Self { http, version: Mutex::default() })
+        Ok(Self { http, version: Mutex::default(), is_advanced })
     }
 
     /// Asks the server and says what it answers.
@@ -59,8 +63,8 @@ impl Relay {
         let words = match outcome {
             Ok(()) => "the server broke off before it answered; its log tells why".to_owned(),
             Err(Trouble::Away(words)) => {
-                let alone =
-                    forge_server::answer_without_server(message.value(), env!("CARGO_PKG_VERSION"), &words);
+                let alone = Alone { version: env!("CARGO_PKG_VERSION"), is_advanced: self.is_advanced };
+                let alone = alone.answer(message.value(), &words);
                 if let Some(value) = alone.filter(|_| !answered) {
                     // Nobody listens any more if it fails.
                     let _ = self.tell(&message, value, say, &mut answered).await;
@@ -79,7 +83,8 @@ impl Relay {
 
     async fn ask(&self, message: &Message, say: &Sender<String>, answered: &mut bool) -> Result<(), Trouble> {
         let place = Whereabouts::find().map_err(|error| Trouble::Away(format!("{error:#}")))?;
-        let mut request = self.http.post(format!("{}/mcp", place.base)).body(message.body());
+        let query = if self.is_advanced { "?advanced=true" } else { "" };
+        let mut request = self.http.post(format!("{}/mcp{query}", place.base)).body(message.body());
         request = request.header(CONTENT_TYPE, "application/json");
         request = request.header(ACCEPT, "application/json, text/event-stream");
         if let Some(token) = &place.token {
