@@ -9,6 +9,13 @@ export type ActionStep = InitialRequest | FollowUpRequest | ScriptRequest;
 
 export type ActionType = FileReadAction | FileEditAction | CommandRunAction | SearchAction | WebFetchAction | ToolAction | TaskCreateAction | PlanPresentationAction | TodoManagementAction | OtherAction;
 
+/** `from` is where the worktree was. */
+export interface AdoptedWorktree {
+  attempt_id: Uuid;
+  path: string;
+  from: string;
+}
+
 export type AgentSource = "path" | "login_path" | "npx" | "built_in";
 
 export type AgentState = "ready" | "not_installed" | "not_working" | "not_logged_in";
@@ -871,11 +878,13 @@ export interface ImportReport {
   attempts: ImportedAttempt[];
 }
 
+/** `worktrees` says what becomes of worktrees of the other system that still exist. */
 export interface ImportRequest {
   kind: string;
   dry_run?: boolean;
   path?: string | null;
   project?: string | null;
+  worktrees?: OldWorktrees;
 }
 
 export interface ImportSkipped {
@@ -887,10 +896,12 @@ export interface ImportSkipped {
 
 export type ImportStanding = "new" | "merged" | "known";
 
+/** `changed` were here and were brought up to date. */
 export interface ImportTally {
   new: number;
   known: number;
   skipped: number;
+  changed?: number;
 }
 
 export interface ImportedAttempt {
@@ -912,6 +923,7 @@ export interface ImportedProject {
   images: ImportTally;
   templates: ImportTally;
   log_bytes: number;
+  agents?: ImportTally;
 }
 
 export interface InitialRequest {
@@ -1075,6 +1087,8 @@ export interface NotificationSettings {
 export interface Notifications {
   notifications: Notification[];
 }
+
+export type OldWorktrees = "leave" | "adopt";
 
 export interface OmniConfig {
   enabled: boolean;
@@ -1263,7 +1277,7 @@ export interface ProfilesFile {
   path: string;
 }
 
-/** A repository. */
+/** A repository. `task_counts`, by status, is told by a list that was asked for `counts`. */
 export interface Project {
   id: Uuid;
   name: string;
@@ -1277,6 +1291,7 @@ export interface Project {
   created_at: Timestamp;
   updated_at: Timestamp;
   max_cost_usd?: number;
+  task_counts?: Record<string, number>;
 }
 
 export interface ProjectEvent {
@@ -1364,6 +1379,12 @@ export interface Release {
 
 export interface ReleaseBead extends BeadsOf {
   comment?: string | null;
+}
+
+export interface ReleasedWorktree {
+  attempt_id: Uuid;
+  path: string | null;
+  branch: string;
 }
 
 export interface RenameChange {
@@ -1620,7 +1641,7 @@ export interface TaskAttemptDetail extends TaskAttempt {
   execution_processes: ProcessDigest[];
 }
 
-/** A task's newest attempt at a glance; the cost is that of all its attempts. `setup_required`: its agent has to be installed, logged in or given a key first. `open_conflicts`: files in which its agent left conflicts open. */
+/** A task's newest attempt at a glance; the cost is that of all its attempts. `setup_required`: its agent has to be installed, logged in or given a key first. `open_conflicts`: files in which its agent left conflicts open. `earlier_changes`: an earlier attempt has changes, or may have. */
 export interface TaskCard {
   task_id: Uuid;
   attempt_id: Uuid;
@@ -1644,6 +1665,7 @@ export interface TaskCard {
   queued_draft: boolean;
   pr: PrInfo | null;
   merged: boolean;
+  earlier_changes?: boolean;
   open_conflicts?: string[];
   setup_required?: boolean;
 }
@@ -2049,7 +2071,7 @@ export interface Routes {
   "GET /api/openapi.json": { answer: Record<string, unknown> };
   "GET /api/profiles": { query?: { project_id?: Uuid }; answer: ProfilesFile };
   "PUT /api/profiles": { body: string; answer: string };
-  "GET /api/projects": { query?: { limit?: number; offset?: number }; answer: Project[] };
+  "GET /api/projects": { query?: { limit?: number; offset?: number; counts?: boolean }; answer: Project[] };
   "POST /api/projects": { body: CreateProject; answer: RegisteredProject };
   "DELETE /api/projects/{project_id}": { path: { project_id: Uuid }; answer: null };
   "GET /api/projects/{project_id}": { path: { project_id: Uuid }; answer: Project };
@@ -2142,6 +2164,8 @@ export interface Routes {
   "POST /api/workers/{worker_id}/stop": { path: { worker_id: string }; body?: StopWorker; answer: Worker };
   "GET /api/worktrees": { answer: WorktreeReport };
   "POST /api/worktrees/gc": { body?: GarbageRequest; answer: GarbageReport };
+  "POST /api/worktrees/{attempt_id}/adopt": { path: { attempt_id: Uuid }; body?: unknown; answer: AdoptedWorktree };
+  "POST /api/worktrees/{attempt_id}/release": { path: { attempt_id: Uuid }; body?: unknown; answer: ReleasedWorktree };
   "POST /api/worktrees/{attempt_id}/restore": { path: { attempt_id: Uuid }; body?: unknown; answer: RestoredWorktree };
   "POST /api/worktrees/{attempt_id}/retire": { path: { attempt_id: Uuid }; body?: unknown; answer: KeptWorktree };
   "GET /docs": { answer: string };

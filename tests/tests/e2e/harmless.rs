@@ -36,6 +36,8 @@ fn harm(bytes: &[u8], manner: Manner) -> Option<String> {
                     inner.find(|c: char| !c.is_ascii_digit() && !";:".contains(c)).unwrap_or(inner.len());
                 match (inner[end..].chars().next(), manner) {
                     (Some('m'), _) => true,
+                    // Behind the sign of a row.
+                    (Some('G'), _) => &inner[..end] == "4",
                     (Some('K' | 'J'), Manner::Rows) => end == 0,
                     (Some('A' | 'C'), Manner::Rows) => true,
                     _ => false,

@@ -13,7 +13,11 @@ const GATHER_MS = 150;
 /** Asks for one card again, if the board of its project is kept at all. */
 export function refreshCard(queries: QueryClient, projectId: string, taskId: string): void {
   const { queryKey } = cardsQuery(projectId);
-  if (queries.getQueryData(queryKey) === undefined || waiting.has(taskId)) return;
+  if (waiting.has(taskId)) return;
+  if (queries.getQueryData(queryKey) === undefined) {
+    refreshLoading(queries, queryKey);
+    return;
+  }
   const look = async (): Promise<void> => {
     waiting.delete(taskId);
     const [card] = await forge.listTaskCards(projectId, taskId);
@@ -32,9 +36,27 @@ export function refreshCard(queries: QueryClient, projectId: string, taskId: str
   );
 }
 
+/** Asks for all cards again once those that are on their way are here: they may be from before this change. */
+function refreshLoading(queries: QueryClient, queryKey: readonly unknown[]): void {
+  const key = JSON.stringify(queryKey);
+  const isLoading = (): boolean => queries.getQueryState(queryKey)?.fetchStatus === "fetching";
+  if (waiting.has(key) || !isLoading()) return;
+  const look = (): void => {
+    if (queries.getQueryData(queryKey) === undefined && isLoading()) {
+      wait();
+    } else {
+      waiting.delete(key);
+      void queries.invalidateQueries({ queryKey });
+    }
+  };
+  const wait = (): void => void waiting.set(key, setTimeout(look, GATHER_MS));
+  wait();
+}
+
 /** The same for whoever knows only the attempt: it is on a card if it is the newest of its task. */
 export function refreshCardOf(queries: QueryClient, attemptId: string): void {
   for (const [key, cards] of queries.getQueriesData<Cards>({ queryKey: ["cards"] })) {
+    if (cards === undefined) refreshLoading(queries, key);
     for (const card of cards?.values() ?? []) {
       if (card.attempt_id === attemptId) refreshCard(queries, String(key[1]), card.task_id);
     }

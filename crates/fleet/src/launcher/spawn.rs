@@ -69,6 +69,12 @@ async fn admit(launcher: &WorkerLauncher, request: &SpawnRequest) -> Result<Vec<
     }
 }
 
+/// A tmux server that ended in between has given way to one that counts its sessions anew, so the id is not enough.
+fn is_same(old: &Session, new: &Session) -> bool {
+    let is_alike = old.name == new.name || old.pane_pid == new.pane_pid;
+    (&old.id, old.created_at) == (&new.id, new.created_at) && is_alike
+}
+
 async fn launch(
     launcher: &WorkerLauncher,
     request: &SpawnRequest,
@@ -91,7 +97,7 @@ async fn launch(
     let Some(session) = launcher.tmux.find(&session_name).await? else {
         return Err(LauncherError::SessionCreationFailed { session_name });
     };
-    if before.iter().any(|old| old.id == session.id) {
+    if before.iter().any(|old| is_same(old, &session)) {
         return Err(LauncherError::SessionExists { session_name });
     }
     launcher.tmux.set_option(&session_name, WORKER_OPTION, worker_id.as_str()).await?;

@@ -93,12 +93,12 @@ const USUAL: &[&[Tool]] = &[
     branches::TOOLS,
     pulls::TOOLS,
     approvals::TOOLS,
+    agents::TOOLS,
     errands::TOOLS,
 ];
 
 /// The rest, and the place of every new group.
-const ADVANCED: &[&[Tool]] =
-    &[drafts::TOOLS, processes::TOOLS, usage::TOOLS, beads::TOOLS, agents::TOOLS, workers::TOOLS];
+const ADVANCED: &[&[Tool]] = &[drafts::TOOLS, processes::TOOLS, usage::TOOLS, beads::TOOLS, workers::TOOLS];
 
 /// The tools that are listed, in their order.
 pub(crate) fn listed(is_advanced: bool) -> impl Iterator<Item = &'static Tool> {

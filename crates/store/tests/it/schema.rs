@@ -75,7 +75,7 @@ async fn sample_rows(conn: &mut SqliteConnection, version: i64) {
         }
         7 => "UPDATE runs SET parked_until_ms = 9, unverified = 1;",
         8 => {
-            "INSERT INTO imports VALUES ('vibe-kanban', 'task', 'k', '00000000-0000-4000-8000-000000000002',
+            "INSERT INTO imports (source, kind, key, id, project_id, at_ms) VALUES ('vibe-kanban', 'task', 'k', '00000000-0000-4000-8000-000000000002',
                '00000000-0000-4000-8000-000000000001', 1);"
         }
         9 => {
@@ -107,6 +107,7 @@ async fn sample_rows(conn: &mut SqliteConnection, version: i64) {
         }
         16 => "INSERT INTO idempotency VALUES ('k', 'POST /api/tasks', 'f', '{}', NULL, 1);",
         17 => "UPDATE runs SET commit_error = 'the disk is full';",
+        18 => "UPDATE imports SET seen = '{}';",
         19 => "UPDATE runs SET setup_required = 1, open_conflicts = '[\"a\"]';",
         other => panic!("migration {other} has no sample rows"),
     };

@@ -41,6 +41,7 @@ impl World {
             ("process_id", runs[0]["id"].clone()),
             ("execution_run_id", json!(errand)),
             ("status", json!("In_Review")),
+            ("bead_status", json!("open")),
             ("ready", json!(true)),
             ("limit", json!(5)),
             ("worker_id", json!("w")),
@@ -61,7 +62,9 @@ impl World {
         let names = schema["properties"].as_object().expect("parameters").keys();
         let wanted = names.filter(|name| all || required.contains(*name));
         let filled = wanted.map(|name| {
-            let value = self.known.get(name.as_str());
+            // Beads have statuses of their own.
+            let known = if tool["name"] == "list_beads" && name == "status" { "bead_status" } else { name };
+            let value = self.known.get(known);
             (name.clone(), value.unwrap_or_else(|| panic!("{}: what is {name}?", tool["name"])).clone())
         });
         Value::Object(filled.collect::<Map<_, _>>())
