@@ -13,7 +13,7 @@ mod peer;
 mod sessions;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Instant, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use axum::body::Body;
 use axum::extract::{Request, State};
@@ -34,6 +34,9 @@ pub(crate) use peer::Sight;
 pub use peer::{Peer, probe};
 use sessions::Sessions;
 
+/// As much of an upload, and as long, as is heard from somebody who may not make it.
+const UNHEARD_BYTES: usize = 32 << 20;
+const UNHEARD_LIMIT: Duration = Duration::from_secs(5);
 /// The style is that of the page which says how to log in.
 const OPEN_PATHS: [&str; 4] = ["/health", "/api/health", "/login", "/plain.css"];
 const CORS_METHODS: &str = "GET, POST, PUT, DELETE";
@@ -206,7 +209,12 @@ pub(crate) async fn guard(State(app): State<App>, peer: Peer, request: Request, 
             Err(fault) if fault.status != StatusCode::TOO_MANY_REQUESTS && page::is_asked_for(&request) => {
                 Ok(page::locked())
             }
-            Err(fault) => Err(fault),
+            Err(fault) => {
+                if fault.status == StatusCode::UNAUTHORIZED {
+                    hear_out(request).await;
+                }
+                Err(fault)
+            }
         };
     };
     // Browsers send the question before the token, so it is answered without one.
@@ -224,6 +232,19 @@ pub(crate) async fn guard(State(app): State<App>, peer: Peer, request: Request, 
     // The answer may depend on more than who asks.
     reply.append(header::VARY, HeaderValue::from_static("origin"));
     Ok(response)
+}
+
+/// Reads what is still on its way and forgets it: whoever is cut off in the middle of an upload never reads why.
+async fn hear_out(request: Request) {
+    let (mut body, mut heard) = (request.into_body().into_data_stream(), 0);
+    let hear = async {
+        while let Some(Ok(chunk)) = body.next().await
+            && heard < UNHEARD_BYTES
+        {
+            heard += chunk.len();
+        }
+    };
+    let _ = tokio::time::timeout(UNHEARD_LIMIT, hear).await;
 }
 
 /// Images, scripts and the like of a foreign page have no `Origin`, but browsers say where they come from. A page of

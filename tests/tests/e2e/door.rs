@@ -1,5 +1,6 @@
 //! Who may speak to the server.
 
+use std::io::{Read, Write};
 use std::net::UdpSocket;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
@@ -39,6 +40,27 @@ async fn a_web_page_of_another_origin_cannot_drive_the_api() {
     ];
     let path = "/api/tasks/stream/ws?project_id=00000000-0000-0000-0000-000000000000";
     assert_eq!(forge.send_with(Method::GET, path, None, &upgrade).await.status, 403);
+}
+
+#[tokio::test]
+async fn whoever_uploads_without_a_token_is_told_so_after_the_last_byte() {
+    let forge = TestForge::with(&["--require-token"], &[]).await;
+    let address = forge.base().trim_start_matches("http://").to_owned();
+    let told = tokio::task::spawn_blocking(move || {
+        let mut stream = std::net::TcpStream::connect(&address).unwrap();
+        let body = vec![b'x'; 8 << 20];
+        let head = format!(
+            "POST /api/images/upload HTTP/1.1\r\nhost: {address}\r\ncontent-length: {}\r\n\r\n",
+            body.len()
+        );
+        stream.write_all(head.as_bytes()).unwrap();
+        stream.write_all(&body).expect("nobody hangs up");
+        let mut answer = [0; 64];
+        let count = stream.read(&mut answer).unwrap();
+        String::from_utf8_lossy(&answer[..count]).into_owned()
+    });
+    let told = told.await.unwrap();
+    assert!(told.starts_with("HTTP/1.1 401"), "{told}");
 }
 
 #[tokio::test]

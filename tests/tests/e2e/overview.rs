@@ -10,7 +10,7 @@ use crate::command::words;
 /// `forge` without an argument, as somebody types it who has set no variable.
 fn alone(forge: &TestForge, dir: &Path) -> Command {
     let mut command = forge.command();
-    command.current_dir(dir).env_remove("PORT").env("TERM", "dumb");
+    command.current_dir(dir).env_remove("PORT").env_remove("CARGO_MANIFEST_DIR").env("TERM", "dumb");
     command
 }
 

@@ -27,6 +27,8 @@ const NEWEST: usize = 5;
 pub fn is_meant() -> bool {
     let env = Env::load();
     let wants_server = ["BACKEND_PORT", "PORT", "HOST"].iter().any(|name| env.get(name).is_some());
+    // `cargo run` in Forge's own repository is asked for a server, too.
+    let wants_server = wants_server || std::env::var_os("CARGO_MANIFEST_DIR").is_some();
     let is_alone = std::env::args_os().len() == 1;
     let inside =
         || std::env::current_dir().is_ok_and(|dir| dir.ancestors().any(|dir| dir.join(".git").exists()));
