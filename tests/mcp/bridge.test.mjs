@@ -5,15 +5,25 @@ import { test } from 'node:test';
 import { protocols } from './clients.mjs';
 import { Forge, program } from './forge.mjs';
 
-test('without a server a client is told how to start one', async (t) => {
-  const nobody = new Forge();
-  t.after(() => nobody.clear());
-  nobody.env.PORT = '1';
-  const protocol = protocols['2025-11-25'];
-  const client = protocol.client();
-  await assert.rejects(client.connect(protocol.stdio(nobody)), /no Forge answers at .*Start one with `forge serve`/);
-  await client.close();
-});
+for (const [version, protocol] of Object.entries(protocols)) {
+  test(`a client that starts before the server is told how to start one, and finds it then (${version})`, async (t) => {
+    const forge = new Forge();
+    t.after(async () => await forge.stop());
+    // Nobody is looked for elsewhere.
+    forge.env.PORT = '0';
+    const client = protocol.client();
+    t.after(async () => await client.close());
+    await client.connect(protocol.stdio(forge));
+    const { tools } = await client.listTools();
+    assert.ok(tools.length > 30, `${tools.length} tools`);
+    const list = () => protocol.call(client, { name: 'list_projects', arguments: {} });
+    const refused = await list();
+    assert.equal(refused.isError, true);
+    assert.match(refused.content[0].text, /[Ss]tart one with `forge serve`/);
+    await forge.serve();
+    assert.deepEqual((await list()).structuredContent.projects, []);
+  });
+}
 
 test('the bridge ends when its input does, and standard output is the protocol alone', async (t) => {
   const forge = await Forge.start();

@@ -13,15 +13,19 @@ export const program = process.env.FORGE_PROGRAM ?? resolve(here, '../../target/
 export class Forge {
   static async start() {
     const forge = new Forge();
-    forge.server = spawn(program, ['serve', '--port', '0', '--stop-agents'], {
-      env: forge.env,
-      cwd: forge.dir,
+    await forge.serve();
+    return forge;
+  }
+
+  async serve() {
+    this.server = spawn(program, ['serve', '--port', '0', '--stop-agents'], {
+      env: this.env,
+      cwd: this.dir,
       stdio: ['ignore', 'ignore', 'pipe'],
     });
-    forge.log = '';
-    forge.server.stderr.on('data', (text) => (forge.log += text));
-    await forge.until(() => forge.port(), 'the server did not start');
-    return forge;
+    this.log = '';
+    this.server.stderr.on('data', (text) => (this.log += text));
+    await this.until(() => this.port(), 'the server did not start');
   }
 
   /** Waits for something that the server does; `complaint` tells what it is when it does not. */
@@ -73,13 +77,11 @@ export class Forge {
   }
 
   async stop() {
-    const gone = new Promise((done) => this.server.once('exit', done));
-    this.server.kill('SIGTERM');
-    await gone;
-    this.clear();
-  }
-
-  clear() {
+    if (this.server) {
+      const gone = new Promise((done) => this.server.once('exit', done));
+      this.server.kill('SIGTERM');
+      await gone;
+    }
     rmSync(this.dir, { recursive: true, force: true, maxRetries: 5 });
   }
 }

@@ -37,12 +37,12 @@ impl Alone {
                 tell(DiscoverResult::from_server_info(known, describe(self.version)))
             }
             "ping" => Ok(json!({})),
-            "tools/list" => tell(ListToolsResult::with_all_items(
+            "tools/list" => list(ListToolsResult::with_all_items(
                 tool::listed(self.is_advanced).map(tool::Tool::describe).collect(),
             )),
-            "resources/list" => Ok(json!({"resources": []})),
+            "resources/list" => list(json!({"resources": []})),
             "resources/templates/list" => {
-                tell(ListResourceTemplatesResult::with_all_items(resource::templates()))
+                list(ListResourceTemplatesResult::with_all_items(resource::templates()))
             }
             "tools/call" => {
                 let told = json!({"success": false, "error": "Failed to connect to AF API", "details": why});
@@ -64,6 +64,13 @@ impl Alone {
         check_version(&request.protocol_version)?;
         tell(self.negotiate_initialize(&request)?)
     }
+}
+
+/// Newer clients want to know how long they may keep a list: not at all, because the server may have another one.
+fn list(result: impl Serialize) -> Result<Value, ErrorData> {
+    let mut told = tell(result)?;
+    (told["ttlMs"], told["cacheScope"]) = (json!(0), json!("private"));
+    Ok(told)
 }
 
 fn tell(result: impl Serialize) -> Result<Value, ErrorData> {
