@@ -182,7 +182,7 @@ impl Summary {
                 lines.push(row("pr", &format!("not opened: {why}; try again with forge pr {id}")));
             }
             Some(_) if self.status == "completed" && has_some(self.changes) => {
-                lines.push(row("pr", &format!("not open yet; forge status {id} shows it")));
+                lines.push(row("pr", "not open yet; the server goes on, and the board shows it"));
             }
             _ => {}
         }
