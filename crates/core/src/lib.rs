@@ -6,81 +6,25 @@
 //! Invariant: every change of state is a row in the event log, written in the same transaction as the state; no lock
 //! is held over an await; every background task is tracked and stops when the engine is closed.
 
-mod adopt;
-mod agent;
-mod approval;
+mod agents;
 mod attempt;
-mod auto_pr;
-mod backup;
 mod beads;
-mod branch;
-mod budget;
-mod card;
-mod chain;
-mod checkout;
 mod clock;
-mod code_host;
-mod commit;
-mod conflict;
-mod content;
-mod conversation;
-pub mod demo;
-mod diff;
-mod dispatch;
-mod draft;
-mod editor;
+mod cost;
 mod error;
-mod feed;
-mod file;
-mod fleet;
-mod folder;
-mod follow_up;
-mod garbage;
-pub mod genie;
-mod history;
-mod hold;
-mod image;
-mod import;
+mod events;
+mod home;
 mod info;
-mod issue;
-mod judgement;
-mod label;
-mod land;
-mod lane;
-mod leftover;
-mod login;
-mod mcp;
-mod message;
-mod meter;
-mod mirror;
-mod notifier;
-mod omni;
-mod once;
-mod park;
-mod patch;
-mod pause;
-mod place;
-mod price;
-mod profile;
+mod legacy;
+mod notify;
 mod project;
-mod pull_request;
-mod pull_watch;
-mod quota;
-mod radar;
-mod recover;
-mod remains;
-mod report;
+mod publish;
+mod review;
 mod run;
 mod settings;
-mod site;
-mod start;
-mod stream;
-mod survey;
-mod tag;
 mod task;
-mod transcript;
-mod usage;
-mod welcome;
+mod workers;
+mod worktree;
 
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
@@ -95,33 +39,30 @@ use tokio::sync::{Notify, Semaphore};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use agents::survey::Surveys;
+use attempt::once::Keys;
 use beads::Trackers;
-use chain::Attended;
-use dispatch::Dispatcher;
-pub use dispatch::ProjectDispatch;
-use fleet::Fleet;
-use lane::Lanes;
-use once::Keys;
-use price::Prices;
-use quota::Quotas;
-use radar::Radar;
-use survey::Surveys;
+use beads::dispatch::Dispatcher;
+pub use beads::dispatch::ProjectDispatch;
+use cost::price::Prices;
+use cost::quota::Quotas;
+use publish::code_host::Contacts;
+use review::radar::Radar;
+use run::lifecycle::Attended;
+use run::queue::Lanes;
+use workers::Fleet;
 
-pub use adopt::{AdoptedReport, ReleasedReport};
-pub use backup::{BackupReport, NOT_IN_BACKUPS, RestoreReport, make_backup, restore_backup};
+pub use agents::mcp::McpAnswer;
+pub use agents::survey::Freshness;
+pub use attempt::follow_up::Replaced;
+pub use attempt::once::{KeyedRequest, Once};
+pub use attempt::report::AttemptReport;
+pub use attempt::start::{Started, StartedAttempt, StartedErrand};
+pub use attempt::transcript::Transcript;
+pub use attempt::wait::Pause;
 pub use beads::{BeadFilter, BeadLine, BeadsSurvey, survey_beads};
-pub use checkout::Pulled;
-pub use code_host::{Online, Pages};
-pub use content::Side;
-pub use diff::{DiffDetail, DiffFeed, DiffStep};
 pub use error::{Error, Kind, Result};
-pub use feed::EventFeed;
-pub use fleet::{
-    LauncherFile, ListedWorker, WorkerDefinition, WorkerDefinitions, WorkerEnd, WorkerHealth, WorkersHealth,
-    attach_command, list_launchers, read_worker_log,
-};
-pub use folder::{FolderEntry, FolderListing};
-pub use follow_up::Replaced;
+pub use events::EventFeed;
 pub use forge_fleet::launcher::{
     CallStyle, Check as LauncherCheck, Fault as LauncherFault, Findings as LauncherFindings,
     Severity as FaultSeverity,
@@ -130,23 +71,31 @@ pub use forge_git::{SearchHit, SearchScope};
 pub use forge_remote::Release;
 pub use forge_run::{Kind as RecordKind, Record};
 pub use forge_store::{AttemptsOf, Dropped, Page, TaskBlock, TemplateScope};
-pub use image::{IMAGE_MAX_BYTES, ImageUpload};
+pub use home::backup::{BackupReport, NOT_IN_BACKUPS, RestoreReport, make_backup, restore_backup};
 pub use info::{Environment, SystemInfo};
-pub use issue::IssueTask;
-pub use land::RebaseOutcome;
-pub use login::{DeviceStart, LoginAnswer, LoginCheck};
-pub use mcp::McpAnswer;
-pub use omni::{OmniProbe, OmniProbed, OmniStatus};
-pub use once::{KeyedRequest, Once};
-pub use patch::{AttemptPatch, ChangeStat, PatchRequest};
-pub use pause::Pause;
-pub use place::{GcReport, GcRequest, KeptReport, RestoredReport, Standing, WorktreeLine, WorktreeReport};
-pub use pull_request::{Attached, Opened, PrRefusal};
-pub use report::AttemptReport;
-pub use start::{Started, StartedAttempt, StartedErrand};
-pub use stream::{EntryTail, LogStart, LogTail};
-pub use survey::Freshness;
-pub use transcript::Transcript;
+pub use legacy::genie;
+pub use notify::omni::{OmniProbe, OmniProbed, OmniStatus};
+pub use project::checkout::Pulled;
+pub use project::demo;
+pub use project::folder::{FolderEntry, FolderListing};
+pub use publish::code_host::{Online, Pages};
+pub use publish::login::{DeviceStart, LoginAnswer, LoginCheck};
+pub use publish::pull_request::{Attached, Opened, PrRefusal};
+pub use review::diff::{DiffDetail, DiffFeed, DiffStep};
+pub use review::file::Side;
+pub use review::merge::RebaseOutcome;
+pub use review::patch::{AttemptPatch, ChangeStat, PatchRequest};
+pub use run::log::{EntryTail, LogStart, LogTail};
+pub use task::image::{IMAGE_MAX_BYTES, ImageUpload};
+pub use task::issue::IssueTask;
+pub use workers::{
+    LauncherFile, ListedWorker, WorkerDefinition, WorkerDefinitions, WorkerEnd, WorkerHealth, WorkersHealth,
+    attach_command, list_launchers, read_worker_log,
+};
+pub use worktree::adoption::{AdoptedReport, ReleasedReport};
+pub use worktree::upkeep::{
+    GcReport, GcRequest, KeptReport, RestoredReport, Standing, WorktreeLine, WorktreeReport,
+};
 
 /// Spare worktrees are made only while this much stays free.
 const SPARE_FREE_BYTES: u64 = 2 << 30;
@@ -210,7 +159,7 @@ pub(crate) struct Inner {
     /// Held, never over an await, while the file of settings or of profiles is replaced.
     settings_turn: Mutex<()>,
     http: forge_remote::Http,
-    contacts: code_host::Contacts,
+    contacts: Contacts,
     lanes: Lanes,
     keys: Keys,
     radar: Radar,
@@ -247,8 +196,8 @@ pub async fn prepare_database(config: &Config) -> Result<()> {
 
 /// The store of a home that is whole.
 async fn open_store(config: &Config) -> Result<Store> {
-    backup::finish_restore(&config.home)?;
-    remains::refuse_lost(config).await?;
+    home::backup::finish_restore(&config.home)?;
+    home::remains::refuse_lost(config).await?;
     Ok(Store::open(&config.database).await?)
 }
 
@@ -268,11 +217,11 @@ impl Forge {
         make_dir(&config.home.join("runs"))?;
         make_private_dir(&config.home.join("images"))?;
         let installation = installation_id(&store, &config.home).await?;
-        remains::remember(&config.home, &installation)?;
+        home::remains::remember(&config.home, &installation)?;
         let base = WorktreeBase::new(config.worktree_base.clone(), installation);
         base.make()?;
         let pool = Pool::new(base.clone(), config.spares, SPARE_FREE_BYTES);
-        let profiles = profile::load(&config.home);
+        let profiles = agents::profile::load(&config.home);
         let mut settings = settings::load(&config.home)?;
         settings::check_prefix(&mut settings).await?;
         let fleet = Fleet::new(&config.home, &settings);
@@ -292,7 +241,7 @@ impl Forge {
             prices,
             settings_turn: Mutex::default(),
             http,
-            contacts: code_host::Contacts::default(),
+            contacts: Contacts::default(),
             lanes: Lanes::default(),
             keys: Keys::default(),
             radar: Radar::default(),
@@ -383,13 +332,13 @@ impl Forge {
 const WARM_PROJECTS: usize = 3;
 
 async fn installation_id(store: &Store, home: &std::path::Path) -> Result<String> {
-    if let Some(id) = store.meta(remains::KEY).await? {
+    if let Some(id) = store.meta(home::remains::KEY).await? {
         return Ok(id);
     }
     // A power cut at the first start can take it from the database, and leave the home's file.
-    let id = remains::recall(home).unwrap_or_else(|| uuid::Uuid::new_v4().to_string());
+    let id = home::remains::recall(home).unwrap_or_else(|| uuid::Uuid::new_v4().to_string());
     let mut tx = store.begin().await?;
-    tx.put_meta(remains::KEY, &id).await?;
+    tx.put_meta(home::remains::KEY, &id).await?;
     tx.commit().await?;
     Ok(id)
 }

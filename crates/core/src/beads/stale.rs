@@ -9,7 +9,7 @@ use forge_fleet::beads::{Bead, Release, Status};
 use forge_types::{AlertKind, Millis, RecoveryPolicy, Severity};
 
 use super::{Tracker, alert_subject};
-use crate::fleet::raise_as;
+use crate::notify::alerts::raise_as;
 use crate::{Forge, Result};
 
 impl Forge {

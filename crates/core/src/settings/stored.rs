@@ -9,7 +9,8 @@ use forge_types::{Executor, ProfileId, Settings, canonical_variant};
 use serde_json::{Map, Value};
 
 use super::used_prefix;
-use crate::{Error, Result, file};
+use crate::home::file;
+use crate::{Error, Result};
 
 const VERSION: &str = "v7";
 

@@ -1,0 +1,403 @@
+//! Saying more to an agent: follow-ups, retries and replacements.
+//!
+//! Invariant: there is never a second agent in a worktree. A follow-up to a busy attempt reaches the agent at work, where
+//! its protocol allows that; else it waits for its turn as a run of its own. Going back in history keeps what it discards under `refs/forge/keep`.
+
+use forge_git::Owner;
+use forge_store::Dropped;
+use forge_types::{
+    Action, AttemptId, ErrandId, Executor, FollowUp, FollowUpErrand, ImageId, Millis, ProfileId, ReplaceRun,
+    Run, RunId, RunOwner, RunReason, RunStatus, ScriptContext, SetUpAgent, TaskStatus,
+};
+use serde::Serialize;
+
+use crate::attempt::history::recall;
+use crate::attempt::once::{self, Effect};
+use crate::attempt::start::{cleanup_action, new_run};
+use crate::run::context::Site;
+use crate::run::parking;
+use crate::run::queue::Entry;
+use crate::task::draft::{self, Typed};
+use crate::task::image::show_images;
+use crate::task::moved;
+use crate::{Error, Forge, Once, Result};
+
+/// What a replacement did.
+#[derive(Clone, Debug, Serialize)]
+pub struct Replaced {
+    pub deleted_count: u64,
+    pub git_reset_needed: bool,
+    pub git_reset_applied: bool,
+    pub target_before_oid: Option<String>,
+    pub new_execution_id: Option<RunId>,
+}
+
+/// What is written together with a run.
+struct Along<'a> {
+    typed: Typed,
+    images: Vec<ImageId>,
+    once: Option<&'a Once>,
+}
+
+impl Along<'_> {
+    fn nothing() -> Self {
+        Self { typed: Typed::Elsewhere, images: Vec::new(), once: None }
+    }
+}
+
+/// How far a retry may go to bring the tree back.
+struct Reset {
+    wanted: bool,
+    even_when_dirty: bool,
+}
+
+/// What going back did.
+struct Rewound {
+    dropped: u64,
+    needed: bool,
+    applied: bool,
+    target: Option<String>,
+}
+
+impl Forge {
+    pub async fn follow_up(&self, id: AttemptId, request: FollowUp, once: Option<&Once>) -> Result<Run> {
+        if let Some(run) = self.said(once).await? {
+            return Ok(run);
+        }
+        let typed = match request.retry_process_id {
+            Some(_) => Typed::Elsewhere,
+            None => Typed::ByHand(request.prompt.clone()),
+        };
+        let run = self.say(id, request, typed, once).await?;
+        self.keep_answer(once, &run).await;
+        Ok(run)
+    }
+
+    /// The run that carries what an earlier request under the same key said.
+    async fn said(&self, once: Option<&Once>) -> Result<Option<Run>> {
+        let Some((once, effect)) = once.and_then(|once| Some((once, once.effect()?))) else {
+            return Ok(None);
+        };
+        let id = match effect {
+            Effect::Run(id) => *id,
+            // The server ended while it told the agent.
+            Effect::Telling { run, line } if self.was_told(*run, line, once.at()).await? => *run,
+            _ => return Ok(None),
+        };
+        let run = match once.answer() {
+            Some(run) => run,
+            None => self.run(id).await?,
+        };
+        Ok(Some(once.replay(run)))
+    }
+
+    /// Everything is checked before the worktree is touched.
+    pub(crate) async fn say(
+        &self,
+        id: AttemptId,
+        request: FollowUp,
+        typed: Typed,
+        once: Option<&Once>,
+    ) -> Result<Run> {
+        let mut site = self.site(RunOwner::Attempt(id)).await?;
+        self.check_budget(Some(id), site.project.id).await?;
+        let profile = self.follow_up_profile(&site, id, request.variant.as_ref()).await?;
+        let images = request.image_ids.unwrap_or_default();
+        self.check_images(&images).await?;
+        if let Some(run) = request.retry_process_id {
+            self.check_retried(id, run).await?;
+        }
+        if let Some(run) = request.retry_process_id {
+            let reset = Reset {
+                wanted: request.perform_git_reset.unwrap_or(true),
+                even_when_dirty: request.force_when_dirty.unwrap_or(false),
+            };
+            self.rewind(&mut site, id, run, &reset).await?;
+        }
+        let prompt = show_images(&request.prompt, &self.image_folder(&site));
+        let fresh = request.fresh.unwrap_or(false);
+        if request.retry_process_id.is_none()
+            && !fresh
+            && let Some(run) = self.tell_running(id, &profile, &prompt, once).await?
+        {
+            self.note_told(&site, &run, &Along { typed, images, once }).await?;
+            return Ok(run);
+        }
+        let (session, prompt) = match fresh {
+            false => (self.session_of(RunOwner::Attempt(id), Some(profile.executor)).await?, prompt),
+            true => (None, recall(&self.0.store.runs(id, Dropped::Hidden).await?, &prompt)),
+        };
+        let cleanup = cleanup_action(&site.project);
+        let action = Action::agent(prompt, profile, session).then(cleanup);
+        self.add_run(RunOwner::Attempt(id), &site, action, Along { typed, images, once }).await
+    }
+
+    /// Gives the message to the attempt's agent while it works, when it is the same agent and can be told; answers its run.
+    async fn tell_running(
+        &self,
+        id: AttemptId,
+        profile: &ProfileId,
+        prompt: &str,
+        once: Option<&Once>,
+    ) -> Result<Option<Run>> {
+        let runs = self.0.store.runs(id, Dropped::Hidden).await?;
+        // Behind a run that waits there is an order to keep.
+        let mut open = runs.into_iter().filter(|run| !run.phase.is_over());
+        let (Some(run), None) = (open.find(|run| run.reason != RunReason::DevServer), open.next()) else {
+            return Ok(None);
+        };
+        if run.status != RunStatus::Running || run.action.profile() != Some(profile) {
+            return Ok(None);
+        }
+        let conversation = self.attended().get(&run.id).and_then(|attended| attended.conversation.clone());
+        let Some(conversation) = conversation else { return Ok(None) };
+        let Some(line) = conversation.message(prompt) else { return Ok(None) };
+        if once.is_some() {
+            // Before it is told, so that a server that dies in between knows what to look for.
+            let mut tx = self.0.store.begin().await?;
+            let telling = || Effect::Telling { run: run.id, line: line.clone() };
+            once::note(&mut tx, once, telling, None::<&()>).await?;
+            tx.commit().await?;
+        }
+        Ok(conversation.tell(&line).await?.then_some(run))
+    }
+
+    /// What is written when a message needed no run of its own.
+    async fn note_told(&self, site: &Site, run: &Run, along: &Along<'_>) -> Result<()> {
+        let Some(attempt) = &site.attempt else { return Ok(()) };
+        let mut tx = self.0.store.begin().await?;
+        draft::clear(&mut tx, attempt.id, &along.typed).await?;
+        tx.attach_images(attempt.task_id, &along.images).await?;
+        once::note(&mut tx, along.once, || Effect::Run(run.id), None::<&()>).await?;
+        tx.commit().await?;
+        Ok(())
+    }
+
+    /// Installs and logs in the program of the Cursor agent, then lets the attempt's last agent go on.
+    pub async fn set_up_agent(&self, id: AttemptId, request: SetUpAgent) -> Result<()> {
+        let site = self.site(RunOwner::Attempt(id)).await?;
+        self.check_budget(Some(id), site.project.id).await?;
+        if request.executor_profile_id.executor != Executor::CursorAgent {
+            return Err(Error::invalid("ExecutorError: Setup helper not supported"));
+        }
+        let runs = self.0.store.runs(id, Dropped::Hidden).await?;
+        let last = runs.into_iter().rev().find(|run| run.reason == RunReason::CodingAgent);
+        let script = Action::script(forge_run::agents::CURSOR_SETUP, ScriptContext::SetupScript);
+        let action = script.then(last.map(|run| run.action));
+        self.add_run(RunOwner::Attempt(id), &site, action, Along::nothing()).await?;
+        Ok(())
+    }
+
+    pub async fn replace_run(&self, id: AttemptId, request: ReplaceRun) -> Result<Replaced> {
+        let mut site = self.site(RunOwner::Attempt(id)).await?;
+        self.check_budget(Some(id), site.project.id).await?;
+        let runs = self.0.store.runs(id, Dropped::Hidden).await?;
+        let replaced = match request.process_id {
+            Some(run) => runs.iter().find(|known| known.id == run),
+            None => runs.iter().rev().find(|run| run.reason == RunReason::CodingAgent),
+        };
+        let replaced = replaced.ok_or_else(process_not_found)?;
+        let mut profile = match (&request.executor_profile_id, replaced.action.profile()) {
+            (Some(profile), _) => profile.clone(),
+            (None, Some(profile)) => profile.clone(),
+            (None, None) => self.follow_up_profile(&site, id, None).await?,
+        };
+        if let Some(variant) = request.variant {
+            profile.variant = variant;
+        }
+        let profile = self.check_profile(&profile, &site.project, &site.place).await?;
+        let reset = Reset {
+            wanted: request.perform_git_reset.unwrap_or(true),
+            even_when_dirty: request.force_when_dirty.unwrap_or(false),
+        };
+        let rewound = self.rewind(&mut site, id, replaced.id, &reset).await?;
+        let session = self.session_of(RunOwner::Attempt(id), Some(profile.executor)).await?;
+        let prompt = show_images(&request.prompt, &self.image_folder(&site));
+        let action = Action::agent(prompt, profile, session);
+        let run = self.add_run(RunOwner::Attempt(id), &site, action, Along::nothing()).await?;
+        Ok(Replaced {
+            deleted_count: rewound.dropped,
+            git_reset_needed: rewound.needed,
+            git_reset_applied: rewound.applied,
+            target_before_oid: rewound.target,
+            new_execution_id: Some(run.id),
+        })
+    }
+
+    pub async fn follow_up_errand(&self, id: ErrandId, request: FollowUpErrand) -> Result<Run> {
+        let owner = RunOwner::Errand(id);
+        let site = self.site(owner).await?;
+        self.check_budget(None, site.project.id).await?;
+        let errand = self.errand(id).await?;
+        let mut profile: ProfileId =
+            errand.executor.parse().map_err(|error| Error::invalid(format!("executor: {error}")))?;
+        profile.variant = request.variant.unwrap_or(errand.variant);
+        let profile = self.check_profile(&profile, &site.project, &site.place).await?;
+        let session = self.session_of(owner, Some(profile.executor)).await?;
+        let action = Action::agent(request.prompt, profile, session);
+        self.add_run(owner, &site, action, Along::nothing()).await
+    }
+
+    /// The next turn of a run that could not go on: the same agent, its own conversation, or its first prompt again where
+    /// it had none.
+    pub(crate) async fn carry_on(&self, run: &Run, site: &Site, prompt: &str) -> Result<()> {
+        let Some(profile) = run.action.profile().cloned() else { return Ok(()) };
+        let session = self.session_of(run.owner, Some(profile.executor)).await?;
+        let prompt = match (&session, run.action.prompt()) {
+            (None, Some(first)) => first,
+            _ => prompt,
+        };
+        let next = run.action.next_action.as_deref().cloned();
+        let action = Action::agent(prompt.to_owned(), profile, session).then(next);
+        self.add_run(run.owner, site, action, Along::nothing()).await?;
+        Ok(())
+    }
+
+    /// The profile of the last agent run with the variant asked for, else the attempt's own.
+    async fn follow_up_profile(
+        &self,
+        site: &Site,
+        id: AttemptId,
+        variant: Option<&Option<String>>,
+    ) -> Result<ProfileId> {
+        let runs = self.0.store.runs(id, Dropped::Hidden).await?;
+        let last = runs.iter().rev().find_map(|run| run.action.profile().cloned());
+        let own = site.attempt.as_ref().map(|attempt| attempt.executor_profile_id.clone());
+        let mut profile =
+            last.or(own).ok_or_else(|| Error::not_found(format!("Task attempt not found: {id}")))?;
+        if let Some(variant) = variant {
+            profile.variant = variant.clone();
+        }
+        self.check_profile(&profile, &site.project, &site.place).await
+    }
+
+    /// The newest conversation of this executor that was not dropped.
+    pub(crate) async fn session_of(
+        &self,
+        owner: RunOwner,
+        executor: Option<Executor>,
+    ) -> Result<Option<String>> {
+        let runs = match owner {
+            RunOwner::Attempt(id) => self.0.store.runs(id, Dropped::Hidden).await?,
+            RunOwner::Errand(id) => self.0.store.errand_runs(id).await?,
+        };
+        let fits = |run: &&Run| run.action.profile().map(|profile| profile.executor) == executor;
+        Ok(runs.iter().rev().filter(fits).find_map(|run| run.session_id.clone()))
+    }
+
+    /// Writes a run and starts it, now or when its directory is free.
+    async fn add_run(&self, owner: RunOwner, site: &Site, action: Action, along: Along<'_>) -> Result<Run> {
+        let id = RunId::random();
+        let entry = self.0.lanes.enter(&site.place, id);
+        let mut site = site.clone();
+        let written = async {
+            let head = match entry {
+                Entry::Now => {
+                    self.ensure_place(&mut site).await?;
+                    self.refuse_leftovers(&site).await?;
+                    self.repo(&site.project).await?.head_of(&site.place).await.ok()
+                }
+                Entry::Later => None,
+            };
+            let run = new_run(id, owner, action, head, entry);
+            self.write_run(&run, &site, &along).await.map(|()| run)
+        };
+        let run = written.await.inspect_err(|_| {
+            if let Some(next) = self.0.lanes.leave(&site.place, id) {
+                self.start_waiting(next);
+            }
+        })?;
+        if entry == Entry::Now {
+            self.go(run, &site).await.map_err(|error| match error.kind() {
+                crate::Kind::Invalid | crate::Kind::Conflict => error,
+                _ => Error::internal(format!("ContainerError: {}", error.message()), error),
+            })?;
+        }
+        self.run(id).await
+    }
+
+    async fn write_run(&self, run: &Run, site: &Site, along: &Along<'_>) -> Result<()> {
+        let mut tx = self.0.store.begin().await?;
+        parking::end_parked(&mut tx, run.owner).await?;
+        tx.insert_run(run).await?;
+        if let Some(attempt) = &site.attempt {
+            draft::clear(&mut tx, attempt.id, &along.typed).await?;
+            tx.attach_images(attempt.task_id, &along.images).await?;
+        }
+        if let Some(task) = &site.task
+            && let Some(task) = tx.task(task.id).await?
+            && let Some(task) = moved(&task, TaskStatus::InProgress, run.reason)
+        {
+            tx.update_task(&task).await?;
+        }
+        once::note(&mut tx, along.once, || Effect::Run(run.id), None::<&()>).await?;
+        tx.commit().await?;
+        Ok(())
+    }
+
+    /// Stops what runs, brings the tree back to where `run` began and drops it with everything after it.
+    async fn rewind(&self, site: &mut Site, id: AttemptId, run: RunId, reset: &Reset) -> Result<Rewound> {
+        self.refuse_leftovers(site).await?;
+        self.stop_attempt(id).await?;
+        let _hold = self.hold(id, site.place.clone()).await?;
+        self.ensure_place(site).await?;
+        // Read after the stop: it recorded where the stopped runs left the tree, and none can be added after it.
+        let runs = self.0.store.runs(id, Dropped::Shown).await?;
+        let at = runs.iter().position(|known| known.id == run).ok_or_else(process_not_found)?;
+        let previous = runs[..at].iter().rev().find(|run| !run.dropped);
+        let target = runs[at].before_head.clone().or_else(|| previous.and_then(|run| run.after_head.clone()));
+        let (needed, applied) = self.reset_place(site, id, target.as_deref(), reset).await;
+        let later: Vec<RunId> = runs[at..].iter().filter(|run| !run.dropped).map(|run| run.id).collect();
+        let mut tx = self.0.store.begin().await?;
+        for id in &later {
+            if let Some(run) = tx.run(*id).await? {
+                tx.update_run(&Run { dropped: true, updated_at: Millis::now(), ..run }).await?;
+            }
+        }
+        tx.delete_draft(id, forge_types::DraftKind::Retry).await?;
+        tx.commit().await?;
+        Ok(Rewound { dropped: later.len() as u64, needed, applied, target })
+    }
+
+    /// A retry is of a run of this attempt.
+    pub(crate) async fn check_retried(&self, id: AttemptId, run: RunId) -> Result<()> {
+        match self.0.store.run(run).await? {
+            Some(run) if run.owner == RunOwner::Attempt(id) => Ok(()),
+            Some(_) => Err(Error::invalid(
+                "TaskAttemptError: Validation error: Process does not belong to this attempt",
+            )),
+            None => Err(process_not_found()),
+        }
+    }
+
+    async fn reset_place(
+        &self,
+        site: &Site,
+        id: AttemptId,
+        target: Option<&str>,
+        reset: &Reset,
+    ) -> (bool, bool) {
+        let Some((target, attempt)) = target.zip(site.attempt.as_ref()).filter(|_| site.commits()) else {
+            return (false, false);
+        };
+        let Ok(repo) = self.repo(&site.project).await else { return (false, false) };
+        let dirty = forge_git::is_dirty(&repo, &site.place).await.unwrap_or(true);
+        let head = repo.head_of(&site.place).await.unwrap_or_default();
+        let needed = dirty || head != target;
+        if !needed || !reset.wanted || (dirty && !reset.even_when_dirty) {
+            return (needed, false);
+        }
+        let owner = Owner::Attempt(id);
+        match forge_git::reset_hard(&repo, &site.place, owner, &attempt.branch, target).await {
+            Ok(_kept) => (true, true),
+            Err(error) => {
+                tracing::warn!(attempt = %id, %error, "cannot reset the worktree");
+                (true, false)
+            }
+        }
+    }
+}
+
+fn process_not_found() -> Error {
+    Error::invalid("TaskAttemptError: Validation error: Process not found")
+}

@@ -1,0 +1,489 @@
+//! Starting an attempt (or, in `errand`, an errand): check everything, then make the worktree, the rows and the process.
+//!
+//! Invariant: a start that is refused leaves no row, no branch and no directory. The worktree carries the attempt's
+//! id before the rows exist, so a crash in between is recognised and undone by the next start (see `recovery`).
+
+mod errand;
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use forge_git::{BranchTip, CopyWarning, MarkedTask, Naming, Owner, Repo, Worktree};
+use forge_run::Ground;
+use forge_run::agents::{self, Place};
+use forge_store::BeadTask;
+use forge_types::{
+    Action, Attempt, AttemptId, AttemptStatus, AutoPr, Budget, CHAT_AGENT, CreateAttempt,
+    CreateAttemptOptions, Executor, ImageId, Lease, Millis, ProfileId, Project, ProjectId, Run, RunOwner,
+    RunReason, ScriptContext, StartTask, Task, TaskStatus, TaskSummary, Tokens,
+};
+use serde::{Deserialize, Serialize};
+
+use crate::attempt::chat::agent_of;
+use crate::attempt::once::{self, Effect};
+use crate::run::context::Site;
+use crate::run::queue::Entry;
+use crate::task::image::show_images;
+use crate::task::{moved, new_task};
+use crate::{Error, Forge, Kind, Once, Result};
+pub use errand::StartedErrand;
+
+/// Below this much free space a start is refused: git and the journal need room to finish what they begin.
+const MIN_FREE_BYTES: u64 = 64 << 20;
+
+/// A started task. `warning` tells why the process did not live, although the rows are complete.
+#[derive(Serialize, Deserialize)]
+pub struct Started {
+    pub task: TaskSummary,
+    pub attempt: Attempt,
+    pub warning: Option<String>,
+}
+
+#[derive(Serialize, Deserialize)]
+pub struct StartedAttempt {
+    pub attempt: Attempt,
+    pub warning: Option<String>,
+}
+
+/// Whether the task's row is written together with the attempt's.
+enum TaskRow {
+    New { images: Vec<ImageId>, bead: Option<BeadTask> },
+    Known,
+}
+
+/// What an attempt begins with.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Begin {
+    /// Setup script, agent, cleanup script.
+    Agent,
+    /// Only the setup script, if there is one: a worker in a terminal does the rest.
+    Setup,
+}
+
+/// Under which id an attempt comes to be, and for which request.
+#[derive(Clone, Copy)]
+struct Name<'a> {
+    id: AttemptId,
+    once: Option<&'a Once>,
+}
+
+impl<'a> Name<'a> {
+    fn new(once: Option<&'a Once>) -> Self {
+        Self { id: AttemptId::random(), once }
+    }
+}
+
+/// A request that passed every check.
+struct Checked {
+    project: Project,
+    repo: Repo,
+    profile: ProfileId,
+    base_branch: String,
+    tip: BranchTip,
+    auto_pr: Option<AutoPr>,
+    max_cost_usd: Option<Budget>,
+}
+
+impl Forge {
+    pub async fn start_task(&self, request: StartTask, once: Option<&Once>) -> Result<Started> {
+        if let Some((once, id)) = attempt_of(once) {
+            return Ok(once.replay(match once.answer() {
+                Some(started) => started,
+                None => {
+                    self.whole_start(StartedAttempt { attempt: self.attempt(id).await?, warning: None })
+                        .await?
+                }
+            }));
+        }
+        let started = self.start_new(request, Name::new(once), None, Begin::Agent).await?;
+        let started = self.whole_start(started).await?;
+        self.keep_answer(once, &started).await;
+        Ok(started)
+    }
+
+    async fn whole_start(&self, StartedAttempt { attempt, warning }: StartedAttempt) -> Result<Started> {
+        Ok(Started { task: self.task_summary(attempt.task_id).await?, attempt, warning })
+    }
+
+    /// Starts a bead, as a task of its own or as one more attempt at the task that it is already, under an id that is
+    /// known before anything exists.
+    pub(crate) async fn start_bead(
+        &self,
+        request: StartTask,
+        id: AttemptId,
+        lease: &Lease,
+        known: Option<Task>,
+        begin: Begin,
+    ) -> Result<StartedAttempt> {
+        match known {
+            Some(task) => {
+                let checked = self.check(task.project_id, "task_id", &request.start).await?;
+                self.start(Name { id, once: None }, checked, task, TaskRow::Known, true, begin).await
+            }
+            None => self.start_new(request, Name { id, once: None }, Some(lease), begin).await,
+        }
+    }
+
+    async fn start_new(
+        &self,
+        request: StartTask,
+        name: Name<'_>,
+        lease: Option<&Lease>,
+        begin: Begin,
+    ) -> Result<StartedAttempt> {
+        let project_id = request.task.project_id;
+        let in_worktree = request.start.use_worktree.unwrap_or(true);
+        let checked = self.check(project_id, "project_id", &request.start).await?;
+        let images = request.task.image_ids.clone().unwrap_or_default();
+        self.check_images(&images).await?;
+        let status = if in_worktree { TaskStatus::Todo } else { TaskStatus::Agent };
+        let task = new_task(request.task, status)?;
+        let bead = lease.map(|lease| BeadTask {
+            workspace: lease.workspace.clone(),
+            bead: lease.bead.clone(),
+            task_id: task.id,
+        });
+        self.start(name, checked, task, TaskRow::New { images, bead }, in_worktree, begin).await
+    }
+
+    pub async fn create_attempt(
+        &self,
+        request: CreateAttempt,
+        once: Option<&Once>,
+    ) -> Result<StartedAttempt> {
+        if let Some((once, id)) = attempt_of(once) {
+            return Ok(once.replay(match once.answer() {
+                Some(started) => started,
+                None => StartedAttempt { attempt: self.attempt(id).await?, warning: None },
+            }));
+        }
+        let found = self.0.store.task(request.task_id).await?;
+        let task =
+            found.ok_or_else(|| Error::not_found(format!("task_id: Task not found: {}", request.task_id)))?;
+        let in_worktree = request.start.use_worktree.unwrap_or(task.status != TaskStatus::Agent);
+        let checked = self.check(task.project_id, "task_id", &request.start).await?;
+        let name = Name::new(once);
+        let started = self.start(name, checked, task, TaskRow::Known, in_worktree, Begin::Agent).await?;
+        self.keep_answer(once, &started).await;
+        Ok(started)
+    }
+
+    /// Whether such a start would be refused.
+    pub(crate) async fn check_start(&self, project: ProjectId, options: &CreateAttemptOptions) -> Result<()> {
+        self.check(project, "project_id", options).await.map(drop)
+    }
+
+    async fn check(
+        &self,
+        project: ProjectId,
+        field: &str,
+        options: &CreateAttemptOptions,
+    ) -> Result<Checked> {
+        let found = self.0.store.project(project).await?;
+        let project = found.ok_or_else(|| {
+            Error::not_found(format!("{field}: ProjectError: Project not found: {project}"))
+        })?;
+        self.check_budget(None, project.id).await?;
+        let place = Path::new(&project.git_repo_path);
+        let profile = self.check_profile(&options.executor_profile_id, &project, place).await?;
+        let repo = self.repo(&project).await?;
+        let base_branch = match (&options.base_branch, &project.default_base_branch) {
+            (Some(branch), _) | (None, Some(branch)) => branch.clone(),
+            (None, None) => repo.current_branch().await?.unwrap_or_else(|| "main".to_owned()),
+        };
+        let tip = repo.resolve_branch(&base_branch).await?.ok_or_else(|| {
+            Error::invalid(format!(
+                "base_branch: Branch not found: {base_branch}; allowed: a local or remote-tracking branch of {}",
+                project.git_repo_path
+            ))
+        })?;
+        let free_bytes = forge_git::free_bytes(self.0.base.path());
+        if free_bytes < MIN_FREE_BYTES {
+            return Err(Error::new(
+                Kind::Unavailable,
+                format!(
+                    "only {} MiB are free below {}; at least {} MiB are needed. Nothing was created. \
+                     Free some space (`forge worktree gc`) and start again",
+                    free_bytes >> 20,
+                    self.0.base.path().display(),
+                    MIN_FREE_BYTES >> 20
+                ),
+            ));
+        }
+        let auto_pr = options.auto_pr.unwrap_or(false).then_some(AutoPr::Waiting);
+        let max_cost_usd = options.max_cost_usd;
+        Ok(Checked { project, repo, profile, base_branch, tip, auto_pr, max_cost_usd })
+    }
+
+    /// The profile with its canonical variant, once the variant and the program are known to exist.
+    pub(crate) async fn check_profile(
+        &self,
+        asked: &ProfileId,
+        project: &Project,
+        place: &Path,
+    ) -> Result<ProfileId> {
+        let (profile, options) = self.find_profile(asked, project).await?;
+        let path_env = std::env::var_os("PATH").unwrap_or_default();
+        let place = Place { worktree: place, forge_exe: &self.0.config.exe, path_env: &path_env };
+        agents::plan(profile.executor, &options, agents::Request::New { prompt: "" }, &place)?;
+        Ok(profile)
+    }
+
+    async fn start(
+        &self,
+        Name { id, once }: Name<'_>,
+        checked: Checked,
+        mut task: Task,
+        row: TaskRow,
+        in_worktree: bool,
+        begin: Begin,
+    ) -> Result<StartedAttempt> {
+        let _turn = self.0.turns.acquire().await.map_err(|cause| Error::internal("closing", cause))?;
+        let begun = Instant::now();
+        let prefix = self.branch_prefix();
+        let naming = Naming::Attempt { id, task: marked(&task), prefix: prefix.clone() };
+        let worktree = match in_worktree {
+            true => Some(self.claim(&checked, &naming).await?),
+            false => {
+                let checkout = Path::new(&checked.project.git_repo_path);
+                self.refuse_leftovers_in(checkout, Ground::Users).await?;
+                None
+            }
+        };
+        let claimed = begun.elapsed();
+        let attempt = new_attempt(id, &task, &checked, worktree.as_ref(), &prefix);
+        let place = place_of(&attempt);
+        let action = match begin {
+            Begin::Agent => Some(first_action(&checked, &task, &self.image_folder_in(&place, in_worktree))),
+            Begin::Setup => setup_action(&checked.project),
+        };
+        let run = action.map(|action| {
+            let run_id = forge_types::RunId::random();
+            let entry = self.0.lanes.enter(&place, run_id);
+            new_run(run_id, RunOwner::Attempt(id), action, Some(checked.tip.commit.clone()), entry)
+        });
+        if task.status != TaskStatus::Agent {
+            task.status = TaskStatus::InProgress;
+            task.updated_at = Millis::now();
+        }
+        if let Err(error) = self.write_start(&task, row, &attempt, run.as_ref(), once).await {
+            if let Some(run) = &run {
+                self.0.lanes.leave(&place, run.id);
+            }
+            self.undo_claim(&checked, Owner::Attempt(id), worktree.as_ref()).await;
+            return Err(error);
+        }
+        let written = begun.elapsed();
+        self.warm_up(&checked.project);
+        let site = Site::attempt(checked.project, task, attempt);
+        self.copy_project_files(&site).await;
+        let warning = match run.filter(|run| run.phase != forge_types::RunPhase::Queued) {
+            Some(run) => self.go(run, &site).await.err().map(|error| error.to_string()),
+            None => None,
+        };
+        tracing::debug!(attempt = %id, ?claimed, ?written, started = ?begun.elapsed(), "attempt started");
+        Ok(StartedAttempt { attempt: self.attempt(id).await?, warning })
+    }
+
+    async fn write_start(
+        &self,
+        task: &Task,
+        row: TaskRow,
+        attempt: &Attempt,
+        run: Option<&Run>,
+        once: Option<&Once>,
+    ) -> Result<()> {
+        let mut tx = self.0.store.begin().await?;
+        match row {
+            TaskRow::New { images, bead } => {
+                let hidden = task.status == TaskStatus::Agent;
+                tx.insert_task(task, hidden).await.map_err(missing_parent)?;
+                tx.attach_images(task.id, &images).await?;
+                if let Some(bead) = bead {
+                    tx.link_bead(&bead).await?;
+                }
+                if hidden {
+                    tx.insert_agent(&agent_of(task, CHAT_AGENT)).await?;
+                }
+            }
+            TaskRow::Known => {
+                let now = tx.task(task.id).await?;
+                let now =
+                    now.ok_or_else(|| Error::not_found(format!("task_id: Task not found: {}", task.id)))?;
+                if let Some(moved) = moved(&now, TaskStatus::InProgress, RunReason::CodingAgent) {
+                    tx.update_task(&moved).await?;
+                }
+            }
+        }
+        tx.insert_attempt(attempt).await?;
+        if let Some(run) = run {
+            tx.insert_run(run).await?;
+        }
+        once::note(&mut tx, once, || Effect::Attempt(attempt.id), None::<&()>).await?;
+        tx.commit().await?;
+        Ok(())
+    }
+
+    async fn claim(&self, checked: &Checked, naming: &Naming) -> Result<Worktree> {
+        let claimed = forge_git::claim(&checked.repo, &self.0.base, naming, &checked.tip.commit, &|_| false);
+        let worktree = claimed.await.map_err(|error| match Error::from(error) {
+            error if error.kind() == Kind::Internal => {
+                Error::internal(format!("ContainerError: {}", error.message()), error)
+            }
+            error => error,
+        })?;
+        for warning in &worktree.warnings {
+            tracing::warn!(path = %worktree.path.display(), "{warning}");
+        }
+        Ok(worktree)
+    }
+
+    async fn undo_claim(&self, checked: &Checked, owner: Owner, worktree: Option<&Worktree>) {
+        let Some(Worktree { path, branch, .. }) = worktree else { return };
+        let (repo, base) = (&checked.repo, &self.0.base);
+        let undone = forge_git::drop_orphan_claim(repo, base, owner, path, branch, &checked.tip.commit);
+        if let Err(error) = undone.await {
+            tracing::warn!(path = %path.display(), %error, "a refused start left a worktree behind");
+        }
+    }
+
+    async fn copy_project_files(&self, site: &Site) {
+        let Some(spec) = site.project.copy_files.as_deref().filter(|_| site.is_forges()) else { return };
+        let project = Path::new(&site.project.git_repo_path);
+        match forge_git::copy_files(project, &site.place, spec).await {
+            Ok(warnings) => {
+                for CopyWarning { entry, reason } in warnings {
+                    tracing::warn!(project = %site.project.name, "copy_files: '{entry}': {reason}");
+                }
+            }
+            Err(error) => tracing::warn!(project = %site.project.name, %error, "copy_files failed"),
+        }
+    }
+}
+
+/// The attempt that an earlier request under the same key made.
+fn attempt_of(once: Option<&Once>) -> Option<(&Once, AttemptId)> {
+    match once.map(|once| (once, once.effect())) {
+        Some((once, Some(Effect::Attempt(id)))) => Some((once, *id)),
+        _ => None,
+    }
+}
+
+/// What a worktree tells of its task without the server.
+pub(crate) fn marked(task: &Task) -> MarkedTask {
+    MarkedTask { id: task.id, title: task.title.clone() }
+}
+
+pub(crate) fn new_run(
+    id: forge_types::RunId,
+    owner: RunOwner,
+    action: Action,
+    before_head: Option<String>,
+    entry: Entry,
+) -> Run {
+    use forge_types::{RunPhase, RunStatus};
+    let now = Millis::now();
+    Run {
+        id,
+        owner,
+        reason: action.reason(),
+        action,
+        before_head,
+        after_head: None,
+        status: RunStatus::Running,
+        phase: if entry == Entry::Now { RunPhase::Live } else { RunPhase::Queued },
+        exit_code: None,
+        dropped: false,
+        session_id: None,
+        summary: None,
+        parked_until: None,
+        unverified: false,
+        commit_error: None,
+        setup_required: false,
+        open_conflicts: Vec::new(),
+        started_at: now,
+        completed_at: None,
+        created_at: now,
+        updated_at: now,
+    }
+}
+
+fn new_attempt(
+    id: AttemptId,
+    task: &Task,
+    checked: &Checked,
+    worktree: Option<&Worktree>,
+    prefix: &str,
+) -> Attempt {
+    let now = Millis::now();
+    let place = match worktree {
+        Some(worktree) => worktree.path.to_string_lossy().into_owned(),
+        None => checked.project.git_repo_path.clone(),
+    };
+    // Without a worktree the branch is only a name: nothing of it exists in git.
+    let branch = match worktree {
+        Some(worktree) => worktree.branch.clone(),
+        None => forge_types::branch_name(prefix, &forge_types::name_for(&id.hex(), 4, &task.title)),
+    };
+    Attempt {
+        id,
+        task_id: task.id,
+        container_ref: Some(place.clone()),
+        branch,
+        target_branch: checked.base_branch.clone(),
+        executor: checked.profile.to_string(),
+        worktree_deleted: false,
+        setup_completed_at: None,
+        tokens: Tokens::default(),
+        created_at: now,
+        updated_at: now,
+        status: AttemptStatus::Running,
+        project_id: task.project_id,
+        executor_profile_id: checked.profile.clone(),
+        worktree_path: Some(place),
+        use_worktree: worktree.is_some(),
+        // Without a branch of its own there is nothing to propose.
+        auto_pr: checked.auto_pr.clone().filter(|_| worktree.is_some()),
+        cost_usd: None,
+        max_cost_usd: checked.max_cost_usd,
+    }
+}
+
+fn place_of(attempt: &Attempt) -> PathBuf {
+    attempt.container_ref.as_deref().unwrap_or_default().into()
+}
+
+/// Setup script, agent, cleanup script: each only when there is one.
+fn first_action(checked: &Checked, task: &Task, images: &Path) -> Action {
+    let cleanup = cleanup_action(&checked.project);
+    // A shell takes its prompt as a script, in which a title for people would be a command.
+    let prompt = match (checked.profile.executor, &task.description) {
+        (Executor::Shell, Some(script)) if !script.trim().is_empty() => script.clone(),
+        _ => task.prompt(),
+    };
+    let prompt = show_images(&prompt, images);
+    let agent = Action::agent(prompt, checked.profile.clone(), None).then(cleanup);
+    match setup_action(&checked.project) {
+        Some(setup) => setup.then(Some(agent)),
+        None => agent,
+    }
+}
+
+fn setup_action(project: &Project) -> Option<Action> {
+    let script = project.setup_script.as_deref().filter(|script| !script.trim().is_empty())?;
+    Some(Action::script(script, ScriptContext::SetupScript))
+}
+
+pub(crate) fn cleanup_action(project: &Project) -> Option<Action> {
+    let script = project.cleanup_script.as_deref().filter(|script| !script.trim().is_empty())?;
+    Some(Action::script(script, ScriptContext::CleanupScript))
+}
+
+fn missing_parent(error: forge_store::StoreError) -> Error {
+    match error {
+        forge_store::StoreError::Missing => {
+            Error::not_found("task.parent_task_attempt: no attempt has this id")
+        }
+        other => other.into(),
+    }
+}

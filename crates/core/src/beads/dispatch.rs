@@ -1,0 +1,271 @@
+//! Giving beads to agents, and settling what became of them.
+//!
+//! Owns the loop and the rule of each project. A bead goes through: leased, claimed in its tracker, started as an attempt,
+//! settled. Invariants: rounds and settlements take turns; everything that a server needs to go on after a crash is in the
+//! lease, which names an attempt that may not exist yet, and each step can be repeated; a lease ends in the transaction that
+//! writes the outcome.
+
+mod catalogue;
+mod ending;
+mod life;
+mod machine;
+mod notice;
+pub(crate) mod prompt;
+mod queue;
+mod round;
+mod settle;
+mod verdict;
+mod worker;
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use forge_fleet::beads::News;
+use forge_types::{
+    BeadsOf, DispatchChange, DispatchMode, DispatchReport, DispatchRequest, DispatchRule, Event, EventRecord,
+    Project, ProjectId, Routing, RunPhase,
+};
+use serde::Serialize;
+use tokio::sync::{Notify, Semaphore, SemaphorePermit};
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+use crate::beads::Tracker;
+use crate::events::EventFeed;
+use crate::{Error, Forge, Result};
+
+pub(crate) use settle::DONE_IN;
+pub(crate) use verdict::Verdict;
+
+use round::Effort;
+
+/// For what no event tells of: free memory, a budget that a new day fills, a tracker that was locked.
+const LOOK_AGAIN: Duration = Duration::from_secs(30);
+
+/// The rule of a project, and whether it keeps beads that could be given out.
+#[derive(Clone, Debug, Serialize)]
+pub struct ProjectDispatch {
+    #[serde(flatten)]
+    pub rule: DispatchRule,
+    pub has_beads: bool,
+}
+
+pub(crate) struct Dispatcher {
+    turn: Semaphore,
+    bell: Notify,
+}
+
+impl Default for Dispatcher {
+    fn default() -> Self {
+        Self { turn: Semaphore::new(1), bell: Notify::new() }
+    }
+}
+
+impl Dispatcher {
+    /// Something changed that may let a bead start or end.
+    pub fn ring(&self) {
+        self.bell.notify_one();
+    }
+
+    pub async fn turn(&self) -> Result<SemaphorePermit<'_>> {
+        self.turn.acquire().await.map_err(|cause| Error::internal("closing", cause))
+    }
+}
+
+impl Forge {
+    /// How the beads of a project are given out.
+    pub async fn dispatch_rule(&self, id: ProjectId) -> Result<ProjectDispatch> {
+        let project = self.project(id).await?;
+        let rule = self.0.store.dispatch_rule(id).await?.unwrap_or_default();
+        Ok(ProjectDispatch { rule, has_beads: self.has_beads(&project).await })
+    }
+
+    pub async fn change_dispatch_rule(
+        &self,
+        id: ProjectId,
+        change: DispatchChange,
+    ) -> Result<ProjectDispatch> {
+        let project = self.project(id).await?;
+        let mut rule = self.0.store.dispatch_rule(id).await?.unwrap_or_default();
+        change.apply(&mut rule);
+        self.check_rule(&project, &rule).await?;
+        if rule.mirror || (rule.enabled && !rule.tasks) {
+            self.tracker(&BeadsOf { project_id: Some(id), workspace: None }).await?;
+        }
+        let mut tx = self.0.store.begin().await?;
+        tx.put_dispatch_rule(id, &rule).await?;
+        tx.commit().await?;
+        self.0.dispatcher.ring();
+        Ok(ProjectDispatch { rule, has_beads: self.has_beads(&project).await })
+    }
+
+    /// One round for a project, whether its switch is on or not.
+    pub async fn dispatch(&self, request: DispatchRequest) -> Result<DispatchReport> {
+        let project = self.project(request.project_id).await?;
+        let mut rule = self.0.store.dispatch_rule(project.id).await?.unwrap_or_default();
+        request.change.apply(&mut rule);
+        self.check_rule(&project, &rule).await?;
+        let effort = if request.dry_run { Effort::Tell } else { Effort::Start };
+        let _turn = self.0.dispatcher.turn().await?;
+        if rule.mirror && effort == Effort::Start {
+            let of = BeadsOf { project_id: Some(project.id), workspace: None };
+            self.mirror(&project, &*self.tracker(&of).await?).await?;
+        }
+        self.round(&project, &rule, effort).await
+    }
+
+    /// Settles what has ended, now.
+    pub(crate) async fn settle_beads(&self) -> Result<()> {
+        let _turn = self.0.dispatcher.turn().await?;
+        self.settle_leases().await
+    }
+
+    /// Decisions, newest first.
+    pub async fn routings(&self, limit: u32) -> Result<Vec<Routing>> {
+        Ok(self.0.store.routings(limit).await?)
+    }
+
+    /// Every decision about a bead, newest first.
+    pub async fn explain_routing(&self, bead: &str, of: &BeadsOf) -> Result<Vec<Routing>> {
+        let tracker = self.tracker(of).await?;
+        let decisions = self.0.store.routings_of(tracker.root(), bead).await?;
+        if decisions.is_empty() {
+            tracker.one(bead).await?;
+        }
+        Ok(decisions)
+    }
+
+    async fn check_rule(&self, project: &Project, rule: &DispatchRule) -> Result<()> {
+        if rule.mode == DispatchMode::Worker
+            && let Some(profile) = &rule.executor_profile_id
+            && catalogue::launcher_of(profile.executor).is_none()
+        {
+            return Err(Error::invalid(format!(
+                "executor_profile_id: no launcher starts {} in a terminal; allowed: CLAUDE_CODE, CODEX, OPENCODE, or \
+                 name a definition with worker",
+                profile.executor
+            )));
+        }
+        if rule.max_workers == Some(0) {
+            return Err(Error::invalid(
+                "max_workers: 0 would start nothing; give at least 1, or switch it off with enabled",
+            ));
+        }
+        if let Some(profile) = &rule.executor_profile_id {
+            let place = std::path::Path::new(&project.git_repo_path);
+            self.check_profile(profile, project, place).await?;
+        }
+        Ok(())
+    }
+
+    /// Settles and gives out beads until the server stops.
+    pub(crate) fn start_dispatcher(&self) {
+        let forge = self.clone();
+        let mut feed = self.feed(self.latest_seq());
+        self.0.tasks.spawn(async move {
+            let mut watched = HashMap::new();
+            loop {
+                if let Err(error) = forge.pass(&mut watched).await {
+                    tracing::warn!(%error, "beads cannot be given out for now");
+                }
+                tokio::select! {
+                    () = forge.0.stop.cancelled() => return,
+                    () = forge.until_news(&mut feed) => {}
+                }
+            }
+        });
+    }
+
+    /// Everything once: what ended is settled, then every project whose switch is on gets a round.
+    async fn pass(&self, watched: &mut HashMap<PathBuf, DropGuard>) -> Result<()> {
+        let _turn = self.0.dispatcher.turn().await?;
+        self.settle_leases().await?;
+        let rules = self.0.store.dispatch_rules().await?;
+        let mut served = Vec::new();
+        for (id, rule) in rules.iter().filter(|(_, rule)| rule.enabled || rule.mirror) {
+            let project = self.project(*id).await?;
+            let tracker = match self.tracker_at(project.git_repo_path.as_ref()).await {
+                Ok(Some(tracker)) => {
+                    served.push(tracker.root().to_owned());
+                    let watch = || self.watch_beads(Arc::clone(&tracker));
+                    watched.entry(served[served.len() - 1].clone()).or_insert_with(watch);
+                    Some(tracker)
+                }
+                Ok(None) if rule.tasks => None,
+                Ok(None) => continue,
+                Err(error) => {
+                    tracing::warn!(project = %project.name, %error, "cannot look for beads");
+                    continue;
+                }
+            };
+            if rule.mirror
+                && let Some(tracker) = &tracker
+                && let Err(error) = self.mirror(&project, tracker).await
+            {
+                tracing::warn!(project = %project.name, %error, "board and beads differ for now");
+            }
+            if !rule.enabled {
+                continue;
+            }
+            if let Err(error) = self.round(&project, rule, Effort::Start).await {
+                tracing::warn!(project = %project.name, %error, "no bead was given out");
+            }
+        }
+        watched.retain(|root, _| served.contains(root));
+        self.tell_conditions(&rules).await
+    }
+
+    /// Rings when beads change, until what is answered is dropped.
+    fn watch_beads(&self, tracker: Arc<Tracker>) -> DropGuard {
+        let (forge, wanted) = (self.clone(), CancellationToken::new());
+        let unwanted = wanted.clone();
+        self.0.tasks.spawn(async move {
+            let mut watch = tracker.store.watch();
+            loop {
+                let news = tokio::select! {
+                    () = forge.0.stop.cancelled() => return,
+                    () = unwanted.cancelled() => return,
+                    news = watch.next() => news,
+                };
+                match news {
+                    Some(News::Changed(_)) => forge.0.dispatcher.ring(),
+                    Some(News::Trouble(why)) => {
+                        tracing::warn!(workspace = %tracker.root().display(), "beads cannot be read: {why}");
+                    }
+                    None => return,
+                }
+            }
+        });
+        wanted.drop_guard()
+    }
+
+    async fn until_news(&self, feed: &mut EventFeed) {
+        let news = async {
+            loop {
+                match feed.next().await {
+                    Ok(events) if events.iter().any(|event| concerns(event)) => return,
+                    Ok(_) => {}
+                    // The log is closed: the server stops, or the next look tells.
+                    Err(_) => std::future::pending().await,
+                }
+            }
+        };
+        tokio::select! {
+            () = self.0.dispatcher.bell.notified() => {}
+            () = news => {}
+            () = tokio::time::sleep(LOOK_AGAIN) => {}
+        }
+    }
+}
+
+/// Whether a bead may have ended, or one more may begin.
+fn concerns(record: &EventRecord) -> bool {
+    match &record.event {
+        Event::Run { run, .. } => run.phase == RunPhase::Ended,
+        // A merge moves its task.
+        Event::Worker { worker, .. } => worker.bead.is_some() && !worker.phase.is_live(),
+        Event::Task { .. } | Event::TaskRemoved { .. } | Event::AttemptRemoved { .. } => true,
+        _ => false,
+    }
+}

@@ -1,0 +1,228 @@
+//! Projects: which repositories Forge works in.
+
+pub(crate) mod checkout;
+pub mod demo;
+pub(crate) mod editor;
+pub(crate) mod folder;
+pub(crate) mod welcome;
+
+use std::path::{Path, PathBuf};
+
+use forge_git::{Owner, Repo, SearchHit, SearchScope};
+use forge_store::Dropped;
+use forge_types::{
+    BranchInfo, CreateProject, ErrandId, ListedProject, Millis, Project, ProjectId, RegisteredProject, Run,
+    RunStatus, UpdateProject,
+};
+
+use crate::run::hold::Hold;
+use crate::task::refuse_running;
+use crate::{Error, Forge, Result};
+
+const SAME_PATH: &str = "A project with this git repository path already exists";
+const SEARCH_LIMIT: usize = 10;
+
+impl Forge {
+    pub async fn projects(&self) -> Result<Vec<Project>> {
+        Ok(self.0.store.projects().await?)
+    }
+
+    /// The same, each with how many tasks it has in each status.
+    pub async fn counted_projects(&self) -> Result<Vec<ListedProject>> {
+        let mut counts = self.0.store.task_counts().await?;
+        let listed = |project: Project| {
+            let task_counts = Some(counts.remove(&project.id).unwrap_or_default());
+            ListedProject { project, task_counts }
+        };
+        Ok(self.projects().await?.into_iter().map(listed).collect())
+    }
+
+    pub async fn project(&self, id: ProjectId) -> Result<Project> {
+        let found = self.0.store.project(id).await?;
+        found.ok_or_else(|| Error::not_found(format!("ProjectError: Project not found: {id}")))
+    }
+
+    pub async fn create_project(&self, request: CreateProject) -> Result<RegisteredProject> {
+        let path = absolute(&request.git_repo_path)?;
+        let (repo, first_commit) = match request.use_existing_repo {
+            true => open_existing(&path).await?,
+            false => open_or_init(&path).await?,
+        };
+        let git_repo_path = repo.path().to_string_lossy().into_owned();
+        if self.0.store.project_by_path(&git_repo_path).await?.is_some() {
+            return Err(Error::refused(SAME_PATH));
+        }
+        let default_base_branch = match request.default_base_branch {
+            Some(branch) => Some(branch),
+            None => repo.current_branch().await?,
+        };
+        let now = Millis::now();
+        let project = Project {
+            id: ProjectId::random(),
+            name: request.name,
+            git_repo_path,
+            setup_script: request.setup_script,
+            dev_script: request.dev_script,
+            cleanup_script: request.cleanup_script,
+            copy_files: request.copy_files,
+            commit_prompt: request.commit_prompt,
+            default_base_branch,
+            max_cost_usd: request.max_cost_usd,
+            created_at: now,
+            updated_at: now,
+        };
+        let mut tx = self.0.store.begin().await?;
+        tx.insert_project(&project).await.map_err(same_path)?;
+        tx.commit().await.map_err(same_path)?;
+        self.warm_up(&project);
+        Ok(RegisteredProject { project, first_commit })
+    }
+
+    pub async fn update_project(&self, id: ProjectId, request: UpdateProject) -> Result<RegisteredProject> {
+        let (path, first_commit) = match &request.git_repo_path {
+            Some(text) => {
+                let (repo, made) = open_existing(&absolute(text)?).await?;
+                (Some(repo.path().to_string_lossy().into_owned()), made)
+            }
+            None => (None, None),
+        };
+        let mut tx = self.0.store.begin().await?;
+        let found = tx.project(id).await?;
+        let mut project =
+            found.ok_or_else(|| Error::not_found(format!("ProjectError: Project not found: {id}")))?;
+        let keep = |new: Option<Option<String>>, old: &mut Option<String>| {
+            if let Some(value) = new {
+                *old = value;
+            }
+        };
+        keep(request.setup_script, &mut project.setup_script);
+        keep(request.dev_script, &mut project.dev_script);
+        keep(request.cleanup_script, &mut project.cleanup_script);
+        keep(request.copy_files, &mut project.copy_files);
+        keep(request.commit_prompt, &mut project.commit_prompt);
+        keep(request.default_base_branch, &mut project.default_base_branch);
+        project.max_cost_usd = request.max_cost_usd.unwrap_or(project.max_cost_usd);
+        project.name = request.name.unwrap_or(project.name);
+        project.git_repo_path = path.unwrap_or(project.git_repo_path);
+        project.updated_at = Millis::now();
+        tx.update_project(&project).await.map_err(same_path)?;
+        tx.commit().await.map_err(same_path)?;
+        Ok(RegisteredProject { project, first_commit })
+    }
+
+    /// Forgets a project with everything Forge knows of it. The repository is not touched; worktrees are retired.
+    pub async fn delete_project(&self, id: ProjectId) -> Result<()> {
+        let project = self.project(id).await?;
+        let attempts = self.0.store.project_attempts(id).await?;
+        let errands = self.0.store.errands(Some(id)).await?;
+        for attempt in &attempts {
+            self.refuse_while_running(attempt.id).await?;
+        }
+        for errand in &errands {
+            refuse_running_errand(errand.id, &self.0.store.errand_runs(errand.id).await?)?;
+        }
+        let holds = self.hold_all(&attempts).await?;
+        let mut held: Vec<(Owner, Hold)> =
+            holds.into_iter().map(|(attempt, hold)| (Owner::Attempt(attempt), hold)).collect();
+        for errand in &errands {
+            let Some(place) = &errand.container_ref else { continue };
+            held.push((Owner::Errand(errand.id), self.take_lane(place.into())?));
+        }
+        let mut tx = self.0.store.begin().await?;
+        for attempt in &attempts {
+            refuse_running(attempt.id, &tx.runs(attempt.id, Dropped::Shown).await?)?;
+        }
+        for errand in &errands {
+            refuse_running_errand(errand.id, &tx.errand_runs(errand.id).await?)?;
+        }
+        tx.delete_project(id).await?;
+        tx.commit().await?;
+        self.retire_later(project.git_repo_path, held);
+        Ok(())
+    }
+
+    pub async fn branches(&self, id: ProjectId) -> Result<Vec<BranchInfo>> {
+        Ok(self.repo(&self.project(id).await?).await?.branches().await?)
+    }
+
+    pub async fn search_files(
+        &self,
+        id: ProjectId,
+        query: &str,
+        scope: SearchScope,
+    ) -> Result<Vec<SearchHit>> {
+        if query.trim().is_empty() {
+            return Err(Error::refused("Query parameter 'q' is required and cannot be empty"));
+        }
+        let repo = self.repo(&self.project(id).await?).await?;
+        Ok(repo.search_files(query.trim(), scope, SEARCH_LIMIT).await?)
+    }
+}
+
+fn same_path(error: forge_store::StoreError) -> Error {
+    match error {
+        forge_store::StoreError::Duplicate => Error::refused(SAME_PATH),
+        other => other.into(),
+    }
+}
+
+/// Expands `~` and makes the path absolute, without asking that it exists.
+fn absolute(text: &str) -> Result<PathBuf> {
+    if text.trim().is_empty() {
+        return Err(Error::invalid("git_repo_path: must not be empty; give the path of a git repository"));
+    }
+    let home = || std::env::var_os("HOME").map(PathBuf::from);
+    let path = match text.strip_prefix('~') {
+        Some("") => home().unwrap_or_else(|| text.into()),
+        Some(rest) if rest.starts_with('/') => match home() {
+            Some(home) => home.join(&rest[1..]),
+            None => text.into(),
+        },
+        _ => PathBuf::from(text),
+    };
+    std::path::absolute(&path)
+        .map_err(|cause| Error::internal(format!("git_repo_path: cannot resolve '{text}'"), cause))
+}
+
+fn refuse_running_errand(id: ErrandId, runs: &[Run]) -> Result<()> {
+    match runs.iter().any(|run| run.status == RunStatus::Running) {
+        true => Err(Error::conflict(format!("execution run {id} is still running; stop it first"))),
+        false => Ok(()),
+    }
+}
+
+/// A repository, and the branch on which it got its first commit just now.
+type Opened = (Repo, Option<String>);
+
+async fn open_existing(path: &Path) -> Result<Opened> {
+    match tokio::fs::metadata(path).await {
+        Err(_) => return Err(Error::refused("The specified path does not exist")),
+        Ok(meta) if !meta.is_dir() => return Err(Error::refused("The specified path is not a directory")),
+        Ok(_) => {}
+    }
+    let repo = match Repo::open(path).await {
+        Ok(repo) => repo,
+        Err(forge_git::GitError::NoRepository(_)) => {
+            return Err(Error::refused("The specified directory is not a git repository"));
+        }
+        Err(other) => return Err(other.into()),
+    };
+    let failed = |error| Error::refused(format!("Failed to ensure main branch exists: {error}"));
+    let first_commit = repo.ensure_first_commit().await.map_err(failed)?;
+    if let Some(branch) = &first_commit {
+        tracing::info!(path = %path.display(), %branch, "an empty first commit was made in a repository without any");
+    }
+    Ok((repo, first_commit))
+}
+
+async fn open_or_init(path: &Path) -> Result<Opened> {
+    let failed = |error| Error::refused(format!("Failed to create directory: {error}"));
+    tokio::fs::create_dir_all(path).await.map_err(failed)?;
+    // A repository above the new directory is somebody else's: only one at exactly this place is used as it is.
+    if path.join(".git").exists() {
+        return open_existing(path).await;
+    }
+    let failed = |error| Error::refused(format!("Failed to initialize git repository: {error}"));
+    // Who asks for a new repository knows that it begins with a commit.
+    Ok((Repo::init(path).await.map_err(failed)?, None))
+}

@@ -1,0 +1,35 @@
+//! One file of an attempt, before and after.
+//!
+//! Invariant: the sides are those of the diff that [`Forge::patch`] tells: the files of the worktree as they are now and the
+//! point where the attempt left its target; of a worktree that was put away its branch; of landed work the commit and the one before.
+
+use forge_types::AttemptId;
+
+use crate::review::patch::Source;
+use crate::{Forge, Result};
+
+/// The largest file that is handed out.
+const MAX_BYTES: u64 = 16 << 20;
+
+/// Which side of a diff.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    Old,
+    New,
+}
+
+impl Forge {
+    pub async fn file(&self, id: AttemptId, path: &str, side: Side) -> Result<Vec<u8>> {
+        let (ground, source) = self.change(id).await?;
+        let commit = match (source, side) {
+            (Source::Tree { .. }, Side::New) => {
+                return Ok(forge_git::read_worktree_file(&ground.site.place, path, MAX_BYTES).await?);
+            }
+            (Source::Tree { base } | Source::Branch { base, .. }, Side::Old) => base,
+            (Source::Branch { tip, .. }, Side::New) => tip,
+            (Source::Commit(commit), Side::New) => commit,
+            (Source::Commit(commit), Side::Old) => format!("{commit}^"),
+        };
+        Ok(forge_git::read_committed_file(&ground.repo, &commit, path, MAX_BYTES).await?)
+    }
+}

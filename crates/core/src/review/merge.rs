@@ -1,0 +1,168 @@
+//! Bringing an attempt's work to its target: the merge, and the rebase that makes it possible.
+//!
+//! Invariant: the attempt's directory is held throughout, so no agent works in it meanwhile. A refusal changes nothing. A
+//! merge is recorded together with the task's end; one whose record was cut off is recorded by the next try.
+
+use forge_git::{GitError, Rebased};
+use forge_store::{Dropped, PendingRebase};
+use forge_types::{AttemptId, ConflictOp, Merge, MergeId, Millis, RebaseAttempt, RunReason, TaskStatus};
+
+use crate::attempt::once::{self, Effect};
+use crate::review::branch::{Ground, tip_of};
+use crate::review::commit_message::{own_message, squash_message};
+use crate::task::moved;
+use crate::{Error, Forge, Once, Result};
+
+/// How many commits are looked at for the message of a merge.
+const MAX_COMMITS: usize = 50;
+
+/// How a rebase went. What clients are told about a stop is not an error to them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RebaseOutcome {
+    Done,
+    /// It stopped; the worktree waits for the conflicts to be resolved.
+    Conflicts {
+        message: String,
+    },
+    /// An earlier one is still stopped.
+    InProgress,
+}
+
+impl Forge {
+    /// Lands an attempt: one squashed commit on its target branch. Without a message it bears the agent's own, else the
+    /// task's.
+    pub async fn merge_attempt(
+        &self,
+        id: AttemptId,
+        message: Option<&str>,
+        once: Option<&Once>,
+    ) -> Result<()> {
+        if let Some(once) = once.filter(|once| matches!(once.effect(), Some(Effect::Merge(_)))) {
+            return once.replay(Ok(()));
+        }
+        self.commit_again(id).await?;
+        let (_hold, ground) = self.hold_ground(id).await?;
+        let Ground { site, attempt, repo } = &ground;
+        let Some(task) = &site.task else {
+            return Err(Error::not_found(format!("Task attempt not found: {id}")));
+        };
+        let (branch, target) = (&attempt.branch, &attempt.target_branch);
+        let message = match message.map(str::trim).filter(|message| !message.is_empty()) {
+            Some(message) => message.to_owned(),
+            None => self.own_words(&ground).await?.unwrap_or_else(|| squash_message(task)),
+        };
+        let merged = forge_git::squash_merge(repo, &site.place, branch, target, &message).await;
+        let commit = match merged {
+            Ok(merged) => merged.commit,
+            // The target may have gone on since.
+            Err(error @ (GitError::NothingToMerge { .. } | GitError::Diverged(_))) => {
+                self.unrecorded_merge(&ground).await?.ok_or(error)?
+            }
+            Err(error) => return Err(error.into()),
+        };
+        self.record_merge(&ground, commit, once).await?;
+        self.recount(id).await;
+        self.warm_up(&site.project);
+        Ok(())
+    }
+
+    /// The agent's own message for its work, where it left one.
+    async fn own_words(&self, ground: &Ground) -> Result<Option<String>> {
+        let Ground { attempt, repo, .. } = ground;
+        let (tip, target) =
+            (tip_of(repo, &attempt.branch).await?, tip_of(repo, &attempt.target_branch).await?);
+        let messages = repo.messages_since(&target, &tip, MAX_COMMITS).await?;
+        let runs = self.0.store.runs(attempt.id, Dropped::Hidden).await?;
+        Ok(own_message(&messages, &runs))
+    }
+
+    /// The commit of a merge that was carried out but, after a crash, never recorded.
+    async fn unrecorded_merge(&self, ground: &Ground) -> Result<Option<String>> {
+        let Ground { attempt, repo, .. } = ground;
+        let Some(commit) = forge_git::landed(repo, &attempt.branch, &attempt.target_branch).await? else {
+            return Ok(None);
+        };
+        let recorded = self.0.store.merges(attempt.id).await?;
+        Ok(Some(commit).filter(|commit| recorded.iter().all(|merge| merge.commit() != Some(commit))))
+    }
+
+    async fn record_merge(&self, ground: &Ground, merge_commit: String, once: Option<&Once>) -> Result<()> {
+        let effect = Effect::Merge(merge_commit.clone());
+        let merge = Merge::Direct {
+            id: MergeId::random(),
+            task_attempt_id: ground.attempt.id,
+            merge_commit,
+            target_branch_name: ground.attempt.target_branch.clone(),
+            created_at: Millis::now(),
+        };
+        let mut tx = self.0.store.begin().await?;
+        tx.insert_merge(&merge).await?;
+        if let Some(task) = tx.task(ground.attempt.task_id).await?
+            && let Some(task) = moved(&task, TaskStatus::Done, RunReason::CodingAgent)
+        {
+            tx.update_task(&task).await?;
+        }
+        once::note(&mut tx, once, || effect, Some(&())).await?;
+        tx.commit_synced().await?;
+        Ok(())
+    }
+
+    /// Replays an attempt's commits onto its target, or onto another branch that becomes its target.
+    pub async fn rebase_attempt(&self, id: AttemptId, request: RebaseAttempt) -> Result<RebaseOutcome> {
+        let (_hold, ground) = self.hold_ground(id).await?;
+        let Ground { site, attempt, repo } = &ground;
+        let current = &attempt.target_branch;
+        let name = request.new_base_branch.as_ref().unwrap_or(current);
+        let new = self.base_branch(repo, attempt, "new_base_branch", name).await?;
+        let old = match &request.old_base_branch {
+            Some(old) => self.base_branch(repo, attempt, "old_base_branch", old).await?,
+            // A target that is gone is a reason to rebase, not an obstacle.
+            None => repo.resolve_branch(current).await?.unwrap_or_else(|| new.clone()),
+        };
+        if forge_git::operation(repo, &site.place)? == Some(ConflictOp::Rebase) {
+            return Ok(RebaseOutcome::InProgress);
+        }
+        let tip = tip_of(repo, &attempt.branch).await?;
+        let pending = PendingRebase {
+            attempt_id: id,
+            target_branch: name.clone(),
+            tip,
+            onto: new.commit.clone(),
+            started_at: Millis::now(),
+        };
+        // Before git begins, so that a server that dies in between still knows what the rebase was for.
+        self.note_rebase(&ground, &pending).await?;
+        match forge_git::rebase(repo, &site.place, &attempt.branch, &old, &new).await {
+            Ok(Rebased::Done { .. }) => {
+                self.end_rebase(id, Some(name)).await?;
+                self.recount(id).await;
+                Ok(RebaseOutcome::Done)
+            }
+            Ok(Rebased::Conflicts { files }) => {
+                // Again, since a look at the attempt may have found the rebase not begun.
+                self.note_rebase(&ground, &pending).await?;
+                let (branch, files) = (&attempt.branch, files.join(", "));
+                Ok(RebaseOutcome::Conflicts {
+                    message: format!(
+                        "Rebase encountered merge conflicts while rebasing '{branch}' onto '{name}'. Conflicted \
+                         files: {files}. Resolve conflicts and then continue or abort."
+                    ),
+                })
+            }
+            Err(error) => {
+                self.end_rebase(id, None).await?;
+                Err(error.into())
+            }
+        }
+    }
+
+    async fn note_rebase(&self, ground: &Ground, pending: &PendingRebase) -> Result<()> {
+        if pending.target_branch == ground.attempt.target_branch {
+            return Ok(());
+        }
+        let mut tx = self.0.store.begin().await?;
+        tx.put_pending_rebase(pending).await?;
+        tx.commit().await?;
+        Ok(())
+    }
+}

@@ -1,0 +1,214 @@
+//! Committing what a run left in its worktree, and trying again where that failed.
+//!
+//! Invariant: work that could not be committed stays in the worktree and is named on its run and on the card until a
+//! commit has taken it. It is tried again when the server starts, when somebody looks at the attempt, before it lands,
+//! and every now and then, since a full disk has space again some day.
+
+use std::time::Duration;
+
+use forge_git::Committed;
+use forge_run::Secrets;
+use forge_store::{Dropped, Tx};
+use forge_types::{AttemptId, Millis, Run, RunId, RunOwner, RunReason, RunStatus, TaskStatus};
+
+use crate::attempt::start::new_run;
+use crate::run::context::Site;
+use crate::run::outcome::next_action;
+use crate::run::queue::Entry;
+use crate::task::moved;
+use crate::{Error, Forge, Kind, Result};
+
+/// How often work that waits for its commit is tried again.
+const ROUND: Duration = Duration::from_secs(30);
+
+impl Forge {
+    /// An agent that succeeded, and any cleanup script, has its changes committed. Work with open conflicts is not. What
+    /// git and its filters complain of is told without the secrets of the run, and of the server, whose environment they have.
+    pub(crate) async fn commit_work(&self, run: &Run, site: &Site) -> Result<Option<Committed>> {
+        match self.try_commit(run, site).await {
+            Ok(committed) => Ok(committed),
+            Err(error) => {
+                let own = Secrets::own().map_err(|cause| Error::internal("secrets cannot be told", cause))?;
+                Err(error.masked(&self.secrets_of(run.id).await?).masked(&own))
+            }
+        }
+    }
+
+    async fn try_commit(&self, run: &Run, site: &Site) -> Result<Option<Committed>> {
+        let wanted = match run.reason {
+            RunReason::CodingAgent => run.status == RunStatus::Completed,
+            RunReason::CleanupScript => true,
+            RunReason::SetupScript | RunReason::DevServer => false,
+        };
+        let Some(attempt) = site.attempt.as_ref().filter(|_| wanted && site.commits()) else {
+            return Ok(None);
+        };
+        let message = match (run.reason, &run.summary) {
+            (RunReason::CleanupScript, _) => {
+                format!("Cleanup script changes for task attempt {}", attempt.id)
+            }
+            (_, Some(summary)) if !summary.trim().is_empty() => summary.clone(),
+            _ => format!("Commit changes from coding agent for task attempt {}", attempt.id),
+        };
+        self.refuse_others(attempt.id, &site.place)?;
+        let repo = self.repo(&site.project).await?;
+        let _turn = self.0.turns.acquire().await.map_err(|cause| Error::internal("closing", cause))?;
+        Ok(Some(forge_git::commit_work(&repo, &site.place, &attempt.branch, &message).await?))
+    }
+
+    /// Commits the work of a run that ends. What keeps it from being committed is noted in the run.
+    pub(crate) async fn commit_end(&self, run: &mut Run, site: &Site) -> Option<Committed> {
+        match self.commit_work(run, site).await {
+            Ok(Some(Committed::Conflicts(files))) => {
+                tracing::info!(run = %run.id, ?files, "a run ended with conflicts; nothing was committed");
+                run.open_conflicts = files;
+                None
+            }
+            Ok(None) if run.reason == RunReason::CodingAgent => {
+                run.open_conflicts = self.open_conflicts(site).await;
+                None
+            }
+            Ok(committed) => committed,
+            Err(error) => {
+                tracing::error!(run = %run.id, %error, "cannot commit the work of a run; it is tried again");
+                run.commit_error = Some(error.message().to_owned());
+                None
+            }
+        }
+    }
+
+    /// The files at which an operation is stopped in the attempt's own worktree.
+    async fn open_conflicts(&self, site: &Site) -> Vec<String> {
+        let looked = async {
+            let repo = self.repo(&site.project).await?;
+            match forge_git::operation(&repo, &site.place)? {
+                Some(_) => Ok(forge_git::status(&repo, &site.place).await?.conflicted),
+                None => Ok::<_, Error>(Vec::new()),
+            }
+        };
+        if site.attempt.is_none() || !site.commits() {
+            return Vec::new();
+        }
+        looked.await.unwrap_or_else(|error| {
+            tracing::warn!(place = %site.place.display(), %error, "cannot look for open conflicts");
+            Vec::new()
+        })
+    }
+
+    /// Commits what earlier runs of an attempt could not, if there is such work.
+    pub(crate) async fn commit_again(&self, id: AttemptId) -> Result<()> {
+        let waiting = |runs: Vec<Run>| runs.into_iter().rfind(|run| run.commit_error.is_some());
+        if waiting(self.0.store.runs(id, Dropped::Hidden).await?).is_none() {
+            return Ok(());
+        }
+        let mut site = self.site(RunOwner::Attempt(id)).await?;
+        let hold = self.hold(id, site.place.clone()).await?;
+        let Some(run) = waiting(self.0.store.runs(id, Dropped::Hidden).await?) else { return Ok(()) };
+        self.ensure_place(&mut site).await?;
+        let uncommitted = |kind: Kind, why: &str| {
+            Error::new(kind, format!("the work of run {} is not committed: {why}", run.id))
+        };
+        let committed = self.commit_work(&run, &site).await.map_err(|error| {
+            // Nothing is wrong with the request, or with Forge.
+            let kind = if error.kind() == Kind::Unavailable { Kind::Unavailable } else { Kind::Conflict };
+            uncommitted(kind, error.message())
+        })?;
+        if matches!(committed, None | Some(Committed::Conflicts(_))) {
+            let why = format!("conflicts are open in {}; resolve or abort them first", site.place.display());
+            return Err(uncommitted(Kind::Conflict, &why));
+        }
+        let after_head = self.head(&site, &committed).await;
+        let run = Run { after_head, ..run };
+        let next = next_action(&run, &committed)
+            .map(|action| new_run(RunId::random(), run.owner, action, run.after_head.clone(), Entry::Now));
+        self.write_commit(id, &run, &site, next.as_ref()).await?;
+        tracing::info!(run = %run.id, "the work of a run is committed at last");
+        self.recount(id).await;
+        match next {
+            Some(next) => {
+                hold.hand_over(next.id);
+                self.start_later(next, site);
+            }
+            None => {
+                drop(hold);
+                self.publish_later(&run, &site);
+            }
+        }
+        Ok(())
+    }
+
+    /// One transaction: the work is committed, and what was to follow it is there.
+    async fn write_commit(&self, id: AttemptId, run: &Run, site: &Site, next: Option<&Run>) -> Result<()> {
+        let mut tx = self.0.store.begin().await?;
+        forget_commit_errors(&mut tx, id).await?;
+        if let Some(stored) = tx.run(run.id).await? {
+            let after_head = run.after_head.clone();
+            tx.update_run(&Run { after_head, updated_at: Millis::now(), ..stored }).await?;
+        }
+        if let Some(next) = next {
+            tx.insert_run(next).await?;
+            if let Some(task) = &site.task
+                && let Some(task) = tx.task(task.id).await?
+                && let Some(task) = moved(&task, TaskStatus::InProgress, next.reason)
+            {
+                tx.update_task(&task).await?;
+            }
+        }
+        tx.commit().await?;
+        Ok(())
+    }
+
+    /// Somebody looks at the attempt: what waits for its commit is tried again first.
+    pub(crate) async fn look_at_commit(&self, id: AttemptId) {
+        let forge = self.clone();
+        // Whoever looks may go away in the middle; what was begun is brought to its end.
+        let tried = self.0.tasks.spawn(async move {
+            if let Err(error) = forge.commit_again(id).await {
+                tracing::debug!(attempt = %id, %error, "its work still waits for a commit");
+            }
+        });
+        // It fails only when the server stops.
+        let _ = tried.await;
+    }
+
+    /// Tries again what is not committed, now and until the server stops.
+    pub(crate) fn commit_in_rounds(&self) {
+        let forge = self.clone();
+        self.0.tasks.spawn(async move {
+            loop {
+                match forge.0.store.uncommitted_attempts().await {
+                    Ok(attempts) => {
+                        for id in attempts {
+                            forge.look_at_commit(id).await;
+                        }
+                    }
+                    Err(error) => tracing::warn!(%error, "cannot look for work that is not committed"),
+                }
+                tokio::select! {
+                    () = forge.0.stop.cancelled() => return,
+                    () = tokio::time::sleep(ROUND) => {}
+                }
+            }
+        });
+    }
+}
+
+/// The operation at which the agent left conflicts open is over.
+pub(crate) async fn forget_open_conflicts(tx: &mut Tx, id: AttemptId) -> Result<()> {
+    for run in tx.runs(id, Dropped::Shown).await? {
+        if !run.open_conflicts.is_empty() {
+            tx.update_run(&Run { open_conflicts: Vec::new(), updated_at: Millis::now(), ..run }).await?;
+        }
+    }
+    Ok(())
+}
+
+/// A commit takes everything that is in the worktree, also what earlier runs left there.
+pub(crate) async fn forget_commit_errors(tx: &mut Tx, id: AttemptId) -> Result<()> {
+    for run in tx.runs(id, Dropped::Shown).await? {
+        if run.commit_error.is_some() {
+            tx.update_run(&Run { commit_error: None, updated_at: Millis::now(), ..run }).await?;
+        }
+    }
+    Ok(())
+}

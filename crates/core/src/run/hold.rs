@@ -1,0 +1,104 @@
+//! A directory kept to oneself while git works in it.
+//!
+//! Owns: the place in the lane that a run would have. Invariant: while a hold lives no agent starts in the directory and
+//! no second hold is given; a run that comes meanwhile waits and starts when the hold goes. Whoever changes a worktree,
+//! brings it back or puts it away has a hold on it, or is the run whose turn it is.
+
+use std::path::{Path, PathBuf};
+
+use forge_store::Dropped;
+use forge_types::{Attempt, AttemptId, RunId, RunPhase, RunReason, RunStatus};
+
+use crate::run::queue::Entry;
+use crate::{Error, Forge, Result};
+
+pub(crate) struct Hold {
+    forge: Forge,
+    place: PathBuf,
+    id: RunId,
+}
+
+impl Hold {
+    pub(crate) fn place(&self) -> &Path {
+        &self.place
+    }
+
+    /// Gives the directory to a run, ahead of whoever waits.
+    pub(crate) fn hand_over(self, run: RunId) {
+        self.forge.0.lanes.hand_over(&self.place, self.id, run);
+    }
+}
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        if let Some(next) = self.forge.0.lanes.leave(&self.place, self.id) {
+            self.forge.start_waiting(next);
+        }
+    }
+}
+
+impl Forge {
+    /// Takes the attempt's directory, or says who has it.
+    pub(crate) async fn hold(&self, attempt: AttemptId, place: PathBuf) -> Result<Hold> {
+        let hold = self.take_free_lane(attempt, place).await?;
+        self.wait_for_git(&hold.place).await?;
+        Ok(hold)
+    }
+
+    async fn take_free_lane(&self, attempt: AttemptId, place: PathBuf) -> Result<Hold> {
+        let hold = self.take_lane(place);
+        // A run that was written but has not entered its lane yet counts too.
+        self.refuse_agent_at_work(attempt).await?;
+        hold
+    }
+
+    /// Takes a directory of which the caller knows that no run of an attempt is to work in it.
+    pub(crate) fn take_lane(&self, place: PathBuf) -> Result<Hold> {
+        let hold = Hold { forge: self.clone(), id: RunId::random(), place };
+        match self.0.lanes.enter(&hold.place, hold.id) {
+            Entry::Now => Ok(hold),
+            Entry::Later => Err(Error::conflict(format!(
+                "{} is in use by another operation; try again when it has ended",
+                hold.place.display()
+            ))),
+        }
+    }
+
+    /// Takes the worktrees of all these attempts, or none. Whoever works in one of them waits for git there first.
+    pub(crate) async fn hold_all(&self, attempts: &[Attempt]) -> Result<Vec<(AttemptId, Hold)>> {
+        let mut holds = Vec::new();
+        for attempt in attempts.iter().filter(|attempt| attempt.use_worktree) {
+            let Some(place) = &attempt.container_ref else { continue };
+            holds.push((attempt.id, self.take_free_lane(attempt.id, place.into()).await?));
+        }
+        Ok(holds)
+    }
+
+    /// Takes the attempt's directory unless its agent has it, in which case nobody else can take it away.
+    pub(crate) async fn hold_beside_agent(&self, attempt: AttemptId, place: PathBuf) -> Result<Option<Hold>> {
+        match self.hold(attempt, place).await {
+            Ok(hold) => Ok(Some(hold)),
+            Err(_) if self.refuse_agent_at_work(attempt).await.is_err() => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn refuse_agent_at_work(&self, id: AttemptId) -> Result<()> {
+        self.refuse_worker_in(id).await?;
+        let runs = self.0.store.runs(id, Dropped::Hidden).await?;
+        match runs.iter().find(|run| run.status == RunStatus::Running && run.reason != RunReason::DevServer) {
+            Some(run) if run.phase == RunPhase::Parked => {
+                let until = run.parked_until.map(|until| format!(" until {until}")).unwrap_or_default();
+                Err(Error::conflict(format!(
+                    "run {} of attempt {id} waits for its provider{until}; stop it or send a follow-up, then try again",
+                    run.id
+                )))
+            }
+            Some(run) => Err(Error::conflict(format!(
+                "run {} of attempt {id} is still at work; stop it or wait for its end, then try again",
+                run.id
+            ))),
+            None => Ok(()),
+        }
+    }
+}

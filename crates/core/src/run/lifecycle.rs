@@ -1,0 +1,532 @@
+//! The life of a run: launched, followed while it lives, settled when it ends, and what comes after it.
+//!
+//! Invariant: a run's row says `Ended` only after its work is committed and its end is recorded; every step before
+//! that can be repeated, so a server that dies at any point is picked up by the next one (see `recovery`).
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use forge_git::{Committed, Repo};
+use forge_run::agents::{self, Place, Plan};
+use forge_run::fold::{Dialect, Fold, Lens, Outcome};
+use forge_run::talk::Script;
+use forge_run::{Exit, ExitReason, Found, Live, Progress, Secrets, Spec, Tail, View};
+use forge_types::{
+    Action, ActionKind, AttemptId, Changes, Millis, ModelUsage, ProfileId, Run, RunId, RunOwner, RunPhase,
+    RunReason, RunStatus, TaskStatus,
+};
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+use crate::attempt::start::new_run;
+use crate::cost::meter::Meter;
+use crate::notify::notifier::Queued;
+use crate::run::commit::forget_commit_errors;
+use crate::run::context::Site;
+use crate::run::conversation::Conversation;
+use crate::run::outcome::{judge, next_action, unsaid_action};
+use crate::run::queue::Entry;
+use crate::task::moved;
+use crate::{Error, Forge, Kind, Result};
+
+/// How long to wait before a step that the disk or the database refused is tried again.
+const PAUSE: Duration = Duration::from_secs(5);
+
+/// A run this server is attached to.
+pub(crate) struct Attended {
+    pub(crate) live: Live,
+    pub(crate) conversation: Option<Conversation>,
+    /// Cancelled once the run's end is in the database.
+    pub(crate) settled: CancellationToken,
+}
+
+impl Forge {
+    pub(crate) fn run_dir(&self, id: RunId) -> PathBuf {
+        self.0.config.home.join("runs").join(id.to_string())
+    }
+
+    /// Launches a run whose row exists and attends to it. A failure is settled in the row before it is returned.
+    pub(crate) async fn go(&self, run: Run, site: &Site) -> Result<()> {
+        let failure = match self.launch(&run, site).await {
+            Ok((live, script)) => {
+                self.attend(run, site.clone(), live, script);
+                return Ok(());
+            }
+            Err(failure) => failure,
+        };
+        self.fail_start(&run, site, failure).await
+    }
+
+    /// The same in a directory that others have worked in.
+    async fn go_where_it_is_free(&self, run: Run, site: &Site) -> Result<()> {
+        match self.refuse_leftovers(site).await {
+            Ok(()) => self.go(run, site).await,
+            Err(failure) => self.fail_start(&run, site, failure).await,
+        }
+    }
+
+    /// Settles a run that does not get a process, and answers why.
+    async fn fail_start(&self, run: &Run, site: &Site, failure: Error) -> Result<()> {
+        let message = failure.message().to_owned();
+        forge_run::record_failed_start(&self.run_dir(run.id), &message).await;
+        let not_found = failure.kind() == Kind::Invalid;
+        let reason = ExitReason::NeverStarted { message, not_found };
+        let exit = Exit { code: None, signal: None, reason, at_ms: Millis::now().0 };
+        if let Err(error) = self.settle(run.id, site, &exit, Outcome::default()).await {
+            if run.phase == RunPhase::Queued {
+                // Whoever let it go is the one who tries again.
+                return Err(error);
+            }
+            tracing::error!(run = %run.id, %error, "cannot record that a run did not start; trying again");
+            let (forge, run, site) = (self.clone(), run.clone(), site.clone());
+            self.0.tasks.spawn(async move {
+                forge.settle_surely(&run, &site, &exit, Outcome::default()).await;
+            });
+        }
+        Err(failure)
+    }
+
+    async fn launch(&self, run: &Run, site: &Site) -> Result<(Live, Option<Script>)> {
+        if run.reason == RunReason::CodingAgent {
+            self.check_budget(run.owner.attempt(), site.project.id).await?;
+        }
+        let plan = self.plan(&run.action, site).await?;
+        if run.reason == RunReason::CodingAgent {
+            self.lay_out_images(site).await;
+        }
+        let limits = &self.0.config;
+        let dev_server = run.reason == RunReason::DevServer;
+        let ms = |limit: Option<u64>| limit.filter(|_| !dev_server).map(|seconds| seconds * 1000);
+        let mut env = plan.env;
+        env.push(("FORGE_RUN_ID".to_owned(), run.id.to_string()));
+        env.push(("FORGE_BACKEND_URL".to_owned(), limits.backend_url.clone()));
+        if let Some(attempt) = &site.attempt {
+            env.push(("FORGE_ATTEMPT_ID".to_owned(), attempt.id.to_string()));
+            env.push(("FORGE_TASK_ID".to_owned(), attempt.task_id.to_string()));
+            env.extend(self.bead_env(attempt.task_id).await?);
+        }
+        let spec = Spec {
+            program: plan.program,
+            args: plan.args,
+            cwd: site.place.clone(),
+            env,
+            env_remove: self.settings().withheld(),
+            stdin: plan.stdin,
+            time_limit_ms: ms(limits.time_limit_s),
+            silence_limit_ms: ms(limits.silence_limit_s),
+        };
+        let live = forge_run::launch(&self.0.config.exe, &self.run_dir(run.id), &spec).await?;
+        Ok((live, plan.script))
+    }
+
+    async fn plan(&self, action: &Action, site: &Site) -> Result<Plan> {
+        let path_env = std::env::var_os("PATH").unwrap_or_default();
+        let place = Place { worktree: &site.place, forge_exe: &self.0.config.exe, path_env: &path_env };
+        let (request, profile) = match asked(action) {
+            Asked::Agent(request, profile) => (request, profile),
+            Asked::Script(script) => return Ok(agents::plan_script(script, &place)?),
+        };
+        let (profile, options) = self.find_profile(profile, &site.project).await?;
+        Ok(agents::plan(profile.executor, &options, request, &place)?)
+    }
+
+    /// How the conversation of a run goes on that another server launched.
+    pub(crate) async fn script_of(&self, action: &Action, site: &Site) -> Option<Script> {
+        let Asked::Agent(request, profile) = asked(action) else { return None };
+        let (profile, options) = self.find_profile(profile, &site.project).await.ok()?;
+        agents::script(profile.executor, &options, request, &site.place)
+    }
+
+    /// For the log of a run that has begun: only then its secrets are known.
+    pub(crate) async fn lens(&self, run: RunId, site: &Site) -> Result<Lens> {
+        let (secrets, dir) = (self.secrets_of(run).await?, self.run_dir(run));
+        let adopted = tokio::task::spawn_blocking(move || forge_run::adopted_worktree(&dir)).await;
+        let worktree = adopted.ok().flatten().unwrap_or_else(|| site.place.clone());
+        Ok(Lens { run, worktree, answer_ms: self.answer_ms(), secrets })
+    }
+
+    pub(crate) async fn secrets_of(&self, run: RunId) -> Result<Secrets> {
+        let dir = self.run_dir(run);
+        let read = tokio::task::spawn_blocking(move || Secrets::read(&dir)).await;
+        let read = read.unwrap_or_else(|cause| Err(std::io::Error::other(cause)));
+        read.map_err(|cause| Error::internal(format!("the secrets of run {run} cannot be read"), cause))
+    }
+
+    /// Follows a living run to its end in the background.
+    pub(crate) fn attend(&self, run: Run, site: Site, live: Live, script: Option<Script>) {
+        let settled = CancellationToken::new();
+        let conversation = script.map(|script| Conversation::new(run.id, script, live.clone()));
+        let attended =
+            Attended { live: live.clone(), conversation: conversation.clone(), settled: settled.clone() };
+        self.attended().insert(run.id, attended);
+        self.0.changed.notify_waiters();
+        let forge = self.clone();
+        self.0.tasks.spawn(async move {
+            let dir = forge.run_dir(run.id);
+            let tail = Tail::new(&dir, View::Exact, Some(live.progress()));
+            let end = async {
+                let outcome = forge.follow(&run, &site, tail, conversation.as_ref()).await;
+                (outcome, told_exit(&dir, live.progress()).await)
+            };
+            let (outcome, exit) = tokio::select! {
+                () = forge.0.stop.cancelled() => return,
+                end = end => end,
+            };
+            forge.settle_surely(&run, &site, &exit, outcome).await;
+            settled.cancel();
+        });
+    }
+
+    /// Reads a run's log to its end for what the agent said about itself.
+    /// While it lives, the agent is told what it waits for.
+    pub(crate) async fn follow(
+        &self,
+        run: &Run,
+        site: &Site,
+        mut tail: Tail,
+        conversation: Option<&Conversation>,
+    ) -> Outcome {
+        let executor = run.action.profile().map(|profile| profile.executor);
+        let lens = match self.lens(run.id, site).await {
+            Ok(lens) => lens,
+            Err(error) => {
+                tracing::error!(run = %run.id, %error, "the run's log is not read");
+                return Outcome::default();
+            }
+        };
+        let mut fold = Fold::new(Dialect::of(executor, run.reason), &lens);
+        let mut patches = Vec::new();
+        let mut meter = Meter::default();
+        let is_whole = loop {
+            let next = tokio::select! {
+                next = tail.next() => next,
+                () = meter.wait() => {
+                    self.read_meter(run, site, &mut meter, fold.outcome()).await;
+                    continue;
+                }
+            };
+            match next {
+                Ok(Some(records)) => {
+                    for record in &records {
+                        fold.push(record, &mut patches);
+                        meter.see(record, &patches);
+                        patches.clear();
+                    }
+                    if let Some(executor) = executor {
+                        self.0.quotas.note(executor, &fold.outcome().windows);
+                    }
+                    if tail.has_caught_up() {
+                        self.read_meter(run, site, &mut meter, fold.outcome()).await;
+                    }
+                    if let Some(conversation) = conversation {
+                        conversation.push(&records);
+                        // What an earlier server said stands further on in the log; only then it is known what is due.
+                        if tail.has_caught_up() {
+                            self.tend(conversation).await;
+                        }
+                    }
+                }
+                Ok(None) => break true,
+                Err(error) => {
+                    tracing::error!(run = %run.id, %error, "cannot read the run's log");
+                    break false;
+                }
+            }
+        };
+        fold.finish(&mut patches);
+        if is_whole && let Err(error) = lens.secrets.forget_unseen(&self.run_dir(run.id)) {
+            tracing::warn!(run = %run.id, %error, "secrets stay beside a log that does not show them");
+        }
+        fold.outcome().clone()
+    }
+
+    /// Settles a run, again and again while the disk is full or the database is not to be had.
+    pub(crate) async fn settle_surely(&self, run: &Run, site: &Site, exit: &Exit, outcome: Outcome) {
+        while let Err(error) = self.settle(run.id, site, exit, outcome.clone()).await {
+            if error.kind() == Kind::NotFound {
+                // The task was deleted while its run was ending: there is no row left to settle.
+                self.release(run.id, &site.place);
+                break;
+            }
+            tracing::error!(run = %run.id, %error, "cannot record the end of a run; trying again");
+            tokio::select! {
+                () = self.0.stop.cancelled() => break,
+                () = tokio::time::sleep(PAUSE) => {}
+            }
+        }
+    }
+
+    pub(crate) fn release(&self, run: RunId, place: &Path) -> Option<RunId> {
+        self.attended().remove(&run);
+        self.0.changed.notify_waiters();
+        self.0.lanes.leave(place, run)
+    }
+
+    /// Records how a run ended, commits its work, and starts what follows.
+    pub(crate) async fn settle(&self, id: RunId, site: &Site, exit: &Exit, outcome: Outcome) -> Result<()> {
+        let mut run = self.run(id).await?;
+        if run.phase == RunPhase::Ended {
+            self.release(id, &site.place);
+            return Ok(());
+        }
+        judge(&mut run, exit, &outcome);
+        if let Some(until) = self.parking_time(&run, exit, &outcome).await? {
+            return self.park(run, site, until, outcome).await;
+        }
+        let committed = self.commit_end(&mut run, site).await;
+        self.notice_rebase(site).await;
+        run.after_head = self.head(site, &committed).await;
+        let next = unsaid_action(&run, &outcome).or_else(|| next_action(&run, &committed));
+        let next = next
+            .map(|action| new_run(RunId::random(), run.owner, action, run.after_head.clone(), Entry::Now));
+        let changes = self.changes_after(&run, site).await;
+        let next = self.write_end(&run, site, next, &outcome.usage, changes, &committed).await?;
+        self.keep_output(&run, outcome.transcript_tail).await;
+        match next {
+            Some(next) => {
+                self.0.lanes.hand_over(&site.place, id, next.id);
+                self.release(id, &site.place);
+                self.start_later(next, site.clone());
+            }
+            None => {
+                match (self.release(id, &site.place), run.owner) {
+                    (Some(waiting), _) => self.start_waiting(waiting),
+                    (None, RunOwner::Attempt(attempt)) if run.reason != RunReason::DevServer => {
+                        self.send_draft_later(attempt);
+                    }
+                    (None, _) => {}
+                }
+                self.publish_later(&run, site);
+            }
+        }
+        self.seal_later(id);
+        Ok(())
+    }
+
+    /// One transaction: the end, the next step or the task's way to review. Answers the step that was written.
+    async fn write_end(
+        &self,
+        run: &Run,
+        site: &Site,
+        next: Option<Run>,
+        usage: &ModelUsage,
+        changes: Option<(AttemptId, Option<Changes>)>,
+        committed: &Option<Committed>,
+    ) -> Result<Option<Run>> {
+        let mut tx = self.0.store.begin().await?;
+        let stored = tx.run(run.id).await?;
+        let stored = stored.ok_or_else(|| Error::not_found(format!("run not found: {}", run.id)))?;
+        let mut run = Run { dropped: stored.dropped, ..run.clone() };
+        if stored.status == RunStatus::Killed {
+            // A stop was recorded before the process died of it; its exit does not overwrite that.
+            (run.status, run.exit_code) = (RunStatus::Killed, None);
+        }
+        let next = next.filter(|_| run.status == RunStatus::Completed);
+        tx.update_run(&run).await?;
+        self.put_usage(&mut tx, &run, site, run.completed_at.unwrap_or(run.updated_at), usage).await?;
+        crate::run::approval::close_all_of(&mut tx, run.id).await?;
+        if let (Some(Committed::Commit(_)), Some(attempt)) = (committed, run.owner.attempt()) {
+            forget_commit_errors(&mut tx, attempt).await?;
+        }
+        if let Some((attempt, changes)) = changes {
+            tx.put_changes(attempt, changes).await?;
+        }
+        let queued = self.queue_notification(&mut tx, &run, site).await?;
+        if let Some(attempt) = &site.attempt
+            && let Some(mut attempt) = tx.attempt(attempt.id).await?
+        {
+            let before = attempt.clone();
+            if run.reason == RunReason::SetupScript && run.status == RunStatus::Completed {
+                attempt.setup_completed_at = run.completed_at;
+            }
+            attempt.tokens = tx.attempt_tokens(attempt.id).await?;
+            if attempt != before {
+                attempt.updated_at = Millis::now();
+                tx.update_attempt(&attempt).await?;
+            }
+        }
+        match &next {
+            Some(next) => tx.insert_run(next).await?,
+            None => {
+                if let Some(task) = &site.task
+                    && let Some(task) = tx.task(task.id).await?
+                    && task.status == TaskStatus::InProgress
+                    && let Some(task) = moved(&task, TaskStatus::InReview, run.reason)
+                {
+                    tx.update_task(&task).await?;
+                }
+            }
+        }
+        tx.commit().await?;
+        if queued == Queued::Yes {
+            self.0.notices.notify_one();
+        }
+        Ok(next)
+    }
+
+    /// The run may have brought a rebase to its end, or given it up.
+    async fn notice_rebase(&self, site: &Site) {
+        let noticed = async { self.settle_rebase(&self.repo(&site.project).await?, site).await };
+        if let Err(error) = noticed.await {
+            tracing::warn!(place = %site.place.display(), %error, "cannot tell how a rebase ended");
+        }
+    }
+
+    pub(crate) async fn head(&self, site: &Site, committed: &Option<Committed>) -> Option<String> {
+        if let Some(Committed::Commit(commit)) = committed {
+            return Some(commit.clone());
+        }
+        let repo: Repo = self.repo(&site.project).await.ok()?;
+        repo.head_of(&site.place).await.ok()
+    }
+
+    /// The plain transcript of an ended run, kept beside its journal so that showing it costs no replay.
+    pub(crate) async fn keep_output(&self, run: &Run, text: Option<String>) {
+        let Some(text) = text else { return };
+        let path = self.run_dir(run.id).join("output.txt");
+        if let Err(error) = tokio::fs::write(&path, text).await {
+            tracing::warn!(run = %run.id, %error, "cannot keep the run's transcript");
+        }
+    }
+
+    pub(crate) fn start_later(&self, run: Run, site: Site) {
+        let forge = self.clone();
+        self.0.tasks.spawn(async move {
+            let id = run.id;
+            if let Err(error) = forge.go_where_it_is_free(run, &site).await {
+                tracing::warn!(run = %id, %error, "a run did not start");
+            }
+        });
+    }
+
+    /// Starts a run that waited for its directory, with what became known in the meantime.
+    pub(crate) fn start_waiting(&self, id: RunId) {
+        let forge = self.clone();
+        self.0.tasks.spawn(async move {
+            while let Err(error) = forge.promote(id).await {
+                tracing::warn!(run = %id, %error, "a waiting run did not start");
+                // It was settled, or its task is gone. A full disk or a database that is away leave it waiting.
+                if !matches!(
+                    forge.0.store.run(id).await,
+                    Ok(Some(Run { phase: RunPhase::Queued, .. })) | Err(_)
+                ) {
+                    return;
+                }
+                tokio::select! {
+                    () = forge.0.stop.cancelled() => return,
+                    () = tokio::time::sleep(PAUSE) => {}
+                }
+            }
+        });
+    }
+
+    async fn promote(&self, id: RunId) -> Result<()> {
+        let mut run = self.written_run(id).await?;
+        let mut site = self.site(run.owner).await?;
+        if run.phase == RunPhase::Ended {
+            self.pass_turn(id, &site);
+            return Ok(());
+        }
+        // The worktree may have been put away while the run waited.
+        if let Err(failure) = self.ensure_place(&mut site).await {
+            return self.fail_start(&run, &site, failure).await;
+        }
+        run.before_head = self.head(&site, &None).await;
+        run.phase = RunPhase::Live;
+        run.started_at = Millis::now();
+        run.updated_at = run.started_at;
+        let next = run.action.next_action.take().map(|next| *next);
+        run.action = match (run.action.prompt(), run.action.profile()) {
+            (Some(prompt), Some(profile)) => {
+                let session = self.session_of(run.owner, Some(profile.executor)).await?;
+                Action::agent(prompt.to_owned(), profile.clone(), session)
+            }
+            _ => run.action,
+        }
+        .then(next);
+        let mut tx = self.0.store.begin().await?;
+        // A stop that came since it was looked at has ended it.
+        if tx.run(id).await?.is_none_or(|stored| stored.phase == RunPhase::Ended) {
+            drop(tx);
+            self.pass_turn(id, &site);
+            return Ok(());
+        }
+        tx.update_run(&run).await?;
+        if let Some(task) = &site.task
+            && let Some(task) = tx.task(task.id).await?
+            && let Some(task) = moved(&task, TaskStatus::InProgress, run.reason)
+        {
+            tx.update_task(&task).await?;
+        }
+        tx.commit().await?;
+        self.go_where_it_is_free(run, &site).await
+    }
+
+    /// A run that ended while it waited leaves the directory to the next one.
+    fn pass_turn(&self, id: RunId, site: &Site) {
+        if let Some(next) = self.release(id, &site.place) {
+            self.start_waiting(next);
+        }
+    }
+
+    /// A run takes its place in the lane before its row is written, and its turn may come in between.
+    async fn written_run(&self, id: RunId) -> Result<Run> {
+        const TRIES: u32 = 100;
+        for _ in 0..TRIES {
+            if let Some(run) = self.0.store.run(id).await? {
+                return Ok(run);
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        self.run(id).await
+    }
+
+    pub(crate) fn seal_later(&self, id: RunId) {
+        let dir = self.run_dir(id);
+        self.0.tasks.spawn(async move {
+            if let Err(error) = forge_run::seal(&dir).await {
+                tracing::warn!(run = %id, %error, "cannot seal the run's log");
+            }
+        });
+    }
+}
+
+/// What a run is for.
+enum Asked<'a> {
+    Agent(agents::Request<'a>, &'a ProfileId),
+    Script(&'a str),
+}
+
+fn asked(action: &Action) -> Asked<'_> {
+    match &action.typ {
+        ActionKind::ScriptRequest { script, .. } => Asked::Script(script),
+        ActionKind::CodingAgentInitialRequest { prompt, executor_profile_id } => {
+            Asked::Agent(agents::Request::New { prompt }, executor_profile_id)
+        }
+        ActionKind::CodingAgentFollowUpRequest { prompt, session_id, executor_profile_id } => {
+            Asked::Agent(agents::Request::Resume { prompt, session_id }, executor_profile_id)
+        }
+    }
+}
+
+/// The exit as the keeper tells it, however long after the log's end: one that hangs is not gone.
+async fn told_exit(dir: &Path, mut progress: watch::Receiver<Progress>) -> Exit {
+    loop {
+        if let Ok(told) = progress.wait_for(|progress| progress.exit.is_some()).await
+            && let Some(exit) = &told.exit
+        {
+            return exit.clone();
+        }
+        // Nobody listens to the keeper any more.
+        match forge_run::find(dir).await {
+            Found::Live(live) => progress = live.progress(),
+            Found::Ended(exit) => return exit,
+            Found::NeverLaunched => return vanished(),
+        }
+    }
+}
+
+/// The end of a run of which nobody knows how it ended.
+pub(crate) fn vanished() -> Exit {
+    Exit { code: None, signal: None, reason: ExitReason::Vanished, at_ms: Millis::now().0 }
+}

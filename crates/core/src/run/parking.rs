@@ -1,0 +1,178 @@
+//! Runs whose provider does not serve them for now.
+//!
+//! Owns when such a run may go on and, when the user allows that, its going on. Invariant: a parked run has no process and
+//! holds no directory; its work stays where it is. It ends when something else is started in its attempt, when it is
+//! stopped, or when it goes on as a run of its own; a limit that comes back [`MAX_IN_A_ROW`] times is a failure.
+
+use forge_run::fold::Outcome;
+use forge_run::{Exit, ExitReason};
+use forge_store::{Dropped, Tx};
+use forge_types::{Millis, ModelUsage, Run, RunOwner, RunPhase, RunReason, RunStatus, TaskStatus};
+
+use crate::clock::Waking;
+use crate::run::context::Site;
+use crate::task::moved;
+use crate::{Forge, Result};
+
+/// How long to wait when the provider does not say.
+const UNTOLD_MS: i64 = 5 * 60 * 1000;
+const MAX_IN_A_ROW: usize = 6;
+const GO_ON: &str = "Continue where you left off.";
+
+impl Forge {
+    /// When a run that just ended may go on, if that is all it needs.
+    pub(crate) async fn parking_time(
+        &self,
+        run: &Run,
+        exit: &Exit,
+        outcome: &Outcome,
+    ) -> Result<Option<Millis>> {
+        let Some(limit) = &outcome.limit else { return Ok(None) };
+        let by_itself = exit.reason == ExitReason::Exited && run.status == RunStatus::Failed;
+        if !by_itself || run.reason != RunReason::CodingAgent {
+            return Ok(None);
+        }
+        let runs = match run.owner {
+            RunOwner::Attempt(id) => self.0.store.runs(id, Dropped::Hidden).await?,
+            RunOwner::Errand(id) => self.0.store.errand_runs(id).await?,
+        };
+        let before = runs.iter().rev().filter(|known| known.id != run.id);
+        let in_a_row = before.take_while(|known| known.parked_until.is_some()).count();
+        if in_a_row + 1 >= MAX_IN_A_ROW {
+            return Ok(None);
+        }
+        // Twice as long each time, so that a provider that stays silent is not pressed.
+        let untold = Millis(exit.at_ms.saturating_add(UNTOLD_MS << in_a_row));
+        Ok(Some(limit.reset_at.filter(|at| at.0 > exit.at_ms).unwrap_or(untold)))
+    }
+
+    /// Writes that a run waits for its provider, and lets its directory go.
+    pub(crate) async fn park(&self, run: Run, site: &Site, until: Millis, outcome: Outcome) -> Result<()> {
+        let after_head = self.head(site, &None).await;
+        let parked = Run {
+            status: RunStatus::Running,
+            phase: RunPhase::Parked,
+            exit_code: None,
+            completed_at: None,
+            parked_until: Some(until),
+            after_head,
+            ..run
+        };
+        self.write_parked(&parked, site, &outcome.usage).await?;
+        self.keep_output(&parked, outcome.transcript_tail).await;
+        tracing::info!(run = %parked.id, %until, "the provider does not serve this run for now");
+        if let Some(waiting) = self.release(parked.id, &site.place) {
+            self.start_waiting(waiting);
+        }
+        self.seal_later(parked.id);
+        self.0.parked.notify_one();
+        Ok(())
+    }
+
+    async fn write_parked(&self, run: &Run, site: &Site, usage: &ModelUsage) -> Result<()> {
+        let mut tx = self.0.store.begin().await?;
+        let stopped = tx.run(run.id).await?.filter(|stored| stored.status == RunStatus::Killed);
+        let run = match stopped {
+            // A stop was recorded before the limit was met.
+            Some(_) => Run { parked_until: None, ..ended(run.clone(), RunStatus::Killed) },
+            None => run.clone(),
+        };
+        tx.update_run(&run).await?;
+        self.put_usage(&mut tx, &run, site, run.updated_at, usage).await?;
+        crate::run::approval::close_all_of(&mut tx, run.id).await?;
+        if let Some(attempt) = &site.attempt
+            && let Some(mut attempt) = tx.attempt(attempt.id).await?
+        {
+            attempt.tokens = tx.attempt_tokens(attempt.id).await?;
+            attempt.updated_at = Millis::now();
+            tx.update_attempt(&attempt).await?;
+        }
+        tx.commit().await?;
+        Ok(())
+    }
+
+    /// Lets parked runs go on when their time comes, as long as the user allows it.
+    pub(crate) fn resume_parked(&self) {
+        let forge = self.clone();
+        self.0.tasks.spawn(async move {
+            loop {
+                let parked = forge.0.parked.notified();
+                let due = forge.resume_due().await.unwrap_or_else(|error| {
+                    tracing::warn!(%error, "cannot look for runs that may go on");
+                    Some(Forge::later())
+                });
+                if forge.sleep_until(due, parked).await == Waking::Stop {
+                    return;
+                }
+            }
+        });
+    }
+
+    /// Answers when the next run may go on.
+    async fn resume_due(&self) -> Result<Option<Millis>> {
+        if !self.settings().auto_resume {
+            return Ok(None);
+        }
+        let now = Millis::now();
+        let mut next = None;
+        for run in self.0.store.parked_runs().await? {
+            match run.parked_until {
+                Some(until) if until > now => {
+                    next = Some(next.map_or(until, |next: Millis| next.min(until)));
+                }
+                _ => {
+                    let id = run.id;
+                    if let Err(error) = self.go_on(run).await {
+                        tracing::warn!(run = %id, %error, "a parked run cannot go on");
+                    }
+                }
+            }
+        }
+        Ok(next)
+    }
+
+    /// Goes on as a run of its own, in the agent's own conversation where it has one.
+    async fn go_on(&self, run: Run) -> Result<()> {
+        let site = self.site(run.owner).await?;
+        let carried = self.carry_on(&run, &site, GO_ON).await;
+        if carried.is_err() {
+            self.give_up(&run).await?;
+        }
+        carried
+    }
+
+    /// A run that cannot go on has failed.
+    async fn give_up(&self, run: &Run) -> Result<()> {
+        let mut tx = self.0.store.begin().await?;
+        if let Some(stored) = tx.run(run.id).await?.filter(|stored| stored.phase == RunPhase::Parked) {
+            tx.update_run(&ended(stored, RunStatus::Failed)).await?;
+            if let Some(attempt) = run.owner.attempt()
+                && let Some(attempt) = tx.attempt(attempt).await?
+                && let Some(task) = tx.task(attempt.task_id).await?
+                && let Some(task) = moved(&task, TaskStatus::InReview, run.reason)
+            {
+                tx.update_task(&task).await?;
+            }
+        }
+        tx.commit().await?;
+        Ok(())
+    }
+}
+
+/// Something else begins: what was parked there does not go on any more.
+pub(crate) async fn end_parked(tx: &mut Tx, owner: RunOwner) -> Result<()> {
+    let runs = match owner {
+        RunOwner::Attempt(id) => tx.runs(id, Dropped::Shown).await?,
+        RunOwner::Errand(id) => tx.errand_runs(id).await?,
+    };
+    for run in runs.into_iter().filter(|run| run.phase == RunPhase::Parked) {
+        tx.update_run(&ended(run, RunStatus::Killed)).await?;
+    }
+    Ok(())
+}
+
+fn ended(run: Run, status: RunStatus) -> Run {
+    let now = Millis::now();
+    let completed_at = Some(run.end_time(now));
+    Run { status, phase: RunPhase::Ended, completed_at, updated_at: now, ..run }
+}

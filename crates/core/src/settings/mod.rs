@@ -1,0 +1,125 @@
+//! The user's settings as the engine uses them.
+//!
+//! Owns: `config.json` in Forge's home, read once at the start and replaced by every change. Invariant: what
+//! [`Forge::settings`] answers is what the file holds; changes take turns, so none of two at once is lost.
+
+mod stored;
+
+use std::sync::{Arc, PoisonError};
+
+use forge_git::{PREFIX_MAX_BYTES, Repo};
+use forge_types::{SECRET_MASK, Settings, SettingsChange};
+
+use crate::home::file;
+use crate::{Error, Forge, Result};
+
+pub(crate) use stored::{load, read};
+
+/// The prefix that older servers wrote into their file but did not use.
+const UNUSED_PREFIX: &str = "af";
+const DEFAULT_PREFIX: &str = "forge";
+
+impl Forge {
+    /// The settings of this moment.
+    pub fn settings(&self) -> Arc<Settings> {
+        self.0.settings.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The settings as callers may see them.
+    pub fn shown_settings(&self) -> Settings {
+        self.settings().shown()
+    }
+
+    /// The first part of new branches: as the server was told at its start, else as the user chose.
+    pub(crate) fn branch_prefix(&self) -> String {
+        match &self.0.config.branch_prefix {
+            Some(prefix) => prefix.clone(),
+            None => self.settings().git_branch_prefix.clone(),
+        }
+    }
+
+    pub async fn change_settings(&self, mut change: SettingsChange) -> Result<Settings> {
+        if let Some(prefix) = &mut change.git_branch_prefix {
+            *prefix = used_prefix(prefix);
+            if !Repo::valid_branch_prefix(prefix).await? {
+                return Err(Error::refused(format!(
+                    "Invalid git branch prefix '{prefix}'. Must be a valid git branch name component without slashes, of at most {PREFIX_MAX_BYTES} bytes."
+                )));
+            }
+        }
+        let percents = [
+            ("budget_warning_percent", change.budget_warning_percent),
+            ("budget_critical_percent", change.budget_critical_percent),
+        ];
+        if let Some((field, Some(percent))) = percents
+            .into_iter()
+            .find(|(_, percent)| percent.is_some_and(|percent| !(1..=100).contains(&percent)))
+        {
+            return Err(Error::invalid(format!("{field}: {percent} is not allowed; allowed: 1 to 100")));
+        }
+        let alerts = change.fleet.as_ref().and_then(|fleet| fleet.alerts.as_ref());
+        if let Some(Some(url)) = alerts.and_then(|alerts| alerts.webhook.as_ref())
+            && !url.is_empty()
+            && url != SECRET_MASK
+        {
+            forge_remote::check_webhook(url)
+                .map_err(|problem| Error::invalid(format!("fleet.alerts.webhook: {problem}")))?;
+        }
+        let (before, after) = self.swap_settings(move |settings| change.apply(settings)).await?;
+        if after.disclaimer_acknowledged && !before.disclaimer_acknowledged {
+            self.add_first_projects();
+        }
+        self.spending_changed();
+        if after.auto_resume && !before.auto_resume {
+            self.0.parked.notify_one();
+        }
+        Ok(after.shown())
+    }
+
+    /// Changes the settings and their file; answers them as they were and as they are.
+    pub(crate) async fn swap_settings(
+        &self,
+        change: impl FnOnce(&mut Settings) + Send + 'static,
+    ) -> Result<(Arc<Settings>, Arc<Settings>)> {
+        let forge = self.clone();
+        let swap = move || {
+            let _turn = forge.0.settings_turn.lock().unwrap_or_else(PoisonError::into_inner);
+            let before = forge.settings();
+            let mut after = (*before).clone();
+            change(&mut after);
+            let after = Arc::new(after);
+            save(&forge.0.config.home, &after)?;
+            *forge.0.settings.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&after);
+            Ok((before, after))
+        };
+        let swapped = tokio::task::spawn_blocking(swap).await;
+        swapped.map_err(|cause| Error::internal("cannot change the settings", cause))?
+    }
+}
+
+/// The prefix to use where the given one is stored.
+fn used_prefix(stored: &str) -> String {
+    if stored == UNUSED_PREFIX { DEFAULT_PREFIX.to_owned() } else { stored.to_owned() }
+}
+
+/// A prefix that git does not take, written into the file by hand, must not make every start fail.
+pub(crate) async fn check_prefix(settings: &mut Settings) -> Result<()> {
+    if !Repo::valid_branch_prefix(&settings.git_branch_prefix).await? {
+        tracing::warn!(
+            "config.json: git_branch_prefix '{}' is no part of a branch name; '{DEFAULT_PREFIX}' is used",
+            settings.git_branch_prefix
+        );
+        settings.git_branch_prefix = DEFAULT_PREFIX.to_owned();
+    }
+    Ok(())
+}
+
+fn save(home: &std::path::Path, settings: &Settings) -> Result<()> {
+    let path = home.join("config.json");
+    let failed = |cause: &dyn std::fmt::Display| {
+        Error::refused(format!("Failed to save config: cannot write {}: {cause}", path.display()))
+    };
+    let mut text = serde_json::to_vec_pretty(settings).map_err(|cause| failed(&cause))?;
+    text.push(b'\n');
+    file::replace(&path, &text, file::PRIVATE).map_err(|cause| failed(&cause))
+}

@@ -1,0 +1,195 @@
+//! Tasks: what is to be done.
+
+pub(crate) mod card;
+pub(crate) mod draft;
+pub(crate) mod image;
+pub(crate) mod issue;
+pub(crate) mod label;
+pub(crate) mod tag;
+
+use std::collections::HashMap;
+
+use forge_git::Owner;
+use forge_store::{Dropped, Page, TaskBlock};
+use forge_types::{
+    Attempt, AttemptId, CreateTask, Millis, ProjectId, Run, RunReason, RunStatus, Task, TaskId, TaskStatus,
+    TaskSummary, UpdateTask,
+};
+use futures_util::{Stream, StreamExt};
+
+use crate::attempt::once::Effect;
+use crate::{Error, Forge, Once, Result};
+
+impl Forge {
+    /// The tasks of a project, newest first, as the database yields them.
+    pub fn stream_tasks(
+        &self,
+        project: ProjectId,
+        page: Page,
+    ) -> impl Stream<Item = Result<TaskBlock>> + Send + use<> {
+        self.0.store.stream_tasks(project, page).map(|row| row.map_err(Error::from))
+    }
+
+    pub async fn latest_attempts(&self, project: ProjectId) -> Result<HashMap<TaskId, Attempt>> {
+        Ok(self.0.store.latest_attempts(project).await?)
+    }
+
+    /// The tasks of a project and the event after which they change.
+    pub async fn tasks_snapshot(&self, project: ProjectId) -> Result<(i64, Vec<TaskSummary>)> {
+        Ok(self.0.store.tasks_snapshot(project).await?)
+    }
+
+    pub async fn create_task(&self, request: CreateTask, once: Option<&Once>) -> Result<Task> {
+        if let Some(task) = self.made_task(once).await? {
+            return Ok(task);
+        }
+        let project_id = request.project_id;
+        let images = request.image_ids.clone().unwrap_or_default();
+        let task = new_task(request, TaskStatus::Todo)?;
+        let key = once.map(|once| once.row(&Effect::Task(task.id), Some(&task))).transpose()?;
+        if !images.is_empty() {
+            self.check_images(&images).await?;
+            let mut tx = self.0.store.begin().await?;
+            tx.insert_task(&task, false).await.map_err(|error| unknown_reference(error, project_id))?;
+            tx.attach_images(task.id, &images).await?;
+            if let Some(key) = key {
+                tx.put_keyed(&key).await?;
+            }
+            tx.commit().await?;
+            return Ok(task);
+        }
+        // The foreign key is the check: one statement instead of a look-up on the hot path.
+        let created = self.0.store.create_task(&task, key).await;
+        created.map_err(|error| unknown_reference(error, project_id))?;
+        Ok(task)
+    }
+
+    /// The task that an earlier request under the same key made.
+    async fn made_task(&self, once: Option<&Once>) -> Result<Option<Task>> {
+        let Some((once, Effect::Task(id))) = once.and_then(|once| Some((once, once.effect()?))) else {
+            return Ok(None);
+        };
+        let task = match once.answer() {
+            Some(task) => task,
+            None => self.task(*id).await?,
+        };
+        Ok(Some(once.replay(task)))
+    }
+
+    pub async fn task(&self, id: TaskId) -> Result<Task> {
+        self.0.store.task(id).await?.ok_or_else(|| Error::not_found(format!("Task not found: {id}")))
+    }
+
+    /// A task with the flags that lists carry.
+    pub async fn task_summary(&self, id: TaskId) -> Result<TaskSummary> {
+        let found = self.0.store.task_summary(id).await?;
+        found.ok_or_else(|| Error::not_found(format!("Task not found: {id}")))
+    }
+
+    pub async fn update_task(&self, id: TaskId, request: UpdateTask) -> Result<Task> {
+        let labels = request.labels.as_deref().map(label::check).transpose()?;
+        self.check_images(request.image_ids.as_deref().unwrap_or_default()).await?;
+        let mut tx = self.0.store.begin().await?;
+        let found = tx.task(id).await?;
+        let mut task = found.ok_or_else(|| Error::not_found(format!("Task not found: {id}")))?;
+        let was = task.status;
+        task.title = request.title.unwrap_or(task.title);
+        match request.description {
+            Some(text) if text.trim().is_empty() => task.description = None,
+            Some(text) => task.description = Some(text),
+            None => {}
+        }
+        task.status = request.status.unwrap_or(task.status);
+        task.parent_task_attempt = request.parent_task_attempt.or(task.parent_task_attempt);
+        task.labels = labels.unwrap_or(task.labels);
+        task.updated_at = Millis::now();
+        tx.update_task(&task).await.map_err(|error| match error {
+            forge_store::StoreError::Missing => {
+                Error::not_found("parent_task_attempt: no attempt has this id".to_owned())
+            }
+            other => other.into(),
+        })?;
+        if let Some(images) = &request.image_ids {
+            tx.replace_images(id, images).await?;
+        }
+        // Somebody who hears that a task is done may throw away what it was made from.
+        match task.status == TaskStatus::Done && was != TaskStatus::Done {
+            true => tx.commit_synced().await?,
+            false => tx.commit().await?,
+        };
+        if task.status == TaskStatus::Archived && was != TaskStatus::Archived {
+            self.retire_task_worktrees(task.id);
+        }
+        Ok(task)
+    }
+
+    /// Forgets a task. Its worktrees are retired in the background, its branches stay.
+    pub async fn delete_task(&self, id: TaskId) -> Result<()> {
+        let task = self.task(id).await?;
+        let project = self.project(task.project_id).await?;
+        let attempts = self.0.store.attempts(Some(id), Page::default()).await?;
+        for attempt in &attempts {
+            self.refuse_while_running(attempt.id).await?;
+        }
+        let holds = self.hold_all(&attempts).await?;
+        let mut tx = self.0.store.begin().await?;
+        for attempt in &attempts {
+            refuse_running(attempt.id, &tx.runs(attempt.id, Dropped::Shown).await?)?;
+        }
+        tx.delete_task(id).await?;
+        tx.commit().await?;
+        let held = holds.into_iter().map(|(attempt, hold)| (Owner::Attempt(attempt), hold)).collect();
+        self.retire_later(project.git_repo_path, held);
+        Ok(())
+    }
+
+    pub(crate) async fn refuse_while_running(&self, attempt: AttemptId) -> Result<()> {
+        self.refuse_worker_in(attempt).await?;
+        refuse_running(attempt, &self.0.store.runs(attempt, Dropped::Shown).await?)
+    }
+}
+
+/// What is running keeps its attempt from being put away or deleted.
+pub(crate) fn refuse_running(attempt: AttemptId, runs: &[Run]) -> Result<()> {
+    match runs.iter().find(|run| run.status == RunStatus::Running) {
+        Some(run) => Err(Error::conflict(format!(
+            "Task has running execution processes. Please wait for them to complete or stop them first. \
+             (run {} of attempt {attempt})",
+            run.id
+        ))),
+        None => Ok(()),
+    }
+}
+
+pub(crate) fn new_task(request: CreateTask, status: TaskStatus) -> Result<Task> {
+    let now = Millis::now();
+    Ok(Task {
+        id: TaskId::random(),
+        project_id: request.project_id,
+        title: request.title,
+        description: request.description,
+        status,
+        parent_task_attempt: request.parent_task_attempt,
+        dev_server_id: None,
+        created_at: now,
+        updated_at: now,
+        labels: label::check(request.labels.as_deref().unwrap_or_default())?,
+    })
+}
+
+/// Engine moves of a task's status leave agent chats alone and dev servers move nothing.
+pub(crate) fn moved(task: &Task, to: TaskStatus, reason: RunReason) -> Option<Task> {
+    if task.status == TaskStatus::Agent || task.status == to || reason == RunReason::DevServer {
+        return None;
+    }
+    Some(Task { status: to, updated_at: Millis::now(), ..task.clone() })
+}
+
+fn unknown_reference(error: forge_store::StoreError, project: ProjectId) -> Error {
+    match error {
+        forge_store::StoreError::Missing => Error::not_found(format!(
+            "project_id or parent_task_attempt: no such project or attempt (project_id {project})"
+        )),
+        other => other.into(),
+    }
+}

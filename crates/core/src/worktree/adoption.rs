@@ -1,0 +1,172 @@
+//! Worktrees of other programs that attempts came with: taken over, or left to themselves.
+//!
+//! Invariant: either is somebody's explicit wish. Nothing in the worktree changes, and what is uncommitted there is never
+//! left behind unseen.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+use forge_git::{GitError, Owner, Repo};
+use forge_types::{Attempt, AttemptId, Millis, RunOwner};
+use serde::Serialize;
+
+use crate::attempt::start::marked;
+use crate::run::context::Site;
+use crate::{Error, Forge, Result};
+
+/// Where an attempt works from now on.
+#[derive(Debug, Serialize)]
+pub struct AdoptedReport {
+    pub attempt_id: AttemptId,
+    pub path: PathBuf,
+    /// Where the worktree was.
+    pub from: PathBuf,
+}
+
+/// An attempt whose branch is free.
+#[derive(Debug, Serialize)]
+pub struct ReleasedReport {
+    pub attempt_id: AttemptId,
+    /// The worktree that was let go, unless it was gone already.
+    pub path: Option<PathBuf>,
+    pub branch: String,
+}
+
+impl Forge {
+    /// Makes the worktree that another program made for the attempt Forge's own.
+    pub async fn adopt_worktree(&self, id: AttemptId) -> Result<AdoptedReport> {
+        let site = self.imported_site(id).await?;
+        let (Some(attempt), Some(task)) = (&site.attempt, &site.task) else {
+            return Err(Error::not_found(format!("Task attempt not found: {id}")));
+        };
+        let repo = self.repo(&site.project).await?;
+        let from = self.strange_place(&repo, attempt).ok_or_else(|| {
+            Error::conflict(format!(
+                "attempt {id} has no worktree of another program: none is on its branch '{}'",
+                attempt.branch
+            ))
+        })?;
+        let to = match self.is_below_base(&site.place) && site.place != from {
+            true => site.place.clone(),
+            false => self.free_place(id, &task.title, &from, &HashSet::new()).await?,
+        };
+        let _old = self.hold(id, from.clone()).await?;
+        let _new = self.take_lane(to.clone())?;
+        self.refuse_living(&from).await?;
+        let owner = (Owner::Attempt(id), Some(&marked(task)));
+        let path = forge_git::adopt(&repo, &self.0.base, owner, &attempt.branch, &from, &to).await?;
+        self.settle_place(id, &path, false).await?;
+        tracing::info!(attempt = %id, from = %from.display(), path = %path.display(), "worktree adopted");
+        Ok(AdoptedReport { attempt_id: id, path, from })
+    }
+
+    /// Lets go of the worktree that another program made for the attempt. The next run has one of Forge's own.
+    pub async fn release_worktree(&self, id: AttemptId) -> Result<ReleasedReport> {
+        let site = self.imported_site(id).await?;
+        let (Some(attempt), Some(task)) = (&site.attempt, &site.task) else {
+            return Err(Error::not_found(format!("Task attempt not found: {id}")));
+        };
+        let repo = self.repo(&site.project).await?;
+        let found = self.strange_place(&repo, attempt);
+        let is_away = !self.is_below_base(&site.place);
+        if found.is_none() && !is_away {
+            return Err(Error::conflict(format!(
+                "attempt {id} has no worktree of another program to let go"
+            )));
+        }
+        let held = found.clone().unwrap_or_else(|| site.place.clone());
+        let _hold = self.hold(id, held).await?;
+        if let Some(path) = &found {
+            self.refuse_living(path).await?;
+            match forge_git::release(&repo, &self.0.base, &attempt.branch, path).await {
+                // It has let go of the branch already.
+                Ok(()) | Err(GitError::OffBranch { .. }) => {}
+                Err(error @ GitError::Dirty { .. }) => {
+                    return Err(Error::conflict(format!(
+                        "{error}; or `forge worktree adopt {id}` takes it over with all of that"
+                    )));
+                }
+                Err(other) => return Err(other.into()),
+            }
+        }
+        if is_away || found.as_ref() == Some(&site.place) {
+            let place = self.free_place(id, &task.title, Path::new(""), &HashSet::new()).await?;
+            self.settle_place(id, &place, true).await?;
+        }
+        Ok(ReleasedReport { attempt_id: id, path: found, branch: attempt.branch.clone() })
+    }
+
+    async fn imported_site(&self, id: AttemptId) -> Result<Site> {
+        let site = self.site(RunOwner::Attempt(id)).await?;
+        if site.attempt.as_ref().is_none_or(|attempt| !attempt.use_worktree) {
+            return Err(Error::conflict(format!(
+                "attempt {id} works in the main checkout, which is the user's"
+            )));
+        }
+        self.refuse_while_running(id).await?;
+        Ok(site)
+    }
+
+    /// The unmarked worktree that the attempt names, or that is on its branch.
+    pub(crate) fn strange_place(&self, repo: &Repo, attempt: &Attempt) -> Option<PathBuf> {
+        let place = attempt.container_ref.as_deref().map(Path::new);
+        forge_git::strange_worktree(repo, &self.0.base, &attempt.branch, place)
+    }
+
+    async fn settle_place(&self, id: AttemptId, place: &Path, deleted: bool) -> Result<()> {
+        let mut tx = self.0.store.begin().await?;
+        if let Some(mut attempt) = tx.attempt(id).await? {
+            attempt.container_ref = Some(place.to_string_lossy().into_owned());
+            attempt.worktree_deleted = deleted;
+            attempt.updated_at = Millis::now();
+            tx.update_attempt(&attempt).await?;
+            tx.commit().await?;
+        }
+        Ok(())
+    }
+
+    /// Where a worktree for the attempt can be: under the name of `old` when that is free here. `given` are not.
+    pub(crate) async fn free_place(
+        &self,
+        id: AttemptId,
+        title: &str,
+        old: &Path,
+        given: &HashSet<PathBuf>,
+    ) -> Result<PathBuf> {
+        let old_name = old.file_name().map(|name| name.to_string_lossy().into_owned());
+        let hex = id.hex();
+        let names = old_name
+            .into_iter()
+            .chain((4..=hex.len()).map(|digits| forge_types::name_for(&hex, digits, title)));
+        let mut place = PathBuf::new();
+        for name in names {
+            place = self.0.base.path().join(name);
+            let taken = self.0.store.attempt_by_path(&place.to_string_lossy()).await?;
+            let free = !given.contains(&place) && place.symlink_metadata().is_err();
+            if free && taken.is_none_or(|attempt| attempt.id == id) {
+                break;
+            }
+        }
+        Ok(place)
+    }
+
+    fn is_below_base(&self, place: &Path) -> bool {
+        let real = |path: &Path| std::fs::canonicalize(path).ok();
+        let base = self.0.base.path();
+        place.starts_with(base)
+            || place.parent().and_then(real).is_some_and(|above| real(base) == Some(above))
+    }
+
+    /// A worktree of another program that is gone is not made again where that program had it.
+    pub(crate) fn refuse_gone_elsewhere(&self, id: AttemptId, place: &Path) -> Result<()> {
+        if self.is_below_base(place) {
+            return Ok(());
+        }
+        Err(Error::conflict(format!(
+            "{}, where attempt {id} worked, is not there. When it is not to come back, `forge worktree release {id}` has \
+             the next run check the branch out below {}",
+            place.display(),
+            self.0.base.path().display()
+        )))
+    }
+}

@@ -1,0 +1,475 @@
+//! Worktrees over time: brought back when needed, retired by policy, listed for people.
+//!
+//! Invariant: nothing here deletes a directory that may hold work. Forge's own worktrees are retired (saved, verified,
+//! moved to the trash) and can be restored; everything else is only reported. The user's checkout is never a subject.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use forge_git::{GitError, Owner, Repo};
+use forge_run::Ground;
+use forge_store::Page;
+use forge_types::{AttemptId, Millis, Project, TaskId};
+use serde::{Deserialize, Serialize};
+
+use crate::attempt::start::marked;
+use crate::run::context::Site;
+use crate::run::hold::Hold;
+use crate::{Error, Forge, Result};
+
+/// How often expired and vanished worktrees are looked for.
+const ROUND: Duration = Duration::from_secs(30 * 60);
+
+/// How long a refill of the spare worktrees waits for more starts to come.
+const WARM_UP_PAUSE: Duration = Duration::from_millis(250);
+
+/// Every directory below the worktree base and what may be done with it.
+#[derive(Debug, Serialize)]
+pub struct WorktreeReport {
+    pub base: PathBuf,
+    pub free_bytes: u64,
+    pub used_bytes: u64,
+    pub worktrees: Vec<WorktreeLine>,
+    /// Warm worktrees, ready to be claimed.
+    pub spares: usize,
+    pub trash: Vec<TrashLine>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct WorktreeLine {
+    pub path: PathBuf,
+    pub bytes: u64,
+    pub standing: Standing,
+    #[serde(skip)]
+    pub owner: Option<Owner>,
+    pub attempt_id: Option<AttemptId>,
+    pub branch: Option<String>,
+    pub repo: Option<String>,
+}
+
+/// Whose directory it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Standing {
+    /// An attempt or errand of this server uses it, or it is a spare.
+    InUse,
+    /// Ours by its mark, but no attempt refers to it.
+    Orphan,
+    /// It carries the mark of another Forge.
+    OtherForge,
+    /// No mark: never touched.
+    Stranger,
+}
+
+#[derive(Debug, Serialize)]
+pub struct TrashLine {
+    pub path: PathBuf,
+    pub bytes: u64,
+    pub attempt_id: Option<AttemptId>,
+    pub retired_at: Millis,
+}
+
+/// Where a retired worktree went.
+#[derive(Debug, Serialize)]
+pub struct KeptReport {
+    pub attempt_id: AttemptId,
+    pub reference: String,
+    pub commit: String,
+    pub trash: Option<PathBuf>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct RestoredReport {
+    pub attempt_id: AttemptId,
+    pub path: PathBuf,
+    pub from: &'static str,
+    /// Regenerable files that were not part of the snapshot.
+    pub missing: Vec<String>,
+}
+
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+pub struct GcRequest {
+    /// Trash younger than this stays; default one week.
+    pub older_than_h: Option<u64>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct GcReport {
+    pub removed: Vec<PathBuf>,
+    pub freed_bytes: u64,
+    /// Trash that stays although it is old enough, and why.
+    pub kept: Vec<String>,
+    pub removed_logs: usize,
+}
+
+impl Forge {
+    pub(crate) async fn repo(&self, project: &Project) -> Result<Repo> {
+        self.repo_at(Path::new(&project.git_repo_path)).await
+    }
+
+    pub(crate) async fn repo_at(&self, path: &Path) -> Result<Repo> {
+        let known = self.0.repos.lock().unwrap_or_else(std::sync::PoisonError::into_inner).get(path).cloned();
+        if let Some(repo) = known {
+            // It may have been moved since.
+            return match repo.common_dir().is_dir() {
+                true => Ok(repo),
+                false => Err(GitError::NoRepository(path.to_owned()).into()),
+            };
+        }
+        let repo = Repo::open(path).await?;
+        let mut repos = self.0.repos.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        Ok(repos.entry(path.to_owned()).or_insert(repo).clone())
+    }
+
+    /// Makes sure that the attempt's directory is there, for callers without a hold on it.
+    pub(crate) async fn restore_place(&self, site: &mut Site) -> Result<()> {
+        let Some(attempt) = site.attempt.as_ref().filter(|_| !site.place.join(".git").exists()) else {
+            return Ok(());
+        };
+        let _hold = self.hold(attempt.id, site.place.clone()).await?;
+        self.ensure_place(site).await
+    }
+
+    /// Makes sure that the attempt's directory is there, from the trash, the snapshot or the branch, in that order.
+    /// The caller has a hold on it, or is the run whose turn it is.
+    pub(crate) async fn ensure_place(&self, site: &mut Site) -> Result<()> {
+        let Some(attempt) = site.attempt.as_mut().filter(|attempt| attempt.use_worktree) else {
+            return Ok(());
+        };
+        if site.place.join(".git").exists() {
+            return self.refuse_others(attempt.id, &site.place);
+        }
+        self.refuse_gone_elsewhere(attempt.id, &site.place)?;
+        let repo = self.repo(&site.project).await?;
+        let owner = Owner::Attempt(attempt.id);
+        match forge_git::restore(&repo, &self.0.base, owner, &site.place).await {
+            Ok(_) => {}
+            // What another installation kept of it is that one's; the branch is everybody's.
+            Err(GitError::NothingKept(_) | GitError::NotForges { .. }) => {
+                let task = site.task.as_ref().map(marked);
+                let (branch, id) = (&attempt.branch, attempt.id);
+                forge_git::ensure(&repo, &self.0.base, owner, branch, &site.place, task.as_ref())
+                    .await
+                    .map_err(|error| not_checked_out(&repo, id, error))?;
+            }
+            Err(error) => return Err(error.into()),
+        }
+        attempt.worktree_deleted = false;
+        self.set_deleted(attempt.id, false).await
+    }
+
+    /// Refuses a worktree that another installation made: a home that was restored from a backup knows the attempts of
+    /// the home that the backup was made of, and that one goes on working in them. Refuses one that another program made
+    /// and that nobody has adopted.
+    pub(crate) fn refuse_others(&self, id: AttemptId, place: &Path) -> Result<()> {
+        // One without a `.git`, or with a broken one, is told by whoever works in it.
+        let found = place.join(".git").exists().then(|| forge_git::whoami(place).ok().flatten()).flatten();
+        match found {
+            Some(found) if found.mark.installation != self.0.base.installation() => {
+                Err(Error::conflict(format!(
+                    "{} is a worktree of another Forge home, which may be working in it; it is left as it is. Retire it \
+                     there (`forge worktree retire`) and try again: it is checked out here from its branch then",
+                    place.display()
+                )))
+            }
+            _ if forge_git::is_strange(&self.0.base, Owner::Attempt(id), place) => {
+                let why = format!("{} was made by another program and is not Forge's", place.display());
+                Err(Error::conflict(format!("{why}: {}", what_to_do(id))))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    pub(crate) async fn set_deleted(&self, id: AttemptId, deleted: bool) -> Result<()> {
+        let mut tx = self.0.store.begin().await?;
+        if let Some(mut attempt) = tx.attempt(id).await?.filter(|known| known.worktree_deleted != deleted) {
+            attempt.worktree_deleted = deleted;
+            attempt.updated_at = Millis::now();
+            tx.update_attempt(&attempt).await?;
+            tx.commit().await?;
+        }
+        Ok(())
+    }
+
+    pub async fn retire_worktree(&self, id: AttemptId) -> Result<KeptReport> {
+        let attempt = self.attempt(id).await?;
+        if !attempt.use_worktree {
+            return Err(Error::conflict(format!(
+                "attempt {id} works in the main checkout, which is never retired"
+            )));
+        }
+        self.refuse_while_running(id).await?;
+        let place = PathBuf::from(attempt.container_ref.as_deref().unwrap_or_default());
+        let hold = self.hold(id, place).await?;
+        // What was started while the directory was not held yet, a dev server for example.
+        self.refuse_while_running(id).await?;
+        self.refuse_leftovers_in(hold.place(), Ground::Forges).await?;
+        let project = self.project(attempt.project_id).await?;
+        self.retire(Path::new(&project.git_repo_path), id, &hold).await
+    }
+
+    async fn retire(&self, repo: &Path, id: AttemptId, hold: &Hold) -> Result<KeptReport> {
+        let path = hold.place();
+        if !path.exists() {
+            return Err(Error::conflict(format!(
+                "{} does not exist; there is nothing to retire",
+                path.display()
+            )));
+        }
+        self.refuse_living(path).await?;
+        let repo = self.repo_at(repo).await?;
+        let kept = forge_git::retire(&repo, &self.0.base, Owner::Attempt(id), path).await?;
+        self.set_deleted(id, true).await?;
+        tracing::info!(attempt = %id, reference = %kept.reference, "worktree retired");
+        Ok(KeptReport { attempt_id: id, reference: kept.reference, commit: kept.commit, trash: kept.trash })
+    }
+
+    pub async fn restore_worktree(&self, id: AttemptId) -> Result<RestoredReport> {
+        let attempt = self.attempt(id).await?;
+        let project = self.project(attempt.project_id).await?;
+        let path = PathBuf::from(attempt.container_ref.as_deref().unwrap_or_default());
+        let there = || Error::conflict(format!("{} is there already; nothing was restored", path.display()));
+        if !attempt.use_worktree || path.exists() {
+            return Err(there());
+        }
+        let _hold = self.hold(id, path.clone()).await?;
+        if path.exists() {
+            return Err(there());
+        }
+        let repo = self.repo(&project).await?;
+        let restored = forge_git::restore(&repo, &self.0.base, Owner::Attempt(id), &path).await?;
+        self.set_deleted(id, false).await?;
+        let from = match restored.source {
+            forge_git::Source::Trash => "trash",
+            forge_git::Source::Keep => "snapshot",
+        };
+        Ok(RestoredReport { attempt_id: id, path: restored.path, from, missing: restored.missing })
+    }
+
+    /// Retires worktrees whose rows are gone. The mark in each directory still says whose it is. What cannot be retired
+    /// now is found and retired by the next start.
+    pub(crate) fn retire_later(&self, repo: String, held: Vec<(Owner, Hold)>) {
+        let forge = self.clone();
+        self.0.tasks.spawn(async move {
+            for (owner, hold) in held.into_iter().filter(|(_, hold)| hold.place().exists()) {
+                forge.retire_ownerless(Path::new(&repo), owner, &hold).await;
+            }
+        });
+    }
+
+    pub(crate) async fn retire_ownerless(&self, repo: &Path, owner: Owner, hold: &Hold) {
+        let place = hold.place();
+        let retired = async {
+            self.wait_for_git(place).await?;
+            self.refuse_living(place).await?;
+            let repo = self.repo_at(repo).await?;
+            Ok::<_, Error>(forge_git::retire(&repo, &self.0.base, owner, place).await?)
+        };
+        match retired.await {
+            Ok(kept) => {
+                tracing::info!(path = %place.display(), reference = %kept.reference, "worktree retired")
+            }
+            Err(error) => {
+                tracing::warn!(path = %place.display(), %error, "worktree stays: it cannot be retired")
+            }
+        }
+    }
+
+    /// Retires the worktrees of an archived task in the background.
+    pub(crate) fn retire_task_worktrees(&self, task: TaskId) {
+        let forge = self.clone();
+        self.0.tasks.spawn(async move {
+            let attempts = match forge.0.store.attempts(Some(task), Page::default()).await {
+                Ok(attempts) => attempts,
+                Err(error) => return tracing::warn!(%task, %error, "cannot list an archived task's attempts"),
+            };
+            for attempt in attempts {
+                if let Err(error) = forge.retire_worktree(attempt.id).await {
+                    tracing::info!(attempt = %attempt.id, %error, "archived task keeps a worktree");
+                }
+            }
+        });
+    }
+
+    /// Keeps spare worktrees at the tip of the project's base branch, in the background.
+    pub(crate) fn warm_up(&self, project: &Project) {
+        let warming = || self.0.warming.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if self.0.config.spares == 0 || !warming().insert(project.id) {
+            return;
+        }
+        let (forge, project) = (self.clone(), project.clone());
+        self.0.tasks.spawn(async move {
+            let filled = async {
+                // Starts that come together share one refill, and have the machine to themselves first.
+                tokio::time::sleep(WARM_UP_PAUSE).await;
+                forge.0.warming.lock().unwrap_or_else(std::sync::PoisonError::into_inner).remove(&project.id);
+                let repo = forge.repo(&project).await?;
+                let branch = match &project.default_base_branch {
+                    Some(branch) => branch.clone(),
+                    None => repo.current_branch().await?.unwrap_or_else(|| "main".to_owned()),
+                };
+                if let Some(tip) = repo.resolve_branch(&branch).await? {
+                    forge.0.pool.fill(&repo, &tip.commit).await?;
+                }
+                Ok::<_, Error>(())
+            };
+            tokio::select! {
+                () = forge.0.stop.cancelled() => {}
+                filled = filled => if let Err(error) = filled {
+                    tracing::info!(project = %project.name, %error, "no warm worktrees");
+                }
+            }
+        });
+    }
+
+    pub async fn worktrees(&self) -> Result<WorktreeReport> {
+        let mut report = WorktreeReport {
+            base: self.0.base.path().to_owned(),
+            free_bytes: forge_git::free_bytes(self.0.base.path()),
+            used_bytes: 0,
+            worktrees: Vec::new(),
+            spares: 0,
+            trash: Vec::new(),
+        };
+        let listed = self.stand().await?;
+        let sizes = forge_git::measure(listed.iter().map(|line| line.path.clone()).collect()).await?;
+        for (line, bytes) in listed.into_iter().zip(sizes) {
+            report.used_bytes += bytes;
+            match line.owner {
+                Some(Owner::Spare) if line.standing != Standing::OtherForge => report.spares += 1,
+                _ => report.worktrees.push(WorktreeLine { bytes, ..line }),
+            }
+        }
+        for item in forge_git::trash(&self.0.base).await? {
+            report.used_bytes += item.bytes;
+            let attempt_id = match item.owner {
+                Owner::Attempt(id) => Some(id),
+                _ => None,
+            };
+            report.trash.push(TrashLine {
+                path: item.path,
+                bytes: item.bytes,
+                attempt_id,
+                retired_at: item.retired_at,
+            });
+        }
+        Ok(report)
+    }
+
+    /// Every directory below the worktree base and whose it is; sizes are not measured.
+    ///
+    /// Rows are read after the directories, so that a start which is being recorded is not taken for an orphan.
+    pub(crate) async fn stand(&self) -> Result<Vec<WorktreeLine>> {
+        let listed = forge_git::list(&self.0.base).await?;
+        let attempts = self.0.store.attempts(None, Page::default()).await?;
+        let errands = self.0.store.errands(None).await?;
+        let attempts = attempts.into_iter().map(|attempt| Owner::Attempt(attempt.id));
+        let known: HashSet<Owner> =
+            attempts.chain(errands.into_iter().map(|errand| Owner::Errand(errand.id))).collect();
+        let lines = listed.into_iter().map(|forge_git::Listed { path, mark }| {
+            let standing = match &mark {
+                None => Standing::Stranger,
+                Some(mark) if mark.installation != self.0.base.installation() => Standing::OtherForge,
+                Some(mark) if mark.owner == Owner::Spare || known.contains(&mark.owner) => Standing::InUse,
+                Some(_) => Standing::Orphan,
+            };
+            let owner = mark.as_ref().map(|mark| mark.owner);
+            let attempt_id = owner.and_then(|owner| match owner {
+                Owner::Attempt(id) => Some(id),
+                Owner::Errand(_) | Owner::Spare => None,
+            });
+            let (branch, repo) = mark.map_or((None, None), |mark| (mark.branch, Some(mark.repo)));
+            WorktreeLine { path, bytes: 0, standing, owner, attempt_id, branch, repo }
+        });
+        Ok(lines.collect())
+    }
+
+    /// Looks for expired and vanished worktrees now and then, until the server stops.
+    pub(crate) fn start_rounds(&self) {
+        let forge = self.clone();
+        self.0.tasks.spawn(async move {
+            loop {
+                if let Err(error) = forge.make_round().await {
+                    tracing::warn!(%error, "cannot look after the worktrees");
+                }
+                tokio::select! {
+                    () = forge.0.stop.cancelled() => return,
+                    () = tokio::time::sleep(ROUND) => {}
+                }
+            }
+        });
+    }
+
+    async fn make_round(&self) -> Result<()> {
+        self.forget_keys().await?;
+        // An unmounted disk is not a thousand deleted worktrees.
+        if !self.0.base.path().is_dir() {
+            return Ok(());
+        }
+        let now = Millis::now();
+        let expiry_ms = (self.0.config.expiry_h as i64).saturating_mul(3_600_000);
+        self.compare_with_disk().await?;
+        for attempt in self.0.store.idle_attempts(Millis(now.0.saturating_sub(expiry_ms))).await? {
+            // Another program's worktree has no end here.
+            let place = Path::new(attempt.container_ref.as_deref().unwrap_or_default());
+            if forge_git::is_strange(&self.0.base, Owner::Attempt(attempt.id), place) {
+                continue;
+            }
+            if let Err(error) = self.retire_worktree(attempt.id).await {
+                tracing::warn!(attempt = %attempt.id, %error, "expired worktree stays");
+            }
+        }
+        self.0.store.prune_events(EVENTS_KEPT).await?;
+        Ok(())
+    }
+
+    /// Says in the rows whether the worktrees are there, where the two differ: somebody removed one, or a server died
+    /// between moving one and writing that down. One that is in use is left to whoever uses it.
+    async fn compare_with_disk(&self) -> Result<()> {
+        let marked: HashSet<AttemptId> =
+            self.stand().await?.iter().filter_map(|line| line.attempt_id).collect();
+        for attempt in self.0.store.attempts(None, Page::default()).await? {
+            let place = PathBuf::from(attempt.container_ref.as_deref().unwrap_or_default());
+            let differs = |place: &Path| match attempt.worktree_deleted {
+                true => marked.contains(&attempt.id) && place.join(".git").exists(),
+                false => !place.exists(),
+            };
+            if attempt.use_worktree
+                && differs(&place)
+                && let Ok(hold) = self.hold(attempt.id, place).await
+                && differs(hold.place())
+            {
+                self.set_deleted(attempt.id, !attempt.worktree_deleted).await?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Why the branch could not be checked out, with what helps.
+fn not_checked_out(repo: &Repo, id: AttemptId, error: GitError) -> Error {
+    match error {
+        GitError::CheckedOut { path, branch } if path != repo.path() => Error::conflict(format!(
+            "'{branch}' is checked out at {}, which is not Forge's: {}",
+            path.display(),
+            what_to_do(id)
+        )),
+        GitError::BranchMissing(branch) => Error::not_found(format!(
+            "Branch not found: {branch}. Without it attempt {id} cannot go on: bring it back (`git branch {branch} \
+             <commit>`, or fetch it), or start a new attempt of the task"
+        )),
+        other => other.into(),
+    }
+}
+
+/// How a worktree of another program stops being in the way.
+pub(crate) fn what_to_do(id: AttemptId) -> String {
+    format!(
+        "`forge worktree adopt {id}` takes it over as it is, uncommitted work included; `forge worktree release {id}` \
+         leaves it there without the branch, if nothing in it is uncommitted"
+    )
+}
+
+/// How many events stay in the log for readers that come back.
+const EVENTS_KEPT: i64 = 200_000;
