@@ -63,3 +63,12 @@ impl EventFeed {
         self.position
     }
 }
+
+/// How many events stay in the log for readers that come back.
+const EVENTS_KEPT: i64 = 200_000;
+
+impl Forge {
+    pub(crate) async fn prune_events(&self) -> Result<()> {
+        Ok(self.0.store.prune_events(EVENTS_KEPT).await.map(drop)?)
+    }
+}

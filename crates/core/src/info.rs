@@ -35,7 +35,7 @@ impl Forge {
             Executor::ALL.iter().map(|executor| (*executor, forge_run::agents::capabilities(*executor)));
         Ok(SystemInfo {
             config: self.shown_settings(),
-            analytics_user_id: self.0.base.installation().to_owned(),
+            analytics_user_id: self.0.worktrees.base().installation().to_owned(),
             executors: profiles["executors"].take(),
             environment: environment(&release),
             capabilities: capabilities.collect(),

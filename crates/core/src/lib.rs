@@ -8,8 +8,8 @@
 
 mod agents;
 mod attempt;
+mod background;
 mod beads;
-mod clock;
 mod cost;
 mod error;
 mod events;
@@ -26,31 +26,24 @@ mod task;
 mod workers;
 mod worktree;
 
-use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::Arc;
 use std::time::Duration;
 
-use forge_git::{PREFIX_MAX_BYTES, Pool, Repo, WorktreeBase};
-use forge_run::agents::{Profiles, Roster};
+use forge_git::{PREFIX_MAX_BYTES, Repo};
 use forge_store::Store;
-use forge_types::{ProjectId, RunId, Settings};
-use tokio::sync::{Notify, Semaphore};
-use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
 
-use agents::survey::Surveys;
+use agents::Agents;
 use attempt::once::Keys;
-use beads::Trackers;
-use beads::dispatch::Dispatcher;
-pub use beads::dispatch::ProjectDispatch;
-use cost::price::Prices;
-use cost::quota::Quotas;
+use background::{Background, Bell};
+use beads::Beads;
+use cost::Costs;
+use project::Projects;
 use publish::code_host::Contacts;
-use review::radar::Radar;
-use run::lifecycle::Attended;
-use run::queue::Lanes;
+use run::Runs;
+use settings::CurrentSettings;
 use workers::Fleet;
+use worktree::Worktrees;
 
 pub use agents::mcp::McpAnswer;
 pub use agents::survey::Freshness;
@@ -60,6 +53,7 @@ pub use attempt::report::AttemptReport;
 pub use attempt::start::{Started, StartedAttempt, StartedErrand};
 pub use attempt::transcript::Transcript;
 pub use attempt::wait::Pause;
+pub use beads::dispatch::ProjectDispatch;
 pub use beads::{BeadFilter, BeadLine, BeadsSurvey, survey_beads};
 pub use error::{Error, Kind, Result};
 pub use events::EventFeed;
@@ -97,12 +91,7 @@ pub use worktree::upkeep::{
     GcReport, GcRequest, KeptReport, RestoredReport, Standing, WorktreeLine, WorktreeReport,
 };
 
-/// Spare worktrees are made only while this much stays free.
-const SPARE_FREE_BYTES: u64 = 2 << 30;
-/// More starts and commits at once only wait for each other.
-const TURNS: usize = 4;
-/// How long background work may take to stop.
-const CLOSE_LIMIT: Duration = Duration::from_millis(1000);
+const MINUTE: Duration = Duration::from_secs(60);
 
 /// Where things are and what the limits are; decided by the command line.
 #[derive(Clone, Debug)]
@@ -146,46 +135,22 @@ pub enum AgentsOnExit {
 #[derive(Clone)]
 pub struct Forge(Arc<Inner>);
 
+/// What the engine holds: what every room needs, then the state of each room, which only that room can reach into.
 pub(crate) struct Inner {
     config: Config,
     store: Store,
-    base: WorktreeBase,
-    pool: Pool,
-    repos: Mutex<HashMap<PathBuf, Repo>>,
-    profiles: RwLock<Profiles>,
-    roster: Roster,
-    settings: RwLock<Arc<Settings>>,
-    prices: Prices,
-    /// Held, never over an await, while the file of settings or of profiles is replaced.
-    settings_turn: Mutex<()>,
+    background: Background,
     http: forge_remote::Http,
-    contacts: Contacts,
-    lanes: Lanes,
     keys: Keys,
-    radar: Radar,
-    surveys: Surveys,
-    fleet: Fleet,
-    attended: Mutex<HashMap<RunId, Attended>>,
-    /// Projects whose spare worktrees are about to be refilled.
-    warming: Mutex<HashSet<ProjectId>>,
-    /// Starts and commits are a handful of short processes each and take turns, first come first served: a crowd is
-    /// answered sooner when a few are finished at a time than when all are begun at once.
-    turns: Semaphore,
-    /// One import at a time: two could take the same thing twice.
-    importing: Semaphore,
-    /// Rings when a notification is queued.
-    notices: Notify,
-    /// Rings when a run gets or loses its process.
-    changed: Notify,
-    /// Rings when an approval begins to wait.
-    asked: Notify,
-    /// A run was parked, or the user changed whether parked runs go on by themselves.
-    parked: Notify,
-    quotas: Quotas,
-    trackers: Trackers,
-    dispatcher: Dispatcher,
-    tasks: TaskTracker,
-    stop: CancellationToken,
+    settings: CurrentSettings,
+    agents: Agents,
+    costs: Costs,
+    projects: Projects,
+    worktrees: Worktrees,
+    runs: Runs,
+    contacts: Contacts,
+    workers: Fleet,
+    beads: Beads,
 }
 
 /// Creates the database or brings it up to date, and does nothing else.
@@ -218,66 +183,79 @@ impl Forge {
         make_private_dir(&config.home.join("images"))?;
         let installation = installation_id(&store, &config.home).await?;
         home::remains::remember(&config.home, &installation)?;
-        let base = WorktreeBase::new(config.worktree_base.clone(), installation);
-        base.make()?;
-        let pool = Pool::new(base.clone(), config.spares, SPARE_FREE_BYTES);
-        let profiles = agents::profile::load(&config.home);
+        let worktrees = Worktrees::open(config.worktree_base.clone(), installation, config.spares)?;
         let mut settings = settings::load(&config.home)?;
         settings::check_prefix(&mut settings).await?;
-        let fleet = Fleet::new(&config.home, &settings);
-        let settings = RwLock::new(Arc::new(settings));
-        let prices = Prices::load(&config.home);
         let http = forge_remote::Http::new()
             .map_err(|cause| Error::internal("no HTTP client for code hosts", cause))?;
         let forge = Forge(Arc::new(Inner {
+            background: Background::default(),
+            http,
+            keys: Keys::default(),
+            agents: Agents::load(&config.home),
+            costs: Costs::load(&config.home),
+            projects: Projects::default(),
+            worktrees,
+            runs: Runs::default(),
+            contacts: Contacts::default(),
+            workers: Fleet::new(&config.home, &settings),
+            beads: Beads::default(),
+            settings: CurrentSettings::new(settings),
             config,
             store,
-            base,
-            pool,
-            repos: Mutex::default(),
-            profiles: RwLock::new(profiles),
-            roster: Roster::default(),
-            settings,
-            prices,
-            settings_turn: Mutex::default(),
-            http,
-            contacts: Contacts::default(),
-            lanes: Lanes::default(),
-            keys: Keys::default(),
-            radar: Radar::default(),
-            surveys: Surveys::default(),
-            fleet,
-            attended: Mutex::default(),
-            warming: Mutex::default(),
-            turns: Semaphore::new(TURNS),
-            importing: Semaphore::new(1),
-            notices: Notify::new(),
-            changed: Notify::new(),
-            asked: Notify::new(),
-            parked: Notify::new(),
-            quotas: Quotas::default(),
-            trackers: Trackers::default(),
-            dispatcher: Dispatcher::default(),
-            tasks: TaskTracker::new(),
-            stop: CancellationToken::new(),
         }));
         forge.take_worker_places().await?;
         forge.recover().await?;
         let cut_off = forge.find_cut_off_starts().await?;
-        forge.tidy_up_later(cut_off);
-        forge.start_rounds();
-        forge.commit_in_rounds();
-        forge.time_out_approvals();
-        forge.resume_parked();
-        forge.watch_agents();
-        forge.start_notifier();
-        forge.watch_pull_requests();
-        forge.watch_workers();
-        forge.keep_ledger();
-        forge.deliver_alerts();
-        forge.keep_house();
-        forge.start_dispatcher();
+        forge.0.background.spawn(forge.clone().tidy_up(cut_off));
+        forge.start_background();
         Ok(forge)
+    }
+
+    /// Everything that happens beside the requests, for as long as the engine is open.
+    fn start_background(&self) {
+        self.repeat(30 * MINUTE, "cannot look after the worktrees", |forge| async move {
+            forge.keep_up_worktrees().await
+        });
+        self.repeat(
+            30 * MINUTE,
+            "old idempotency keys stay",
+            |forge| async move { forge.forget_keys().await },
+        );
+        self.repeat(30 * MINUTE, "old events stay", |forge| async move { forge.prune_events().await });
+        self.repeat(MINUTE / 2, "cannot look for work that is not committed", |forge| async move {
+            forge.commit_waiting().await
+        });
+        self.repeat(10 * MINUTE, "what workers left behind stays", |forge| async move {
+            forge.tidy_workers().await
+        });
+        self.repeat(10 * MINUTE, "cannot look for beads that nobody works on", |forge| async move {
+            forge.release_stale_beads().await
+        });
+        self.repeat_when_due(Bell::Approval, "cannot look for overdue approvals", |forge| async move {
+            forge.time_out_approvals().await
+        });
+        self.repeat_when_due(Bell::Parked, "cannot look for runs that may continue", |forge| async move {
+            forge.resume_parked().await
+        });
+        self.run_until_close(|forge| async move { forge.watch_agent_files().await });
+        self.run_until_close(|forge| async move { forge.send_notifications().await });
+        self.run_until_close(|forge| async move { forge.watch_pull_requests().await });
+        self.run_until_close(|forge| async move { forge.monitor_workers().await });
+        self.run_until_close(|forge| async move { forge.keep_ledger().await });
+        let (feed, forge) = (self.feed(self.latest_seq()), self.clone());
+        self.run_until_close(|forge| async move { forge.deliver_alerts(feed).await });
+        let feed = self.feed(self.latest_seq());
+        self.0.background.spawn(async move { forge.dispatch_beads(feed).await });
+        self.on_settings_change(|forge, before, after| {
+            if after.disclaimer_acknowledged && !before.disclaimer_acknowledged {
+                forge.add_first_projects();
+            }
+            if after.auto_resume && !before.auto_resume {
+                forge.0.background.ring(Bell::Parked);
+            }
+            forge.0.background.ring(Bell::Spending);
+        });
     }
 
     /// Ends background work and closes the store. Agents go on unless they are to be stopped.
@@ -291,11 +269,7 @@ impl Forge {
                 }
             }
         }
-        self.0.stop.cancel();
-        self.0.tasks.close();
-        if tokio::time::timeout(CLOSE_LIMIT, self.0.tasks.wait()).await.is_err() {
-            tracing::warn!("background work was cut off; the next start picks it up");
-        }
+        self.0.background.close().await;
         self.0.store.close().await;
     }
 
@@ -308,23 +282,16 @@ impl Forge {
         &self.0.config
     }
 
-    pub(crate) fn attended(&self) -> MutexGuard<'_, HashMap<RunId, Attended>> {
-        self.0.attended.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Undoes cut-off starts and warms up the projects, without keeping the door closed meanwhile.
-    fn tidy_up_later(&self, cut_off: Vec<WorktreeLine>) {
-        let forge = self.clone();
-        self.0.tasks.spawn(async move {
-            forge.undo_cut_off_starts(cut_off).await;
-            if let Err(error) = forge.remove_loose_images().await {
-                tracing::warn!(%error, "cannot remove images that no task shows");
-            }
-            forge.publish_waiting().await;
-            for project in forge.projects().await.unwrap_or_default().iter().take(WARM_PROJECTS) {
-                forge.warm_up(project);
-            }
-        });
+    async fn tidy_up(self, cut_off: Vec<WorktreeLine>) {
+        self.undo_cut_off_starts(cut_off).await;
+        if let Err(error) = self.remove_loose_images().await {
+            tracing::warn!(%error, "cannot remove images that no task shows");
+        }
+        self.publish_waiting().await;
+        for project in self.projects().await.unwrap_or_default().iter().take(WARM_PROJECTS) {
+            self.warm_up(project);
+        }
     }
 }
 

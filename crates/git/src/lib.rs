@@ -76,7 +76,7 @@ pub use patch::{Patch, PatchScope, patch_between, patch_commit, patch_worktree};
 pub use platform::free_bytes;
 pub use pool::{Filled, Pool};
 pub use push::push;
-pub use radar::{Pair, merge_all};
+pub use radar::{Pair, conflicts_of};
 pub use rebase::{Rebased, abort, commit_work, rebase};
 pub use remote::{Remote, fetch, remote_for};
 pub use removal::delete_file;

@@ -1,7 +1,12 @@
 //! What merging would conflict in, without merging.
 //!
-//! Invariant: everything happens between commits; no branch, index or checkout is read or written, and the trees that git
+//! Owns what is known about pairs of commits of a repository. Two commits never change, so neither does the result, and
+//! after a commit only the pairs of that one branch are computed again.
+//! Invariant: at most [`PAIRS_KEPT`] results are kept per repository. Everything happens between commits; no branch, index or checkout is read or written, and the trees that git
 //! makes on the way go to a scratch directory, not to the repository.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::command::Git;
 use crate::history::is_object_id;
@@ -12,8 +17,37 @@ use crate::{GitError, Repo};
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Pair(pub String, pub String);
 
-/// The files in which each pair conflicts, in the order of the pairs.
-pub async fn merge_all(repo: &Repo, pairs: &[Pair]) -> Result<Vec<Vec<String>>, GitError> {
+const PAIRS_KEPT: usize = 20_000;
+
+type Files = Arc<Vec<String>>;
+
+#[derive(Default)]
+pub(crate) struct Conflicts(Mutex<HashMap<Pair, Files>>);
+
+impl Conflicts {
+    fn lock(&self) -> MutexGuard<'_, HashMap<Pair, Files>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The files in which each pair conflicts, in the order of the pairs: from memory, or from one run of git for all that
+/// is new.
+pub async fn conflicts_of(repo: &Repo, pairs: &[Pair]) -> Result<Vec<Files>, GitError> {
+    let unknown: Vec<Pair> = {
+        let known = repo.conflicts().lock();
+        pairs.iter().filter(|pair| !known.contains_key(pair)).cloned().collect()
+    };
+    let found = merge_all(repo, &unknown).await?;
+    let mut known = repo.conflicts().lock();
+    if known.len() + unknown.len() > PAIRS_KEPT {
+        let wanted: HashSet<&Pair> = pairs.iter().collect();
+        known.retain(|pair, _| wanted.contains(pair));
+    }
+    known.extend(unknown.into_iter().zip(found.into_iter().map(Arc::new)));
+    Ok(pairs.iter().map(|pair| known.get(pair).cloned().unwrap_or_default()).collect())
+}
+
+async fn merge_all(repo: &Repo, pairs: &[Pair]) -> Result<Vec<Vec<String>>, GitError> {
     if pairs.is_empty() {
         return Ok(Vec::new());
     }

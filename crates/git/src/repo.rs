@@ -12,6 +12,7 @@ use tokio::sync::{Mutex as AsyncMutex, MutexGuard, Semaphore, SemaphorePermit};
 
 use crate::branch::Resolver;
 use crate::command::Git;
+use crate::radar::Conflicts;
 use crate::tree::{Tree, read_text};
 use crate::{GitError, admin, is_object_id};
 
@@ -28,6 +29,7 @@ struct Shared {
     checkouts: Semaphore,
     resolver: Resolver,
     used: Once,
+    conflicts: Conflicts,
 }
 
 impl std::fmt::Debug for Repo {
@@ -73,6 +75,7 @@ impl Repo {
             write: AsyncMutex::new(()),
             checkouts: Semaphore::new(CHECKOUTS),
             used: Once::new(),
+            conflicts: Conflicts::default(),
             main: Tree::main(&path, &common_dir),
             store,
         });
@@ -120,6 +123,10 @@ impl Repo {
     /// The real top directory of the main checkout.
     pub fn path(&self) -> &Path {
         self.0.main.path()
+    }
+
+    pub(crate) fn conflicts(&self) -> &Conflicts {
+        &self.0.conflicts
     }
 
     /// The real git directory that all worktrees share.

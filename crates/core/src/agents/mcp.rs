@@ -27,7 +27,7 @@ impl Forge {
         let forge = self.clone();
         let write = move || {
             // Two at once would each undo what the other did.
-            let _turn = forge.0.settings_turn.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            let _turn = forge.0.agents.turn.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
             agents::write_mcp(executor, &servers)
         };
         let written = tokio::task::spawn_blocking(write).await;

@@ -42,7 +42,7 @@ impl Forge {
         id: &ProfileId,
         agents: &Agents,
     ) -> std::result::Result<(ProfileId, Options), ProfileError> {
-        self.0.profiles.read().unwrap_or_else(PoisonError::into_inner).find(id, agents)
+        self.0.agents.profiles.read().unwrap_or_else(PoisonError::into_inner).find(id, agents)
     }
 
     /// `{"executors": …}`: the built-in profiles with the user's own and, on top, those of a project; `problems` are files
@@ -52,7 +52,7 @@ impl Forge {
             Some(id) => Some(self.project_agents(Path::new(&self.project(id).await?.git_repo_path)).await?),
             None => None,
         };
-        let profiles = self.0.profiles.read().unwrap_or_else(PoisonError::into_inner);
+        let profiles = self.0.agents.profiles.read().unwrap_or_else(PoisonError::into_inner);
         let Some(agents) = agents else { return Ok(profiles.to_json()) };
         let mut all = profiles.with(&agents).to_json();
         if !agents.problems.is_empty() {
@@ -63,27 +63,21 @@ impl Forge {
 
     /// The agents a project describes: from memory, after the first time.
     async fn project_agents(&self, project: &Path) -> Result<Arc<Agents>> {
-        match self.0.roster.known(project) {
+        match self.0.agents.roster.known(project) {
             Some(agents) => Ok(agents),
             None => self.read_project_agents(project).await,
         }
     }
 
     async fn read_project_agents(&self, project: &Path) -> Result<Arc<Agents>> {
-        let (roster, project) = (self.0.roster.clone(), project.to_owned());
+        let (roster, project) = (self.0.agents.roster.clone(), project.to_owned());
         let read = tokio::task::spawn_blocking(move || roster.read(&project)).await;
         read.map_err(|cause| Error::internal("cannot read the agents of the project", cause))
     }
 
     /// Reads the agents of projects again when their files change, until the server stops.
-    pub(crate) fn watch_agents(&self) {
-        let forge = self.clone();
-        self.0.tasks.spawn(async move {
-            tokio::select! {
-                () = forge.0.stop.cancelled() => {}
-                () = forge.0.roster.keep_fresh() => {}
-            }
-        });
+    pub(crate) async fn watch_agent_files(&self) {
+        self.0.agents.roster.keep_fresh().await;
     }
 
     pub fn profiles_path(&self) -> PathBuf {
@@ -96,14 +90,14 @@ impl Forge {
         let profiles = profiles.map_err(|error| Error::refused(error.to_string()))?;
         let forge = self.clone();
         let save = move || {
-            let _turn = forge.0.settings_turn.lock().unwrap_or_else(PoisonError::into_inner);
+            let _turn = forge.0.agents.turn.lock().unwrap_or_else(PoisonError::into_inner);
             let (path, text) = (forge.profiles_path(), format!("{:#}\n", profiles.to_json()));
             let failed = |cause| {
                 Error::refused(format!("Failed to save profiles: cannot write {}: {cause}", path.display()))
             };
             file::keep_version(&path, VERSIONS).map_err(failed)?;
             file::replace(&path, text.as_bytes(), file::PRIVATE).map_err(failed)?;
-            *forge.0.profiles.write().unwrap_or_else(PoisonError::into_inner) = profiles;
+            *forge.0.agents.profiles.write().unwrap_or_else(PoisonError::into_inner) = profiles;
             Ok(())
         };
         let saved = tokio::task::spawn_blocking(save).await;

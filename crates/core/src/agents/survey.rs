@@ -62,28 +62,32 @@ impl Forge {
     }
 
     fn acp_command(&self) -> Option<String> {
-        let profiles = self.0.profiles.read().unwrap_or_else(PoisonError::into_inner);
+        let profiles = self.0.agents.profiles.read().unwrap_or_else(PoisonError::into_inner);
         profiles.acp_command().map(str::to_owned)
     }
 
     async fn surveyed_agents(&self, freshness: Freshness) -> Result<Arc<Vec<FoundAgent>>> {
         let asked = Instant::now();
-        if let Some(known) = self.0.surveys.last().as_ref().filter(|known| known.serves(asked, freshness)) {
+        if let Some(known) =
+            self.0.agents.surveys.last().as_ref().filter(|known| known.serves(asked, freshness))
+        {
             return Ok(known.agents.clone());
         }
-        let turn = Arc::clone(&self.0.surveys.turn).acquire_owned().await;
+        let turn = Arc::clone(&self.0.agents.surveys.turn).acquire_owned().await;
         let turn = turn.map_err(|cause| Error::internal("closing", cause))?;
         // Whoever had the turn before may have found out what is asked here.
-        if let Some(known) = self.0.surveys.last().as_ref().filter(|known| known.serves(asked, freshness)) {
+        if let Some(known) =
+            self.0.agents.surveys.last().as_ref().filter(|known| known.serves(asked, freshness))
+        {
             return Ok(known.agents.clone());
         }
         let forge = self.clone();
         // Keeps its turn to the end, also when nobody waits for it any more.
-        let looked = self.0.tasks.spawn_blocking(move || {
+        let looked = self.0.background.spawn_blocking(move || {
             let _turn = turn;
             let begun = Instant::now();
             let agents = Arc::new(agents::tell(&agents::survey().agents, &forge.0.config.exe));
-            *forge.0.surveys.last() = Some(Known { begun, agents: Arc::clone(&agents) });
+            *forge.0.agents.surveys.last() = Some(Known { begun, agents: Arc::clone(&agents) });
             agents
         });
         looked.await.map_err(|cause| Error::internal("cannot look for agent programs", cause))

@@ -14,12 +14,12 @@ use serde::Serialize;
 use crate::attempt::history::recall;
 use crate::attempt::once::{self, Effect};
 use crate::attempt::start::{cleanup_action, new_run};
-use crate::run::context::Site;
 use crate::run::parking;
-use crate::run::queue::Entry;
 use crate::task::draft::{self, Typed};
 use crate::task::image::show_images;
 use crate::task::moved;
+use crate::worktree::queue::Entry;
+use crate::worktree::workplace::Workplace;
 use crate::{Error, Forge, Once, Result};
 
 /// What a replacement did.
@@ -163,7 +163,7 @@ impl Forge {
     }
 
     /// What is written when a message needed no run of its own.
-    async fn note_told(&self, site: &Site, run: &Run, along: &Along<'_>) -> Result<()> {
+    async fn note_told(&self, site: &Workplace, run: &Run, along: &Along<'_>) -> Result<()> {
         let Some(attempt) = &site.attempt else { return Ok(()) };
         let mut tx = self.0.store.begin().await?;
         draft::clear(&mut tx, attempt.id, &along.typed).await?;
@@ -240,7 +240,7 @@ impl Forge {
 
     /// The next turn of a run that could not go on: the same agent, its own conversation, or its first prompt again where
     /// it had none.
-    pub(crate) async fn carry_on(&self, run: &Run, site: &Site, prompt: &str) -> Result<()> {
+    pub(crate) async fn carry_on(&self, run: &Run, site: &Workplace, prompt: &str) -> Result<()> {
         let Some(profile) = run.action.profile().cloned() else { return Ok(()) };
         let session = self.session_of(run.owner, Some(profile.executor)).await?;
         let prompt = match (&session, run.action.prompt()) {
@@ -256,7 +256,7 @@ impl Forge {
     /// The profile of the last agent run with the variant asked for, else the attempt's own.
     async fn follow_up_profile(
         &self,
-        site: &Site,
+        site: &Workplace,
         id: AttemptId,
         variant: Option<&Option<String>>,
     ) -> Result<ProfileId> {
@@ -286,9 +286,15 @@ impl Forge {
     }
 
     /// Writes a run and starts it, now or when its directory is free.
-    async fn add_run(&self, owner: RunOwner, site: &Site, action: Action, along: Along<'_>) -> Result<Run> {
+    async fn add_run(
+        &self,
+        owner: RunOwner,
+        site: &Workplace,
+        action: Action,
+        along: Along<'_>,
+    ) -> Result<Run> {
         let id = RunId::random();
-        let entry = self.0.lanes.enter(&site.place, id);
+        let entry = self.0.worktrees.lanes().enter(&site.place, id);
         let mut site = site.clone();
         let written = async {
             let head = match entry {
@@ -303,7 +309,7 @@ impl Forge {
             self.write_run(&run, &site, &along).await.map(|()| run)
         };
         let run = written.await.inspect_err(|_| {
-            if let Some(next) = self.0.lanes.leave(&site.place, id) {
+            if let Some(next) = self.0.worktrees.lanes().leave(&site.place, id) {
                 self.start_waiting(next);
             }
         })?;
@@ -316,7 +322,7 @@ impl Forge {
         self.run(id).await
     }
 
-    async fn write_run(&self, run: &Run, site: &Site, along: &Along<'_>) -> Result<()> {
+    async fn write_run(&self, run: &Run, site: &Workplace, along: &Along<'_>) -> Result<()> {
         let mut tx = self.0.store.begin().await?;
         parking::end_parked(&mut tx, run.owner).await?;
         tx.insert_run(run).await?;
@@ -336,7 +342,13 @@ impl Forge {
     }
 
     /// Stops what runs, brings the tree back to where `run` began and drops it with everything after it.
-    async fn rewind(&self, site: &mut Site, id: AttemptId, run: RunId, reset: &Reset) -> Result<Rewound> {
+    async fn rewind(
+        &self,
+        site: &mut Workplace,
+        id: AttemptId,
+        run: RunId,
+        reset: &Reset,
+    ) -> Result<Rewound> {
         self.refuse_leftovers(site).await?;
         self.stop_attempt(id).await?;
         let _hold = self.hold(id, site.place.clone()).await?;
@@ -372,7 +384,7 @@ impl Forge {
 
     async fn reset_place(
         &self,
-        site: &Site,
+        site: &Workplace,
         id: AttemptId,
         target: Option<&str>,
         reset: &Reset,

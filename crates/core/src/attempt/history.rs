@@ -37,7 +37,7 @@ mod tests {
 
     use super::*;
     use crate::attempt::start::new_run;
-    use crate::run::queue::Entry;
+    use crate::worktree::queue::Entry;
 
     fn run(prompt: &str, summary: &str) -> Run {
         let action = Action::agent(prompt.to_owned(), ProfileId::new(Executor::Shell), None);

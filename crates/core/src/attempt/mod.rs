@@ -21,11 +21,11 @@ use forge_run::{Live, TalkError};
 use tokio_util::sync::CancellationToken;
 
 use crate::attempt::start::new_run;
-use crate::run::context::Site;
 use crate::run::conversation::Conversation;
 use crate::run::lifecycle::Attended;
-use crate::run::queue::Entry;
 use crate::task::moved;
+use crate::worktree::queue::Entry;
+use crate::worktree::workplace::Workplace;
 use crate::{Error, Forge, Result, WorkerEnd};
 
 /// Longer than the whole stop ladder of the keeper.
@@ -103,7 +103,7 @@ impl Forge {
             return Ok(());
         }
         if phase == RunPhase::Queued {
-            if let Some(next) = self.0.lanes.leave(&site.place, run.id) {
+            if let Some(next) = self.0.worktrees.lanes().leave(&site.place, run.id) {
                 self.start_waiting(next);
             }
             return Ok(());
@@ -129,7 +129,7 @@ impl Forge {
     ) -> Result<Option<(Live, Option<Conversation>, CancellationToken)>> {
         let wait = async {
             loop {
-                let changed = self.0.changed.notified();
+                let changed = self.0.runs.changed().notified();
                 if let Some(attended) = self.attended().get(&id) {
                     let Attended { live, conversation, settled } = attended;
                     return Ok(Some((live.clone(), conversation.clone(), settled.clone())));
@@ -147,7 +147,7 @@ impl Forge {
 
     /// Marks a run as killed; a waiting run ends with that. Answers who was responsible for it, `None` when it was not
     /// running any more.
-    async fn record_stop(&self, id: RunId, site: &Site) -> Result<Option<RunPhase>> {
+    async fn record_stop(&self, id: RunId, site: &Workplace) -> Result<Option<RunPhase>> {
         let mut tx = self.0.store.begin().await?;
         let Some(mut run) = tx.run(id).await?.filter(|run| run.status == RunStatus::Running) else {
             return Ok(None);

@@ -21,10 +21,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::attempt::chat::agent_of;
 use crate::attempt::once::{self, Effect};
-use crate::run::context::Site;
-use crate::run::queue::Entry;
 use crate::task::image::show_images;
 use crate::task::{moved, new_task};
+use crate::worktree::queue::Entry;
+use crate::worktree::workplace::Workplace;
 use crate::{Error, Forge, Kind, Once, Result};
 pub use errand::StartedErrand;
 
@@ -197,7 +197,7 @@ impl Forge {
                 project.git_repo_path
             ))
         })?;
-        let free_bytes = forge_git::free_bytes(self.0.base.path());
+        let free_bytes = forge_git::free_bytes(self.0.worktrees.base().path());
         if free_bytes < MIN_FREE_BYTES {
             return Err(Error::new(
                 Kind::Unavailable,
@@ -205,7 +205,7 @@ impl Forge {
                     "only {} MiB are free below {}; at least {} MiB are needed. Nothing was created. \
                      Free some space (`forge worktree gc`) and start again",
                     free_bytes >> 20,
-                    self.0.base.path().display(),
+                    self.0.worktrees.base().path().display(),
                     MIN_FREE_BYTES >> 20
                 ),
             ));
@@ -238,7 +238,7 @@ impl Forge {
         in_worktree: bool,
         begin: Begin,
     ) -> Result<StartedAttempt> {
-        let _turn = self.0.turns.acquire().await.map_err(|cause| Error::internal("closing", cause))?;
+        let _turn = self.0.worktrees.turn().await?;
         let begun = Instant::now();
         let prefix = self.branch_prefix();
         let naming = Naming::Attempt { id, task: marked(&task), prefix: prefix.clone() };
@@ -259,7 +259,7 @@ impl Forge {
         };
         let run = action.map(|action| {
             let run_id = forge_types::RunId::random();
-            let entry = self.0.lanes.enter(&place, run_id);
+            let entry = self.0.worktrees.lanes().enter(&place, run_id);
             new_run(run_id, RunOwner::Attempt(id), action, Some(checked.tip.commit.clone()), entry)
         });
         if task.status != TaskStatus::Agent {
@@ -268,14 +268,14 @@ impl Forge {
         }
         if let Err(error) = self.write_start(&task, row, &attempt, run.as_ref(), once).await {
             if let Some(run) = &run {
-                self.0.lanes.leave(&place, run.id);
+                self.0.worktrees.lanes().leave(&place, run.id);
             }
             self.undo_claim(&checked, Owner::Attempt(id), worktree.as_ref()).await;
             return Err(error);
         }
         let written = begun.elapsed();
         self.warm_up(&checked.project);
-        let site = Site::attempt(checked.project, task, attempt);
+        let site = Workplace::attempt(checked.project, task, attempt);
         self.copy_project_files(&site).await;
         let warning = match run.filter(|run| run.phase != forge_types::RunPhase::Queued) {
             Some(run) => self.go(run, &site).await.err().map(|error| error.to_string()),
@@ -325,7 +325,8 @@ impl Forge {
     }
 
     async fn claim(&self, checked: &Checked, naming: &Naming) -> Result<Worktree> {
-        let claimed = forge_git::claim(&checked.repo, &self.0.base, naming, &checked.tip.commit, &|_| false);
+        let claimed =
+            forge_git::claim(&checked.repo, self.0.worktrees.base(), naming, &checked.tip.commit, &|_| false);
         let worktree = claimed.await.map_err(|error| match Error::from(error) {
             error if error.kind() == Kind::Internal => {
                 Error::internal(format!("ContainerError: {}", error.message()), error)
@@ -340,14 +341,14 @@ impl Forge {
 
     async fn undo_claim(&self, checked: &Checked, owner: Owner, worktree: Option<&Worktree>) {
         let Some(Worktree { path, branch, .. }) = worktree else { return };
-        let (repo, base) = (&checked.repo, &self.0.base);
+        let (repo, base) = (&checked.repo, self.0.worktrees.base());
         let undone = forge_git::drop_orphan_claim(repo, base, owner, path, branch, &checked.tip.commit);
         if let Err(error) = undone.await {
             tracing::warn!(path = %path.display(), %error, "a refused start left a worktree behind");
         }
     }
 
-    async fn copy_project_files(&self, site: &Site) {
+    async fn copy_project_files(&self, site: &Workplace) {
         let Some(spec) = site.project.copy_files.as_deref().filter(|_| site.is_forges()) else { return };
         let project = Path::new(&site.project.git_repo_path);
         match forge_git::copy_files(project, &site.place, spec).await {

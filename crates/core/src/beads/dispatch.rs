@@ -28,9 +28,9 @@ use forge_types::{
     Project, ProjectId, Routing, RunPhase,
 };
 use serde::Serialize;
-use tokio::sync::{Notify, Semaphore, SemaphorePermit};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
+use crate::background::Bell;
 use crate::beads::Tracker;
 use crate::events::EventFeed;
 use crate::{Error, Forge, Result};
@@ -49,28 +49,6 @@ pub struct ProjectDispatch {
     #[serde(flatten)]
     pub rule: DispatchRule,
     pub has_beads: bool,
-}
-
-pub(crate) struct Dispatcher {
-    turn: Semaphore,
-    bell: Notify,
-}
-
-impl Default for Dispatcher {
-    fn default() -> Self {
-        Self { turn: Semaphore::new(1), bell: Notify::new() }
-    }
-}
-
-impl Dispatcher {
-    /// Something changed that may let a bead start or end.
-    pub fn ring(&self) {
-        self.bell.notify_one();
-    }
-
-    pub async fn turn(&self) -> Result<SemaphorePermit<'_>> {
-        self.turn.acquire().await.map_err(|cause| Error::internal("closing", cause))
-    }
 }
 
 impl Forge {
@@ -96,7 +74,7 @@ impl Forge {
         let mut tx = self.0.store.begin().await?;
         tx.put_dispatch_rule(id, &rule).await?;
         tx.commit().await?;
-        self.0.dispatcher.ring();
+        self.0.background.ring(Bell::Beads);
         Ok(ProjectDispatch { rule, has_beads: self.has_beads(&project).await })
     }
 
@@ -107,7 +85,7 @@ impl Forge {
         request.change.apply(&mut rule);
         self.check_rule(&project, &rule).await?;
         let effort = if request.dry_run { Effort::Tell } else { Effort::Start };
-        let _turn = self.0.dispatcher.turn().await?;
+        let _turn = self.0.beads.turn().await?;
         if rule.mirror && effort == Effort::Start {
             let of = BeadsOf { project_id: Some(project.id), workspace: None };
             self.mirror(&project, &*self.tracker(&of).await?).await?;
@@ -117,7 +95,7 @@ impl Forge {
 
     /// Settles what has ended, now.
     pub(crate) async fn settle_beads(&self) -> Result<()> {
-        let _turn = self.0.dispatcher.turn().await?;
+        let _turn = self.0.beads.turn().await?;
         self.settle_leases().await
     }
 
@@ -160,26 +138,22 @@ impl Forge {
     }
 
     /// Settles and gives out beads until the server stops.
-    pub(crate) fn start_dispatcher(&self) {
-        let forge = self.clone();
-        let mut feed = self.feed(self.latest_seq());
-        self.0.tasks.spawn(async move {
-            let mut watched = HashMap::new();
-            loop {
-                if let Err(error) = forge.pass(&mut watched).await {
-                    tracing::warn!(%error, "beads cannot be given out for now");
-                }
-                tokio::select! {
-                    () = forge.0.stop.cancelled() => return,
-                    () = forge.until_news(&mut feed) => {}
-                }
+    pub(crate) async fn dispatch_beads(&self, mut feed: EventFeed) {
+        let mut watched = HashMap::new();
+        loop {
+            if let Err(error) = self.pass(&mut watched).await {
+                tracing::warn!(%error, "beads cannot be given out for now");
             }
-        });
+            tokio::select! {
+                () = self.0.background.closing() => return,
+                () = self.until_news(&mut feed) => {}
+            }
+        }
     }
 
     /// Everything once: what ended is settled, then every project whose switch is on gets a round.
     async fn pass(&self, watched: &mut HashMap<PathBuf, DropGuard>) -> Result<()> {
-        let _turn = self.0.dispatcher.turn().await?;
+        let _turn = self.0.beads.turn().await?;
         self.settle_leases().await?;
         let rules = self.0.store.dispatch_rules().await?;
         let mut served = Vec::new();
@@ -220,16 +194,16 @@ impl Forge {
     fn watch_beads(&self, tracker: Arc<Tracker>) -> DropGuard {
         let (forge, wanted) = (self.clone(), CancellationToken::new());
         let unwanted = wanted.clone();
-        self.0.tasks.spawn(async move {
+        self.0.background.spawn(async move {
             let mut watch = tracker.store.watch();
             loop {
                 let news = tokio::select! {
-                    () = forge.0.stop.cancelled() => return,
+                    () = forge.0.background.closing() => return,
                     () = unwanted.cancelled() => return,
                     news = watch.next() => news,
                 };
                 match news {
-                    Some(News::Changed(_)) => forge.0.dispatcher.ring(),
+                    Some(News::Changed(_)) => forge.0.background.ring(Bell::Beads),
                     Some(News::Trouble(why)) => {
                         tracing::warn!(workspace = %tracker.root().display(), "beads cannot be read: {why}");
                     }
@@ -252,7 +226,7 @@ impl Forge {
             }
         };
         tokio::select! {
-            () = self.0.dispatcher.bell.notified() => {}
+            () = self.0.background.rung(Bell::Beads) => {}
             () = news => {}
             () = tokio::time::sleep(LOOK_AGAIN) => {}
         }

@@ -19,7 +19,9 @@ use forge_types::{
     Outcome, ReleaseBead, Routing, RunReason, RunStatus, TaskId, UpdateBead, WorkerId,
 };
 use serde::Serialize;
+use tokio::sync::{Semaphore, SemaphorePermit};
 
+use crate::background::Bell;
 use crate::{Error, Forge, Kind, Result};
 
 pub use survey::{BeadsSurvey, survey_beads};
@@ -58,6 +60,24 @@ pub struct BeadFilter {
     /// Those that can be worked on, in the order of their tracker.
     pub ready: bool,
     pub status: Option<String>,
+}
+
+pub(crate) struct Beads {
+    trackers: Trackers,
+    /// Rounds and settlements take turns.
+    turn: Semaphore,
+}
+
+impl Default for Beads {
+    fn default() -> Self {
+        Self { trackers: Trackers::default(), turn: Semaphore::new(1) }
+    }
+}
+
+impl Beads {
+    pub(crate) async fn turn(&self) -> Result<SemaphorePermit<'_>> {
+        self.turn.acquire().await.map_err(|cause| Error::internal("closing", cause))
+    }
 }
 
 impl Forge {
@@ -105,7 +125,7 @@ impl Forge {
             ..usual
         };
         let bead = tracker.store.create(&new, &person()).await?;
-        self.0.dispatcher.ring();
+        self.0.background.ring(Bell::Beads);
         self.line(&tracker, &bead.id).await
     }
 
@@ -127,7 +147,7 @@ impl Forge {
     /// Gives a bead back. Also forgets what was counted against it, so a parked one is worked on again.
     pub async fn release_bead(&self, id: &str, request: ReleaseBead) -> Result<BeadLine> {
         let tracker = self.tracker(&request.of).await?;
-        let _turn = self.0.dispatcher.turn().await?;
+        let _turn = self.0.beads.turn().await?;
         let lease = self.lease_of(&tracker, id).await?;
         if let Some(lease) = &lease {
             self.refuse_at_work(lease, "released").await?;
@@ -159,7 +179,7 @@ impl Forge {
 
     pub async fn close_bead(&self, id: &str, request: CloseBead) -> Result<BeadLine> {
         let tracker = self.tracker(&request.of).await?;
-        let _turn = self.0.dispatcher.turn().await?;
+        let _turn = self.0.beads.turn().await?;
         let lease = self.lease_of(&tracker, id).await?;
         if let Some(lease) = &lease {
             self.refuse_at_work(lease, "closed").await?;
@@ -180,7 +200,7 @@ impl Forge {
         let kind = request.kind.as_deref().unwrap_or(BLOCKS);
         beads::check_edge(kind, &*tracker.store.snapshot().await?)?;
         let linked = tracker.store.add_dep(id, &request.depends_on, kind, &person()).await?;
-        self.0.dispatcher.ring();
+        self.0.background.ring(Bell::Beads);
         Ok(linked == Linked::Added)
     }
 
@@ -189,7 +209,7 @@ impl Forge {
         let tracker = self.tracker(&request.of).await?;
         let kind = request.kind.as_deref();
         let unlinked = tracker.store.remove_dep(id, &request.depends_on, kind, &person()).await?;
-        self.0.dispatcher.ring();
+        self.0.background.ring(Bell::Beads);
         Ok(unlinked == Unlinked::Removed)
     }
 
@@ -210,7 +230,7 @@ impl Forge {
             ..Change::default()
         };
         tracker.store.update(id, &person(), &change).await?;
-        self.0.dispatcher.ring();
+        self.0.background.ring(Bell::Beads);
         self.line(&tracker, id).await
     }
 
@@ -320,7 +340,7 @@ impl Forge {
         tx.forgive_bead(tracker.root(), id).await?;
         tx.resolve_alert(AlertKind::BeadParked, &alert_subject(tracker.root(), id), Millis::now()).await?;
         tx.commit().await?;
-        self.0.dispatcher.ring();
+        self.0.background.ring(Bell::Beads);
         Ok(())
     }
 

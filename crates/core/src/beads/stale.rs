@@ -9,6 +9,7 @@ use forge_fleet::beads::{Bead, Release, Status};
 use forge_types::{AlertKind, Millis, RecoveryPolicy, Severity};
 
 use super::{Tracker, alert_subject};
+use crate::background::Bell;
 use crate::notify::alerts::raise_as;
 use crate::{Forge, Result};
 
@@ -22,7 +23,7 @@ impl Forge {
         let mut stale = HashSet::new();
         for tracker in self.trackers().await? {
             // No lease comes or goes meanwhile.
-            let _turn = self.0.dispatcher.turn().await?;
+            let _turn = self.0.beads.turn().await?;
             for (bead, actor) in self.stale_beads(&tracker).await? {
                 if policy == RecoveryPolicy::Auto {
                     self.release_stale(&tracker, &bead, &actor).await?;
@@ -65,7 +66,7 @@ impl Forge {
         let words =
             format!("bead {} was in progress by {actor}, which nobody works as; it was released", bead.id);
         self.tell_stale(tracker, bead, Severity::Info, words).await?;
-        self.0.dispatcher.ring();
+        self.0.background.ring(Bell::Beads);
         Ok(())
     }
 

@@ -69,7 +69,7 @@ impl Forge {
 
     /// The beads of a folder itself; those of a folder above it are not its own.
     pub(crate) async fn tracker_at(&self, folder: &Path) -> Result<Option<Arc<Tracker>>> {
-        let known = self.0.trackers.known().get(folder).cloned();
+        let known = self.0.beads.trackers.known().get(folder).cloned();
         if let Some(known) = known.filter(|known| known.workspace.is_current()) {
             return Ok(Some(known));
         }
@@ -81,11 +81,11 @@ impl Forge {
             place.found_by != FoundBy::Walk || same_folder(place.root(), folder)
         };
         let Some(workspace) = found.filter(is_own) else {
-            self.0.trackers.known().remove(folder);
+            self.0.beads.trackers.known().remove(folder);
             return Ok(None);
         };
         let tracker = Arc::new(Tracker { store: workspace.open()?, workspace });
-        let mut known = self.0.trackers.known();
+        let mut known = self.0.beads.trackers.known();
         // Somebody else may have found it meanwhile.
         if let Some(other) = known.get(folder).filter(|other| other.workspace == tracker.workspace) {
             return Ok(Some(Arc::clone(other)));

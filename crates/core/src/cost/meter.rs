@@ -11,8 +11,9 @@ use forge_run::{Kind as RecordKind, Record};
 use forge_types::{Day, EntryPatch, Millis, ModelUsage, Run};
 use tokio::time::Instant;
 
+use crate::background::Bell;
 use crate::cost::budget::{Limits, Reached};
-use crate::run::context::Site;
+use crate::worktree::workplace::Workplace;
 use crate::{Forge, Result};
 
 /// Between two notes of a run that no budget concerns.
@@ -72,7 +73,7 @@ impl Meter {
 
 impl Forge {
     /// Notes what is new and stops the run when a budget is reached.
-    pub(crate) async fn read_meter(&self, run: &Run, site: &Site, meter: &mut Meter, outcome: &Outcome) {
+    pub(crate) async fn read_meter(&self, run: &Run, site: &Workplace, meter: &mut Meter, outcome: &Outcome) {
         let now = Instant::now();
         meter.due = None;
         match meter.state {
@@ -95,7 +96,7 @@ impl Forge {
     async fn take_reading(
         &self,
         run: &Run,
-        site: &Site,
+        site: &Workplace,
         meter: &mut Meter,
         outcome: &Outcome,
         now: Instant,
@@ -110,7 +111,7 @@ impl Forge {
         let mut tx = self.0.store.begin().await?;
         self.put_usage(&mut tx, run, site, meter.at.unwrap_or_else(Millis::now), &outcome.usage).await?;
         tx.commit().await?;
-        self.spending_changed();
+        self.0.background.ring(Bell::Spending);
         meter.noted = outcome.usage.clone();
         meter.noted_at = Some(now);
         if limits.is_none() {
@@ -134,7 +135,7 @@ impl Forge {
         meter.state = State::Stopped;
         let (forge, run) = (self.clone(), run.clone());
         // Not awaited: a stop waits for the run's end, which this reader of its log has still to see.
-        self.0.tasks.spawn(async move {
+        self.0.background.spawn(async move {
             let note = format!("stopped: {reached}");
             tracing::info!(run = %run.id, "{note}");
             if let Err(error) = forge.end_run_because(&run, Some(&note)).await {
@@ -145,7 +146,7 @@ impl Forge {
 
     /// Says once in the run's log that its budget cannot be kept.
     async fn warn_of_unpriced(&self, run: &Run, meter: &mut Meter, limits: &Limits) {
-        let lines = self.0.prices.settle(&meter.noted);
+        let lines = self.0.costs.prices.settle(&meter.noted);
         let unpriced = lines.iter().find(|line| line.usage.cost_microusd.is_none() && !line.usage.is_zero());
         let Some(line) = unpriced.filter(|_| !meter.warned && !limits.is_none()) else { return };
         meter.warned = true;

@@ -83,8 +83,8 @@ impl Forge {
             now: Millis::now(),
             parked: self.0.store.parked_runs().await?,
             workers: self.0.store.workers().await?,
-            plans: self.0.quotas.plans(&self.0.config.home),
-            windows: open(&self.0.quotas.windows).clone(),
+            plans: self.0.costs.quotas.plans(&self.0.config.home),
+            windows: open(&self.0.costs.quotas.windows).clone(),
         })
     }
 }

@@ -6,7 +6,7 @@ use forge_types::{
     UsageReport, WorkerEfficiency,
 };
 
-use crate::run::context::Site;
+use crate::worktree::workplace::Workplace;
 use crate::{Error, Forge, Result};
 
 impl Forge {
@@ -17,7 +17,7 @@ impl Forge {
             query.group_by.push(UsageKey::Model);
         }
         let (groups, total) = self.0.store.usage(&query).await?;
-        let (prices_as_of, month) = (self.0.prices.as_of().to_owned(), self.month_spending().await?);
+        let (prices_as_of, month) = (self.0.costs.prices.as_of().to_owned(), self.month_spending().await?);
         Ok(UsageReport { groups, total, prices_as_of, month })
     }
 
@@ -54,13 +54,13 @@ impl Forge {
         &self,
         tx: &mut Tx,
         run: &Run,
-        site: &Site,
+        site: &Workplace,
         at: Millis,
         usage: &ModelUsage,
     ) -> Result<()> {
         let Some(profile) = run.action.profile().filter(|_| !usage.is_empty()) else { return Ok(()) };
         let spender = Spender { run, project: site.project.id, executor: profile.executor };
-        tx.put_usage(spender, Day::of(at), &self.0.prices.settle(usage)).await?;
+        tx.put_usage(spender, Day::of(at), &self.0.costs.prices.settle(usage)).await?;
         Ok(())
     }
 }

@@ -24,7 +24,12 @@ use self::desk::{Unread, read_tag, read_template};
 use self::identity::Identities;
 use self::plan::{Plan, PlannedRun, PlannedTask, ToNote, skip};
 use self::planner::Planner;
+use tokio::sync::Semaphore;
+
 use crate::{Error, Forge, Result};
+
+/// One import at a time: two could take the same thing twice.
+static IMPORTING: Semaphore = Semaphore::const_new(1);
 
 impl Forge {
     /// Takes what the bundle holds and Forge does not have. Once begun it goes on although its caller goes away.
@@ -35,8 +40,8 @@ impl Forge {
         worktrees: OldWorktrees,
     ) -> Result<ImportReport> {
         let forge = self.clone();
-        let work = self.0.tasks.spawn(async move {
-            let _turn = forge.0.importing.try_acquire().map_err(|_| {
+        let work = self.0.background.spawn(async move {
+            let _turn = IMPORTING.try_acquire().map_err(|_| {
                 Error::conflict("another import is under way; wait until it is done, then try again")
             })?;
             forge.take_over(bundle, mode, worktrees).await

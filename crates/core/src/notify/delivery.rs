@@ -27,18 +27,8 @@ const DESKTOP_LIMIT: Duration = Duration::from_secs(10);
 const LOOK_AGAIN: Duration = Duration::from_secs(60);
 
 impl Forge {
-    pub(crate) fn deliver_alerts(&self) {
-        let forge = self.clone();
-        let mut feed = self.feed(self.latest_seq());
-        self.0.tasks.spawn(async move {
-            tokio::select! {
-                () = forge.0.stop.cancelled() => {}
-                () = forge.deliver_for_ever(&mut feed) => {}
-            }
-        });
-    }
-
-    async fn deliver_for_ever(&self, feed: &mut EventFeed) {
+    /// Sends what is queued, for as long as it is polled.
+    pub(crate) async fn deliver_alerts(&self, mut feed: EventFeed) {
         loop {
             let due = self.deliver_due().await.unwrap_or_else(|error| {
                 tracing::warn!(%error, "alerts cannot be delivered now");
@@ -48,7 +38,7 @@ impl Forge {
                 Duration::from_millis(due.0.saturating_sub(Millis::now().0).max(0).unsigned_abs())
             });
             // Woken early or not, it looks again.
-            let _ = tokio::time::timeout(pause.min(LOOK_AGAIN), next_alert(feed)).await;
+            let _ = tokio::time::timeout(pause.min(LOOK_AGAIN), next_alert(&mut feed)).await;
         }
     }
 

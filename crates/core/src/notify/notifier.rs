@@ -14,8 +14,9 @@ use forge_types::{
 };
 use serde_json::json;
 
+use crate::background::Bell;
 use crate::notify::omni::without;
-use crate::run::context::Site;
+use crate::worktree::workplace::Workplace;
 use crate::{Forge, Result};
 
 /// How long the worker sleeps when nothing is due; a new notification wakes it.
@@ -47,7 +48,12 @@ enum Outcome {
 impl Forge {
     /// Queues word of an ended run, if it is the first of its attempt that says something about it.
     /// Whoever commits wakes the worker then: before, it would find nothing.
-    pub(crate) async fn queue_notification(&self, tx: &mut Tx, run: &Run, site: &Site) -> Result<Queued> {
+    pub(crate) async fn queue_notification(
+        &self,
+        tx: &mut Tx,
+        run: &Run,
+        site: &Workplace,
+    ) -> Result<Queued> {
         let (Some(task), Some(attempt)) = (&site.task, &site.attempt) else { return Ok(Queued::No) };
         // A setup script that went well is followed by the agent; a dev server is no work.
         let says_something = match run.reason {
@@ -90,18 +96,8 @@ impl Forge {
         }
     }
 
-    /// Sends what is queued, in the background, until the server stops.
-    pub(crate) fn start_notifier(&self) {
-        let forge = self.clone();
-        self.0.tasks.spawn(async move {
-            tokio::select! {
-                () = forge.0.stop.cancelled() => {}
-                () = forge.send_for_ever() => {}
-            }
-        });
-    }
-
-    async fn send_for_ever(&self) {
+    /// Sends what is queued, for as long as it is polled.
+    pub(crate) async fn send_notifications(&self) {
         let mut reopened = false;
         loop {
             let pause = match self.send_due(&mut reopened).await {
@@ -112,7 +108,7 @@ impl Forge {
                 }
             };
             // Woken early or not, it looks again; running into the pause is the usual case.
-            let _ = tokio::time::timeout(pause, self.0.notices.notified()).await;
+            let _ = tokio::time::timeout(pause, self.0.background.rung(Bell::Notification)).await;
         }
     }
 

@@ -6,23 +6,49 @@ pub(crate) mod editor;
 pub(crate) mod folder;
 pub(crate) mod welcome;
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
-use forge_git::{Owner, Repo, SearchHit, SearchScope};
+use forge_git::{GitError, Owner, Repo, SearchHit, SearchScope};
 use forge_store::Dropped;
 use forge_types::{
     BranchInfo, CreateProject, ErrandId, ListedProject, Millis, Project, ProjectId, RegisteredProject, Run,
     RunStatus, UpdateProject,
 };
 
-use crate::run::hold::Hold;
 use crate::task::refuse_running;
+use crate::worktree::hold::Hold;
 use crate::{Error, Forge, Result};
 
 const SAME_PATH: &str = "A project with this git repository path already exists";
 const SEARCH_LIMIT: usize = 10;
 
+/// The repositories that were opened, by their path.
+#[derive(Default)]
+pub(crate) struct Projects {
+    repos: Mutex<HashMap<PathBuf, Repo>>,
+}
+
 impl Forge {
+    pub(crate) async fn repo(&self, project: &Project) -> Result<Repo> {
+        self.repo_at(Path::new(&project.git_repo_path)).await
+    }
+
+    pub(crate) async fn repo_at(&self, path: &Path) -> Result<Repo> {
+        let known = self.0.projects.repos.lock().unwrap_or_else(PoisonError::into_inner).get(path).cloned();
+        if let Some(repo) = known {
+            // It may have been moved since.
+            return match repo.common_dir().is_dir() {
+                true => Ok(repo),
+                false => Err(GitError::NoRepository(path.to_owned()).into()),
+            };
+        }
+        let repo = Repo::open(path).await?;
+        let mut repos = self.0.projects.repos.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(repos.entry(path.to_owned()).or_insert(repo).clone())
+    }
+
     pub async fn projects(&self) -> Result<Vec<Project>> {
         Ok(self.0.store.projects().await?)
     }

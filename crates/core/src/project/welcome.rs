@@ -15,7 +15,7 @@ const MAX_PROJECTS: usize = 3;
 impl Forge {
     pub(crate) fn add_first_projects(&self) {
         let forge = self.clone();
-        self.0.tasks.spawn(async move {
+        self.0.background.spawn(async move {
             match forge.find_first_projects().await {
                 Ok(0) => {}
                 Ok(count) => tracing::info!("{count} repositories were found and added as projects"),
@@ -30,7 +30,7 @@ impl Forge {
         }
         let mut added = 0;
         for found in self.discover_repositories(None).await? {
-            if added == MAX_PROJECTS || self.0.stop.is_cancelled() {
+            if added == MAX_PROJECTS || self.0.background.is_closing() {
                 break;
             }
             added += usize::from(self.add_found(&found.path).await);

@@ -8,12 +8,12 @@ use forge_types::{AttemptId, AttemptStatus, AutoPr, CreatePullRequest, Millis, R
 
 use crate::beads::dispatch::Verdict;
 use crate::publish::pull_request::Opened;
-use crate::run::context::Site;
+use crate::worktree::workplace::Workplace;
 use crate::{Error, Forge, Result};
 
 impl Forge {
     /// Called when a chain of runs has come to its end.
-    pub(crate) fn publish_later(&self, run: &Run, site: &Site) {
+    pub(crate) fn publish_later(&self, run: &Run, site: &Workplace) {
         let wanted = site.attempt.as_ref().is_some_and(|attempt| attempt.auto_pr.is_some());
         if let (true, RunOwner::Attempt(id)) = (wanted && run.reason != RunReason::DevServer, run.owner) {
             self.publish_in_background(id);
@@ -34,11 +34,11 @@ impl Forge {
 
     fn publish_in_background(&self, id: AttemptId) {
         let forge = self.clone();
-        self.0.tasks.spawn(async move {
+        self.0.background.spawn(async move {
             let Ok(_turn) = forge.0.contacts.publishers.acquire().await else { return };
             let publish = forge.publish(id);
             tokio::select! {
-                () = forge.0.stop.cancelled() => {}
+                () = forge.0.background.closing() => {}
                 result = publish => if let Err(error) = result {
                     tracing::warn!(attempt = %id, %error, "no pull request was opened");
                     forge.note_failure(id, error.message()).await;

@@ -12,8 +12,8 @@ use forge_types::{
 use serde::Serialize;
 
 use crate::publish::code_host::{Pages, Upstream, host_error, invalid_token};
-use crate::run::context::Site;
 use crate::task::moved;
+use crate::worktree::workplace::Workplace;
 use crate::{Error, Forge, Kind, Result};
 
 /// What became of the wish for a pull request.
@@ -64,7 +64,7 @@ impl From<&PrInfo> for Attached {
 
 /// An attempt with a branch that can be published.
 pub(crate) struct Work {
-    pub(crate) site: Site,
+    pub(crate) site: Workplace,
     pub(crate) attempt: Attempt,
     pub(crate) task: Task,
 }

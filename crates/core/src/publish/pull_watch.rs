@@ -34,24 +34,15 @@ struct Gap {
 }
 
 impl Forge {
-    pub(crate) fn watch_pull_requests(&self) {
-        let forge = self.clone();
+    /// Asks the code hosts about open pull requests, for as long as it is polled.
+    pub(crate) async fn watch_pull_requests(&self) {
         let pause = Duration::from_secs(self.0.config.online.pull_poll_s.max(1));
-        self.0.tasks.spawn(async move {
-            loop {
-                tokio::select! {
-                    () = forge.0.stop.cancelled() => return,
-                    () = tokio::time::sleep(pause) => {}
-                }
-                let round = forge.look_at_pull_requests();
-                tokio::select! {
-                    () = forge.0.stop.cancelled() => return,
-                    result = round => if let Err(error) = result {
-                        tracing::warn!(%error, "cannot look after pull requests");
-                    }
-                }
+        loop {
+            tokio::time::sleep(pause).await;
+            if let Err(error) = self.look_at_pull_requests().await {
+                tracing::warn!(%error, "cannot look after pull requests");
             }
-        });
+        }
     }
 
     async fn look_at_pull_requests(&self) -> Result<()> {

@@ -12,13 +12,13 @@ use forge_types::{
 };
 
 use crate::run::commit::forget_open_conflicts;
-use crate::run::context::Site;
-use crate::run::hold::Hold;
+use crate::worktree::hold::Hold;
+use crate::worktree::workplace::Workplace;
 use crate::{Error, Forge, Result};
 
 /// An attempt with a branch of its own.
 pub(crate) struct Ground {
-    pub(crate) site: Site,
+    pub(crate) site: Workplace,
     pub(crate) attempt: Attempt,
     pub(crate) repo: Repo,
 }
@@ -84,7 +84,7 @@ impl Forge {
     }
 
     /// Applies or drops the target that an ended rebase was to bring; answers the attempt when it changed.
-    pub(crate) async fn settle_rebase(&self, repo: &Repo, site: &Site) -> Result<Option<Attempt>> {
+    pub(crate) async fn settle_rebase(&self, repo: &Repo, site: &Workplace) -> Result<Option<Attempt>> {
         let Some(attempt) = &site.attempt else { return Ok(None) };
         let Some(pending) = self.0.store.pending_rebase(attempt.id).await? else { return Ok(None) };
         if forge_git::operation(repo, &site.place)? == Some(ConflictOp::Rebase) {

@@ -108,7 +108,7 @@ mod tests {
             owner,
             action,
             None,
-            crate::run::queue::Entry::Now,
+            crate::worktree::queue::Entry::Now,
         );
         Run { summary: Some(summary.to_owned()), ..run }
     }

@@ -1,11 +1,8 @@
 //! Which attempts would conflict with their target or with each other.
 //!
-//! Owns: what is known about pairs of commits. Two commits never change, so neither does the answer, and after a commit
-//! only the pairs of that one branch are computed anew.
-//! Invariant: at most [`ATTEMPTS_MAX`] attempts are looked at and at most [`PAIRS_KEPT`] answers kept.
+//! Invariant: at most [`ATTEMPTS_MAX`] attempts are looked at.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use forge_git::{Pair, Repo};
 use forge_types::{Attempt, ConflictReport, Millis, PairConflict, ProjectId, TargetConflict};
@@ -14,34 +11,6 @@ use crate::{Forge, Result};
 
 /// The newest attempts are looked at: with each other that makes not quite a thousand pairs.
 const ATTEMPTS_MAX: usize = 40;
-const PAIRS_KEPT: usize = 20_000;
-
-type Files = Arc<Vec<String>>;
-
-#[derive(Default)]
-pub(crate) struct Radar(Mutex<HashMap<Pair, Files>>);
-
-impl Radar {
-    fn lock(&self) -> MutexGuard<'_, HashMap<Pair, Files>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The conflicted files of each pair, from memory or from one run of git for all that is new.
-    async fn look(&self, repo: &Repo, pairs: &[Pair]) -> Result<Vec<Files>> {
-        let unknown: Vec<Pair> = {
-            let known = self.lock();
-            pairs.iter().filter(|pair| !known.contains_key(pair)).cloned().collect()
-        };
-        let found = forge_git::merge_all(repo, &unknown).await?;
-        let mut known = self.lock();
-        if known.len() + unknown.len() > PAIRS_KEPT {
-            let wanted: HashSet<&Pair> = pairs.iter().collect();
-            known.retain(|pair, _| wanted.contains(pair));
-        }
-        known.extend(unknown.into_iter().zip(found.into_iter().map(Arc::new)));
-        Ok(pairs.iter().map(|pair| known.get(pair).cloned().unwrap_or_default()).collect())
-    }
-}
 
 /// An attempt with commits that its target lacks.
 struct Contender {
@@ -73,7 +42,7 @@ impl Forge {
         let rivals = rivals(&contenders);
         let between: Vec<Pair> = rivals.iter().map(|(a, b)| pair(&a.tip, &b.tip)).collect();
         let all: Vec<Pair> = targets.iter().chain(&between).cloned().collect();
-        let mut found = self.0.radar.look(&repo, &all).await?.into_iter();
+        let mut found = forge_git::conflicts_of(&repo, &all).await?.into_iter();
         for (one, files) in contenders.iter().zip(found.by_ref()).filter(|(_, files)| !files.is_empty()) {
             report.target.push(TargetConflict {
                 attempt_id: one.attempt.id,

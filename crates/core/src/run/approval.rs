@@ -15,7 +15,7 @@ use forge_types::{
 };
 use serde_json::Value;
 
-use crate::clock::Waking;
+use crate::background::Bell;
 use crate::task::moved;
 use crate::{Error, Forge, Kind, Result};
 
@@ -109,7 +109,7 @@ impl Forge {
         let approval = tx.insert_approval(&approval).await?;
         move_task(&mut tx, approval.run_id, TaskStatus::InProgress, TaskStatus::InReview).await?;
         tx.commit().await?;
-        self.0.asked.notify_one();
+        self.0.background.ring(Bell::Approval);
         Ok(approval)
     }
 
@@ -210,25 +210,8 @@ impl Forge {
         }
     }
 
-    /// Ends the wait of every question whose time is over, now and whenever one's time comes.
-    pub(crate) fn time_out_approvals(&self) {
-        let forge = self.clone();
-        self.0.tasks.spawn(async move {
-            loop {
-                let asked = forge.0.asked.notified();
-                let due = forge.close_overdue().await.unwrap_or_else(|error| {
-                    tracing::warn!(%error, "cannot look for approvals that are overdue");
-                    Some(Forge::later())
-                });
-                if forge.sleep_until(due, asked).await == Waking::Stop {
-                    return;
-                }
-            }
-        });
-    }
-
-    /// Answers when the next question will be overdue.
-    async fn close_overdue(&self) -> Result<Option<Millis>> {
+    /// Ends the wait of every question whose time is over; returns when the next one is overdue.
+    pub(crate) async fn time_out_approvals(&self) -> Result<Option<Millis>> {
         let now = Millis::now();
         let pending = self.0.store.pending_approvals().await?;
         for approval in pending.iter().take_while(|approval| approval.timeout_at <= now) {

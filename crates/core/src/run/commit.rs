@@ -4,27 +4,22 @@
 //! commit has taken it. It is tried again when the server starts, when somebody looks at the attempt, before it lands,
 //! and every now and then, since a full disk has space again some day.
 
-use std::time::Duration;
-
 use forge_git::Committed;
 use forge_run::Secrets;
 use forge_store::{Dropped, Tx};
 use forge_types::{AttemptId, Millis, Run, RunId, RunOwner, RunReason, RunStatus, TaskStatus};
 
 use crate::attempt::start::new_run;
-use crate::run::context::Site;
 use crate::run::outcome::next_action;
-use crate::run::queue::Entry;
 use crate::task::moved;
+use crate::worktree::queue::Entry;
+use crate::worktree::workplace::Workplace;
 use crate::{Error, Forge, Kind, Result};
-
-/// How often work that waits for its commit is tried again.
-const ROUND: Duration = Duration::from_secs(30);
 
 impl Forge {
     /// An agent that succeeded, and any cleanup script, has its changes committed. Work with open conflicts is not. What
     /// git and its filters complain of is told without the secrets of the run, and of the server, whose environment they have.
-    pub(crate) async fn commit_work(&self, run: &Run, site: &Site) -> Result<Option<Committed>> {
+    pub(crate) async fn commit_work(&self, run: &Run, site: &Workplace) -> Result<Option<Committed>> {
         match self.try_commit(run, site).await {
             Ok(committed) => Ok(committed),
             Err(error) => {
@@ -34,7 +29,7 @@ impl Forge {
         }
     }
 
-    async fn try_commit(&self, run: &Run, site: &Site) -> Result<Option<Committed>> {
+    async fn try_commit(&self, run: &Run, site: &Workplace) -> Result<Option<Committed>> {
         let wanted = match run.reason {
             RunReason::CodingAgent => run.status == RunStatus::Completed,
             RunReason::CleanupScript => true,
@@ -52,12 +47,12 @@ impl Forge {
         };
         self.refuse_others(attempt.id, &site.place)?;
         let repo = self.repo(&site.project).await?;
-        let _turn = self.0.turns.acquire().await.map_err(|cause| Error::internal("closing", cause))?;
+        let _turn = self.0.worktrees.turn().await?;
         Ok(Some(forge_git::commit_work(&repo, &site.place, &attempt.branch, &message).await?))
     }
 
     /// Commits the work of a run that ends. What keeps it from being committed is noted in the run.
-    pub(crate) async fn commit_end(&self, run: &mut Run, site: &Site) -> Option<Committed> {
+    pub(crate) async fn commit_end(&self, run: &mut Run, site: &Workplace) -> Option<Committed> {
         match self.commit_work(run, site).await {
             Ok(Some(Committed::Conflicts(files))) => {
                 tracing::info!(run = %run.id, ?files, "a run ended with conflicts; nothing was committed");
@@ -78,7 +73,7 @@ impl Forge {
     }
 
     /// The files at which an operation is stopped in the attempt's own worktree.
-    async fn open_conflicts(&self, site: &Site) -> Vec<String> {
+    async fn open_conflicts(&self, site: &Workplace) -> Vec<String> {
         let looked = async {
             let repo = self.repo(&site.project).await?;
             match forge_git::operation(&repo, &site.place)? {
@@ -138,7 +133,13 @@ impl Forge {
     }
 
     /// One transaction: the work is committed, and what was to follow it is there.
-    async fn write_commit(&self, id: AttemptId, run: &Run, site: &Site, next: Option<&Run>) -> Result<()> {
+    async fn write_commit(
+        &self,
+        id: AttemptId,
+        run: &Run,
+        site: &Workplace,
+        next: Option<&Run>,
+    ) -> Result<()> {
         let mut tx = self.0.store.begin().await?;
         forget_commit_errors(&mut tx, id).await?;
         if let Some(stored) = tx.run(run.id).await? {
@@ -162,7 +163,7 @@ impl Forge {
     pub(crate) async fn look_at_commit(&self, id: AttemptId) {
         let forge = self.clone();
         // Whoever looks may go away in the middle; what was begun is brought to its end.
-        let tried = self.0.tasks.spawn(async move {
+        let tried = self.0.background.spawn(async move {
             if let Err(error) = forge.commit_again(id).await {
                 tracing::debug!(attempt = %id, %error, "its work still waits for a commit");
             }
@@ -171,25 +172,12 @@ impl Forge {
         let _ = tried.await;
     }
 
-    /// Tries again what is not committed, now and until the server stops.
-    pub(crate) fn commit_in_rounds(&self) {
-        let forge = self.clone();
-        self.0.tasks.spawn(async move {
-            loop {
-                match forge.0.store.uncommitted_attempts().await {
-                    Ok(attempts) => {
-                        for id in attempts {
-                            forge.look_at_commit(id).await;
-                        }
-                    }
-                    Err(error) => tracing::warn!(%error, "cannot look for work that is not committed"),
-                }
-                tokio::select! {
-                    () = forge.0.stop.cancelled() => return,
-                    () = tokio::time::sleep(ROUND) => {}
-                }
-            }
-        });
+    /// Tries again to commit everything that is not committed.
+    pub(crate) async fn commit_waiting(&self) -> Result<()> {
+        for id in self.0.store.uncommitted_attempts().await? {
+            self.look_at_commit(id).await;
+        }
+        Ok(())
     }
 }
 

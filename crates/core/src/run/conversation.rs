@@ -155,13 +155,13 @@ impl Forge {
         let acts = conversation.new_acts();
         if !acts.is_empty() {
             let conversation = conversation.clone();
-            self.0.tasks.spawn(async move { conversation.carry_out(acts).await });
+            self.0.background.spawn(async move { conversation.carry_out(acts).await });
         }
         for ask in conversation.new_asks() {
             let (forge, conversation) = (self.clone(), conversation.clone());
-            self.0.tasks.spawn(async move {
+            self.0.background.spawn(async move {
                 tokio::select! {
-                    () = forge.0.stop.cancelled() => {}
+                    () = forge.0.background.closing() => {}
                     () = forge.fetch_answer(&conversation, ask) => {}
                 }
             });

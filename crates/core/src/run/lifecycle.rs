@@ -19,14 +19,15 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::attempt::start::new_run;
+use crate::background::Bell;
 use crate::cost::meter::Meter;
 use crate::notify::notifier::Queued;
 use crate::run::commit::forget_commit_errors;
-use crate::run::context::Site;
 use crate::run::conversation::Conversation;
 use crate::run::outcome::{judge, next_action, unsaid_action};
-use crate::run::queue::Entry;
 use crate::task::moved;
+use crate::worktree::queue::Entry;
+use crate::worktree::workplace::Workplace;
 use crate::{Error, Forge, Kind, Result};
 
 /// How long to wait before a step that the disk or the database refused is tried again.
@@ -46,7 +47,7 @@ impl Forge {
     }
 
     /// Launches a run whose row exists and attends to it. A failure is settled in the row before it is returned.
-    pub(crate) async fn go(&self, run: Run, site: &Site) -> Result<()> {
+    pub(crate) async fn go(&self, run: Run, site: &Workplace) -> Result<()> {
         let failure = match self.launch(&run, site).await {
             Ok((live, script)) => {
                 self.attend(run, site.clone(), live, script);
@@ -58,7 +59,7 @@ impl Forge {
     }
 
     /// The same in a directory that others have worked in.
-    async fn go_where_it_is_free(&self, run: Run, site: &Site) -> Result<()> {
+    async fn go_where_it_is_free(&self, run: Run, site: &Workplace) -> Result<()> {
         match self.refuse_leftovers(site).await {
             Ok(()) => self.go(run, site).await,
             Err(failure) => self.fail_start(&run, site, failure).await,
@@ -66,7 +67,7 @@ impl Forge {
     }
 
     /// Settles a run that does not get a process, and answers why.
-    async fn fail_start(&self, run: &Run, site: &Site, failure: Error) -> Result<()> {
+    async fn fail_start(&self, run: &Run, site: &Workplace, failure: Error) -> Result<()> {
         let message = failure.message().to_owned();
         forge_run::record_failed_start(&self.run_dir(run.id), &message).await;
         let not_found = failure.kind() == Kind::Invalid;
@@ -79,14 +80,14 @@ impl Forge {
             }
             tracing::error!(run = %run.id, %error, "cannot record that a run did not start; trying again");
             let (forge, run, site) = (self.clone(), run.clone(), site.clone());
-            self.0.tasks.spawn(async move {
+            self.0.background.spawn(async move {
                 forge.settle_surely(&run, &site, &exit, Outcome::default()).await;
             });
         }
         Err(failure)
     }
 
-    async fn launch(&self, run: &Run, site: &Site) -> Result<(Live, Option<Script>)> {
+    async fn launch(&self, run: &Run, site: &Workplace) -> Result<(Live, Option<Script>)> {
         if run.reason == RunReason::CodingAgent {
             self.check_budget(run.owner.attempt(), site.project.id).await?;
         }
@@ -119,7 +120,7 @@ impl Forge {
         Ok((live, plan.script))
     }
 
-    async fn plan(&self, action: &Action, site: &Site) -> Result<Plan> {
+    async fn plan(&self, action: &Action, site: &Workplace) -> Result<Plan> {
         let path_env = std::env::var_os("PATH").unwrap_or_default();
         let place = Place { worktree: &site.place, forge_exe: &self.0.config.exe, path_env: &path_env };
         let (request, profile) = match asked(action) {
@@ -131,14 +132,14 @@ impl Forge {
     }
 
     /// How the conversation of a run goes on that another server launched.
-    pub(crate) async fn script_of(&self, action: &Action, site: &Site) -> Option<Script> {
+    pub(crate) async fn script_of(&self, action: &Action, site: &Workplace) -> Option<Script> {
         let Asked::Agent(request, profile) = asked(action) else { return None };
         let (profile, options) = self.find_profile(profile, &site.project).await.ok()?;
         agents::script(profile.executor, &options, request, &site.place)
     }
 
     /// For the log of a run that has begun: only then its secrets are known.
-    pub(crate) async fn lens(&self, run: RunId, site: &Site) -> Result<Lens> {
+    pub(crate) async fn lens(&self, run: RunId, site: &Workplace) -> Result<Lens> {
         let (secrets, dir) = (self.secrets_of(run).await?, self.run_dir(run));
         let adopted = tokio::task::spawn_blocking(move || forge_run::adopted_worktree(&dir)).await;
         let worktree = adopted.ok().flatten().unwrap_or_else(|| site.place.clone());
@@ -153,15 +154,15 @@ impl Forge {
     }
 
     /// Follows a living run to its end in the background.
-    pub(crate) fn attend(&self, run: Run, site: Site, live: Live, script: Option<Script>) {
+    pub(crate) fn attend(&self, run: Run, site: Workplace, live: Live, script: Option<Script>) {
         let settled = CancellationToken::new();
         let conversation = script.map(|script| Conversation::new(run.id, script, live.clone()));
         let attended =
             Attended { live: live.clone(), conversation: conversation.clone(), settled: settled.clone() };
         self.attended().insert(run.id, attended);
-        self.0.changed.notify_waiters();
+        self.0.runs.changed.notify_waiters();
         let forge = self.clone();
-        self.0.tasks.spawn(async move {
+        self.0.background.spawn(async move {
             let dir = forge.run_dir(run.id);
             let tail = Tail::new(&dir, View::Exact, Some(live.progress()));
             let end = async {
@@ -169,7 +170,7 @@ impl Forge {
                 (outcome, told_exit(&dir, live.progress()).await)
             };
             let (outcome, exit) = tokio::select! {
-                () = forge.0.stop.cancelled() => return,
+                () = forge.0.background.closing() => return,
                 end = end => end,
             };
             forge.settle_surely(&run, &site, &exit, outcome).await;
@@ -182,7 +183,7 @@ impl Forge {
     pub(crate) async fn follow(
         &self,
         run: &Run,
-        site: &Site,
+        site: &Workplace,
         mut tail: Tail,
         conversation: Option<&Conversation>,
     ) -> Outcome {
@@ -213,7 +214,7 @@ impl Forge {
                         patches.clear();
                     }
                     if let Some(executor) = executor {
-                        self.0.quotas.note(executor, &fold.outcome().windows);
+                        self.0.costs.quotas().note(executor, &fold.outcome().windows);
                     }
                     if tail.has_caught_up() {
                         self.read_meter(run, site, &mut meter, fold.outcome()).await;
@@ -241,7 +242,7 @@ impl Forge {
     }
 
     /// Settles a run, again and again while the disk is full or the database is not to be had.
-    pub(crate) async fn settle_surely(&self, run: &Run, site: &Site, exit: &Exit, outcome: Outcome) {
+    pub(crate) async fn settle_surely(&self, run: &Run, site: &Workplace, exit: &Exit, outcome: Outcome) {
         while let Err(error) = self.settle(run.id, site, exit, outcome.clone()).await {
             if error.kind() == Kind::NotFound {
                 // The task was deleted while its run was ending: there is no row left to settle.
@@ -250,7 +251,7 @@ impl Forge {
             }
             tracing::error!(run = %run.id, %error, "cannot record the end of a run; trying again");
             tokio::select! {
-                () = self.0.stop.cancelled() => break,
+                () = self.0.background.closing() => break,
                 () = tokio::time::sleep(PAUSE) => {}
             }
         }
@@ -258,12 +259,18 @@ impl Forge {
 
     pub(crate) fn release(&self, run: RunId, place: &Path) -> Option<RunId> {
         self.attended().remove(&run);
-        self.0.changed.notify_waiters();
-        self.0.lanes.leave(place, run)
+        self.0.runs.changed.notify_waiters();
+        self.0.worktrees.lanes().leave(place, run)
     }
 
     /// Records how a run ended, commits its work, and starts what follows.
-    pub(crate) async fn settle(&self, id: RunId, site: &Site, exit: &Exit, outcome: Outcome) -> Result<()> {
+    pub(crate) async fn settle(
+        &self,
+        id: RunId,
+        site: &Workplace,
+        exit: &Exit,
+        outcome: Outcome,
+    ) -> Result<()> {
         let mut run = self.run(id).await?;
         if run.phase == RunPhase::Ended {
             self.release(id, &site.place);
@@ -284,7 +291,7 @@ impl Forge {
         self.keep_output(&run, outcome.transcript_tail).await;
         match next {
             Some(next) => {
-                self.0.lanes.hand_over(&site.place, id, next.id);
+                self.0.worktrees.lanes().hand_over(&site.place, id, next.id);
                 self.release(id, &site.place);
                 self.start_later(next, site.clone());
             }
@@ -307,7 +314,7 @@ impl Forge {
     async fn write_end(
         &self,
         run: &Run,
-        site: &Site,
+        site: &Workplace,
         next: Option<Run>,
         usage: &ModelUsage,
         changes: Option<(AttemptId, Option<Changes>)>,
@@ -359,20 +366,20 @@ impl Forge {
         }
         tx.commit().await?;
         if queued == Queued::Yes {
-            self.0.notices.notify_one();
+            self.0.background.ring(Bell::Notification);
         }
         Ok(next)
     }
 
     /// The run may have brought a rebase to its end, or given it up.
-    async fn notice_rebase(&self, site: &Site) {
+    async fn notice_rebase(&self, site: &Workplace) {
         let noticed = async { self.settle_rebase(&self.repo(&site.project).await?, site).await };
         if let Err(error) = noticed.await {
             tracing::warn!(place = %site.place.display(), %error, "cannot tell how a rebase ended");
         }
     }
 
-    pub(crate) async fn head(&self, site: &Site, committed: &Option<Committed>) -> Option<String> {
+    pub(crate) async fn head(&self, site: &Workplace, committed: &Option<Committed>) -> Option<String> {
         if let Some(Committed::Commit(commit)) = committed {
             return Some(commit.clone());
         }
@@ -389,9 +396,9 @@ impl Forge {
         }
     }
 
-    pub(crate) fn start_later(&self, run: Run, site: Site) {
+    pub(crate) fn start_later(&self, run: Run, site: Workplace) {
         let forge = self.clone();
-        self.0.tasks.spawn(async move {
+        self.0.background.spawn(async move {
             let id = run.id;
             if let Err(error) = forge.go_where_it_is_free(run, &site).await {
                 tracing::warn!(run = %id, %error, "a run did not start");
@@ -402,7 +409,7 @@ impl Forge {
     /// Starts a run that waited for its directory, with what became known in the meantime.
     pub(crate) fn start_waiting(&self, id: RunId) {
         let forge = self.clone();
-        self.0.tasks.spawn(async move {
+        self.0.background.spawn(async move {
             while let Err(error) = forge.promote(id).await {
                 tracing::warn!(run = %id, %error, "a waiting run did not start");
                 // It was settled, or its task is gone. A full disk or a database that is away leave it waiting.
@@ -413,7 +420,7 @@ impl Forge {
                     return;
                 }
                 tokio::select! {
-                    () = forge.0.stop.cancelled() => return,
+                    () = forge.0.background.closing() => return,
                     () = tokio::time::sleep(PAUSE) => {}
                 }
             }
@@ -463,7 +470,7 @@ impl Forge {
     }
 
     /// A run that ended while it waited leaves the directory to the next one.
-    fn pass_turn(&self, id: RunId, site: &Site) {
+    fn pass_turn(&self, id: RunId, site: &Workplace) {
         if let Some(next) = self.release(id, &site.place) {
             self.start_waiting(next);
         }
@@ -483,7 +490,7 @@ impl Forge {
 
     pub(crate) fn seal_later(&self, id: RunId) {
         let dir = self.run_dir(id);
-        self.0.tasks.spawn(async move {
+        self.0.background.spawn(async move {
             if let Err(error) = forge_run::seal(&dir).await {
                 tracing::warn!(run = %id, %error, "cannot seal the run's log");
             }

@@ -9,7 +9,7 @@ use forge_run::fold::{Dialect, Fold};
 use forge_run::{Record, Tail, View};
 use forge_types::{EntryPatch, Run, RunId};
 
-use crate::run::context::Site;
+use crate::worktree::workplace::Workplace;
 use crate::{Error, Forge, Result};
 
 /// How long a reader of a run that has not started yet waits between two looks, at most.
@@ -86,7 +86,7 @@ impl LogTail {
                 return tail.next().await.map_err(unreadable);
             }
             let forge = self.forge.clone();
-            let changed = forge.0.changed.notified();
+            let changed = forge.0.runs.changed.notified();
             if !self.open().await? {
                 let _ = tokio::time::timeout(LOOK, changed).await;
             }
@@ -135,7 +135,7 @@ fn unreadable(cause: std::io::Error) -> Error {
 /// The readable log of one run.
 pub struct EntryTail {
     log: LogTail,
-    site: Site,
+    site: Workplace,
     dialect: Dialect,
     /// Begun with the first record.
     fold: Option<Fold>,

@@ -2,22 +2,43 @@
 
 pub(crate) mod approval;
 pub(crate) mod commit;
-pub(crate) mod context;
 pub(crate) mod conversation;
-pub(crate) mod hold;
 pub(crate) mod lifecycle;
 pub(crate) mod log;
 pub(crate) mod outcome;
 pub(crate) mod parking;
-pub(crate) mod queue;
 pub(crate) mod recovery;
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use forge_store::Dropped;
 use forge_types::{AttemptId, Draft, Errand, ErrandId, ProjectId, Run, RunId, RunReason, RunStatus};
 
+use lifecycle::Attended;
+use tokio::sync::Notify;
+
 use crate::{Error, Forge, Result};
 
+/// The runs that this server is attached to.
+#[derive(Default)]
+pub(crate) struct Runs {
+    attended: Mutex<HashMap<RunId, Attended>>,
+    /// Rings when a run gets or loses its process.
+    changed: Notify,
+}
+
+impl Runs {
+    pub(crate) fn changed(&self) -> &Notify {
+        &self.changed
+    }
+}
+
 impl Forge {
+    pub(crate) fn attended(&self) -> MutexGuard<'_, HashMap<RunId, Attended>> {
+        self.0.runs.attended.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     pub async fn runs(&self, attempt: AttemptId, dropped: Dropped) -> Result<Vec<Run>> {
         Ok(self.0.store.runs(attempt, dropped).await?)
     }

@@ -62,7 +62,7 @@ mod tests {
 
     use super::*;
     use crate::attempt::start::new_run;
-    use crate::run::queue::Entry;
+    use crate::worktree::queue::Entry;
 
     #[test]
     fn a_run_never_ends_before_it_started_though_the_clock_was_set_back() {

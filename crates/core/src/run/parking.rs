@@ -9,9 +9,9 @@ use forge_run::{Exit, ExitReason};
 use forge_store::{Dropped, Tx};
 use forge_types::{Millis, ModelUsage, Run, RunOwner, RunPhase, RunReason, RunStatus, TaskStatus};
 
-use crate::clock::Waking;
-use crate::run::context::Site;
+use crate::background::Bell;
 use crate::task::moved;
+use crate::worktree::workplace::Workplace;
 use crate::{Forge, Result};
 
 /// How long to wait when the provider does not say.
@@ -47,7 +47,13 @@ impl Forge {
     }
 
     /// Writes that a run waits for its provider, and lets its directory go.
-    pub(crate) async fn park(&self, run: Run, site: &Site, until: Millis, outcome: Outcome) -> Result<()> {
+    pub(crate) async fn park(
+        &self,
+        run: Run,
+        site: &Workplace,
+        until: Millis,
+        outcome: Outcome,
+    ) -> Result<()> {
         let after_head = self.head(site, &None).await;
         let parked = Run {
             status: RunStatus::Running,
@@ -65,11 +71,11 @@ impl Forge {
             self.start_waiting(waiting);
         }
         self.seal_later(parked.id);
-        self.0.parked.notify_one();
+        self.0.background.ring(Bell::Parked);
         Ok(())
     }
 
-    async fn write_parked(&self, run: &Run, site: &Site, usage: &ModelUsage) -> Result<()> {
+    async fn write_parked(&self, run: &Run, site: &Workplace, usage: &ModelUsage) -> Result<()> {
         let mut tx = self.0.store.begin().await?;
         let stopped = tx.run(run.id).await?.filter(|stored| stored.status == RunStatus::Killed);
         let run = match stopped {
@@ -91,25 +97,8 @@ impl Forge {
         Ok(())
     }
 
-    /// Lets parked runs go on when their time comes, as long as the user allows it.
-    pub(crate) fn resume_parked(&self) {
-        let forge = self.clone();
-        self.0.tasks.spawn(async move {
-            loop {
-                let parked = forge.0.parked.notified();
-                let due = forge.resume_due().await.unwrap_or_else(|error| {
-                    tracing::warn!(%error, "cannot look for runs that may go on");
-                    Some(Forge::later())
-                });
-                if forge.sleep_until(due, parked).await == Waking::Stop {
-                    return;
-                }
-            }
-        });
-    }
-
-    /// Answers when the next run may go on.
-    async fn resume_due(&self) -> Result<Option<Millis>> {
+    /// Continues parked runs whose time has come, if the user allows it; returns when the next one may continue.
+    pub(crate) async fn resume_parked(&self) -> Result<Option<Millis>> {
         if !self.settings().auto_resume {
             return Ok(None);
         }

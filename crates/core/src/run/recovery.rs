@@ -11,9 +11,9 @@ use forge_git::Repo;
 use forge_run::{Exit, ExitReason, Found, Tail, View};
 use forge_types::{Run, RunPhase, RunReason, RunStatus};
 
-use crate::run::context::Site;
 use crate::run::lifecycle::vanished;
 use crate::worktree::upkeep::{Standing, WorktreeLine};
+use crate::worktree::workplace::Workplace;
 use crate::{Forge, Result};
 
 /// How long to wait after each try to undo a start that was cut off.
@@ -30,7 +30,7 @@ enum Boot {
 impl Forge {
     pub(crate) async fn recover(&self) -> Result<()> {
         // Before anything runs: from then on an agent's own word does not count.
-        if let Err(error) = forge_git::take_over(&self.0.base).await {
+        if let Err(error) = forge_git::take_over(self.0.worktrees.base()).await {
             tracing::warn!(%error, "the owners of worktrees of an earlier version are not all written down");
         }
         let drafts = self.release_drafts().await?;
@@ -41,14 +41,14 @@ impl Forge {
         for run in living {
             let site = self.site(run.owner).await?;
             if run.reason != RunReason::DevServer {
-                self.0.lanes.enter(&site.place, run.id);
+                self.0.worktrees.lanes().enter(&site.place, run.id);
             }
             found.push((run, site));
         }
         let mut free = Vec::new();
         for run in waiting {
             let site = self.site(run.owner).await?;
-            if self.0.lanes.enter(&site.place, run.id) == crate::run::queue::Entry::Now {
+            if self.0.worktrees.lanes().enter(&site.place, run.id) == crate::worktree::queue::Entry::Now {
                 free.push(run.id);
             }
         }
@@ -78,7 +78,7 @@ impl Forge {
         Ok(Boot::Other)
     }
 
-    async fn pick_up(&self, run: Run, site: Site, boot: Boot) {
+    async fn pick_up(&self, run: Run, site: Workplace, boot: Boot) {
         let dir = self.run_dir(run.id);
         match forge_run::find(&dir).await {
             Found::Live(live) => {
@@ -88,7 +88,7 @@ impl Forge {
                 self.attend(run, site, live, script);
                 if let Some(live) = stop {
                     // The stop was recorded, but the server died before it could carry it out.
-                    self.0.tasks.spawn(async move { live.stop(None).await });
+                    self.0.background.spawn(async move { live.stop(None).await });
                 }
             }
             Found::Ended(exit) => {
@@ -112,9 +112,9 @@ impl Forge {
     }
 
     /// Settles a run that ended while no server was there, from what its log says.
-    fn settle_later(&self, run: Run, site: Site, exit: Exit) {
+    fn settle_later(&self, run: Run, site: Workplace, exit: Exit) {
         let forge = self.clone();
-        self.0.tasks.spawn(async move {
+        self.0.background.spawn(async move {
             let tail = Tail::new(&forge.run_dir(run.id), View::Exact, None);
             let outcome = forge.follow(&run, &site, tail, None).await;
             if let Err(error) = forge.wait_for_git(&site.place).await {
@@ -165,7 +165,7 @@ impl Forge {
                 return;
             }
             tokio::select! {
-                () = self.0.stop.cancelled() => return,
+                () = self.0.background.closing() => return,
                 () = tokio::time::sleep(pause) => {}
             }
             for (repo, branch, commit) in std::mem::take(&mut undone) {
@@ -189,11 +189,19 @@ impl Forge {
                 if repo.resolve_branch(branch).await?.is_none() {
                     may_come = Some((repo.clone(), branch.clone(), head.clone()));
                 }
-                forge_git::drop_orphan_claim(&repo, &self.0.base, owner, &line.path, branch, &head).await?;
+                forge_git::drop_orphan_claim(
+                    &repo,
+                    self.0.worktrees.base(),
+                    owner,
+                    &line.path,
+                    branch,
+                    &head,
+                )
+                .await?;
             }
             // A branch that carries commits of its own is work and stays, whatever became of its rows.
             _ => {
-                forge_git::retire_cut_off(&repo, &self.0.base, owner, &line.path).await?;
+                forge_git::retire_cut_off(&repo, self.0.worktrees.base(), owner, &line.path).await?;
             }
         }
         tracing::info!(path = %line.path.display(), branch = ?line.branch, "start that was cut off is undone");

@@ -5,13 +5,14 @@
 
 mod stored;
 
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use forge_git::{PREFIX_MAX_BYTES, Repo};
 use forge_types::{SECRET_MASK, Settings, SettingsChange};
 
 use crate::home::file;
 use crate::{Error, Forge, Result};
+use tokio::sync::watch;
 
 pub(crate) use stored::{load, read};
 
@@ -19,10 +20,23 @@ pub(crate) use stored::{load, read};
 const UNUSED_PREFIX: &str = "af";
 const DEFAULT_PREFIX: &str = "forge";
 
+/// The settings that are in force.
+pub(crate) struct CurrentSettings {
+    current: watch::Sender<Arc<Settings>>,
+    /// Held, never over an await, while the file is replaced.
+    turn: Mutex<()>,
+}
+
+impl CurrentSettings {
+    pub(crate) fn new(settings: Settings) -> Self {
+        Self { current: watch::Sender::new(Arc::new(settings)), turn: Mutex::default() }
+    }
+}
+
 impl Forge {
     /// The settings of this moment.
     pub fn settings(&self) -> Arc<Settings> {
-        self.0.settings.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.0.settings.current.borrow().clone()
     }
 
     /// The settings as callers may see them.
@@ -65,32 +79,36 @@ impl Forge {
             forge_remote::check_webhook(url)
                 .map_err(|problem| Error::invalid(format!("fleet.alerts.webhook: {problem}")))?;
         }
-        let (before, after) = self.swap_settings(move |settings| change.apply(settings)).await?;
-        if after.disclaimer_acknowledged && !before.disclaimer_acknowledged {
-            self.add_first_projects();
-        }
-        self.spending_changed();
-        if after.auto_resume && !before.auto_resume {
-            self.0.parked.notify_one();
-        }
-        Ok(after.shown())
+        Ok(self.swap_settings(move |settings| change.apply(settings)).await?.shown())
     }
 
-    /// Changes the settings and their file; answers them as they were and as they are.
+    /// Calls `work` with the settings as they were and as they are, after each change.
+    pub(crate) fn on_settings_change(&self, work: fn(&Forge, &Settings, &Settings)) {
+        let mut current = self.0.settings.current.subscribe();
+        self.run_until_close(|forge| async move {
+            let mut before = forge.settings();
+            while current.changed().await.is_ok() {
+                let after = current.borrow_and_update().clone();
+                work(&forge, &before, &after);
+                before = after;
+            }
+        });
+    }
+
+    /// Changes the settings and their file; returns them as they are now.
     pub(crate) async fn swap_settings(
         &self,
         change: impl FnOnce(&mut Settings) + Send + 'static,
-    ) -> Result<(Arc<Settings>, Arc<Settings>)> {
+    ) -> Result<Arc<Settings>> {
         let forge = self.clone();
         let swap = move || {
-            let _turn = forge.0.settings_turn.lock().unwrap_or_else(PoisonError::into_inner);
-            let before = forge.settings();
-            let mut after = (*before).clone();
+            let _turn = forge.0.settings.turn.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut after = (*forge.settings()).clone();
             change(&mut after);
             let after = Arc::new(after);
             save(&forge.0.config.home, &after)?;
-            *forge.0.settings.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&after);
-            Ok((before, after))
+            forge.0.settings.current.send_replace(Arc::clone(&after));
+            Ok(after)
         };
         let swapped = tokio::task::spawn_blocking(swap).await;
         swapped.map_err(|cause| Error::internal("cannot change the settings", cause))?

@@ -6,7 +6,7 @@
 use forge_types::{AttemptId, Changes, Millis, ProjectId, Run, RunReason, TaskCard, TaskId};
 
 use crate::review::patch::ChangeStat;
-use crate::run::context::Site;
+use crate::worktree::workplace::Workplace;
 use crate::{Forge, Kind, Result};
 
 impl Forge {
@@ -17,7 +17,11 @@ impl Forge {
     }
 
     /// What an attempt has come to with a run that just ended; `None` when such a run changes no figures.
-    pub(crate) async fn changes_after(&self, run: &Run, site: &Site) -> Option<(AttemptId, Option<Changes>)> {
+    pub(crate) async fn changes_after(
+        &self,
+        run: &Run,
+        site: &Workplace,
+    ) -> Option<(AttemptId, Option<Changes>)> {
         match run.reason {
             RunReason::CodingAgent | RunReason::CleanupScript => {}
             RunReason::SetupScript | RunReason::DevServer => return None,
@@ -41,7 +45,7 @@ impl Forge {
     }
 
     async fn count_changes(&self, attempt: AttemptId) -> Option<Changes> {
-        let _turn = self.0.turns.acquire().await.ok()?;
+        let _turn = self.0.worktrees.turn().await.ok()?;
         match self.stat(attempt).await {
             Ok(ChangeStat { file_count, additions, deletions, .. }) => Some(Changes {
                 files_changed: i64::try_from(file_count).ok()?,

@@ -129,7 +129,7 @@ impl Forge {
 
     pub(crate) fn send_draft_later(&self, id: AttemptId) {
         let forge = self.clone();
-        self.0.tasks.spawn(async move {
+        self.0.background.spawn(async move {
             if let Err(error) = forge.send_draft(id).await {
                 tracing::warn!(attempt = %id, %error, "a queued draft was not sent; it can be edited again");
             }

@@ -13,7 +13,7 @@ use forge_types::{AttemptStatus, Image, ImageId, Millis, TaskId};
 use sha2::{Digest, Sha256};
 use tokio::io::AsyncWriteExt;
 
-use crate::run::context::Site;
+use crate::worktree::workplace::Workplace;
 use crate::{Error, Forge, Result};
 
 /// The largest image that is taken.
@@ -182,7 +182,7 @@ impl Forge {
     }
 
     /// Where the agent of this site finds the images of its task. The user's own checkout is not written to.
-    pub(crate) fn image_folder(&self, site: &Site) -> PathBuf {
+    pub(crate) fn image_folder(&self, site: &Workplace) -> PathBuf {
         self.image_folder_in(&site.place, site.is_forges())
     }
 
@@ -191,7 +191,7 @@ impl Forge {
     }
 
     /// Copies the task's images into the worktree. An agent without its pictures is better than none.
-    pub(crate) async fn lay_out_images(&self, site: &Site) {
+    pub(crate) async fn lay_out_images(&self, site: &Workplace) {
         let Some(task) = site.task.as_ref().filter(|_| site.is_forges()) else { return };
         let laid_out = async {
             let images = self.0.store.task_images(task.id).await?;

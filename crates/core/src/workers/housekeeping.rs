@@ -16,7 +16,6 @@ use serde_json::json;
 use super::lifecycle::is_kept;
 use crate::{Error, Forge, Result};
 
-const PAUSE: Duration = Duration::from_secs(600);
 /// All logs of workers that have ended; the oldest go first.
 const LOGS_MAX: u64 = 1 << 30;
 /// The record of removed files; one more of this size is kept.
@@ -24,29 +23,8 @@ const RECORD: &str = "removed.jsonl";
 const RECORD_MAX: u64 = 1 << 20;
 
 impl Forge {
-    pub(crate) fn keep_house(&self) {
-        let forge = self.clone();
-        self.0.tasks.spawn(async move {
-            tokio::select! {
-                () = forge.0.stop.cancelled() => {}
-                () = forge.tidy_for_ever() => {}
-            }
-        });
-    }
-
-    async fn tidy_for_ever(&self) {
-        loop {
-            if let Err(error) = self.tidy_workers().await {
-                tracing::warn!(%error, "what workers left behind stays for now");
-            }
-            if let Err(error) = self.release_stale_beads().await {
-                tracing::warn!(%error, "beads that nobody works on cannot be looked for");
-            }
-            tokio::time::sleep(PAUSE).await;
-        }
-    }
-
-    async fn tidy_workers(&self) -> Result<()> {
+    /// Removes what workers that ended long ago left behind.
+    pub(crate) async fn tidy_workers(&self) -> Result<()> {
         let days = u64::from(self.settings().fleet.status_keep_days);
         let (age, now) = (Duration::from_secs(days * 86_400), Millis::now());
         let (kept, ended): (Vec<Worker>, Vec<Worker>) =

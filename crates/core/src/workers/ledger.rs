@@ -11,10 +11,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use forge_fleet::ledger::{Call, Told, tail};
 use forge_store::{CallRow, CallSource, Caller, Tx};
 use forge_types::{AssignedBead, Lease, MicroUsd, Millis, Worker, WorkerId};
-use tokio::sync::{Notify, Semaphore};
+use tokio::sync::Semaphore;
 
 use self::sources::{Source, blocking};
 use super::lifecycle::is_kept;
+use crate::background::Bell;
 use crate::{Error, Forge, Result};
 
 /// So long after its end a worker's last words may still be on their way to its log.
@@ -23,13 +24,12 @@ const AFTERMATH_MS: i64 = 10 * 60 * 1000;
 pub(super) struct Ledger {
     /// Workers that may have written something new.
     due: Mutex<HashSet<WorkerId>>,
-    bell: Notify,
     turn: Semaphore,
 }
 
 impl Default for Ledger {
     fn default() -> Self {
-        Self { due: Mutex::default(), bell: Notify::new(), turn: Semaphore::new(1) }
+        Self { due: Mutex::default(), turn: Semaphore::new(1) }
     }
 }
 
@@ -43,7 +43,7 @@ impl Forge {
     /// The worker may have written something new.
     pub(super) fn meter_soon(&self, id: &WorkerId) {
         self.fleet().ledger.due().insert(id.clone());
-        self.fleet().ledger.bell.notify_one();
+        self.0.background.ring(Bell::Spending);
     }
 
     /// Those that may be writing.
@@ -54,35 +54,21 @@ impl Forge {
                 self.fleet().ledger.due().insert(worker.id);
             }
         }
-        self.spending_changed();
+        self.0.background.ring(Bell::Spending);
         Ok(())
     }
 
-    /// Something was spent, or what may be spent has changed.
-    pub(crate) fn spending_changed(&self) {
-        self.fleet().ledger.bell.notify_one();
-    }
-
-    /// Reads what workers write, and keeps an eye on the budgets, until the server stops.
-    pub(crate) fn keep_ledger(&self) {
-        let forge = self.clone();
-        self.0.tasks.spawn(async move {
-            let keep = async {
-                // What was written while no server ran.
-                match forge.0.store.workers().await {
-                    Ok(all) => forge.fleet().ledger.due().extend(all.into_iter().map(|worker| worker.id)),
-                    Err(error) => tracing::warn!(%error, "what workers used meanwhile is not read yet"),
-                }
-                loop {
-                    forge.meter_due().await;
-                    forge.fleet().ledger.bell.notified().await;
-                }
-            };
-            tokio::select! {
-                () = forge.0.stop.cancelled() => {}
-                () = keep => {}
-            }
-        });
+    /// Reads what workers write, and watches the budgets, for as long as it is polled.
+    pub(crate) async fn keep_ledger(&self) {
+        // What was written while no server ran.
+        match self.0.store.workers().await {
+            Ok(all) => self.fleet().ledger.due().extend(all.into_iter().map(|worker| worker.id)),
+            Err(error) => tracing::warn!(%error, "what workers used meanwhile is not read yet"),
+        }
+        loop {
+            self.meter_due().await;
+            self.0.background.rung(Bell::Spending).await;
+        }
     }
 
     async fn meter_due(&self) {
@@ -111,7 +97,7 @@ impl Forge {
             is_news |= self.meter_source(&worker, source).await?;
         }
         if is_news {
-            self.spending_changed();
+            self.0.background.ring(Bell::Spending);
         }
         Ok(())
     }
@@ -126,7 +112,7 @@ impl Forge {
         let reading =
             Reading { forge: self, worker, caller: self.caller(worker).await?, source: source.kind };
         let mut is_news = false;
-        while !self.0.stop.is_cancelled() {
+        while !self.0.background.is_closing() {
             let (path, identity, place) = (source.path.clone(), source.identity, source.place.clone());
             let Some(block) = blocking(move || tail::read(&path, identity, &place)).await? else { break };
             let mut tx = self.0.store.begin().await?;
@@ -209,7 +195,7 @@ impl Reading<'_> {
             caller: for_bead(&self.caller, call.bead.as_deref()),
             executor: call.program,
             at: call.at.unwrap_or(written_at),
-            line: self.forge.0.prices.price(model, call.usage),
+            line: self.forge.0.costs.prices().price(model, call.usage),
             latency_ms: call.latency_ms,
         }
     }

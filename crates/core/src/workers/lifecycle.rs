@@ -14,6 +14,7 @@ use serde::Deserialize;
 
 use super::session::Seat;
 use super::{identity, mark, read_table};
+use crate::background::Bell;
 use crate::notify::alerts;
 use crate::{Error, Forge, Result};
 
@@ -84,7 +85,7 @@ impl Forge {
         let turn = Turn::take(self, &worker.id).ok_or_else(|| being_started(&worker.id))?;
         let worker = self.enter_worker(worker).await?;
         let forge = self.clone();
-        self.0.tasks.spawn(async move {
+        self.0.background.spawn(async move {
             if let Err(error) = forge.launch_worker(&turn, &worker).await {
                 tracing::warn!(worker = %worker.id, %error, "a worker did not start");
             }
@@ -360,7 +361,7 @@ impl Forge {
         }
         let leases = self.0.store.leases().await?;
         if leases.iter().any(|lease| worker.bead.as_ref().is_some_and(|bead| bead.actor == lease.actor)) {
-            self.0.dispatcher.ring();
+            self.0.background.ring(Bell::Beads);
             return Err(Error::conflict(format!(
                 "the bead of worker '{id}' is not given back yet; try again in a moment"
             )));

@@ -115,7 +115,7 @@ impl Fleet {
 
 impl Forge {
     fn fleet(&self) -> &Fleet {
-        &self.0.fleet
+        &self.0.workers
     }
 
     /// Where the output of a worker is that works without a person.

@@ -59,17 +59,7 @@ impl Exits {
 }
 
 impl Forge {
-    pub(crate) fn watch_workers(&self) {
-        let forge = self.clone();
-        self.0.tasks.spawn(async move {
-            tokio::select! {
-                () = forge.0.stop.cancelled() => {}
-                () = forge.monitor() => {}
-            }
-        });
-    }
-
-    async fn monitor(&self) {
+    pub(crate) async fn monitor_workers(&self) {
         let fleet = self.fleet();
         let mut files = match status_file::watch(&fleet.status_dir) {
             Ok(watch) => Some(watch),

@@ -207,7 +207,7 @@ impl Forge {
                 && let Some(turn) = Turn::take(self, &worker.id)
             {
                 let forge = self.clone();
-                self.0.tasks.spawn(async move {
+                self.0.background.spawn(async move {
                     if let Err(error) = forge.bring_back(&turn, &worker).await {
                         tracing::warn!(worker = %worker.id, %error, "a worker does not go on");
                         forge.put_off(&worker).await;
@@ -238,7 +238,7 @@ impl Forge {
         let launched = tokio::select! {
             launched = self.try_launch(&starting) => launched,
             // The launcher is ended with this; the row says `Starting`, which the next server understands.
-            () = self.0.stop.cancelled() => return Ok(()),
+            () = self.0.background.closing() => return Ok(()),
         };
         match launched {
             Ok(handle) => self.note_launched(id, handle).await.map(drop),

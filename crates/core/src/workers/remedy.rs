@@ -113,7 +113,7 @@ impl Forge {
         self.fleet().changed.notify_one();
         if phase == WorkerPhase::Failed {
             let (forge, id) = (self.clone(), id.clone());
-            self.0.tasks.spawn(async move {
+            self.0.background.spawn(async move {
                 if let Err(error) = forge.end_session(&id, WorkerEnd::Kill).await {
                     tracing::warn!(worker = %id, %error, "the session of a worker that was given up is left");
                 }

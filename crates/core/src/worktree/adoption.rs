@@ -11,7 +11,7 @@ use forge_types::{Attempt, AttemptId, Millis, RunOwner};
 use serde::Serialize;
 
 use crate::attempt::start::marked;
-use crate::run::context::Site;
+use crate::worktree::workplace::Workplace;
 use crate::{Error, Forge, Result};
 
 /// Where an attempt works from now on.
@@ -54,7 +54,8 @@ impl Forge {
         let _new = self.take_lane(to.clone())?;
         self.refuse_living(&from).await?;
         let owner = (Owner::Attempt(id), Some(&marked(task)));
-        let path = forge_git::adopt(&repo, &self.0.base, owner, &attempt.branch, &from, &to).await?;
+        let path =
+            forge_git::adopt(&repo, &self.0.worktrees.base, owner, &attempt.branch, &from, &to).await?;
         self.settle_place(id, &path, false).await?;
         tracing::info!(attempt = %id, from = %from.display(), path = %path.display(), "worktree adopted");
         Ok(AdoptedReport { attempt_id: id, path, from })
@@ -78,7 +79,7 @@ impl Forge {
         let _hold = self.hold(id, held).await?;
         if let Some(path) = &found {
             self.refuse_living(path).await?;
-            match forge_git::release(&repo, &self.0.base, &attempt.branch, path).await {
+            match forge_git::release(&repo, &self.0.worktrees.base, &attempt.branch, path).await {
                 // It has let go of the branch already.
                 Ok(()) | Err(GitError::OffBranch { .. }) => {}
                 Err(error @ GitError::Dirty { .. }) => {
@@ -96,7 +97,7 @@ impl Forge {
         Ok(ReleasedReport { attempt_id: id, path: found, branch: attempt.branch.clone() })
     }
 
-    async fn imported_site(&self, id: AttemptId) -> Result<Site> {
+    async fn imported_site(&self, id: AttemptId) -> Result<Workplace> {
         let site = self.site(RunOwner::Attempt(id)).await?;
         if site.attempt.as_ref().is_none_or(|attempt| !attempt.use_worktree) {
             return Err(Error::conflict(format!(
@@ -110,7 +111,7 @@ impl Forge {
     /// The unmarked worktree that the attempt names, or that is on its branch.
     pub(crate) fn strange_place(&self, repo: &Repo, attempt: &Attempt) -> Option<PathBuf> {
         let place = attempt.container_ref.as_deref().map(Path::new);
-        forge_git::strange_worktree(repo, &self.0.base, &attempt.branch, place)
+        forge_git::strange_worktree(repo, &self.0.worktrees.base, &attempt.branch, place)
     }
 
     async fn settle_place(&self, id: AttemptId, place: &Path, deleted: bool) -> Result<()> {
@@ -140,7 +141,7 @@ impl Forge {
             .chain((4..=hex.len()).map(|digits| forge_types::name_for(&hex, digits, title)));
         let mut place = PathBuf::new();
         for name in names {
-            place = self.0.base.path().join(name);
+            place = self.0.worktrees.base.path().join(name);
             let taken = self.0.store.attempt_by_path(&place.to_string_lossy()).await?;
             let free = !given.contains(&place) && place.symlink_metadata().is_err();
             if free && taken.is_none_or(|attempt| attempt.id == id) {
@@ -152,7 +153,7 @@ impl Forge {
 
     fn is_below_base(&self, place: &Path) -> bool {
         let real = |path: &Path| std::fs::canonicalize(path).ok();
-        let base = self.0.base.path();
+        let base = self.0.worktrees.base.path();
         place.starts_with(base)
             || place.parent().and_then(real).is_some_and(|above| real(base) == Some(above))
     }
@@ -166,7 +167,7 @@ impl Forge {
             "{}, where attempt {id} worked, is not there. When it is not to come back, `forge worktree release {id}` has \
              the next run check the branch out below {}",
             place.display(),
-            self.0.base.path().display()
+            self.0.worktrees.base.path().display()
         )))
     }
 }

@@ -15,7 +15,7 @@ impl Forge {
     pub async fn collect_garbage(&self, request: GcRequest) -> Result<GcReport> {
         let age_h = request.older_than_h.unwrap_or(DEFAULT_AGE_H);
         let age = Duration::from_secs(age_h.saturating_mul(3600));
-        let emptied = forge_git::empty_trash(&self.0.base, age, Millis::now()).await?;
+        let emptied = forge_git::empty_trash(&self.0.worktrees.base, age, Millis::now()).await?;
         let removed_logs = self.remove_ownerless_logs(age).await?;
         Ok(GcReport {
             removed: emptied.deleted,

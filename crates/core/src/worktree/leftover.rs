@@ -10,7 +10,7 @@ use forge_run::{Ground, Leftover, Standing};
 use forge_types::RunId;
 use tokio::time::{Instant, sleep};
 
-use crate::run::context::Site;
+use crate::worktree::workplace::Workplace;
 use crate::{Error, Forge, Result};
 
 /// Longer than the ladder by which a keeper ends what an agent left running.
@@ -19,7 +19,7 @@ const PAUSE: Duration = Duration::from_millis(20);
 
 impl Forge {
     /// Waits for those who are being ended, and refuses when somebody stays.
-    pub(crate) async fn refuse_leftovers(&self, site: &Site) -> Result<()> {
+    pub(crate) async fn refuse_leftovers(&self, site: &Workplace) -> Result<()> {
         let ground = if site.is_forges() { Ground::Forges } else { Ground::Users };
         self.refuse_leftovers_in(&site.place, ground).await
     }

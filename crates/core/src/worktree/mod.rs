@@ -4,5 +4,57 @@
 
 pub(crate) mod adoption;
 pub(crate) mod garbage;
+pub(crate) mod hold;
 pub(crate) mod leftover;
+pub(crate) mod queue;
 pub(crate) mod upkeep;
+pub(crate) mod workplace;
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+use std::sync::Mutex;
+
+use forge_git::{Pool, WorktreeBase};
+use forge_types::ProjectId;
+use tokio::sync::{Semaphore, SemaphorePermit};
+
+use crate::{Error, Result};
+use queue::Lanes;
+
+/// Spare worktrees are made only while this much stays free.
+const SPARE_FREE_BYTES: u64 = 2 << 30;
+/// More starts and commits at once only wait for each other.
+const TURNS: usize = 4;
+
+pub(crate) struct Worktrees {
+    base: WorktreeBase,
+    pool: Pool,
+    /// Projects whose spare worktrees are about to be refilled.
+    warming: Mutex<HashSet<ProjectId>>,
+    lanes: Lanes,
+    /// Starts and commits are a handful of short processes each and take turns, first come first served: a crowd is
+    /// served sooner when a few are finished at a time than when all are begun at once.
+    turns: Semaphore,
+}
+
+impl Worktrees {
+    pub(crate) fn open(base: PathBuf, installation: String, spares: usize) -> Result<Self> {
+        let base = WorktreeBase::new(base, installation);
+        base.make()?;
+        let pool = Pool::new(base.clone(), spares, SPARE_FREE_BYTES);
+        let turns = Semaphore::new(TURNS);
+        Ok(Self { base, pool, warming: Mutex::default(), lanes: Lanes::default(), turns })
+    }
+
+    pub(crate) fn base(&self) -> &WorktreeBase {
+        &self.base
+    }
+
+    pub(crate) fn lanes(&self) -> &Lanes {
+        &self.lanes
+    }
+
+    pub(crate) async fn turn(&self) -> Result<SemaphorePermit<'_>> {
+        self.turns.acquire().await.map_err(|cause| Error::internal("closing", cause))
+    }
+}

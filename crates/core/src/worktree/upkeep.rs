@@ -14,12 +14,9 @@ use forge_types::{AttemptId, Millis, Project, TaskId};
 use serde::{Deserialize, Serialize};
 
 use crate::attempt::start::marked;
-use crate::run::context::Site;
-use crate::run::hold::Hold;
+use crate::worktree::hold::Hold;
+use crate::worktree::workplace::Workplace;
 use crate::{Error, Forge, Result};
-
-/// How often expired and vanished worktrees are looked for.
-const ROUND: Duration = Duration::from_secs(30 * 60);
 
 /// How long a refill of the spare worktrees waits for more starts to come.
 const WARM_UP_PAUSE: Duration = Duration::from_millis(250);
@@ -104,26 +101,8 @@ pub struct GcReport {
 }
 
 impl Forge {
-    pub(crate) async fn repo(&self, project: &Project) -> Result<Repo> {
-        self.repo_at(Path::new(&project.git_repo_path)).await
-    }
-
-    pub(crate) async fn repo_at(&self, path: &Path) -> Result<Repo> {
-        let known = self.0.repos.lock().unwrap_or_else(std::sync::PoisonError::into_inner).get(path).cloned();
-        if let Some(repo) = known {
-            // It may have been moved since.
-            return match repo.common_dir().is_dir() {
-                true => Ok(repo),
-                false => Err(GitError::NoRepository(path.to_owned()).into()),
-            };
-        }
-        let repo = Repo::open(path).await?;
-        let mut repos = self.0.repos.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        Ok(repos.entry(path.to_owned()).or_insert(repo).clone())
-    }
-
     /// Makes sure that the attempt's directory is there, for callers without a hold on it.
-    pub(crate) async fn restore_place(&self, site: &mut Site) -> Result<()> {
+    pub(crate) async fn restore_place(&self, site: &mut Workplace) -> Result<()> {
         let Some(attempt) = site.attempt.as_ref().filter(|_| !site.place.join(".git").exists()) else {
             return Ok(());
         };
@@ -133,7 +112,7 @@ impl Forge {
 
     /// Makes sure that the attempt's directory is there, from the trash, the snapshot or the branch, in that order.
     /// The caller has a hold on it, or is the run whose turn it is.
-    pub(crate) async fn ensure_place(&self, site: &mut Site) -> Result<()> {
+    pub(crate) async fn ensure_place(&self, site: &mut Workplace) -> Result<()> {
         let Some(attempt) = site.attempt.as_mut().filter(|attempt| attempt.use_worktree) else {
             return Ok(());
         };
@@ -143,13 +122,13 @@ impl Forge {
         self.refuse_gone_elsewhere(attempt.id, &site.place)?;
         let repo = self.repo(&site.project).await?;
         let owner = Owner::Attempt(attempt.id);
-        match forge_git::restore(&repo, &self.0.base, owner, &site.place).await {
+        match forge_git::restore(&repo, &self.0.worktrees.base, owner, &site.place).await {
             Ok(_) => {}
             // What another installation kept of it is that one's; the branch is everybody's.
             Err(GitError::NothingKept(_) | GitError::NotForges { .. }) => {
                 let task = site.task.as_ref().map(marked);
                 let (branch, id) = (&attempt.branch, attempt.id);
-                forge_git::ensure(&repo, &self.0.base, owner, branch, &site.place, task.as_ref())
+                forge_git::ensure(&repo, &self.0.worktrees.base, owner, branch, &site.place, task.as_ref())
                     .await
                     .map_err(|error| not_checked_out(&repo, id, error))?;
             }
@@ -166,14 +145,14 @@ impl Forge {
         // One without a `.git`, or with a broken one, is told by whoever works in it.
         let found = place.join(".git").exists().then(|| forge_git::whoami(place).ok().flatten()).flatten();
         match found {
-            Some(found) if found.mark.installation != self.0.base.installation() => {
+            Some(found) if found.mark.installation != self.0.worktrees.base.installation() => {
                 Err(Error::conflict(format!(
                     "{} is a worktree of another Forge home, which may be working in it; it is left as it is. Retire it \
                      there (`forge worktree retire`) and try again: it is checked out here from its branch then",
                     place.display()
                 )))
             }
-            _ if forge_git::is_strange(&self.0.base, Owner::Attempt(id), place) => {
+            _ if forge_git::is_strange(&self.0.worktrees.base, Owner::Attempt(id), place) => {
                 let why = format!("{} was made by another program and is not Forge's", place.display());
                 Err(Error::conflict(format!("{why}: {}", what_to_do(id))))
             }
@@ -219,7 +198,7 @@ impl Forge {
         }
         self.refuse_living(path).await?;
         let repo = self.repo_at(repo).await?;
-        let kept = forge_git::retire(&repo, &self.0.base, Owner::Attempt(id), path).await?;
+        let kept = forge_git::retire(&repo, &self.0.worktrees.base, Owner::Attempt(id), path).await?;
         self.set_deleted(id, true).await?;
         tracing::info!(attempt = %id, reference = %kept.reference, "worktree retired");
         Ok(KeptReport { attempt_id: id, reference: kept.reference, commit: kept.commit, trash: kept.trash })
@@ -238,7 +217,7 @@ impl Forge {
             return Err(there());
         }
         let repo = self.repo(&project).await?;
-        let restored = forge_git::restore(&repo, &self.0.base, Owner::Attempt(id), &path).await?;
+        let restored = forge_git::restore(&repo, &self.0.worktrees.base, Owner::Attempt(id), &path).await?;
         self.set_deleted(id, false).await?;
         let from = match restored.source {
             forge_git::Source::Trash => "trash",
@@ -251,7 +230,7 @@ impl Forge {
     /// now is found and retired by the next start.
     pub(crate) fn retire_later(&self, repo: String, held: Vec<(Owner, Hold)>) {
         let forge = self.clone();
-        self.0.tasks.spawn(async move {
+        self.0.background.spawn(async move {
             for (owner, hold) in held.into_iter().filter(|(_, hold)| hold.place().exists()) {
                 forge.retire_ownerless(Path::new(&repo), owner, &hold).await;
             }
@@ -264,7 +243,7 @@ impl Forge {
             self.wait_for_git(place).await?;
             self.refuse_living(place).await?;
             let repo = self.repo_at(repo).await?;
-            Ok::<_, Error>(forge_git::retire(&repo, &self.0.base, owner, place).await?)
+            Ok::<_, Error>(forge_git::retire(&repo, &self.0.worktrees.base, owner, place).await?)
         };
         match retired.await {
             Ok(kept) => {
@@ -279,7 +258,7 @@ impl Forge {
     /// Retires the worktrees of an archived task in the background.
     pub(crate) fn retire_task_worktrees(&self, task: TaskId) {
         let forge = self.clone();
-        self.0.tasks.spawn(async move {
+        self.0.background.spawn(async move {
             let attempts = match forge.0.store.attempts(Some(task), Page::default()).await {
                 Ok(attempts) => attempts,
                 Err(error) => return tracing::warn!(%task, %error, "cannot list an archived task's attempts"),
@@ -294,28 +273,34 @@ impl Forge {
 
     /// Keeps spare worktrees at the tip of the project's base branch, in the background.
     pub(crate) fn warm_up(&self, project: &Project) {
-        let warming = || self.0.warming.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let warming = || self.0.worktrees.warming.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         if self.0.config.spares == 0 || !warming().insert(project.id) {
             return;
         }
         let (forge, project) = (self.clone(), project.clone());
-        self.0.tasks.spawn(async move {
+        self.0.background.spawn(async move {
             let filled = async {
                 // Starts that come together share one refill, and have the machine to themselves first.
                 tokio::time::sleep(WARM_UP_PAUSE).await;
-                forge.0.warming.lock().unwrap_or_else(std::sync::PoisonError::into_inner).remove(&project.id);
+                forge
+                    .0
+                    .worktrees
+                    .warming
+                    .lock()
+                    .unwrap_or_else(std::sync::PoisonError::into_inner)
+                    .remove(&project.id);
                 let repo = forge.repo(&project).await?;
                 let branch = match &project.default_base_branch {
                     Some(branch) => branch.clone(),
                     None => repo.current_branch().await?.unwrap_or_else(|| "main".to_owned()),
                 };
                 if let Some(tip) = repo.resolve_branch(&branch).await? {
-                    forge.0.pool.fill(&repo, &tip.commit).await?;
+                    forge.0.worktrees.pool.fill(&repo, &tip.commit).await?;
                 }
                 Ok::<_, Error>(())
             };
             tokio::select! {
-                () = forge.0.stop.cancelled() => {}
+                () = forge.0.background.closing() => {}
                 filled = filled => if let Err(error) = filled {
                     tracing::info!(project = %project.name, %error, "no warm worktrees");
                 }
@@ -325,8 +310,8 @@ impl Forge {
 
     pub async fn worktrees(&self) -> Result<WorktreeReport> {
         let mut report = WorktreeReport {
-            base: self.0.base.path().to_owned(),
-            free_bytes: forge_git::free_bytes(self.0.base.path()),
+            base: self.0.worktrees.base.path().to_owned(),
+            free_bytes: forge_git::free_bytes(self.0.worktrees.base.path()),
             used_bytes: 0,
             worktrees: Vec::new(),
             spares: 0,
@@ -341,7 +326,7 @@ impl Forge {
                 _ => report.worktrees.push(WorktreeLine { bytes, ..line }),
             }
         }
-        for item in forge_git::trash(&self.0.base).await? {
+        for item in forge_git::trash(&self.0.worktrees.base).await? {
             report.used_bytes += item.bytes;
             let attempt_id = match item.owner {
                 Owner::Attempt(id) => Some(id),
@@ -361,7 +346,7 @@ impl Forge {
     ///
     /// Rows are read after the directories, so that a start which is being recorded is not taken for an orphan.
     pub(crate) async fn stand(&self) -> Result<Vec<WorktreeLine>> {
-        let listed = forge_git::list(&self.0.base).await?;
+        let listed = forge_git::list(&self.0.worktrees.base).await?;
         let attempts = self.0.store.attempts(None, Page::default()).await?;
         let errands = self.0.store.errands(None).await?;
         let attempts = attempts.into_iter().map(|attempt| Owner::Attempt(attempt.id));
@@ -370,7 +355,9 @@ impl Forge {
         let lines = listed.into_iter().map(|forge_git::Listed { path, mark }| {
             let standing = match &mark {
                 None => Standing::Stranger,
-                Some(mark) if mark.installation != self.0.base.installation() => Standing::OtherForge,
+                Some(mark) if mark.installation != self.0.worktrees.base.installation() => {
+                    Standing::OtherForge
+                }
                 Some(mark) if mark.owner == Owner::Spare || known.contains(&mark.owner) => Standing::InUse,
                 Some(_) => Standing::Orphan,
             };
@@ -385,26 +372,10 @@ impl Forge {
         Ok(lines.collect())
     }
 
-    /// Looks for expired and vanished worktrees now and then, until the server stops.
-    pub(crate) fn start_rounds(&self) {
-        let forge = self.clone();
-        self.0.tasks.spawn(async move {
-            loop {
-                if let Err(error) = forge.make_round().await {
-                    tracing::warn!(%error, "cannot look after the worktrees");
-                }
-                tokio::select! {
-                    () = forge.0.stop.cancelled() => return,
-                    () = tokio::time::sleep(ROUND) => {}
-                }
-            }
-        });
-    }
-
-    async fn make_round(&self) -> Result<()> {
-        self.forget_keys().await?;
+    /// Looks for expired and vanished worktrees.
+    pub(crate) async fn keep_up_worktrees(&self) -> Result<()> {
         // An unmounted disk is not a thousand deleted worktrees.
-        if !self.0.base.path().is_dir() {
+        if !self.0.worktrees.base.path().is_dir() {
             return Ok(());
         }
         let now = Millis::now();
@@ -413,14 +384,13 @@ impl Forge {
         for attempt in self.0.store.idle_attempts(Millis(now.0.saturating_sub(expiry_ms))).await? {
             // Another program's worktree has no end here.
             let place = Path::new(attempt.container_ref.as_deref().unwrap_or_default());
-            if forge_git::is_strange(&self.0.base, Owner::Attempt(attempt.id), place) {
+            if forge_git::is_strange(&self.0.worktrees.base, Owner::Attempt(attempt.id), place) {
                 continue;
             }
             if let Err(error) = self.retire_worktree(attempt.id).await {
                 tracing::warn!(attempt = %attempt.id, %error, "expired worktree stays");
             }
         }
-        self.0.store.prune_events(EVENTS_KEPT).await?;
         Ok(())
     }
 
@@ -470,6 +440,3 @@ pub(crate) fn what_to_do(id: AttemptId) -> String {
          leaves it there without the branch, if nothing in it is uncommitted"
     )
 }
-
-/// How many events stay in the log for readers that come back.
-const EVENTS_KEPT: i64 = 200_000;

@@ -4,8 +4,8 @@ use forge_git::{Naming, Owner, Worktree};
 use forge_types::{Action, CreateAttemptOptions, CreateErrand, Errand, ErrandId, Millis, Run, RunOwner};
 
 use super::{Checked, new_run};
-use crate::run::context::Site;
-use crate::{Error, Forge, Result};
+use crate::worktree::workplace::Workplace;
+use crate::{Forge, Result};
 
 pub struct StartedErrand {
     pub errand: Errand,
@@ -23,21 +23,21 @@ impl Forge {
             max_cost_usd: None,
         };
         let checked = self.check(request.project_id, "project_id", &options).await?;
-        let _turn = self.0.turns.acquire().await.map_err(|cause| Error::internal("closing", cause))?;
+        let _turn = self.0.worktrees.turn().await?;
         let id = ErrandId::random();
         let worktree = self.claim(&checked, &Naming::Errand { id }).await?;
         let errand = new_errand(id, request.prompt, &checked, &worktree);
         let action = Action::agent(errand.prompt.clone(), checked.profile.clone(), None);
         let run_id = forge_types::RunId::random();
-        let entry = self.0.lanes.enter(&worktree.path, run_id);
+        let entry = self.0.worktrees.lanes().enter(&worktree.path, run_id);
         let run = new_run(run_id, RunOwner::Errand(id), action, Some(checked.tip.commit.clone()), entry);
         if let Err(error) = self.write_errand(&errand, &run).await {
-            self.0.lanes.leave(&worktree.path, run_id);
+            self.0.worktrees.lanes().leave(&worktree.path, run_id);
             self.undo_claim(&checked, Owner::Errand(id), Some(&worktree)).await;
             return Err(error);
         }
         self.warm_up(&checked.project);
-        let site = Site::errand(checked.project, &errand);
+        let site = Workplace::errand(checked.project, &errand);
         let warning = self.go(run, &site).await.err().map(|error| error.to_string());
         let run = match warning {
             Some(_) => None,

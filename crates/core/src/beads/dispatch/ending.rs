@@ -178,7 +178,7 @@ impl Forge {
                 owner,
                 action,
                 run.after_head.clone(),
-                crate::run::queue::Entry::Now,
+                crate::worktree::queue::Entry::Now,
             )
         });
         let mut tx = self.0.store.begin().await?;
@@ -197,7 +197,7 @@ impl Forge {
         tx.commit().await?;
         match cleanup {
             Some(cleanup) => {
-                self.0.lanes.hand_over(&site.place, id, cleanup.id);
+                self.0.worktrees.lanes().hand_over(&site.place, id, cleanup.id);
                 self.start_later(cleanup, site);
             }
             None => {

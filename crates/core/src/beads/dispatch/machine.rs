@@ -23,11 +23,11 @@ impl Shortage {
 impl Forge {
     /// Why nothing more may be started, if so.
     pub(super) fn shortage(&self, fleet: &FleetSettings) -> Option<Shortage> {
-        let disk_mb = forge_git::free_bytes(self.0.base.path()) >> 20;
+        let disk_mb = forge_git::free_bytes(self.0.worktrees.base().path()) >> 20;
         if disk_mb < fleet.min_free_disk_mb {
             return Some(Shortage::Disk(format!(
                 "only {disk_mb} MiB are free below {}, less than fleet.min_free_disk_mb ({})",
-                self.0.base.path().display(),
+                self.0.worktrees.base().path().display(),
                 fleet.min_free_disk_mb
             )));
         }

@@ -94,7 +94,7 @@ impl Forge {
             let mut room = self.room(&queues, rule, &fleet).await?;
             let round = Round { forge: self, project, rule, catalogue, fleet, effort };
             let candidates = rank(open, TaskScorer::new().with_room(room.all));
-            for candidate in candidates.into_iter().take_while(|_| !self.0.stop.is_cancelled()) {
+            for candidate in candidates.into_iter().take_while(|_| !self.0.background.is_closing()) {
                 let (bead, title) = (candidate.work.id.clone(), candidate.work.title.clone());
                 match round.give(candidate, &mut room).await {
                     Ok(given) => started.push(given),

@@ -13,8 +13,8 @@ use forge_types::{
 };
 
 use super::queue::Queue;
-use crate::run::queue::Entry;
 use crate::workers::is_kept;
+use crate::worktree::queue::Entry;
 use crate::{Error, Forge, Result};
 
 impl Forge {
@@ -43,14 +43,14 @@ impl Forge {
             if worker.is_some()
                 && let Some(attempt) = self.0.store.attempt(id).await?
             {
-                self.0.lanes.enter(&place_of(&attempt), run_of(id));
+                self.0.worktrees.lanes().enter(&place_of(&attempt), run_of(id));
             }
         }
         Ok(())
     }
 
     pub(super) fn leave_worker_place(&self, attempt: &Attempt) {
-        if let Some(next) = self.0.lanes.leave(&place_of(attempt), run_of(attempt.id)) {
+        if let Some(next) = self.0.worktrees.lanes().leave(&place_of(attempt), run_of(attempt.id)) {
             self.start_waiting(next);
         }
     }
@@ -87,7 +87,7 @@ impl Forge {
             let why = super::verdict::tell_failure(run, &self.last_words(run).await);
             return self.blame(queue, lease, &why, Some(attempt)).await;
         }
-        if self.0.lanes.enter(&place_of(attempt), run_of(attempt.id)) == Entry::Later {
+        if self.0.worktrees.lanes().enter(&place_of(attempt), run_of(attempt.id)) == Entry::Later {
             // A person's run came first; its end is the next occasion.
             self.leave_worker_place(attempt);
             return Ok(());

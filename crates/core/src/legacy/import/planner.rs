@@ -330,7 +330,12 @@ impl<'f> Planner<'f> {
             return None;
         }
         let repo = self.forge.repo_at(Path::new(&plan.project.git_repo_path)).await.ok()?;
-        forge_git::strange_worktree(&repo, &self.forge.0.base, &old.branch, old.worktree.as_deref())
+        forge_git::strange_worktree(
+            &repo,
+            self.forge.0.worktrees.base(),
+            &old.branch,
+            old.worktree.as_deref(),
+        )
     }
 
     /// An attempt that came before, and whose worktree the user wants now.

@@ -8,7 +8,7 @@ use crate::{Error, Forge, Result};
 
 /// The surroundings of a run.
 #[derive(Clone)]
-pub(crate) struct Site {
+pub(crate) struct Workplace {
     pub(crate) project: Project,
     pub(crate) place: PathBuf,
     pub(crate) task: Option<Task>,
@@ -17,7 +17,7 @@ pub(crate) struct Site {
     errand: bool,
 }
 
-impl Site {
+impl Workplace {
     pub(crate) fn attempt(project: Project, task: Task, attempt: Attempt) -> Self {
         let place = attempt.container_ref.as_deref().unwrap_or(&project.git_repo_path).into();
         Self { project, place, task: Some(task), attempt: Some(attempt), errand: false }
@@ -40,21 +40,21 @@ impl Site {
 }
 
 impl Forge {
-    pub(crate) async fn site(&self, owner: RunOwner) -> Result<Site> {
+    pub(crate) async fn site(&self, owner: RunOwner) -> Result<Workplace> {
         let store = &self.0.store;
         match owner {
             RunOwner::Attempt(id) => {
                 let attempt = self.attempt(id).await?;
                 let task = self.task(attempt.task_id).await?;
                 let project = self.project(task.project_id).await?;
-                Ok(Site::attempt(project, task, attempt))
+                Ok(Workplace::attempt(project, task, attempt))
             }
             RunOwner::Errand(id) => {
                 let missing =
                     || Error::not_found(format!("ExecutionRunError: Execution run not found: {id}"));
                 let errand = store.errand(id).await?.ok_or_else(missing)?;
                 let project = self.project(errand.project_id).await?;
-                Ok(Site::errand(project, &errand))
+                Ok(Workplace::errand(project, &errand))
             }
         }
     }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use forge_store::Dropped;
 use forge_types::{Attempt, AttemptId, RunId, RunPhase, RunReason, RunStatus};
 
-use crate::run::queue::Entry;
+use crate::worktree::queue::Entry;
 use crate::{Error, Forge, Result};
 
 pub(crate) struct Hold {
@@ -25,13 +25,13 @@ impl Hold {
 
     /// Gives the directory to a run, ahead of whoever waits.
     pub(crate) fn hand_over(self, run: RunId) {
-        self.forge.0.lanes.hand_over(&self.place, self.id, run);
+        self.forge.0.worktrees.lanes.hand_over(&self.place, self.id, run);
     }
 }
 
 impl Drop for Hold {
     fn drop(&mut self) {
-        if let Some(next) = self.forge.0.lanes.leave(&self.place, self.id) {
+        if let Some(next) = self.forge.0.worktrees.lanes.leave(&self.place, self.id) {
             self.forge.start_waiting(next);
         }
     }
@@ -55,7 +55,7 @@ impl Forge {
     /// Takes a directory of which the caller knows that no run of an attempt is to work in it.
     pub(crate) fn take_lane(&self, place: PathBuf) -> Result<Hold> {
         let hold = Hold { forge: self.clone(), id: RunId::random(), place };
-        match self.0.lanes.enter(&hold.place, hold.id) {
+        match self.0.worktrees.lanes.enter(&hold.place, hold.id) {
             Entry::Now => Ok(hold),
             Entry::Later => Err(Error::conflict(format!(
                 "{} is in use by another operation; try again when it has ended",
