@@ -11,12 +11,14 @@ mod attempt;
 mod background;
 mod beads;
 mod cost;
+mod dispatch;
 mod error;
 mod events;
 mod home;
 mod info;
 mod legacy;
 mod notify;
+mod once;
 mod project;
 mod publish;
 mod review;
@@ -34,27 +36,27 @@ use forge_git::{PREFIX_MAX_BYTES, Repo};
 use forge_store::Store;
 
 use agents::Agents;
-use attempt::once::Keys;
 use background::{Background, Bell};
 use beads::Beads;
 use cost::Costs;
+use once::Keys;
 use project::Projects;
 use publish::code_host::Contacts;
-use run::Runs;
+use run::{AfterRuns, Runs};
 use settings::CurrentSettings;
 use workers::Fleet;
-use worktree::Worktrees;
+use worktree::{RunHooks, Worktrees};
 
 pub use agents::mcp::McpAnswer;
 pub use agents::survey::Freshness;
+pub use attempt::demo;
 pub use attempt::follow_up::Replaced;
-pub use attempt::once::{KeyedRequest, Once};
 pub use attempt::report::AttemptReport;
 pub use attempt::start::{Started, StartedAttempt, StartedErrand};
 pub use attempt::transcript::Transcript;
 pub use attempt::wait::Pause;
-pub use beads::dispatch::ProjectDispatch;
 pub use beads::{BeadFilter, BeadLine, BeadsSurvey, survey_beads};
+pub use dispatch::ProjectDispatch;
 pub use error::{Error, Kind, Result};
 pub use events::EventFeed;
 pub use forge_fleet::launcher::{
@@ -69,24 +71,25 @@ pub use home::backup::{BackupReport, NOT_IN_BACKUPS, RestoreReport, make_backup,
 pub use info::{Environment, SystemInfo};
 pub use legacy::genie;
 pub use notify::omni::{OmniProbe, OmniProbed, OmniStatus};
-pub use project::checkout::Pulled;
-pub use project::demo;
+pub use once::{KeyedRequest, Once};
 pub use project::folder::{FolderEntry, FolderListing};
+pub use publish::checkout::Pulled;
 pub use publish::code_host::{Online, Pages};
+pub use publish::issue::IssueTask;
 pub use publish::login::{DeviceStart, LoginAnswer, LoginCheck};
 pub use publish::pull_request::{Attached, Opened, PrRefusal};
 pub use review::diff::{DiffDetail, DiffFeed, DiffStep};
 pub use review::file::Side;
 pub use review::merge::RebaseOutcome;
-pub use review::patch::{AttemptPatch, ChangeStat, PatchRequest};
+pub use review::patch::{AttemptPatch, PatchRequest};
 pub use run::log::{EntryTail, LogStart, LogTail};
 pub use task::image::{IMAGE_MAX_BYTES, ImageUpload};
-pub use task::issue::IssueTask;
 pub use workers::{
     LauncherFile, ListedWorker, WorkerDefinition, WorkerDefinitions, WorkerEnd, WorkerHealth, WorkersHealth,
     attach_command, list_launchers, read_worker_log,
 };
 pub use worktree::adoption::{AdoptedReport, ReleasedReport};
+pub use worktree::changes::ChangeStat;
 pub use worktree::upkeep::{
     GcReport, GcRequest, KeptReport, RestoredReport, Standing, WorktreeLine, WorktreeReport,
 };
@@ -183,7 +186,8 @@ impl Forge {
         make_private_dir(&config.home.join("images"))?;
         let installation = installation_id(&store, &config.home).await?;
         home::remains::remember(&config.home, &installation)?;
-        let worktrees = Worktrees::open(config.worktree_base.clone(), installation, config.spares)?;
+        let hooks = RunHooks { start_waiting: Forge::start_waiting, living: Forge::living_runs };
+        let worktrees = Worktrees::open(config.worktree_base.clone(), installation, config.spares, hooks)?;
         let mut settings = settings::load(&config.home)?;
         settings::check_prefix(&mut settings).await?;
         let http = forge_remote::Http::new()
@@ -196,7 +200,7 @@ impl Forge {
             costs: Costs::load(&config.home),
             projects: Projects::default(),
             worktrees,
-            runs: Runs::default(),
+            runs: Runs::new(AfterRuns { send_draft: Forge::send_draft_later, publish: Forge::publish_later }),
             contacts: Contacts::default(),
             workers: Fleet::new(&config.home, &settings),
             beads: Beads::default(),
@@ -205,7 +209,12 @@ impl Forge {
             store,
         }));
         forge.take_worker_places().await?;
+        let drafts = forge.release_drafts().await?;
         forge.recover().await?;
+        // Where something still runs, its end sends the draft.
+        for attempt in drafts {
+            forge.send_draft_later(attempt);
+        }
         let cut_off = forge.find_cut_off_starts().await?;
         forge.0.background.spawn(forge.clone().tidy_up(cut_off));
         forge.start_background();

@@ -130,6 +130,11 @@ impl WorkerPhase {
         matches!(self, WorkerPhase::Starting | WorkerPhase::Running | WorkerPhase::Paused)
     }
 
+    /// Whether Forge has or is about to have a session of it.
+    pub fn is_kept(self) -> bool {
+        self.is_live() || matches!(self, WorkerPhase::Parked | WorkerPhase::Recovering)
+    }
+
     /// Whether it ended as it should: there is nothing left whose health could be told.
     pub fn is_over(self) -> bool {
         matches!(self, WorkerPhase::Stopped | WorkerPhase::Finished)

@@ -66,6 +66,7 @@ mod questions;
 mod queue;
 mod resume;
 mod retry;
+mod rooms;
 mod routing;
 mod scripts;
 mod secrets;

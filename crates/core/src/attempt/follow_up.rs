@@ -12,10 +12,11 @@ use forge_types::{
 use serde::Serialize;
 
 use crate::attempt::history::recall;
-use crate::attempt::once::{self, Effect};
-use crate::attempt::start::{cleanup_action, new_run};
+use crate::attempt::start::cleanup_action;
+use crate::once::{self, Effect};
+use crate::run::new_run;
 use crate::run::parking;
-use crate::task::draft::{self, Typed};
+use crate::task::draft::{self, Typed, process_not_found};
 use crate::task::image::show_images;
 use crate::task::moved;
 use crate::worktree::queue::Entry;
@@ -114,7 +115,7 @@ impl Forge {
             };
             self.rewind(&mut site, id, run, &reset).await?;
         }
-        let prompt = show_images(&request.prompt, &self.image_folder(&site));
+        let prompt = show_images(&request.prompt, &self.image_folder(&site.place, site.is_forges()));
         let fresh = request.fresh.unwrap_or(false);
         if request.retry_process_id.is_none()
             && !fresh
@@ -212,7 +213,7 @@ impl Forge {
         };
         let rewound = self.rewind(&mut site, id, replaced.id, &reset).await?;
         let session = self.session_of(RunOwner::Attempt(id), Some(profile.executor)).await?;
-        let prompt = show_images(&request.prompt, &self.image_folder(&site));
+        let prompt = show_images(&request.prompt, &self.image_folder(&site.place, site.is_forges()));
         let action = Action::agent(prompt, profile, session);
         let run = self.add_run(RunOwner::Attempt(id), &site, action, Along::nothing()).await?;
         Ok(Replaced {
@@ -269,20 +270,6 @@ impl Forge {
             profile.variant = variant.clone();
         }
         self.check_profile(&profile, &site.project, &site.place).await
-    }
-
-    /// The newest conversation of this executor that was not dropped.
-    pub(crate) async fn session_of(
-        &self,
-        owner: RunOwner,
-        executor: Option<Executor>,
-    ) -> Result<Option<String>> {
-        let runs = match owner {
-            RunOwner::Attempt(id) => self.0.store.runs(id, Dropped::Hidden).await?,
-            RunOwner::Errand(id) => self.0.store.errand_runs(id).await?,
-        };
-        let fits = |run: &&Run| run.action.profile().map(|profile| profile.executor) == executor;
-        Ok(runs.iter().rev().filter(fits).find_map(|run| run.session_id.clone()))
     }
 
     /// Writes a run and starts it, now or when its directory is free.
@@ -371,17 +358,6 @@ impl Forge {
         Ok(Rewound { dropped: later.len() as u64, needed, applied, target })
     }
 
-    /// A retry is of a run of this attempt.
-    pub(crate) async fn check_retried(&self, id: AttemptId, run: RunId) -> Result<()> {
-        match self.0.store.run(run).await? {
-            Some(run) if run.owner == RunOwner::Attempt(id) => Ok(()),
-            Some(_) => Err(Error::invalid(
-                "TaskAttemptError: Validation error: Process does not belong to this attempt",
-            )),
-            None => Err(process_not_found()),
-        }
-    }
-
     async fn reset_place(
         &self,
         site: &Workplace,
@@ -408,8 +384,4 @@ impl Forge {
             }
         }
     }
-}
-
-fn process_not_found() -> Error {
-    Error::invalid("TaskAttemptError: Validation error: Process not found")
 }

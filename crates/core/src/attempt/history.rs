@@ -36,7 +36,7 @@ mod tests {
     use forge_types::{Action, AttemptId, Executor, ProfileId, RunId, RunOwner};
 
     use super::*;
-    use crate::attempt::start::new_run;
+    use crate::run::new_run;
     use crate::worktree::queue::Entry;
 
     fn run(prompt: &str, summary: &str) -> Run {

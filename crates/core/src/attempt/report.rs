@@ -5,8 +5,8 @@
 use forge_store::Dropped;
 use forge_types::{Approval, Attempt, AttemptId, CommitInfo, Merge, Run, RunReason, Task};
 
-use crate::review::branch::tip_of;
-use crate::review::patch::ChangeStat;
+use crate::worktree::attempt_repo::tip_of;
+use crate::worktree::changes::ChangeStat;
 use crate::{Forge, Kind, Result};
 
 const MAX_COMMITS: usize = 100;

@@ -8,7 +8,7 @@ mod errand;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use forge_git::{BranchTip, CopyWarning, MarkedTask, Naming, Owner, Repo, Worktree};
+use forge_git::{BranchTip, CopyWarning, Naming, Owner, Repo, Worktree};
 use forge_run::Ground;
 use forge_run::agents::{self, Place};
 use forge_store::BeadTask;
@@ -20,11 +20,12 @@ use forge_types::{
 use serde::{Deserialize, Serialize};
 
 use crate::attempt::chat::agent_of;
-use crate::attempt::once::{self, Effect};
+use crate::once::{self, Effect};
+use crate::run::new_run;
 use crate::task::image::show_images;
 use crate::task::{moved, new_task};
-use crate::worktree::queue::Entry;
 use crate::worktree::workplace::Workplace;
+use crate::worktree::workplace::marked;
 use crate::{Error, Forge, Kind, Once, Result};
 pub use errand::StartedErrand;
 
@@ -254,7 +255,7 @@ impl Forge {
         let attempt = new_attempt(id, &task, &checked, worktree.as_ref(), &prefix);
         let place = place_of(&attempt);
         let action = match begin {
-            Begin::Agent => Some(first_action(&checked, &task, &self.image_folder_in(&place, in_worktree))),
+            Begin::Agent => Some(first_action(&checked, &task, &self.image_folder(&place, in_worktree))),
             Begin::Setup => setup_action(&checked.project),
         };
         let run = action.map(|action| {
@@ -367,45 +368,6 @@ fn attempt_of(once: Option<&Once>) -> Option<(&Once, AttemptId)> {
     match once.map(|once| (once, once.effect())) {
         Some((once, Some(Effect::Attempt(id)))) => Some((once, *id)),
         _ => None,
-    }
-}
-
-/// What a worktree tells of its task without the server.
-pub(crate) fn marked(task: &Task) -> MarkedTask {
-    MarkedTask { id: task.id, title: task.title.clone() }
-}
-
-pub(crate) fn new_run(
-    id: forge_types::RunId,
-    owner: RunOwner,
-    action: Action,
-    before_head: Option<String>,
-    entry: Entry,
-) -> Run {
-    use forge_types::{RunPhase, RunStatus};
-    let now = Millis::now();
-    Run {
-        id,
-        owner,
-        reason: action.reason(),
-        action,
-        before_head,
-        after_head: None,
-        status: RunStatus::Running,
-        phase: if entry == Entry::Now { RunPhase::Live } else { RunPhase::Queued },
-        exit_code: None,
-        dropped: false,
-        session_id: None,
-        summary: None,
-        parked_until: None,
-        unverified: false,
-        commit_error: None,
-        setup_required: false,
-        open_conflicts: Vec::new(),
-        started_at: now,
-        completed_at: None,
-        created_at: now,
-        updated_at: now,
     }
 }
 

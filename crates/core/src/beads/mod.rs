@@ -4,8 +4,7 @@
 //! bead is taken by one; what is held under a name that Forge did not give out is never taken from its holder; a bead
 //! that an attempt works on is neither released nor closed from outside.
 
-pub(crate) mod dispatch;
-pub(crate) mod mirror;
+pub(crate) mod lease;
 mod stale;
 mod survey;
 mod tracker;
@@ -308,8 +307,7 @@ impl Forge {
     /// A worker that lives and has the bead goes first.
     async fn refuse_held(&self, lease: &Lease, what: &str) -> Result<()> {
         let worker = self.0.store.worker(&lease.worker).await?.filter(|worker| {
-            crate::workers::is_kept(worker.phase)
-                && worker.bead.as_ref().is_some_and(|bead| bead.actor == lease.actor)
+            worker.phase.is_kept() && worker.bead.as_ref().is_some_and(|bead| bead.actor == lease.actor)
         });
         match worker {
             Some(worker) => Err(Error::conflict(format!(

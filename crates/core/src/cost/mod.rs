@@ -3,7 +3,6 @@
 //! Invariant: no agent starts while a budget that concerns it is used up, and no price is guessed.
 
 pub(crate) mod budget;
-pub(crate) mod meter;
 pub(crate) mod price;
 pub(crate) mod quota;
 pub(crate) mod usage;

@@ -2,11 +2,10 @@
 
 use forge_store::{Spender, Tx};
 use forge_types::{
-    Day, MicroUsd, Millis, ModelPerformance, ModelUsage, MonthSpending, Run, UsageKey, UsageQuery,
+    Day, MicroUsd, Millis, ModelPerformance, ModelUsage, MonthSpending, ProjectId, Run, UsageKey, UsageQuery,
     UsageReport, WorkerEfficiency,
 };
 
-use crate::worktree::workplace::Workplace;
 use crate::{Error, Forge, Result};
 
 impl Forge {
@@ -54,12 +53,12 @@ impl Forge {
         &self,
         tx: &mut Tx,
         run: &Run,
-        site: &Workplace,
+        project: ProjectId,
         at: Millis,
         usage: &ModelUsage,
     ) -> Result<()> {
         let Some(profile) = run.action.profile().filter(|_| !usage.is_empty()) else { return Ok(()) };
-        let spender = Spender { run, project: site.project.id, executor: profile.executor };
+        let spender = Spender { run, project, executor: profile.executor };
         tx.put_usage(spender, Day::of(at), &self.0.costs.prices.settle(usage)).await?;
         Ok(())
     }

@@ -16,7 +16,6 @@ use serde_json::json;
 
 use crate::background::Bell;
 use crate::notify::omni::without;
-use crate::worktree::workplace::Workplace;
 use crate::{Forge, Result};
 
 /// How long the worker sleeps when nothing is due; a new notification wakes it.
@@ -52,9 +51,10 @@ impl Forge {
         &self,
         tx: &mut Tx,
         run: &Run,
-        site: &Workplace,
+        task: Option<&Task>,
+        attempt: Option<&Attempt>,
     ) -> Result<Queued> {
-        let (Some(task), Some(attempt)) = (&site.task, &site.attempt) else { return Ok(Queued::No) };
+        let (Some(task), Some(attempt)) = (task, attempt) else { return Ok(Queued::No) };
         // A setup script that went well is followed by the agent; a dev server is no work.
         let says_something = match run.reason {
             RunReason::DevServer => false,

@@ -1,24 +1,19 @@
 //! Projects: which repositories Forge works in.
+//!
+//! Owns the rows of projects, the repositories that are open, and looking for repositories in folders. Invariant: one
+//! project per repository, and a repository is only read.
 
-pub(crate) mod checkout;
-pub mod demo;
-pub(crate) mod editor;
 pub(crate) mod folder;
-pub(crate) mod welcome;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use forge_git::{GitError, Owner, Repo, SearchHit, SearchScope};
-use forge_store::Dropped;
+use forge_git::{GitError, Repo, SearchHit, SearchScope};
 use forge_types::{
-    BranchInfo, CreateProject, ErrandId, ListedProject, Millis, Project, ProjectId, RegisteredProject, Run,
-    RunStatus, UpdateProject,
+    BranchInfo, CreateProject, ListedProject, Millis, Project, ProjectId, RegisteredProject, UpdateProject,
 };
 
-use crate::task::refuse_running;
-use crate::worktree::hold::Hold;
 use crate::{Error, Forge, Result};
 
 const SAME_PATH: &str = "A project with this git repository path already exists";
@@ -68,7 +63,7 @@ impl Forge {
         found.ok_or_else(|| Error::not_found(format!("ProjectError: Project not found: {id}")))
     }
 
-    pub async fn create_project(&self, request: CreateProject) -> Result<RegisteredProject> {
+    pub(crate) async fn register_project(&self, request: CreateProject) -> Result<RegisteredProject> {
         let path = absolute(&request.git_repo_path)?;
         let (repo, first_commit) = match request.use_existing_repo {
             true => open_existing(&path).await?,
@@ -100,7 +95,6 @@ impl Forge {
         let mut tx = self.0.store.begin().await?;
         tx.insert_project(&project).await.map_err(same_path)?;
         tx.commit().await.map_err(same_path)?;
-        self.warm_up(&project);
         Ok(RegisteredProject { project, first_commit })
     }
 
@@ -134,37 +128,6 @@ impl Forge {
         tx.update_project(&project).await.map_err(same_path)?;
         tx.commit().await.map_err(same_path)?;
         Ok(RegisteredProject { project, first_commit })
-    }
-
-    /// Forgets a project with everything Forge knows of it. The repository is not touched; worktrees are retired.
-    pub async fn delete_project(&self, id: ProjectId) -> Result<()> {
-        let project = self.project(id).await?;
-        let attempts = self.0.store.project_attempts(id).await?;
-        let errands = self.0.store.errands(Some(id)).await?;
-        for attempt in &attempts {
-            self.refuse_while_running(attempt.id).await?;
-        }
-        for errand in &errands {
-            refuse_running_errand(errand.id, &self.0.store.errand_runs(errand.id).await?)?;
-        }
-        let holds = self.hold_all(&attempts).await?;
-        let mut held: Vec<(Owner, Hold)> =
-            holds.into_iter().map(|(attempt, hold)| (Owner::Attempt(attempt), hold)).collect();
-        for errand in &errands {
-            let Some(place) = &errand.container_ref else { continue };
-            held.push((Owner::Errand(errand.id), self.take_lane(place.into())?));
-        }
-        let mut tx = self.0.store.begin().await?;
-        for attempt in &attempts {
-            refuse_running(attempt.id, &tx.runs(attempt.id, Dropped::Shown).await?)?;
-        }
-        for errand in &errands {
-            refuse_running_errand(errand.id, &tx.errand_runs(errand.id).await?)?;
-        }
-        tx.delete_project(id).await?;
-        tx.commit().await?;
-        self.retire_later(project.git_repo_path, held);
-        Ok(())
     }
 
     pub async fn branches(&self, id: ProjectId) -> Result<Vec<BranchInfo>> {
@@ -208,13 +171,6 @@ fn absolute(text: &str) -> Result<PathBuf> {
     };
     std::path::absolute(&path)
         .map_err(|cause| Error::internal(format!("git_repo_path: cannot resolve '{text}'"), cause))
-}
-
-fn refuse_running_errand(id: ErrandId, runs: &[Run]) -> Result<()> {
-    match runs.iter().any(|run| run.status == RunStatus::Running) {
-        true => Err(Error::conflict(format!("execution run {id} is still running; stop it first"))),
-        false => Ok(()),
-    }
 }
 
 /// A repository, and the branch on which it got its first commit just now.

@@ -6,7 +6,7 @@
 
 use forge_types::{AttemptId, AttemptStatus, AutoPr, CreatePullRequest, Millis, Run, RunOwner, RunReason};
 
-use crate::beads::dispatch::Verdict;
+use crate::attempt::verdict::Verdict;
 use crate::publish::pull_request::Opened;
 use crate::worktree::workplace::Workplace;
 use crate::{Error, Forge, Result};

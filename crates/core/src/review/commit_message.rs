@@ -103,7 +103,7 @@ mod tests {
         let profile = forge_types::ProfileId::new(forge_types::Executor::Shell);
         let action = forge_types::Action::agent("p".into(), profile, None);
         let owner = forge_types::RunOwner::Attempt(forge_types::AttemptId::random());
-        let run = crate::attempt::start::new_run(
+        let run = crate::run::new_run(
             forge_types::RunId::random(),
             owner,
             action,

@@ -8,18 +8,18 @@ use std::fmt::Write;
 use forge_git::{Owner, WorktreeStatus};
 use forge_types::{AttemptId, ConflictOp, FollowUp, Run};
 
-use crate::review::branch::Ground;
-use crate::run::commit::forget_open_conflicts;
+use crate::worktree::attempt_repo::AttemptRepo;
+use crate::worktree::attempt_repo::forget_open_conflicts;
 use crate::{Error, Forge, Result};
 
 impl Forge {
     /// Aborts the operation that is stopped in the worktree; nothing happens when there is none.
     pub async fn abort_conflicts(&self, id: AttemptId) -> Result<()> {
-        let Ground { site, repo, .. } = self.ground(id).await?;
+        let AttemptRepo { site, repo, .. } = self.open_for_write(id).await?;
         if forge_git::operation(&repo, &site.place)?.is_none() {
             return Ok(());
         }
-        let (_hold, Ground { site, attempt, repo }) = self.hold_ground(id).await?;
+        let (_hold, AttemptRepo { site, attempt, repo }) = self.hold_for_write(id).await?;
         forge_git::abort(&repo, &site.place, Owner::Attempt(id), &attempt.branch).await?;
         self.settle_rebase(&repo, &site).await?;
         let mut tx = self.0.store.begin().await?;
@@ -31,7 +31,7 @@ impl Forge {
 
     /// Sends the conflict to the agent as a follow-up.
     pub async fn resolve_conflicts(&self, id: AttemptId) -> Result<Run> {
-        let Ground { site, attempt, repo } = self.ground(id).await?;
+        let AttemptRepo { site, attempt, repo } = self.open_for_write(id).await?;
         let status = forge_git::status(&repo, &site.place).await?;
         let Some(operation) = status.operation else {
             return Err(Error::conflict(format!(

@@ -11,7 +11,8 @@ use forge_git::{ContentReader, Counting, FileDiff, Repo, Watch};
 use forge_types::{AttemptId, ConflictOp, Diff, Merge};
 use tokio::sync::watch;
 
-use crate::review::branch::{Ground, tip_of};
+use crate::worktree::attempt_repo::{AttemptRepo, tip_of};
+use crate::worktree::changes::is_landed;
 use crate::{Error, Forge, Result};
 
 /// Files above this size are shown without contents.
@@ -40,7 +41,7 @@ pub enum DiffStep {
 
 /// What an attempt changed, and keeps changing.
 pub struct DiffFeed {
-    ground: Ground,
+    ground: AttemptRepo,
     source: Source,
     /// Tells of every event, and so of a worktree that was put away or is back.
     wake: watch::Receiver<i64>,
@@ -76,7 +77,7 @@ struct Base {
 impl Forge {
     pub async fn diff(&self, id: AttemptId, detail: DiffDetail) -> Result<DiffFeed> {
         let wake = self.0.store.subscribe();
-        let ground = self.plot(id).await?;
+        let ground = self.open_for_read(id).await?;
         let merged = self.0.store.merges(id).await?.into_iter().next();
         let source = match merged.as_ref().and_then(Merge::commit) {
             Some(commit) if is_landed(&ground, commit).await? => Source::Commit(commit.to_owned()),
@@ -97,18 +98,6 @@ impl Forge {
         feed.look().await?;
         Ok(feed)
     }
-}
-
-/// Clean and not ahead of its target: what the attempt did is the merge commit and nothing more.
-pub(crate) async fn is_landed(ground: &Ground, commit: &str) -> Result<bool> {
-    let Ground { site, attempt, repo } = ground;
-    // The commit of a pull request may not have been fetched yet.
-    let known = repo.has_commit(commit).await?;
-    if !known || (site.place.exists() && forge_git::is_dirty(repo, &site.place).await?) {
-        return Ok(false);
-    }
-    let (tip, target) = (tip_of(repo, &attempt.branch).await?, tip_of(repo, &attempt.target_branch).await?);
-    Ok(forge_git::ahead_behind(repo, &tip, &target).await?.0 == 0)
 }
 
 impl Base {
@@ -205,7 +194,7 @@ impl DiffFeed {
     }
 
     async fn changed_files(&mut self, counting: Counting) -> Result<Vec<FileDiff>> {
-        let Ground { site, attempt, repo } = &self.ground;
+        let AttemptRepo { site, attempt, repo } = &self.ground;
         Ok(match &mut self.source {
             Source::Commit(commit) => forge_git::diff_commit(repo, commit, counting).await?,
             Source::Work { watch, base } => {

@@ -5,7 +5,7 @@
 
 use forge_types::AttemptId;
 
-use crate::review::patch::Source;
+use crate::worktree::changes::Source;
 use crate::{Forge, Result};
 
 /// The largest file that is handed out.

@@ -7,10 +7,10 @@ use forge_git::{GitError, Rebased};
 use forge_store::{Dropped, PendingRebase};
 use forge_types::{AttemptId, ConflictOp, Merge, MergeId, Millis, RebaseAttempt, RunReason, TaskStatus};
 
-use crate::attempt::once::{self, Effect};
-use crate::review::branch::{Ground, tip_of};
+use crate::once::{self, Effect};
 use crate::review::commit_message::{own_message, squash_message};
 use crate::task::moved;
+use crate::worktree::attempt_repo::{AttemptRepo, tip_of};
 use crate::{Error, Forge, Once, Result};
 
 /// How many commits are looked at for the message of a merge.
@@ -41,8 +41,8 @@ impl Forge {
             return once.replay(Ok(()));
         }
         self.commit_again(id).await?;
-        let (_hold, ground) = self.hold_ground(id).await?;
-        let Ground { site, attempt, repo } = &ground;
+        let (_hold, ground) = self.hold_for_write(id).await?;
+        let AttemptRepo { site, attempt, repo } = &ground;
         let Some(task) = &site.task else {
             return Err(Error::not_found(format!("Task attempt not found: {id}")));
         };
@@ -67,8 +67,8 @@ impl Forge {
     }
 
     /// The agent's own message for its work, where it left one.
-    async fn own_words(&self, ground: &Ground) -> Result<Option<String>> {
-        let Ground { attempt, repo, .. } = ground;
+    async fn own_words(&self, ground: &AttemptRepo) -> Result<Option<String>> {
+        let AttemptRepo { attempt, repo, .. } = ground;
         let (tip, target) =
             (tip_of(repo, &attempt.branch).await?, tip_of(repo, &attempt.target_branch).await?);
         let messages = repo.messages_since(&target, &tip, MAX_COMMITS).await?;
@@ -77,8 +77,8 @@ impl Forge {
     }
 
     /// The commit of a merge that was carried out but, after a crash, never recorded.
-    async fn unrecorded_merge(&self, ground: &Ground) -> Result<Option<String>> {
-        let Ground { attempt, repo, .. } = ground;
+    async fn unrecorded_merge(&self, ground: &AttemptRepo) -> Result<Option<String>> {
+        let AttemptRepo { attempt, repo, .. } = ground;
         let Some(commit) = forge_git::landed(repo, &attempt.branch, &attempt.target_branch).await? else {
             return Ok(None);
         };
@@ -86,7 +86,12 @@ impl Forge {
         Ok(Some(commit).filter(|commit| recorded.iter().all(|merge| merge.commit() != Some(commit))))
     }
 
-    async fn record_merge(&self, ground: &Ground, merge_commit: String, once: Option<&Once>) -> Result<()> {
+    async fn record_merge(
+        &self,
+        ground: &AttemptRepo,
+        merge_commit: String,
+        once: Option<&Once>,
+    ) -> Result<()> {
         let effect = Effect::Merge(merge_commit.clone());
         let merge = Merge::Direct {
             id: MergeId::random(),
@@ -109,8 +114,8 @@ impl Forge {
 
     /// Replays an attempt's commits onto its target, or onto another branch that becomes its target.
     pub async fn rebase_attempt(&self, id: AttemptId, request: RebaseAttempt) -> Result<RebaseOutcome> {
-        let (_hold, ground) = self.hold_ground(id).await?;
-        let Ground { site, attempt, repo } = &ground;
+        let (_hold, ground) = self.hold_for_write(id).await?;
+        let AttemptRepo { site, attempt, repo } = &ground;
         let current = &attempt.target_branch;
         let name = request.new_base_branch.as_ref().unwrap_or(current);
         let new = self.base_branch(repo, attempt, "new_base_branch", name).await?;
@@ -156,7 +161,7 @@ impl Forge {
         }
     }
 
-    async fn note_rebase(&self, ground: &Ground, pending: &PendingRebase) -> Result<()> {
+    async fn note_rebase(&self, ground: &AttemptRepo, pending: &PendingRebase) -> Result<()> {
         if pending.target_branch == ground.attempt.target_branch {
             return Ok(());
         }

@@ -9,7 +9,7 @@ use forge_run::Secrets;
 use forge_store::{Dropped, Tx};
 use forge_types::{AttemptId, Millis, Run, RunId, RunOwner, RunReason, RunStatus, TaskStatus};
 
-use crate::attempt::start::new_run;
+use crate::run::new_run;
 use crate::run::outcome::next_action;
 use crate::task::moved;
 use crate::worktree::queue::Entry;
@@ -126,7 +126,7 @@ impl Forge {
             }
             None => {
                 drop(hold);
-                self.publish_later(&run, &site);
+                (self.0.runs.after.publish)(self, &run, &site);
             }
         }
         Ok(())
@@ -179,16 +179,6 @@ impl Forge {
         }
         Ok(())
     }
-}
-
-/// The operation at which the agent left conflicts open is over.
-pub(crate) async fn forget_open_conflicts(tx: &mut Tx, id: AttemptId) -> Result<()> {
-    for run in tx.runs(id, Dropped::Shown).await? {
-        if !run.open_conflicts.is_empty() {
-            tx.update_run(&Run { open_conflicts: Vec::new(), updated_at: Millis::now(), ..run }).await?;
-        }
-    }
-    Ok(())
 }
 
 /// A commit takes everything that is in the worktree, also what earlier runs left there.

@@ -18,12 +18,12 @@ use forge_types::{
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use crate::attempt::start::new_run;
 use crate::background::Bell;
-use crate::cost::meter::Meter;
 use crate::notify::notifier::Queued;
 use crate::run::commit::forget_commit_errors;
 use crate::run::conversation::Conversation;
+use crate::run::meter::Meter;
+use crate::run::new_run;
 use crate::run::outcome::{judge, next_action, unsaid_action};
 use crate::task::moved;
 use crate::worktree::queue::Entry;
@@ -92,8 +92,10 @@ impl Forge {
             self.check_budget(run.owner.attempt(), site.project.id).await?;
         }
         let plan = self.plan(&run.action, site).await?;
-        if run.reason == RunReason::CodingAgent {
-            self.lay_out_images(site).await;
+        if let Some(task) = site.task.as_ref().filter(|_| site.is_forges())
+            && run.reason == RunReason::CodingAgent
+        {
+            self.lay_out_images(task.id, &site.place).await;
         }
         let limits = &self.0.config;
         let dev_server = run.reason == RunReason::DevServer;
@@ -299,11 +301,11 @@ impl Forge {
                 match (self.release(id, &site.place), run.owner) {
                     (Some(waiting), _) => self.start_waiting(waiting),
                     (None, RunOwner::Attempt(attempt)) if run.reason != RunReason::DevServer => {
-                        self.send_draft_later(attempt);
+                        (self.0.runs.after.send_draft)(self, attempt);
                     }
                     (None, _) => {}
                 }
-                self.publish_later(&run, site);
+                (self.0.runs.after.publish)(self, &run, site);
             }
         }
         self.seal_later(id);
@@ -330,7 +332,8 @@ impl Forge {
         }
         let next = next.filter(|_| run.status == RunStatus::Completed);
         tx.update_run(&run).await?;
-        self.put_usage(&mut tx, &run, site, run.completed_at.unwrap_or(run.updated_at), usage).await?;
+        self.put_usage(&mut tx, &run, site.project.id, run.completed_at.unwrap_or(run.updated_at), usage)
+            .await?;
         crate::run::approval::close_all_of(&mut tx, run.id).await?;
         if let (Some(Committed::Commit(_)), Some(attempt)) = (committed, run.owner.attempt()) {
             forget_commit_errors(&mut tx, attempt).await?;
@@ -338,7 +341,8 @@ impl Forge {
         if let Some((attempt, changes)) = changes {
             tx.put_changes(attempt, changes).await?;
         }
-        let queued = self.queue_notification(&mut tx, &run, site).await?;
+        let queued =
+            self.queue_notification(&mut tx, &run, site.task.as_ref(), site.attempt.as_ref()).await?;
         if let Some(attempt) = &site.attempt
             && let Some(mut attempt) = tx.attempt(attempt.id).await?
         {

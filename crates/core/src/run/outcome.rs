@@ -61,7 +61,7 @@ mod tests {
     use forge_types::{ProfileId, RunId, RunOwner};
 
     use super::*;
-    use crate::attempt::start::new_run;
+    use crate::run::new_run;
     use crate::worktree::queue::Entry;
 
     #[test]

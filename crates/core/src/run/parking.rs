@@ -7,17 +7,15 @@
 use forge_run::fold::Outcome;
 use forge_run::{Exit, ExitReason};
 use forge_store::{Dropped, Tx};
-use forge_types::{Millis, ModelUsage, Run, RunOwner, RunPhase, RunReason, RunStatus, TaskStatus};
+use forge_types::{Millis, ModelUsage, Run, RunOwner, RunPhase, RunReason, RunStatus};
 
 use crate::background::Bell;
-use crate::task::moved;
 use crate::worktree::workplace::Workplace;
 use crate::{Forge, Result};
 
 /// How long to wait when the provider does not say.
 const UNTOLD_MS: i64 = 5 * 60 * 1000;
 const MAX_IN_A_ROW: usize = 6;
-const GO_ON: &str = "Continue where you left off.";
 
 impl Forge {
     /// When a run that just ended may go on, if that is all it needs.
@@ -84,7 +82,7 @@ impl Forge {
             None => run.clone(),
         };
         tx.update_run(&run).await?;
-        self.put_usage(&mut tx, &run, site, run.updated_at, usage).await?;
+        self.put_usage(&mut tx, &run, site.project.id, run.updated_at, usage).await?;
         crate::run::approval::close_all_of(&mut tx, run.id).await?;
         if let Some(attempt) = &site.attempt
             && let Some(mut attempt) = tx.attempt(attempt.id).await?
@@ -92,56 +90,6 @@ impl Forge {
             attempt.tokens = tx.attempt_tokens(attempt.id).await?;
             attempt.updated_at = Millis::now();
             tx.update_attempt(&attempt).await?;
-        }
-        tx.commit().await?;
-        Ok(())
-    }
-
-    /// Continues parked runs whose time has come, if the user allows it; returns when the next one may continue.
-    pub(crate) async fn resume_parked(&self) -> Result<Option<Millis>> {
-        if !self.settings().auto_resume {
-            return Ok(None);
-        }
-        let now = Millis::now();
-        let mut next = None;
-        for run in self.0.store.parked_runs().await? {
-            match run.parked_until {
-                Some(until) if until > now => {
-                    next = Some(next.map_or(until, |next: Millis| next.min(until)));
-                }
-                _ => {
-                    let id = run.id;
-                    if let Err(error) = self.go_on(run).await {
-                        tracing::warn!(run = %id, %error, "a parked run cannot go on");
-                    }
-                }
-            }
-        }
-        Ok(next)
-    }
-
-    /// Goes on as a run of its own, in the agent's own conversation where it has one.
-    async fn go_on(&self, run: Run) -> Result<()> {
-        let site = self.site(run.owner).await?;
-        let carried = self.carry_on(&run, &site, GO_ON).await;
-        if carried.is_err() {
-            self.give_up(&run).await?;
-        }
-        carried
-    }
-
-    /// A run that cannot go on has failed.
-    async fn give_up(&self, run: &Run) -> Result<()> {
-        let mut tx = self.0.store.begin().await?;
-        if let Some(stored) = tx.run(run.id).await?.filter(|stored| stored.phase == RunPhase::Parked) {
-            tx.update_run(&ended(stored, RunStatus::Failed)).await?;
-            if let Some(attempt) = run.owner.attempt()
-                && let Some(attempt) = tx.attempt(attempt).await?
-                && let Some(task) = tx.task(attempt.task_id).await?
-                && let Some(task) = moved(&task, TaskStatus::InReview, run.reason)
-            {
-                tx.update_task(&task).await?;
-            }
         }
         tx.commit().await?;
         Ok(())
@@ -160,7 +108,7 @@ pub(crate) async fn end_parked(tx: &mut Tx, owner: RunOwner) -> Result<()> {
     Ok(())
 }
 
-fn ended(run: Run, status: RunStatus) -> Run {
+pub(crate) fn ended(run: Run, status: RunStatus) -> Run {
     let now = Millis::now();
     let completed_at = Some(run.end_time(now));
     Run { status, phase: RunPhase::Ended, completed_at, updated_at: now, ..run }

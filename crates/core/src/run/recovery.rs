@@ -33,7 +33,6 @@ impl Forge {
         if let Err(error) = forge_git::take_over(self.0.worktrees.base()).await {
             tracing::warn!(%error, "the owners of worktrees of an earlier version are not all written down");
         }
-        let drafts = self.release_drafts().await?;
         let (waiting, living): (Vec<Run>, Vec<Run>) =
             self.0.store.open_runs().await?.into_iter().partition(|run| run.phase == RunPhase::Queued);
         // Lanes first, in order of age: a run that is picked up must find its directory taken by itself.
@@ -58,10 +57,6 @@ impl Forge {
         }
         // What vanished runs had left in their directories is gone by now.
         free.into_iter().for_each(|run| self.start_waiting(run));
-        // Where something still runs, its end sends the draft.
-        for attempt in drafts {
-            self.send_draft_later(attempt);
-        }
         Ok(())
     }
 

@@ -5,9 +5,7 @@
 //! A stop takes a draft out of the queue again: nothing starts by itself where the user said stop.
 
 use forge_store::{Dropped, Tx};
-use forge_types::{
-    AttemptId, Draft, DraftKind, FollowUp, Millis, QueueDraft, RunPhase, RunReason, SaveDraft,
-};
+use forge_types::{AttemptId, Draft, DraftKind, Millis, RunId, RunOwner, RunPhase, RunReason, SaveDraft};
 
 use crate::{Error, Forge, Result};
 
@@ -24,6 +22,17 @@ pub(crate) enum Typed {
 }
 
 impl Forge {
+    /// A retry is of a run of this attempt.
+    pub(crate) async fn check_retried(&self, id: AttemptId, run: RunId) -> Result<()> {
+        match self.0.store.run(run).await? {
+            Some(run) if run.owner == RunOwner::Attempt(id) => Ok(()),
+            Some(_) => Err(Error::invalid(
+                "TaskAttemptError: Validation error: Process does not belong to this attempt",
+            )),
+            None => Err(process_not_found()),
+        }
+    }
+
     /// A draft that nobody has written is an empty one of version 0.
     pub async fn draft(&self, id: AttemptId, kind: DraftKind) -> Result<Draft> {
         self.attempt(id).await?;
@@ -76,68 +85,8 @@ impl Forge {
         Ok(())
     }
 
-    /// Lets a follow-up draft be sent as soon as nothing runs, which may be now, or takes it back.
-    pub async fn queue_draft(&self, id: AttemptId, kind: DraftKind, request: QueueDraft) -> Result<Draft> {
-        if kind != DraftKind::FollowUp {
-            return Err(Error::invalid("type: only a follow_up draft can be queued; send a retry instead"));
-        }
-        self.attempt(id).await?;
-        let mut tx = self.0.store.begin().await?;
-        let before = match (tx.draft(id, kind).await?, &request.prompt) {
-            (Some(draft), _) => draft,
-            (None, Some(_)) => Draft::blank(id, kind, Millis::now()),
-            (None, None) => return Err(Error::conflict("No draft to queue")),
-        };
-        expect_version(&before, request.expected_version)?;
-        if request.expected_queued.is_some_and(|expected| expected != before.queued) {
-            return Err(Error::conflict(format!(
-                "expected_queued: the draft is {}; read it again",
-                if before.queued { "queued" } else { "not queued" }
-            )));
-        }
-        if before.sending {
-            return Err(being_sent(id));
-        }
-        let mut after = before.clone();
-        if let Some(prompt) = request.prompt {
-            refuse_queued(&before)?;
-            after.prompt = prompt;
-        }
-        after.queued = request.queued && !after.prompt.trim().is_empty();
-        let draft = put_changed(&mut tx, &before, after).await?;
-        tx.commit().await?;
-        if draft.queued {
-            self.send_draft(id).await?;
-        }
-        self.draft(id, kind).await
-    }
-
-    /// Sends the queued draft of an attempt in which nothing runs; does nothing when there is none.
-    async fn send_draft(&self, id: AttemptId) -> Result<()> {
-        let Some(draft) = self.claim_draft(id).await? else { return Ok(()) };
-        let request = FollowUp {
-            variant: draft.variant.map(Some),
-            image_ids: draft.image_ids,
-            ..FollowUp::saying(draft.prompt)
-        };
-        let sent = self.say(id, request, Typed::FromDraft, None).await;
-        if sent.is_err() {
-            self.give_back(id).await?;
-        }
-        sent.map(drop)
-    }
-
-    pub(crate) fn send_draft_later(&self, id: AttemptId) {
-        let forge = self.clone();
-        self.0.background.spawn(async move {
-            if let Err(error) = forge.send_draft(id).await {
-                tracing::warn!(attempt = %id, %error, "a queued draft was not sent; it can be edited again");
-            }
-        });
-    }
-
     /// Marks the queued draft as on its way, unless someone else did or something still runs, whose end sends it.
-    async fn claim_draft(&self, id: AttemptId) -> Result<Option<Draft>> {
+    pub(crate) async fn claim_draft(&self, id: AttemptId) -> Result<Option<Draft>> {
         let mut tx = self.0.store.begin().await?;
         let queued = tx.draft(id, DraftKind::FollowUp).await?.filter(|draft| draft.queued && !draft.sending);
         let Some(draft) = queued else { return Ok(None) };
@@ -151,7 +100,7 @@ impl Forge {
     }
 
     /// A draft that could not be sent is the user's again. One that is cleared was sent, whatever its run came to.
-    async fn give_back(&self, id: AttemptId) -> Result<()> {
+    pub(crate) async fn give_back(&self, id: AttemptId) -> Result<()> {
         let mut tx = self.0.store.begin().await?;
         if let Some(draft) = tx.draft(id, DraftKind::FollowUp).await?.filter(|draft| draft.sending) {
             put(&mut tx, Draft { queued: false, sending: false, ..draft }).await?;
@@ -212,12 +161,12 @@ async fn put(tx: &mut Tx, draft: Draft) -> Result<Draft> {
     Ok(draft)
 }
 
-async fn put_changed(tx: &mut Tx, before: &Draft, after: Draft) -> Result<Draft> {
+pub(crate) async fn put_changed(tx: &mut Tx, before: &Draft, after: Draft) -> Result<Draft> {
     let same = *before == Draft { updated_at: before.updated_at, ..after.clone() };
     if same { Ok(after) } else { put(tx, after).await }
 }
 
-fn expect_version(draft: &Draft, expected: Option<i64>) -> Result<()> {
+pub(crate) fn expect_version(draft: &Draft, expected: Option<i64>) -> Result<()> {
     match expected {
         Some(expected) if expected != draft.version => Err(Error::conflict(format!(
             "version: the draft has changed: it is version {}, not {expected}; read it again",
@@ -227,13 +176,17 @@ fn expect_version(draft: &Draft, expected: Option<i64>) -> Result<()> {
     }
 }
 
-fn refuse_queued(draft: &Draft) -> Result<()> {
+pub(crate) fn refuse_queued(draft: &Draft) -> Result<()> {
     if draft.queued || draft.sending {
         return Err(Error::conflict("Draft is queued and cannot be edited; take it out of the queue first"));
     }
     Ok(())
 }
 
-fn being_sent(id: AttemptId) -> Error {
+pub(crate) fn being_sent(id: AttemptId) -> Error {
     Error::conflict(format!("the draft of attempt {id} is being sent; read it again in a moment"))
+}
+
+pub(crate) fn process_not_found() -> Error {
+    Error::invalid("TaskAttemptError: Validation error: Process not found")
 }

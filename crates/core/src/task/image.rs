@@ -13,7 +13,6 @@ use forge_types::{AttemptStatus, Image, ImageId, Millis, TaskId};
 use sha2::{Digest, Sha256};
 use tokio::io::AsyncWriteExt;
 
-use crate::worktree::workplace::Workplace;
 use crate::{Error, Forge, Result};
 
 /// The largest image that is taken.
@@ -181,24 +180,18 @@ impl Forge {
         }
     }
 
-    /// Where the agent of this site finds the images of its task. The user's own checkout is not written to.
-    pub(crate) fn image_folder(&self, site: &Workplace) -> PathBuf {
-        self.image_folder_in(&site.place, site.is_forges())
-    }
-
-    pub(crate) fn image_folder_in(&self, place: &Path, is_forges: bool) -> PathBuf {
+    pub(crate) fn image_folder(&self, place: &Path, is_forges: bool) -> PathBuf {
         if is_forges { place.join(Image::FOLDER) } else { self.images_dir() }
     }
 
     /// Copies the task's images into the worktree. An agent without its pictures is better than none.
-    pub(crate) async fn lay_out_images(&self, site: &Workplace) {
-        let Some(task) = site.task.as_ref().filter(|_| site.is_forges()) else { return };
+    pub(crate) async fn lay_out_images(&self, task: TaskId, place: &Path) {
         let laid_out = async {
-            let images = self.0.store.task_images(task.id).await?;
-            self.copy_images(images, site.place.clone()).await
+            let images = self.0.store.task_images(task).await?;
+            self.copy_images(images, place.to_owned()).await
         };
         if let Err(error) = laid_out.await {
-            tracing::warn!(task = %task.id, %error, "the agent starts without the images of its task");
+            tracing::warn!(%task, %error, "the agent starts without the images of its task");
         }
     }
 

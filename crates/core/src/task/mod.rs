@@ -1,26 +1,67 @@
-//! Tasks: what is to be done.
+//! Tasks: what is to be done, and everything that is written on their cards.
+//!
+//! Owns tasks, labels, tags, templates, images and drafts, and reads the attempts of a task. Invariant: a task changes in
+//! one transaction with its event.
 
+pub(crate) mod attempts;
 pub(crate) mod card;
 pub(crate) mod draft;
 pub(crate) mod image;
-pub(crate) mod issue;
 pub(crate) mod label;
 pub(crate) mod tag;
 
 use std::collections::HashMap;
 
-use forge_git::Owner;
-use forge_store::{Dropped, Page, TaskBlock};
+use forge_store::{Page, TaskBlock};
 use forge_types::{
-    Attempt, AttemptId, CreateTask, Millis, ProjectId, Run, RunReason, RunStatus, Task, TaskId, TaskStatus,
-    TaskSummary, UpdateTask,
+    Attempt, CreateTask, Millis, ProjectId, RunReason, Task, TaskId, TaskStatus, TaskSummary, UpdateTask,
 };
 use futures_util::{Stream, StreamExt};
 
-use crate::attempt::once::Effect;
+use crate::once::Effect;
 use crate::{Error, Forge, Once, Result};
 
+/// A task after a change, and what it was before.
+pub(crate) struct Changed {
+    pub(crate) was: TaskStatus,
+    pub(crate) task: Task,
+}
+
 impl Forge {
+    pub(crate) async fn change_task(&self, id: TaskId, request: UpdateTask) -> Result<Changed> {
+        let labels = request.labels.as_deref().map(label::check).transpose()?;
+        self.check_images(request.image_ids.as_deref().unwrap_or_default()).await?;
+        let mut tx = self.0.store.begin().await?;
+        let found = tx.task(id).await?;
+        let mut task = found.ok_or_else(|| Error::not_found(format!("Task not found: {id}")))?;
+        let was = task.status;
+        task.title = request.title.unwrap_or(task.title);
+        match request.description {
+            Some(text) if text.trim().is_empty() => task.description = None,
+            Some(text) => task.description = Some(text),
+            None => {}
+        }
+        task.status = request.status.unwrap_or(task.status);
+        task.parent_task_attempt = request.parent_task_attempt.or(task.parent_task_attempt);
+        task.labels = labels.unwrap_or(task.labels);
+        task.updated_at = Millis::now();
+        tx.update_task(&task).await.map_err(|error| match error {
+            forge_store::StoreError::Missing => {
+                Error::not_found("parent_task_attempt: no attempt has this id".to_owned())
+            }
+            other => other.into(),
+        })?;
+        if let Some(images) = &request.image_ids {
+            tx.replace_images(id, images).await?;
+        }
+        // Somebody who hears that a task is done may throw away what it was made from.
+        match task.status == TaskStatus::Done && was != TaskStatus::Done {
+            true => tx.commit_synced().await?,
+            false => tx.commit().await?,
+        };
+        Ok(Changed { was, task })
+    }
+
     /// The tasks of a project, newest first, as the database yields them.
     pub fn stream_tasks(
         &self,
@@ -84,80 +125,6 @@ impl Forge {
     pub async fn task_summary(&self, id: TaskId) -> Result<TaskSummary> {
         let found = self.0.store.task_summary(id).await?;
         found.ok_or_else(|| Error::not_found(format!("Task not found: {id}")))
-    }
-
-    pub async fn update_task(&self, id: TaskId, request: UpdateTask) -> Result<Task> {
-        let labels = request.labels.as_deref().map(label::check).transpose()?;
-        self.check_images(request.image_ids.as_deref().unwrap_or_default()).await?;
-        let mut tx = self.0.store.begin().await?;
-        let found = tx.task(id).await?;
-        let mut task = found.ok_or_else(|| Error::not_found(format!("Task not found: {id}")))?;
-        let was = task.status;
-        task.title = request.title.unwrap_or(task.title);
-        match request.description {
-            Some(text) if text.trim().is_empty() => task.description = None,
-            Some(text) => task.description = Some(text),
-            None => {}
-        }
-        task.status = request.status.unwrap_or(task.status);
-        task.parent_task_attempt = request.parent_task_attempt.or(task.parent_task_attempt);
-        task.labels = labels.unwrap_or(task.labels);
-        task.updated_at = Millis::now();
-        tx.update_task(&task).await.map_err(|error| match error {
-            forge_store::StoreError::Missing => {
-                Error::not_found("parent_task_attempt: no attempt has this id".to_owned())
-            }
-            other => other.into(),
-        })?;
-        if let Some(images) = &request.image_ids {
-            tx.replace_images(id, images).await?;
-        }
-        // Somebody who hears that a task is done may throw away what it was made from.
-        match task.status == TaskStatus::Done && was != TaskStatus::Done {
-            true => tx.commit_synced().await?,
-            false => tx.commit().await?,
-        };
-        if task.status == TaskStatus::Archived && was != TaskStatus::Archived {
-            self.retire_task_worktrees(task.id);
-        }
-        Ok(task)
-    }
-
-    /// Forgets a task. Its worktrees are retired in the background, its branches stay.
-    pub async fn delete_task(&self, id: TaskId) -> Result<()> {
-        let task = self.task(id).await?;
-        let project = self.project(task.project_id).await?;
-        let attempts = self.0.store.attempts(Some(id), Page::default()).await?;
-        for attempt in &attempts {
-            self.refuse_while_running(attempt.id).await?;
-        }
-        let holds = self.hold_all(&attempts).await?;
-        let mut tx = self.0.store.begin().await?;
-        for attempt in &attempts {
-            refuse_running(attempt.id, &tx.runs(attempt.id, Dropped::Shown).await?)?;
-        }
-        tx.delete_task(id).await?;
-        tx.commit().await?;
-        let held = holds.into_iter().map(|(attempt, hold)| (Owner::Attempt(attempt), hold)).collect();
-        self.retire_later(project.git_repo_path, held);
-        Ok(())
-    }
-
-    pub(crate) async fn refuse_while_running(&self, attempt: AttemptId) -> Result<()> {
-        self.refuse_worker_in(attempt).await?;
-        refuse_running(attempt, &self.0.store.runs(attempt, Dropped::Shown).await?)
-    }
-}
-
-/// What is running keeps its attempt from being put away or deleted.
-pub(crate) fn refuse_running(attempt: AttemptId, runs: &[Run]) -> Result<()> {
-    match runs.iter().find(|run| run.status == RunStatus::Running) {
-        Some(run) => Err(Error::conflict(format!(
-            "Task has running execution processes. Please wait for them to complete or stop them first. \
-             (run {} of attempt {attempt})",
-            run.id
-        ))),
-        None => Ok(()),
     }
 }
 

@@ -12,7 +12,7 @@ use crate::{Error, Forge, Result};
 
 impl Forge {
     /// Writes into the row whose bead it is. Where the workspace has no beads, the launcher sees to it by itself.
-    pub(super) async fn assign_bead(&self, worker: &mut Worker, bead: &str) -> Result<()> {
+    pub(crate) async fn assign_bead(&self, worker: &mut Worker, bead: &str) -> Result<()> {
         let Some(tracker) = self.tracker_at(&worker.workspace).await? else { return Ok(()) };
         let found = tracker.one(bead).await?;
         worker.bead = Some(AssignedBead {

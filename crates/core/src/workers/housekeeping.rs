@@ -13,7 +13,6 @@ use forge_fleet::status_file::{self, Aged};
 use forge_types::{Millis, Worker, WorkerPhase};
 use serde_json::json;
 
-use super::lifecycle::is_kept;
 use crate::{Error, Forge, Result};
 
 /// All logs of workers that have ended; the oldest go first.
@@ -28,7 +27,7 @@ impl Forge {
         let days = u64::from(self.settings().fleet.status_keep_days);
         let (age, now) = (Duration::from_secs(days * 86_400), Millis::now());
         let (kept, ended): (Vec<Worker>, Vec<Worker>) =
-            self.0.store.workers().await?.into_iter().partition(|worker| is_kept(worker.phase));
+            self.0.store.workers().await?.into_iter().partition(|worker| worker.phase.is_kept());
         let kept: HashSet<String> = kept.into_iter().map(|worker| worker.id.to_string()).collect();
         let dir = self.fleet().status_dir.clone();
         let logs_dir = self.fleet().logs_dir.clone();

@@ -10,11 +10,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use forge_fleet::ledger::{Call, Told, tail};
 use forge_store::{CallRow, CallSource, Caller, Tx};
-use forge_types::{AssignedBead, Lease, MicroUsd, Millis, Worker, WorkerId};
+use forge_types::{AssignedBead, Millis, Worker, WorkerId};
 use tokio::sync::Semaphore;
 
 use self::sources::{Source, blocking};
-use super::lifecycle::is_kept;
 use crate::background::Bell;
 use crate::{Error, Forge, Result};
 
@@ -50,7 +49,7 @@ impl Forge {
     pub(super) async fn meter_workers_soon(&self) -> Result<()> {
         let now = Millis::now();
         for worker in self.0.store.workers().await? {
-            if is_kept(worker.phase) || now.0 - worker.updated_at.0 < AFTERMATH_MS {
+            if worker.phase.is_kept() || now.0 - worker.updated_at.0 < AFTERMATH_MS {
                 self.fleet().ledger.due().insert(worker.id);
             }
         }
@@ -100,11 +99,6 @@ impl Forge {
             self.0.background.ring(Bell::Spending);
         }
         Ok(())
-    }
-
-    /// What a worker used while it had a bead; nothing when no cost is known.
-    pub(crate) async fn cost_of_lease(&self, lease: &Lease) -> Result<Option<MicroUsd>> {
-        Ok(self.0.store.cost_of_lease(lease).await?)
     }
 
     /// Reads a file to its end; answers whether it told anything.

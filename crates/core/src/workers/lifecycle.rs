@@ -99,7 +99,7 @@ impl Forge {
         // Nobody else writes while this transaction is open.
         let all = self.0.store.workers().await?;
         let most = self.settings().fleet.max_workers;
-        if all.iter().filter(|other| is_kept(other.phase)).count() >= most as usize {
+        if all.iter().filter(|other| other.phase.is_kept()).count() >= most as usize {
             return Err(Error::conflict(format!(
                 "{most} workers are the most that run at once; stop one, or raise fleet.max_workers in config.json"
             )));
@@ -110,7 +110,7 @@ impl Forge {
                 tx.insert_worker(&worker).await?;
                 worker
             }
-            Some(known) if is_kept(known.phase) => {
+            Some(known) if known.phase.is_kept() => {
                 return Err(Error::conflict(format!(
                     "worker '{}' is there already, in the session {}; stop it, or choose another id",
                     known.id, known.session
@@ -239,7 +239,7 @@ impl Forge {
                     note: None,
                     ..stored.clone()
                 };
-                Ok(is_kept(stored.phase).then_some(stopped))
+                Ok(stored.phase.is_kept().then_some(stopped))
             })
             .await?;
         if before.phase == WorkerPhase::Paused {
@@ -356,7 +356,7 @@ impl Forge {
         self.meter_worker(id).await?;
         let mut tx = self.0.store.begin().await?;
         let worker = tx.worker(id).await?.ok_or_else(|| super::unknown(id))?;
-        if is_kept(worker.phase) {
+        if worker.phase.is_kept() {
             return Err(Error::conflict(format!("worker '{id}' has not ended; stop it first")));
         }
         let leases = self.0.store.leases().await?;
@@ -400,11 +400,6 @@ impl Forge {
         }
         Ok(())
     }
-}
-
-/// Whether Forge has or is about to have a session of it.
-pub(crate) fn is_kept(phase: WorkerPhase) -> bool {
-    phase.is_live() || matches!(phase, WorkerPhase::Parked | WorkerPhase::Recovering)
 }
 
 /// The launch of a worker as its row has it.

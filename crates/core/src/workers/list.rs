@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 
 use forge_fleet::discovery::Bond;
-use forge_types::{Health, HealthLevel, Worker, WorkerId, WorkerPhase};
+use forge_types::{AttemptId, Health, HealthLevel, Worker, WorkerId, WorkerPhase};
 use serde::Serialize;
 
 use super::session::{Found, describe};
+use crate::Error;
 use crate::{Forge, Result};
 
 /// A worker, and what is seen of it right now.
@@ -109,5 +110,24 @@ impl Forge {
             report.workers.push(WorkerHealth { id, phase, health, note });
         }
         Ok(report)
+    }
+}
+
+impl Forge {
+    /// The worker that works in an attempt's directory, if one does.
+    pub(crate) async fn worker_in(&self, attempt: AttemptId) -> Result<Option<Worker>> {
+        let works = |worker: &Worker| {
+            worker.phase.is_kept() && worker.bead.as_ref().and_then(|bead| bead.attempt_id) == Some(attempt)
+        };
+        Ok(self.0.store.workers().await?.into_iter().find(works))
+    }
+
+    pub(crate) async fn refuse_worker_in(&self, attempt: AttemptId) -> Result<()> {
+        match self.worker_in(attempt).await? {
+            Some(Worker { id, .. }) => Err(Error::conflict(format!(
+                "worker {id} is at work in attempt {attempt}; wait for its end, or stop it with `forge worker stop {id}`"
+            ))),
+            None => Ok(()),
+        }
     }
 }

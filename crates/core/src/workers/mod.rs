@@ -12,10 +12,10 @@ mod housekeeping;
 mod ledger;
 mod lifecycle;
 mod list;
+pub(crate) mod machine;
 mod mask;
 mod monitor;
 mod order;
-mod reassign;
 mod recovery;
 mod remedy;
 mod session;
@@ -39,7 +39,6 @@ use crate::{Error, Forge, Kind, Result};
 
 pub use catalogue::{WorkerDefinition, WorkerDefinitions};
 pub use lifecycle::WorkerEnd;
-pub(crate) use lifecycle::is_kept;
 pub use list::{ListedWorker, WorkerHealth, WorkersHealth};
 pub use mask::read_worker_log;
 pub use session::attach_command;
@@ -134,7 +133,7 @@ impl Forge {
     }
 
     /// Changes a row as it stands in the transaction; `None` from `change` leaves it. Answers the row afterwards.
-    async fn change_worker(
+    pub(crate) async fn change_worker(
         &self,
         id: &WorkerId,
         change: impl FnOnce(&Worker) -> Result<Option<Worker>>,

@@ -10,8 +10,8 @@ use forge_git::{GitError, Owner, Repo};
 use forge_types::{Attempt, AttemptId, Millis, RunOwner};
 use serde::Serialize;
 
-use crate::attempt::start::marked;
 use crate::worktree::workplace::Workplace;
+use crate::worktree::workplace::marked;
 use crate::{Error, Forge, Result};
 
 /// Where an attempt works from now on.

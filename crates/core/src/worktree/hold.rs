@@ -7,7 +7,7 @@
 use std::path::{Path, PathBuf};
 
 use forge_store::Dropped;
-use forge_types::{Attempt, AttemptId, RunId, RunPhase, RunReason, RunStatus};
+use forge_types::{Attempt, AttemptId, Run, RunId, RunPhase, RunReason, RunStatus};
 
 use crate::worktree::queue::Entry;
 use crate::{Error, Forge, Result};
@@ -32,12 +32,17 @@ impl Hold {
 impl Drop for Hold {
     fn drop(&mut self) {
         if let Some(next) = self.forge.0.worktrees.lanes.leave(&self.place, self.id) {
-            self.forge.start_waiting(next);
+            (self.forge.0.worktrees.runs.start_waiting)(&self.forge, next);
         }
     }
 }
 
 impl Forge {
+    pub(crate) async fn refuse_while_running(&self, attempt: AttemptId) -> Result<()> {
+        self.refuse_worker_in(attempt).await?;
+        refuse_running(attempt, &self.0.store.runs(attempt, Dropped::Shown).await?)
+    }
+
     /// Takes the attempt's directory, or says who has it.
     pub(crate) async fn hold(&self, attempt: AttemptId, place: PathBuf) -> Result<Hold> {
         let hold = self.take_free_lane(attempt, place).await?;
@@ -100,5 +105,17 @@ impl Forge {
             ))),
             None => Ok(()),
         }
+    }
+}
+
+/// What is running keeps its attempt from being put away or deleted.
+pub(crate) fn refuse_running(attempt: AttemptId, runs: &[Run]) -> Result<()> {
+    match runs.iter().find(|run| run.status == RunStatus::Running) {
+        Some(run) => Err(Error::conflict(format!(
+            "Task has running execution processes. Please wait for them to complete or stop them first. \
+             (run {} of attempt {attempt})",
+            run.id
+        ))),
+        None => Ok(()),
     }
 }

@@ -50,7 +50,7 @@ impl Forge {
     }
 
     pub(crate) async fn refuse_leftovers_in(&self, place: &Path, ground: Ground) -> Result<()> {
-        refuse_but(place, ground, PATIENCE, || self.attended().keys().copied().collect()).await
+        refuse_but(place, ground, PATIENCE, || (self.0.worktrees.runs.living)(self)).await
     }
 }
 

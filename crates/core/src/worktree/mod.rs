@@ -3,6 +3,8 @@
 //! Invariant: nothing in this room deletes a directory that may hold work.
 
 pub(crate) mod adoption;
+pub(crate) mod attempt_repo;
+pub(crate) mod changes;
 pub(crate) mod garbage;
 pub(crate) mod hold;
 pub(crate) mod leftover;
@@ -15,10 +17,10 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 
 use forge_git::{Pool, WorktreeBase};
-use forge_types::ProjectId;
+use forge_types::{ProjectId, RunId};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-use crate::{Error, Result};
+use crate::{Error, Forge, Result};
 use queue::Lanes;
 
 /// Spare worktrees are made only while this much stays free.
@@ -26,7 +28,16 @@ const SPARE_FREE_BYTES: u64 = 2 << 30;
 /// More starts and commits at once only wait for each other.
 const TURNS: usize = 4;
 
+/// What this room needs of the runs in its directories; the room above hands it in when the engine is opened.
+pub(crate) struct RunHooks {
+    /// The directory is free, and this run is next.
+    pub(crate) start_waiting: fn(&Forge, RunId),
+    /// The runs that this server is attached to.
+    pub(crate) living: fn(&Forge) -> Vec<RunId>,
+}
+
 pub(crate) struct Worktrees {
+    runs: RunHooks,
     base: WorktreeBase,
     pool: Pool,
     /// Projects whose spare worktrees are about to be refilled.
@@ -38,12 +49,12 @@ pub(crate) struct Worktrees {
 }
 
 impl Worktrees {
-    pub(crate) fn open(base: PathBuf, installation: String, spares: usize) -> Result<Self> {
+    pub(crate) fn open(base: PathBuf, installation: String, spares: usize, runs: RunHooks) -> Result<Self> {
         let base = WorktreeBase::new(base, installation);
         base.make()?;
         let pool = Pool::new(base.clone(), spares, SPARE_FREE_BYTES);
         let turns = Semaphore::new(TURNS);
-        Ok(Self { base, pool, warming: Mutex::default(), lanes: Lanes::default(), turns })
+        Ok(Self { runs, base, pool, warming: Mutex::default(), lanes: Lanes::default(), turns })
     }
 
     pub(crate) fn base(&self) -> &WorktreeBase {

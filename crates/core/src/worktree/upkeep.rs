@@ -10,12 +10,12 @@ use std::time::Duration;
 use forge_git::{GitError, Owner, Repo};
 use forge_run::Ground;
 use forge_store::Page;
-use forge_types::{AttemptId, Millis, Project, TaskId};
+use forge_types::{AttemptId, CreateProject, Millis, Project, RegisteredProject, TaskId};
 use serde::{Deserialize, Serialize};
 
-use crate::attempt::start::marked;
 use crate::worktree::hold::Hold;
 use crate::worktree::workplace::Workplace;
+use crate::worktree::workplace::marked;
 use crate::{Error, Forge, Result};
 
 /// How long a refill of the spare worktrees waits for more starts to come.
@@ -269,6 +269,13 @@ impl Forge {
                 }
             }
         });
+    }
+
+    /// Registers a project, which gets spare worktrees at once.
+    pub async fn create_project(&self, request: CreateProject) -> Result<RegisteredProject> {
+        let registered = self.register_project(request).await?;
+        self.warm_up(&registered.project);
+        Ok(registered)
     }
 
     /// Keeps spare worktrees at the tip of the project's base branch, in the background.

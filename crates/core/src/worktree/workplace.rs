@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use forge_git::MarkedTask;
 use forge_types::{Attempt, Errand, Project, RunOwner, Task};
 
 use crate::{Error, Forge, Result};
@@ -58,4 +59,13 @@ impl Forge {
             }
         }
     }
+}
+
+/// What a worktree tells of its task without the server.
+pub(crate) fn marked(task: &Task) -> MarkedTask {
+    MarkedTask { id: task.id, title: task.title.clone() }
+}
+
+pub(crate) fn place_of(attempt: &Attempt) -> PathBuf {
+    attempt.container_ref.as_deref().unwrap_or_default().into()
 }

@@ -3,7 +3,8 @@
 use forge_git::{Naming, Owner, Worktree};
 use forge_types::{Action, CreateAttemptOptions, CreateErrand, Errand, ErrandId, Millis, Run, RunOwner};
 
-use super::{Checked, new_run};
+use super::Checked;
+use crate::run::new_run;
 use crate::worktree::workplace::Workplace;
 use crate::{Forge, Result};
 

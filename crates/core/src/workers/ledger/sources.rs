@@ -12,7 +12,6 @@ use forge_store::{CallSource, LogPlace};
 use forge_types::{Millis, Worker};
 use serde::Deserialize;
 
-use crate::workers::lifecycle::is_kept;
 use crate::{Error, Forge, Result};
 
 /// A file that tells what a worker used.
@@ -70,7 +69,7 @@ impl Forge {
     /// Conversations of the worker's agent that nobody else has told of.
     pub(super) async fn transcripts_of(&self, worker: &Worker) -> Result<Vec<Source>> {
         let Some(since) = worker.started_at else { return Ok(Vec::new()) };
-        let until = if is_kept(worker.phase) { Millis::now() } else { worker.updated_at };
+        let until = if worker.phase.is_kept() { Millis::now() } else { worker.updated_at };
         let env = worker.config.get("env").and_then(|env| BTreeMap::deserialize(env).ok());
         let (workspace, env) = (worker.workspace.clone(), env.unwrap_or_default());
         let places = self.0.store.log_places(&worker.id).await?;

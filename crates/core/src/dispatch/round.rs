@@ -20,7 +20,6 @@ use super::catalogue::Catalogue;
 use super::queue::{Job, Queue};
 use crate::attempt::start::Begin;
 use crate::beads::{attempt_of, worker_of};
-use crate::workers::is_kept;
 use crate::{Error, Forge, Kind, Result};
 
 /// Whether a round only says what it would do.
@@ -149,7 +148,7 @@ impl Forge {
         if rule.mode == DispatchMode::Worker {
             // Workers that people started count too.
             let kept = self.0.store.workers().await?;
-            all = all.max(kept.iter().filter(|worker| is_kept(worker.phase)).count());
+            all = all.max(kept.iter().filter(|worker| worker.phase.is_kept()).count());
         }
         Ok(Room {
             all: left(Some(fleet.max_workers), all).min(left(rule.max_workers, here)),

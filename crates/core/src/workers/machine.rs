@@ -1,6 +1,6 @@
 //! Whether this machine has room for one more agent.
 
-use forge_types::FleetSettings;
+use forge_types::{Alert, AlertKind, FleetSettings};
 
 use crate::{Error, Forge, Kind, Result};
 
@@ -22,12 +22,13 @@ impl Shortage {
 
 impl Forge {
     /// Why nothing more may be started, if so.
-    pub(super) fn shortage(&self, fleet: &FleetSettings) -> Option<Shortage> {
-        let disk_mb = forge_git::free_bytes(self.0.worktrees.base().path()) >> 20;
+    pub(crate) fn shortage(&self, fleet: &FleetSettings) -> Option<Shortage> {
+        let base = &self.0.config.worktree_base;
+        let disk_mb = forge_git::free_bytes(base) >> 20;
         if disk_mb < fleet.min_free_disk_mb {
             return Some(Shortage::Disk(format!(
                 "only {disk_mb} MiB are free below {}, less than fleet.min_free_disk_mb ({})",
-                self.0.worktrees.base().path().display(),
+                base.display(),
                 fleet.min_free_disk_mb
             )));
         }
@@ -49,11 +50,19 @@ impl Forge {
         })
     }
 
+    /// One alert, raised by whoever met the condition first.
+    pub(crate) async fn report_disk_low(&self, why: String) -> Result<()> {
+        let mut tx = self.0.store.begin().await?;
+        tx.raise_alert(Alert::new(AlertKind::DiskLow, String::new(), why)).await?;
+        tx.commit().await?;
+        Ok(())
+    }
+
     /// Refuses to start one more while the machine has no room for it.
     pub(crate) async fn admit(&self) -> Result<()> {
         let Some(shortage) = self.shortage(&self.settings().fleet) else { return Ok(()) };
         if let Shortage::Disk(why) = &shortage {
-            self.tell_disk_low(why.clone()).await?;
+            self.report_disk_low(why.clone()).await?;
         }
         Err(Error::new(Kind::Unavailable, format!("nothing was started: {}", shortage.words())))
     }

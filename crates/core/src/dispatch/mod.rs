@@ -8,13 +8,14 @@
 mod catalogue;
 mod ending;
 mod life;
-mod machine;
+mod mirror;
+mod no_change;
 mod notice;
 pub(crate) mod prompt;
 mod queue;
+mod reassign;
 mod round;
 mod settle;
-mod verdict;
 mod worker;
 
 use std::collections::HashMap;
@@ -36,7 +37,6 @@ use crate::events::EventFeed;
 use crate::{Error, Forge, Result};
 
 pub(crate) use settle::DONE_IN;
-pub(crate) use verdict::Verdict;
 
 use round::Effort;
 

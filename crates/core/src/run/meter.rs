@@ -109,7 +109,8 @@ impl Forge {
             return Ok(());
         }
         let mut tx = self.0.store.begin().await?;
-        self.put_usage(&mut tx, run, site, meter.at.unwrap_or_else(Millis::now), &outcome.usage).await?;
+        self.put_usage(&mut tx, run, site.project.id, meter.at.unwrap_or_else(Millis::now), &outcome.usage)
+            .await?;
         tx.commit().await?;
         self.0.background.ring(Bell::Spending);
         meter.noted = outcome.usage.clone();
@@ -146,7 +147,7 @@ impl Forge {
 
     /// Says once in the run's log that its budget cannot be kept.
     async fn warn_of_unpriced(&self, run: &Run, meter: &mut Meter, limits: &Limits) {
-        let lines = self.0.costs.prices.settle(&meter.noted);
+        let lines = self.0.costs.prices().settle(&meter.noted);
         let unpriced = lines.iter().find(|line| line.usage.cost_microusd.is_none() && !line.usage.is_zero());
         let Some(line) = unpriced.filter(|_| !meter.warned && !limits.is_none()) else { return };
         meter.warned = true;

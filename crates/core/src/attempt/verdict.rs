@@ -6,13 +6,11 @@
 
 use std::time::Duration;
 
-use forge_fleet::beads::{BeadsError, Status};
 use forge_git::Counting;
-use forge_types::{Attempt, Lease, Run, RunReason, RunStatus, TaskStatus};
+use forge_types::{Attempt, Run, RunReason, RunStatus};
 
-use super::queue::Queue;
-use super::worker::place_of;
-use crate::review::branch::tip_of;
+use crate::worktree::attempt_repo::tip_of;
+use crate::worktree::workplace::place_of;
 use crate::{Forge, Result};
 
 /// How many characters of an agent's last words are repeated.
@@ -63,7 +61,7 @@ impl Forge {
     }
 
     /// The last line of what was said or printed; nothing where that cannot be read.
-    pub(super) async fn last_words(&self, run: &Run) -> String {
+    pub(crate) async fn last_words(&self, run: &Run) -> String {
         let read = async { self.entries(run.id).await?.transcript_now().await };
         let told = tokio::time::timeout(READ_LIMIT, read).await;
         let told = told.ok().and_then(Result::ok).flatten().unwrap_or_default();
@@ -85,48 +83,6 @@ impl Forge {
         }
         // A merge that was carried out and, after a crash, never recorded.
         Ok(matches!(forge_git::landed(&repo, &attempt.branch, &attempt.target_branch).await, Ok(Some(_))))
-    }
-
-    /// Why a piece of work cannot end without a change; nothing where it can.
-    pub(super) async fn refuse_no_change(
-        &self,
-        queue: &Queue,
-        lease: &Lease,
-        attempt: &Attempt,
-    ) -> Result<Option<String>> {
-        if self.may_change_nothing(queue, lease).await? {
-            return Ok(None);
-        }
-        let place = place_of(attempt);
-        let repo = self.repo(&self.project(attempt.project_id).await?).await?;
-        if place.join(".git").exists() && forge_git::is_dirty(&repo, &place).await? {
-            let why =
-                format!("no changes: what the agent left in {} could not be committed", place.display());
-            return Ok(Some(why));
-        }
-        let why = format!("no changes: the agent ended and left nothing on branch {}", attempt.branch);
-        Ok(Some(why))
-    }
-
-    /// Work whose result is words, or that the agent itself has brought to its end.
-    async fn may_change_nothing(&self, queue: &Queue, lease: &Lease) -> Result<bool> {
-        let tracker = match queue {
-            Queue::Beads(tracker) => tracker,
-            Queue::Board(_) => {
-                let status = self.job_of(queue, lease).await?.task.map(|task| task.status);
-                return Ok(matches!(status, Some(TaskStatus::Done | TaskStatus::Cancelled)));
-            }
-        };
-        let bead = match tracker.store.show(&[lease.bead.as_str()]).await {
-            Ok(beads) => beads.into_iter().next(),
-            Err(BeadsError::NoSuchBead { .. }) => None,
-            Err(error) => return Err(error.into()),
-        };
-        let Some(bead) = bead else { return Ok(true) };
-        let settings = self.settings();
-        let kind = bead.issue_type();
-        Ok(matches!(bead.status(), Status::Closed | Status::Tombstone)
-            || settings.fleet.no_change_ok.iter().any(|known| known.eq_ignore_ascii_case(kind)))
     }
 
     /// What a merge or a rebase stopped at, if one has.
@@ -153,7 +109,7 @@ impl Forge {
 }
 
 /// What a run that failed is remembered by.
-pub(super) fn tell_failure(run: &Run, words: &str) -> String {
+pub(crate) fn tell_failure(run: &Run, words: &str) -> String {
     let what = match run.reason {
         RunReason::SetupScript => "the setup script failed",
         RunReason::CleanupScript => "the cleanup script failed",

@@ -8,9 +8,9 @@ use forge_fleet::beads::{Bead, Standing, is_ours};
 use forge_types::{Alert, AlertKind, DispatchRule, Millis, ProfileId, ProjectId, WorkerTier};
 
 use super::catalogue;
-use super::machine::Shortage;
 use crate::beads::{Tracker, alert_subject};
 use crate::cost::quota::Access;
+use crate::workers::machine::Shortage;
 use crate::{Forge, Result};
 
 /// What is to be open, by kind and subject.
@@ -44,14 +44,6 @@ impl Forge {
             }
         }
         self.raise_and_resolve(told).await
-    }
-
-    /// One alert, told by whoever met the condition first.
-    pub(crate) async fn tell_disk_low(&self, why: String) -> Result<()> {
-        let mut tx = self.0.store.begin().await?;
-        tx.raise_alert(Alert::new(AlertKind::DiskLow, String::new(), why)).await?;
-        tx.commit().await?;
-        Ok(())
     }
 
     async fn look_at_models(&self, enabled: &[&(ProjectId, DispatchRule)], told: &mut Told) -> Result<()> {

@@ -6,8 +6,7 @@
 use forge_fleet::beads::Filter;
 use forge_types::{BeadsOf, Worker, WorkerId};
 
-use super::WorkerEnd;
-use crate::{Error, Forge, Result};
+use crate::{Error, Forge, Result, WorkerEnd};
 
 impl Forge {
     /// Ends the worker, gives back what it had, and starts it again with the other bead.

@@ -12,7 +12,6 @@ use forge_types::{
 use super::queue::Queue;
 use super::worker::run_of;
 use crate::task::moved;
-use crate::workers::is_kept;
 use crate::{Forge, Result};
 
 /// The exit code by which a worker says that it cannot go on without something else, or without a person.
@@ -33,7 +32,7 @@ impl Forge {
         let row = self.0.store.worker(&lease.worker).await?;
         let row = row.filter(|row| row.bead.as_ref().is_some_and(|bead| bead.actor == lease.actor));
         // Before it is started again, its bead is free for others.
-        let at_work = |row: &Worker| is_kept(row.phase) && row.phase != WorkerPhase::Recovering;
+        let at_work = |row: &Worker| row.phase.is_kept() && row.phase != WorkerPhase::Recovering;
         match (&row, routing) {
             (Some(row), _) if at_work(row) => return Ok(()),
             // Somebody took it under this name and does with it what they like.
@@ -173,13 +172,7 @@ impl Forge {
         let cleanup = cleanup.map(|action| {
             let id = forge_types::RunId::random();
             let owner = RunOwner::Attempt(attempt.id);
-            crate::attempt::start::new_run(
-                id,
-                owner,
-                action,
-                run.after_head.clone(),
-                crate::worktree::queue::Entry::Now,
-            )
+            crate::run::new_run(id, owner, action, run.after_head.clone(), crate::worktree::queue::Entry::Now)
         });
         let mut tx = self.0.store.begin().await?;
         tx.insert_run(&run).await?;

@@ -6,7 +6,7 @@ use forge_fleet::beads::{Bead, Status, TITLE_MAX, Time};
 use forge_types::{Millis, Task, TaskStatus};
 use sha2::{Digest, Sha256};
 
-use crate::beads::dispatch::prompt;
+use crate::dispatch::prompt;
 
 /// How a reason begins that says that nothing was done. In lower case, without the signs between words.
 const IN_VAIN: [&str; 9] = [

@@ -9,32 +9,15 @@ use std::path::PathBuf;
 
 use forge_types::{
     AssignedBead, Attempt, AttemptId, Lease, Outcome, ProfileId, Project, Routing, RunId, RunReason,
-    RunStatus, SpawnWorker, Worker, WorkerId,
+    RunStatus, SpawnWorker, WorkerId,
 };
 
 use super::queue::Queue;
-use crate::workers::is_kept;
 use crate::worktree::queue::Entry;
+use crate::worktree::workplace::place_of;
 use crate::{Error, Forge, Result};
 
 impl Forge {
-    /// The worker that works in an attempt's directory, if one does.
-    pub(crate) async fn worker_in(&self, attempt: AttemptId) -> Result<Option<Worker>> {
-        let works = |worker: &Worker| {
-            is_kept(worker.phase) && worker.bead.as_ref().and_then(|bead| bead.attempt_id) == Some(attempt)
-        };
-        Ok(self.0.store.workers().await?.into_iter().find(works))
-    }
-
-    pub(crate) async fn refuse_worker_in(&self, attempt: AttemptId) -> Result<()> {
-        match self.worker_in(attempt).await? {
-            Some(Worker { id, .. }) => Err(Error::conflict(format!(
-                "worker {id} is at work in attempt {attempt}; wait for its end, or stop it with `forge worker stop {id}`"
-            ))),
-            None => Ok(()),
-        }
-    }
-
     /// Takes the directories of workers that outlived the last server, before a run that waits for one can start.
     pub(crate) async fn take_worker_places(&self) -> Result<()> {
         for routing in self.0.store.open_routings().await? {
@@ -59,7 +42,7 @@ impl Forge {
     pub(super) async fn free_worker(&self, project: &Project) -> Result<WorkerId> {
         let mut taken: Vec<WorkerId> = Vec::new();
         let workers = self.0.store.workers().await?;
-        taken.extend(workers.into_iter().filter(|worker| is_kept(worker.phase)).map(|worker| worker.id));
+        taken.extend(workers.into_iter().filter(|worker| worker.phase.is_kept()).map(|worker| worker.id));
         taken.extend(self.0.store.leases().await?.into_iter().map(|lease| lease.worker));
         let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
         let name: String = project.name.chars().map(plain).take(40).collect();
@@ -84,7 +67,7 @@ impl Forge {
             return Ok(());
         }
         if let Some(run) = runs.last().filter(|run| run.status != RunStatus::Completed) {
-            let why = super::verdict::tell_failure(run, &self.last_words(run).await);
+            let why = crate::attempt::verdict::tell_failure(run, &self.last_words(run).await);
             return self.blame(queue, lease, &why, Some(attempt)).await;
         }
         if self.0.worktrees.lanes().enter(&place_of(attempt), run_of(attempt.id)) == Entry::Later {
@@ -172,10 +155,6 @@ impl Forge {
 /// An agent whose model is its own affair is known by its name instead.
 fn is_model(name: &str) -> bool {
     name.parse::<ProfileId>().is_err()
-}
-
-pub(super) fn place_of(attempt: &Attempt) -> PathBuf {
-    attempt.container_ref.as_deref().unwrap_or_default().into()
 }
 
 /// The run that a worker's life in an attempt is written down as, which has the directory meanwhile.

@@ -6,11 +6,12 @@
 
 use forge_types::{
     Alert, AlertKind, Attempt, AttemptId, CloseOn, DispatchLanding, Lease, Merge, Millis, Outcome, PrStatus,
-    RebaseAttempt, Routing,
+    RebaseAttempt,
 };
 
 use super::queue::Queue;
-use super::verdict::Verdict;
+use crate::attempt::verdict::Verdict;
+use crate::beads::lease::is_about;
 use crate::beads::{alert_subject, attempt_of};
 use crate::review::merge::RebaseOutcome;
 use crate::{Error, Forge, Result};
@@ -182,51 +183,6 @@ impl Forge {
         tracing::warn!(bead = %lease.bead, count, parked = outcome == Outcome::Parked, "bead given back: {why}");
         Ok(())
     }
-
-    /// Ends a lease with what became of the bead.
-    pub(crate) async fn end_lease(
-        &self,
-        lease: &Lease,
-        outcome: Outcome,
-        attempt: Option<&Attempt>,
-    ) -> Result<()> {
-        let mut tx = self.0.store.begin().await?;
-        self.write_end_of_lease(&mut tx, lease, outcome, attempt).await?;
-        match outcome {
-            Outcome::Closed => tx.commit_synced().await?,
-            _ => tx.commit().await?,
-        };
-        Ok(())
-    }
-
-    pub(super) async fn write_end_of_lease(
-        &self,
-        tx: &mut forge_store::Tx,
-        lease: &Lease,
-        outcome: Outcome,
-        attempt: Option<&Attempt>,
-    ) -> Result<()> {
-        tx.drop_lease(&lease.workspace, &lease.bead, &lease.actor).await?;
-        let open = self.0.store.open_routings().await?;
-        let decided = open.into_iter().find(|routing| is_about(routing, lease));
-        if let Some(mut routing) = decided {
-            routing.outcome = Some(outcome);
-            routing.actual_cost = match attempt_of(&lease.worker) {
-                Some(_) => attempt.and_then(|attempt| attempt.cost_usd),
-                None => self.cost_of_lease(lease).await?,
-            };
-            routing.ended_at = Some(Millis::now());
-            tx.update_routing(&routing).await?;
-        }
-        Ok(())
-    }
-}
-
-/// Whether a decision is the one that a lease was taken by.
-fn is_about(routing: &Routing, lease: &Lease) -> bool {
-    routing.worker.as_ref() == Some(&lease.worker)
-        && routing.workspace == lease.workspace
-        && routing.work == lease.bead
 }
 
 fn waits_for_merge(landing: DispatchLanding, close_on: CloseOn) -> bool {

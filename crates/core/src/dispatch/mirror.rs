@@ -14,7 +14,7 @@ use forge_store::{BeadTask, Mirror};
 use forge_types::{CreateTask, Millis, Project, Task, TaskId, TaskStatus};
 
 use crate::beads::Tracker;
-use crate::beads::dispatch::DONE_IN;
+use crate::dispatch::DONE_IN;
 use crate::task::new_task;
 use crate::{Forge, Result};
 

@@ -1,0 +1,136 @@
+//! What an attempt changed: where the changes are, and their figures.
+//!
+//! Invariant: the figures are those of the patch that [`Forge::patch`] returns. They are counted where a run's work or the
+//! attempt's branch came to rest; what cannot be counted is left empty and keeps nothing else from happening.
+
+use forge_git::{Counting, FileDiff};
+use forge_types::{AttemptId, Changes, Diff, Merge, Run, RunReason};
+
+use crate::worktree::attempt_repo::{AttemptRepo, tip_of};
+use crate::worktree::workplace::Workplace;
+use crate::{Forge, Kind, Result};
+
+/// In a report, more files than this are only counted.
+const REPORTED_FILES: usize = 500;
+
+/// The figures of a whole change, and its files as far as they fit.
+#[derive(Clone, Debug, Default)]
+pub struct ChangeStat {
+    /// Without contents.
+    pub files: Vec<Diff>,
+    pub file_count: usize,
+    pub additions: u64,
+    pub deletions: u64,
+}
+
+/// Where the changes lie.
+pub(crate) enum Source {
+    Commit(String),
+    Tree {
+        base: String,
+    },
+    /// The worktree is away.
+    Branch {
+        base: String,
+        tip: String,
+    },
+}
+
+impl Forge {
+    pub(crate) async fn stat(&self, id: AttemptId) -> Result<ChangeStat> {
+        let (ground, source) = self.change(id).await?;
+        Ok(sum_up(count(&ground, &source).await?, REPORTED_FILES))
+    }
+
+    pub(crate) async fn change(&self, id: AttemptId) -> Result<(AttemptRepo, Source)> {
+        let ground = self.open_for_read(id).await?;
+        let merged = self.0.store.merges(id).await?.into_iter().next();
+        if let Some(commit) = merged.as_ref().and_then(Merge::commit)
+            && is_landed(&ground, commit).await?
+        {
+            return Ok((ground, Source::Commit(commit.to_owned())));
+        }
+        let is_away = ground.is_away();
+        let head = ground.head().await?;
+        let target = tip_of(&ground.repo, &ground.attempt.target_branch).await?;
+        let base = forge_git::merge_base(&ground.repo, &head, &target).await?.unwrap_or_else(|| head.clone());
+        let source = if is_away { Source::Branch { base, tip: head } } else { Source::Tree { base } };
+        Ok((ground, source))
+    }
+
+    /// What an attempt has come to with a run that just ended; `None` when such a run changes no figures.
+    pub(crate) async fn changes_after(
+        &self,
+        run: &Run,
+        site: &Workplace,
+    ) -> Option<(AttemptId, Option<Changes>)> {
+        match run.reason {
+            RunReason::CodingAgent | RunReason::CleanupScript => {}
+            RunReason::SetupScript | RunReason::DevServer => return None,
+        }
+        // In the user's own checkout there is no telling who changed what.
+        let attempt = site.attempt.as_ref().filter(|attempt| attempt.use_worktree)?.id;
+        Some((attempt, self.count_changes(attempt).await))
+    }
+
+    /// Counts anew after the branch or its target moved.
+    pub(crate) async fn recount(&self, attempt: AttemptId) {
+        let changes = self.count_changes(attempt).await;
+        let noted = async {
+            let mut tx = self.0.store.begin().await?;
+            tx.put_changes(attempt, changes).await?;
+            tx.commit().await
+        };
+        if let Err(error) = noted.await {
+            tracing::warn!(%attempt, %error, "cannot note what an attempt changed");
+        }
+    }
+
+    async fn count_changes(&self, attempt: AttemptId) -> Option<Changes> {
+        let _turn = self.0.worktrees.turn().await.ok()?;
+        match self.stat(attempt).await {
+            Ok(ChangeStat { file_count, additions, deletions, .. }) => Some(Changes {
+                files_changed: i64::try_from(file_count).ok()?,
+                additions: additions.try_into().ok()?,
+                deletions: deletions.try_into().ok()?,
+            }),
+            // The attempt was deleted while its run was ending.
+            Err(error) if error.kind() == Kind::NotFound => None,
+            Err(error) => {
+                tracing::warn!(%attempt, %error, "cannot count what an attempt changed");
+                None
+            }
+        }
+    }
+}
+
+pub(crate) async fn count(ground: &AttemptRepo, source: &Source) -> Result<Vec<FileDiff>> {
+    let AttemptRepo { site, repo, .. } = ground;
+    Ok(match source {
+        Source::Commit(commit) => forge_git::diff_commit(repo, commit, Counting::Count).await?,
+        Source::Tree { base } => forge_git::diff_worktree(repo, &site.place, base, Counting::Count).await?,
+        Source::Branch { base, tip } => forge_git::diff_between(repo, base, tip, Counting::Count).await?,
+    })
+}
+
+pub(crate) fn sum_up(files: Vec<FileDiff>, max_files: usize) -> ChangeStat {
+    let sum = |lines: fn(&FileDiff) -> Option<u64>| files.iter().filter_map(lines).sum();
+    ChangeStat {
+        file_count: files.len(),
+        additions: sum(|file| file.additions),
+        deletions: sum(|file| file.deletions),
+        files: files.iter().take(max_files).map(FileDiff::outline).collect(),
+    }
+}
+
+/// Clean and not ahead of its target: what the attempt did is the merge commit and nothing more.
+pub(crate) async fn is_landed(ground: &AttemptRepo, commit: &str) -> Result<bool> {
+    let AttemptRepo { site, attempt, repo } = ground;
+    // The commit of a pull request may not have been fetched yet.
+    let known = repo.has_commit(commit).await?;
+    if !known || (site.place.exists() && forge_git::is_dirty(repo, &site.place).await?) {
+        return Ok(false);
+    }
+    let (tip, target) = (tip_of(repo, &attempt.branch).await?, tip_of(repo, &attempt.target_branch).await?);
+    Ok(forge_git::ahead_behind(repo, &tip, &target).await?.0 == 0)
+}
