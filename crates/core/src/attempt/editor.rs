@@ -19,9 +19,9 @@ impl Forge {
 
     /// Opens an attempt's worktree, or a file of it.
     pub async fn open_attempt(&self, id: AttemptId, request: OpenEditor) -> Result<Option<String>> {
-        let mut site = self.site(RunOwner::Attempt(id)).await?;
-        self.restore_place(&mut site).await?;
-        self.open_editor(site.place, request).await
+        let mut workplace = self.workplace(RunOwner::Attempt(id)).await?;
+        self.restore_place(&mut workplace).await?;
+        self.open_editor(workplace.place, request).await
     }
 
     async fn open_editor(&self, root: PathBuf, request: OpenEditor) -> Result<Option<String>> {

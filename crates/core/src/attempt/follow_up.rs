@@ -34,13 +34,13 @@ pub struct Replaced {
 }
 
 /// What is written together with a run.
-struct Along<'a> {
+struct RunExtras<'a> {
     typed: Typed,
     images: Vec<ImageId>,
     once: Option<&'a Once>,
 }
 
-impl Along<'_> {
+impl RunExtras<'_> {
     fn nothing() -> Self {
         Self { typed: Typed::Elsewhere, images: Vec::new(), once: None }
     }
@@ -69,7 +69,7 @@ impl Forge {
             Some(_) => Typed::Elsewhere,
             None => Typed::ByHand(request.prompt.clone()),
         };
-        let run = self.say(id, request, typed, once).await?;
+        let run = self.send_message(id, request, typed, once).await?;
         self.keep_answer(once, &run).await;
         Ok(run)
     }
@@ -93,16 +93,16 @@ impl Forge {
     }
 
     /// Everything is checked before the worktree is touched.
-    pub(crate) async fn say(
+    pub(crate) async fn send_message(
         &self,
         id: AttemptId,
         request: FollowUp,
         typed: Typed,
         once: Option<&Once>,
     ) -> Result<Run> {
-        let mut site = self.site(RunOwner::Attempt(id)).await?;
-        self.check_budget(Some(id), site.project.id).await?;
-        let profile = self.follow_up_profile(&site, id, request.variant.as_ref()).await?;
+        let mut workplace = self.workplace(RunOwner::Attempt(id)).await?;
+        self.check_budget(Some(id), workplace.project.id).await?;
+        let profile = self.follow_up_profile(&workplace, id, request.variant.as_ref()).await?;
         let images = request.image_ids.unwrap_or_default();
         self.check_images(&images).await?;
         if let Some(run) = request.retry_process_id {
@@ -113,24 +113,25 @@ impl Forge {
                 wanted: request.perform_git_reset.unwrap_or(true),
                 even_when_dirty: request.force_when_dirty.unwrap_or(false),
             };
-            self.rewind(&mut site, id, run, &reset).await?;
+            self.rewind(&mut workplace, id, run, &reset).await?;
         }
-        let prompt = show_images(&request.prompt, &self.image_folder(&site.place, site.is_forges()));
+        let prompt =
+            show_images(&request.prompt, &self.image_folder(&workplace.place, workplace.is_forges()));
         let fresh = request.fresh.unwrap_or(false);
         if request.retry_process_id.is_none()
             && !fresh
             && let Some(run) = self.tell_running(id, &profile, &prompt, once).await?
         {
-            self.note_told(&site, &run, &Along { typed, images, once }).await?;
+            self.note_told(&workplace, &run, &RunExtras { typed, images, once }).await?;
             return Ok(run);
         }
         let (session, prompt) = match fresh {
             false => (self.session_of(RunOwner::Attempt(id), Some(profile.executor)).await?, prompt),
             true => (None, recall(&self.0.store.runs(id, Dropped::Hidden).await?, &prompt)),
         };
-        let cleanup = cleanup_action(&site.project);
+        let cleanup = cleanup_action(&workplace.project);
         let action = Action::agent(prompt, profile, session).then(cleanup);
-        self.add_run(RunOwner::Attempt(id), &site, action, Along { typed, images, once }).await
+        self.add_run(RunOwner::Attempt(id), &workplace, action, RunExtras { typed, images, once }).await
     }
 
     /// Gives the message to the attempt's agent while it works, when it is the same agent and can be told; answers its run.
@@ -164,20 +165,20 @@ impl Forge {
     }
 
     /// What is written when a message needed no run of its own.
-    async fn note_told(&self, site: &Workplace, run: &Run, along: &Along<'_>) -> Result<()> {
-        let Some(attempt) = &site.attempt else { return Ok(()) };
+    async fn note_told(&self, workplace: &Workplace, run: &Run, extras: &RunExtras<'_>) -> Result<()> {
+        let Some(attempt) = &workplace.attempt else { return Ok(()) };
         let mut tx = self.0.store.begin().await?;
-        draft::clear(&mut tx, attempt.id, &along.typed).await?;
-        tx.attach_images(attempt.task_id, &along.images).await?;
-        once::note(&mut tx, along.once, || Effect::Run(run.id), None::<&()>).await?;
+        draft::clear(&mut tx, attempt.id, &extras.typed).await?;
+        tx.attach_images(attempt.task_id, &extras.images).await?;
+        once::note(&mut tx, extras.once, || Effect::Run(run.id), None::<&()>).await?;
         tx.commit().await?;
         Ok(())
     }
 
     /// Installs and logs in the program of the Cursor agent, then lets the attempt's last agent go on.
     pub async fn set_up_agent(&self, id: AttemptId, request: SetUpAgent) -> Result<()> {
-        let site = self.site(RunOwner::Attempt(id)).await?;
-        self.check_budget(Some(id), site.project.id).await?;
+        let workplace = self.workplace(RunOwner::Attempt(id)).await?;
+        self.check_budget(Some(id), workplace.project.id).await?;
         if request.executor_profile_id.executor != Executor::CursorAgent {
             return Err(Error::invalid("ExecutorError: Setup helper not supported"));
         }
@@ -185,13 +186,13 @@ impl Forge {
         let last = runs.into_iter().rev().find(|run| run.reason == RunReason::CodingAgent);
         let script = Action::script(forge_run::agents::CURSOR_SETUP, ScriptContext::SetupScript);
         let action = script.then(last.map(|run| run.action));
-        self.add_run(RunOwner::Attempt(id), &site, action, Along::nothing()).await?;
+        self.add_run(RunOwner::Attempt(id), &workplace, action, RunExtras::nothing()).await?;
         Ok(())
     }
 
     pub async fn replace_run(&self, id: AttemptId, request: ReplaceRun) -> Result<Replaced> {
-        let mut site = self.site(RunOwner::Attempt(id)).await?;
-        self.check_budget(Some(id), site.project.id).await?;
+        let mut workplace = self.workplace(RunOwner::Attempt(id)).await?;
+        self.check_budget(Some(id), workplace.project.id).await?;
         let runs = self.0.store.runs(id, Dropped::Hidden).await?;
         let replaced = match request.process_id {
             Some(run) => runs.iter().find(|known| known.id == run),
@@ -201,21 +202,22 @@ impl Forge {
         let mut profile = match (&request.executor_profile_id, replaced.action.profile()) {
             (Some(profile), _) => profile.clone(),
             (None, Some(profile)) => profile.clone(),
-            (None, None) => self.follow_up_profile(&site, id, None).await?,
+            (None, None) => self.follow_up_profile(&workplace, id, None).await?,
         };
         if let Some(variant) = request.variant {
             profile.variant = variant;
         }
-        let profile = self.check_profile(&profile, &site.project, &site.place).await?;
+        let profile = self.check_profile(&profile, &workplace.project, &workplace.place).await?;
         let reset = Reset {
             wanted: request.perform_git_reset.unwrap_or(true),
             even_when_dirty: request.force_when_dirty.unwrap_or(false),
         };
-        let rewound = self.rewind(&mut site, id, replaced.id, &reset).await?;
+        let rewound = self.rewind(&mut workplace, id, replaced.id, &reset).await?;
         let session = self.session_of(RunOwner::Attempt(id), Some(profile.executor)).await?;
-        let prompt = show_images(&request.prompt, &self.image_folder(&site.place, site.is_forges()));
+        let prompt =
+            show_images(&request.prompt, &self.image_folder(&workplace.place, workplace.is_forges()));
         let action = Action::agent(prompt, profile, session);
-        let run = self.add_run(RunOwner::Attempt(id), &site, action, Along::nothing()).await?;
+        let run = self.add_run(RunOwner::Attempt(id), &workplace, action, RunExtras::nothing()).await?;
         Ok(Replaced {
             deleted_count: rewound.dropped,
             git_reset_needed: rewound.needed,
@@ -227,21 +229,21 @@ impl Forge {
 
     pub async fn follow_up_errand(&self, id: ErrandId, request: FollowUpErrand) -> Result<Run> {
         let owner = RunOwner::Errand(id);
-        let site = self.site(owner).await?;
-        self.check_budget(None, site.project.id).await?;
+        let workplace = self.workplace(owner).await?;
+        self.check_budget(None, workplace.project.id).await?;
         let errand = self.errand(id).await?;
         let mut profile: ProfileId =
             errand.executor.parse().map_err(|error| Error::invalid(format!("executor: {error}")))?;
         profile.variant = request.variant.unwrap_or(errand.variant);
-        let profile = self.check_profile(&profile, &site.project, &site.place).await?;
+        let profile = self.check_profile(&profile, &workplace.project, &workplace.place).await?;
         let session = self.session_of(owner, Some(profile.executor)).await?;
         let action = Action::agent(request.prompt, profile, session);
-        self.add_run(owner, &site, action, Along::nothing()).await
+        self.add_run(owner, &workplace, action, RunExtras::nothing()).await
     }
 
     /// The next turn of a run that could not go on: the same agent, its own conversation, or its first prompt again where
     /// it had none.
-    pub(crate) async fn carry_on(&self, run: &Run, site: &Workplace, prompt: &str) -> Result<()> {
+    pub(crate) async fn carry_on(&self, run: &Run, workplace: &Workplace, prompt: &str) -> Result<()> {
         let Some(profile) = run.action.profile().cloned() else { return Ok(()) };
         let session = self.session_of(run.owner, Some(profile.executor)).await?;
         let prompt = match (&session, run.action.prompt()) {
@@ -250,58 +252,58 @@ impl Forge {
         };
         let next = run.action.next_action.as_deref().cloned();
         let action = Action::agent(prompt.to_owned(), profile, session).then(next);
-        self.add_run(run.owner, site, action, Along::nothing()).await?;
+        self.add_run(run.owner, workplace, action, RunExtras::nothing()).await?;
         Ok(())
     }
 
     /// The profile of the last agent run with the variant asked for, else the attempt's own.
     async fn follow_up_profile(
         &self,
-        site: &Workplace,
+        workplace: &Workplace,
         id: AttemptId,
         variant: Option<&Option<String>>,
     ) -> Result<ProfileId> {
         let runs = self.0.store.runs(id, Dropped::Hidden).await?;
         let last = runs.iter().rev().find_map(|run| run.action.profile().cloned());
-        let own = site.attempt.as_ref().map(|attempt| attempt.executor_profile_id.clone());
+        let own = workplace.attempt.as_ref().map(|attempt| attempt.executor_profile_id.clone());
         let mut profile =
             last.or(own).ok_or_else(|| Error::not_found(format!("Task attempt not found: {id}")))?;
         if let Some(variant) = variant {
             profile.variant = variant.clone();
         }
-        self.check_profile(&profile, &site.project, &site.place).await
+        self.check_profile(&profile, &workplace.project, &workplace.place).await
     }
 
     /// Writes a run and starts it, now or when its directory is free.
     async fn add_run(
         &self,
         owner: RunOwner,
-        site: &Workplace,
+        workplace: &Workplace,
         action: Action,
-        along: Along<'_>,
+        extras: RunExtras<'_>,
     ) -> Result<Run> {
         let id = RunId::random();
-        let entry = self.0.worktrees.lanes().enter(&site.place, id);
-        let mut site = site.clone();
+        let entry = self.0.worktrees.lanes().enter(&workplace.place, id);
+        let mut workplace = workplace.clone();
         let written = async {
             let head = match entry {
                 Entry::Now => {
-                    self.ensure_place(&mut site).await?;
-                    self.refuse_leftovers(&site).await?;
-                    self.repo(&site.project).await?.head_of(&site.place).await.ok()
+                    self.ensure_place(&mut workplace).await?;
+                    self.refuse_leftovers(&workplace).await?;
+                    self.repo(&workplace.project).await?.head_of(&workplace.place).await.ok()
                 }
                 Entry::Later => None,
             };
             let run = new_run(id, owner, action, head, entry);
-            self.write_run(&run, &site, &along).await.map(|()| run)
+            self.write_run(&run, &workplace, &extras).await.map(|()| run)
         };
         let run = written.await.inspect_err(|_| {
-            if let Some(next) = self.0.worktrees.lanes().leave(&site.place, id) {
+            if let Some(next) = self.0.worktrees.lanes().leave(&workplace.place, id) {
                 self.start_waiting(next);
             }
         })?;
         if entry == Entry::Now {
-            self.go(run, &site).await.map_err(|error| match error.kind() {
+            self.launch_run(run, &workplace).await.map_err(|error| match error.kind() {
                 crate::Kind::Invalid | crate::Kind::Conflict => error,
                 _ => Error::internal(format!("ContainerError: {}", error.message()), error),
             })?;
@@ -309,21 +311,21 @@ impl Forge {
         self.run(id).await
     }
 
-    async fn write_run(&self, run: &Run, site: &Workplace, along: &Along<'_>) -> Result<()> {
+    async fn write_run(&self, run: &Run, workplace: &Workplace, extras: &RunExtras<'_>) -> Result<()> {
         let mut tx = self.0.store.begin().await?;
         parking::end_parked(&mut tx, run.owner).await?;
         tx.insert_run(run).await?;
-        if let Some(attempt) = &site.attempt {
-            draft::clear(&mut tx, attempt.id, &along.typed).await?;
-            tx.attach_images(attempt.task_id, &along.images).await?;
+        if let Some(attempt) = &workplace.attempt {
+            draft::clear(&mut tx, attempt.id, &extras.typed).await?;
+            tx.attach_images(attempt.task_id, &extras.images).await?;
         }
-        if let Some(task) = &site.task
+        if let Some(task) = &workplace.task
             && let Some(task) = tx.task(task.id).await?
             && let Some(task) = moved(&task, TaskStatus::InProgress, run.reason)
         {
             tx.update_task(&task).await?;
         }
-        once::note(&mut tx, along.once, || Effect::Run(run.id), None::<&()>).await?;
+        once::note(&mut tx, extras.once, || Effect::Run(run.id), None::<&()>).await?;
         tx.commit().await?;
         Ok(())
     }
@@ -331,21 +333,21 @@ impl Forge {
     /// Stops what runs, brings the tree back to where `run` began and drops it with everything after it.
     async fn rewind(
         &self,
-        site: &mut Workplace,
+        workplace: &mut Workplace,
         id: AttemptId,
         run: RunId,
         reset: &Reset,
     ) -> Result<Rewound> {
-        self.refuse_leftovers(site).await?;
+        self.refuse_leftovers(workplace).await?;
         self.stop_attempt(id).await?;
-        let _hold = self.hold(id, site.place.clone()).await?;
-        self.ensure_place(site).await?;
+        let _hold = self.hold(id, workplace.place.clone()).await?;
+        self.ensure_place(workplace).await?;
         // Read after the stop: it recorded where the stopped runs left the tree, and none can be added after it.
         let runs = self.0.store.runs(id, Dropped::Shown).await?;
         let at = runs.iter().position(|known| known.id == run).ok_or_else(process_not_found)?;
         let previous = runs[..at].iter().rev().find(|run| !run.dropped);
         let target = runs[at].before_head.clone().or_else(|| previous.and_then(|run| run.after_head.clone()));
-        let (needed, applied) = self.reset_place(site, id, target.as_deref(), reset).await;
+        let (needed, applied) = self.reset_place(workplace, id, target.as_deref(), reset).await;
         let later: Vec<RunId> = runs[at..].iter().filter(|run| !run.dropped).map(|run| run.id).collect();
         let mut tx = self.0.store.begin().await?;
         for id in &later {
@@ -360,23 +362,24 @@ impl Forge {
 
     async fn reset_place(
         &self,
-        site: &Workplace,
+        workplace: &Workplace,
         id: AttemptId,
         target: Option<&str>,
         reset: &Reset,
     ) -> (bool, bool) {
-        let Some((target, attempt)) = target.zip(site.attempt.as_ref()).filter(|_| site.commits()) else {
+        let Some((target, attempt)) = target.zip(workplace.attempt.as_ref()).filter(|_| workplace.commits())
+        else {
             return (false, false);
         };
-        let Ok(repo) = self.repo(&site.project).await else { return (false, false) };
-        let dirty = forge_git::is_dirty(&repo, &site.place).await.unwrap_or(true);
-        let head = repo.head_of(&site.place).await.unwrap_or_default();
+        let Ok(repo) = self.repo(&workplace.project).await else { return (false, false) };
+        let dirty = forge_git::is_dirty(&repo, &workplace.place).await.unwrap_or(true);
+        let head = repo.head_of(&workplace.place).await.unwrap_or_default();
         let needed = dirty || head != target;
         if !needed || !reset.wanted || (dirty && !reset.even_when_dirty) {
             return (needed, false);
         }
         let owner = Owner::Attempt(id);
-        match forge_git::reset_hard(&repo, &site.place, owner, &attempt.branch, target).await {
+        match forge_git::reset_hard(&repo, &workplace.place, owner, &attempt.branch, target).await {
             Ok(_kept) => (true, true),
             Err(error) => {
                 tracing::warn!(attempt = %id, %error, "cannot reset the worktree");

@@ -51,29 +51,29 @@ impl Forge {
 
     /// Starts the project's dev server in the attempt's worktree; one per project.
     pub async fn start_dev_server(&self, id: AttemptId) -> Result<()> {
-        let mut site = self.site(RunOwner::Attempt(id)).await?;
-        let script = site.project.dev_script.clone().filter(|script| !script.trim().is_empty());
+        let mut workplace = self.workplace(RunOwner::Attempt(id)).await?;
+        let script = workplace.project.dev_script.clone().filter(|script| !script.trim().is_empty());
         let script =
             script.ok_or_else(|| Error::refused("No dev server script configured for this project"))?;
         for run in self.0.store.open_runs().await? {
             if run.reason == RunReason::DevServer
                 && run.status == RunStatus::Running
-                && self.site(run.owner).await.is_ok_and(|other| other.project.id == site.project.id)
+                && self.workplace(run.owner).await.is_ok_and(|other| other.project.id == workplace.project.id)
             {
                 self.end_run(&run).await?;
             }
         }
         // Held until the row is there, which whoever wants to retire the worktree looks for.
-        let hold = self.hold_beside_agent(id, site.place.clone()).await?;
-        self.ensure_place(&mut site).await?;
-        self.refuse_leftovers(&site).await?;
+        let hold = self.hold_beside_agent(id, workplace.place.clone()).await?;
+        self.ensure_place(&mut workplace).await?;
+        self.refuse_leftovers(&workplace).await?;
         let action = Action::script(script, ScriptContext::DevServer);
-        let head = self.repo(&site.project).await?.head_of(&site.place).await.ok();
+        let head = self.repo(&workplace.project).await?.head_of(&workplace.place).await.ok();
         let run = new_run(RunId::random(), RunOwner::Attempt(id), action, head, Entry::Now);
         let mut tx = self.0.store.begin().await?;
         tx.insert_run(&run).await?;
         tx.commit().await?;
         drop(hold);
-        self.go(run, &site).await
+        self.launch_run(run, &workplace).await
     }
 }

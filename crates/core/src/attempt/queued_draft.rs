@@ -50,7 +50,7 @@ impl Forge {
             image_ids: draft.image_ids,
             ..FollowUp::saying(draft.prompt)
         };
-        let sent = self.say(id, request, Typed::FromDraft, None).await;
+        let sent = self.send_message(id, request, Typed::FromDraft, None).await;
         if sent.is_err() {
             self.give_back(id).await?;
         }

@@ -37,8 +37,8 @@ impl Forge {
 
     /// Goes on as a run of its own, in the agent's own conversation where it has one.
     async fn go_on(&self, run: Run) -> Result<()> {
-        let site = self.site(run.owner).await?;
-        let carried = self.carry_on(&run, &site, GO_ON).await;
+        let workplace = self.workplace(run.owner).await?;
+        let carried = self.carry_on(&run, &workplace, GO_ON).await;
         if carried.is_err() {
             self.give_up(&run).await?;
         }

@@ -276,10 +276,10 @@ impl Forge {
         }
         let written = begun.elapsed();
         self.warm_up(&checked.project);
-        let site = Workplace::attempt(checked.project, task, attempt);
-        self.copy_project_files(&site).await;
+        let workplace = Workplace::attempt(checked.project, task, attempt);
+        self.copy_project_files(&workplace).await;
         let warning = match run.filter(|run| run.phase != forge_types::RunPhase::Queued) {
-            Some(run) => self.go(run, &site).await.err().map(|error| error.to_string()),
+            Some(run) => self.launch_run(run, &workplace).await.err().map(|error| error.to_string()),
             None => None,
         };
         tracing::debug!(attempt = %id, ?claimed, ?written, started = ?begun.elapsed(), "attempt started");
@@ -349,16 +349,18 @@ impl Forge {
         }
     }
 
-    async fn copy_project_files(&self, site: &Workplace) {
-        let Some(spec) = site.project.copy_files.as_deref().filter(|_| site.is_forges()) else { return };
-        let project = Path::new(&site.project.git_repo_path);
-        match forge_git::copy_files(project, &site.place, spec).await {
+    async fn copy_project_files(&self, workplace: &Workplace) {
+        let Some(spec) = workplace.project.copy_files.as_deref().filter(|_| workplace.is_forges()) else {
+            return;
+        };
+        let project = Path::new(&workplace.project.git_repo_path);
+        match forge_git::copy_files(project, &workplace.place, spec).await {
             Ok(warnings) => {
                 for CopyWarning { entry, reason } in warnings {
-                    tracing::warn!(project = %site.project.name, "copy_files: '{entry}': {reason}");
+                    tracing::warn!(project = %workplace.project.name, "copy_files: '{entry}': {reason}");
                 }
             }
-            Err(error) => tracing::warn!(project = %site.project.name, %error, "copy_files failed"),
+            Err(error) => tracing::warn!(project = %workplace.project.name, %error, "copy_files failed"),
         }
     }
 }

@@ -172,7 +172,7 @@ impl Forge {
             }
             None => {}
         }
-        self.forgive(&tracker, id, lease.as_ref(), Outcome::Released).await?;
+        self.clear_failures(&tracker, id, lease.as_ref(), Outcome::Released).await?;
         self.line(&tracker, id).await
     }
 
@@ -189,7 +189,7 @@ impl Forge {
             Close::AlreadyClosed => return Err(Error::conflict(format!("bead {id} is closed already"))),
             Close::Refused(why) => return Err(Error::conflict(why)),
         }
-        self.forgive(&tracker, id, lease.as_ref(), Outcome::Closed).await?;
+        self.clear_failures(&tracker, id, lease.as_ref(), Outcome::Closed).await?;
         self.line(&tracker, id).await
     }
 
@@ -324,7 +324,7 @@ impl Forge {
     }
 
     /// A person decided about the bead: whoever had it lost it, and what was counted against it is forgotten.
-    pub(crate) async fn forgive(
+    pub(crate) async fn clear_failures(
         &self,
         tracker: &Tracker,
         id: &str,

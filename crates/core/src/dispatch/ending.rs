@@ -80,7 +80,7 @@ impl Forge {
             // The cleanup script has a word in it, and so have conflicts: as for an attempt without a terminal.
             End::Done => self.settle_attempt(queue, lease, &attempt).await,
             End::NeedsHelp(why) => self.ask_for_help(queue, lease, &why, Some(&attempt)).await,
-            End::Died(why) => self.blame(queue, lease, &why, Some(&attempt)).await,
+            End::Died(why) => self.record_bead_failure(queue, lease, &why, Some(&attempt)).await,
             End::Stopped => {
                 let why = format!("worker {} was stopped by a person", worker.id);
                 self.set_aside(queue, lease, &why, Some(&attempt)).await
@@ -100,7 +100,9 @@ impl Forge {
                 }
             }
             End::NeedsHelp(why) => self.ask_for_help(queue, lease, &why, None).await,
-            End::Died(why) => self.blame(queue, lease, &format!("worker {id}: {why}"), None).await,
+            End::Died(why) => {
+                self.record_bead_failure(queue, lease, &format!("worker {id}: {why}"), None).await
+            }
             End::Stopped => self.hand_back(queue, lease, &format!("Worker {id} was stopped.")).await,
         }
     }
@@ -131,14 +133,14 @@ impl Forge {
         if self.0.store.run(id).await?.is_some() {
             return Ok(attempt.clone());
         }
-        let site = self.site(RunOwner::Attempt(attempt.id)).await?;
+        let workplace = self.workplace(RunOwner::Attempt(attempt.id)).await?;
         let now = Millis::now();
         let mut run = Run {
             id,
             owner: RunOwner::Attempt(attempt.id),
             reason: RunReason::CodingAgent,
             action: Action::agent(
-                site.task.as_ref().map(|task| task.prompt()).unwrap_or_default(),
+                workplace.task.as_ref().map(|task| task.prompt()).unwrap_or_default(),
                 attempt.executor_profile_id.clone(),
                 None,
             ),
@@ -164,11 +166,11 @@ impl Forge {
             created_at: attempt.created_at,
             updated_at: now,
         };
-        self.keep_worker_log(worker, &mut run, &site.place).await;
-        let committed = self.commit_end(&mut run, &site).await;
-        run.after_head = self.head(&site, &committed).await;
+        self.keep_worker_log(worker, &mut run, &workplace.place).await;
+        let committed = self.commit_end(&mut run, &workplace).await;
+        run.after_head = self.head(&workplace, &committed).await;
         let cleanup =
-            crate::attempt::start::cleanup_action(&site.project).filter(|_| matches!(end, End::Done));
+            crate::attempt::start::cleanup_action(&workplace.project).filter(|_| matches!(end, End::Done));
         let cleanup = cleanup.map(|action| {
             let id = forge_types::RunId::random();
             let owner = RunOwner::Attempt(attempt.id);
@@ -190,12 +192,12 @@ impl Forge {
         tx.commit().await?;
         match cleanup {
             Some(cleanup) => {
-                self.0.worktrees.lanes().hand_over(&site.place, id, cleanup.id);
-                self.start_later(cleanup, site);
+                self.0.worktrees.lanes().hand_over(&workplace.place, id, cleanup.id);
+                self.start_later(cleanup, workplace);
             }
             None => {
                 self.leave_worker_place(attempt);
-                self.publish_later(&run, &site);
+                self.publish_later(&run, &workplace);
             }
         }
         self.attempt(attempt.id).await

@@ -328,7 +328,7 @@ impl View<'_> {
         };
         match store.close(&bead.id, &self.actor, &reason).await? {
             Close::Closed(closed) => {
-                self.forge.forgive(self.tracker, &bead.id, None, forge_types::Outcome::Closed).await?;
+                self.forge.clear_failures(self.tracker, &bead.id, None, forge_types::Outcome::Closed).await?;
                 Ok((closed, true))
             }
             Close::AlreadyClosed => Ok((self.tracker.one(&bead.id).await?, true)),

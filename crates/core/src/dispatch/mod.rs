@@ -38,7 +38,7 @@ use crate::{Error, Forge, Result};
 
 pub(crate) use settle::DONE_IN;
 
-use round::Effort;
+use round::DryRun;
 
 /// For what no event tells of: free memory, a budget that a new day fills, a tracker that was locked.
 const LOOK_AGAIN: Duration = Duration::from_secs(30);
@@ -84,13 +84,13 @@ impl Forge {
         let mut rule = self.0.store.dispatch_rule(project.id).await?.unwrap_or_default();
         request.change.apply(&mut rule);
         self.check_rule(&project, &rule).await?;
-        let effort = if request.dry_run { Effort::Tell } else { Effort::Start };
+        let dry_run = if request.dry_run { DryRun::Yes } else { DryRun::No };
         let _turn = self.0.beads.turn().await?;
-        if rule.mirror && effort == Effort::Start {
+        if rule.mirror && dry_run == DryRun::No {
             let of = BeadsOf { project_id: Some(project.id), workspace: None };
             self.mirror(&project, &*self.tracker(&of).await?).await?;
         }
-        self.round(&project, &rule, effort).await
+        self.round(&project, &rule, dry_run).await
     }
 
     /// Settles what has ended, now.
@@ -141,7 +141,7 @@ impl Forge {
     pub(crate) async fn dispatch_beads(&self, mut feed: EventFeed) {
         let mut watched = HashMap::new();
         loop {
-            if let Err(error) = self.pass(&mut watched).await {
+            if let Err(error) = self.dispatch_all(&mut watched).await {
                 tracing::warn!(%error, "beads cannot be given out for now");
             }
             tokio::select! {
@@ -152,7 +152,7 @@ impl Forge {
     }
 
     /// Everything once: what ended is settled, then every project whose switch is on gets a round.
-    async fn pass(&self, watched: &mut HashMap<PathBuf, DropGuard>) -> Result<()> {
+    async fn dispatch_all(&self, watched: &mut HashMap<PathBuf, DropGuard>) -> Result<()> {
         let _turn = self.0.beads.turn().await?;
         self.settle_leases().await?;
         let rules = self.0.store.dispatch_rules().await?;
@@ -182,7 +182,7 @@ impl Forge {
             if !rule.enabled {
                 continue;
             }
-            if let Err(error) = self.round(&project, rule, Effort::Start).await {
+            if let Err(error) = self.round(&project, rule, DryRun::No).await {
                 tracing::warn!(project = %project.name, %error, "no bead was given out");
             }
         }

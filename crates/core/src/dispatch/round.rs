@@ -24,18 +24,18 @@ use crate::{Error, Forge, Kind, Result};
 
 /// Whether a round only says what it would do.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Effort {
-    Tell,
-    Start,
+pub(super) enum DryRun {
+    Yes,
+    No,
 }
 
 /// How many more may be started.
-struct Room {
+struct Capacity {
     all: usize,
     tiers: Vec<(WorkerTier, usize)>,
 }
 
-impl Room {
+impl Capacity {
     fn rules(&self, fleet: &FleetSettings) -> Rules {
         let left = |(tier, room): &(WorkerTier, usize)| (*tier, (*room).min(self.all));
         Rules {
@@ -69,7 +69,7 @@ struct Round<'a> {
     rule: &'a DispatchRule,
     catalogue: Catalogue,
     fleet: FleetSettings,
-    effort: Effort,
+    dry_run: DryRun,
 }
 
 impl Forge {
@@ -78,7 +78,7 @@ impl Forge {
         &self,
         project: &Project,
         rule: &DispatchRule,
-        effort: Effort,
+        dry_run: DryRun,
     ) -> Result<DispatchReport> {
         let queues = self.queues(project, rule).await?;
         let (mut started, mut waiting) = (Vec::new(), Vec::new());
@@ -91,7 +91,7 @@ impl Forge {
             let catalogue = self.catalogue(project, rule).await?;
             let fleet = self.settings().fleet.clone();
             let mut room = self.room(&queues, rule, &fleet).await?;
-            let round = Round { forge: self, project, rule, catalogue, fleet, effort };
+            let round = Round { forge: self, project, rule, catalogue, fleet, dry_run };
             let candidates = rank(open, TaskScorer::new().with_room(room.all));
             for candidate in candidates.into_iter().take_while(|_| !self.0.background.is_closing()) {
                 let (bead, title) = (candidate.work.id.clone(), candidate.work.title.clone());
@@ -107,7 +107,7 @@ impl Forge {
         Ok(DispatchReport {
             project_id: project.id,
             workspace: queues.first().map(|queue| queue.root().to_owned()).unwrap_or_default(),
-            dry_run: effort == Effort::Tell,
+            dry_run: dry_run == DryRun::Yes,
             started,
             waiting,
         })
@@ -127,7 +127,7 @@ impl Forge {
     }
 
     /// What the limits leave, after everything that is at work.
-    async fn room(&self, queues: &[Queue], rule: &DispatchRule, fleet: &FleetSettings) -> Result<Room> {
+    async fn room(&self, queues: &[Queue], rule: &DispatchRule, fleet: &FleetSettings) -> Result<Capacity> {
         let (mut all, mut here, mut tiers) = (0, 0, HashMap::<WorkerTier, usize>::new());
         for routing in self.0.store.open_routings().await? {
             let at_work = match routing.worker.as_ref().and_then(attempt_of) {
@@ -150,7 +150,7 @@ impl Forge {
             let kept = self.0.store.workers().await?;
             all = all.max(kept.iter().filter(|worker| worker.phase.is_kept()).count());
         }
-        Ok(Room {
+        Ok(Capacity {
             all: left(Some(fleet.max_workers), all).min(left(rule.max_workers, here)),
             tiers: WorkerTier::ALL.map(of_tier).to_vec(),
         })
@@ -175,7 +175,7 @@ fn rank(open: Vec<(Queue, Work)>, scorer: TaskScorer) -> Vec<Candidate> {
 
 impl Round<'_> {
     /// Gives a bead to an agent; an error says why it waits.
-    async fn give(&self, candidate: Candidate, room: &mut Room) -> Result<DispatchedBead> {
+    async fn give(&self, candidate: Candidate, room: &mut Capacity) -> Result<DispatchedBead> {
         let Candidate { queue, work, complexity, score } = candidate;
         if let Some(shortage) = self.forge.shortage(&self.fleet) {
             return Err(Error::conflict(shortage.words()));
@@ -205,7 +205,7 @@ impl Round<'_> {
             task_id: None,
             attempt_id: None,
         };
-        if self.effort == Effort::Start {
+        if self.dry_run == DryRun::No {
             self.start(&queue, &mut given, wanted, options, choice.by.clone()).await?;
         }
         Ok(given)
@@ -264,7 +264,7 @@ impl Round<'_> {
             }
             Err(error) => {
                 let why = format!("it could not be started: {}", error.message());
-                self.forge.blame(queue, &lease, &why, None).await?;
+                self.forge.record_bead_failure(queue, &lease, &why, None).await?;
                 Err(error)
             }
         }

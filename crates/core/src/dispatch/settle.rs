@@ -59,7 +59,7 @@ impl Forge {
         match self.judge_attempt(attempt).await? {
             Verdict::AtWork => Ok(()),
             Verdict::Succeeded => self.succeed(queue, lease, attempt).await,
-            Verdict::Failed(why) => self.blame(queue, lease, &why, Some(attempt)).await,
+            Verdict::Failed(why) => self.record_bead_failure(queue, lease, &why, Some(attempt)).await,
             Verdict::Left(why) => self.set_aside(queue, lease, &why, Some(attempt)).await,
         }
     }
@@ -133,7 +133,7 @@ impl Forge {
     }
 
     /// Gives a bead back and counts that against it; the last time it is set aside.
-    pub(super) async fn blame(
+    pub(super) async fn record_bead_failure(
         &self,
         queue: &Queue,
         lease: &Lease,

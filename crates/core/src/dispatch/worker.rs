@@ -68,7 +68,7 @@ impl Forge {
         }
         if let Some(run) = runs.last().filter(|run| run.status != RunStatus::Completed) {
             let why = crate::attempt::verdict::tell_failure(run, &self.last_words(run).await);
-            return self.blame(queue, lease, &why, Some(attempt)).await;
+            return self.record_bead_failure(queue, lease, &why, Some(attempt)).await;
         }
         if self.0.worktrees.lanes().enter(&place_of(attempt), run_of(attempt.id)) == Entry::Later {
             // A person's run came first; its end is the next occasion.
@@ -83,7 +83,7 @@ impl Forge {
             Err(error) => {
                 self.leave_worker_place(attempt);
                 let why = format!("no worker could be started: {}", error.message());
-                self.blame(queue, lease, &why, Some(attempt)).await
+                self.record_bead_failure(queue, lease, &why, Some(attempt)).await
             }
         }
     }

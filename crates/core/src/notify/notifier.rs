@@ -64,11 +64,11 @@ impl Forge {
         if !says_something {
             return Ok(Queued::No);
         }
-        let is_first = tx.queue_notification(attempt.id, &self.word_of(run, task, attempt)).await?;
+        let is_first = tx.queue_notification(attempt.id, &self.notification_of(run, task, attempt)).await?;
         Ok(if is_first { Queued::Yes } else { Queued::No })
     }
 
-    fn word_of(&self, run: &Run, task: &Task, attempt: &Attempt) -> Notification {
+    fn notification_of(&self, run: &Run, task: &Task, attempt: &Attempt) -> Notification {
         let link = format!(
             "{}/projects/{}/tasks/{}",
             self.0.config.public_url.trim_end_matches('/'),

@@ -13,8 +13,8 @@ use crate::{Error, Forge, Result};
 
 impl Forge {
     /// Called when a chain of runs has come to its end.
-    pub(crate) fn publish_later(&self, run: &Run, site: &Workplace) {
-        let wanted = site.attempt.as_ref().is_some_and(|attempt| attempt.auto_pr.is_some());
+    pub(crate) fn publish_later(&self, run: &Run, workplace: &Workplace) {
+        let wanted = workplace.attempt.as_ref().is_some_and(|attempt| attempt.auto_pr.is_some());
         if let (true, RunOwner::Attempt(id)) = (wanted && run.reason != RunReason::DevServer, run.owner) {
             self.publish_in_background(id);
         }
@@ -63,7 +63,7 @@ impl Forge {
         if !self.has_change(&work.attempt).await? {
             return Ok(());
         }
-        let upstream = self.upstream(&work.site.project, &work.attempt.target_branch).await?;
+        let upstream = self.upstream(&work.workplace.project, &work.attempt.target_branch).await?;
         if self.commits_ahead(&work, &upstream, &work.attempt.target_branch).await? == Some(0) {
             return Ok(());
         }

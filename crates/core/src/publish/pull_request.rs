@@ -64,7 +64,7 @@ impl From<&PrInfo> for Attached {
 
 /// An attempt with a branch that can be published.
 pub(crate) struct Work {
-    pub(crate) site: Workplace,
+    pub(crate) workplace: Workplace,
     pub(crate) attempt: Attempt,
     pub(crate) task: Task,
 }
@@ -73,13 +73,13 @@ impl Forge {
     /// Publishes the attempt's branch, with the user's own credentials unless a token is set.
     pub async fn push_attempt(&self, id: AttemptId) -> Result<()> {
         let work = self.work(id).await?;
-        let upstream = self.upstream(&work.site.project, &work.attempt.target_branch).await?;
+        let upstream = self.upstream(&work.workplace.project, &work.attempt.target_branch).await?;
         self.push_work(&work, &upstream).await.map_err(|failure| failure.into_error(&upstream)).map(drop)
     }
 
     pub(crate) async fn work(&self, id: AttemptId) -> Result<Work> {
-        let site = self.site(RunOwner::Attempt(id)).await?;
-        let (Some(task), Some(attempt)) = (site.task.clone(), site.attempt.clone()) else {
+        let workplace = self.workplace(RunOwner::Attempt(id)).await?;
+        let (Some(task), Some(attempt)) = (workplace.task.clone(), workplace.attempt.clone()) else {
             return Err(Error::not_found(format!("Task attempt not found: {id}")));
         };
         if !attempt.use_worktree {
@@ -87,7 +87,7 @@ impl Forge {
                 "attempt {id} works in the main checkout and has no branch of its own; there is nothing to publish"
             )));
         }
-        Ok(Work { site, attempt, task })
+        Ok(Work { workplace, attempt, task })
     }
 
     async fn push_work(&self, work: &Work, upstream: &Upstream) -> std::result::Result<String, PushFailure> {
@@ -101,7 +101,7 @@ impl Forge {
         let credential = upstream.credential.as_ref();
         let pushed = forge_git::push(
             &upstream.repo,
-            &work.site.place,
+            &work.workplace.place,
             &work.attempt.branch,
             &upstream.remote,
             credential,
@@ -114,7 +114,7 @@ impl Forge {
         let Some(credential) = self.borrowed_credential(upstream).await else {
             return Err(PushFailure::Git(locked));
         };
-        let (branch, place) = (&work.attempt.branch, &work.site.place);
+        let (branch, place) = (&work.attempt.branch, &work.workplace.place);
         let pushed = forge_git::push(&upstream.repo, place, branch, &upstream.remote, Some(&credential));
         pushed.await.map_err(PushFailure::Git)
     }
@@ -134,7 +134,7 @@ impl Forge {
 
     pub(crate) async fn open_pull_request(&self, work: &Work, request: &CreatePullRequest) -> Result<Opened> {
         let target = self.pull_target(work, request);
-        let upstream = self.upstream(&work.site.project, &target).await;
+        let upstream = self.upstream(&work.workplace.project, &target).await;
         let upstream = upstream.map_err(|error| not_pushed("GitHub", error))?;
         let host = upstream.host().map_err(not_created)?;
         let base = upstream.remote.strip(&target);
@@ -269,7 +269,7 @@ impl Forge {
         if let Some(recorded) = recorded {
             return Ok(recorded);
         }
-        let upstream = self.upstream(&work.site.project, &work.attempt.target_branch).await?;
+        let upstream = self.upstream(&work.workplace.project, &work.attempt.target_branch).await?;
         let host = upstream.host()?;
         let token = self.token_for(host).await;
         let found = self.call_on(host, token.as_ref()).pull_requests_from(&work.attempt.branch).await;

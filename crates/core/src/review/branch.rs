@@ -18,15 +18,15 @@ impl Forge {
     /// How the branch stands. What is uncommitted is unknown while the worktree is away.
     pub async fn branch_status(&self, id: AttemptId) -> Result<BranchStatus> {
         self.look_at_commit(id).await;
-        let ground = self.open_for_read(id).await?;
-        let is_away = ground.is_away();
-        let AttemptRepo { site, attempt, repo } = ground;
+        let attempt_repo = self.open_for_read(id).await?;
+        let is_away = attempt_repo.is_away();
+        let AttemptRepo { workplace, attempt, repo } = attempt_repo;
         let merges = self.0.store.merges(id).await?;
         let is_published =
             matches!(merges.first(), Some(Merge::Pr { pr_info, .. }) if pr_info.status == PrStatus::Open);
         if is_published || repo.is_remote(&attempt.target_branch).await? {
             // Without the remote the answer is what was last known of it.
-            if let Err(error) = self.refresh_remote(&site.project, &attempt.target_branch).await {
+            if let Err(error) = self.refresh_remote(&workplace.project, &attempt.target_branch).await {
                 tracing::warn!(attempt = %id, %error, "the remote cannot be asked how far it is");
             }
         }
@@ -35,7 +35,7 @@ impl Forge {
         let tree = async {
             match is_away {
                 true => Ok(None),
-                false => forge_git::status(&repo, &site.place).await.map(Some),
+                false => forge_git::status(&repo, &workplace.place).await.map(Some),
             }
         };
         let (tree, counts) = tokio::join!(tree, forge_git::ahead_behind(&repo, &tip, &target));
@@ -87,10 +87,10 @@ impl Forge {
     }
 
     pub async fn compare_commit(&self, id: AttemptId, sha: &str) -> Result<CommitComparison> {
-        let ground = self.open_for_read(id).await?;
-        let target_oid = find_commit(&ground.repo, sha).await?.sha;
-        let head_oid = ground.head().await?;
-        let (ahead, behind) = forge_git::ahead_behind(&ground.repo, &head_oid, &target_oid).await?;
+        let attempt_repo = self.open_for_read(id).await?;
+        let target_oid = find_commit(&attempt_repo.repo, sha).await?.sha;
+        let head_oid = attempt_repo.head().await?;
+        let (ahead, behind) = forge_git::ahead_behind(&attempt_repo.repo, &head_oid, &target_oid).await?;
         Ok(CommitComparison {
             head_oid,
             target_oid,
@@ -146,8 +146,8 @@ impl Forge {
 
     /// Deletes a file in the worktree and commits exactly that.
     pub async fn delete_file(&self, id: AttemptId, file: &str) -> Result<()> {
-        let (_hold, AttemptRepo { site, attempt, repo }) = self.hold_for_write(id).await?;
-        forge_git::delete_file(&repo, &site.place, Owner::Attempt(id), &attempt.branch, file).await?;
+        let (_hold, AttemptRepo { workplace, attempt, repo }) = self.hold_for_write(id).await?;
+        forge_git::delete_file(&repo, &workplace.place, Owner::Attempt(id), &attempt.branch, file).await?;
         self.recount(id).await;
         Ok(())
     }

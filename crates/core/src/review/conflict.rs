@@ -15,13 +15,13 @@ use crate::{Error, Forge, Result};
 impl Forge {
     /// Aborts the operation that is stopped in the worktree; nothing happens when there is none.
     pub async fn abort_conflicts(&self, id: AttemptId) -> Result<()> {
-        let AttemptRepo { site, repo, .. } = self.open_for_write(id).await?;
-        if forge_git::operation(&repo, &site.place)?.is_none() {
+        let AttemptRepo { workplace, repo, .. } = self.open_for_write(id).await?;
+        if forge_git::operation(&repo, &workplace.place)?.is_none() {
             return Ok(());
         }
-        let (_hold, AttemptRepo { site, attempt, repo }) = self.hold_for_write(id).await?;
-        forge_git::abort(&repo, &site.place, Owner::Attempt(id), &attempt.branch).await?;
-        self.settle_rebase(&repo, &site).await?;
+        let (_hold, AttemptRepo { workplace, attempt, repo }) = self.hold_for_write(id).await?;
+        forge_git::abort(&repo, &workplace.place, Owner::Attempt(id), &attempt.branch).await?;
+        self.settle_rebase(&repo, &workplace).await?;
         let mut tx = self.0.store.begin().await?;
         forget_open_conflicts(&mut tx, id).await?;
         tx.commit().await?;
@@ -31,8 +31,8 @@ impl Forge {
 
     /// Sends the conflict to the agent as a follow-up.
     pub async fn resolve_conflicts(&self, id: AttemptId) -> Result<Run> {
-        let AttemptRepo { site, attempt, repo } = self.open_for_write(id).await?;
-        let status = forge_git::status(&repo, &site.place).await?;
+        let AttemptRepo { workplace, attempt, repo } = self.open_for_write(id).await?;
+        let status = forge_git::status(&repo, &workplace.place).await?;
         let Some(operation) = status.operation else {
             return Err(Error::conflict(format!(
                 "attempt {id} has no conflict to resolve: no rebase, merge, cherry-pick or revert is in progress"

@@ -41,7 +41,7 @@ pub enum DiffStep {
 
 /// What an attempt changed, and keeps changing.
 pub struct DiffFeed {
-    ground: AttemptRepo,
+    attempt_repo: AttemptRepo,
     source: Source,
     /// Tells of every event, and so of a worktree that was put away or is back.
     wake: watch::Receiver<i64>,
@@ -77,15 +77,15 @@ struct Base {
 impl Forge {
     pub async fn diff(&self, id: AttemptId, detail: DiffDetail) -> Result<DiffFeed> {
         let wake = self.0.store.subscribe();
-        let ground = self.open_for_read(id).await?;
+        let attempt_repo = self.open_for_read(id).await?;
         let merged = self.0.store.merges(id).await?.into_iter().next();
         let source = match merged.as_ref().and_then(Merge::commit) {
-            Some(commit) if is_landed(&ground, commit).await? => Source::Commit(commit.to_owned()),
+            Some(commit) if is_landed(&attempt_repo, commit).await? => Source::Commit(commit.to_owned()),
             _ => Source::Work { watch: None, base: Base::default() },
         };
-        let reader = ContentReader::new(&ground.repo, &ground.site.place);
+        let reader = ContentReader::new(&attempt_repo.repo, &attempt_repo.workplace.place);
         let mut feed = DiffFeed {
-            ground,
+            attempt_repo,
             source,
             wake,
             detail,
@@ -154,7 +154,7 @@ impl DiffFeed {
     async fn wait_for_worktree(&mut self) -> Result<()> {
         loop {
             self.wake.borrow_and_update();
-            if !self.ground.is_away() {
+            if !self.attempt_repo.is_away() {
                 return Ok(());
             }
             let closed = |cause| Error::internal("the event log was closed", cause);
@@ -165,10 +165,10 @@ impl DiffFeed {
     /// Watches the worktree if it is there. Watching starts before the look, so that no change falls in between.
     async fn find_worktree(&mut self) -> Result<()> {
         let Source::Work { watch, .. } = &mut self.source else { return Ok(()) };
-        if self.ground.is_away() {
+        if self.attempt_repo.is_away() {
             *watch = None;
         } else if watch.is_none() {
-            let place = self.ground.site.place.clone();
+            let place = self.attempt_repo.workplace.place.clone();
             let watching = tokio::task::spawn_blocking(move || forge_git::watch(&place)).await;
             *watch = Some(watching.map_err(|cause| Error::internal("cannot watch the worktree", cause))??);
         }
@@ -194,20 +194,22 @@ impl DiffFeed {
     }
 
     async fn changed_files(&mut self, counting: Counting) -> Result<Vec<FileDiff>> {
-        let AttemptRepo { site, attempt, repo } = &self.ground;
+        let AttemptRepo { workplace, attempt, repo } = &self.attempt_repo;
         Ok(match &mut self.source {
             Source::Commit(commit) => forge_git::diff_commit(repo, commit, counting).await?,
             Source::Work { watch, base } => {
                 // HEAD is on its way while a rebase is stopped; what the attempt did is still on its branch.
                 let is_rebasing =
-                    forge_git::operation(repo, &site.place).ok() == Some(Some(ConflictOp::Rebase));
+                    forge_git::operation(repo, &workplace.place).ok() == Some(Some(ConflictOp::Rebase));
                 let head = match watch {
-                    Some(_) if !is_rebasing => repo.head_of(&site.place).await?,
+                    Some(_) if !is_rebasing => repo.head_of(&workplace.place).await?,
                     _ => tip_of(repo, &attempt.branch).await?,
                 };
                 base.renew(repo, head, tip_of(repo, &attempt.target_branch).await?).await?;
                 match watch {
-                    Some(_) => forge_git::diff_worktree(repo, &site.place, &base.commit, counting).await?,
+                    Some(_) => {
+                        forge_git::diff_worktree(repo, &workplace.place, &base.commit, counting).await?
+                    }
                     None => forge_git::diff_between(repo, &base.commit, &base.of.0, counting).await?,
                 }
             }

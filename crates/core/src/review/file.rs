@@ -23,7 +23,7 @@ impl Forge {
         let (ground, source) = self.change(id).await?;
         let commit = match (source, side) {
             (Source::Tree { .. }, Side::New) => {
-                return Ok(forge_git::read_worktree_file(&ground.site.place, path, MAX_BYTES).await?);
+                return Ok(forge_git::read_worktree_file(&ground.workplace.place, path, MAX_BYTES).await?);
             }
             (Source::Tree { base } | Source::Branch { base, .. }, Side::Old) => base,
             (Source::Branch { tip, .. }, Side::New) => tip,

@@ -41,34 +41,34 @@ impl Forge {
             return once.replay(Ok(()));
         }
         self.commit_again(id).await?;
-        let (_hold, ground) = self.hold_for_write(id).await?;
-        let AttemptRepo { site, attempt, repo } = &ground;
-        let Some(task) = &site.task else {
+        let (_hold, attempt_repo) = self.hold_for_write(id).await?;
+        let AttemptRepo { workplace, attempt, repo } = &attempt_repo;
+        let Some(task) = &workplace.task else {
             return Err(Error::not_found(format!("Task attempt not found: {id}")));
         };
         let (branch, target) = (&attempt.branch, &attempt.target_branch);
         let message = match message.map(str::trim).filter(|message| !message.is_empty()) {
             Some(message) => message.to_owned(),
-            None => self.own_words(&ground).await?.unwrap_or_else(|| squash_message(task)),
+            None => self.own_words(&attempt_repo).await?.unwrap_or_else(|| squash_message(task)),
         };
-        let merged = forge_git::squash_merge(repo, &site.place, branch, target, &message).await;
+        let merged = forge_git::squash_merge(repo, &workplace.place, branch, target, &message).await;
         let commit = match merged {
             Ok(merged) => merged.commit,
             // The target may have gone on since.
             Err(error @ (GitError::NothingToMerge { .. } | GitError::Diverged(_))) => {
-                self.unrecorded_merge(&ground).await?.ok_or(error)?
+                self.unrecorded_merge(&attempt_repo).await?.ok_or(error)?
             }
             Err(error) => return Err(error.into()),
         };
-        self.record_merge(&ground, commit, once).await?;
+        self.record_merge(&attempt_repo, commit, once).await?;
         self.recount(id).await;
-        self.warm_up(&site.project);
+        self.warm_up(&workplace.project);
         Ok(())
     }
 
     /// The agent's own message for its work, where it left one.
-    async fn own_words(&self, ground: &AttemptRepo) -> Result<Option<String>> {
-        let AttemptRepo { attempt, repo, .. } = ground;
+    async fn own_words(&self, attempt_repo: &AttemptRepo) -> Result<Option<String>> {
+        let AttemptRepo { attempt, repo, .. } = attempt_repo;
         let (tip, target) =
             (tip_of(repo, &attempt.branch).await?, tip_of(repo, &attempt.target_branch).await?);
         let messages = repo.messages_since(&target, &tip, MAX_COMMITS).await?;
@@ -77,8 +77,8 @@ impl Forge {
     }
 
     /// The commit of a merge that was carried out but, after a crash, never recorded.
-    async fn unrecorded_merge(&self, ground: &AttemptRepo) -> Result<Option<String>> {
-        let AttemptRepo { attempt, repo, .. } = ground;
+    async fn unrecorded_merge(&self, attempt_repo: &AttemptRepo) -> Result<Option<String>> {
+        let AttemptRepo { attempt, repo, .. } = attempt_repo;
         let Some(commit) = forge_git::landed(repo, &attempt.branch, &attempt.target_branch).await? else {
             return Ok(None);
         };
@@ -88,21 +88,21 @@ impl Forge {
 
     async fn record_merge(
         &self,
-        ground: &AttemptRepo,
+        attempt_repo: &AttemptRepo,
         merge_commit: String,
         once: Option<&Once>,
     ) -> Result<()> {
         let effect = Effect::Merge(merge_commit.clone());
         let merge = Merge::Direct {
             id: MergeId::random(),
-            task_attempt_id: ground.attempt.id,
+            task_attempt_id: attempt_repo.attempt.id,
             merge_commit,
-            target_branch_name: ground.attempt.target_branch.clone(),
+            target_branch_name: attempt_repo.attempt.target_branch.clone(),
             created_at: Millis::now(),
         };
         let mut tx = self.0.store.begin().await?;
         tx.insert_merge(&merge).await?;
-        if let Some(task) = tx.task(ground.attempt.task_id).await?
+        if let Some(task) = tx.task(attempt_repo.attempt.task_id).await?
             && let Some(task) = moved(&task, TaskStatus::Done, RunReason::CodingAgent)
         {
             tx.update_task(&task).await?;
@@ -114,8 +114,8 @@ impl Forge {
 
     /// Replays an attempt's commits onto its target, or onto another branch that becomes its target.
     pub async fn rebase_attempt(&self, id: AttemptId, request: RebaseAttempt) -> Result<RebaseOutcome> {
-        let (_hold, ground) = self.hold_for_write(id).await?;
-        let AttemptRepo { site, attempt, repo } = &ground;
+        let (_hold, attempt_repo) = self.hold_for_write(id).await?;
+        let AttemptRepo { workplace, attempt, repo } = &attempt_repo;
         let current = &attempt.target_branch;
         let name = request.new_base_branch.as_ref().unwrap_or(current);
         let new = self.base_branch(repo, attempt, "new_base_branch", name).await?;
@@ -124,7 +124,7 @@ impl Forge {
             // A target that is gone is a reason to rebase, not an obstacle.
             None => repo.resolve_branch(current).await?.unwrap_or_else(|| new.clone()),
         };
-        if forge_git::operation(repo, &site.place)? == Some(ConflictOp::Rebase) {
+        if forge_git::operation(repo, &workplace.place)? == Some(ConflictOp::Rebase) {
             return Ok(RebaseOutcome::InProgress);
         }
         let tip = tip_of(repo, &attempt.branch).await?;
@@ -136,8 +136,8 @@ impl Forge {
             started_at: Millis::now(),
         };
         // Before git begins, so that a server that dies in between still knows what the rebase was for.
-        self.note_rebase(&ground, &pending).await?;
-        match forge_git::rebase(repo, &site.place, &attempt.branch, &old, &new).await {
+        self.note_rebase(&attempt_repo, &pending).await?;
+        match forge_git::rebase(repo, &workplace.place, &attempt.branch, &old, &new).await {
             Ok(Rebased::Done { .. }) => {
                 self.end_rebase(id, Some(name)).await?;
                 self.recount(id).await;
@@ -145,7 +145,7 @@ impl Forge {
             }
             Ok(Rebased::Conflicts { files }) => {
                 // Again, since a look at the attempt may have found the rebase not begun.
-                self.note_rebase(&ground, &pending).await?;
+                self.note_rebase(&attempt_repo, &pending).await?;
                 let (branch, files) = (&attempt.branch, files.join(", "));
                 Ok(RebaseOutcome::Conflicts {
                     message: format!(
@@ -161,8 +161,8 @@ impl Forge {
         }
     }
 
-    async fn note_rebase(&self, ground: &AttemptRepo, pending: &PendingRebase) -> Result<()> {
-        if pending.target_branch == ground.attempt.target_branch {
+    async fn note_rebase(&self, attempt_repo: &AttemptRepo, pending: &PendingRebase) -> Result<()> {
+        if pending.target_branch == attempt_repo.attempt.target_branch {
             return Ok(());
         }
         let mut tx = self.0.store.begin().await?;

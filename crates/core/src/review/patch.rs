@@ -57,7 +57,7 @@ impl Forge {
         let patch = match &source {
             Source::Commit(commit) => forge_git::patch_commit(&ground.repo, commit, &scope).await?,
             Source::Tree { base } => {
-                forge_git::patch_worktree(&ground.repo, &ground.site.place, base, &scope).await?
+                forge_git::patch_worktree(&ground.repo, &ground.workplace.place, base, &scope).await?
             }
             Source::Branch { base, tip } => forge_git::patch_between(&ground.repo, base, tip, &scope).await?,
         };

@@ -19,8 +19,8 @@ use crate::{Error, Forge, Kind, Result};
 impl Forge {
     /// An agent that succeeded, and any cleanup script, has its changes committed. Work with open conflicts is not. What
     /// git and its filters complain of is told without the secrets of the run, and of the server, whose environment they have.
-    pub(crate) async fn commit_work(&self, run: &Run, site: &Workplace) -> Result<Option<Committed>> {
-        match self.try_commit(run, site).await {
+    pub(crate) async fn commit_work(&self, run: &Run, workplace: &Workplace) -> Result<Option<Committed>> {
+        match self.try_commit(run, workplace).await {
             Ok(committed) => Ok(committed),
             Err(error) => {
                 let own = Secrets::own().map_err(|cause| Error::internal("secrets cannot be told", cause))?;
@@ -29,13 +29,13 @@ impl Forge {
         }
     }
 
-    async fn try_commit(&self, run: &Run, site: &Workplace) -> Result<Option<Committed>> {
+    async fn try_commit(&self, run: &Run, workplace: &Workplace) -> Result<Option<Committed>> {
         let wanted = match run.reason {
             RunReason::CodingAgent => run.status == RunStatus::Completed,
             RunReason::CleanupScript => true,
             RunReason::SetupScript | RunReason::DevServer => false,
         };
-        let Some(attempt) = site.attempt.as_ref().filter(|_| wanted && site.commits()) else {
+        let Some(attempt) = workplace.attempt.as_ref().filter(|_| wanted && workplace.commits()) else {
             return Ok(None);
         };
         let message = match (run.reason, &run.summary) {
@@ -45,22 +45,22 @@ impl Forge {
             (_, Some(summary)) if !summary.trim().is_empty() => summary.clone(),
             _ => format!("Commit changes from coding agent for task attempt {}", attempt.id),
         };
-        self.refuse_others(attempt.id, &site.place)?;
-        let repo = self.repo(&site.project).await?;
+        self.refuse_others(attempt.id, &workplace.place)?;
+        let repo = self.repo(&workplace.project).await?;
         let _turn = self.0.worktrees.turn().await?;
-        Ok(Some(forge_git::commit_work(&repo, &site.place, &attempt.branch, &message).await?))
+        Ok(Some(forge_git::commit_work(&repo, &workplace.place, &attempt.branch, &message).await?))
     }
 
     /// Commits the work of a run that ends. What keeps it from being committed is noted in the run.
-    pub(crate) async fn commit_end(&self, run: &mut Run, site: &Workplace) -> Option<Committed> {
-        match self.commit_work(run, site).await {
+    pub(crate) async fn commit_end(&self, run: &mut Run, workplace: &Workplace) -> Option<Committed> {
+        match self.commit_work(run, workplace).await {
             Ok(Some(Committed::Conflicts(files))) => {
                 tracing::info!(run = %run.id, ?files, "a run ended with conflicts; nothing was committed");
                 run.open_conflicts = files;
                 None
             }
             Ok(None) if run.reason == RunReason::CodingAgent => {
-                run.open_conflicts = self.open_conflicts(site).await;
+                run.open_conflicts = self.open_conflicts(workplace).await;
                 None
             }
             Ok(committed) => committed,
@@ -73,19 +73,19 @@ impl Forge {
     }
 
     /// The files at which an operation is stopped in the attempt's own worktree.
-    async fn open_conflicts(&self, site: &Workplace) -> Vec<String> {
+    async fn open_conflicts(&self, workplace: &Workplace) -> Vec<String> {
         let looked = async {
-            let repo = self.repo(&site.project).await?;
-            match forge_git::operation(&repo, &site.place)? {
-                Some(_) => Ok(forge_git::status(&repo, &site.place).await?.conflicted),
+            let repo = self.repo(&workplace.project).await?;
+            match forge_git::operation(&repo, &workplace.place)? {
+                Some(_) => Ok(forge_git::status(&repo, &workplace.place).await?.conflicted),
                 None => Ok::<_, Error>(Vec::new()),
             }
         };
-        if site.attempt.is_none() || !site.commits() {
+        if workplace.attempt.is_none() || !workplace.commits() {
             return Vec::new();
         }
         looked.await.unwrap_or_else(|error| {
-            tracing::warn!(place = %site.place.display(), %error, "cannot look for open conflicts");
+            tracing::warn!(place = %workplace.place.display(), %error, "cannot look for open conflicts");
             Vec::new()
         })
     }
@@ -96,37 +96,38 @@ impl Forge {
         if waiting(self.0.store.runs(id, Dropped::Hidden).await?).is_none() {
             return Ok(());
         }
-        let mut site = self.site(RunOwner::Attempt(id)).await?;
-        let hold = self.hold(id, site.place.clone()).await?;
+        let mut workplace = self.workplace(RunOwner::Attempt(id)).await?;
+        let hold = self.hold(id, workplace.place.clone()).await?;
         let Some(run) = waiting(self.0.store.runs(id, Dropped::Hidden).await?) else { return Ok(()) };
-        self.ensure_place(&mut site).await?;
+        self.ensure_place(&mut workplace).await?;
         let uncommitted = |kind: Kind, why: &str| {
             Error::new(kind, format!("the work of run {} is not committed: {why}", run.id))
         };
-        let committed = self.commit_work(&run, &site).await.map_err(|error| {
+        let committed = self.commit_work(&run, &workplace).await.map_err(|error| {
             // Nothing is wrong with the request, or with Forge.
             let kind = if error.kind() == Kind::Unavailable { Kind::Unavailable } else { Kind::Conflict };
             uncommitted(kind, error.message())
         })?;
         if matches!(committed, None | Some(Committed::Conflicts(_))) {
-            let why = format!("conflicts are open in {}; resolve or abort them first", site.place.display());
+            let why =
+                format!("conflicts are open in {}; resolve or abort them first", workplace.place.display());
             return Err(uncommitted(Kind::Conflict, &why));
         }
-        let after_head = self.head(&site, &committed).await;
+        let after_head = self.head(&workplace, &committed).await;
         let run = Run { after_head, ..run };
         let next = next_action(&run, &committed)
             .map(|action| new_run(RunId::random(), run.owner, action, run.after_head.clone(), Entry::Now));
-        self.write_commit(id, &run, &site, next.as_ref()).await?;
+        self.write_commit(id, &run, &workplace, next.as_ref()).await?;
         tracing::info!(run = %run.id, "the work of a run is committed at last");
         self.recount(id).await;
         match next {
             Some(next) => {
                 hold.hand_over(next.id);
-                self.start_later(next, site);
+                self.start_later(next, workplace);
             }
             None => {
                 drop(hold);
-                (self.0.runs.after.publish)(self, &run, &site);
+                (self.0.runs.after.publish)(self, &run, &workplace);
             }
         }
         Ok(())
@@ -137,7 +138,7 @@ impl Forge {
         &self,
         id: AttemptId,
         run: &Run,
-        site: &Workplace,
+        workplace: &Workplace,
         next: Option<&Run>,
     ) -> Result<()> {
         let mut tx = self.0.store.begin().await?;
@@ -148,7 +149,7 @@ impl Forge {
         }
         if let Some(next) = next {
             tx.insert_run(next).await?;
-            if let Some(task) = &site.task
+            if let Some(task) = &workplace.task
                 && let Some(task) = tx.task(task.id).await?
                 && let Some(task) = moved(&task, TaskStatus::InProgress, next.reason)
             {

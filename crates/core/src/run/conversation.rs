@@ -145,7 +145,7 @@ impl Conversation {
 
 impl Forge {
     /// Tells the agent what it waits for, and puts its questions to a person.
-    pub(crate) async fn tend(&self, conversation: &Conversation) {
+    pub(crate) async fn service_conversation(&self, conversation: &Conversation) {
         conversation.say_due().await;
         if let Some(open) = conversation.fewer_asks()
             && let Err(error) = self.close_withdrawn(conversation.0.run, &open).await

@@ -47,55 +47,55 @@ impl Forge {
     }
 
     /// Launches a run whose row exists and attends to it. A failure is settled in the row before it is returned.
-    pub(crate) async fn go(&self, run: Run, site: &Workplace) -> Result<()> {
-        let failure = match self.launch(&run, site).await {
+    pub(crate) async fn launch_run(&self, run: Run, workplace: &Workplace) -> Result<()> {
+        let failure = match self.launch(&run, workplace).await {
             Ok((live, script)) => {
-                self.attend(run, site.clone(), live, script);
+                self.attend(run, workplace.clone(), live, script);
                 return Ok(());
             }
             Err(failure) => failure,
         };
-        self.fail_start(&run, site, failure).await
+        self.fail_start(&run, workplace, failure).await
     }
 
     /// The same in a directory that others have worked in.
-    async fn go_where_it_is_free(&self, run: Run, site: &Workplace) -> Result<()> {
-        match self.refuse_leftovers(site).await {
-            Ok(()) => self.go(run, site).await,
-            Err(failure) => self.fail_start(&run, site, failure).await,
+    async fn launch_run_when_free(&self, run: Run, workplace: &Workplace) -> Result<()> {
+        match self.refuse_leftovers(workplace).await {
+            Ok(()) => self.launch_run(run, workplace).await,
+            Err(failure) => self.fail_start(&run, workplace, failure).await,
         }
     }
 
     /// Settles a run that does not get a process, and answers why.
-    async fn fail_start(&self, run: &Run, site: &Workplace, failure: Error) -> Result<()> {
+    async fn fail_start(&self, run: &Run, workplace: &Workplace, failure: Error) -> Result<()> {
         let message = failure.message().to_owned();
         forge_run::record_failed_start(&self.run_dir(run.id), &message).await;
         let not_found = failure.kind() == Kind::Invalid;
         let reason = ExitReason::NeverStarted { message, not_found };
         let exit = Exit { code: None, signal: None, reason, at_ms: Millis::now().0 };
-        if let Err(error) = self.settle(run.id, site, &exit, Outcome::default()).await {
+        if let Err(error) = self.settle(run.id, workplace, &exit, Outcome::default()).await {
             if run.phase == RunPhase::Queued {
                 // Whoever let it go is the one who tries again.
                 return Err(error);
             }
             tracing::error!(run = %run.id, %error, "cannot record that a run did not start; trying again");
-            let (forge, run, site) = (self.clone(), run.clone(), site.clone());
+            let (forge, run, workplace) = (self.clone(), run.clone(), workplace.clone());
             self.0.background.spawn(async move {
-                forge.settle_surely(&run, &site, &exit, Outcome::default()).await;
+                forge.settle_surely(&run, &workplace, &exit, Outcome::default()).await;
             });
         }
         Err(failure)
     }
 
-    async fn launch(&self, run: &Run, site: &Workplace) -> Result<(Live, Option<Script>)> {
+    async fn launch(&self, run: &Run, workplace: &Workplace) -> Result<(Live, Option<Script>)> {
         if run.reason == RunReason::CodingAgent {
-            self.check_budget(run.owner.attempt(), site.project.id).await?;
+            self.check_budget(run.owner.attempt(), workplace.project.id).await?;
         }
-        let plan = self.plan(&run.action, site).await?;
-        if let Some(task) = site.task.as_ref().filter(|_| site.is_forges())
+        let plan = self.plan(&run.action, workplace).await?;
+        if let Some(task) = workplace.task.as_ref().filter(|_| workplace.is_forges())
             && run.reason == RunReason::CodingAgent
         {
-            self.lay_out_images(task.id, &site.place).await;
+            self.lay_out_images(task.id, &workplace.place).await;
         }
         let limits = &self.0.config;
         let dev_server = run.reason == RunReason::DevServer;
@@ -103,7 +103,7 @@ impl Forge {
         let mut env = plan.env;
         env.push(("FORGE_RUN_ID".to_owned(), run.id.to_string()));
         env.push(("FORGE_BACKEND_URL".to_owned(), limits.backend_url.clone()));
-        if let Some(attempt) = &site.attempt {
+        if let Some(attempt) = &workplace.attempt {
             env.push(("FORGE_ATTEMPT_ID".to_owned(), attempt.id.to_string()));
             env.push(("FORGE_TASK_ID".to_owned(), attempt.task_id.to_string()));
             env.extend(self.bead_env(attempt.task_id).await?);
@@ -111,7 +111,7 @@ impl Forge {
         let spec = Spec {
             program: plan.program,
             args: plan.args,
-            cwd: site.place.clone(),
+            cwd: workplace.place.clone(),
             env,
             env_remove: self.settings().withheld(),
             stdin: plan.stdin,
@@ -122,29 +122,29 @@ impl Forge {
         Ok((live, plan.script))
     }
 
-    async fn plan(&self, action: &Action, site: &Workplace) -> Result<Plan> {
+    async fn plan(&self, action: &Action, workplace: &Workplace) -> Result<Plan> {
         let path_env = std::env::var_os("PATH").unwrap_or_default();
-        let place = Place { worktree: &site.place, forge_exe: &self.0.config.exe, path_env: &path_env };
+        let place = Place { worktree: &workplace.place, forge_exe: &self.0.config.exe, path_env: &path_env };
         let (request, profile) = match asked(action) {
             Asked::Agent(request, profile) => (request, profile),
             Asked::Script(script) => return Ok(agents::plan_script(script, &place)?),
         };
-        let (profile, options) = self.find_profile(profile, &site.project).await?;
+        let (profile, options) = self.find_profile(profile, &workplace.project).await?;
         Ok(agents::plan(profile.executor, &options, request, &place)?)
     }
 
     /// How the conversation of a run goes on that another server launched.
-    pub(crate) async fn script_of(&self, action: &Action, site: &Workplace) -> Option<Script> {
+    pub(crate) async fn script_of(&self, action: &Action, workplace: &Workplace) -> Option<Script> {
         let Asked::Agent(request, profile) = asked(action) else { return None };
-        let (profile, options) = self.find_profile(profile, &site.project).await.ok()?;
-        agents::script(profile.executor, &options, request, &site.place)
+        let (profile, options) = self.find_profile(profile, &workplace.project).await.ok()?;
+        agents::script(profile.executor, &options, request, &workplace.place)
     }
 
     /// For the log of a run that has begun: only then its secrets are known.
-    pub(crate) async fn lens(&self, run: RunId, site: &Workplace) -> Result<Lens> {
+    pub(crate) async fn lens(&self, run: RunId, workplace: &Workplace) -> Result<Lens> {
         let (secrets, dir) = (self.secrets_of(run).await?, self.run_dir(run));
         let adopted = tokio::task::spawn_blocking(move || forge_run::adopted_worktree(&dir)).await;
-        let worktree = adopted.ok().flatten().unwrap_or_else(|| site.place.clone());
+        let worktree = adopted.ok().flatten().unwrap_or_else(|| workplace.place.clone());
         Ok(Lens { run, worktree, answer_ms: self.answer_ms(), secrets })
     }
 
@@ -156,7 +156,7 @@ impl Forge {
     }
 
     /// Follows a living run to its end in the background.
-    pub(crate) fn attend(&self, run: Run, site: Workplace, live: Live, script: Option<Script>) {
+    pub(crate) fn attend(&self, run: Run, workplace: Workplace, live: Live, script: Option<Script>) {
         let settled = CancellationToken::new();
         let conversation = script.map(|script| Conversation::new(run.id, script, live.clone()));
         let attended =
@@ -168,14 +168,14 @@ impl Forge {
             let dir = forge.run_dir(run.id);
             let tail = Tail::new(&dir, View::Exact, Some(live.progress()));
             let end = async {
-                let outcome = forge.follow(&run, &site, tail, conversation.as_ref()).await;
+                let outcome = forge.follow(&run, &workplace, tail, conversation.as_ref()).await;
                 (outcome, told_exit(&dir, live.progress()).await)
             };
             let (outcome, exit) = tokio::select! {
                 () = forge.0.background.closing() => return,
                 end = end => end,
             };
-            forge.settle_surely(&run, &site, &exit, outcome).await;
+            forge.settle_surely(&run, &workplace, &exit, outcome).await;
             settled.cancel();
         });
     }
@@ -185,12 +185,12 @@ impl Forge {
     pub(crate) async fn follow(
         &self,
         run: &Run,
-        site: &Workplace,
+        workplace: &Workplace,
         mut tail: Tail,
         conversation: Option<&Conversation>,
     ) -> Outcome {
         let executor = run.action.profile().map(|profile| profile.executor);
-        let lens = match self.lens(run.id, site).await {
+        let lens = match self.lens(run.id, workplace).await {
             Ok(lens) => lens,
             Err(error) => {
                 tracing::error!(run = %run.id, %error, "the run's log is not read");
@@ -204,7 +204,7 @@ impl Forge {
             let next = tokio::select! {
                 next = tail.next() => next,
                 () = meter.wait() => {
-                    self.read_meter(run, site, &mut meter, fold.outcome()).await;
+                    self.read_meter(run, workplace, &mut meter, fold.outcome()).await;
                     continue;
                 }
             };
@@ -219,13 +219,13 @@ impl Forge {
                         self.0.costs.quotas().note(executor, &fold.outcome().windows);
                     }
                     if tail.has_caught_up() {
-                        self.read_meter(run, site, &mut meter, fold.outcome()).await;
+                        self.read_meter(run, workplace, &mut meter, fold.outcome()).await;
                     }
                     if let Some(conversation) = conversation {
                         conversation.push(&records);
                         // What an earlier server said stands further on in the log; only then it is known what is due.
                         if tail.has_caught_up() {
-                            self.tend(conversation).await;
+                            self.service_conversation(conversation).await;
                         }
                     }
                 }
@@ -244,11 +244,17 @@ impl Forge {
     }
 
     /// Settles a run, again and again while the disk is full or the database is not to be had.
-    pub(crate) async fn settle_surely(&self, run: &Run, site: &Workplace, exit: &Exit, outcome: Outcome) {
-        while let Err(error) = self.settle(run.id, site, exit, outcome.clone()).await {
+    pub(crate) async fn settle_surely(
+        &self,
+        run: &Run,
+        workplace: &Workplace,
+        exit: &Exit,
+        outcome: Outcome,
+    ) {
+        while let Err(error) = self.settle(run.id, workplace, exit, outcome.clone()).await {
             if error.kind() == Kind::NotFound {
                 // The task was deleted while its run was ending: there is no row left to settle.
-                self.release(run.id, &site.place);
+                self.release(run.id, &workplace.place);
                 break;
             }
             tracing::error!(run = %run.id, %error, "cannot record the end of a run; trying again");
@@ -269,43 +275,43 @@ impl Forge {
     pub(crate) async fn settle(
         &self,
         id: RunId,
-        site: &Workplace,
+        workplace: &Workplace,
         exit: &Exit,
         outcome: Outcome,
     ) -> Result<()> {
         let mut run = self.run(id).await?;
         if run.phase == RunPhase::Ended {
-            self.release(id, &site.place);
+            self.release(id, &workplace.place);
             return Ok(());
         }
         judge(&mut run, exit, &outcome);
         if let Some(until) = self.parking_time(&run, exit, &outcome).await? {
-            return self.park(run, site, until, outcome).await;
+            return self.park(run, workplace, until, outcome).await;
         }
-        let committed = self.commit_end(&mut run, site).await;
-        self.notice_rebase(site).await;
-        run.after_head = self.head(site, &committed).await;
+        let committed = self.commit_end(&mut run, workplace).await;
+        self.notice_rebase(workplace).await;
+        run.after_head = self.head(workplace, &committed).await;
         let next = unsaid_action(&run, &outcome).or_else(|| next_action(&run, &committed));
         let next = next
             .map(|action| new_run(RunId::random(), run.owner, action, run.after_head.clone(), Entry::Now));
-        let changes = self.changes_after(&run, site).await;
-        let next = self.write_end(&run, site, next, &outcome.usage, changes, &committed).await?;
+        let changes = self.changes_after(&run, workplace).await;
+        let next = self.write_end(&run, workplace, next, &outcome.usage, changes, &committed).await?;
         self.keep_output(&run, outcome.transcript_tail).await;
         match next {
             Some(next) => {
-                self.0.worktrees.lanes().hand_over(&site.place, id, next.id);
-                self.release(id, &site.place);
-                self.start_later(next, site.clone());
+                self.0.worktrees.lanes().hand_over(&workplace.place, id, next.id);
+                self.release(id, &workplace.place);
+                self.start_later(next, workplace.clone());
             }
             None => {
-                match (self.release(id, &site.place), run.owner) {
+                match (self.release(id, &workplace.place), run.owner) {
                     (Some(waiting), _) => self.start_waiting(waiting),
                     (None, RunOwner::Attempt(attempt)) if run.reason != RunReason::DevServer => {
                         (self.0.runs.after.send_draft)(self, attempt);
                     }
                     (None, _) => {}
                 }
-                (self.0.runs.after.publish)(self, &run, site);
+                (self.0.runs.after.publish)(self, &run, workplace);
             }
         }
         self.seal_later(id);
@@ -316,7 +322,7 @@ impl Forge {
     async fn write_end(
         &self,
         run: &Run,
-        site: &Workplace,
+        workplace: &Workplace,
         next: Option<Run>,
         usage: &ModelUsage,
         changes: Option<(AttemptId, Option<Changes>)>,
@@ -332,8 +338,14 @@ impl Forge {
         }
         let next = next.filter(|_| run.status == RunStatus::Completed);
         tx.update_run(&run).await?;
-        self.put_usage(&mut tx, &run, site.project.id, run.completed_at.unwrap_or(run.updated_at), usage)
-            .await?;
+        self.put_usage(
+            &mut tx,
+            &run,
+            workplace.project.id,
+            run.completed_at.unwrap_or(run.updated_at),
+            usage,
+        )
+        .await?;
         crate::run::approval::close_all_of(&mut tx, run.id).await?;
         if let (Some(Committed::Commit(_)), Some(attempt)) = (committed, run.owner.attempt()) {
             forget_commit_errors(&mut tx, attempt).await?;
@@ -341,9 +353,10 @@ impl Forge {
         if let Some((attempt, changes)) = changes {
             tx.put_changes(attempt, changes).await?;
         }
-        let queued =
-            self.queue_notification(&mut tx, &run, site.task.as_ref(), site.attempt.as_ref()).await?;
-        if let Some(attempt) = &site.attempt
+        let queued = self
+            .queue_notification(&mut tx, &run, workplace.task.as_ref(), workplace.attempt.as_ref())
+            .await?;
+        if let Some(attempt) = &workplace.attempt
             && let Some(mut attempt) = tx.attempt(attempt.id).await?
         {
             let before = attempt.clone();
@@ -359,7 +372,7 @@ impl Forge {
         match &next {
             Some(next) => tx.insert_run(next).await?,
             None => {
-                if let Some(task) = &site.task
+                if let Some(task) = &workplace.task
                     && let Some(task) = tx.task(task.id).await?
                     && task.status == TaskStatus::InProgress
                     && let Some(task) = moved(&task, TaskStatus::InReview, run.reason)
@@ -376,19 +389,19 @@ impl Forge {
     }
 
     /// The run may have brought a rebase to its end, or given it up.
-    async fn notice_rebase(&self, site: &Workplace) {
-        let noticed = async { self.settle_rebase(&self.repo(&site.project).await?, site).await };
+    async fn notice_rebase(&self, workplace: &Workplace) {
+        let noticed = async { self.settle_rebase(&self.repo(&workplace.project).await?, workplace).await };
         if let Err(error) = noticed.await {
-            tracing::warn!(place = %site.place.display(), %error, "cannot tell how a rebase ended");
+            tracing::warn!(place = %workplace.place.display(), %error, "cannot tell how a rebase ended");
         }
     }
 
-    pub(crate) async fn head(&self, site: &Workplace, committed: &Option<Committed>) -> Option<String> {
+    pub(crate) async fn head(&self, workplace: &Workplace, committed: &Option<Committed>) -> Option<String> {
         if let Some(Committed::Commit(commit)) = committed {
             return Some(commit.clone());
         }
-        let repo: Repo = self.repo(&site.project).await.ok()?;
-        repo.head_of(&site.place).await.ok()
+        let repo: Repo = self.repo(&workplace.project).await.ok()?;
+        repo.head_of(&workplace.place).await.ok()
     }
 
     /// The plain transcript of an ended run, kept beside its journal so that showing it costs no replay.
@@ -400,11 +413,11 @@ impl Forge {
         }
     }
 
-    pub(crate) fn start_later(&self, run: Run, site: Workplace) {
+    pub(crate) fn start_later(&self, run: Run, workplace: Workplace) {
         let forge = self.clone();
         self.0.background.spawn(async move {
             let id = run.id;
-            if let Err(error) = forge.go_where_it_is_free(run, &site).await {
+            if let Err(error) = forge.launch_run_when_free(run, &workplace).await {
                 tracing::warn!(run = %id, %error, "a run did not start");
             }
         });
@@ -433,16 +446,16 @@ impl Forge {
 
     async fn promote(&self, id: RunId) -> Result<()> {
         let mut run = self.written_run(id).await?;
-        let mut site = self.site(run.owner).await?;
+        let mut workplace = self.workplace(run.owner).await?;
         if run.phase == RunPhase::Ended {
-            self.pass_turn(id, &site);
+            self.pass_turn(id, &workplace);
             return Ok(());
         }
         // The worktree may have been put away while the run waited.
-        if let Err(failure) = self.ensure_place(&mut site).await {
-            return self.fail_start(&run, &site, failure).await;
+        if let Err(failure) = self.ensure_place(&mut workplace).await {
+            return self.fail_start(&run, &workplace, failure).await;
         }
-        run.before_head = self.head(&site, &None).await;
+        run.before_head = self.head(&workplace, &None).await;
         run.phase = RunPhase::Live;
         run.started_at = Millis::now();
         run.updated_at = run.started_at;
@@ -459,23 +472,23 @@ impl Forge {
         // A stop that came since it was looked at has ended it.
         if tx.run(id).await?.is_none_or(|stored| stored.phase == RunPhase::Ended) {
             drop(tx);
-            self.pass_turn(id, &site);
+            self.pass_turn(id, &workplace);
             return Ok(());
         }
         tx.update_run(&run).await?;
-        if let Some(task) = &site.task
+        if let Some(task) = &workplace.task
             && let Some(task) = tx.task(task.id).await?
             && let Some(task) = moved(&task, TaskStatus::InProgress, run.reason)
         {
             tx.update_task(&task).await?;
         }
         tx.commit().await?;
-        self.go_where_it_is_free(run, &site).await
+        self.launch_run_when_free(run, &workplace).await
     }
 
     /// A run that ended while it waited leaves the directory to the next one.
-    fn pass_turn(&self, id: RunId, site: &Workplace) {
-        if let Some(next) = self.release(id, &site.place) {
+    fn pass_turn(&self, id: RunId, workplace: &Workplace) {
+        if let Some(next) = self.release(id, &workplace.place) {
             self.start_waiting(next);
         }
     }

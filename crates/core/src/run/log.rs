@@ -46,12 +46,12 @@ impl Forge {
 
     pub async fn entries(&self, id: RunId) -> Result<EntryTail> {
         let run = self.run(id).await?;
-        let site = self.site(run.owner).await?;
+        let workplace = self.workplace(run.owner).await?;
         let executor = run.action.profile().map(|profile| profile.executor);
         let dialect = Dialect::of(executor, run.reason);
         // The fold reads what was written and masks what comes out: a secret may be spread over several messages.
         let log = self.log_as(View::Exact, id, LogStart::After(0));
-        Ok(EntryTail { log, site, dialect, fold: None, finished: false })
+        Ok(EntryTail { log, workplace, dialect, fold: None, finished: false })
     }
 
     /// The transcript of an ended run.
@@ -135,7 +135,7 @@ fn unreadable(cause: std::io::Error) -> Error {
 /// The readable log of one run.
 pub struct EntryTail {
     log: LogTail,
-    site: Workplace,
+    workplace: Workplace,
     dialect: Dialect,
     /// Begun with the first record.
     fold: Option<Fold>,
@@ -186,10 +186,10 @@ impl EntryTail {
     }
 
     async fn open_fold(&mut self) -> Result<&mut Fold> {
-        let EntryTail { log, site, dialect, fold, .. } = self;
+        let EntryTail { log, workplace, dialect, fold, .. } = self;
         Ok(match fold {
             Some(fold) => fold,
-            empty => empty.insert(Fold::new(*dialect, &log.forge.lens(log.id, site).await?)),
+            empty => empty.insert(Fold::new(*dialect, &log.forge.lens(log.id, workplace).await?)),
         })
     }
 }

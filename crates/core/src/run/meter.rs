@@ -73,7 +73,13 @@ impl Meter {
 
 impl Forge {
     /// Notes what is new and stops the run when a budget is reached.
-    pub(crate) async fn read_meter(&self, run: &Run, site: &Workplace, meter: &mut Meter, outcome: &Outcome) {
+    pub(crate) async fn read_meter(
+        &self,
+        run: &Run,
+        workplace: &Workplace,
+        meter: &mut Meter,
+        outcome: &Outcome,
+    ) {
         let now = Instant::now();
         meter.due = None;
         match meter.state {
@@ -87,7 +93,7 @@ impl Forge {
         if outcome.usage == meter.noted {
             return;
         }
-        if let Err(error) = self.take_reading(run, site, meter, outcome, now).await {
+        if let Err(error) = self.take_reading(run, workplace, meter, outcome, now).await {
             tracing::warn!(run = %run.id, %error, "cannot note what a run used; trying again");
             meter.due = Some(now + PAUSE);
         }
@@ -96,12 +102,12 @@ impl Forge {
     async fn take_reading(
         &self,
         run: &Run,
-        site: &Workplace,
+        workplace: &Workplace,
         meter: &mut Meter,
         outcome: &Outcome,
         now: Instant,
     ) -> Result<()> {
-        let (attempt, project) = (run.owner.attempt(), site.project.id);
+        let (attempt, project) = (run.owner.attempt(), workplace.project.id);
         let limits = self.limits(attempt, project).await?;
         let next = meter.noted_at.map(|at| at + PAUSE).filter(|next| *next > now);
         if limits.is_none() && next.is_some() {
@@ -109,8 +115,14 @@ impl Forge {
             return Ok(());
         }
         let mut tx = self.0.store.begin().await?;
-        self.put_usage(&mut tx, run, site.project.id, meter.at.unwrap_or_else(Millis::now), &outcome.usage)
-            .await?;
+        self.put_usage(
+            &mut tx,
+            run,
+            workplace.project.id,
+            meter.at.unwrap_or_else(Millis::now),
+            &outcome.usage,
+        )
+        .await?;
         tx.commit().await?;
         self.0.background.ring(Bell::Spending);
         meter.noted = outcome.usage.clone();

@@ -48,11 +48,11 @@ impl Forge {
     pub(crate) async fn park(
         &self,
         run: Run,
-        site: &Workplace,
+        workplace: &Workplace,
         until: Millis,
         outcome: Outcome,
     ) -> Result<()> {
-        let after_head = self.head(site, &None).await;
+        let after_head = self.head(workplace, &None).await;
         let parked = Run {
             status: RunStatus::Running,
             phase: RunPhase::Parked,
@@ -62,10 +62,10 @@ impl Forge {
             after_head,
             ..run
         };
-        self.write_parked(&parked, site, &outcome.usage).await?;
+        self.write_parked(&parked, workplace, &outcome.usage).await?;
         self.keep_output(&parked, outcome.transcript_tail).await;
         tracing::info!(run = %parked.id, %until, "the provider does not serve this run for now");
-        if let Some(waiting) = self.release(parked.id, &site.place) {
+        if let Some(waiting) = self.release(parked.id, &workplace.place) {
             self.start_waiting(waiting);
         }
         self.seal_later(parked.id);
@@ -73,7 +73,7 @@ impl Forge {
         Ok(())
     }
 
-    async fn write_parked(&self, run: &Run, site: &Workplace, usage: &ModelUsage) -> Result<()> {
+    async fn write_parked(&self, run: &Run, workplace: &Workplace, usage: &ModelUsage) -> Result<()> {
         let mut tx = self.0.store.begin().await?;
         let stopped = tx.run(run.id).await?.filter(|stored| stored.status == RunStatus::Killed);
         let run = match stopped {
@@ -82,9 +82,9 @@ impl Forge {
             None => run.clone(),
         };
         tx.update_run(&run).await?;
-        self.put_usage(&mut tx, &run, site.project.id, run.updated_at, usage).await?;
+        self.put_usage(&mut tx, &run, workplace.project.id, run.updated_at, usage).await?;
         crate::run::approval::close_all_of(&mut tx, run.id).await?;
-        if let Some(attempt) = &site.attempt
+        if let Some(attempt) = &workplace.attempt
             && let Some(mut attempt) = tx.attempt(attempt.id).await?
         {
             attempt.tokens = tx.attempt_tokens(attempt.id).await?;

@@ -38,22 +38,23 @@ impl Forge {
         // Lanes first, in order of age: a run that is picked up must find its directory taken by itself.
         let mut found = Vec::new();
         for run in living {
-            let site = self.site(run.owner).await?;
+            let workplace = self.workplace(run.owner).await?;
             if run.reason != RunReason::DevServer {
-                self.0.worktrees.lanes().enter(&site.place, run.id);
+                self.0.worktrees.lanes().enter(&workplace.place, run.id);
             }
-            found.push((run, site));
+            found.push((run, workplace));
         }
         let mut free = Vec::new();
         for run in waiting {
-            let site = self.site(run.owner).await?;
-            if self.0.worktrees.lanes().enter(&site.place, run.id) == crate::worktree::queue::Entry::Now {
+            let workplace = self.workplace(run.owner).await?;
+            if self.0.worktrees.lanes().enter(&workplace.place, run.id) == crate::worktree::queue::Entry::Now
+            {
                 free.push(run.id);
             }
         }
         let boot = self.note_boot().await?;
-        for (run, site) in found {
-            self.pick_up(run, site, boot).await;
+        for (run, workplace) in found {
+            self.pick_up(run, workplace, boot).await;
         }
         // What vanished runs had left in their directories is gone by now.
         free.into_iter().for_each(|run| self.start_waiting(run));
@@ -73,14 +74,14 @@ impl Forge {
         Ok(Boot::Other)
     }
 
-    async fn pick_up(&self, run: Run, site: Workplace, boot: Boot) {
+    async fn pick_up(&self, run: Run, workplace: Workplace, boot: Boot) {
         let dir = self.run_dir(run.id);
         match forge_run::find(&dir).await {
             Found::Live(live) => {
                 tracing::info!(run = %run.id, "run re-attached");
-                let script = self.script_of(&run.action, &site).await;
+                let script = self.script_of(&run.action, &workplace).await;
                 let stop = (run.status == RunStatus::Killed).then(|| live.clone());
-                self.attend(run, site, live, script);
+                self.attend(run, workplace, live, script);
                 if let Some(live) = stop {
                     // The stop was recorded, but the server died before it could carry it out.
                     self.0.background.spawn(async move { live.stop(None).await });
@@ -90,32 +91,32 @@ impl Forge {
                 if exit.reason == ExitReason::Vanished {
                     tracing::warn!(run = %run.id, "the run's keeper vanished; its log says what was done about it");
                 }
-                self.settle_later(run, site, exit);
+                self.settle_later(run, workplace, exit);
             }
             // After a power failure a missing file proves nothing: the agent may have been at work.
             Found::NeverLaunched
-                if boot == Boot::Same && run.status == RunStatus::Running && site.place.exists() =>
+                if boot == Boot::Same && run.status == RunStatus::Running && workplace.place.exists() =>
             {
                 tracing::info!(run = %run.id, "completing a start that was cut off");
-                self.start_later(run, site);
+                self.start_later(run, workplace);
             }
             Found::NeverLaunched => {
                 tracing::warn!(run = %run.id, "run vanished; its end is unknown");
-                self.settle_later(run, site, vanished());
+                self.settle_later(run, workplace, vanished());
             }
         }
     }
 
     /// Settles a run that ended while no server was there, from what its log says.
-    fn settle_later(&self, run: Run, site: Workplace, exit: Exit) {
+    fn settle_later(&self, run: Run, workplace: Workplace, exit: Exit) {
         let forge = self.clone();
         self.0.background.spawn(async move {
             let tail = Tail::new(&forge.run_dir(run.id), View::Exact, None);
-            let outcome = forge.follow(&run, &site, tail, None).await;
-            if let Err(error) = forge.wait_for_git(&site.place).await {
+            let outcome = forge.follow(&run, &workplace, tail, None).await;
+            if let Err(error) = forge.wait_for_git(&workplace.place).await {
                 tracing::warn!(run = %run.id, %error, "git still works where the run ended");
             }
-            forge.settle_surely(&run, &site, &exit, outcome).await;
+            forge.settle_surely(&run, &workplace, &exit, outcome).await;
         });
     }
 
@@ -124,7 +125,7 @@ impl Forge {
     /// Called before the first request: later, the worktree of a start that is under way would look the same.
     pub(crate) async fn find_cut_off_starts(&self) -> Result<Vec<WorktreeLine>> {
         let kept = std::env::var_os("DISABLE_WORKTREE_ORPHAN_CLEANUP").is_some();
-        let mut lines = self.stand().await?;
+        let mut lines = self.classify_worktrees().await?;
         lines.retain(|line| match line.standing {
             Standing::Orphan if kept => {
                 tracing::info!(path = %line.path.display(), "orphaned worktree stays, as asked");

@@ -36,9 +36,9 @@ impl Forge {
 
     /// As [`Self::end_run`], with a reason that the run's log shows.
     pub(crate) async fn end_run_because(&self, run: &Run, note: Option<&str>) -> Result<()> {
-        let site = self.site(run.owner).await?;
+        let workplace = self.workplace(run.owner).await?;
         // What it was when the stop was recorded: its turn may have come since the caller looked.
-        let Some(phase) = self.record_stop(run.id, &site).await? else {
+        let Some(phase) = self.record_stop(run.id, &workplace).await? else {
             return match self.wait_for_process(run.id).await? {
                 Some((_, _, settled)) => wait_for_end(run.id, &settled).await,
                 None => Ok(()),
@@ -48,7 +48,7 @@ impl Forge {
             return Ok(());
         }
         if phase == RunPhase::Queued {
-            if let Some(next) = self.0.worktrees.lanes().leave(&site.place, run.id) {
+            if let Some(next) = self.0.worktrees.lanes().leave(&workplace.place, run.id) {
                 self.start_waiting(next);
             }
             return Ok(());
@@ -92,7 +92,7 @@ impl Forge {
 
     /// Marks a run as killed; a waiting run ends with that. Answers who was responsible for it, `None` when it was not
     /// running any more.
-    async fn record_stop(&self, id: RunId, site: &Workplace) -> Result<Option<RunPhase>> {
+    async fn record_stop(&self, id: RunId, workplace: &Workplace) -> Result<Option<RunPhase>> {
         let mut tx = self.0.store.begin().await?;
         let Some(mut run) = tx.run(id).await?.filter(|run| run.status == RunStatus::Running) else {
             return Ok(None);
@@ -106,10 +106,10 @@ impl Forge {
             run.completed_at = Some(run.end_time(now));
         }
         tx.update_run(&run).await?;
-        if let Some(attempt) = site.attempt.as_ref().filter(|_| run.reason != RunReason::DevServer) {
+        if let Some(attempt) = workplace.attempt.as_ref().filter(|_| run.reason != RunReason::DevServer) {
             draft::unqueue(&mut tx, attempt.id).await?;
         }
-        if let Some(task) = &site.task
+        if let Some(task) = &workplace.task
             && let Some(task) = tx.task(task.id).await?
             && task.status == TaskStatus::InProgress
             && let Some(task) = moved(&task, TaskStatus::InReview, run.reason)

@@ -105,7 +105,7 @@ impl Forge {
         let health = monitor.examine(&seen.vitals);
         let file = status_of(&sight.files, &worker);
         if health.findings.iter().any(|finding| finding.is_death()) {
-            self.bury(&worker, health, file, sight.now).await?;
+            self.mark_dead(&worker, health, file, sight.now).await?;
             return Ok(Vec::new());
         }
         let parked = match &seen.sign {

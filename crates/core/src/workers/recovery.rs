@@ -46,7 +46,7 @@ impl Forge {
     }
 
     /// Judges the death of a live worker.
-    pub(super) async fn bury(
+    pub(super) async fn mark_dead(
         &self,
         worker: &Worker,
         health: Health,

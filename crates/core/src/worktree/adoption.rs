@@ -35,19 +35,19 @@ pub struct ReleasedReport {
 impl Forge {
     /// Makes the worktree that another program made for the attempt Forge's own.
     pub async fn adopt_worktree(&self, id: AttemptId) -> Result<AdoptedReport> {
-        let site = self.imported_site(id).await?;
-        let (Some(attempt), Some(task)) = (&site.attempt, &site.task) else {
+        let workplace = self.imported_site(id).await?;
+        let (Some(attempt), Some(task)) = (&workplace.attempt, &workplace.task) else {
             return Err(Error::not_found(format!("Task attempt not found: {id}")));
         };
-        let repo = self.repo(&site.project).await?;
+        let repo = self.repo(&workplace.project).await?;
         let from = self.strange_place(&repo, attempt).ok_or_else(|| {
             Error::conflict(format!(
                 "attempt {id} has no worktree of another program: none is on its branch '{}'",
                 attempt.branch
             ))
         })?;
-        let to = match self.is_below_base(&site.place) && site.place != from {
-            true => site.place.clone(),
+        let to = match self.is_below_base(&workplace.place) && workplace.place != from {
+            true => workplace.place.clone(),
             false => self.free_place(id, &task.title, &from, &HashSet::new()).await?,
         };
         let _old = self.hold(id, from.clone()).await?;
@@ -63,19 +63,19 @@ impl Forge {
 
     /// Lets go of the worktree that another program made for the attempt. The next run has one of Forge's own.
     pub async fn release_worktree(&self, id: AttemptId) -> Result<ReleasedReport> {
-        let site = self.imported_site(id).await?;
-        let (Some(attempt), Some(task)) = (&site.attempt, &site.task) else {
+        let workplace = self.imported_site(id).await?;
+        let (Some(attempt), Some(task)) = (&workplace.attempt, &workplace.task) else {
             return Err(Error::not_found(format!("Task attempt not found: {id}")));
         };
-        let repo = self.repo(&site.project).await?;
+        let repo = self.repo(&workplace.project).await?;
         let found = self.strange_place(&repo, attempt);
-        let is_away = !self.is_below_base(&site.place);
+        let is_away = !self.is_below_base(&workplace.place);
         if found.is_none() && !is_away {
             return Err(Error::conflict(format!(
                 "attempt {id} has no worktree of another program to let go"
             )));
         }
-        let held = found.clone().unwrap_or_else(|| site.place.clone());
+        let held = found.clone().unwrap_or_else(|| workplace.place.clone());
         let _hold = self.hold(id, held).await?;
         if let Some(path) = &found {
             self.refuse_living(path).await?;
@@ -90,7 +90,7 @@ impl Forge {
                 Err(other) => return Err(other.into()),
             }
         }
-        if is_away || found.as_ref() == Some(&site.place) {
+        if is_away || found.as_ref() == Some(&workplace.place) {
             let place = self.free_place(id, &task.title, Path::new(""), &HashSet::new()).await?;
             self.settle_place(id, &place, true).await?;
         }
@@ -98,14 +98,14 @@ impl Forge {
     }
 
     async fn imported_site(&self, id: AttemptId) -> Result<Workplace> {
-        let site = self.site(RunOwner::Attempt(id)).await?;
-        if site.attempt.as_ref().is_none_or(|attempt| !attempt.use_worktree) {
+        let workplace = self.workplace(RunOwner::Attempt(id)).await?;
+        if workplace.attempt.as_ref().is_none_or(|attempt| !attempt.use_worktree) {
             return Err(Error::conflict(format!(
                 "attempt {id} works in the main checkout, which is the user's"
             )));
         }
         self.refuse_while_running(id).await?;
-        Ok(site)
+        Ok(workplace)
     }
 
     /// The unmarked worktree that the attempt names, or that is on its branch.

@@ -13,7 +13,7 @@ use crate::{Error, Forge, Result};
 
 /// An attempt with a branch of its own.
 pub(crate) struct AttemptRepo {
-    pub(crate) site: Workplace,
+    pub(crate) workplace: Workplace,
     pub(crate) attempt: Attempt,
     pub(crate) repo: Repo,
 }
@@ -21,14 +21,14 @@ pub(crate) struct AttemptRepo {
 impl AttemptRepo {
     /// Whether the worktree was put away. What was not committed went with it.
     pub(crate) fn is_away(&self) -> bool {
-        !self.site.place.join(".git").exists()
+        !self.workplace.place.join(".git").exists()
     }
 
     /// The newest commit: that of the worktree, or of the branch while the worktree is away.
     pub(crate) async fn head(&self) -> Result<String> {
         match self.is_away() {
             true => tip_of(&self.repo, &self.attempt.branch).await,
-            false => Ok(self.repo.head_of(&self.site.place).await?),
+            false => Ok(self.repo.head_of(&self.workplace.place).await?),
         }
     }
 }
@@ -36,53 +36,53 @@ impl AttemptRepo {
 impl Forge {
     /// The attempt with its worktree, which is brought back when it is away.
     pub(crate) async fn open_for_write(&self, id: AttemptId) -> Result<AttemptRepo> {
-        let mut ground = self.find_attempt_repo(id).await?;
-        self.restore_place(&mut ground.site).await?;
-        self.settle_attempt_repo(ground).await
+        let mut attempt_repo = self.find_attempt_repo(id).await?;
+        self.restore_place(&mut attempt_repo.workplace).await?;
+        self.settle_attempt_repo(attempt_repo).await
     }
 
     /// The attempt with its worktree, for who changes something there: nobody else does while the hold lives.
     pub(crate) async fn hold_for_write(&self, id: AttemptId) -> Result<(Hold, AttemptRepo)> {
-        let mut ground = self.find_attempt_repo(id).await?;
-        let hold = self.hold(id, ground.site.place.clone()).await?;
-        self.ensure_place(&mut ground.site).await?;
-        Ok((hold, self.settle_attempt_repo(ground).await?))
+        let mut attempt_repo = self.find_attempt_repo(id).await?;
+        let hold = self.hold(id, attempt_repo.workplace.place.clone()).await?;
+        self.ensure_place(&mut attempt_repo.workplace).await?;
+        Ok((hold, self.settle_attempt_repo(attempt_repo).await?))
     }
 
     /// The attempt for who only looks: a worktree that is away stays so.
     pub(crate) async fn open_for_read(&self, id: AttemptId) -> Result<AttemptRepo> {
-        let ground = self.find_attempt_repo(id).await?;
-        match ground.is_away() {
+        let attempt_repo = self.find_attempt_repo(id).await?;
+        match attempt_repo.is_away() {
             // How far a stopped rebase came lies in the worktree.
-            true => Ok(ground),
-            false => self.settle_attempt_repo(ground).await,
+            true => Ok(attempt_repo),
+            false => self.settle_attempt_repo(attempt_repo).await,
         }
     }
 
-    async fn settle_attempt_repo(&self, mut ground: AttemptRepo) -> Result<AttemptRepo> {
-        if let Some(attempt) = self.settle_rebase(&ground.repo, &ground.site).await? {
-            ground.site.attempt = Some(attempt.clone());
-            ground.attempt = attempt;
+    async fn settle_attempt_repo(&self, mut attempt_repo: AttemptRepo) -> Result<AttemptRepo> {
+        if let Some(attempt) = self.settle_rebase(&attempt_repo.repo, &attempt_repo.workplace).await? {
+            attempt_repo.workplace.attempt = Some(attempt.clone());
+            attempt_repo.attempt = attempt;
         }
-        Ok(ground)
+        Ok(attempt_repo)
     }
 
     async fn find_attempt_repo(&self, id: AttemptId) -> Result<AttemptRepo> {
-        let site = self.site(RunOwner::Attempt(id)).await?;
-        let Some(attempt) = site.attempt.clone().filter(|attempt| attempt.use_worktree) else {
+        let workplace = self.workplace(RunOwner::Attempt(id)).await?;
+        let Some(attempt) = workplace.attempt.clone().filter(|attempt| attempt.use_worktree) else {
             return Err(Error::conflict(format!(
                 "attempt {id} works in the main checkout and has no branch of its own; start one with a worktree for this"
             )));
         };
-        let repo = self.repo(&site.project).await?;
-        Ok(AttemptRepo { site, attempt, repo })
+        let repo = self.repo(&workplace.project).await?;
+        Ok(AttemptRepo { workplace, attempt, repo })
     }
 
     /// Applies or drops the target that an ended rebase was to bring; answers the attempt when it changed.
-    pub(crate) async fn settle_rebase(&self, repo: &Repo, site: &Workplace) -> Result<Option<Attempt>> {
-        let Some(attempt) = &site.attempt else { return Ok(None) };
+    pub(crate) async fn settle_rebase(&self, repo: &Repo, workplace: &Workplace) -> Result<Option<Attempt>> {
+        let Some(attempt) = &workplace.attempt else { return Ok(None) };
         let Some(pending) = self.0.store.pending_rebase(attempt.id).await? else { return Ok(None) };
-        if forge_git::operation(repo, &site.place)? == Some(ConflictOp::Rebase) {
+        if forge_git::operation(repo, &workplace.place)? == Some(ConflictOp::Rebase) {
             return Ok(None);
         }
         let tip = repo.resolve_branch(&attempt.branch).await?.map(|tip| tip.commit);

@@ -38,38 +38,39 @@ pub(crate) enum Source {
 
 impl Forge {
     pub(crate) async fn stat(&self, id: AttemptId) -> Result<ChangeStat> {
-        let (ground, source) = self.change(id).await?;
-        Ok(sum_up(count(&ground, &source).await?, REPORTED_FILES))
+        let (attempt_repo, source) = self.change(id).await?;
+        Ok(sum_up(count(&attempt_repo, &source).await?, REPORTED_FILES))
     }
 
     pub(crate) async fn change(&self, id: AttemptId) -> Result<(AttemptRepo, Source)> {
-        let ground = self.open_for_read(id).await?;
+        let attempt_repo = self.open_for_read(id).await?;
         let merged = self.0.store.merges(id).await?.into_iter().next();
         if let Some(commit) = merged.as_ref().and_then(Merge::commit)
-            && is_landed(&ground, commit).await?
+            && is_landed(&attempt_repo, commit).await?
         {
-            return Ok((ground, Source::Commit(commit.to_owned())));
+            return Ok((attempt_repo, Source::Commit(commit.to_owned())));
         }
-        let is_away = ground.is_away();
-        let head = ground.head().await?;
-        let target = tip_of(&ground.repo, &ground.attempt.target_branch).await?;
-        let base = forge_git::merge_base(&ground.repo, &head, &target).await?.unwrap_or_else(|| head.clone());
+        let is_away = attempt_repo.is_away();
+        let head = attempt_repo.head().await?;
+        let target = tip_of(&attempt_repo.repo, &attempt_repo.attempt.target_branch).await?;
+        let base =
+            forge_git::merge_base(&attempt_repo.repo, &head, &target).await?.unwrap_or_else(|| head.clone());
         let source = if is_away { Source::Branch { base, tip: head } } else { Source::Tree { base } };
-        Ok((ground, source))
+        Ok((attempt_repo, source))
     }
 
     /// What an attempt has come to with a run that just ended; `None` when such a run changes no figures.
     pub(crate) async fn changes_after(
         &self,
         run: &Run,
-        site: &Workplace,
+        workplace: &Workplace,
     ) -> Option<(AttemptId, Option<Changes>)> {
         match run.reason {
             RunReason::CodingAgent | RunReason::CleanupScript => {}
             RunReason::SetupScript | RunReason::DevServer => return None,
         }
         // In the user's own checkout there is no telling who changed what.
-        let attempt = site.attempt.as_ref().filter(|attempt| attempt.use_worktree)?.id;
+        let attempt = workplace.attempt.as_ref().filter(|attempt| attempt.use_worktree)?.id;
         Some((attempt, self.count_changes(attempt).await))
     }
 
@@ -104,11 +105,13 @@ impl Forge {
     }
 }
 
-pub(crate) async fn count(ground: &AttemptRepo, source: &Source) -> Result<Vec<FileDiff>> {
-    let AttemptRepo { site, repo, .. } = ground;
+pub(crate) async fn count(attempt_repo: &AttemptRepo, source: &Source) -> Result<Vec<FileDiff>> {
+    let AttemptRepo { workplace, repo, .. } = attempt_repo;
     Ok(match source {
         Source::Commit(commit) => forge_git::diff_commit(repo, commit, Counting::Count).await?,
-        Source::Tree { base } => forge_git::diff_worktree(repo, &site.place, base, Counting::Count).await?,
+        Source::Tree { base } => {
+            forge_git::diff_worktree(repo, &workplace.place, base, Counting::Count).await?
+        }
         Source::Branch { base, tip } => forge_git::diff_between(repo, base, tip, Counting::Count).await?,
     })
 }
@@ -124,11 +127,11 @@ pub(crate) fn sum_up(files: Vec<FileDiff>, max_files: usize) -> ChangeStat {
 }
 
 /// Clean and not ahead of its target: what the attempt did is the merge commit and nothing more.
-pub(crate) async fn is_landed(ground: &AttemptRepo, commit: &str) -> Result<bool> {
-    let AttemptRepo { site, attempt, repo } = ground;
+pub(crate) async fn is_landed(attempt_repo: &AttemptRepo, commit: &str) -> Result<bool> {
+    let AttemptRepo { workplace, attempt, repo } = attempt_repo;
     // The commit of a pull request may not have been fetched yet.
     let known = repo.has_commit(commit).await?;
-    if !known || (site.place.exists() && forge_git::is_dirty(repo, &site.place).await?) {
+    if !known || (workplace.place.exists() && forge_git::is_dirty(repo, &workplace.place).await?) {
         return Ok(false);
     }
     let (tip, target) = (tip_of(repo, &attempt.branch).await?, tip_of(repo, &attempt.target_branch).await?);

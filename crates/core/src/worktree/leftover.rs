@@ -19,9 +19,9 @@ const PAUSE: Duration = Duration::from_millis(20);
 
 impl Forge {
     /// Waits for those who are being ended, and refuses when somebody stays.
-    pub(crate) async fn refuse_leftovers(&self, site: &Workplace) -> Result<()> {
-        let ground = if site.is_forges() { Ground::Forges } else { Ground::Users };
-        self.refuse_leftovers_in(&site.place, ground).await
+    pub(crate) async fn refuse_leftovers(&self, workplace: &Workplace) -> Result<()> {
+        let ground = if workplace.is_forges() { Ground::Forges } else { Ground::Users };
+        self.refuse_leftovers_in(&workplace.place, ground).await
     }
 
     /// Waits for a git that a server left behind when it died: two at once in one worktree lose each other's work.

@@ -102,35 +102,43 @@ pub struct GcReport {
 
 impl Forge {
     /// Makes sure that the attempt's directory is there, for callers without a hold on it.
-    pub(crate) async fn restore_place(&self, site: &mut Workplace) -> Result<()> {
-        let Some(attempt) = site.attempt.as_ref().filter(|_| !site.place.join(".git").exists()) else {
+    pub(crate) async fn restore_place(&self, workplace: &mut Workplace) -> Result<()> {
+        let Some(attempt) = workplace.attempt.as_ref().filter(|_| !workplace.place.join(".git").exists())
+        else {
             return Ok(());
         };
-        let _hold = self.hold(attempt.id, site.place.clone()).await?;
-        self.ensure_place(site).await
+        let _hold = self.hold(attempt.id, workplace.place.clone()).await?;
+        self.ensure_place(workplace).await
     }
 
     /// Makes sure that the attempt's directory is there, from the trash, the snapshot or the branch, in that order.
     /// The caller has a hold on it, or is the run whose turn it is.
-    pub(crate) async fn ensure_place(&self, site: &mut Workplace) -> Result<()> {
-        let Some(attempt) = site.attempt.as_mut().filter(|attempt| attempt.use_worktree) else {
+    pub(crate) async fn ensure_place(&self, workplace: &mut Workplace) -> Result<()> {
+        let Some(attempt) = workplace.attempt.as_mut().filter(|attempt| attempt.use_worktree) else {
             return Ok(());
         };
-        if site.place.join(".git").exists() {
-            return self.refuse_others(attempt.id, &site.place);
+        if workplace.place.join(".git").exists() {
+            return self.refuse_others(attempt.id, &workplace.place);
         }
-        self.refuse_gone_elsewhere(attempt.id, &site.place)?;
-        let repo = self.repo(&site.project).await?;
+        self.refuse_gone_elsewhere(attempt.id, &workplace.place)?;
+        let repo = self.repo(&workplace.project).await?;
         let owner = Owner::Attempt(attempt.id);
-        match forge_git::restore(&repo, &self.0.worktrees.base, owner, &site.place).await {
+        match forge_git::restore(&repo, &self.0.worktrees.base, owner, &workplace.place).await {
             Ok(_) => {}
             // What another installation kept of it is that one's; the branch is everybody's.
             Err(GitError::NothingKept(_) | GitError::NotForges { .. }) => {
-                let task = site.task.as_ref().map(marked);
+                let task = workplace.task.as_ref().map(marked);
                 let (branch, id) = (&attempt.branch, attempt.id);
-                forge_git::ensure(&repo, &self.0.worktrees.base, owner, branch, &site.place, task.as_ref())
-                    .await
-                    .map_err(|error| not_checked_out(&repo, id, error))?;
+                forge_git::ensure(
+                    &repo,
+                    &self.0.worktrees.base,
+                    owner,
+                    branch,
+                    &workplace.place,
+                    task.as_ref(),
+                )
+                .await
+                .map_err(|error| not_checked_out(&repo, id, error))?;
             }
             Err(error) => return Err(error.into()),
         }
@@ -324,7 +332,7 @@ impl Forge {
             spares: 0,
             trash: Vec::new(),
         };
-        let listed = self.stand().await?;
+        let listed = self.classify_worktrees().await?;
         let sizes = forge_git::measure(listed.iter().map(|line| line.path.clone()).collect()).await?;
         for (line, bytes) in listed.into_iter().zip(sizes) {
             report.used_bytes += bytes;
@@ -352,7 +360,7 @@ impl Forge {
     /// Every directory below the worktree base and whose it is; sizes are not measured.
     ///
     /// Rows are read after the directories, so that a start which is being recorded is not taken for an orphan.
-    pub(crate) async fn stand(&self) -> Result<Vec<WorktreeLine>> {
+    pub(crate) async fn classify_worktrees(&self) -> Result<Vec<WorktreeLine>> {
         let listed = forge_git::list(&self.0.worktrees.base).await?;
         let attempts = self.0.store.attempts(None, Page::default()).await?;
         let errands = self.0.store.errands(None).await?;
@@ -405,7 +413,7 @@ impl Forge {
     /// between moving one and writing that down. One that is in use is left to whoever uses it.
     async fn compare_with_disk(&self) -> Result<()> {
         let marked: HashSet<AttemptId> =
-            self.stand().await?.iter().filter_map(|line| line.attempt_id).collect();
+            self.classify_worktrees().await?.iter().filter_map(|line| line.attempt_id).collect();
         for attempt in self.0.store.attempts(None, Page::default()).await? {
             let place = PathBuf::from(attempt.container_ref.as_deref().unwrap_or_default());
             let differs = |place: &Path| match attempt.worktree_deleted {

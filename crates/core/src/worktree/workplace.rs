@@ -41,7 +41,7 @@ impl Workplace {
 }
 
 impl Forge {
-    pub(crate) async fn site(&self, owner: RunOwner) -> Result<Workplace> {
+    pub(crate) async fn workplace(&self, owner: RunOwner) -> Result<Workplace> {
         let store = &self.0.store;
         match owner {
             RunOwner::Attempt(id) => {

@@ -38,8 +38,8 @@ impl Forge {
             return Err(error);
         }
         self.warm_up(&checked.project);
-        let site = Workplace::errand(checked.project, &errand);
-        let warning = self.go(run, &site).await.err().map(|error| error.to_string());
+        let workplace = Workplace::errand(checked.project, &errand);
+        let warning = self.launch_run(run, &workplace).await.err().map(|error| error.to_string());
         let run = match warning {
             Some(_) => None,
             None => Some(self.run(run_id).await?),
