@@ -101,3 +101,22 @@ async fn a_thousand_files_all_arrive_whole_and_in_any_mode() {
     assert!(!path.exists());
     assert_eq!(git(&repo, &["rev-list", "--count", "main"]), "3");
 }
+
+#[tokio::test]
+async fn a_stopped_rebase_is_shown_against_the_merge_base_of_branch_and_target() {
+    let forge = TestForge::start().await;
+    let (id, path, repo) = start(&forge, "write README.md ours\nsay done").await;
+    std::fs::write(repo.join("README.md"), "theirs\n").unwrap();
+    git(&repo, &["commit", "-qam", "theirs"]);
+    let stopped = forge.post(&format!("/api/task-attempts/{id}/rebase"), &json!(null)).await;
+    assert_eq!(stopped.body["error_data"]["op"], "rebase", "{}", stopped.text);
+    assert_eq!(
+        git(&path, &["rev-parse", "HEAD"]),
+        git(&repo, &["rev-parse", "main"]),
+        "HEAD is the new base"
+    );
+    let mut socket = forge.socket(&format!("/api/task-attempts/{id}/diff/ws")).await;
+    let readme = &collect(&mut socket, 1).await["/entries/README.md"];
+    assert_eq!(readme["oldContent"], "# test\n", "where the branch left its target");
+    assert!(text(&readme["newContent"]).contains("<<<<<<<"), "{readme}");
+}
