@@ -50,6 +50,22 @@ async fn a_limited_run_waits_and_can_be_stopped_or_overtaken() {
 }
 
 #[tokio::test]
+async fn a_merge_and_a_deletion_are_refused_with_what_to_do_about_a_parked_run() {
+    let forge = TestForge::start().await;
+    let (task, attempt) = start(&forge, "FAKE: id=l limit=3600").await;
+    let parked = until_parked(&forge, &attempt).await;
+    let merge = forge.post(&format!("/api/task-attempts/{attempt}/merge"), &json!(null)).await;
+    let delete = forge.delete(&format!("/api/tasks/{}", text(&task["id"]))).await;
+    for refused in [merge, delete] {
+        assert_eq!(refused.status, 409, "{}", refused.text);
+        let message = refused.message();
+        for part in [&text(&parked["id"]), "waits for its provider", "stop it or send a follow-up"] {
+            assert!(message.contains(part), "'{part}' is missing: {message}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_limited_run_goes_on_by_itself_once_it_may() {
     let forge = TestForge::start().await;
     assert!(forge.put("/api/config", &json!({"auto_resume": true})).await.status < 300);

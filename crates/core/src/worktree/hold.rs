@@ -92,13 +92,7 @@ impl Forge {
         self.refuse_worker_in(id).await?;
         let runs = self.0.store.runs(id, Dropped::Hidden).await?;
         match runs.iter().find(|run| run.status == RunStatus::Running && run.reason != RunReason::DevServer) {
-            Some(run) if run.phase == RunPhase::Parked => {
-                let until = run.parked_until.map(|until| format!(" until {until}")).unwrap_or_default();
-                Err(Error::conflict(format!(
-                    "run {} of attempt {id} waits for its provider{until}; stop it or send a follow-up, then try again",
-                    run.id
-                )))
-            }
+            Some(run) if run.phase == RunPhase::Parked => Err(refuse_parked(id, run)),
             Some(run) => Err(Error::conflict(format!(
                 "run {} of attempt {id} is still at work; stop it or wait for its end, then try again",
                 run.id
@@ -111,6 +105,7 @@ impl Forge {
 /// What is running keeps its attempt from being put away or deleted.
 pub(crate) fn refuse_running(attempt: AttemptId, runs: &[Run]) -> Result<()> {
     match runs.iter().find(|run| run.status == RunStatus::Running) {
+        Some(run) if run.phase == RunPhase::Parked => Err(refuse_parked(attempt, run)),
         Some(run) => Err(Error::conflict(format!(
             "Task has running execution processes. Please wait for them to complete or stop them first. \
              (run {} of attempt {attempt})",
@@ -118,4 +113,13 @@ pub(crate) fn refuse_running(attempt: AttemptId, runs: &[Run]) -> Result<()> {
         ))),
         None => Ok(()),
     }
+}
+
+/// The refusal of what cannot be done while a run is parked: waiting for its end may take for ever.
+fn refuse_parked(attempt: AttemptId, run: &Run) -> Error {
+    let until = run.parked_until.map(|until| format!(" until {until}")).unwrap_or_default();
+    Error::conflict(format!(
+        "run {} of attempt {attempt} waits for its provider{until}; stop it or send a follow-up, then try again",
+        run.id
+    ))
 }
