@@ -155,7 +155,9 @@ fn offset_times(data: &mut Value) {
         Value::Object(fields) => {
             for (key, value) in fields {
                 match value {
-                    Value::String(text) if key.ends_with("_at") || key.ends_with("_until") => {
+                    Value::String(text)
+                        if ["_at", "_until", "_date"].iter().any(|end| key.ends_with(end)) =>
+                    {
                         if let Some(time) = text.strip_suffix('Z').filter(|time| time.contains('T')) {
                             *text = format!("{time}+00:00");
                         }

@@ -63,6 +63,19 @@ struct Caller<'a> {
     called: BTreeSet<String>,
 }
 
+/// Every text in `told` that is a time.
+fn times(told: &Value) -> Vec<String> {
+    match told {
+        Value::Array(items) => items.iter().flat_map(times).collect(),
+        Value::Object(fields) => fields.values().flat_map(times).collect(),
+        Value::String(text) => {
+            let parsed = serde_json::from_value::<forge_types::Millis>(told.clone());
+            parsed.ok().filter(|_| text.contains('T')).map(|_| text.clone()).into_iter().collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
 impl Caller<'_> {
     async fn result(&mut self, name: &str, arguments: Value) -> Value {
         self.called.insert(name.to_owned());
@@ -77,6 +90,7 @@ impl Caller<'_> {
         assert_eq!(result["content"][0]["type"], "text");
         let told = result["structuredContent"].clone();
         assert!(told.to_string().contains(r#""url":"http"#), "{name} tells no url: {told}");
+        assert_eq!(times(&told).iter().find(|time| !time.ends_with("+00:00")), None, "{name}: {told}");
         told
     }
 
@@ -265,6 +279,19 @@ async fn every_tool_answers() {
     let (usual, all) = (names("/mcp").await, names("/mcp?advanced=true").await);
     assert_eq!(tools.called, all, "each is called once, listed or not");
     assert!(usual.is_subset(&all) && usual.contains("merge_task_attempt") && !usual.contains("list_workers"));
+    world.close().await;
+}
+
+#[tokio::test]
+async fn times_are_told_with_an_offset() {
+    let world = World::new().await;
+    let mut tools = Caller { world: &world, called: BTreeSet::new() };
+    let project = world.project().await;
+    tools.call("create_task", json!({"project_id": project, "title": "one"})).await;
+    let listed = tools.call("list_tasks", json!({"project_id": project})).await;
+    let created = listed["tasks"][0]["created_at"].clone();
+    assert!(times(&listed).len() >= 2 && times(&created).len() == 1, "{listed}");
+    assert!(created.as_str().unwrap().ends_with("+00:00"), "{created}");
     world.close().await;
 }
 
