@@ -64,15 +64,39 @@ mod tests {
     use crate::run::new_run;
     use crate::worktree::queue::Entry;
 
-    #[test]
-    fn a_run_never_ends_before_it_started_though_the_clock_was_set_back() {
+    fn new() -> Run {
         let owner = RunOwner::Attempt(forge_types::AttemptId::random());
         let profile: ProfileId = "SHELL".parse().expect("a profile");
         let action = Action::agent("true".to_owned(), profile, None);
-        let mut run = new_run(RunId::random(), owner, action, None, Entry::Now);
-        let exit =
-            Exit { code: Some(0), signal: None, reason: ExitReason::Exited, at_ms: run.started_at.0 - 1 };
+        new_run(RunId::random(), owner, action, None, Entry::Now)
+    }
+
+    fn exited(code: i32, at: Millis) -> Exit {
+        Exit { code: Some(code), signal: None, reason: ExitReason::Exited, at_ms: at.0 }
+    }
+
+    #[test]
+    fn a_run_never_ends_before_it_started_though_the_clock_was_set_back() {
+        let mut run = new();
+        let exit = exited(0, Millis(run.started_at.0 - 1));
         judge(&mut run, &exit, &Outcome::default());
         assert_eq!(run.completed_at, Some(run.started_at));
+    }
+
+    #[test]
+    fn an_agent_that_ends_well_without_a_word_is_unverified() {
+        let silent = || Outcome { silent: true, ..Outcome::default() };
+        let told = || Outcome { verdict: Some(Verdict::Success), ..silent() };
+        for (code, outcome, expected) in [
+            (0, silent(), (RunStatus::Completed, true)),
+            (0, Outcome::default(), (RunStatus::Completed, false)),
+            (0, told(), (RunStatus::Completed, false)),
+            (1, silent(), (RunStatus::Failed, false)),
+        ] {
+            let mut run = new();
+            let exit = exited(code, run.started_at);
+            judge(&mut run, &exit, &outcome);
+            assert_eq!((run.status, run.unverified), expected, "{code} {outcome:?}");
+        }
     }
 }

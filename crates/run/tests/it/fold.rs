@@ -481,3 +481,15 @@ fn a_login_that_is_asked_for_is_shown_once_and_told_of_the_run() {
     let records = [record(Kind::Stderr, stderr), record(Kind::Stdout, format!("{done}\n"))];
     assert!(!folded(Dialect::Claude, &records).1.setup_required, "it came through");
 }
+
+#[test]
+fn an_agent_that_says_nothing_is_known_to_be_silent() {
+    let greeting = record(Kind::Stdout, "{\"type\":\"system\",\"subtype\":\"init\"}\n");
+    for dialect in [Dialect::Claude, Dialect::Amp] {
+        for records in [vec![], vec![record(Kind::Stderr, "warning\n")]] {
+            let outcome = folded(dialect, &records).1;
+            assert_eq!((outcome.silent, outcome.verdict), (true, None), "{dialect:?}");
+        }
+        assert!(!folded(dialect, std::slice::from_ref(&greeting)).1.silent, "{dialect:?}");
+    }
+}
