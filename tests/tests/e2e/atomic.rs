@@ -1,7 +1,9 @@
 //! A start that is refused leaves nothing behind.
 
-use forge_tests::{TestForge, git};
+use forge_tests::{Answer, TestForge, git, text};
 use serde_json::{Value, json};
+use sqlx::Connection;
+use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 
 async fn refused(forge: &TestForge, project: &str, start: Value) -> String {
     let mut body = json!({"task": {"project_id": project, "title": "never"}});
@@ -41,9 +43,8 @@ async fn a_refused_start_names_the_field_and_leaves_no_row_no_branch_no_director
     assert_eq!(git(&repo, &["worktree", "list"]).lines().count(), 1);
 }
 
-#[tokio::test]
-async fn an_agent_that_cannot_be_started_leaves_complete_rows_and_a_reason() {
-    let forge = TestForge::start().await;
+/// Starts a task with an agent that is there and cannot be started.
+async fn start_broken(forge: &TestForge) -> Answer {
     let (project, _) = forge.project("repo").await;
     let broken = forge.dir().join("broken-agent");
     std::fs::write(&broken, "#!/no/such/interpreter\n").unwrap();
@@ -52,7 +53,13 @@ async fn an_agent_that_cannot_be_started_leaves_complete_rows_and_a_reason() {
         "base_command_override": broken.to_string_lossy()}}}}});
     forge.put("/api/profiles", &profiles).await.data();
     let body = json!({"task": {"project_id": project, "title": "t"}, "executor_profile_id": "CLAUDE_CODE"});
-    let answer = forge.post("/api/tasks/create-and-start", &body).await;
+    forge.post("/api/tasks/create-and-start", &body).await
+}
+
+#[tokio::test]
+async fn an_agent_that_cannot_be_started_leaves_complete_rows_and_a_reason() {
+    let forge = TestForge::start().await;
+    let answer = start_broken(&forge).await;
     assert_eq!(answer.status, 200, "{}", answer.text);
     assert!(!answer.message().is_empty(), "the reason is told: {}", answer.text);
     let task = answer.data();
@@ -65,6 +72,21 @@ async fn an_agent_that_cannot_be_started_leaves_complete_rows_and_a_reason() {
     assert_eq!(runs[0]["status"], "failed");
     let log = forge.raw_log(runs[0]["id"].as_str().unwrap()).await;
     assert!(log.contains("Failed to start execution"), "{log}");
+}
+
+#[tokio::test]
+async fn a_failed_start_that_the_database_refused_to_record_is_recorded_later() {
+    let forge = TestForge::start().await;
+    let database = SqliteConnectOptions::new().filename(forge.home().join("db.sqlite"));
+    let mut database = SqliteConnection::connect_with(&database).await.unwrap();
+    let refuse = "CREATE TRIGGER refuse BEFORE UPDATE ON runs BEGIN SELECT RAISE(ABORT, 'not now'); END";
+    sqlx::query(refuse).execute(&mut database).await.unwrap();
+    let answer = start_broken(&forge).await;
+    let attempt = text(&answer.body["data"]["task_attempt"]["id"]);
+    assert!(!answer.message().is_empty(), "the reason is told all the same: {}", answer.text);
+    assert_eq!(forge.runs(&attempt).await[0]["status"], "running", "nobody could write its end");
+    sqlx::query("DROP TRIGGER refuse").execute(&mut database).await.unwrap();
+    assert_eq!(forge.settled(&attempt).await[0]["status"], "failed");
 }
 
 #[tokio::test]
