@@ -38,7 +38,7 @@ pub enum Command {
         #[arg(long, default_value = "positional")]
         style: String,
         /// How long it may take
-        #[arg(long, value_name = "S", default_value_t = 30)]
+        #[arg(long, value_name = "S", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=3600))]
         timeout: u64,
         /// Print JSON
         #[arg(long)]

@@ -81,6 +81,26 @@ fn every_command_that_prints_has_json() {
 }
 
 #[test]
+fn no_command_takes_a_timeout_of_nothing() {
+    let has_timeout =
+        |command: &Command| command.get_arguments().any(|arg| arg.get_long() == Some("timeout"));
+    let with: Vec<_> = commands().into_iter().filter(|(_, command)| has_timeout(command)).collect();
+    assert!(!with.is_empty());
+    for (name, _) in with {
+        let parse = |secs: &str| {
+            Cli::try_parse_from(name.split(' ').chain(["x", "--timeout", secs]))
+                .map(drop)
+                .map_err(|error| error.to_string())
+        };
+        assert_eq!(parse("1"), Ok(()), "{name}");
+        let refused = parse("0").expect_err(&name);
+        for part in ["'0'", "--timeout", "1..="] {
+            assert!(refused.contains(part), "{name}: '{part}' is missing: {refused}");
+        }
+    }
+}
+
+#[test]
 fn flags_are_explained_in_a_line_without_a_full_stop() {
     for (name, command) in commands() {
         for arg in command.get_arguments() {

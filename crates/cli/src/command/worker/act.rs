@@ -25,7 +25,7 @@ pub struct StopFlags {
     #[arg(short, long)]
     yes: bool,
     /// How long a worker may take to leave before it is killed [default: 10]
-    #[arg(long, value_name = "S")]
+    #[arg(long, value_name = "S", value_parser = clap::value_parser!(u64).range(1..=600))]
     timeout: Option<u64>,
     /// Print JSON
     #[arg(long)]

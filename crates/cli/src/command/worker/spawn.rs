@@ -40,7 +40,7 @@ pub struct Flags {
     #[arg(long, value_name = "NAME=VALUE")]
     env: Vec<String>,
     /// How long the launcher may take
-    #[arg(long, value_name = "S")]
+    #[arg(long, value_name = "S", value_parser = clap::value_parser!(u64).range(1..=3600))]
     timeout: Option<u64>,
     /// How the launcher takes its arguments: positional, flags or model-workspace-session
     #[arg(long)]
