@@ -62,7 +62,7 @@ pub(crate) struct Fleet {
 impl Fleet {
     pub(crate) fn new(home: &Path, settings: &Settings) -> Fleet {
         let status_dir = home.join("status");
-        let socket = settings.fleet.socket.clone().unwrap_or_else(|| socket_name(home));
+        let socket = settings.fleet.socket.clone().unwrap_or_else(|| socket_name(home, std::env::home_dir()));
         let tmux = Tmux::new(match socket.contains('/') {
             true => Socket::Path(PathBuf::from(socket)),
             false => Socket::Name(socket),
@@ -155,11 +155,12 @@ impl Forge {
     }
 }
 
-/// The tmux server of a home: two installations of one user share none, so that neither sees the other's sessions.
-fn socket_name(home: &Path) -> String {
+/// The tmux server of a home: two installations of one user share none, so that neither sees the other's sessions. It
+/// follows from where the home really is, so a link that leads there, made or removed, changes nothing.
+fn socket_name(home: &Path, user: Option<PathBuf>) -> String {
     let real = |path: PathBuf| std::fs::canonicalize(&path).unwrap_or(path);
     let home = real(home.to_owned());
-    if std::env::home_dir().is_some_and(|user| real(user.join(".forge")) == home) {
+    if user.is_some_and(|user| real(user).join(".forge") == home) {
         return "forge".to_owned();
     }
     let digest = Sha256::digest(home.as_os_str().as_encoded_bytes());
@@ -231,5 +232,32 @@ impl From<TmuxError> for Error {
 impl From<StatusFileError> for Error {
     fn from(error: StatusFileError) -> Self {
         Error::new(Kind::Conflict, error.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn the_tmux_server_of_a_home_is_the_same_by_every_way_to_it() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let user = dir.path().canonicalize().expect("its real path").join("user");
+        let usual = user.join(".forge");
+        let name = |home: &Path| socket_name(home, Some(user.clone()));
+        std::fs::create_dir_all(&usual).expect("a usual home");
+        let link = dir.path().join("link");
+        symlink(&usual, &link).expect("a link");
+        assert_eq!((name(&usual), name(&link)), ("forge".to_owned(), "forge".to_owned()));
+
+        std::fs::remove_dir(&usual).expect("no usual home");
+        let moved = dir.path().join("moved");
+        std::fs::create_dir(&moved).expect("a home elsewhere");
+        let before = name(&moved);
+        symlink(&moved, &usual).expect("a link in the usual place");
+        assert!(before.starts_with("forge-"), "{before}");
+        assert_eq!((name(&moved), name(&usual)), (before.clone(), before), "the link changes nothing");
     }
 }
