@@ -66,7 +66,7 @@ async fn agents_are_told_with_what_keeps_them_from_working_and_no_secret() {
     let codex = agent(&agents, "CODEX");
     assert_eq!(
         (&codex["version"], &codex["logged_in"], &codex["ready"], &codex["log_in"]),
-        (&json!("0.9.1"), &json!(false), &json!(false), &json!("codex"))
+        (&json!("0.9.1"), &json!(false), &json!(false), &json!("codex login"))
     );
     let gemini = agent(&agents, "GEMINI");
     assert_eq!(

@@ -43,10 +43,11 @@ impl Sighting {
     /// The command that asks a person to log in; none for a program that is not there.
     fn log_in(&self) -> Option<String> {
         let (whence, _) = self.found.as_ref()?;
-        Some(match (whence, self.about.package) {
+        let program = match (whence, self.about.package) {
             (Whence::Npx, Some(package)) => format!("npx -y {package}"),
             _ => self.about.program.to_owned(),
-        })
+        };
+        Some([&[program.as_str()], self.about.log_in].concat().join(" "))
     }
 
     /// The word for it. Whoever never installed a program is not asked to log in to it.
@@ -176,8 +177,8 @@ mod tests {
                 Some(install),
             ),
             (seen(Some(Whence::Path), None), Readiness::Broken, Some(install)),
-            (whole(), Readiness::LoggedOut, Some("codex")),
-            (seen(Some(Whence::LoginPath), Some("1.2.3")), Readiness::LoggedOut, Some("codex")),
+            (whole(), Readiness::LoggedOut, Some("codex login")),
+            (seen(Some(Whence::LoginPath), Some("1.2.3")), Readiness::LoggedOut, Some("codex login")),
             (Sighting { keys: vec!["OPENAI_API_KEY"], ..whole() }, Readiness::Ready, None),
             (
                 Sighting { login: Some("/home/user/.codex/auth.json".into()), ..whole() },
@@ -189,10 +190,31 @@ mod tests {
             assert_eq!(agent.told().ready, readiness == Readiness::Ready, "{agent:?}");
         }
         let fetched = seen(Some(Whence::Npx), Some("0.166.0"));
-        assert!(fetched.fix().unwrap().starts_with("npx -y @openai/codex@"), "{fetched:?}");
+        assert_eq!(fetched.fix().unwrap(), format!("npx -y {} login", fetched.about.package.unwrap()));
         let states = [seen(None, None), seen(Some(Whence::Path), None), whole(), fetched]
             .map(|agent| agent.told().state);
         assert_eq!(states, ["not_installed", "not_working", "not_logged_in", "not_installed"]);
+    }
+
+    #[test]
+    fn every_agent_is_given_the_command_that_logs_in() {
+        let known = [
+            (Executor::ClaudeCode, "claude"),
+            (Executor::Codex, "codex login"),
+            (Executor::Copilot, "copilot login"),
+            (Executor::Gemini, "gemini"),
+            (Executor::QwenCode, "qwen"),
+            (Executor::Opencode, "opencode auth login"),
+            (Executor::Droid, "droid"),
+            (Executor::Amp, "amp login"),
+            (Executor::CursorAgent, "cursor-agent login"),
+        ];
+        assert_eq!(known.len(), Executor::ALL.iter().filter(|executor| about(**executor).is_some()).count());
+        for (executor, command) in known {
+            let logged_out = seen(Some(Whence::Path), Some("1.2.3"));
+            let agent = Sighting { executor, about: about(executor).unwrap(), ..logged_out };
+            assert_eq!(agent.fix().as_deref(), Some(command), "{executor}");
+        }
     }
 
     #[test]
