@@ -45,7 +45,7 @@ pub async fn squash_merge(
         refuse_unready(worktree, branch, &look(&tree).await?)?;
         refuse_dirty(&tree).await?;
     }
-    repo.refuse_any_trap()?;
+    repo.refuse_any_trap().await?;
     refuse_rebased(repo, target)?;
     check_ancestry(repo, branch, target, &tip, &previous).await?;
     let checkouts = checkouts_of(repo, target).await?;

@@ -14,7 +14,7 @@ use crate::command::Git;
 use crate::commit::commit_tree;
 use crate::history::fork_point;
 use crate::status::{WorktreeStatus, look, operation_in};
-use crate::tree::Tree;
+use crate::tree::{Objects, Tree};
 use crate::{Committed, GitError, Owner, Repo, replay, undo};
 
 const TIME_LIMIT: Duration = Duration::from_secs(600);
@@ -43,7 +43,6 @@ pub async fn rebase(
     };
     let args =
         ["rebase", "-q", "--merge", "--no-stat", "--no-gpg-sign", "--onto", &new.commit, &fork, branch];
-    repo.refuse_any_trap()?;
     let rebase = alone(repo, quiet(repo, &tree).await?, &[&format!("{fork}..{tip}")]).await?;
     let answer = rebase.args(args).answer_patiently().await;
     match conclude(repo, &tree, answer.as_ref().is_ok_and(|answer| answer.code == 0)).await? {
@@ -89,9 +88,10 @@ pub(crate) async fn quiet(repo: &Repo, tree: &Tree) -> Result<Git, GitError> {
 }
 
 /// A merge looks into nested repositories, and one that says it lacks commits has git fetch them with a program of its
-/// choice. So nothing is fetched; but in a partial clone, while no commit of `range` changes what is nested.
+/// choice. So nothing is fetched; but in a partial clone, while no commit of `range` changes what is nested. Refuses the
+/// traps that it would meet on the way.
 pub(crate) async fn alone(repo: &Repo, git: Git, range: &[&str]) -> Result<Git, GitError> {
-    if repo.is_configured("promisor") || repo.is_configured("partialclone") {
+    if repo.refuse_any_trap().await? == Objects::Partial {
         let changes = ["log", "--format=", "--raw", "--no-renames", "--no-abbrev", "--no-merges"];
         let changes = Git::read(repo.main()).args(changes).args(range).args(["--"]).text().await?;
         let is_nested = |line: &str| line.split_whitespace().take(2).any(|mode| mode.ends_with("160000"));

@@ -87,7 +87,6 @@ pub(crate) async fn carry_on(
     let scratch = Scratch::new(repo)?;
     let steps: String = stopped.rest.iter().map(|id| format!("pick {id}\n")).collect();
     let (steps, _) = scratch.write("steps", if steps.is_empty() { b"noop\n" } else { steps.as_bytes() })?;
-    repo.refuse_any_trap()?;
     let rest: Vec<&str> = ["--no-walk"].into_iter().chain(ids).collect();
     let rebase = alone(repo, quiet(repo, tree).await?, &rest).await?;
     let args = ["rebase", "-q", "-i", "--empty=drop", "--no-stat", "--no-gpg-sign", "--onto"];

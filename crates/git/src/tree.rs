@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
 
+use crate::base::blocking;
 use crate::{GitError, Repo, admin};
 
 /// More than any pointer or any harmless configuration has.
@@ -50,6 +51,14 @@ enum Kind {
     Linked {
         common_dir: PathBuf,
     },
+}
+
+/// Which objects a repository has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Objects {
+    All,
+    /// A partial clone, or what may be one: git fetches the rest when it needs it.
+    Partial,
 }
 
 impl Tree {
@@ -153,19 +162,25 @@ impl Repo {
     }
 
     /// Whether the repository's configuration has this word, in small letters. One that cannot be read may have any.
-    pub(crate) fn is_configured(&self, word: &str) -> bool {
+    fn is_configured(&self, word: &str) -> bool {
         let config = std::fs::read(self.common_dir().join("config"));
         config.map_or(true, |text| String::from_utf8_lossy(&text).to_ascii_lowercase().contains(word))
     }
 
-    /// For a git that looks into every worktree of the repository.
-    pub(crate) fn refuse_any_trap(&self) -> Result<(), GitError> {
-        admin::all(self).into_iter().try_for_each(|git_dir| {
-            refuse_traps(&git_dir).map_err(|reason| {
-                let path = admin::worktree_of(&git_dir).unwrap_or(git_dir);
-                GitError::Replaced { path, reason }
-            })
+    /// For a git that looks into every worktree of the repository, of whose objects it is told how many are here.
+    pub(crate) async fn refuse_any_trap(&self) -> Result<Objects, GitError> {
+        let repo = self.clone();
+        blocking(move || {
+            admin::all(&repo).into_iter().try_for_each(|git_dir| {
+                refuse_traps(&git_dir).map_err(|reason| {
+                    let path = admin::worktree_of(&git_dir).unwrap_or(git_dir);
+                    GitError::Replaced { path, reason }
+                })
+            })?;
+            let is_partial = repo.is_configured("promisor") || repo.is_configured("partialclone");
+            Ok(if is_partial { Objects::Partial } else { Objects::All })
         })
+        .await
     }
 }
 
