@@ -20,6 +20,10 @@ pub(super) const COLOURED: &str = "ansi";
 pub(super) struct Entries {
     next: usize,
     tail: Tail,
+    /// The last entry that asks somebody to set the agent up.
+    asking: Option<usize>,
+    /// The last entry of what the agent did or said in its turn.
+    working: Option<usize>,
 }
 
 /// What a record may change.
@@ -34,9 +38,9 @@ impl Page<'_> {
     /// Appends an entry and returns its index.
     pub fn add(&mut self, entry: NormalizedEntry) -> usize {
         let entry = self.masked(entry);
-        self.note_setup(&entry);
         let index = self.entries.next;
         self.entries.next += 1;
+        self.note_setup(index, &entry);
         self.entries.tail.put(index, &entry);
         self.out.push(EntryPatch { op: PatchOp::Add, index, entry: Some(entry) });
         index
@@ -44,7 +48,7 @@ impl Page<'_> {
 
     pub fn replace(&mut self, index: usize, entry: NormalizedEntry) {
         let entry = self.masked(entry);
-        self.note_setup(&entry);
+        self.note_setup(index, &entry);
         self.entries.tail.put(index, &entry);
         self.out.push(EntryPatch { op: PatchOp::Replace, index, entry: Some(entry) });
     }
@@ -65,9 +69,19 @@ impl Page<'_> {
         self.outcome.summarise(&self.secrets.mask_text(text));
     }
 
-    fn note_setup(&mut self, entry: &NormalizedEntry) {
-        self.outcome.setup_required |=
-            entry.entry_type == EntryType::ErrorMessage { error_type: ErrorType::SetupRequired };
+    /// An agent that works after it asked for a login did not need it for its turn: one of its tools did.
+    fn note_setup(&mut self, index: usize, entry: &NormalizedEntry) {
+        let Entries { asking, working, .. } = &mut *self.entries;
+        match entry.entry_type {
+            EntryType::ErrorMessage { error_type: ErrorType::SetupRequired } => {
+                *asking = (*asking).max(Some(index))
+            }
+            EntryType::AssistantMessage | EntryType::Thinking | EntryType::ToolUse { .. } => {
+                *working = (*working).max(Some(index));
+            }
+            _ => {}
+        }
+        self.outcome.setup_required = asking.is_some() && *asking >= *working;
     }
 
     fn masked(&self, mut entry: NormalizedEntry) -> NormalizedEntry {

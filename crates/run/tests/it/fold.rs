@@ -483,6 +483,23 @@ fn a_login_that_is_asked_for_is_shown_once_and_told_of_the_run() {
 }
 
 #[test]
+fn a_login_that_did_not_keep_the_agent_from_its_turn_is_not_why_it_failed() {
+    let stderr = record(Kind::Stderr, "mcp server 'x': authentication required\n");
+    let said = json!({"type": "assistant", "message": {"id": "m", "model": "m", "content": [{"type": "text", "text": "Looking."}]}});
+    let said = record(Kind::Stdout, format!("{said}\n"));
+    let end = json!({"type": "result", "is_error": true, "result": "API Error: 500 Overloaded"});
+    let end = record(Kind::Stdout, format!("{end}\n"));
+    let wants_setup = |records: &[&Record]| {
+        let records: Vec<Record> = records.iter().map(|record| (*record).clone()).collect();
+        folded(Dialect::Claude, &records).1.setup_required
+    };
+    assert!(wants_setup(&[&stderr]), "it never came to its turn");
+    assert!(wants_setup(&[&said, &stderr]), "the turn broke off there");
+    assert!(!wants_setup(&[&stderr, &said]), "it went on");
+    assert!(!wants_setup(&[&stderr, &said, &record(Kind::Stderr, "more\n"), &end]), "it went on");
+}
+
+#[test]
 fn an_agent_that_says_nothing_is_known_to_be_silent() {
     let greeting = record(Kind::Stdout, "{\"type\":\"system\",\"subtype\":\"init\"}\n");
     for dialect in [Dialect::Claude, Dialect::Amp] {
