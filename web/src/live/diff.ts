@@ -11,6 +11,23 @@ export interface ChangedFile {
   revision: number;
 }
 
+export interface Sum {
+  files: number;
+  additions: number;
+  deletions: number;
+}
+
+export function sumOf(files: readonly ChangedFile[]): Sum {
+  return files.reduce(
+    (sum, { diff }) => ({
+      files: sum.files + 1,
+      additions: sum.additions + (diff.additions ?? 0),
+      deletions: sum.deletions + (diff.deletions ?? 0),
+    }),
+    { files: 0, additions: 0, deletions: 0 },
+  );
+}
+
 /** An attempt without changes sends no word at all: one look says that there is nothing, or why nothing can be told. */
 async function hasNothing(attemptId: string): Promise<boolean> {
   try {

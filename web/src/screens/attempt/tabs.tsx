@@ -6,7 +6,7 @@ import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { figuresQuery } from "../../api/queries";
 import { useChannel } from "../../live/channel";
-import { diffChannel } from "../../live/diff";
+import { diffChannel, type Sum, sumOf } from "../../live/diff";
 import { Figures } from "../../parts/changed";
 import type { AttemptView } from "../../routes";
 
@@ -65,15 +65,15 @@ export function Tabs({ view: current, attempt, processes }: Props) {
 
 /** Beside the list of files, from the same stream: the two never differ. */
 function LiveFigures({ attemptId }: { attemptId: string }) {
-  const { value: files } = useChannel(diffChannel(attemptId));
-  if (files.length === 0) return null;
-  const sum = (of: "additions" | "deletions"): number => files.reduce((all, { diff }) => all + (diff[of] ?? 0), 0);
-  return <Figures additions={sum("additions")} deletions={sum("deletions")} />;
+  return <Total sum={sumOf(useChannel(diffChannel(attemptId)).value)} />;
 }
 
 /** Elsewhere a look now and then is enough. */
 function LookedUpFigures({ attemptId, isRunning }: { attemptId: string; isRunning: boolean }) {
-  const { data: stat } = useQuery({ ...figuresQuery(attemptId), refetchInterval: isRunning && LOOK_MS });
-  if (!stat || stat.files === 0) return null;
-  return <Figures additions={stat.additions} deletions={stat.deletions} />;
+  const { data } = useQuery({ ...figuresQuery(attemptId), refetchInterval: isRunning && LOOK_MS });
+  return <Total sum={data} />;
+}
+
+function Total({ sum }: { sum: Sum | undefined }) {
+  return sum && sum.files > 0 ? <Figures additions={sum.additions} deletions={sum.deletions} /> : null;
 }

@@ -7,6 +7,7 @@ import { GitMerge } from "lucide-react";
 import { useState } from "react";
 import { attemptQuery } from "../../api/queries";
 import { useChannel } from "../../live/channel";
+import type { Sum } from "../../live/diff";
 import { processesChannel } from "../../live/processes";
 import { agentLabel } from "../../parts/agents";
 import { AttemptState } from "../../parts/attempt-state";
@@ -19,7 +20,6 @@ import { Select } from "../../ui/field";
 import { ago, count, duration, money } from "../../ui/format";
 import { useActs } from "../review/branch-acts";
 import { MergeDialog } from "../review/merge-dialog";
-import type { Sum } from "./sides";
 
 interface Props {
   letter: "A" | "B";

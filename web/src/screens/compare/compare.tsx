@@ -7,13 +7,12 @@ import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router"
 import { GitCompare } from "lucide-react";
 import { attemptsQuery, taskQuery } from "../../api/queries";
 import { useChannel } from "../../live/channel";
-import { type ChangedFile, diffChannel } from "../../live/diff";
+import { type ChangedFile, diffChannel, sumOf } from "../../live/diff";
 import { Page } from "../../shell/page";
 import { buttonClass } from "../../ui/button";
 import { Empty, Failure, Waiting } from "../../ui/state";
 import { CompareFiles } from "./compare-files";
 import { CompareHead } from "./compare-head";
-import { sumOf } from "./sides";
 
 const ROUTE = "/projects/$projectId/tasks/$taskId/compare";
 

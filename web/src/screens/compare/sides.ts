@@ -21,20 +21,3 @@ export function bothSides(a: readonly ChangedFile[], b: readonly ChangedFile[]):
   });
   return rows.toSorted((one, other) => Number(other.who === "both") - Number(one.who === "both"));
 }
-
-export interface Sum {
-  files: number;
-  additions: number;
-  deletions: number;
-}
-
-export function sumOf(files: readonly ChangedFile[]): Sum {
-  return files.reduce(
-    (sum, { diff }) => ({
-      files: sum.files + 1,
-      additions: sum.additions + (diff.additions ?? 0),
-      deletions: sum.deletions + (diff.deletions ?? 0),
-    }),
-    { files: 0, additions: 0, deletions: 0 },
-  );
-}

@@ -2,7 +2,7 @@
 
 import { Columns2, MessageSquareText, Rows2 } from "lucide-react";
 import { useMemo, useState } from "react";
-import type { ChangedFile } from "../../live/diff";
+import { type ChangedFile, sumOf } from "../../live/diff";
 import { Figures } from "../../parts/changed";
 import { Button, IconButton } from "../../ui/button";
 import { Select } from "../../ui/field";
@@ -28,8 +28,7 @@ export function ChangesBar({ files, current, isRunning, isLanded, onChoose, onTo
   const written = writtenOnes(useComments(desk.comments));
   const [isOpen, setOpen] = useState(false);
   const isWide = useIsWide();
-  const additions = files.reduce((sum, { diff }) => sum + (diff.additions ?? 0), 0);
-  const deletions = files.reduce((sum, { diff }) => sum + (diff.deletions ?? 0), 0);
+  const { additions, deletions } = sumOf(files);
   const seen = files.filter((file) => viewed.has(file)).length;
   const paths = useMemo(() => new Set(files.map((file) => file.path)), [files]);
   const isSplit = desk.view === "split";
@@ -66,7 +65,7 @@ export function ChangesBar({ files, current, isRunning, isLanded, onChoose, onTo
           <Select
             label="File"
             hideLabel
-            value={current ?? files[0]?.path}
+            value={current}
             options={files.map(({ path, diff }) => ({
               value: path,
               label: `${path} (+${diff.additions ?? 0} −${diff.deletions ?? 0})`,

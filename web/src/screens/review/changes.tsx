@@ -106,7 +106,7 @@ export default function Changes({ projectId, attemptId, isRunning, isLanded }: P
       <div className="flex h-full min-h-0 flex-col">
         <ChangesBar
           files={files}
-          current={current}
+          current={here?.path}
           isRunning={isRunning}
           isLanded={isLanded}
           onChoose={choose}
@@ -115,7 +115,7 @@ export default function Changes({ projectId, attemptId, isRunning, isLanded }: P
         {hasFiles ? (
           <div className="flex min-h-0 flex-1">
             <div className="w-72 shrink-0 border-line border-r max-md:hidden">
-              <FileTree files={files} current={current ?? files[0]?.path} onChoose={choose} />
+              <FileTree files={files} current={here?.path} onChoose={choose} />
             </div>
             <div className="min-w-0 flex-1 bg-canvas">
               <FileList ref={list} files={files} onPass={setCurrent} onDelete={askToDelete} />
