@@ -83,7 +83,7 @@ function StandingMark({ attempt, processes, waiting }: Pick<Props, "attempt" | "
 /** The share of the budget from which on it is worth a colour. */
 const NEAR_BUDGET = 0.8;
 
-function Spent({ attempt }: { attempt: TaskAttempt }) {
+export function Spent({ attempt }: { attempt: TaskAttempt }) {
   const { input_tokens, output_tokens, cache_read_tokens, cache_creation_tokens, cost_usd, max_cost_usd } = attempt;
   const cached = cache_read_tokens ?? 0;
   // As Costs counts them.
