@@ -207,7 +207,7 @@ export interface BeadsOf {
   workspace?: string | null;
 }
 
-/** `left_open`: conflicted files that the agent's last turn left as they are; ask again, resolve them yourself, or abort. */
+/** `left_open`: conflicted files that the agent's last turn left as they are; ask again, resolve them yourself, or abort. `no_remote`: there is nowhere to push to; add one with `git remote add origin <url>`. */
 export interface BranchStatus {
   commits_behind: number | null;
   commits_ahead: number | null;
@@ -223,6 +223,7 @@ export interface BranchStatus {
   conflict_op: ConflictOp | null;
   conflicted_files: string[];
   left_open?: string[];
+  no_remote?: boolean;
 }
 
 export type CallStyle = "positional" | "flags" | "model-workspace-session";

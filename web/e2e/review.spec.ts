@@ -94,12 +94,17 @@ test("a conflict that the agent leaves open is said where its turn ended, with t
   await expect(panel).toHaveCount(0);
 });
 
-test("a pull request that is refused says why once", async ({ page, world, forgiven }) => {
+test("a pull request needs a remote, and one that is refused says why once", async ({ page, world, forgiven }) => {
   forgiven.push(/status of 4\d\d/);
   await world.addProject();
   const started = await world.finish("Publish", "write a.txt one\\n\nsay done");
   await page.goto(world.attemptUrl(started, "diffs"));
-  await page.getByRole("button", { name: "Create PR" }).click();
+  const create = page.getByRole("button", { name: "Create PR" });
+  await expect(create).toHaveAttribute("title", /no remote.*git remote add origin/);
+  await expect(create).toBeDisabled();
+  execFileSync("git", ["remote", "add", "origin", "/nowhere"], { cwd: world.repository });
+  await page.reload();
+  await create.click();
   const dialog = page.getByRole("dialog", { name: "Create a pull request" });
   await dialog.getByRole("button", { name: "Push and create" }).click();
   await expect(dialog.getByRole("alert")).toBeVisible();

@@ -51,6 +51,9 @@ pub struct BranchStatus {
     /// Those of them that the agent's last turn left open: it was asked, ended, and the operation is still stopped.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_open: Vec<String>,
+    /// There is no remote that the work could be pushed to.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub no_remote: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -60,6 +60,9 @@ async fn a_branch_status_tells_where_an_attempt_stands() {
     assert_eq!(text(&now["head_oid"]), git(&repo, &["rev-parse", &done.branch]));
     assert_eq!((&now["is_rebase_in_progress"], &now["conflict_op"]), (&json!(false), &json!(null)));
     assert_eq!((&now["merges"], &now["remote_commits_ahead"]), (&json!([]), &json!(null)));
+    assert_eq!(now["no_remote"], json!(true), "there is nowhere to push to");
+    git(&repo, &["remote", "add", "origin", "/nowhere"]);
+    assert_eq!(status(&forge, &done).await["no_remote"], json!(null));
 
     // A target that is gone is named.
     git(&repo, &["checkout", "-q", "-b", "trunk"]);

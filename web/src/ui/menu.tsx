@@ -49,6 +49,7 @@ interface ItemProps {
   keys?: string;
   danger?: boolean;
   disabled?: boolean;
+  title?: string;
   onSelect: () => void;
   children: ReactNode;
 }
@@ -56,9 +57,14 @@ interface ItemProps {
 const ITEM =
   "flex cursor-pointer select-none items-center gap-2 rounded-sm px-2 py-1.5 text-sm outline-none data-highlighted:bg-hover data-disabled:cursor-not-allowed data-disabled:opacity-50 pointer-coarse:min-h-11";
 
-export function MenuItem({ icon, keys, danger, disabled, onSelect, children }: ItemProps) {
+export function MenuItem({ icon, keys, danger, disabled, title, onSelect, children }: ItemProps) {
   return (
-    <Radix.Item disabled={disabled} onSelect={onSelect} className={cx(ITEM, danger ? "text-bad" : "text-ink")}>
+    <Radix.Item
+      disabled={disabled}
+      title={title}
+      onSelect={onSelect}
+      className={cx(ITEM, danger ? "text-bad" : "text-ink")}
+    >
       {icon && <span className={cx("[&_svg]:size-4", !danger && "text-faint")}>{icon}</span>}
       <span className="min-w-0 flex-1 truncate">{children}</span>
       {keys && <Kbd keys={keys} />}

@@ -2,6 +2,7 @@
 //!
 //! Invariant: looking changes nothing but remote-tracking branches, and a pull happens whole or not at all.
 
+use forge_git::GitError;
 use forge_remote::{LoginSite, Release};
 use forge_types::{BranchStatus, ProjectId};
 
@@ -18,7 +19,8 @@ impl Forge {
         if let Err(error) = self.refresh_remote(&project, base).await {
             tracing::debug!(project = %project.name, %error, "the remote was not asked");
         }
-        let remote = forge_git::remote_for(&repo, base).await.ok();
+        let remote = forge_git::remote_for(&repo, base).await;
+        let no_remote = matches!(remote, Err(GitError::NoRemote(_)));
         let state = forge_git::checkout_state(&repo).await?;
         let head = state.head.clone();
         let against = async |branch: Option<String>| -> Result<Option<(u32, u32)>> {
@@ -26,7 +28,8 @@ impl Forge {
             let Some(tip) = repo.resolve_branch(&branch).await? else { return Ok(None) };
             Ok(Some(forge_git::ahead_behind(&repo, head, &tip.commit).await?))
         };
-        let target = against(remote.map(|remote| format!("{}/{}", remote.name, remote.strip(base)))).await?;
+        let target =
+            against(remote.ok().map(|remote| format!("{}/{}", remote.name, remote.strip(base)))).await?;
         let followed = against(state.upstream.clone()).await?;
         Ok(BranchStatus {
             commits_behind: target.map(|(_, behind)| behind),
@@ -43,6 +46,7 @@ impl Forge {
             conflict_op: None,
             conflicted_files: Vec::new(),
             left_open: Vec::new(),
+            no_remote,
         })
     }
 

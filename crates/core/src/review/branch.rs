@@ -38,7 +38,11 @@ impl Forge {
                 false => forge_git::status(&repo, &workplace.place).await.map(Some),
             }
         };
-        let (tree, counts) = tokio::join!(tree, forge_git::ahead_behind(&repo, &tip, &target));
+        let (tree, counts, upstream) = tokio::join!(
+            tree,
+            forge_git::ahead_behind(&repo, &tip, &target),
+            forge_git::remote_for(&repo, &attempt.target_branch)
+        );
         let (tree, (ahead, behind)) = (tree?, counts?);
         let remote = match is_published {
             true => repo.remote_tip(&attempt.branch).await?,
@@ -65,6 +69,7 @@ impl Forge {
             conflict_op: operation.filter(|_| !conflicted_files.is_empty()),
             left_open: self.left_open(id, &conflicted_files).await?,
             conflicted_files,
+            no_remote: matches!(upstream, Err(GitError::NoRemote(_))),
         })
     }
 

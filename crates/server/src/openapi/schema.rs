@@ -114,8 +114,9 @@ const SCHEMAS: &[(&str, &str)] = &[
         "commits_behind:int|null commits_ahead:int|null has_uncommitted_changes:bool|null head_oid:string|null \
          uncommitted_count:int|null untracked_count:int|null target_branch_name:string remote_commits_behind:int|null \
          remote_commits_ahead:int|null merges:Merge[] is_rebase_in_progress:bool conflict_op:ConflictOp|null \
-         conflicted_files:string[] left_open?:string[] -- `left_open`: conflicted files that the agent's last turn left as they \
-         are; ask again, resolve them yourself, or abort.",
+         conflicted_files:string[] left_open?:string[] no_remote?:bool -- `left_open`: conflicted files that the agent's last \
+         turn left as they are; ask again, resolve them yourself, or abort. `no_remote`: there is nowhere to push to; add one \
+         with `git remote add origin <url>`.",
     ),
     ("MergeAttempt", "message?:string|null -- `message` is that of the commit."),
     ("RebaseAttempt", "old_base_branch?:string|null new_base_branch?:string|null"),

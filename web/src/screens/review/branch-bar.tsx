@@ -38,6 +38,8 @@ interface Props {
   onRetire: () => void;
 }
 
+const NO_REMOTE = "This repository has no remote to push to. Add one: git remote add origin <url>";
+
 type Open = "merge" | "rebase" | "target" | "pull" | undefined;
 
 export function BranchBar({ attempt, status, acts, isRunning, onRetire }: Props) {
@@ -56,7 +58,9 @@ export function BranchBar({ attempt, status, acts, isRunning, onRetire }: Props)
   const pull = status?.merges.find((merge) => merge.type === "pr")?.pr_info;
   const cannot = status === undefined || isConflicted || isRunning || acts.busy !== undefined;
   const done = cannot || landed !== undefined;
-  const why = isRunning ? "The agent is at work" : isConflicted ? "Resolve the conflicts first" : undefined;
+  const why = isRunning ? "The agent is running" : isConflicted ? "Resolve the conflicts first" : undefined;
+  const cannotPush = cannot || !!status.no_remote;
+  const whyNoPush = status?.no_remote ? NO_REMOTE : why;
 
   const push = async (): Promise<void> => {
     if (await acts.run("push", () => forge.pushTaskAttemptBranch(attempt.id))) toast.done("Pushed");
@@ -67,8 +71,8 @@ export function BranchBar({ attempt, status, acts, isRunning, onRetire }: Props)
   useCommands([
     { id: "review.merge", group: "Review", label: "Merge the attempt", run: () => done || setOpen("merge") },
     { id: "review.rebase", group: "Review", label: "Rebase the attempt", run: () => done || void rebase() },
-    { id: "review.push", group: "Review", label: "Push the branch", run: () => cannot || void push() },
-    { id: "review.pull", group: "Review", label: "Create a pull request", run: () => done || setOpen("pull") },
+    { id: "review.push", group: "Review", label: "Push the branch", run: () => cannotPush || void push() },
+    { id: "review.pull", group: "Review", label: "Create a pull request", run: () => done || cannotPush || setOpen("pull") },
   ]);
   const menuButton = (
     <IconButton label="More for this branch" size="sm">
@@ -106,8 +110,8 @@ export function BranchBar({ attempt, status, acts, isRunning, onRetire }: Props)
           {!pull && !landed && (
             <Button
               size="sm"
-              disabled={cannot}
-              title={why}
+              disabled={cannotPush}
+              title={whyNoPush}
               icon={<GitPullRequest className="size-4" aria-hidden />}
               onClick={() => setOpen("pull")}
             >
@@ -137,7 +141,7 @@ export function BranchBar({ attempt, status, acts, isRunning, onRetire }: Props)
             </Button>
           )}
           <Menu trigger={menuButton}>
-            <MenuItem icon={<Upload aria-hidden />} disabled={cannot} onSelect={() => void push()}>
+            <MenuItem icon={<Upload aria-hidden />} disabled={cannotPush} title={whyNoPush} onSelect={() => void push()}>
               Push
             </MenuItem>
             <MenuItem icon={<GitBranch aria-hidden />} disabled={cannot || !!landed} onSelect={() => setOpen("rebase")}>
