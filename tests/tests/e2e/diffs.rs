@@ -120,3 +120,23 @@ async fn a_stopped_rebase_is_shown_against_the_merge_base_of_branch_and_target()
     assert_eq!(readme["oldContent"], "# test\n", "where the branch left its target");
     assert!(text(&readme["newContent"]).contains("<<<<<<<"), "{readme}");
 }
+
+#[tokio::test]
+async fn a_stopped_rebase_has_the_same_files_in_the_stream_and_in_the_patch() {
+    let forge = TestForge::start().await;
+    let (id, _, repo) = start(&forge, "write README.md ours\nsay done").await;
+    for (file, content) in [("README.md", "theirs\n"), ("new.txt", "of the target\n")] {
+        std::fs::write(repo.join(file), content).unwrap();
+    }
+    git(&repo, &["add", "-A"]);
+    git(&repo, &["commit", "-qm", "theirs"]);
+    let attempt = format!("/api/task-attempts/{id}");
+    forge.post(&format!("{attempt}/rebase"), &json!(null)).await;
+    let told = collect(&mut forge.socket(&format!("{attempt}/diff/ws")).await, 2).await;
+    let patch = forge.get(&format!("{attempt}/diff")).await.data();
+    let files = patch["files"].as_array().unwrap();
+    let mut paths: Vec<String> =
+        files.iter().map(|file| format!("/entries/{}", text(&file["path"]))).collect();
+    paths.sort();
+    assert_eq!(told.keys().collect::<Vec<_>>(), paths.iter().collect::<Vec<_>>());
+}

@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 
 use forge_git::{ContentReader, Counting, FileDiff, Repo, Watch};
-use forge_types::{AttemptId, ConflictOp, Diff, Merge};
+use forge_types::{AttemptId, Diff, Merge};
 use tokio::sync::watch;
 
 use crate::worktree::attempt_repo::{AttemptRepo, tip_of};
@@ -198,13 +198,7 @@ impl DiffFeed {
         Ok(match &mut self.source {
             Source::Commit(commit) => forge_git::diff_commit(repo, commit, counting).await?,
             Source::Work { watch, base } => {
-                // HEAD is on its way while a rebase is stopped; what the attempt did is still on its branch.
-                let is_rebasing =
-                    forge_git::operation(repo, &workplace.place).ok() == Some(Some(ConflictOp::Rebase));
-                let head = match watch {
-                    Some(_) if !is_rebasing => repo.head_of(&workplace.place).await?,
-                    _ => tip_of(repo, &attempt.branch).await?,
-                };
+                let head = self.attempt_repo.work_head().await?;
                 base.renew(repo, head, tip_of(repo, &attempt.target_branch).await?).await?;
                 match watch {
                     Some(_) => {

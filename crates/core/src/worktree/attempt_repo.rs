@@ -31,6 +31,15 @@ impl AttemptRepo {
             false => Ok(self.repo.head_of(&self.workplace.place).await?),
         }
     }
+
+    /// The commit by which the work is compared with its target. HEAD moves while a rebase is stopped; what the attempt
+    /// did is then still on its branch.
+    pub(crate) async fn work_head(&self) -> Result<String> {
+        match forge_git::operation(&self.repo, &self.workplace.place) {
+            Ok(Some(ConflictOp::Rebase)) => tip_of(&self.repo, &self.attempt.branch).await,
+            _ => self.head().await,
+        }
+    }
 }
 
 impl Forge {

@@ -51,7 +51,7 @@ impl Forge {
             return Ok((attempt_repo, Source::Commit(commit.to_owned())));
         }
         let is_away = attempt_repo.is_away();
-        let head = attempt_repo.head().await?;
+        let head = attempt_repo.work_head().await?;
         let target = tip_of(&attempt_repo.repo, &attempt_repo.attempt.target_branch).await?;
         let base =
             forge_git::merge_base(&attempt_repo.repo, &head, &target).await?.unwrap_or_else(|| head.clone());
