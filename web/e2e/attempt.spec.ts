@@ -40,6 +40,9 @@ test("a question is told on every screen and answered where it was asked", async
   await page.getByRole("button", { name: "1 waiting for you" }).click();
   const bar = page.getByRole("region", { name: "The agent waits for your answer" });
   await expect(bar.getByText("rm -rf build")).toBeVisible();
+  // The transcript says what is asked; it is answered in one place.
+  await expect(page.getByRole("region", { name: "Question" })).toContainText("rm -rf build");
+  await expect(page.getByRole("button", { name: /^Allow( A)?$/ })).toHaveCount(1);
   await expectAccessible(page);
   await bar.getByRole("button", { name: /^Allow( A)?$/ }).click();
   await expect(bar).toHaveCount(0);

@@ -102,6 +102,13 @@ test("the way of a task fits a phone: board, task, log, changes", async ({ page,
     await expectToFit(page);
     await expectAccessible(page);
   }
+  // A button that always shows on a phone covers no word.
+  await page.goto(world.attemptUrl(started));
+  const message = page.getByRole("article", { name: "Message of the agent" }).filter({ hasText: "Donau" });
+  const words = await message.getByText("Donau").boundingBox();
+  const copy = await message.getByRole("button", { name: "Copy message" }).boundingBox();
+  if (!words || !copy) throw new Error("something is not drawn");
+  expect(words.x + words.width).toBeLessThanOrEqual(copy.x);
   await page.goto(world.boardUrl());
   await page.getByRole("button", { name: "New task" }).click();
   await expect(page.getByRole("dialog", { name: "New task" })).toBeVisible();

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { daysBetween, gather, labelEvery, OTHER, type Series, ticks } from "./plot-scale";
+import { money } from "../ui/format";
+import { daysBetween, gather, labelEvery, namedTicks, OTHER, type Series, ticks } from "./plot-scale";
 
 describe("ticks", () => {
   it("are round, begin at 0 and reach the most", () => {
@@ -16,6 +17,10 @@ describe("ticks", () => {
   it("are there for a plot of nothing", () => {
     expect(ticks(0)).toEqual([0, 1]);
     expect(ticks(Number.NaN)).toEqual([0, 1]);
+  });
+  it("are only the two ends where the names would repeat", () => {
+    expect(namedTicks(0.01, money)).toEqual([0, 0.01]);
+    expect(namedTicks(1000, money)).toEqual(ticks(1000));
   });
 });
 

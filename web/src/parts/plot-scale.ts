@@ -11,6 +11,12 @@ export function ticks(most: number, wanted = 4): number[] {
   return Array.from({ length: size + 1 }, (_, index) => Number((index * step).toPrecision(12)));
 }
 
+/** Those lines of an axis that have names of their own; only its ends where some would be called the same. */
+export function namedTicks(most: number, format: (value: number) => string): number[] {
+  const all = ticks(most);
+  return new Set(all.map(format)).size === all.length ? all : [0, all.at(-1) ?? 1];
+}
+
 /** Every how many-th of `size` columns has its name below it, where each name needs `need` and `width` is there. */
 export function labelEvery(size: number, width: number, need: number): number {
   return Math.max(1, Math.ceil((size * need) / Math.max(width, 1)));

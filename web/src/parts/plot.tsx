@@ -4,7 +4,7 @@
 import { type KeyboardEvent, type PointerEvent, useLayoutEffect, useRef, useState } from "react";
 import { cx } from "../ui/class";
 import { Table, Td, Th } from "../ui/table";
-import { labelEvery, OTHER, type Series, ticks } from "./plot-scale";
+import { labelEvery, namedTicks, OTHER, type Series } from "./plot-scale";
 import { PlotTip } from "./plot-tip";
 
 /** The scale of groups: at most six, and the others. */
@@ -73,7 +73,7 @@ function PlotBars({ label, days, series, limit, format }: Props) {
   const [box, width] = useWidth();
   const [at, setAt] = useState<number>();
   const most = Math.max(limit?.value ?? 0, ...days.map((_, day) => totalAt(series, day)));
-  const lines = ticks(most);
+  const lines = namedTicks(most, format);
   const top = lines.at(-1) ?? 1;
   const axis = (value: number): string =>
     lines.every(Number.isInteger) ? format(value).replace(/\.0+$/, "") : format(value);

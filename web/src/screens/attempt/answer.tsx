@@ -2,7 +2,6 @@
 
 import { useMutation } from "@tanstack/react-query";
 import { Check, X } from "lucide-react";
-import { useState } from "react";
 import { forge } from "../../api/forge";
 import { useDraftText } from "../../parts/draft";
 import { Button } from "../../ui/button";
@@ -17,24 +16,17 @@ export function useAnswer(approvalId: string) {
 
 interface Props {
   approvalId: string;
-  /** The keys of the answers are shown beside them. */
-  withKeys?: boolean;
-  isDenying?: boolean;
-  onDenying?: (isDenying: boolean) => void;
-  answer?: ReturnType<typeof useAnswer>;
+  answer: ReturnType<typeof useAnswer>;
+  isDenying: boolean;
+  onDenying: (isDenying: boolean) => void;
 }
 
-export function Answer({ approvalId, withKeys, isDenying, onDenying, answer: given }: Props) {
-  const [own, setOwn] = useState(false);
-  const ownAnswer = useAnswer(approvalId);
-  const answer = given ?? ownAnswer;
-  const denying = isDenying ?? own;
-  const setDenying = onDenying ?? setOwn;
+export function Answer({ approvalId, answer, isDenying, onDenying }: Props) {
   const [reason, keepReason, clearReason] = useDraftText(`approval.${approvalId}`);
   const busyWith = answer.isPending ? answer.variables.isAllowed : undefined;
   // Until the question is gone, an answer that was taken is not asked for again.
   const isOver = answer.isSuccess;
-  if (denying) {
+  if (isDenying) {
     return (
       <form
         className="flex flex-wrap items-center gap-2"
@@ -51,10 +43,10 @@ export function Answer({ approvalId, withKeys, isDenying, onDenying, answer: giv
             value={reason}
             placeholder="Tell the agent what to do instead (optional)"
             onChange={(event) => keepReason(event.target.value)}
-            onKeyDown={(event) => event.key === "Escape" && setDenying(false)}
+            onKeyDown={(event) => event.key === "Escape" && onDenying(false)}
           />
         </div>
-        <Button onClick={() => setDenying(false)}>Back</Button>
+        <Button onClick={() => onDenying(false)}>Back</Button>
         <Button type="submit" weight="danger" busy={answer.isPending} disabled={isOver}>
           Deny
         </Button>
@@ -72,16 +64,16 @@ export function Answer({ approvalId, withKeys, isDenying, onDenying, answer: giv
         onClick={() => answer.mutate({ isAllowed: true })}
       >
         Allow
-        {withKeys && <Key name="A" />}
+        <Key name="A" />
       </Button>
       <Button
         size="sm"
         disabled={answer.isPending || isOver}
         icon={<X className="size-4" aria-hidden />}
-        onClick={() => setDenying(true)}
+        onClick={() => onDenying(true)}
       >
         Deny
-        {withKeys && <Key name="D" />}
+        <Key name="D" />
       </Button>
     </div>
   );

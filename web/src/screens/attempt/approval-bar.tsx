@@ -5,8 +5,9 @@ import { Bell, CircleHelp } from "lucide-react";
 import { useState } from "react";
 import { useCommands } from "../../shell/commands";
 import { Button } from "../../ui/button";
+import { useNow } from "../../ui/clock";
+import { duration } from "../../ui/format";
 import { Answer, useAnswer } from "./answer";
-import { TimeLeft } from "./approval-card";
 
 interface Props {
   waiting: readonly PendingApproval[];
@@ -63,14 +64,19 @@ function Question({ question, more, onShow }: { question: PendingApproval; more:
             {inputText(question.tool_input)}
           </span>
         </button>
-        {!isDenying && (
-          <Answer approvalId={question.id} answer={answer} isDenying={false} onDenying={setDenying} withKeys />
-        )}
+        {!isDenying && <Answer approvalId={question.id} answer={answer} isDenying={false} onDenying={setDenying} />}
       </div>
       {isDenying && <Answer approvalId={question.id} answer={answer} isDenying onDenying={setDenying} />}
       <AskToNotify />
     </section>
   );
+}
+
+/** Says nothing while there is plenty of time. */
+function TimeLeft({ until }: { until: string }) {
+  const left = Date.parse(until) - useNow();
+  if (!(left < 24 * 3600_000)) return null;
+  return <span className="ml-auto shrink-0 text-faint text-xs tabular">{duration(left)} left</span>;
 }
 
 /** The part of a tool's input that says most. */

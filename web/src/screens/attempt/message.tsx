@@ -67,7 +67,7 @@ export function PromptMessage({ id, text, isScript, onRetry }: PromptProps) {
 
 export function AgentMessage({ text }: { text: string }) {
   return (
-    <article aria-label="Message of the agent" className="group relative py-1.5">
+    <article aria-label="Message of the agent" className="group relative py-1.5 pr-8 pointer-coarse:pr-12">
       <Markdown text={text} className="max-w-[72ch] text-base" />
       <CopyButton
         text={text}
@@ -91,7 +91,7 @@ export function ProgramOutput({ text }: { text: string }) {
       <pre
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard
         tabIndex={0}
-        className="overflow-x-auto rounded-md bg-sunken px-3 py-2 font-mono text-xs leading-5"
+        className="overflow-x-auto rounded-md bg-sunken px-3 py-2 font-mono text-xs leading-5 pointer-coarse:pr-12"
       >
         <AnsiText text={text.replace(/\n$/, "")} />
       </pre>

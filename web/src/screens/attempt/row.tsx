@@ -94,7 +94,7 @@ function Entry({
       );
     case "tool_use":
       if (type.status.status === "pending_approval" && isAlive) {
-        return <ApprovalCard id={key} use={type} question={type.status} />;
+        return <ApprovalCard id={key} use={type} />;
       }
       return <ToolLine id={key} use={type} isAlive={isAlive} />;
     default:

@@ -30,7 +30,7 @@ export function Month({ month }: { month: MonthSpending | undefined }) {
         </Figure>
         <Figure name="Days left">{month && count(month.days - month.days_passed, "day")}</Figure>
       </dl>
-      <Bar month={month} />
+      {month && limit !== null && <Bar month={month} limit={limit} />}
     </Card>
   );
 }
@@ -45,28 +45,20 @@ function Figure({ name, note, bad, children }: { name: string; note?: string; ba
   );
 }
 
-function Bar({ month }: { month: MonthSpending | undefined }) {
-  const { spent_usd = 0, projected_usd = 0, limit_usd = null } = month ?? {};
-  // Empty while nothing is known, at its height.
-  const whole = Math.max(limit_usd ?? 0, projected_usd, spent_usd) || 1;
+function Bar({ month: { spent_usd, projected_usd }, limit }: { month: MonthSpending; limit: number }) {
+  const whole = Math.max(limit, projected_usd, spent_usd) || 1;
   const at = (value: number): string => `${(value / whole) * 100}%`;
-  const over = limit_usd !== null && spent_usd >= limit_usd;
   return (
     <div className="px-4 pb-4" aria-hidden>
       <div className="relative h-2">
         <div className="absolute inset-0 overflow-hidden rounded-full bg-press">
           <div className="absolute inset-y-0 left-0 bg-line-strong" style={{ width: at(projected_usd) }} />
           <div
-            className={cx("absolute inset-y-0 left-0", over ? "bg-bad" : "bg-accent")}
+            className={cx("absolute inset-y-0 left-0", spent_usd >= limit ? "bg-bad" : "bg-accent")}
             style={{ width: at(spent_usd) }}
           />
         </div>
-        {limit_usd !== null && (
-          <div
-            className="absolute -inset-y-1 w-0.5 -translate-x-full rounded-full bg-ink"
-            style={{ left: at(limit_usd) }}
-          />
-        )}
+        <div className="absolute -inset-y-1 w-0.5 -translate-x-full rounded-full bg-ink" style={{ left: at(limit) }} />
       </div>
     </div>
   );

@@ -64,7 +64,7 @@ export function FileList({ ref, files, onPass, onDelete }: Props) {
       onKeyDown={letGo}
       keepMounted={keepMounted}
       bufferSize={600}
-      className="h-full pb-3"
+      className="h-full scroll-pt-12 pb-3"
     >
       {files.map((file) => (
         <FileCard key={file.path} file={file} onDelete={onDelete} />

@@ -38,7 +38,9 @@ export function GapLine({ gap, title, busy, onUp, onDown, onAll }: Props) {
           <ArrowDownFromLine className="size-3.5" aria-hidden />
         </QuietButton>
       )}
-      <span className="px-1 tabular">{lines === undefined ? "Rest of the file" : count(lines, "unchanged line")}</span>
+      <span className="shrink-0 px-1 tabular">
+        {lines === undefined ? "Rest of file" : count(lines, "unchanged line")}
+      </span>
       {around && <code className="min-w-0 truncate font-mono">{around}</code>}
     </div>
   );
