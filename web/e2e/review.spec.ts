@@ -16,13 +16,13 @@ test("comments on lines reach the agent as one message", async ({ page, world })
   await page.keyboard.press("c");
   await page.keyboard.type("Why two?");
   await page.keyboard.press("Control+Enter");
-  await expect(page.getByText("not sent yet")).toBeVisible();
+  await expect(page.getByText("Pending")).toBeVisible();
   await page.reload();
   await expect(page.getByText("Why two?")).toBeVisible();
   await expectAccessible(page);
   await page.getByRole("button", { name: /Review/ }).click();
   const tray = page.getByRole("dialog");
-  await tray.getByLabel("About the whole").fill("say I read it");
+  await tray.getByLabel("Overall comment").fill("say I read it");
   await tray.getByRole("button", { name: /Send/ }).click();
   await expect(tray).toHaveCount(0);
   await world.settled(started.task_attempt.id);
@@ -151,7 +151,7 @@ test("a task is taken from an issue of the code host, with its labels", async ({
     const page = await browser.newPage({ baseURL: world.base });
     await page.goto(`${world.boardUrl()}?new=true`);
     const dialog = page.getByRole("dialog", { name: "New task" });
-    await dialog.getByText("From a GitHub issue").click();
+    await dialog.getByText("From GitHub issue").click();
     await dialog.getByLabel("Issue", { exact: true }).fill("7");
     await dialog.getByRole("button", { name: "Create", exact: true }).click();
     const column = page.getByRole("region", { name: "To do" });

@@ -37,7 +37,7 @@ test("the policy forbids inline scripts", async ({ page, world, forgiven }) => {
 
 test("an address that names nothing says so", async ({ page }) => {
   await page.goto("/no/such/place");
-  await expect(page.getByText("There is nothing at this address")).toBeVisible();
+  await expect(page.getByText("Page not found")).toBeVisible();
   await expectAccessible(page);
 });
 

@@ -97,7 +97,7 @@ function useShellCommands(projectId: string | undefined, search: () => void, hel
     { id: "settings", label: "Settings", group: "Go to", keys: "g s", run: () => void navigate({ to: "/settings" }) },
     { id: "theme-light", label: "Light theme", group: "Page", run: () => setTheme("light") },
     { id: "theme-dark", label: "Dark theme", group: "Page", run: () => setTheme("dark") },
-    { id: "theme-system", label: "Theme of the system", group: "Page", run: () => setTheme("system") },
+    { id: "theme-system", label: "System theme", group: "Page", run: () => setTheme("system") },
   ]);
 }
 

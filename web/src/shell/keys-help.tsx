@@ -7,12 +7,7 @@ export function KeysHelp({ open, onOpenChange }: { open: boolean; onOpenChange: 
   const withKeys = useCommandList().filter((command) => command.keys);
   const groups = Map.groupBy(withKeys, (command) => command.group);
   return (
-    <Dialog
-      open={open}
-      onOpenChange={onOpenChange}
-      title="Keyboard shortcuts"
-      about="What works on the screen that is open now."
-    >
+    <Dialog open={open} onOpenChange={onOpenChange} title="Keyboard shortcuts" about="Shortcuts on this screen">
       <div className="grid gap-x-8 gap-y-4 sm:grid-cols-2">
         {[...groups].map(([group, commands]) => (
           <section key={group}>

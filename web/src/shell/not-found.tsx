@@ -9,14 +9,14 @@ export function NotFound() {
     <Page title="Not found">
       <Empty
         icon={<Compass aria-hidden />}
-        title="There is nothing at this address"
+        title="Page not found"
         action={
           <Link to="/projects" className={buttonClass("primary")}>
             Projects
           </Link>
         }
       >
-        The link may be old, or what it named was deleted.
+        It may have been moved or deleted.
       </Empty>
     </Page>
   );

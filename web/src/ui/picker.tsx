@@ -76,7 +76,7 @@ export function Picker({ label, trigger, groups, value, onChange, placeholder, a
           className="h-9 w-full shrink-0 border-line border-b bg-transparent px-3 text-sm outline-none pointer-coarse:h-11"
         />
         <Command.List className="max-h-80 min-h-0 overflow-y-auto p-1">
-          <Command.Empty className="px-3 py-6 text-center text-muted text-sm">Nothing is called that.</Command.Empty>
+          <Command.Empty className="px-3 py-6 text-center text-muted text-sm">No results</Command.Empty>
           {shown.map(({ heading, items }) => (
             <Command.Group
               key={heading}

@@ -63,7 +63,7 @@ export function AttemptMenu({ attempt, processes }: Props) {
   const askRetire = (): void => ask({ ...RETIRE_QUESTION, onConfirm: () => putAway.mutateAsync() });
 
   useCommands([
-    { id: "attempt-editor", label: "Open in the editor", group: "Attempt", keys: "e", run: () => openEditor.mutate() },
+    { id: "attempt-editor", label: "Open in editor", group: "Attempt", keys: "e", run: () => openEditor.mutate() },
   ]);
 
   const trigger = (
@@ -75,12 +75,12 @@ export function AttemptMenu({ attempt, processes }: Props) {
     <>
       <Menu trigger={trigger}>
         <MenuItem icon={<Code2 aria-hidden />} keys="e" onSelect={() => openEditor.mutate()}>
-          Open in the editor
+          Open in editor
         </MenuItem>
         {path && (
           <>
             <MenuItem icon={<FolderOpen aria-hidden />} onSelect={() => void copyText(path, "Path copied")}>
-              Copy the worktree's path
+              Copy worktree path
             </MenuItem>
             <MenuItem
               icon={<SquareTerminal aria-hidden />}
@@ -103,7 +103,7 @@ export function AttemptMenu({ attempt, processes }: Props) {
           </MenuItem>
         ) : (
           <MenuItem icon={<Play aria-hidden />} disabled={!hasDevScript} onSelect={() => startServer.mutate()}>
-            {hasDevScript ? "Start the dev server" : "No dev server script"}
+            {hasDevScript ? "Start the dev server" : "No dev server set up"}
           </MenuItem>
         )}
         <MenuItem icon={<Wallet aria-hidden />} onSelect={() => setBudgeting(true)}>

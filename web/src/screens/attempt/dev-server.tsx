@@ -42,7 +42,7 @@ export function DevServer({ attempt, processes }: Props) {
           <>
             <span className="min-w-0 flex-1 text-muted">
               {hasScript ? (
-                "Not running. One server runs per project; starting it here stops another attempt's."
+                "Not running. Starting it stops the dev server of any other attempt."
               ) : (
                 <>
                   The project has no dev server script.{" "}
@@ -77,7 +77,7 @@ export function DevServer({ attempt, processes }: Props) {
 function Address({ processId }: { processId: string }) {
   const { value: log } = useChannel(rawLogChannel(processId));
   const address = devAddress(log.lines);
-  if (address === undefined) return <span className="text-faint">It has not said where it listens.</span>;
+  if (address === undefined) return <span className="text-faint">Waiting for a URL…</span>;
   return (
     <a
       href={address}

@@ -127,7 +127,7 @@ export function RawLogView({ process, chooser }: { process: ExecutionProcess; ch
         )}
         {lines.length === 0 && (
           <div className="absolute inset-0">
-            {phase === "ended" ? <Empty title="It wrote nothing" /> : <Waiting what="Waiting for output" />}
+            {phase === "ended" ? <Empty title="No output" /> : <Waiting what="Waiting for output" />}
           </div>
         )}
         {(!following || isDetached) && (

@@ -39,7 +39,7 @@ export function RetryDialog({ attempt, process, later, onClose }: Props) {
       }),
     onSuccess: ({ git_reset_needed, git_reset_applied }) => {
       clearPrompt();
-      if (isReset && git_reset_needed && !git_reset_applied) toast.failed("The files could not be taken back.");
+      if (isReset && git_reset_needed && !git_reset_applied) toast.failed("Couldn't restore the files.");
       onClose();
     },
   });
@@ -71,7 +71,7 @@ export function RetryDialog({ attempt, process, later, onClose }: Props) {
       <div className="flex flex-col gap-4">
         <TextArea label="Message" rows={6} value={prompt} onChange={(event) => setPrompt(event.target.value)} />
         <Switch
-          label="Take the files back too"
+          label="Also restore files"
           hint={resetHint(distance?.ahead_from_head, dirty)}
           checked={isReset}
           onChange={setReset}

@@ -85,7 +85,7 @@ export function Costs() {
       <div className="mx-auto flex max-w-[84rem] flex-col gap-6 p-4">
         {failed ? <Failure error={daily.error} onRetry={() => void daily.refetch()} /> : <Month month={today?.month} />}
         {failed ? null : daily.data?.groups.length === 0 ? (
-          <Empty icon={<CircleDollarSign aria-hidden />} title="Nothing was used in these days">
+          <Empty icon={<CircleDollarSign aria-hidden />} title="No usage in this period">
             Agents tell what they use while they work: attempts in their output, workers in their logs. Forge counts the
             tokens once and prices them where the agent tells no cost itself.
           </Empty>
@@ -105,7 +105,7 @@ export function Costs() {
               <Workers period={period} />
             </div>
             {daily.data && (
-              <p className="text-faint text-xs">Prices as of {daily.data.prices_as_of}. Days are those of UTC.</p>
+              <p className="text-faint text-xs">Prices as of {daily.data.prices_as_of}. Days are in UTC.</p>
             )}
           </>
         )}

@@ -84,7 +84,7 @@ export function GroupTable({ title, by, period, names }: Props) {
       )}
       {unpriced > 0 && (
         <p className="px-4 py-2.5 text-muted text-xs">
-          {short(unpriced)} tokens are of models without a known price and not in these costs.
+          Excludes {short(unpriced)} tokens from models without a known price.
         </p>
       )}
     </Card>

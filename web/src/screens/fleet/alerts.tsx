@@ -58,7 +58,7 @@ export function Alerts() {
           <Skeleton />
         ) : data.length === 0 ? (
           <Empty icon={<BellOff aria-hidden />} title="No alerts">
-            Workers that die or wait, budgets, limits and beads that need you are told here.
+            Crashes, waiting workers, budgets and limits show up here.
           </Empty>
         ) : (
           <ul>

@@ -7,7 +7,7 @@ export const SECTIONS = ["parked", "ready", "in_progress", "blocked", "closed"] 
 export type Section = (typeof SECTIONS)[number];
 
 export const SECTION_TITLE: Record<Section, string> = {
-  parked: "Waits for you",
+  parked: "Waiting for you",
   ready: "Ready",
   in_progress: "In progress",
   blocked: "Blocked",

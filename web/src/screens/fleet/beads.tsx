@@ -86,7 +86,7 @@ function BeadsOf({ projectId, projects }: Props) {
           label="Filter the beads"
           hideLabel
           type="search"
-          placeholder="Filter by word, label or name"
+          placeholder="Filter beads"
           value={words}
           onChange={(event) => setWords(event.target.value)}
         />
@@ -120,8 +120,8 @@ function BeadsOf({ projectId, projects }: Props) {
   return (
     <Split toolbar={toolbar} panel={panel}>
       {hasNone ? (
-        <Empty icon={<CircleDot aria-hidden />} title="This project keeps no beads">
-          There is no folder .beads in its repository. Make one there with forge beads init.
+        <Empty icon={<CircleDot aria-hidden />} title="No beads in this project">
+          Run <code className="font-mono">forge beads init</code> in its repository first.
         </Empty>
       ) : error && data === undefined ? (
         <Failure error={error} onRetry={() => void refetch()} />

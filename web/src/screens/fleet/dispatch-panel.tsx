@@ -70,9 +70,9 @@ const MODES = [
   { value: "worker", label: "A worker in tmux" },
 ] as const;
 const LANDINGS = [
-  { value: "review", label: "Waits for review" },
-  { value: "merge", label: "Is merged" },
-  { value: "pr", label: "Becomes a pull request" },
+  { value: "review", label: "Wait for review" },
+  { value: "merge", label: "Merge" },
+  { value: "pr", label: "Open a pull request" },
 ] as const;
 const CLOSES = [
   { value: "success", label: "On success" },
@@ -108,7 +108,7 @@ function Rule({ projectId, rule }: { projectId: string; rule: DispatchRule }) {
         }}
       >
         <Switch
-          label="Give beads out by itself"
+          label="Dispatch automatically"
           hint="Whenever one becomes ready and there is room."
           checked={shown.enabled ?? false}
           onChange={(enabled) => edit({ enabled })}
@@ -121,13 +121,13 @@ function Rule({ projectId, rule }: { projectId: string; rule: DispatchRule }) {
             onChange={(event) => edit({ mode: chosen(MODES, event.target.value) })}
           />
           <Select
-            label="Its work"
+            label="When finished"
             options={LANDINGS}
             value={shown.landing}
             onChange={(event) => edit({ landing: chosen(LANDINGS, event.target.value) })}
           />
           <Select
-            label="It is closed"
+            label="Close the bead"
             options={CLOSES}
             value={shown.close_on}
             onChange={(event) => edit({ close_on: chosen(CLOSES, event.target.value) })}
@@ -158,7 +158,7 @@ function Rule({ projectId, rule }: { projectId: string; rule: DispatchRule }) {
           </p>
         )}
         <Switch
-          label="Tasks too"
+          label="Include board tasks"
           hint="Tasks that are to be done are given out like beads."
           checked={shown.tasks ?? false}
           onChange={(tasks) => edit({ tasks })}

@@ -70,7 +70,7 @@ export function RoutingPanel({ routing, onClose }: { routing: Routing; onClose: 
   );
 }
 
-const LANDING = { review: "Waits for review", merge: "Is merged", pr: "Becomes a pull request" };
+const LANDING = { review: "Wait for review", merge: "Merge", pr: "Open a pull request" };
 const CLOSE_ON = { success: "when its agent succeeds", merge: "when its work is merged" };
 
 function factsOf(routing: Routing): [string, React.ReactNode][] {
@@ -88,7 +88,7 @@ function factsOf(routing: Routing): [string, React.ReactNode][] {
     decision.estimated_cost === null ? "Nothing to compare with yet" : money(decision.estimated_cost),
   ]);
   if (actual_cost !== null) facts.push(["Cost", money(actual_cost)]);
-  facts.push(["Its work", `${LANDING[routing.landing]}; the bead is closed ${CLOSE_ON[routing.close_on]}`]);
+  facts.push(["When finished", `${LANDING[routing.landing]}; the bead is closed ${CLOSE_ON[routing.close_on]}`]);
   if (by) facts.push(["Asked by", by]);
   return facts;
 }

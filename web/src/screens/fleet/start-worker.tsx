@@ -150,7 +150,7 @@ export function StartWorker({ open, onOpenChange, onStarted }: Props) {
           value={order.tier}
           onChange={(event) => change({ tier: event.target.value })}
         />
-        <TextField label="Name" hint="Made up if left empty." {...text("id")} />
+        <TextField label="Name" hint="Generated if empty." {...text("id")} />
         <div className="sm:col-span-2">
           <TextField label="Bead" hint="Optional; claimed for it, and closed when it is done." {...text("bead")} />
         </div>

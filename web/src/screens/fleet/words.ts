@@ -60,7 +60,7 @@ export const FINDING: Record<HealthFinding, { title: string; remedy: string }> =
   process_gone: { title: "Its process is gone", remedy: "Look at its last output, then restart it." },
   agent_gone: { title: "Its agent ended and left only a shell", remedy: "Restart it, or stop it." },
   session_gone: { title: "Its tmux session is gone", remedy: "Restart it to get a new session." },
-  stale: { title: "It has been silent for long", remedy: "Look at its screen; send a line or interrupt it." },
+  stale: { title: "No output for a while", remedy: "Look at its screen; send a line or interrupt it." },
   task_stuck: { title: "Its bead makes no progress", remedy: "Send it a hint, or give it another bead." },
   memory_high: { title: "It uses too much memory", remedy: "Restart it if it keeps growing." },
   waits_for_permission: { title: "It waits for a permission", remedy: "Answer it: send y or n as a line." },

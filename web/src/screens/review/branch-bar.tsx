@@ -72,7 +72,12 @@ export function BranchBar({ attempt, status, acts, isRunning, onRetire }: Props)
     { id: "review.merge", group: "Review", label: "Merge the attempt", run: () => done || setOpen("merge") },
     { id: "review.rebase", group: "Review", label: "Rebase the attempt", run: () => done || void rebase() },
     { id: "review.push", group: "Review", label: "Push the branch", run: () => cannotPush || void push() },
-    { id: "review.pull", group: "Review", label: "Create a pull request", run: () => done || cannotPush || setOpen("pull") },
+    {
+      id: "review.pull",
+      group: "Review",
+      label: "Create a pull request",
+      run: () => done || cannotPush || setOpen("pull"),
+    },
   ]);
   const menuButton = (
     <IconButton label="More for this branch" size="sm">
@@ -141,7 +146,12 @@ export function BranchBar({ attempt, status, acts, isRunning, onRetire }: Props)
             </Button>
           )}
           <Menu trigger={menuButton}>
-            <MenuItem icon={<Upload aria-hidden />} disabled={cannotPush} title={whyNoPush} onSelect={() => void push()}>
+            <MenuItem
+              icon={<Upload aria-hidden />}
+              disabled={cannotPush}
+              title={whyNoPush}
+              onSelect={() => void push()}
+            >
               Push
             </MenuItem>
             <MenuItem icon={<GitBranch aria-hidden />} disabled={cannot || !!landed} onSelect={() => setOpen("rebase")}>

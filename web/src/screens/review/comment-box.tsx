@@ -45,7 +45,7 @@ function Written({ comment }: { comment: Comment }) {
     <div className="group flex items-start gap-2 py-2 pr-2 pl-3">
       <MessageSquare className="mt-0.5 size-4 shrink-0 text-faint" aria-hidden />
       <div className="min-w-0 flex-1">
-        <p className="text-faint text-xs">{linesTitle(comment)} · not sent yet</p>
+        <p className="text-faint text-xs">{linesTitle(comment)} · Pending</p>
         <Markdown text={comment.text} className="text-sm" />
       </div>
       <IconButton label="Edit comment" size="sm" onClick={() => comments.edit(comment.id)}>
@@ -96,7 +96,7 @@ function Box({ comment, draft, onDone }: { comment: Comment; draft: string; onDo
         hideLabel
         rows={3}
         value={text}
-        placeholder="What should the agent change here? Markdown works."
+        placeholder="Leave a comment for the agent (Markdown supported)"
         onChange={(event) => change(event.target.value)}
       />
       <div className="flex flex-wrap items-center justify-end gap-2">

@@ -135,7 +135,7 @@ function ModeLine({ from, to }: { from: string; to: string }) {
 }
 
 function wordsFor({ diff }: ChangedFile, part: string): string {
-  if (part === "") return "The patch of this file is too large to be sent, or it has just changed.";
+  if (part === "") return "This diff is too large to display, or the file has just changed.";
   if (diff.change === "renamed") return "Renamed without other changes.";
   if (diff.change === "copied") return "Copied without changes.";
   return diff.change === "deleted" ? "An empty file was deleted." : "An empty file.";

@@ -76,7 +76,7 @@ export function FileHead({ file, open, isViewed, comments, onOpen, onViewed, onD
       </label>
       <Menu trigger={menuButton}>
         <MenuItem icon={<SquareArrowOutUpRight aria-hidden />} onSelect={() => void openInEditor(attemptId, path)}>
-          Open in the editor
+          Open in editor
         </MenuItem>
         <MenuItem icon={<Copy aria-hidden />} onSelect={() => void copyText(path, "Path copied")}>
           Copy path

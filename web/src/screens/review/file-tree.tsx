@@ -44,7 +44,7 @@ export function FileTree({ files, current, onChoose }: Props) {
           onChange={(event) => setTyped(event.target.value)}
         />
       </div>
-      {rows.length === 0 && <p className="px-3 py-2 text-faint text-sm">No file is called that.</p>}
+      {rows.length === 0 && <p className="px-3 py-2 text-faint text-sm">No matching files</p>}
       <VList ref={list} className="min-h-0 flex-1 pb-2">
         {rows.map((row) =>
           row.kind === "folder" ? (

@@ -24,7 +24,7 @@ export function PatchView({ attemptId, file }: { attemptId: string; file: Change
   if (hunks.length === 0) {
     return (
       <p className="p-4 text-center text-muted text-sm">
-        {isBinary(part) ? "A binary file." : "No lines changed: the file is empty, renamed or has another mode."}
+        {isBinary(part) ? "A binary file." : "No content changes (renamed, empty or mode change)."}
       </p>
     );
   }

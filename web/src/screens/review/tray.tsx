@@ -88,8 +88,8 @@ export function ReviewTray({ open, onOpenChange, isRunning, paths, onChoose }: P
       title={written.length > 0 ? `Review (${written.length})` : "Review"}
       about={
         isRunning
-          ? "The agent is at work: it gets your comments as one message when it is done."
-          : "The agent gets your comments as one message."
+          ? "The agent is running. Your comments are sent together when it finishes."
+          : "Comments are sent to the agent together."
       }
       width="lg"
       footer={footer}
@@ -105,7 +105,7 @@ export function ReviewTray({ open, onOpenChange, isRunning, paths, onChoose }: P
       ) : (
         <div className="flex flex-col gap-4">
           <TextArea
-            label="About the whole"
+            label="Overall comment"
             rows={3}
             value={overall}
             placeholder="What should happen next?"
@@ -154,7 +154,7 @@ function CommentList({ written, paths, onChoose }: ListProps) {
               <PathName path={comment.path} />
               <span className="shrink-0 text-faint">{linesTitle(comment)}</span>
             </button>
-            {!paths.has(comment.path) && <Badge tone="warn">Outdated: the file is not changed any more</Badge>}
+            {!paths.has(comment.path) && <Badge tone="warn">Outdated: this file no longer differs</Badge>}
             <Markdown text={comment.text} className="text-sm" />
           </div>
           <IconButton label="Remove comment" size="sm" onClick={() => comments.remove(comment.id)}>

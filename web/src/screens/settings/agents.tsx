@@ -28,7 +28,7 @@ function DefaultAgent() {
   const form = useConfigForm("default-agent");
   const { value, onChange, error } = form.field("executor_profile");
   return (
-    <Panel title="Default agent" about="Used where a task names none." form={form}>
+    <Panel title="Default agent" about="Used when a task doesn't specify one." form={form}>
       <div>
         <AgentPicker
           projectId={undefined}

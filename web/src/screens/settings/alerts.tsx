@@ -34,7 +34,7 @@ export function Alerts() {
       </Row>
       <SwitchSetting
         label="Notify on the desktop"
-        hint="Of the machine where Forge runs."
+        hint="On the machine running Forge."
         {...form.field("fleet.alerts.desktop")}
       />
       <Secret

@@ -6,7 +6,7 @@ import { cx } from "../../ui/class";
 import { Panel } from "./panel";
 
 const THEMES: readonly { value: Theme; label: string; schemes: readonly ("light" | "dark")[] }[] = [
-  { value: "system", label: "As the system", schemes: ["light", "dark"] },
+  { value: "system", label: "Match system", schemes: ["light", "dark"] },
   { value: "light", label: "Light", schemes: ["light"] },
   { value: "dark", label: "Dark", schemes: ["dark"] },
 ];
@@ -14,7 +14,7 @@ const THEMES: readonly { value: Theme; label: string; schemes: readonly ("light"
 export function Appearance() {
   const theme = useTheme();
   return (
-    <Panel title="Theme" about="Kept in this browser; it changes at once.">
+    <Panel title="Theme" about="Saved in this browser.">
       <RadioGroup.Root
         aria-label="Theme"
         value={theme}

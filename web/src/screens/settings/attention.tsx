@@ -13,7 +13,7 @@ import { Panel } from "./panel";
 
 const SOUNDS: readonly { value: SoundFile; label: string }[] = [
   { value: "GENIE_NOTIFY1", label: "Chime" },
-  { value: "GENIE_NOTIFY2", label: "Chime, second" },
+  { value: "GENIE_NOTIFY2", label: "Chime 2" },
   { value: "ABSTRACT_SOUND1", label: "Abstract 1" },
   { value: "ABSTRACT_SOUND2", label: "Abstract 2" },
   { value: "ABSTRACT_SOUND3", label: "Abstract 3" },
@@ -36,7 +36,7 @@ export function Attention() {
       <div className="border-line border-t pt-4">
         <SwitchSetting
           label="Browser notifications"
-          hint="Only while this page is open and not in front."
+          hint="Only when this tab is in the background."
           {...form.field("notifications.push_enabled")}
         />
       </div>

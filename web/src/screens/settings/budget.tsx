@@ -11,7 +11,7 @@ export function Budget() {
   return (
     <Panel
       title="Limits"
-      about="What all agents together may cost. Days and months are those of UTC; a project can have a limit of its own."
+      about="What all agents together may cost. Days and months are in UTC. Projects can have their own limits."
       form={form}
     >
       <Row>
@@ -21,7 +21,7 @@ export function Budget() {
       <Row>
         <NumberSetting
           label="Warn from"
-          hint="Part of a limit from which on there is an alert."
+          hint="Warn at this share of the limit."
           {...percent}
           {...form.field("budget_warning_percent")}
         />
@@ -34,8 +34,8 @@ export function Budget() {
       </Row>
       <SwitchSetting label="Do not start workers while a limit is reached" {...form.field("fleet.stop_at_budget")} />
       <SwitchSetting
-        label="Go on by itself"
-        hint="A run that waits for its provider's rate limit continues once it is served again."
+        label="Resume automatically"
+        hint="Resumes when the provider's rate limit resets."
         {...form.field("auto_resume")}
       />
     </Panel>

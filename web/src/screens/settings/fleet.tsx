@@ -24,8 +24,8 @@ const FALLBACKS: readonly { value: Fallback; label: string }[] = [
 
 const POLICIES: readonly { value: RecoveryPolicy; label: string }[] = [
   { value: "disabled", label: "Do nothing" },
-  { value: "notify", label: "Tell me" },
-  { value: "auto", label: "Mend it" },
+  { value: "notify", label: "Notify" },
+  { value: "auto", label: "Fix automatically" },
 ];
 
 export function Fleet() {
@@ -47,14 +47,10 @@ function Size() {
     <Panel title="Size" about="How much may run at once on this machine." form={form}>
       <Row>
         <NumberSetting label="Workers at once" min={1} {...form.field("fleet.max_workers")} />
-        <NumberSetting
-          label="Failures before a bead waits for a person"
-          min={1}
-          {...form.field("fleet.max_failures")}
-        />
+        <NumberSetting label="Failures before escalating to you" min={1} {...form.field("fleet.max_failures")} />
       </Row>
       <fieldset className="grid grid-cols-2 gap-4 sm:grid-cols-4">
-        <legend className="mb-1 font-medium text-muted text-xs">At once in each tier</legend>
+        <legend className="mb-1 font-medium text-muted text-xs">Limit per tier</legend>
         {TIERS.map(({ value: tier, label }) => (
           <NumberSetting
             key={tier}
@@ -82,7 +78,7 @@ function Size() {
         />
         <NumberSetting label="Free disk needed to start" unit="MB" min={0} {...form.field("fleet.min_free_disk_mb")} />
         <NumberSetting
-          label="Load per core up to which to start"
+          label="Maximum load per core"
           min={0}
           step="any"
           optional
@@ -109,9 +105,9 @@ function Size() {
           {...form.field("fleet.launcher_dir")}
         />
         <TextSetting
-          label="Socket of tmux"
+          label="tmux socket"
           mono
-          placeholder="One of its own"
+          placeholder="Private socket"
           hint="Read when Forge starts."
           {...form.field("fleet.socket")}
         />
@@ -163,21 +159,12 @@ function Tiers() {
 function Health() {
   const form = useConfigForm("fleet.health");
   return (
-    <Panel title="Health" about="When a worker counts as unwell." form={form}>
+    <Panel title="Health" about="When a worker is considered unhealthy." form={form}>
       <Row>
         <NumberSetting label="Check every" unit="s" min={1} {...form.field("fleet.health.check_interval_secs")} />
-        <NumberSetting
-          label="Stale after silence of"
-          unit="s"
-          min={1}
-          {...form.field("fleet.health.stale_threshold_secs")}
-        />
+        <NumberSetting label="Stale after" unit="s" min={1} {...form.field("fleet.health.stale_threshold_secs")} />
         <NumberSetting label="Memory limit" unit="MB" min={1} {...form.field("fleet.health.memory_limit_mb")} />
-        <NumberSetting
-          label="Recoveries before it is given up"
-          min={0}
-          {...form.field("fleet.health.max_recovery_attempts")}
-        />
+        <NumberSetting label="Max recovery attempts" min={0} {...form.field("fleet.health.max_recovery_attempts")} />
       </Row>
     </Panel>
   );
@@ -225,14 +212,9 @@ function Recovery() {
           options={POLICIES}
           {...form.field("fleet.recovery.stuck_task_policy")}
         />
-        <NumberSetting
-          label="Stuck after silence of"
-          unit="min"
-          min={1}
-          {...form.field("fleet.recovery.stuck_after_mins")}
-        />
+        <NumberSetting label="Stuck after" unit="min" min={1} {...form.field("fleet.recovery.stuck_after_mins")} />
         <ChoiceSetting
-          label="A bead is with a worker that does not have it"
+          label="Bead assigned to the wrong worker"
           options={POLICIES}
           {...form.field("fleet.recovery.stale_assignee_policy")}
         />

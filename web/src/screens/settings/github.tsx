@@ -14,7 +14,7 @@ export function Github() {
     <>
       <Panel
         title="Access"
-        about="Needed to push, to open pull requests and to read issues. A token counts more than a login."
+        about="Needed to push, to open pull requests and to read issues. A token takes precedence over a login."
       >
         <Secret
           label="Personal access token"
@@ -32,14 +32,14 @@ export function Github() {
         </Row>
         <Row>
           <TextSetting
-            label="Base of pull requests"
+            label="Default PR base"
             mono
             placeholder="main"
             hint="Where the attempt names no branch."
             {...form.field("github.default_pr_base")}
           />
           <WordSetting
-            label="Prefix of branches"
+            label="Branch prefix"
             mono
             hint={`New branches are called ${form.field("git_branch_prefix").value || "…"}/1a2b-title.`}
             {...form.field("git_branch_prefix")}

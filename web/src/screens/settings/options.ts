@@ -15,7 +15,7 @@ const choice = (name: string, label: string, words: readonly string[]): Option =
   words,
 });
 
-const approvals = flag("approvals", "Ask before it acts", "Commands and edits wait for your answer.");
+const approvals = flag("approvals", "Ask for permission", "Commands and edits wait for your answer.");
 const yolo = flag("yolo", "Allow everything", "It runs commands and edits files without asking.");
 const model = text("model", "Model", "The agent's own default if empty.");
 
@@ -59,7 +59,7 @@ const OWN: Record<string, readonly Option[]> = {
 };
 
 const COMMON: readonly Option[] = [
-  { name: "append_prompt", label: "Text behind every prompt", kind: "area" },
+  { name: "append_prompt", label: "Append to every prompt", kind: "area" },
   text("base_command_override", "Command", "Instead of the agent's usual program."),
   lines("additional_params", "Additional arguments", "One per line."),
 ];

@@ -37,7 +37,7 @@ export function Profiles({ executor }: { executor: string }) {
   return (
     <Panel
       title={`How ${agentName(executor)} is run`}
-      about="Variants are ways to run an agent: a model, permissions, words behind each prompt."
+      about="Variants are presets: model, permissions, extra prompt."
       form={form}
       blocked={profiles === null}
     >
@@ -61,7 +61,7 @@ export function Profiles({ executor }: { executor: string }) {
               onChange={onChange}
             />
           ) : (
-            <p className="text-muted text-sm">The JSON cannot be read. Mend it on the other tab first.</p>
+            <p className="text-muted text-sm">The JSON cannot be read. Fix it on the other tab first.</p>
           )}
         </Tabs.Content>
         <Tabs.Content value="json">

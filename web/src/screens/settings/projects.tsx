@@ -105,7 +105,7 @@ function ProjectForm({ project }: { project: Project }) {
         label="Dev server script"
         mono
         placeholder="npm run dev"
-        hint="Started from an attempt, to try its work."
+        hint="Runs the app so you can try an attempt."
         {...form.field("dev_script")}
       />
       <AreaSetting
@@ -119,7 +119,7 @@ function ProjectForm({ project }: { project: Project }) {
         label="Files to copy"
         mono
         placeholder=".env, config/local.json"
-        hint="From the repository into each worktree, although git does not know them. Separated by commas."
+        hint="Untracked files to copy into each worktree, separated by commas."
         {...form.field("copy_files")}
       />
       <AreaSetting
@@ -136,7 +136,7 @@ function ProjectForm({ project }: { project: Project }) {
           step="any"
           optional
           placeholder="No limit"
-          hint="What all attempts of this project may cost. Beyond it no agent works."
+          hint="What all attempts of this project may cost. Agents stop when it's used up."
           {...form.field("max_cost_usd")}
         />
       </Row>

@@ -15,11 +15,11 @@ export function Snippets() {
     <>
       <SnippetList
         title="Task templates"
-        about="Offered when a task is written."
+        about="Available in New task."
         noun="template"
         fields={[
           { key: "template_name", label: "Name" },
-          { key: "title", label: "Title of the task" },
+          { key: "title", label: "Task title" },
           { key: "description", label: "Description", rows: 6 },
         ]}
         scopes={[{ value: "", label: "All projects" }, ...projects.map(({ id, name }) => ({ value: id, label: name }))]}

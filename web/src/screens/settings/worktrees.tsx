@@ -48,7 +48,7 @@ export function Worktrees({ project }: { project: Project }) {
   };
   const actions = (
     <div className="flex gap-2">
-      <IconButton label="Look again" size="sm" busy={isFetching} onClick={() => void refetch()}>
+      <IconButton label="Refresh" size="sm" busy={isFetching} onClick={() => void refetch()}>
         <RefreshCw className="size-4" aria-hidden />
       </IconButton>
       <Button

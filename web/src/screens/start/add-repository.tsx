@@ -55,7 +55,7 @@ function AddDialog({ onClose }: { onClose: () => void }) {
       open
       onOpenChange={(open) => open || onClose()}
       title="Add a repository"
-      about="Agents work in worktrees beside it; your own checkout stays as it is."
+      about="Agents work in separate worktrees. Your checkout is never touched."
       footer={
         <>
           <Button onClick={onClose}>Cancel</Button>
@@ -75,7 +75,7 @@ function AddDialog({ onClose }: { onClose: () => void }) {
       >
         <PathField
           label="Folder"
-          hint={form.fresh ? "It is made if it is not there." : "A path, or a word to find a repository by."}
+          hint={form.fresh ? "Created if it doesn't exist" : "Path or repository name"}
           error={add.error && messageOf(add.error)}
           value={form.path}
           onChange={(next) => change({ path: next })}
@@ -90,7 +90,7 @@ function AddDialog({ onClose }: { onClose: () => void }) {
         <TextField label="Name" value={name} onChange={({ target }) => change({ name: target.value || undefined })} />
         <Switch
           label="Create a new repository"
-          hint="Makes the folder, and a repository in it with a first commit."
+          hint="Creates the folder and a git repository with an initial commit."
           checked={form.fresh}
           onChange={(fresh) => change({ fresh })}
         />
@@ -115,7 +115,7 @@ function Discovered({ typed, chosen, onChoose }: DiscoveredProps) {
     : error
       ? messageOf(error)
       : shown.length === 0
-        ? "None found in the usual places. Any path will do."
+        ? "No matches. Paste a full path."
         : undefined;
   return (
     <section aria-label="Repositories on this machine">

@@ -76,8 +76,8 @@ function Welcome({ children }: { children: ReactNode }) {
       <div className="flex flex-col gap-4">
         <p className="text-balance font-semibold text-xl">Run many coding agents at once, and land their work.</p>
         <p className="max-w-xl text-md text-muted">
-          Write tasks on a board. Each one is done by an agent in a git worktree of its own; you watch, answer, review
-          the diff and merge.
+          Write tasks on a board. Each task runs in its own git worktree. Watch it live, answer questions, review the
+          diff, merge.
         </p>
         <div className="mt-2 flex flex-wrap gap-2">{children}</div>
       </div>

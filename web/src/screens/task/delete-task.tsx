@@ -24,7 +24,7 @@ export function useDeleteTask(onDeleted?: () => void): { ask: (task: Deleted) =>
   const askFor = (task: Deleted): void =>
     ask({
       title: `Delete “${task.title}”?`,
-      about: "It goes with its attempts and logs, and their worktrees are put away. Branches stay.",
+      about: "Deletes its attempts and logs. Worktrees are archived; branches are kept.",
       verb: "Delete",
       onConfirm: () => remove(task),
     });

@@ -24,8 +24,8 @@ export function Fields({ projectId, form, onChange, flaws, onSubmit, onUploading
           value={form.mode}
           onChange={(mode) => onChange({ mode })}
           options={[
-            { value: "write", label: "Write it" },
-            { value: "issue", label: "From a GitHub issue" },
+            { value: "write", label: "New" },
+            { value: "issue", label: "From GitHub issue" },
           ]}
         />
         {form.mode === "write" && (

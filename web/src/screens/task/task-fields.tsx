@@ -34,7 +34,7 @@ export function TaskFields({ projectId, words, onChange, titleFlaw, onSubmit, on
       <PromptBox
         projectId={projectId}
         label="Description"
-        placeholder="What should be done? Markdown; @ for files and tags; paste or drop images."
+        placeholder="Describe the task… Type @ to mention files, paste images"
         rows={6}
         preview
         value={words.description}
