@@ -37,16 +37,20 @@ function startServer(program, assets, port) {
   return started;
 }
 
-/** The page's tools are there after `npm ci`, and not in a packed source tree. */
+/** The page's tools are there after `npm ci`, which the first build runs, and never in a packed source tree. */
 function hasPageTools() {
   return fs.existsSync(inRoot('web/package.json')) && fs.existsSync(inRoot('node_modules/vite'));
 }
 
-/** The page with hot reload, in front of the server. */
-function startPage(port, pagePort) {
+/** The page with hot reload, in front of the server, once its tools are there. */
+async function showPage(port) {
+  if (page || stopping || !hasPageTools()) return;
+  const pagePort = await findPort(port + 1);
+  if (stopping) return;
   const env = { ...process.env, FORGE_URL: `http://127.0.0.1:${port}` };
   const args = ['run', '--silent', 'dev', '--workspace', '@forge/web', '--', '--host', '127.0.0.1', '--port', String(pagePort)];
-  return new Child('npm', args, { cwd: ROOT, env });
+  page = new Child('npm', args, { cwd: ROOT, env });
+  say(`page    http://127.0.0.1:${pagePort} (follows web/src; the server's own address shows the page as it was built)`);
 }
 
 /** One round: build, and replace the server when the build made another program, or when there is none. */
@@ -67,6 +71,7 @@ async function renew(assets, port) {
     if (stopping) return;
   }
   server = startServer(program, assets, port);
+  await showPage(port);
 }
 
 async function stop(watch) {
@@ -97,11 +102,6 @@ const watch = new Watch([inRoot('crates')], [inRoot('Cargo.toml'), inRoot('Cargo
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => stop(watch));
 // A terminal that went away must not end this before its children.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
+await showPage(port);
+if (!page) say('page    as it was built, until its tools are there (`npm ci`, which the first build runs)');
 round();
-if (hasPageTools()) {
-  const pagePort = await findPort(port + 1);
-  if (!stopping) page = startPage(port, pagePort);
-  say(`page    http://127.0.0.1:${pagePort} (follows web/src; the server's own address shows the page as it was built)`);
-} else {
-  say('page    only as it was built; `npm ci` brings what shows it live');
-}

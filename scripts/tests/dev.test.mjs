@@ -81,6 +81,20 @@ test('dev seeds, serves, starts again on changes, keeps the old server when a bu
   assert.equal(await isHealthy(address), false, 'the server is left behind');
 });
 
+test('the page is live in a clone that was never installed, once the first build has brought its tools', async (t) => {
+  const { root, env } = workspace(t);
+  fs.mkdirSync(path.join(root, 'web'));
+  save(path.join(root, 'web', 'package.json'), '{}');
+  save(path.join(root, 'bin', 'cargo'), `${CARGO}mkdir -p node_modules/vite\n`);
+  save(path.join(root, 'bin', 'npm'), '#!/bin/sh\necho "npm $*"; exec sleep 1000\n');
+  for (const name of ['cargo', 'npm']) fs.chmodSync(path.join(root, 'bin', name), 0o755);
+  const dev = start(t, 'node', ['scripts/dev.mjs'], { cwd: root, env });
+  const port = await until('the page', () => /page {4}http:\/\/127\.0\.0\.1:(\d+)/.exec(dev.stdout)?.[1]);
+  await until('its program', () => dev.stdout.includes(`dev --workspace @forge/web -- --host 127.0.0.1 --port ${port}`));
+  dev.child.kill('SIGINT');
+  assert.equal((await dev.ended).code, 0);
+});
+
 test('what is in dev_assets is never overwritten, and the database is prepared there', async (t) => {
   const { root, env } = workspace(t);
   const first = await run(t, 'node', ['scripts/prepare-db.mjs'], { cwd: root, env });
