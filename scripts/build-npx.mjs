@@ -77,4 +77,5 @@ const bytes = pack(given.binary ?? build(profile), platform, folder, profile ===
 fs.copyFileSync(path.join(ROOT, 'LICENSE'), path.join(folder, 'LICENSE'));
 writeSums(folder);
 console.log(`${path.relative(process.cwd(), path.join(folder, 'dist', platform, 'forge.zip'))}: ${bytes} bytes`);
-console.log(`Next: npm pack ${path.relative(process.cwd(), folder) || '.'}`);
+// With a bare name npm packs whatever the registry has under it.
+console.log(`Next: npm pack ./${path.relative(process.cwd(), folder)}`);

@@ -61,6 +61,18 @@ function unpacked(folder) {
   return fs.readdirSync(place, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
 }
 
+test('the command that comes next packs what was built, and nothing of the registry', async (t) => {
+  const folder = tempFolder(t);
+  const copy = copyPackage(folder);
+  const program = path.join(folder, 'program');
+  fs.writeFileSync(program, '#!/bin/sh\n');
+  const script = path.join(ROOT, 'scripts', 'build-npx.mjs');
+  const built = await run(t, 'node', [script, '--binary', program, '--package', path.basename(copy)], { cwd: folder });
+  const next = /^Next: (.+)$/m.exec(built.stdout)?.[1];
+  const packed = await run(t, 'sh', ['-c', `${next} --json ${OFFLINE.join(' ')}`], { cwd: folder });
+  assert.equal(JSON.parse(packed.stdout)[0]?.name, '@automagik/forge', packed.stderr);
+});
+
 test('the real program is built, packed, installed offline and says its version', async (t) => {
   const folder = tempFolder(t);
   const copy = await build(t, copyPackage(folder));
