@@ -186,6 +186,7 @@ impl Forge {
         make_private_dir(&config.home.join("images"))?;
         let installation = installation_id(&store, &config.home).await?;
         home::remains::remember(&config.home, &installation)?;
+        let tmux = workers::keep_socket_name(&store, &config.home, &installation).await?;
         let hooks = RunHooks { start_waiting: Forge::start_waiting, living: Forge::living_runs };
         let worktrees = Worktrees::open(config.worktree_base.clone(), installation, config.spares, hooks)?;
         let mut settings = settings::load(&config.home)?;
@@ -202,7 +203,7 @@ impl Forge {
             worktrees,
             runs: Runs::new(AfterRuns { send_draft: Forge::send_draft_later, publish: Forge::publish_later }),
             contacts: Contacts::default(),
-            workers: Fleet::new(&config.home, &settings),
+            workers: Fleet::new(&config.home, &settings, tmux),
             beads: Beads::default(),
             settings: CurrentSettings::new(settings),
             config,

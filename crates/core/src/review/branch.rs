@@ -4,7 +4,7 @@
 //! its own and is refused. Who only looks brings no worktree back. A target branch changes on the user's word or when a
 //! rebase onto it is complete.
 
-use forge_git::{Owner, Repo};
+use forge_git::{GitError, Owner, Repo};
 use forge_store::Dropped;
 use forge_types::{
     Attempt, AttemptId, BranchStatus, ChangeTargetBranch, CommitComparison, CommitInfo, ConflictOp, Merge,

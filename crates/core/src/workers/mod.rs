@@ -30,6 +30,7 @@ use forge_fleet::launcher::{LauncherError, WorkerLauncher};
 use forge_fleet::process::{Identity, Table};
 use forge_fleet::status_file::StatusFileError;
 use forge_fleet::tmux::{Socket, Tmux, TmuxError};
+use forge_store::Store;
 use forge_types::{Millis, ProcessMark, Settings, Worker, WorkerId, WorkerPhase};
 use sha2::{Digest, Sha256};
 use tokio::sync::Notify;
@@ -60,9 +61,10 @@ pub(crate) struct Fleet {
 }
 
 impl Fleet {
-    pub(crate) fn new(home: &Path, settings: &Settings) -> Fleet {
+    /// `socket` is the name of the tmux server where the settings name none.
+    pub(crate) fn new(home: &Path, settings: &Settings, socket: String) -> Fleet {
         let status_dir = home.join("status");
-        let socket = settings.fleet.socket.clone().unwrap_or_else(|| socket_name(home, std::env::home_dir()));
+        let socket = settings.fleet.socket.clone().unwrap_or(socket);
         let tmux = Tmux::new(match socket.contains('/') {
             true => Socket::Path(PathBuf::from(socket)),
             false => Socket::Name(socket),
@@ -155,12 +157,24 @@ impl Forge {
     }
 }
 
-/// The tmux server of a home: two installations of one user share none, so that neither sees the other's sessions. It
-/// follows from where the home really is, so a link that leads there, made or removed, changes nothing.
-fn socket_name(home: &Path, user: Option<PathBuf>) -> String {
+/// The tmux server of a home: two installations of one user share none, so that neither sees the other's sessions. The
+/// name is chosen once and kept: a home that is moved, or reached by a link, finds its workers again.
+pub(crate) async fn keep_socket_name(store: &Store, home: &Path, installation: &str) -> Result<String> {
+    let key = format!("tmux:{installation}");
+    if let Some(name) = store.meta(&key).await? {
+        return Ok(name);
+    }
+    let name = socket_name(home);
+    let mut tx = store.begin().await?;
+    tx.put_meta(&key, &name).await?;
+    tx.commit().await?;
+    Ok(name)
+}
+
+fn socket_name(home: &Path) -> String {
     let real = |path: PathBuf| std::fs::canonicalize(&path).unwrap_or(path);
     let home = real(home.to_owned());
-    if user.is_some_and(|user| real(user).join(".forge") == home) {
+    if std::env::home_dir().is_some_and(|user| real(user.join(".forge")) == home) {
         return "forge".to_owned();
     }
     let digest = Sha256::digest(home.as_os_str().as_encoded_bytes());
@@ -237,27 +251,21 @@ impl From<StatusFileError> for Error {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::symlink;
-
     use super::*;
 
-    #[test]
-    fn the_tmux_server_of_a_home_is_the_same_by_every_way_to_it() {
+    #[tokio::test]
+    async fn a_home_that_is_moved_and_linked_keeps_the_name_of_its_tmux_server() {
         let dir = tempfile::tempdir().expect("a folder");
-        let user = dir.path().canonicalize().expect("its real path").join("user");
-        let usual = user.join(".forge");
-        let name = |home: &Path| socket_name(home, Some(user.clone()));
-        std::fs::create_dir_all(&usual).expect("a usual home");
-        let link = dir.path().join("link");
-        symlink(&usual, &link).expect("a link");
-        assert_eq!((name(&usual), name(&link)), ("forge".to_owned(), "forge".to_owned()));
-
-        std::fs::remove_dir(&usual).expect("no usual home");
-        let moved = dir.path().join("moved");
-        std::fs::create_dir(&moved).expect("a home elsewhere");
-        let before = name(&moved);
-        symlink(&moved, &usual).expect("a link in the usual place");
-        assert!(before.starts_with("forge-"), "{before}");
-        assert_eq!((name(&moved), name(&usual)), (before.clone(), before), "the link changes nothing");
+        let [home, elsewhere] = ["home", "elsewhere"].map(|name| dir.path().join(name));
+        std::fs::create_dir(&home).expect("a home");
+        let store = Store::open(&dir.path().join("db.sqlite")).await.expect("a store");
+        let name = keep_socket_name(&store, &home, "one").await.expect("a name");
+        std::fs::rename(&home, &elsewhere).expect("moved");
+        std::os::unix::fs::symlink(&elsewhere, &home).expect("a link");
+        for way in [&home, &elsewhere] {
+            assert_eq!(keep_socket_name(&store, way, "one").await.expect("a name"), name);
+        }
+        let copied = keep_socket_name(&store, &elsewhere, "two").await.expect("a name");
+        assert_ne!(copied, name, "another installation has a server of its own");
     }
 }
