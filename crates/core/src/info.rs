@@ -1,4 +1,4 @@
-//! What the server tells about its user and its machine.
+//! What the server shows about its user and its machine.
 
 use std::collections::BTreeMap;
 

@@ -40,7 +40,7 @@ pub(crate) enum Effect {
     Task(TaskId),
     Attempt(AttemptId),
     Run(RunId),
-    /// An agent at work is about to be told `line`; its log says whether it was.
+    /// A running agent is about to receive `line`; its log says whether it did.
     Telling {
         run: RunId,
         line: String,
@@ -194,7 +194,7 @@ impl Forge {
         }
     }
 
-    /// Whether the log of a run says that its agent was told `line` since `at`.
+    /// Whether the log of a run says that its agent received `line` since `at`.
     pub(crate) async fn was_told(&self, run: RunId, line: &str, at: Millis) -> Result<bool> {
         let mut tail = Tail::new(&self.run_dir(run), View::Exact, None);
         let unreadable = |cause| Error::internal(format!("the log of run {run} cannot be read"), cause);

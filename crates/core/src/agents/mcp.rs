@@ -22,7 +22,7 @@ impl Forge {
         Ok(McpAnswer { mcp_config, config_path })
     }
 
-    /// Makes these the servers of an agent program; answers what that changed, in words.
+    /// Makes these the servers of an agent program; returns what that changed, in words.
     pub async fn save_mcp_config(&self, executor: Executor, servers: Servers) -> Result<String> {
         let forge = self.clone();
         let write = move || {

@@ -1,7 +1,7 @@
 //! Which agent programs this machine has.
 //!
 //! Owns the last survey. Invariant: a survey starts processes, so there is one at a time, whoever asks and however often; its answer
-//! serves everybody for [`KEPT`]. One that was asked for anew never began before it was asked for.
+//! serves everybody for [`KEPT`]. A fresh survey never begins before it is asked for.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};

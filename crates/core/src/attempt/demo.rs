@@ -1,6 +1,6 @@
 //! The demo: a small repository, and agents that work in it without anything being installed.
 //!
-//! Owns the tale, which is data in `demo/`: the files of the repository and what the scripted agents are told. Invariant: a
+//! Owns the story, which is data in `demo/`: the files of the repository and the scripts of the agents. Invariant: a
 //! demo is there whole or not at all. One that fails halfway takes its project back and moves its folder, which holds nothing of
 //! the user's, to the trash beside it; no folder that was there before is touched.
 
@@ -27,7 +27,7 @@ const FILES: [(&str, &str); 2] = [
     ("src/greet.py", include_str!("demo/hello/src/greet.py")),
 ];
 
-/// A task and what its scripted agent is told.
+/// A task and the script of its agent.
 #[derive(Clone, Copy, Debug)]
 pub struct Chapter {
     pub title: &'static str,

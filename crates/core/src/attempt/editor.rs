@@ -11,7 +11,7 @@ use forge_types::{AttemptId, EditorSettings, OpenEditor, ProjectId, RunOwner};
 use crate::{Error, Forge, Result};
 
 impl Forge {
-    /// Opens the project, or a file of it; answers a link when the editor is on another machine.
+    /// Opens the project, or a file of it; returns a link when the editor is on another machine.
     pub async fn open_project(&self, id: ProjectId, request: OpenEditor) -> Result<Option<String>> {
         let project = self.project(id).await?;
         self.open_editor(PathBuf::from(project.git_repo_path), request).await

@@ -81,7 +81,7 @@ impl Forge {
         };
         let id = match effect {
             Effect::Run(id) => *id,
-            // The server ended while it told the agent.
+            // The server ended while it sent the message.
             Effect::Telling { run, line } if self.was_told(*run, line, once.at()).await? => *run,
             _ => return Ok(None),
         };
@@ -134,7 +134,7 @@ impl Forge {
         self.add_run(RunOwner::Attempt(id), &workplace, action, RunExtras { typed, images, once }).await
     }
 
-    /// Gives the message to the attempt's agent while it works, when it is the same agent and can be told; answers its run.
+    /// Gives the message to the attempt's agent while it works, when it is the same agent and takes messages; returns its run.
     async fn tell_running(
         &self,
         id: AttemptId,
@@ -155,7 +155,7 @@ impl Forge {
         let Some(conversation) = conversation else { return Ok(None) };
         let Some(line) = conversation.message(prompt) else { return Ok(None) };
         if once.is_some() {
-            // Before it is told, so that a server that dies in between knows what to look for.
+            // Before it is sent, so that a server that dies in between knows what to look for.
             let mut tx = self.0.store.begin().await?;
             let telling = || Effect::Telling { run: run.id, line: line.clone() };
             once::note(&mut tx, once, telling, None::<&()>).await?;

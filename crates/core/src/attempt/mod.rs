@@ -33,7 +33,7 @@ impl Forge {
             self.stop_worker(&worker.id, WorkerEnd::default()).await?;
         }
         let runs = self.0.store.runs(id, Dropped::Hidden).await?;
-        // Also those that were told before and have not ended.
+        // Also those that were asked before and have not ended.
         let running = runs.into_iter().filter(|run| run.phase != RunPhase::Ended);
         // Waiting runs first, so that none of them starts when its predecessor is stopped.
         let (waiting, living): (Vec<_>, Vec<_>) = running.partition(|run| run.phase == RunPhase::Queued);

@@ -32,7 +32,7 @@ pub use errand::StartedErrand;
 /// Below this much free space a start is refused: git and the journal need room to finish what they begin.
 const MIN_FREE_BYTES: u64 = 64 << 20;
 
-/// A started task. `warning` tells why the process did not live, although the rows are complete.
+/// A started task. `warning` says why the process did not start, although the rows are complete.
 #[derive(Serialize, Deserialize)]
 pub struct Started {
     pub task: TaskSummary,

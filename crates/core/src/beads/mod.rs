@@ -80,7 +80,7 @@ impl Beads {
 }
 
 impl Forge {
-    /// A project that keeps no beads has none; whether it keeps any is told with its [`Forge::dispatch_rule`].
+    /// A project that keeps no beads has none; whether it keeps any is part of its [`Forge::dispatch_rule`].
     pub async fn beads(&self, of: &BeadsOf, filter: &BeadFilter) -> Result<Vec<BeadLine>> {
         let tracker = match of.project_id {
             Some(id) => match self.tracker_of(id).await? {
@@ -193,7 +193,7 @@ impl Forge {
         self.line(&tracker, id).await
     }
 
-    /// Makes a bead wait for another; answers whether that is new.
+    /// Makes a bead wait for another; returns whether that is new.
     pub async fn link_beads(&self, id: &str, request: LinkBead) -> Result<bool> {
         let tracker = self.tracker(&request.of).await?;
         let kind = request.kind.as_deref().unwrap_or(BLOCKS);
@@ -203,7 +203,7 @@ impl Forge {
         Ok(linked == Linked::Added)
     }
 
-    /// Makes a bead no longer wait for another; answers whether it did.
+    /// Makes a bead no longer wait for another; returns whether it did.
     pub async fn unlink_beads(&self, id: &str, request: LinkBead) -> Result<bool> {
         let tracker = self.tracker(&request.of).await?;
         let kind = request.kind.as_deref();
@@ -271,7 +271,7 @@ impl Forge {
         Err(refusal)
     }
 
-    /// What an agent is told of the bead that it works on. A worktree has a copy of the beads that nobody else sees, so
+    /// The environment of an agent that works on a bead. A worktree has a copy of the beads that nobody else sees, so
     /// the one place is named.
     pub(crate) async fn bead_env(&self, task: TaskId) -> Result<Vec<(String, String)>> {
         let Some(link) = self.0.store.bead_of_task(task).await? else { return Ok(Vec::new()) };
@@ -419,7 +419,7 @@ pub(crate) fn attempt_of(worker: &WorkerId) -> Option<AttemptId> {
     worker.as_str().strip_prefix(ATTEMPT)?.parse().ok()
 }
 
-/// What alerts about a bead are told apart by.
+/// What distinguishes alerts about beads.
 pub(crate) fn alert_subject(workspace: &std::path::Path, bead: &str) -> String {
     format!("{bead} in {}", workspace.display())
 }

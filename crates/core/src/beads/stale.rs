@@ -1,7 +1,7 @@
 //! Beads that their tracker gives to a worker of ours which does not have them.
 //!
 //! Owns the rule of who is stale. Invariants: only a name that this installation gave out is looked at, because another
-//! one on the same machine has names that look the same; whoever has a lease is not stale; what was done is told.
+//! one on the same machine has names that look the same; whoever has a lease is not stale; what was done is reported.
 
 use std::collections::HashSet;
 
@@ -14,7 +14,7 @@ use crate::notify::alerts::raise_as;
 use crate::{Forge, Result};
 
 impl Forge {
-    /// Releases, or only tells, by the policy.
+    /// Releases, or only reports, by the policy.
     pub(crate) async fn release_stale_beads(&self) -> Result<()> {
         let policy = self.settings().fleet.recovery.stale_assignee_policy;
         if policy == RecoveryPolicy::Disabled {

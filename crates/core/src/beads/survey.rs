@@ -11,7 +11,7 @@ pub struct BeadsSurvey {
     pub flavour: &'static str,
     /// The program that changes them, with its version; without one Forge does or nobody.
     pub program: Option<String>,
-    /// How many can be worked on now, or why that cannot be told.
+    /// How many can be worked on now, or why that is unknown.
     pub ready: Result<usize, String>,
 }
 

@@ -1,6 +1,6 @@
 //! Which workspaces have beads, and the one store for each.
 //!
-//! Invariant: only folders that are known beforehand are looked at (projects, and what the server was told at its
+//! Invariant: only folders that are known beforehand are looked at (projects, and what the server was given at its
 //! start or in its settings), and a workspace has one store, so that its changes take turns. What was found is kept while it holds.
 
 use std::collections::{BTreeSet, HashMap};

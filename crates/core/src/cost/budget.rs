@@ -1,7 +1,7 @@
 //! Budgets: the most that an attempt, a project, a day and a month may cost.
 //!
-//! Invariant: no agent is started while a budget that concerns it is used up. Limits are read anew for every check, so a
-//! limit that was raised counts at once. Use that has no price counts as nothing and is told (see `meter`).
+//! Invariant: no agent is started while a budget that concerns it is used up. Limits are read again for every check, so a
+//! limit that was raised counts at once. Use that has no price counts as nothing and is reported (see `meter`).
 
 mod warning;
 

@@ -1,7 +1,7 @@
 //! What models cost.
 //!
 //! Owns the table of prices that comes with Forge (`prices.json`, dated) under the one of the user (`prices.json` in
-//! Forge's home). Invariants: a cost that the agent tells is never recomputed; a model that is in neither table has no
+//! Forge's home). Invariants: a cost that the agent reports is never recomputed; a model that is in neither table has no
 //! cost, and nothing is guessed from the price of another; a broken file of the user changes nothing.
 //!
 //! A name of the table stands for itself and for its dated and suffixed forms (`-20250514`, `-latest`, `[1m]`, `@…`, `:…`),
@@ -182,7 +182,7 @@ mod tests {
 
     #[test]
     fn a_cost_is_what_the_agent_itself_computes() {
-        // As Claude Code told it: 0.00614 dollars.
+        // As Claude Code reported it: 0.00614 dollars.
         let cost = built_in().cost_microusd("claude-opus-4-8[1m]", &usage(468, 112, 2000, 0));
         assert_eq!(cost, Some(6140));
         assert_eq!(

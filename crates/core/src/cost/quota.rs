@@ -1,6 +1,6 @@
 //! Which models their providers serve now.
 //!
-//! Owns what agents told of their quotas since the server started; what lasts longer is in the rows of parked runs and
+//! Owns what agents reported of their quotas since the server started; what lasts longer is in the rows of parked runs and
 //! workers, and in the user's `subscriptions.yaml`. Invariant: a model is out only until a time that somebody named, or
 //! while its plan is said to be used up.
 

@@ -9,7 +9,7 @@ use forge_types::{
 use crate::{Error, Forge, Result};
 
 impl Forge {
-    /// Without keys use is told by model.
+    /// Without keys, use is grouped by model.
     pub async fn usage(&self, mut query: UsageQuery) -> Result<UsageReport> {
         check_days(&query)?;
         if query.group_by.is_empty() {

@@ -234,7 +234,7 @@ impl View<'_> {
         if changes_bead {
             bead = self.tracker.one(&seen.id).await?;
             if Text::of_bead(&bead) != Text::of_bead(seen) || Stage::of(&bead) != Stage::of(seen) {
-                // It changed meanwhile, of which its watch tells.
+                // It changed meanwhile; its watch reports that.
                 return Ok(());
             }
         }
@@ -277,7 +277,7 @@ impl View<'_> {
         let mut tx = self.forge.0.store.begin().await?;
         if new != *seen {
             if tx.task(seen.id).await?.as_ref() != Some(seen) {
-                // It changed meanwhile, of which an event tells.
+                // It changed meanwhile; an event reports that.
                 return Ok(());
             }
             new.updated_at = Millis::now();
@@ -307,7 +307,7 @@ impl View<'_> {
         Ok(self.tracker.store.update(&bead.id, &self.actor, &change).await?)
     }
 
-    /// Answers the bead, and whether it is where its task wants it.
+    /// Returns the bead, and whether it is where its task wants it.
     async fn move_bead(&self, bead: Bead, to: Stage, task: &Task) -> Result<(Bead, bool)> {
         let (store, is_ours) = (&self.tracker.store, bead.assignee().is_some_and(beads::is_ours));
         let change = |status| Change { status: Some(status), unassigned: is_ours, ..Change::default() };

@@ -40,7 +40,7 @@ pub(crate) use settle::DONE_IN;
 
 use round::DryRun;
 
-/// For what no event tells of: free memory, a budget that a new day fills, a tracker that was locked.
+/// For what has no event: free memory, a budget that a new day fills, a tracker that was locked.
 const LOOK_AGAIN: Duration = Duration::from_secs(30);
 
 /// The rule of a project, and whether it keeps beads that could be given out.
@@ -220,7 +220,7 @@ impl Forge {
                 match feed.next().await {
                     Ok(events) if events.iter().any(|event| concerns(event)) => return,
                     Ok(_) => {}
-                    // The log is closed: the server stops, or the next look tells.
+                    // The log is closed: the server stops, or the next look shows why.
                     Err(_) => std::future::pending().await,
                 }
             }

@@ -1,4 +1,4 @@
-//! What people are told of the queues: nothing is left to do, nothing can go on, a model or the disk is out.
+//! Alerts about the queues: nothing is left to do, nothing can continue, a model or the disk is used up.
 //!
 //! Invariant: each of these alerts is open exactly while what it says holds, as of the last look.
 

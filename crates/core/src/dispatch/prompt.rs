@@ -1,4 +1,4 @@
-//! What an agent is told about a bead.
+//! The prompt for a bead.
 
 use forge_fleet::beads::Bead;
 use forge_types::Task;
@@ -24,7 +24,7 @@ pub(crate) fn sections(bead: &Bead) -> Vec<String> {
     told.collect()
 }
 
-/// All that a worker is told, which nobody asks back.
+/// The whole prompt of a worker, which cannot ask back.
 pub(super) fn whole(bead: &Bead) -> String {
     let text = description(bead).map(|text| format!("\n\n{text}")).unwrap_or_default();
     format!(

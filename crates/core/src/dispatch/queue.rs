@@ -31,7 +31,7 @@ pub(super) enum Queue {
 pub(super) struct Job {
     pub title: String,
     pub description: Option<String>,
-    /// What a worker is told.
+    /// The prompt of a worker.
     pub prompt: String,
     /// The task that it is already.
     pub task: Option<Task>,
@@ -50,7 +50,7 @@ impl Job {
 }
 
 impl Queue {
-    /// What leases and decisions about its work are told apart by.
+    /// What distinguishes leases and decisions about its work.
     pub fn root(&self) -> &Path {
         match self {
             Queue::Beads(tracker) => tracker.root(),

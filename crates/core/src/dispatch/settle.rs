@@ -1,6 +1,6 @@
 //! What becomes of a bead when its attempt is over.
 //!
-//! Invariant: the tracker is told first and the lease ends after that, with the outcome, so whoever is cut off in between
+//! Invariant: the tracker is changed first and the lease ends after that, with the outcome, so whoever is cut off in between
 //! finds the lease again and says the same once more: a bead that is closed already is closed, and one that is open and
 //! nobody's is released.
 

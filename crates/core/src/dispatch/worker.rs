@@ -127,7 +127,7 @@ impl Forge {
         self.spawn_assigned(wanted, assigned).await
     }
 
-    /// What the worker is told, where its launcher finds it.
+    /// The worker's prompt, where its launcher finds it.
     async fn write_prompt(&self, worker: &WorkerId, text: &str) -> Result<PathBuf> {
         let dir = self.0.config.home.join("prompts");
         let path = dir.join(format!("{worker}.md"));

@@ -73,7 +73,7 @@ pub async fn make_backup(config: &Config, file: &Path) -> Result<BackupReport> {
         )));
     }
     let scratch = Scratch::beside(&file).map_err(unwritable(&file))?;
-    // The database comes first: what it tells of is in the files by then, and not the other way round.
+    // The database comes first: what it refers to is in the files by then, and not the other way round.
     let database = scratch.file("db");
     forge_store::copy_database(&config.database, &database).await?;
     let schema = forge_store::examine_database(&database).await?.schema;

@@ -2,7 +2,7 @@
 //!
 //! Invariant: no other database takes the place of a lost one without a word, an empty one neither. The installation's
 //! id is in the database, and for this look also in a file of the home, which is written after the database has it: so
-//! the file alone tells that there was a database, also before the first run. Runs in the home tell it too.
+//! the file alone shows that there was a database, also before the first run. Runs in the home show it too.
 
 use std::path::Path;
 

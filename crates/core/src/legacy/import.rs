@@ -182,7 +182,7 @@ impl Forge {
         Ok(shown)
     }
 
-    /// The runs as their logs tell of them, each with what it is now.
+    /// The runs as their logs have them, each with what it is now.
     async fn adopt_logs(&self, plan: &mut Plan) -> Result<Vec<(Run, Option<Run>)>> {
         let mut runs = Vec::new();
         for PlannedRun { mut run, before, log, root } in std::mem::take(&mut plan.runs) {

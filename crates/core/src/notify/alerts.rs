@@ -31,7 +31,7 @@ impl Forge {
         Ok(seen)
     }
 
-    /// A person has seen all that are open; answers those that were news.
+    /// A person has seen all that are open; returns those that were news.
     pub async fn acknowledge_alerts(&self) -> Result<Vec<Alert>> {
         let mut tx = self.0.store.begin().await?;
         let mut seen = Vec::new();
@@ -75,7 +75,7 @@ pub(crate) async fn resolve_all(tx: &mut Tx, id: &WorkerId) -> Result<()> {
     Ok(())
 }
 
-/// Raises what is new in a worker's health and resolves what has gone. Deaths are told by whoever handles them.
+/// Raises what is new in a worker's health and resolves what has gone. Deaths are reported by whoever handles them.
 pub(crate) async fn follow(
     tx: &mut Tx,
     id: &WorkerId,
@@ -99,7 +99,7 @@ pub(crate) async fn follow(
             finding if finding.is_death() => resolve(tx, AlertKind::WorkerCrashed, id).await?,
             Finding::RecoveryExhausted => resolve(tx, AlertKind::RecoveryExhausted, id).await?,
             finding => {
-                // What took its place has told the same alert anew.
+                // What took its place has raised the same alert again.
                 let is_told = |kind| {
                     let mut kinds = after.findings.iter().filter_map(|finding| told(*finding));
                     kinds.any(|(other, _)| other == kind)

@@ -42,7 +42,7 @@ impl Forge {
         }
     }
 
-    /// Sends everything that is due and tells when there is more to do.
+    /// Sends everything that is due and returns when there is more to do.
     async fn deliver_due(&self) -> Result<Option<Millis>> {
         let rise = self.escalate_alerts().await?;
         loop {
@@ -66,7 +66,7 @@ impl Forge {
         }
     }
 
-    /// Makes warnings critical that nobody acknowledged in time, and tells when the next one's time is.
+    /// Makes warnings critical that nobody acknowledged in time, and returns when the next one is due.
     async fn escalate_alerts(&self) -> Result<Option<Millis>> {
         let patience = self.settings().fleet.alerts.escalate_after_mins;
         if patience == 0 {
@@ -89,7 +89,7 @@ impl Forge {
         Ok(next)
     }
 
-    /// Tells one alert in every way that is set. Only the webhook is tried again: a program that fails, fails.
+    /// Sends one alert in every way that is set. Only the webhook is tried again: a program that fails, fails.
     async fn deliver_alert(&self, delivery: &Delivery, settings: &AlertSettings) -> Result<()> {
         let alert = &delivery.alert;
         if alert.severity < settings.min_severity {
@@ -132,7 +132,7 @@ async fn next_alert(feed: &mut EventFeed) {
         match feed.next().await {
             Ok(events) if events.iter().any(|record| matches!(record.event, Event::Alert { .. })) => return,
             Ok(_) => {}
-            // The log is closed: the server stops, or the next look tells.
+            // The log is closed: the server stops, or the next look shows why.
             Err(_) => std::future::pending().await,
         }
     }

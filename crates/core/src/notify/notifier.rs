@@ -1,4 +1,4 @@
-//! Telling a messenger that an attempt came to an end.
+//! Notifications to a messenger when an attempt ends.
 //!
 //! Owns: when a notification is queued, and the worker that sends what is queued. Invariant: queueing is part of the
 //! transaction that ends the run; sending happens elsewhere and never keeps a run waiting. A notification ends as sent,

@@ -15,7 +15,7 @@ impl Forge {
     pub async fn checkout_status(&self, id: ProjectId, base: &str) -> Result<BranchStatus> {
         let project = self.project(id).await?;
         let repo = self.repo(&project).await?;
-        // Without a remote, or without a network, what is known is told.
+        // Without a remote, or without a network, what is known is returned.
         if let Err(error) = self.refresh_remote(&project, base).await {
             tracing::debug!(project = %project.name, %error, "the remote was not asked");
         }

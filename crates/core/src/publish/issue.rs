@@ -15,7 +15,7 @@ use crate::task::label;
 use crate::task::new_task;
 use crate::{Error, Forge, Kind, Result};
 
-/// The task of an issue. `warning` tells what did not work although the task is there.
+/// The task of an issue. `warning` says what did not work although the task is there.
 pub struct IssueTask {
     pub task: TaskSummary,
     pub attempt: Option<Attempt>,

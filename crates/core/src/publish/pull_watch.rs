@@ -149,7 +149,7 @@ impl Forge {
         self.0.contacts.seen.lock().unwrap_or_else(PoisonError::into_inner).insert(host.clone(), seen);
     }
 
-    /// A host that stays away is told of once, not every minute.
+    /// A host that stays away is reported once, not every minute.
     fn note_outcome(&self, host: &Host, error: Option<crate::Error>) {
         let mut seen = self.seen(host);
         match &error {

@@ -1,9 +1,9 @@
 //! What an attempt changed, file by file, for as long as somebody looks.
 //!
 //! Owns: the choice between the working tree, the branch of one that was put away and a landed commit, and what the reader
-//! has been told already.
+//! has received already.
 //! Invariant: files are loaded at the reader's pace, a batch of at most [`BATCH_MAX_BYTES`] (or one file) at a time. Lines
-//! are counted only for files that are told without contents; whoever has the contents can count.
+//! are counted only for files that are sent without contents; whoever has the contents can count.
 
 use std::collections::HashMap;
 
@@ -43,14 +43,14 @@ pub enum DiffStep {
 pub struct DiffFeed {
     attempt_repo: AttemptRepo,
     source: Source,
-    /// Tells of every event, and so of a worktree that was put away or is back.
+    /// Changes with every event, and so when a worktree is put away or comes back.
     wake: watch::Receiver<i64>,
     detail: DiffDetail,
     reader: ContentReader,
-    /// Changed files still to be told, the next one last.
+    /// Changed files still to be sent, the next one last.
     pending: Vec<Step>,
     told: HashMap<String, FileDiff>,
-    /// Lines of the files that are told without contents, counted when the first of them is met.
+    /// Lines of the files that are sent without contents, counted when the first of them is met.
     counts: Option<HashMap<String, FileDiff>>,
     sent_bytes: u64,
 }
@@ -61,7 +61,7 @@ enum Step {
 }
 
 enum Source {
-    /// Landed work: the diff of one commit, told once.
+    /// Landed work: the diff of one commit, sent once.
     Commit(String),
     /// The working tree against the merge base, for as long as the reader stays; its branch while there is none to watch.
     Work { watch: Option<Watch>, base: Base },
@@ -175,7 +175,7 @@ impl DiffFeed {
         Ok(())
     }
 
-    /// Sees what differs now and notes what the reader has not been told.
+    /// Sees what differs now and notes what the reader has not received.
     async fn look(&mut self) -> Result<()> {
         self.find_worktree().await?;
         let files = self.changed_files(match self.detail {
@@ -228,7 +228,7 @@ impl DiffFeed {
         Ok(diffs)
     }
 
-    /// Says how many lines changed in a file that is told without its contents.
+    /// Counts the changed lines of a file that is sent without its contents.
     async fn count(&mut self, diff: &mut Diff) -> Result<()> {
         if self.counts.is_none() {
             let files = self.changed_files(Counting::Count).await?;

@@ -1,6 +1,6 @@
 //! One file of an attempt, before and after.
 //!
-//! Invariant: the sides are those of the diff that [`Forge::patch`] tells: the files of the worktree as they are now and the
+//! Invariant: the sides are those of the diff that [`Forge::patch`] returns: the files of the worktree as they are now and the
 //! point where the attempt left its target; of a worktree that was put away its branch; of landed work the commit and the one before.
 
 use forge_types::AttemptId;

@@ -16,7 +16,7 @@ use crate::{Error, Forge, Once, Result};
 /// How many commits are looked at for the message of a merge.
 const MAX_COMMITS: usize = 50;
 
-/// How a rebase went. What clients are told about a stop is not an error to them.
+/// How a rebase went. To clients, a rebase that stopped is not an error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RebaseOutcome {
     Done,

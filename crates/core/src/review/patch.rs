@@ -1,7 +1,7 @@
 //! What an attempt changed, as it is now: the files with their figures, and the patch.
 //!
-//! Invariant: the same changes as [`Forge::diff`] tells, but told once and bounded, for readers that do not stay. A
-//! worktree that was put away stays so: then its commits are what is told.
+//! Invariant: the same changes as [`Forge::diff`], but returned once and bounded, for readers that do not stay. A
+//! worktree that was put away stays so: then its commits are returned.
 
 use forge_git::{FileDiff, PatchScope};
 use forge_types::AttemptId;
@@ -47,7 +47,7 @@ impl Forge {
             let is_it = |name: &Option<String>| name.as_deref() == Some(file);
             changed.retain(|changed| is_it(&changed.old_path) || is_it(&changed.new_path));
         }
-        // Git sees that a file was renamed only when it is told of both names.
+        // Git sees that a file was renamed only when it is given both names.
         let names = |file: &FileDiff| [file.old_path.clone(), file.new_path.clone()].into_iter().flatten();
         let scope = PatchScope {
             max_bytes: request.max_bytes,

@@ -37,7 +37,7 @@ impl Forge {
     }
 
     /// Puts a question of a run's agent; one that was put before, by an earlier server, stays as it is.
-    /// [`Forge::await_approval`] tells the answer.
+    /// [`Forge::await_approval`] returns the answer.
     pub(crate) async fn ask_approval(&self, id: ApprovalId, run: RunId, ask: &Ask) -> Result<()> {
         if self.0.store.approval(id).await?.is_some() {
             return Ok(());

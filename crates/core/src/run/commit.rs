@@ -18,7 +18,7 @@ use crate::{Error, Forge, Kind, Result};
 
 impl Forge {
     /// An agent that succeeded, and any cleanup script, has its changes committed. Work with open conflicts is not. What
-    /// git and its filters complain of is told without the secrets of the run, and of the server, whose environment they have.
+    /// git and its filters complain of is shown without the secrets of the run, and of the server, whose environment they have.
     pub(crate) async fn commit_work(&self, run: &Run, workplace: &Workplace) -> Result<Option<Committed>> {
         match self.try_commit(run, workplace).await {
             Ok(committed) => Ok(committed),

@@ -87,7 +87,7 @@ impl Conversation {
         for (key, line) in lines {
             match self.0.live.send(&line).await {
                 Ok(()) => {}
-                // It takes nothing more: its end is near, and the log will tell.
+                // It takes nothing more: its end is near, and the log will show it.
                 Err(TalkError::Ended | TalkError::Refused { .. }) => return,
                 Err(error) => {
                     tracing::warn!(run = %self.0.run, %error, "cannot tell the agent what it waits for");
@@ -127,7 +127,7 @@ impl Conversation {
         talk.acts().iter().filter(|act| taken.insert(act.key.clone())).cloned().collect()
     }
 
-    /// Does what the agent wants done, one after the other, and tells it how that went.
+    /// Does what the agent wants done, one after the other, and reports back how that went.
     async fn carry_out(&self, acts: Vec<Act>) {
         for act in acts {
             let key = act.key.clone();
@@ -144,7 +144,7 @@ impl Conversation {
 }
 
 impl Forge {
-    /// Tells the agent what it waits for, and puts its questions to a person.
+    /// Sends the agent what it waits for, and puts its questions to a person.
     pub(crate) async fn service_conversation(&self, conversation: &Conversation) {
         conversation.say_due().await;
         if let Some(open) = conversation.fewer_asks()

@@ -181,7 +181,7 @@ impl Forge {
     }
 
     /// Reads a run's log to its end for what the agent said about itself.
-    /// While it lives, the agent is told what it waits for.
+    /// While it lives, the agent receives what it waits for.
     pub(crate) async fn follow(
         &self,
         run: &Run,
@@ -243,7 +243,7 @@ impl Forge {
         fold.outcome().clone()
     }
 
-    /// Settles a run, again and again while the disk is full or the database is not to be had.
+    /// Settles a run, again and again while the disk is full or the database is unavailable.
     pub(crate) async fn settle_surely(
         &self,
         run: &Run,
@@ -318,7 +318,7 @@ impl Forge {
         Ok(())
     }
 
-    /// One transaction: the end, the next step or the task's way to review. Answers the step that was written.
+    /// One transaction: the end, the next step or the task's way to review. Returns the step that was written.
     async fn write_end(
         &self,
         run: &Run,
@@ -533,7 +533,7 @@ fn asked(action: &Action) -> Asked<'_> {
     }
 }
 
-/// The exit as the keeper tells it, however long after the log's end: one that hangs is not gone.
+/// The exit as the keeper reports it, however long after the log's end: one that hangs is not gone.
 async fn told_exit(dir: &Path, mut progress: watch::Receiver<Progress>) -> Exit {
     loop {
         if let Ok(told) = progress.wait_for(|progress| progress.exit.is_some()).await

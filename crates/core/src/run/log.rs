@@ -1,7 +1,7 @@
 //! Logs and entries as they grow.
 //!
 //! Invariant: everything is read from disk at the reader's pace; a slow reader costs nobody memory and loses nothing.
-//! Entries are folded anew for each reader, so live and replay agree by construction. No reader sees a secret of the run.
+//! Entries are folded again for each reader, so live and replay agree by construction. No reader sees a secret of the run.
 
 use std::time::Duration;
 
@@ -102,7 +102,7 @@ impl LogTail {
         }
     }
 
-    /// Opens the log of a run that has a process or has ended; answers whether it is open.
+    /// Opens the log of a run that has a process or has ended; returns whether it is open.
     async fn open(&mut self) -> Result<bool> {
         if self.tail.is_none() {
             let progress = self.forge.attended().get(&self.id).map(|attended| attended.live.progress());
@@ -154,7 +154,7 @@ impl EntryTail {
         }
     }
 
-    /// As [`EntryTail::next`] without waiting: no patches when all there are at this moment were told.
+    /// As [`EntryTail::next`] without waiting: no patches when all there are at this moment were sent.
     pub async fn now(&mut self) -> Result<Option<Vec<EntryPatch>>> {
         loop {
             let records = self.log.now().await?;
@@ -166,7 +166,7 @@ impl EntryTail {
         }
     }
 
-    /// What the records mean; those at the log's end (`None`) are told once.
+    /// What the records mean; those at the log's end (`None`) are sent once.
     async fn fold(&mut self, records: Option<Vec<Record>>) -> Result<Option<Vec<EntryPatch>>> {
         let mut patches = Vec::new();
         match records {

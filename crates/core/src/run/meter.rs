@@ -1,6 +1,6 @@
 //! The meter of a living run: what it has used so far, and whether it may go on.
 //!
-//! Invariants: use is noted within about a second of being told, with at most one write under way, and checked against
+//! Invariants: use is noted within about a second of being reported, with at most one write under way, and checked against
 //! budgets at every change. A budget that is reached stops the agent in the middle of its turn; at the end of a turn
 //! it may end by itself first, and is stopped when it begins another. What has no price is said once in the log.
 

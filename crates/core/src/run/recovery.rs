@@ -61,7 +61,7 @@ impl Forge {
         Ok(())
     }
 
-    /// Whether the machine was started anew since the last server.
+    /// Whether the machine was restarted since the last server.
     async fn note_boot(&self) -> Result<Boot> {
         const KEY: &str = "boot";
         let now = forge_run::boot_id();
@@ -172,7 +172,7 @@ impl Forge {
         }
     }
 
-    /// Answers the branch that a claim without one may still get, and where it would be.
+    /// Returns the branch that a claim without one may still get, and where it would be.
     async fn undo_cut_off(&self, line: &WorktreeLine) -> Result<Option<(Repo, String, String)>> {
         let (Some(owner), Some(repo)) = (line.owner, &line.repo) else { return Ok(None) };
         // A home that was copied as files is the same installation, and its agents may be running there.

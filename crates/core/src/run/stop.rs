@@ -90,7 +90,7 @@ impl Forge {
         tokio::time::timeout(STOP_LIMIT, wait).await.map_err(late)?
     }
 
-    /// Marks a run as killed; a waiting run ends with that. Answers who was responsible for it, `None` when it was not
+    /// Marks a run as killed; a waiting run ends with that. Returns who was responsible for it, `None` when it was not
     /// running any more.
     async fn record_stop(&self, id: RunId, workplace: &Workplace) -> Result<Option<RunPhase>> {
         let mut tx = self.0.store.begin().await?;

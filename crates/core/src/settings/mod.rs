@@ -44,7 +44,7 @@ impl Forge {
         self.settings().shown()
     }
 
-    /// The first part of new branches: as the server was told at its start, else as the user chose.
+    /// The first part of new branches: from the server's own configuration, else the user's choice.
     pub(crate) fn branch_prefix(&self) -> String {
         match &self.0.config.branch_prefix {
             Some(prefix) => prefix.clone(),

@@ -76,7 +76,7 @@ fn understand(text: &[u8]) -> (Settings, Vec<String>) {
     let mut fields = match serde_json::from_slice(text) {
         Ok(Value::Object(fields)) => fields,
         Ok(_) => return (Settings::default(), vec!["it is no JSON object".to_owned()]),
-        // The error tells a position, never content: a token in a broken file stays out of the log.
+        // The error names a position, never content: a token in a broken file stays out of the log.
         Err(error) => return (Settings::default(), vec![format!("it cannot be read: {error}")]),
     };
     upgrade(&mut fields);

@@ -1,6 +1,6 @@
 //! Cards of the board, and the figures they show of what an attempt changed.
 //!
-//! Invariant: the figures are those that [`Forge::patch`] tells. They are counted where a run's work or the attempt's branch
+//! Invariant: the figures are those of [`Forge::patch`]. They are counted where a run's work or the attempt's branch
 //! came to rest; what cannot be counted is left empty and keeps nothing from going on.
 
 use forge_types::{Millis, ProjectId, TaskCard, TaskId};

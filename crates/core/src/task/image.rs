@@ -231,7 +231,7 @@ impl Forge {
     }
 }
 
-/// The type that a file's name tells of; without an extension it is taken for a PNG.
+/// The type that a file's name implies; without an extension it is taken for a PNG.
 fn type_of(name: &str) -> Option<&'static (&'static str, &'static str, &'static str)> {
     let extension = Path::new(name).extension().map(|extension| extension.to_string_lossy());
     let extension = extension.as_deref().unwrap_or("png").to_ascii_lowercase();
@@ -279,7 +279,7 @@ fn copy_all(from: &Path, place: &Path, images: &[Image]) -> io::Result<()> {
             Err(_) => {}
         }
         let mut source = std::fs::File::open(from.join(image.stored_name()))?;
-        // Made anew, so that the bytes go into no file that is already there.
+        // A new file, so that the bytes go into none that is already there.
         let mut copy = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&target)?;
         io::copy(&mut source, &mut copy)?;
     }

@@ -1,6 +1,6 @@
 //! What workers can be started with: launchers, and the definitions that people wrote.
 //!
-//! Invariant: a definition that cannot be read hides no other one, and is told.
+//! Invariant: a definition that cannot be read hides no other one, and is reported.
 
 use std::path::{Path, PathBuf};
 

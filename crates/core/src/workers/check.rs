@@ -29,7 +29,7 @@ const MEMORY_NEWS_MB: u64 = 64;
 
 /// What there is at one moment.
 struct Sight {
-    /// By the socket of their server, where that is not Forge's own. `None` means that tmux did not tell.
+    /// By the socket of their server, where that is not Forge's own. `None` means that tmux did not say.
     sessions: HashMap<Option<PathBuf>, Option<Vec<Session>>>,
     table: Table,
     files: Vec<StatusFile>,
@@ -54,7 +54,7 @@ struct Seen {
 pub(super) type Watched = BTreeMap<WorkerId, Vec<Identity>>;
 
 impl Forge {
-    /// Looks at the live workers, or one of them, and tells whose processes to watch.
+    /// Looks at the live workers, or one of them, and returns whose processes to watch.
     pub(super) async fn check_workers(&self, only: Option<&WorkerId>) -> Result<Watched> {
         let mut live = self.0.store.workers().await?;
         live.retain(|worker| worker.phase.is_live() && only.is_none_or(|id| worker.id == *id));
@@ -188,7 +188,7 @@ impl Forge {
                 (_, Some(_)) => Liveness::Alive,
                 (_, None) => Liveness::Gone,
             },
-            // Whoever is told to wait may be silent.
+            // Whoever has to wait may be silent.
             silent_secs: silent
                 .filter(|_| worker.phase != WorkerPhase::Paused)
                 .map(|silent| silent.as_secs()),
@@ -237,7 +237,7 @@ fn is_of(session: &Session, id: &WorkerId) -> bool {
     session.worker_id.as_deref() == Some(id.as_str())
 }
 
-/// The worker's file, unless it tells of a former life. Writers know the time to the second, so that of a life which
+/// The worker's file, unless it is about a former life. Writers know the time to the second, so that of a life which
 /// was cut off at its very beginning only what is later for sure counts.
 pub(super) fn status_of<'a>(files: &'a [StatusFile], worker: &Worker) -> Option<&'a StatusFile> {
     let begun = match worker.started_at {

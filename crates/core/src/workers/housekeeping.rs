@@ -70,7 +70,7 @@ impl Forge {
     }
 }
 
-/// Removes the status files of workers that ended long ago, and tells whose.
+/// Removes the status files of workers that ended long ago, and returns whose.
 fn remove_files(dir: &Path, kept: &HashSet<String>, age: Duration, now: Millis) -> io::Result<Vec<String>> {
     if !dir.is_dir() {
         return Ok(Vec::new());

@@ -1,6 +1,6 @@
 //! What workers use: read from what they write, and noted for whom they work.
 //!
-//! Owns the one task that reads. Invariants: files are read in turns, and what a block of a file tells is written together
+//! Owns the one task that reads. Invariants: files are read in turns, and what a block of a file says is written together
 //! with the place behind it, so whoever is cut off goes on from there; a conversation is counted from one source.
 
 mod sources;
@@ -88,7 +88,7 @@ impl Forge {
         let _turn = turn.map_err(|cause| Error::internal("closing", cause))?;
         let Some(worker) = self.0.store.worker(id).await? else { return Ok(()) };
         let mut is_news = false;
-        // What the log tells comes first, so that no transcript tells it again.
+        // The log comes first, so that no transcript counts it again.
         for source in self.logs_of(&worker).await? {
             is_news |= self.meter_source(&worker, source).await?;
         }
@@ -101,7 +101,7 @@ impl Forge {
         Ok(())
     }
 
-    /// Reads a file to its end; answers whether it told anything.
+    /// Reads a file to its end; returns whether there was anything new.
     async fn meter_source(&self, worker: &Worker, mut source: Source) -> Result<bool> {
         let reading =
             Reading { forge: self, worker, caller: self.caller(worker).await?, source: source.kind };

@@ -155,7 +155,7 @@ impl Forge {
         }
     }
 
-    /// Whether the worker's file tells the end of the life that was just begun.
+    /// Whether the worker's file reports the end of the life that has just begun.
     async fn has_ended(&self, worker: &Worker) -> bool {
         let (dir, id) = (self.fleet().status_dir.clone(), worker.id.clone());
         let file = tokio::task::spawn_blocking(move || status_file::find(&dir, &id)).await.ok().flatten();
@@ -191,7 +191,7 @@ impl Forge {
         self.keep_worker_secrets(&worker.id, self.fleet().launcher.environment(&request)).await?;
         match self.fleet().launcher.spawn(request).await {
             Ok(handle) => Ok(WorkerHandle { started_at, ..handle }),
-            // What a launcher complains of is told as it said it.
+            // A launcher's complaint is passed on word for word.
             Err(error) => Err(Error::from(error).masked(&self.worker_secrets(&worker.id).await?)),
         }
     }

@@ -68,7 +68,7 @@ impl Forge {
     }
 }
 
-/// What can be had without swapping. Where the system does not tell, nothing is refused.
+/// What is available without swapping. Where the system does not say, nothing is refused.
 fn free_memory_mb(meminfo: &str) -> Option<u64> {
     let line = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
     let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;

@@ -134,7 +134,7 @@ impl Forge {
         }
     }
 
-    /// Changes a row as it stands in the transaction; `None` from `change` leaves it. Answers the row afterwards.
+    /// Changes a row as it stands in the transaction; `None` from `change` leaves it. Returns the row afterwards.
     pub(crate) async fn change_worker(
         &self,
         id: &WorkerId,

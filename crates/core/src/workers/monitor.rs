@@ -1,6 +1,6 @@
 //! The one task that watches workers.
 //!
-//! Owns the order of things: what workers write is told as they write it, the end of a process is told by the kernel,
+//! Owns the order of things: what workers write is read as they write it, the end of a process comes from the kernel,
 //! and everything else is seen at the next check. Invariants: nothing here waits for a launcher; the task ends with the
 //! engine.
 
@@ -107,7 +107,7 @@ impl Forge {
         }
     }
 
-    /// What a worker says of itself goes to its row. Answers who is to be looked at, because its word makes it healthy or
+    /// What a worker says of itself goes to its row. Returns who is to be looked at, because its word makes it healthy or
     /// ill.
     async fn note_status(&self, change: Change) -> Result<Option<WorkerId>> {
         // A file that was aged out takes nothing back of what it said.
@@ -150,7 +150,7 @@ impl Forge {
         file.ok().flatten().map(|file| file.status)
     }
 
-    /// A server that was killed in the middle of a stop has written what was wanted. The process tells that it is
+    /// A server that was killed in the middle of a stop has written what was wanted. The process shows that it is
     /// still the same session.
     async fn finish_stops(&self) -> Result<()> {
         let mut stopped = self.0.store.workers().await?;

@@ -162,7 +162,7 @@ impl Forge {
         }
         let restarts: Vec<i64> = worker.restarts.iter().map(|at| at.0).collect();
         let step = match decide(&rules, &restarts, now.0, now.0, 0) {
-            // It was started for one bead, which goes back to the queue: what follows is told there.
+            // It was started for one bead, which goes back to the queue: what follows is decided there.
             _ if worker.bead.as_ref().is_some_and(|bead| bead.attempt_id.is_some()) => Step::Leave,
             // It was not started by Forge, so nobody knows how.
             Step::WaitUntil { .. } | Step::Restart { .. } if worker.config.is_null() => Step::Notify,
@@ -191,7 +191,7 @@ impl Forge {
         Ok(Worker { health, parked_until: until, ..ended(worker, phase, Some(note)) })
     }
 
-    /// Lets those go on whose time has come, and tells when the next one's comes.
+    /// Continues those whose time has come, and returns when the next one's comes.
     pub(super) async fn recover_due(&self) -> Result<Option<Millis>> {
         let now = Millis::now();
         let mut next = None;
@@ -246,7 +246,7 @@ impl Forge {
         }
     }
 
-    /// Whether the session of a parked worker was still there; then it is told to go on.
+    /// Whether the session of a parked worker was still there; then it is asked to continue.
     async fn unpark_worker(&self, id: &WorkerId) -> Result<bool> {
         let Some(Seat { tmux, session }) = self.worker_session(id).await? else { return Ok(false) };
         let text = tmux.capture(&session.name, LOG_TAIL as usize / 80).await.unwrap_or_default();

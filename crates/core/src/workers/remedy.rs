@@ -1,6 +1,6 @@
 //! What is done about a worker that lives and does not get on: too large, or silent over its task.
 //!
-//! Invariants: nothing is done that the policy does not say; whatever is done is told by an alert; a restart counts like
+//! Invariants: nothing is done that the policy does not say; whatever is done raises an alert; a restart counts like
 //! one after a death, so that neither goes on without end.
 
 use forge_fleet::health::Vitals;
@@ -60,7 +60,7 @@ impl Forge {
         }
     }
 
-    /// A condition that got worse is told once.
+    /// A condition that got worse is reported once.
     async fn tell_worse(&self, id: &WorkerId, kind: AlertKind, words: String) -> Result<()> {
         let open = self.0.store.open_alerts().await?;
         let told = |severity| severity == Severity::Critical;

@@ -87,7 +87,7 @@ impl Forge {
         Ok(AttemptRepo { workplace, attempt, repo })
     }
 
-    /// Applies or drops the target that an ended rebase was to bring; answers the attempt when it changed.
+    /// Applies or drops the target that an ended rebase was to bring; returns the attempt when it changed.
     pub(crate) async fn settle_rebase(&self, repo: &Repo, workplace: &Workplace) -> Result<Option<Attempt>> {
         let Some(attempt) = &workplace.attempt else { return Ok(None) };
         let Some(pending) = self.0.store.pending_rebase(attempt.id).await? else { return Ok(None) };

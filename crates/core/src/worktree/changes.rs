@@ -69,12 +69,12 @@ impl Forge {
             RunReason::CodingAgent | RunReason::CleanupScript => {}
             RunReason::SetupScript | RunReason::DevServer => return None,
         }
-        // In the user's own checkout there is no telling who changed what.
+        // In the user's own checkout nobody knows who changed what.
         let attempt = workplace.attempt.as_ref().filter(|attempt| attempt.use_worktree)?.id;
         Some((attempt, self.count_changes(attempt).await))
     }
 
-    /// Counts anew after the branch or its target moved.
+    /// Counts again after the branch or its target moved.
     pub(crate) async fn recount(&self, attempt: AttemptId) {
         let changes = self.count_changes(attempt).await;
         let noted = async {

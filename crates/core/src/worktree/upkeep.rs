@@ -150,7 +150,7 @@ impl Forge {
     /// the home that the backup was made of, and that one goes on working in them. Refuses one that another program made
     /// and that nobody has adopted.
     pub(crate) fn refuse_others(&self, id: AttemptId, place: &Path) -> Result<()> {
-        // One without a `.git`, or with a broken one, is told by whoever works in it.
+        // One without a `.git`, or with a broken one, is reported by whoever works in it.
         let found = place.join(".git").exists().then(|| forge_git::whoami(place).ok().flatten()).flatten();
         match found {
             Some(found) if found.mark.installation != self.0.worktrees.base.installation() => {

@@ -61,7 +61,7 @@ impl Forge {
     }
 }
 
-/// What a worktree tells of its task without the server.
+/// What a worktree knows of its task without the server.
 pub(crate) fn marked(task: &Task) -> MarkedTask {
     MarkedTask { id: task.id, title: task.title.clone() }
 }

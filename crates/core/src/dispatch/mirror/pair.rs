@@ -228,7 +228,7 @@ pub(super) fn is_agreed(stage: Stage, status: TaskStatus, is_settled: bool) -> b
     }
 }
 
-/// Which of both was changed last; the bead where that cannot be told.
+/// Which of both was changed last; the bead where that is unknown.
 pub(super) fn newer(bead: &Bead, task: &Task) -> Side {
     let bead = bead.updated_at.as_ref().and_then(Time::at).map(|at| Millis(at.as_millisecond()));
     if bead.is_some_and(|at| at < task.updated_at) { Side::Task } else { Side::Bead }

@@ -1,4 +1,4 @@
-//! The file that a backup is: a tar, compressed with zstd, whose first entry tells what has to follow.
+//! The file that a backup is: a tar, compressed with zstd, whose first entry lists what has to follow.
 //!
 //! Invariant: the list comes first and names size and SHA-256 of every file, in their order; a reader refuses whatever
 //! does not agree with it, and every path that could lead out of the folder it is unpacked to. Nothing of the size that

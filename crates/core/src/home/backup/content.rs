@@ -2,7 +2,7 @@
 //!
 //! Invariant: everything does but what is listed here, so a file that a later version adds is not forgotten. No
 //! repository is entered and no link followed, but those directly below the home that lead to a file: people have their
-//! settings in a repository and a link to them here. The database and the worktrees are told by their path, wherever in
+//! settings in a repository and a link to them here. The database and the worktrees are recognised by their path, wherever in
 //! the home they are; folders that hold one of them are taken apart, so that what else is in them belongs too.
 
 use std::path::{Path, PathBuf};
@@ -54,7 +54,7 @@ impl Content {
         Self { home: home.clone(), databases, worktree_bases }
     }
 
-    /// Names within the home and where the files are, in order. What cannot be taken along is told.
+    /// Names within the home and where the files are, in order. What cannot be included is reported.
     pub(super) fn files(&self, left_out: &mut Vec<String>) -> Vec<(String, PathBuf)> {
         let mut found = Vec::new();
         for (name, path) in self.entries(left_out) {

@@ -29,7 +29,7 @@ const MAGIC: &[u8] = b"SQLite format 3\0";
 pub struct RestoreReport {
     pub home: PathBuf,
     pub files: usize,
-    /// When the backup was made; a bare copy of a database does not tell.
+    /// When the backup was made; a bare copy of a database does not say.
     pub made_at: Option<Millis>,
     pub schema: Option<i64>,
     /// Where the things are now that were there before: in the home, and beside a database that lies elsewhere.

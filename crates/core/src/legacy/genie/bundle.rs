@@ -14,7 +14,7 @@ use forge_types::{
 use super::log;
 use super::session::{Runner, Session};
 
-/// Sessions with what their repository tells about them.
+/// Sessions with what their repository says about them.
 pub(crate) struct Found {
     /// Checkout with the `.genie` folder.
     pub(crate) top: PathBuf,
@@ -26,7 +26,7 @@ pub(crate) struct Found {
     pub(crate) current_branch: String,
     pub(crate) branches: Vec<String>,
     pub(crate) branch_prefix: String,
-    /// When a session does not tell its time.
+    /// When a session has no time.
     pub(crate) at: Millis,
     /// Attempts that Forge has already, and their tasks.
     pub(crate) known: HashMap<AttemptId, TaskId>,

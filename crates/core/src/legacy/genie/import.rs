@@ -1,4 +1,4 @@
-//! Taking Genie's sessions over, and telling SESSION-STATE.md where they are now.
+//! Taking Genie's sessions over, and writing into SESSION-STATE.md where they are now.
 //!
 //! Invariant: the stores are only read. SESSION-STATE.md is changed after everything is in the database, after a copy of it
 //! lies beside it, and only by ids.
@@ -161,7 +161,7 @@ fn no_sessions(path: &Path, unreadable: &[String], empty: &[String]) -> Error {
     }
 }
 
-/// Keeps copies and writes the new ids; what went wrong is told and takes nothing back.
+/// Keeps copies and writes the new ids; what went wrong is reported and takes nothing back.
 fn settle(found: &Found, report: &ImportReport) -> Vec<String> {
     let mut notes = Vec::new();
     if report.has_news() {

@@ -27,7 +27,7 @@ fn open(path: &Path) -> Result<File, FileError> {
     forge_os::file::open(path.parent().unwrap_or(path), path)
 }
 
-/// The agent program's own id, as its log tells it.
+/// The agent program's own id, as its log has it.
 pub(super) fn session_id(path: &Path) -> Option<String> {
     let mut reader = BufReader::new(open(path).ok()?);
     for _ in 0..HEAD_LINES {

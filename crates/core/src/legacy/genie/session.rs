@@ -1,4 +1,4 @@
-//! One session of Genie, as any of its four stores tells it.
+//! One session of Genie, as any of its four stores has it.
 //!
 //! Invariant: a field that is missing or of an unexpected type is none; what has no place in Forge is kept in `rest`.
 
@@ -45,7 +45,7 @@ pub struct Session {
 }
 
 impl Session {
-    /// Reads an entry; `by_agent` tells that the store has one per agent, under the agent's name.
+    /// Reads an entry; `by_agent` says that the store has one per agent, under the agent's name.
     pub(crate) fn read(key: &str, mut entry: Map<String, Value>, by_agent: bool) -> Self {
         let own_run = OF_OWN_RUNS.iter().any(|field| entry.contains_key(*field));
         let mut text = |field: &str| take_text(&mut entry, field);

@@ -1,4 +1,4 @@
-//! Genie's session stores. Their shape tells how to read them; the number they carry is often wrong.
+//! Genie's session stores. Their shape shows how to read them; the number they carry is often wrong.
 //!
 //! | shape | keyed by |
 //! | --- | --- |

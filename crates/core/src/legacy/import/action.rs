@@ -48,7 +48,7 @@ pub(super) fn read_action(old: &OldRun, profile: &ProfileId) -> Action {
     }
 }
 
-/// The profile an attempt worked with, from what its first agent run was told.
+/// The profile an attempt worked with, from the action of its first agent run.
 pub(super) fn profile_of_runs(runs: &[OldRun]) -> Option<ProfileId> {
     let stored =
         runs.iter().filter(|run| run.reason == RunReason::CodingAgent).filter_map(|run| run.action.as_ref());

@@ -1,7 +1,7 @@
 //! What an import does about things that came with an earlier one.
 //!
 //! The rule: a row that Forge has not written since it came follows its source; a row that Forge has written since, by a
-//! person's hand or by a run, stays as it is, and a note says so. Whether the source changed is told by what it said last time.
+//! person's hand or by a run, stays as it is, and a note says so. Whether the source changed is known from what it said last time.
 //! Invariant: nothing that Forge made itself is ever changed, and no log gets shorter.
 
 use std::path::Path;

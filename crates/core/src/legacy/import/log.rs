@@ -13,7 +13,7 @@ use forge_types::{LogSource, Run};
 use crate::{Error, Forge, Result};
 
 impl Forge {
-    /// Writes the journal of an old run, and into its row what only the log tells. Answers why some of it is missing.
+    /// Writes the journal of an old run, and into its row what only the log has. Returns why some of it is missing.
     pub(super) async fn adopt_log(
         &self,
         run: &mut Run,

@@ -1,6 +1,6 @@
-//! The files that tell what a worker used, and how far each was read.
+//! The files that say what a worker used, and how far each was read.
 //!
-//! Invariant: a transcript is a worker's only if the conversation began in its life, in its folder, and is told nowhere else.
+//! Invariant: a transcript is a worker's only if the conversation began in its life, in its folder, and is counted nowhere else.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -14,7 +14,7 @@ use serde::Deserialize;
 
 use crate::{Error, Forge, Result};
 
-/// A file that tells what a worker used.
+/// A file that says what a worker used.
 pub(super) struct Source {
     pub path: PathBuf,
     pub identity: Identity,
@@ -66,7 +66,7 @@ impl Forge {
         Ok(sources)
     }
 
-    /// Conversations of the worker's agent that nobody else has told of.
+    /// Conversations of the worker's agent that are counted nowhere else.
     pub(super) async fn transcripts_of(&self, worker: &Worker) -> Result<Vec<Source>> {
         let Some(since) = worker.started_at else { return Ok(Vec::new()) };
         let until = if worker.phase.is_kept() { Millis::now() } else { worker.updated_at };
