@@ -17,7 +17,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use forge_types::Millis;
-use serde::{Deserialize, Serialize};
 
 use crate::process::{Identity, Life, Table, Work};
 use crate::status_file;
@@ -56,7 +55,7 @@ pub enum LauncherError {
 }
 
 /// A worker that runs.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WorkerHandle {
     pub id: WorkerId,
     pub session: Session,

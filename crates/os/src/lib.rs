@@ -4,6 +4,7 @@
 
 pub mod file;
 pub mod private;
+pub mod process;
 mod rename;
 
 pub use rename::rename_new;

@@ -8,11 +8,11 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
+use forge_os::process::Identity;
 use tokio::time::{Instant, sleep};
 
 use crate::gone::{Cast, conclude};
 use crate::launch::SPEC_FILE;
-use crate::process::Identity;
 use crate::state::{Phase, State};
 use crate::{Exit, Live, socket};
 

@@ -9,13 +9,12 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
+use forge_os::process::{Identity, Signal, command_of};
 use rustix::fs::{FlockOperation, flock};
-use rustix::process::Signal;
 use tokio::time::{Instant, sleep};
 
 use crate::journal::{Kind, Reader, View, Writer};
 use crate::keeper::{end_payload, now_ms};
-use crate::process::{Identity, command_of};
 use crate::state::{Phase, State};
 use crate::{Exit, ExitReason, tree};
 

@@ -20,6 +20,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::process::{Command, ExitCode};
 
+use forge_os::process::Identity;
 use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout};
 
 use self::agent::Failure;
@@ -29,8 +30,7 @@ use self::watch::Watch;
 use crate::journal::{Kind, Writer};
 use crate::launch::SPEC_FILE;
 use crate::link::{Handshake, line};
-use crate::process::{Identity, boot_id};
-use crate::state::{Phase, State};
+use crate::state::{Phase, State, boot_id};
 use crate::{Exit, ExitReason, Secrets, Spec, secrets, socket};
 
 /// Keeps the run whose spec lies in `dir`; returns when the agent and all its descendants are gone.

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
-use rustix::process::Signal;
+use forge_os::process::{Identity, Signal};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
 use tokio::process::{Child, Command};
 use tokio::time::timeout;
@@ -19,7 +19,6 @@ use crate::gone::{Cast, end_leftovers};
 use crate::journal::{Kind, Writer};
 use crate::keeper::now_ms;
 use crate::link::Handshake;
-use crate::process::Identity;
 use crate::state::State;
 use crate::{Live, Spec, socket};
 

@@ -1,13 +1,18 @@
 //! Processes at work in a directory for which nobody answers.
 //!
 //! Owns: the rule by which one is told from an agent at work and from what people run. Invariant: pure over [`Facts`];
-//! `process::at_work` reads those. Elsewhere than on Linux nothing is found.
+//! `at_work` reads those. Elsewhere than on Linux nothing is found.
+
+#[cfg(target_os = "linux")]
+mod at_work;
 
 use std::path::Path;
 
+use forge_os::process::command_of;
 use forge_types::RunId;
 
-use crate::process::{at_work_in, command_of};
+#[cfg(target_os = "linux")]
+use self::at_work::at_work_in;
 use crate::tree::MARK;
 
 /// Set by the engine in the environment of every run.
@@ -109,6 +114,12 @@ pub async fn leftovers_in(dir: &Path, ground: Ground, attended: Vec<RunId>) -> V
         described.collect()
     };
     tokio::task::spawn_blocking(search).await.unwrap_or_default()
+}
+
+/// Where processes work is not to be had without privileges.
+#[cfg(not(target_os = "linux"))]
+fn at_work_in(_: &Path, _: Option<&str>, _: impl Fn(&Facts) -> bool) -> Vec<(u32, Facts)> {
+    Vec::new()
 }
 
 #[cfg(test)]

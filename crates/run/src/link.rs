@@ -3,10 +3,10 @@
 //! Invariant: news of the journal's length may be skipped (only the newest matters), news of the end and answers to
 //! orders are not. A line's length is bounded on both sides.
 
+use forge_os::process::Identity;
 use serde::{Deserialize, Serialize};
 
 use crate::Exit;
-use crate::process::Identity;
 
 /// The longest line either side accepts.
 pub(crate) const MAX_LINE_BYTES: usize = 8 * 1024 * 1024;

@@ -8,10 +8,10 @@ use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
+use forge_os::process::{Identity, boot};
 use serde::{Deserialize, Serialize};
 
 use crate::Exit;
-use crate::process::{Identity, boot_id};
 
 const FILE: &str = "state.json";
 
@@ -66,6 +66,12 @@ impl State {
     pub(crate) fn is_this_boot(&self) -> bool {
         self.boot_id == boot_id()
     }
+}
+
+/// Differs from boot to boot of the machine; empty where none is known.
+pub fn boot_id() -> String {
+    let boot = boot();
+    if boot.is_nil() { String::new() } else { boot.to_string() }
 }
 
 /// Whether the run in `dir` has a keeper that lives, on this machine and since this boot. Nothing is asked or changed.

@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use crate::process::{Entry, Identity, Life, list, with_variable};
+use forge_os::process::{Entry, Identity, Life, boot, list, with_variable};
 
 /// Set in every agent's environment; tells which keeper a process belongs to after that keeper is gone.
 pub(crate) const MARK: &str = "FORGE_KEEPER";
@@ -19,7 +19,7 @@ pub(crate) fn mark(keeper: Identity) -> String {
 /// The keeper that a mark names.
 pub(crate) fn keeper_of(mark: &str) -> Option<Identity> {
     let (pid, start_time) = mark.split_once('.')?;
-    Some(Identity { pid: pid.parse().ok()?, start_time: start_time.parse().ok()? })
+    Some(Identity { pid: pid.parse().ok()?, start_time: start_time.parse().ok()?, boot: boot() })
 }
 
 /// The living processes of the run kept by `keeper`, without the keeper.
@@ -88,7 +88,9 @@ mod tests {
     use super::*;
 
     fn entry(pid: u32, parent: u32, life: Life) -> Entry {
-        Entry { identity: Identity { pid, start_time: 1 }, parent, group: pid, life }
+        let identity = Identity { pid, start_time: 1, boot: boot() };
+        let (name, resident_bytes, has_terminal) = (String::new(), 0, false);
+        Entry { identity, parent, group: pid, session: pid, has_terminal, life, name, resident_bytes }
     }
 
     #[test]

@@ -2,22 +2,11 @@
 
 use std::collections::HashMap;
 
-use super::{Identity, Life, platform};
+use forge_os::process::{Entry, Identity, Life, arguments, list};
 
 /// Programs that are a prompt when nobody gave them something to run.
 const SHELLS: &[&str] =
     &["sh", "bash", "dash", "zsh", "fish", "ksh", "mksh", "ash", "tcsh", "csh", "nu", "busybox"];
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
-    pub identity: Identity,
-    pub parent: u32,
-    /// The session it belongs to, named after its leader's pid; 0 where unknown.
-    pub session: u32,
-    pub life: Life,
-    pub name: String,
-    pub resident_bytes: u64,
-}
 
 /// What a pane's process is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +27,7 @@ pub struct Table {
 
 impl Table {
     pub fn read() -> Table {
-        Table::new(platform::list())
+        Table::new(list())
     }
 
     /// Where nothing could be read.
@@ -46,12 +35,12 @@ impl Table {
         Table::new(Vec::new())
     }
 
-    fn new(list: Vec<Entry>) -> Table {
+    fn new(all: Vec<Entry>) -> Table {
         let mut children: HashMap<u32, Vec<u32>> = HashMap::new();
-        for entry in &list {
+        for entry in &all {
             children.entry(entry.parent).or_default().push(entry.identity.pid);
         }
-        Table { entries: list.into_iter().map(|entry| (entry.identity.pid, entry)).collect(), children }
+        Table { entries: all.into_iter().map(|entry| (entry.identity.pid, entry)).collect(), children }
     }
 
     pub fn get(&self, pid: u32) -> Option<&Entry> {
@@ -103,7 +92,7 @@ impl Table {
 
     /// Whether the process is a shell that waits at its prompt, now or when what it runs has ended.
     pub fn is_prompt(&self, pid: u32) -> bool {
-        self.get(pid).is_some_and(is_shell) && is_prompt(&platform::arguments(pid))
+        self.get(pid).is_some_and(is_shell) && is_prompt(&arguments(pid))
     }
 
     /// Whether an agent runs in the pane whose process is `root`.
@@ -117,7 +106,7 @@ impl Table {
         let agent = below.iter().find(|entry| !is_shell(entry)).or(below.first());
         match agent {
             Some(agent) => Work::Agent(agent.identity),
-            None if is_prompt(&platform::arguments(root)) => Work::IdleShell,
+            None if is_prompt(&arguments(root)) => Work::IdleShell,
             None => Work::Agent(entry.identity),
         }
     }
@@ -135,13 +124,12 @@ fn is_prompt(arguments: &[String]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use uuid::Uuid;
-
     use super::*;
 
     fn entry(pid: u32, parent: u32, life: Life) -> Entry {
-        let identity = Identity { pid, start_time: 1, boot: Uuid::nil() };
-        Entry { identity, parent, session: 10, life, name: format!("p{pid}"), resident_bytes: u64::from(pid) }
+        let identity = Identity { pid, start_time: 1, boot: forge_os::process::boot() };
+        let (name, resident_bytes) = (format!("p{pid}"), u64::from(pid));
+        Entry { identity, parent, group: 10, session: 10, has_terminal: true, life, name, resident_bytes }
     }
 
     fn pids(entries: Vec<&Entry>) -> Vec<u32> {

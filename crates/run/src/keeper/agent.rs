@@ -12,9 +12,9 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 
+use forge_os::process::Identity;
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 
-use crate::process::Identity;
 use crate::tree::{MARK, mark};
 use crate::{Spec, StdinPlan};
 

@@ -7,10 +7,9 @@
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
-use rustix::process::Signal;
+use forge_os::process::{Identity, Signal};
 
 use crate::ExitReason;
-use crate::process::Identity;
 
 const ASK: Duration = Duration::from_millis(1500);
 const CLOSE: Duration = Duration::from_millis(500);
@@ -137,8 +136,12 @@ impl Ladder {
 mod tests {
     use super::*;
 
+    fn started(start_time: u64) -> Identity {
+        Identity { pid: 7, start_time, boot: forge_os::process::boot() }
+    }
+
     fn one() -> Vec<Identity> {
-        vec![Identity { pid: 7, start_time: 1 }]
+        vec![started(1)]
     }
 
     fn signals(ladder: &mut Ladder, now: Instant) -> Vec<Signal> {
@@ -184,7 +187,6 @@ mod tests {
         let mut ladder = Ladder::new(Step::Terminate, ExitReason::Exited, start);
         assert_eq!(signals(&mut ladder, start).len(), 1);
         let later = start + Duration::from_millis(300);
-        let two = || vec![Identity { pid: 7, start_time: 1 }, Identity { pid: 7, start_time: 2 }];
-        assert_eq!(ladder.climb(later, two), [(Identity { pid: 7, start_time: 2 }, Signal::TERM)]);
+        assert_eq!(ladder.climb(later, || vec![started(1), started(2)]), [(started(2), Signal::TERM)]);
     }
 }

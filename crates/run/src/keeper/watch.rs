@@ -9,6 +9,7 @@ use std::path::Path;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use forge_os::process::Identity;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{WaitOptions, wait};
@@ -22,7 +23,6 @@ use super::signals::Signals;
 use super::{end_payload, is_full, now_ms};
 use crate::journal::{Kind, Writer};
 use crate::link::{Op, Order};
-use crate::process::Identity;
 use crate::state::{Phase, State};
 use crate::{Exit, ExitReason, Spec, StdinPlan, tree};
 

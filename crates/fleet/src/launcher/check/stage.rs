@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::process::{Signal, Table, await_exits, with_variable};
+use forge_os::process::with_variable;
+
+use crate::process::{Signal, Table, await_exits};
 use crate::tmux::{NewSession, Session, Socket, Tmux, TmuxError};
 use crate::worker::WorkerId;
 

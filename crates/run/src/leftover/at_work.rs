@@ -7,36 +7,28 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use super::proc_fs::{command_of, fields, parse, pids};
-use super::{Entry, Life};
-use crate::leftover::{Facts, GitWork, Mark, RUN};
+use forge_os::process::{Entry, Life, command_of, list};
+
+use super::{Facts, GitWork, Mark, RUN};
 use crate::tree::{MARK, keeper_of};
 
-/// Where a process stands in a line of the table, counted after its name.
-const TERMINAL: usize = 4;
 /// What `lstat` says of a descriptor that may be written to.
 const WRITES: u32 = 0o200;
 
-struct Seen {
-    entry: Entry,
-    has_terminal: bool,
-}
-
 /// The living processes of this user in question that work below `dir`. `own` is the mark that this process itself
 /// inherited: it says nothing about those who inherited it too.
-pub(crate) fn at_work_in(
+pub(super) fn at_work_in(
     dir: &Path,
     own: Option<&str>,
     is_in_question: impl Fn(&Facts) -> bool,
 ) -> Vec<(u32, Facts)> {
     let dir = fs::canonicalize(dir).unwrap_or_else(|_| dir.to_owned());
-    let seen: Vec<Seen> = pids().filter_map(see).collect();
-    let hosts: HashSet<u32> =
-        seen.iter().filter(|seen| seen.has_terminal).map(|seen| seen.entry.parent).collect();
+    let seen: Vec<Entry> = list().into_iter().filter(is_in_sight).collect();
+    let hosts: HashSet<u32> = seen.iter().filter(|seen| seen.has_terminal).map(|seen| seen.parent).collect();
     let this_program = program(std::process::id());
-    let facts = |seen: &Seen| {
-        let pid = seen.entry.identity.pid;
-        let is_orphan = is_first(seen.entry.parent);
+    let facts = |seen: &Entry| {
+        let pid = seen.identity.pid;
+        let is_orphan = is_first(seen.parent);
         Facts {
             mark: mark(pid, own),
             is_orphan,
@@ -45,20 +37,14 @@ pub(crate) fn at_work_in(
             git: program(pid).filter(|path| is_orphan && is_git(path)).map(|_| git_work(&command_of(pid))),
         }
     };
-    let in_question = seen.iter().filter(|seen| seen.entry.identity.pid != std::process::id());
-    let in_question = in_question.map(|seen| (seen.entry.identity.pid, facts(seen)));
+    let in_question = seen.iter().filter(|seen| seen.identity.pid != std::process::id());
+    let in_question = in_question.map(|seen| (seen.identity.pid, facts(seen)));
     in_question.filter(|(pid, facts)| is_in_question(facts) && works_below(*pid, &dir)).collect()
 }
 
-fn see(pid: u32) -> Option<Seen> {
-    let stat_path = format!("/proc/{pid}/stat");
-    if fs::metadata(&stat_path).ok()?.uid() != rustix::process::geteuid().as_raw() {
-        return None;
-    }
-    let stat = fs::read(stat_path).ok()?;
-    let entry = parse(pid, &stat).filter(|entry| entry.life == Life::Alive)?;
-    let has_terminal = fields(&stat)?.get(TERMINAL).is_some_and(|terminal| *terminal != "0");
-    Some(Seen { entry, has_terminal })
+fn is_in_sight(entry: &Entry) -> bool {
+    let owner = fs::metadata(format!("/proc/{}/stat", entry.identity.pid)).map(|stat| stat.uid());
+    entry.life == Life::Alive && owner.is_ok_and(|owner| owner == rustix::process::geteuid().as_raw())
 }
 
 /// Whether this is who takes over those whose parents are gone.
@@ -155,7 +141,7 @@ mod tests {
     #[test]
     fn a_mark_is_read_with_what_became_of_its_keeper() {
         let temp = tempfile::tempdir().expect("dir");
-        let own = crate::process::Identity::own().expect("own");
+        let own = forge_os::process::Identity::own().expect("own");
         let run = forge_types::RunId::random();
         let marks = [crate::tree::mark(own), format!("{}.1", own.pid)];
         let [kept, left] = marks.clone().map(|mark| {

@@ -7,21 +7,37 @@ use uuid::Uuid;
 
 use super::{Entry, Identity, Life};
 
-pub(super) fn look_up(pid: u32) -> Option<Entry> {
-    parse(pid, &fs::read(format!("/proc/{pid}/stat")).ok()?)
+/// Differs from boot to boot of the machine, so that pids and start times of an earlier one mean nothing; nil while it
+/// cannot be read.
+pub fn boot() -> Uuid {
+    // Read once: a process that has no descriptor to spare later is still in the same boot.
+    static BOOT: OnceLock<Uuid> = OnceLock::new();
+    if let Some(boot) = BOOT.get() {
+        return *boot;
+    }
+    match fs::read_to_string("/proc/sys/kernel/random/boot_id") {
+        Ok(text) => *BOOT.get_or_init(|| text.trim().parse().unwrap_or_default()),
+        Err(_) => Uuid::nil(),
+    }
 }
 
-pub(super) fn list() -> Vec<Entry> {
-    pids().filter_map(look_up).collect()
-}
-
-pub(super) fn arguments(pid: u32) -> Vec<String> {
+/// The words a process was started with; none once it has ended.
+pub fn arguments(pid: u32) -> Vec<String> {
     let bytes = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     let text = String::from_utf8_lossy(&bytes);
     text.split_terminator('\0').map(str::to_owned).collect()
 }
 
-pub(super) fn with_variable(name: &str, value: &str) -> Vec<Identity> {
+pub fn look_up(pid: u32) -> Option<Entry> {
+    parse(pid, &fs::read(format!("/proc/{pid}/stat")).ok()?)
+}
+
+pub fn list() -> Vec<Entry> {
+    pids().filter_map(look_up).collect()
+}
+
+/// The living processes that were started with this environment variable. Empty where nobody may read that.
+pub fn with_variable(name: &str, value: &str) -> Vec<Identity> {
     let wanted = format!("{name}={value}");
     let has = |pid: u32| {
         fs::read(format!("/proc/{pid}/environ"))
@@ -38,26 +54,19 @@ fn pids() -> impl Iterator<Item = u32> {
         .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
 }
 
-fn boot() -> Uuid {
-    static BOOT: OnceLock<Uuid> = OnceLock::new();
-    *BOOT.get_or_init(|| {
-        let text = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
-        text.trim().parse().unwrap_or_default()
-    })
-}
-
 fn parse(pid: u32, stat: &[u8]) -> Option<Entry> {
     // The program's name is in parentheses and may itself contain anything.
     let open = stat.iter().position(|&byte| byte == b'(')?;
     let close = stat.iter().rposition(|&byte| byte == b')')?;
     let fields: Vec<&str> = std::str::from_utf8(&stat[close + 1..]).ok()?.split_ascii_whitespace().collect();
-    let life = if matches!(*fields.first()?, "Z" | "X") { Life::Zombie } else { Life::Alive };
     let pages: u64 = fields.get(21)?.parse().ok()?;
     Some(Entry {
         identity: Identity { pid, start_time: fields.get(19)?.parse().ok()?, boot: boot() },
         parent: fields.get(1)?.parse().ok()?,
+        group: fields.get(2)?.parse().ok()?,
         session: fields.get(3)?.parse().ok()?,
-        life,
+        has_terminal: *fields.get(4)? != "0",
+        life: if matches!(*fields.first()?, "Z" | "X") { Life::Zombie } else { Life::Alive },
         name: String::from_utf8_lossy(stat.get(open + 1..close)?).into_owned(),
         resident_bytes: pages * rustix::param::page_size() as u64,
     })
@@ -70,9 +79,16 @@ mod tests {
     #[test]
     fn a_name_full_of_parentheses_does_not_confuse() {
         let stat = b"7 (a) Z 1 (b)) S 3 4 5 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 998877 0 2 0";
-        let entry = parse(7, stat).expect("parsed");
-        assert_eq!((entry.parent, entry.session, entry.life), (3, 5, Life::Alive));
-        assert_eq!((entry.identity.start_time, entry.name.as_str()), (998_877, "a) Z 1 (b)"));
-        assert_eq!(entry.resident_bytes, 2 * rustix::param::page_size() as u64);
+        let expected = Entry {
+            identity: Identity { pid: 7, start_time: 998_877, boot: boot() },
+            parent: 3,
+            group: 4,
+            session: 5,
+            has_terminal: false,
+            life: Life::Alive,
+            name: "a) Z 1 (b)".to_owned(),
+            resident_bytes: 2 * rustix::param::page_size() as u64,
+        };
+        assert_eq!(parse(7, stat), Some(expected));
     }
 }
