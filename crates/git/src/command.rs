@@ -241,7 +241,9 @@ impl Git {
             (out, err, child.wait().await)
         };
         let Ok((out, err, status)) = tokio::time::timeout(self.time_limit, work).await else {
-            crate::platform::kill_group(group);
+            if let Some(leader) = group {
+                forge_os::process::end_group(leader);
+            }
             let stderr =
                 format!("no answer within {} s in {}", self.time_limit.as_secs(), self.dir.display());
             return Err(GitError::Failed { command: self.name(), stderr });

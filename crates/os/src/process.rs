@@ -14,7 +14,7 @@ mod ps;
 use std::os::fd::OwnedFd;
 
 use rustix::io::Errno;
-use rustix::process::{Pid, kill_process, test_kill_process};
+use rustix::process::{Pid, kill_process, kill_process_group, test_kill_process};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -125,6 +125,14 @@ impl Identity {
     /// Unlike [`Identity::life`], doubt is a no.
     fn is_proven(self) -> bool {
         Identity::of(self.pid) == Some(self)
+    }
+}
+
+/// Ends the process group of a child that leads it and has not yet been waited for: until then its number is no stranger's.
+pub fn end_group(leader: u32) {
+    if let Some(leader) = raw(leader) {
+        // The group may be gone already, which is what was wanted.
+        let _ = kill_process_group(leader, Signal::KILL);
     }
 }
 

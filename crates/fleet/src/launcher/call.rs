@@ -7,7 +7,7 @@ use std::process::{ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process_group};
+use forge_os::process::{Signal, end_group};
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{Child, Command};
 use tokio::task::JoinHandle;
@@ -107,10 +107,7 @@ async fn end_all(child: &mut Child, group: Option<u32>) {
         let table = read_table().await;
         let strays = table.below(pid).into_iter().filter(|entry| !entry.name.starts_with("tmux"));
         let strays: Vec<_> = strays.map(|entry| entry.identity).collect();
-        // The child has not been waited for, so that its pid still names its group.
-        if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
-            let _ = kill_process_group(pid, Signal::KILL);
-        }
+        end_group(pid);
         for stray in strays {
             stray.signal(Signal::KILL);
         }

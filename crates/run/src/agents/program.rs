@@ -80,9 +80,7 @@ pub(super) fn capture(mut command: Command, wait: Duration, max_bytes: u64) -> O
     });
     let answer = told.recv_timeout(wait);
     // It may have left something running, which also holds the pipe that the thread reads.
-    if let Some(group) = rustix::process::Pid::from_raw(child.id().cast_signed()) {
-        let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
-    }
+    forge_os::process::end_group(child.id());
     let _ = child.wait();
     answer.ok()?.ok()
 }
