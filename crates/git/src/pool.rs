@@ -11,7 +11,7 @@ use tokio::sync::Mutex;
 
 use crate::base::Spare;
 use crate::spare::Hooks;
-use crate::{GitError, Owner, Repo, WorktreeBase, free_bytes, is_dirty, mark, retire, spare};
+use crate::{GitError, Owner, Repo, WorktreeBase, is_dirty, mark, retire, spare};
 
 #[derive(Clone)]
 pub struct Pool {
@@ -47,7 +47,7 @@ impl Pool {
         }
         self.base.make()?;
         filled.ready = self.base.spare_paths(repo).len();
-        while filled.ready < self.size && free_bytes(self.base.path()) >= self.min_free_bytes {
+        while filled.ready < self.size && forge_os::free_bytes(self.base.path()) >= self.min_free_bytes {
             let spare = spare::make(repo, &self.base, commit, Hooks::Run).await?;
             self.base.put_spare(repo, spare);
             filled.made += 1;

@@ -6,5 +6,7 @@ pub mod file;
 pub mod private;
 pub mod process;
 mod rename;
+mod space;
 
 pub use rename::rename_new;
+pub use space::free_bytes;

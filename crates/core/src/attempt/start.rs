@@ -198,7 +198,7 @@ impl Forge {
                 project.git_repo_path
             ))
         })?;
-        let free_bytes = forge_git::free_bytes(self.0.worktrees.base().path());
+        let free_bytes = forge_os::free_bytes(self.0.worktrees.base().path());
         if free_bytes < MIN_FREE_BYTES {
             return Err(Error::new(
                 Kind::Unavailable,

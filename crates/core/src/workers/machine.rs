@@ -24,7 +24,7 @@ impl Forge {
     /// Why nothing more may be started, if so.
     pub(crate) fn shortage(&self, fleet: &FleetSettings) -> Option<Shortage> {
         let base = &self.0.config.worktree_base;
-        let disk_mb = forge_git::free_bytes(base) >> 20;
+        let disk_mb = forge_os::free_bytes(base) >> 20;
         if disk_mb < fleet.min_free_disk_mb {
             return Some(Shortage::Disk(format!(
                 "only {disk_mb} MiB are free below {}, less than fleet.min_free_disk_mb ({})",

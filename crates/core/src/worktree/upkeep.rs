@@ -326,7 +326,7 @@ impl Forge {
     pub async fn worktrees(&self) -> Result<WorktreeReport> {
         let mut report = WorktreeReport {
             base: self.0.worktrees.base.path().to_owned(),
-            free_bytes: forge_git::free_bytes(self.0.worktrees.base.path()),
+            free_bytes: forge_os::free_bytes(self.0.worktrees.base.path()),
             used_bytes: 0,
             worktrees: Vec::new(),
             spares: 0,

@@ -256,7 +256,6 @@ async fn call(function: &str, world: &World, s: &Site) {
             std::fs::rename(path, dir.path().join(s.id.hex())).unwrap();
             _ = ensure(repo, base, owner, branch, path, None).await;
         }
-        "free_bytes" => _ = free_bytes(path),
         "Hook::find" | "Hook::path" | "Hook::state" | "Hook::install" | "Hook::uninstall" => {
             if let Ok(hook) = Hook::find(path).await {
                 _ = hook.install(Path::new("/bin/true"));

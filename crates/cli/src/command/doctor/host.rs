@@ -162,7 +162,7 @@ fn begins_with(file: &Path, magic: &[u8]) -> bool {
 
 pub fn disk(name: &str, folder: &Path) -> Check {
     let place = nearest(folder);
-    let free = forge_git::free_bytes(&place);
+    let free = forge_os::free_bytes(&place);
     let detail = format!("{:.1} GiB free at {}", free as f64 / f64::from(1 << 30), place.display());
     let facts = json!({"free_bytes": free});
     match free < LEAST_FREE_BYTES {

@@ -144,7 +144,7 @@ pub(super) fn verify(file: &Path) -> Result<Header> {
 pub(super) fn unpack(file: &Path, to: &Path) -> Result<Header> {
     let check_room = |header: &Header| {
         let needed = header.files.iter().fold(0u64, |sum, entry| sum.saturating_add(entry.size));
-        let free = forge_git::free_bytes(to);
+        let free = forge_os::free_bytes(to);
         match needed <= free {
             true => Ok(()),
             false => Err(Error::new(
