@@ -23,6 +23,7 @@ impl Note {
         note
     }
 
+    /// Not synced: no note outlives its server, let alone the machine's power.
     fn write(&self) -> std::io::Result<()> {
         let draft = self.path.with_extension(format!("{}.new", std::process::id()));
         match std::fs::remove_file(&draft) {

@@ -134,7 +134,8 @@ pub(crate) fn real_place(path: &Path) -> PathBuf {
     }
 }
 
-/// Writes beside the target and renames; a link that lies at either place is not followed.
+/// Writes beside the target and renames; a link that lies at either place is not followed. Not synced, unlike the
+/// floor's `replace`: git does not sync a worktree's entry either, and every claim would wait for it.
 pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), GitError> {
     let mut beside = path.as_os_str().to_owned();
     beside.push(".forge-new");

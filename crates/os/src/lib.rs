@@ -6,7 +6,9 @@ pub mod file;
 pub mod private;
 pub mod process;
 mod rename;
+mod replace;
 mod space;
 
 pub use rename::rename_new;
+pub use replace::{Mode, folder_of, replace, sync_folder};
 pub use space::free_bytes;

@@ -8,11 +8,12 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use forge_os::{folder_of, sync_folder};
 use forge_types::Millis;
 use sqlx::{ConnectOptions, Connection, SqliteConnection};
 
 use crate::error::{Result, StoreError};
-use crate::file::{beside, folder_of, length, sync_folder_of};
+use crate::file::{beside, length};
 use crate::open::{self, MIGRATIONS, failed};
 
 const FOLDER: &str = "backups";
@@ -109,7 +110,7 @@ async fn copy_into(conn: &mut SqliteConnection, from: &Path, to: &Path) -> Resul
                 return Err(io::ErrorKind::AlreadyExists.into());
             }
             std::fs::rename(&partial, to)?;
-            sync_folder_of(to)
+            sync_folder(folder_of(to))
         };
         publish().map_err(|error: io::Error| failed(to, error))
     });

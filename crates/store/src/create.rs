@@ -9,10 +9,11 @@ use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use forge_os::{folder_of, sync_folder};
 use sqlx::{ConnectOptions, Connection};
 
 use crate::error::Result;
-use crate::file::{beside, folder_of, length, sync_folder_of};
+use crate::file::{beside, length};
 use crate::open::{self, failed};
 
 /// Making one takes some milliseconds.
@@ -61,7 +62,7 @@ async fn make(path: &Path) -> Result<()> {
     let publish = || {
         File::open(&new)?.sync_all()?;
         std::fs::rename(&new, path)?;
-        sync_folder_of(path)
+        sync_folder(folder_of(path))
     };
     publish().map_err(|error: io::Error| failed(path, error))
 }

@@ -104,12 +104,3 @@ pub(crate) fn beside(database: &Path, ending: &str) -> PathBuf {
 pub(crate) fn length(path: &Path) -> u64 {
     std::fs::metadata(path).map(|file| file.len()).unwrap_or(0)
 }
-
-/// The names in a folder are on the disk when this returns.
-pub(crate) fn sync_folder_of(path: &Path) -> io::Result<()> {
-    File::open(folder_of(path))?.sync_all()
-}
-
-pub(crate) fn folder_of(path: &Path) -> &Path {
-    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
-}

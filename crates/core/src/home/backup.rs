@@ -18,6 +18,7 @@ use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
+use forge_os::{folder_of, sync_folder};
 use forge_types::Millis;
 use serde::Serialize;
 
@@ -203,14 +204,6 @@ fn is_inside(file: &Path, home: &Path) -> bool {
 /// Without links, as far as it exists.
 fn real(path: &Path) -> PathBuf {
     std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
-}
-
-fn folder_of(file: &Path) -> &Path {
-    file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
-}
-
-fn sync_folder(folder: &Path) -> io::Result<()> {
-    File::open(folder)?.sync_all()
 }
 
 /// Now, as part of a file name.

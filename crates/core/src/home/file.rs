@@ -3,35 +3,20 @@
 //! Invariant: a reader sees the old content or the new one, never half of either, also after a power failure. What is
 //! set aside is never overwritten.
 
-use std::fs::{File, OpenOptions};
-use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::io;
 use std::path::{Path, PathBuf};
 
+use forge_os::Mode;
+
 /// Whose business a file is.
-pub(crate) const PRIVATE: u32 = 0o600;
+pub(crate) const PRIVATE: Mode = Mode::Exactly(0o600);
 /// More broken files than this mean that something else is wrong.
 const MAX_ASIDE: usize = 1000;
 
-/// Writes beside the file and renames. Callers take turns: there is one draft per file.
-pub(crate) fn replace(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
-    // A link, as people have who keep their settings in a repository, stays one.
+/// A link, as people have who keep their settings in a repository, stays one.
+pub(crate) fn replace(path: &Path, bytes: &[u8], mode: Mode) -> io::Result<()> {
     let real = std::fs::canonicalize(path);
-    let path = real.as_deref().unwrap_or(path);
-    let draft = with_suffix(path, "new");
-    // A draft that a crash left behind may have another mode.
-    match std::fs::remove_file(&draft) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => {}
-    }
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(mode).open(&draft)?;
-    file.write_all(bytes)?;
-    file.sync_all()?;
-    std::fs::rename(&draft, path)?;
-    match path.parent() {
-        Some(folder) => File::open(folder)?.sync_all(),
-        None => Ok(()),
-    }
+    forge_os::replace(real.as_deref().unwrap_or(path), bytes, mode)
 }
 
 /// Moves a file to `<name>.broken-<n>` with the first free number.
@@ -78,18 +63,16 @@ pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::fs::PermissionsExt;
 
     #[test]
-    fn a_file_is_replaced_with_its_mode_and_nothing_is_left_beside() {
+    fn a_link_stays_one_when_its_file_is_replaced() {
         let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("config.json");
-        std::fs::write(&path, "old").unwrap();
-        std::fs::write(dir.path().join("config.json.new"), "left by a crash").unwrap();
-        replace(&path, b"new", PRIVATE).unwrap();
-        assert_eq!(std::fs::read_to_string(&path).unwrap(), "new");
-        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
-        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
+        let [file, link] = ["file", "link"].map(|name| dir.path().join(name));
+        std::fs::write(&file, "old").unwrap();
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        replace(&link, b"new", PRIVATE).unwrap();
+        assert!(link.is_symlink());
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), "new");
     }
 
     #[test]

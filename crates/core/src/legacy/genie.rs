@@ -15,9 +15,9 @@ mod store;
 #[cfg(test)]
 mod tests;
 
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
+use forge_os::Mode;
 pub use place::{read_store, stores};
 pub use state_file::{add_session, mentions};
 pub use store::Contents;
@@ -31,6 +31,5 @@ const USUAL_MODE: u32 = 0o644;
 
 /// Replaces a file of the user as a whole; its mode stays what it was.
 pub fn replace(path: &Path, text: impl AsRef<[u8]>) -> std::io::Result<()> {
-    let mode = std::fs::metadata(path).map_or(USUAL_MODE, |found| found.permissions().mode() & 0o777);
-    file::replace(path, text.as_ref(), mode)
+    file::replace(path, text.as_ref(), Mode::Kept { new: USUAL_MODE })
 }

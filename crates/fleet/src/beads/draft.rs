@@ -92,7 +92,8 @@ impl Draft {
         };
         write().map_err(BeadsError::io(&temporary))?;
         std::fs::rename(&temporary, &self.path).map_err(BeadsError::io(&self.path))?;
-        // The rename is durable with the directory. Some file systems cannot do that, and the change is made already.
+        // The rename is durable with the directory. Some file systems cannot do that, and the change is made already: no
+        // error, unlike in the floor's `replace`.
         let _ = File::open(dir).and_then(|dir| dir.sync_all());
         Ok(())
     }

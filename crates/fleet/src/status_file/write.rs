@@ -99,7 +99,8 @@ fn put_status(fields: &mut Map<String, Value>, status: WorkerStatus) {
     fields.insert("last_update".to_owned(), Millis::now().to_string().into());
 }
 
-/// Replaces the file unless it has changed since `before` was read.
+/// Replaces the file unless it has changed since `before` was read. The floor's `replace` does
+/// not look again between writing and renaming.
 fn replace(path: &Path, before: &[u8], after: &[u8]) -> std::io::Result<bool> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let draft = path.with_file_name(format!(".{name}.{}", uuid::Uuid::new_v4().simple()));

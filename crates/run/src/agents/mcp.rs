@@ -8,11 +8,12 @@ mod json;
 mod presets;
 mod toml;
 
-use std::fs::{File, OpenOptions};
-use std::io::{self, Read, Write};
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use forge_os::Mode;
 use forge_types::Executor;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -169,9 +170,9 @@ impl Place {
             let target = std::fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
             let mode = target.metadata().map_or(0o600, |meta| meta.permissions().mode() & 0o7777);
             if let Some(old) = old {
-                put(&beside(&target, "forge-backup"), old, mode)?;
+                forge_os::replace(&beside(&target, "forge-backup"), old.as_bytes(), Mode::Exactly(mode))?;
             }
-            put(&target, new, mode)
+            forge_os::replace(&target, new.as_bytes(), Mode::Exactly(mode))
         };
         write().map_err(|error| self.io(error))
     }
@@ -192,28 +193,6 @@ fn without_nulls(servers: &Servers, form: Form) -> Servers {
         Form::Json => servers.clone(),
         Form::Toml => servers.iter().map(|(name, server)| (name.clone(), strip(server))).collect(),
     }
-}
-
-/// Writes a file beside the other one and renames it over that.
-fn put(path: &Path, text: &str, mode: u32) -> io::Result<()> {
-    let draft = beside(path, "forge-new");
-    let written = (|| {
-        // A crash may have left it behind; its name is ours alone.
-        match std::fs::remove_file(&draft) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            _ => {}
-        }
-        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft)?;
-        file.write_all(text.as_bytes())?;
-        file.set_permissions(PermissionsExt::from_mode(mode))?;
-        file.sync_all()?;
-        std::fs::rename(&draft, path)
-    })();
-    if written.is_err() {
-        // What made the writing fail is told; a draft that stays does no harm.
-        let _ = std::fs::remove_file(&draft);
-    }
-    written
 }
 
 fn beside(path: &Path, end: &str) -> PathBuf {

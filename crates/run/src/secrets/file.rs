@@ -19,7 +19,8 @@ pub(super) fn write(dir: &Path, values: &[String]) -> io::Result<()> {
     let _ = fs::remove_file(&temporary);
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&temporary)?;
     file.write_all(values.join("\n").as_bytes())?;
-    // A power cut that spares the journal must spare this too.
+    // A power cut that spares the journal must spare this too; the names of both are as durable as each other, so the
+    // folder is not synced at every start.
     file.sync_data()?;
     fs::rename(&temporary, dir.join(FILE))
 }
