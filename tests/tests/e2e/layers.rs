@@ -81,23 +81,24 @@ fn every_crate_sees_only_what_lies_below_it() {
 fn only_the_git_crate_runs_git() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates").canonicalize().unwrap();
     let mut found = Vec::new();
-    let mut folders = vec![root];
+    let mut folders = vec![root.clone()];
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder).unwrap().flatten() {
             let path = entry.path();
+            // Where the clone itself is means nothing, whatever its folders are called.
+            let below = path.strip_prefix(&root).unwrap().to_owned();
             if path.is_dir() {
                 folders.push(path);
             } else if path.extension().is_some_and(|e| e == "rs")
-                && !path.components().any(|c| c.as_os_str() == "tests")
+                && !below.components().any(|c| c.as_os_str() == "tests")
             {
                 let text = std::fs::read_to_string(&path).unwrap();
                 if text.contains("Command::new(\"git\")") {
-                    found.push(path);
+                    found.push(below);
                 }
             }
         }
     }
-    let strangers: Vec<_> =
-        found.iter().filter(|path| !path.components().any(|c| c.as_os_str() == "git")).collect();
+    let strangers: Vec<_> = found.iter().filter(|path| !path.starts_with("git")).collect();
     assert!(!found.is_empty() && strangers.is_empty(), "{strangers:?}");
 }
