@@ -103,16 +103,6 @@ fn moment(told: &Value) -> Option<Millis> {
     }
 }
 
-/// Dollars, as agents tell them, in millionths.
-fn microusd(dollars: &Value) -> Option<i64> {
-    let dollars = dollars.as_f64().filter(|dollars| dollars.is_finite() && *dollars >= 0.0)?;
-    Some((dollars * 1e6).round() as i64)
-}
-
-fn count(told: &Value, key: &str) -> i64 {
-    told[key].as_i64().unwrap_or(0).max(0)
-}
-
 /// Names a line that has no name of its own.
 fn digest(line: &str) -> String {
     let digest = Sha256::digest(line.as_bytes());

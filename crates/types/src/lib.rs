@@ -12,6 +12,7 @@ mod attempt;
 mod branch;
 mod card;
 mod day;
+pub mod dialect;
 mod diff;
 mod dispatch;
 mod draft;

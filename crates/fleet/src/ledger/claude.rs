@@ -3,10 +3,11 @@
 //! A message is several lines with one id. The sum at the end of a turn is of the whole process, which may have had
 //! turns before, and of which the session may have had several.
 
+use forge_types::dialect::{claude_model_usage, claude_usage, count, microusd};
 use forge_types::{Executor, ModelUsage, Usage};
 use serde_json::Value;
 
-use super::{Call, Reader, Told, count, digest, microusd};
+use super::{Call, Reader, Told, digest};
 
 /// What Claude Code calls itself where it answers in the place of a model.
 const SYNTHETIC: &str = "<synthetic>";
@@ -64,15 +65,7 @@ fn total_of(reader: &Reader, fields: &Value) -> ModelUsage {
         let usage = Usage { cost_microusd, ..usage(&fields["usage"]) };
         return ModelUsage::from([(reader.model.clone(), usage)]);
     };
-    let total = |told: &Value| Usage {
-        input_tokens: count(told, "inputTokens"),
-        output_tokens: count(told, "outputTokens"),
-        cache_read_tokens: count(told, "cacheReadInputTokens"),
-        cache_write_tokens: count(told, "cacheCreationInputTokens"),
-        reasoning_tokens: 0,
-        cost_microusd: microusd(&told["costUSD"]),
-    };
-    models.iter().map(|(model, told)| (model.clone(), total(told))).collect()
+    models.iter().map(|(model, told)| (model.clone(), claude_model_usage(told))).collect()
 }
 
 /// What the turn added. A process that goes on tells the earlier turns again and a new one does not; whichever is nearer
@@ -122,11 +115,5 @@ fn usage(told: &Value) -> Usage {
             ..Usage::default()
         };
     }
-    Usage {
-        input_tokens: count(told, "input_tokens"),
-        output_tokens: count(told, "output_tokens"),
-        cache_read_tokens: count(told, "cache_read_input_tokens"),
-        cache_write_tokens: count(told, "cache_creation_input_tokens"),
-        ..Usage::default()
-    }
+    claude_usage(told)
 }

@@ -1,9 +1,10 @@
 //! Codex: the lines of `codex exec --json`, and its rollout files. Both tell totals of the thread.
 
+use forge_types::dialect::count;
 use forge_types::{Executor, Usage};
 use serde_json::Value;
 
-use super::{Call, Reader, Told, count};
+use super::{Call, Reader, Told};
 
 pub(super) fn read(reader: &mut Reader, fields: &Value) -> Option<Told> {
     let payload = &fields["payload"];

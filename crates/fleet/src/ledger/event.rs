@@ -4,9 +4,10 @@
 //! `task_completed` the tokens of the whole task, which count where no cost of it was told.
 
 use forge_types::Usage;
+use forge_types::dialect::microusd;
 use serde_json::{Map, Value};
 
-use super::{Call, Reader, Told, digest, microusd};
+use super::{Call, Reader, Told, digest};
 
 pub(super) fn read(reader: &mut Reader, fields: &Value, line: &str) -> Option<Told> {
     let worker = fields["worker_id"].as_str().unwrap_or_default();

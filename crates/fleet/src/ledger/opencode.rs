@@ -1,9 +1,10 @@
 //! opencode: the lines of `opencode run --format json`. A step is a call.
 
+use forge_types::dialect::{count, microusd};
 use forge_types::{Executor, Usage};
 use serde_json::Value;
 
-use super::{Call, Told, count, microusd};
+use super::{Call, Told};
 
 pub(super) fn read(fields: &Value) -> Option<Told> {
     let (session, part) = (fields["sessionID"].as_str()?, &fields["part"]);

@@ -4,6 +4,7 @@
 //! and gives way to the total that the agent tells at the end of a turn; an agent that streams no calls is counted by
 //! the turns it reports.
 
+use forge_types::dialect::{claude_model_usage, claude_usage, microusd};
 use forge_types::{ModelUsage, Usage};
 use serde_json::Value;
 
@@ -34,7 +35,7 @@ impl Spend {
             self.close_message();
         }
         let model = message["model"].as_str().unwrap_or(&self.model).to_owned();
-        self.message = Some((id.to_owned(), model, usage(&message["usage"])));
+        self.message = Some((id.to_owned(), model, claude_usage(&message["usage"])));
     }
 
     fn close_message(&mut self) {
@@ -48,7 +49,7 @@ impl Spend {
         match event["type"].as_str() {
             Some("message_start") => {
                 let model = event["message"]["model"].as_str().unwrap_or(&self.model).to_owned();
-                self.call = Some((model, usage(&event["message"]["usage"])));
+                self.call = Some((model, claude_usage(&event["message"]["usage"])));
             }
             // Its counts are those of the whole message.
             Some("message_delta") => {
@@ -77,20 +78,11 @@ impl Spend {
             // Totals since the start of the process, under names that may differ from those of the calls.
             outcome.usage.clear();
             for (model, told) in models {
-                let count = |key: &str| told[key].as_i64().unwrap_or(0);
-                let total = Usage {
-                    input_tokens: count("inputTokens"),
-                    output_tokens: count("outputTokens"),
-                    cache_read_tokens: count("cacheReadInputTokens"),
-                    cache_write_tokens: count("cacheCreationInputTokens"),
-                    reasoning_tokens: 0,
-                    cost_microusd: microusd(&told["costUSD"]),
-                };
-                outcome.set_spent(model, total);
+                outcome.set_spent(model, claude_model_usage(told));
             }
             return;
         }
-        let turn = usage(&result["usage"]);
+        let turn = claude_usage(&result["usage"]);
         if !self.streamed && result["usage"].is_object() {
             outcome.spend(&self.model, turn);
         } else if !self.streamed {
@@ -103,22 +95,4 @@ impl Spend {
             entry.cost_microusd = Some(cost);
         }
     }
-}
-
-fn usage(told: &Value) -> Usage {
-    let count = |key: &str| told[key].as_i64().unwrap_or(0);
-    Usage {
-        input_tokens: count("input_tokens"),
-        output_tokens: count("output_tokens"),
-        cache_read_tokens: count("cache_read_input_tokens"),
-        cache_write_tokens: count("cache_creation_input_tokens"),
-        reasoning_tokens: 0,
-        cost_microusd: None,
-    }
-}
-
-/// Dollars, as agents tell them, in millionths.
-pub(super) fn microusd(dollars: &Value) -> Option<i64> {
-    let dollars = dollars.as_f64().filter(|dollars| dollars.is_finite() && *dollars >= 0.0)?;
-    Some((dollars * 1e6).round() as i64)
 }

@@ -8,10 +8,10 @@
 use std::collections::BTreeMap;
 
 use forge_types::Usage;
+use forge_types::dialect::microusd;
 use serde_json::Value;
 
 use super::super::Outcome;
-use super::super::spend::microusd;
 
 /// Agents whose turns tell the sum since their start.
 const CUMULATIVE: &[&str] = &["copilot"];
