@@ -67,14 +67,11 @@ pub struct Worktree {
 }
 
 /// Claims a worktree at `commit`, from a warm spare when there is one.
-///
-/// `taken` tells names that other owners hold although neither branch nor directory exists.
 pub async fn claim(
     repo: &Repo,
     base: &WorktreeBase,
     naming: &Naming,
     commit: &str,
-    taken: &(dyn Fn(&str) -> bool + Sync),
 ) -> Result<Worktree, GitError> {
     let commit = full_commit(repo, commit).await?;
     base.make()?;
@@ -83,7 +80,7 @@ pub async fn claim(
         Some(spare) => spare,
         None => spare::make(repo, base, &commit, Hooks::Run).await?,
     };
-    let (name, branch) = match take_name(repo, base, naming, &spare, &real_base, taken).await {
+    let (name, branch) = match take_name(repo, base, naming, &spare, &real_base).await {
         Ok(names) => names,
         Err(error) => {
             spare::give_back(repo, base, spare.clone(), &spare.path);
@@ -109,12 +106,11 @@ async fn take_name(
     naming: &Naming,
     spare: &Spare,
     real_base: &Path,
-    taken: &(dyn Fn(&str) -> bool + Sync),
 ) -> Result<(String, String), GitError> {
     for digits in 4..=HEX_DIGITS {
         let (name, branch) = naming.names(digits);
         let to = real_base.join(&name);
-        if taken(&name) || std::fs::symlink_metadata(&to).is_ok() {
+        if std::fs::symlink_metadata(&to).is_ok() {
             continue;
         }
         let mark = Mark {

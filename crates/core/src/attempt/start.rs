@@ -326,8 +326,7 @@ impl Forge {
     }
 
     async fn claim(&self, checked: &Checked, naming: &Naming) -> Result<Worktree> {
-        let claimed =
-            forge_git::claim(&checked.repo, self.0.worktrees.base(), naming, &checked.tip.commit, &|_| false);
+        let claimed = forge_git::claim(&checked.repo, self.0.worktrees.base(), naming, &checked.tip.commit);
         let worktree = claimed.await.map_err(|error| match Error::from(error) {
             error if error.kind() == Kind::Internal => {
                 Error::internal(format!("ContainerError: {}", error.message()), error)

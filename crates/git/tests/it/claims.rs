@@ -63,23 +63,23 @@ async fn a_warm_claim_starts_at_most_two_processes() {
     let commit = f.head();
     let before = spawned();
     let naming = naming(AttemptId::random(), "quick");
-    claim(&f.repo, &f.base, &naming, &commit, &|_| false).await.unwrap();
+    claim(&f.repo, &f.base, &naming, &commit).await.unwrap();
     assert!(spawned() - before <= 2, "{} processes", spawned() - before);
 }
 
 #[tokio::test]
-async fn names_grow_when_branch_directory_or_row_is_taken() {
+async fn names_grow_when_a_branch_or_a_directory_has_them() {
     let f = Fixture::new().await;
     let id: AttemptId = "a1b2c3d4-e5f6-4000-8000-000000000001".parse().unwrap();
     git(&f.project(), &["branch", "forge/a1b2-fix"]);
     write(&f.base.path().join("a1b2c-fix/mine.txt"), "a stranger's");
-    let taken = |name: &str| name == "a1b2c3-fix";
-    let worktree = claim(&f.repo, &f.base, &naming(id, "Fix"), &f.head(), &taken).await.unwrap();
+    git(&f.project(), &["branch", "forge/a1b2c3-fix"]);
+    let worktree = claim(&f.repo, &f.base, &naming(id, "Fix"), &f.head()).await.unwrap();
     assert_eq!(worktree.name, "a1b2c3d-fix");
     assert_eq!(worktree.branch, "forge/a1b2c3d-fix");
     assert_eq!(read(&f.base.path().join("a1b2c-fix/mine.txt")), "a stranger's");
     let errand: ErrandId = "a1b2c3d4-e5f6-4000-8000-000000000001".parse().unwrap();
-    let run = claim(&f.repo, &f.base, &Naming::Errand { id: errand }, &f.head(), &|_| false).await.unwrap();
+    let run = claim(&f.repo, &f.base, &Naming::Errand { id: errand }, &f.head()).await.unwrap();
     assert_eq!((run.name.as_str(), run.branch.as_str()), ("run-a1b2", "run/a1b2c3d4"));
 }
 
@@ -93,7 +93,7 @@ async fn a_hundred_parallel_starts_in_one_repository_succeed() {
         let (repo, base, commit) = (f.repo.clone(), f.base.clone(), commit.clone());
         starts.spawn(async move {
             let naming = naming(AttemptId::random(), &format!("start {n}"));
-            claim(&repo, &base, &naming, &commit, &|_| false).await
+            claim(&repo, &base, &naming, &commit).await
         });
     }
     let mut names = std::collections::HashSet::new();
@@ -112,8 +112,8 @@ async fn a_failed_claim_leaves_nothing() {
     let before = git(&f.project(), &["for-each-ref"]);
     let id = AttemptId::random();
     let bad = "1234567890123456789012345678901234567890";
-    claim(&f.repo, &f.base, &naming(id, "x"), bad, &|_| false).await.unwrap_err();
-    let missing = claim(&f.repo, &f.base, &naming(id, "x"), "nope", &|_| false).await.unwrap_err();
+    claim(&f.repo, &f.base, &naming(id, "x"), bad).await.unwrap_err();
+    let missing = claim(&f.repo, &f.base, &naming(id, "x"), "nope").await.unwrap_err();
     assert_eq!(missing.to_string(), "Branch not found: nope");
     // A branch named `forge` makes every `forge/…` impossible.
     git(&f.project(), &["branch", "forge"]);
@@ -221,7 +221,7 @@ async fn the_pool_adopts_moves_and_respects_size_disk_and_other_installations() 
     write(&ours.path.join("surprise.txt"), "!");
     let filled = Pool::new(again.clone(), 2, 0).fill(&f.repo, &f.head()).await.unwrap();
     assert_eq!((filled.ready, filled.made, filled.moved, filled.retired), (2, 1, 1, 1));
-    let w = claim(&f.repo, &again, &naming(AttemptId::random(), "n"), &f.head(), &|_| false).await.unwrap();
+    let w = claim(&f.repo, &again, &naming(AttemptId::random(), "n"), &f.head()).await.unwrap();
     assert_eq!(read(&w.path.join("a.txt")), "newer\n");
     assert_eq!(git(&w.path, &["status", "--porcelain"]), "");
 }

@@ -48,7 +48,7 @@ impl Fixture {
     }
 
     pub async fn claim(&self, id: AttemptId, title: &str) -> Result<Worktree, forge_git::GitError> {
-        claim(&self.repo, &self.base, &naming(id, title), &self.head(), &|_| false).await
+        claim(&self.repo, &self.base, &naming(id, title), &self.head()).await
     }
 }
 

@@ -118,7 +118,7 @@ async fn two_installations_on_one_base_leave_each_other_alone() {
     assert!(trash(&other).await.unwrap().is_empty());
     assert_eq!(empty_trash(&other, Duration::ZERO, later()).await.unwrap(), Default::default());
     assert_eq!(trash(&f.base).await.unwrap().len(), 1);
-    let theirs = forge_git::claim(&f.repo, &other, &naming(id, "ours"), &w.head, &|_| false).await.unwrap();
+    let theirs = forge_git::claim(&f.repo, &other, &naming(id, "ours"), &w.head).await.unwrap();
     assert_ne!(theirs.branch, w.branch);
 }
 
