@@ -6,21 +6,27 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
-mod about;
 mod acp;
+mod agent;
+mod amp;
 mod claude;
 mod codex;
+mod copilot;
 mod cursor;
+mod droid;
 mod files;
 mod foreground;
+mod gemini;
 mod genie;
-mod headless;
 mod mcp;
+mod opencode;
 mod profiles;
 mod program;
+mod qwen;
 mod readiness;
 mod roster;
 mod scripted;
+mod shell;
 mod survey;
 
 use std::ffi::OsStr;
@@ -31,7 +37,7 @@ use forge_types::Executor;
 use crate::StdinPlan;
 use crate::talk::Script;
 
-pub use about::{About, Protocol, about};
+pub use agent::{Agent, Protocol, Software};
 pub use cursor::CURSOR_SETUP;
 pub use files::{capabilities, config_file};
 pub use foreground::{Foreground, ForegroundError, plan_foreground};
@@ -111,6 +117,36 @@ struct Command {
     args: Vec<String>,
 }
 
+/// Every agent, in the order of [`Executor::ALL`].
+pub static ALL: [&Agent; Executor::ALL.len()] = [
+    &claude::AGENT,
+    &amp::AGENT,
+    &gemini::AGENT,
+    &codex::AGENT,
+    &opencode::AGENT,
+    &cursor::AGENT,
+    &qwen::AGENT,
+    &copilot::AGENT,
+    &droid::AGENT,
+    &acp::AGENT,
+    &shell::AGENT,
+    &scripted::AGENT,
+];
+
+// An executor without its agent, or one in another's place, does not compile.
+const _: () = {
+    let mut at = 0;
+    while at < ALL.len() {
+        assert!(ALL[at].executor as usize == at, "ALL is not in the order of the executors");
+        at += 1;
+    }
+};
+
+/// What is known about an executor's agent.
+pub fn agent(executor: Executor) -> &'static Agent {
+    ALL[executor as usize]
+}
+
 /// How `executor` is started for `request`. May ask the user's login shell where programs are, so it can take seconds once
 /// per process.
 pub fn plan(
@@ -119,89 +155,17 @@ pub fn plan(
     request: Request<'_>,
     place: &Place<'_>,
 ) -> Result<Plan, PlanError> {
-    let prompt = request.prompt_with(options);
-    match executor {
-        Executor::ClaudeCode => {
-            let mut command = base(executor, options, place)?;
-            command.args.extend(claude::args(options));
-            command.args.extend(params(options)?);
-            command.args.extend(claude::resume_args(request));
-            let stdin = claude::stdin(options, &prompt);
-            Ok(command.plan(claude::env(options), stdin, script(executor, options, request, place.worktree)))
-        }
-        Executor::Codex => {
-            let mut command = base(executor, options, place)?;
-            command.args.extend(codex::args(&command));
-            command.args.extend(params(options)?);
-            let script = script(executor, options, request, place.worktree);
-            Ok(command.plan(codex::env(), codex::stdin(), script))
-        }
-        Executor::Shell => match overridden(options, place)? {
-            Some(mut command) => {
-                command.args.extend(params(options)?);
-                Ok(command.plan(Vec::new(), StdinPlan::Feed { text: prompt }, None))
-            }
-            None => {
-                let mut command = shell(["bash", "sh"].map(Path::new), place)?;
-                command.args.extend(["-c".to_owned(), prompt]);
-                let params = params(options)?;
-                if !params.is_empty() {
-                    // The word after the script is its name, those after that its parameters.
-                    command.args.push("agent".to_owned());
-                    command.args.extend(params);
-                }
-                Ok(command.plan(Vec::new(), StdinPlan::Closed, None))
-            }
-        },
-        Executor::Scripted => {
-            let program = Program { file: place.forge_exe.to_owned(), path_env: None };
-            let command = Command { program, args: vec!["scripted-agent".to_owned()] };
-            Ok(command.plan(Vec::new(), StdinPlan::Feed { text: prompt }, None))
-        }
-        Executor::Amp => {
-            let mut command = base(executor, options, place)?;
-            command.args.extend(headless::amp_args(options, request));
-            command.args.extend(params(options)?);
-            Ok(command.plan(Vec::new(), StdinPlan::Feed { text: prompt }, None))
-        }
-        Executor::CursorAgent => {
-            let mut command = base(executor, options, place)?;
-            command.args.extend(headless::cursor_args(options));
-            command.args.extend(params(options)?);
-            command.args.extend(headless::cursor_resume_args(request));
-            Ok(command.plan(Vec::new(), StdinPlan::Feed { text: prompt }, None))
-        }
-        _ => {
-            let Some(agent) = acp::agent(executor) else { return Err(PlanError::NoCommand { executor }) };
-            let mut command = base(executor, options, place)?;
-            command.args.extend(agent.args(options));
-            command.args.extend(params(options)?);
-            let script = script(executor, options, request, place.worktree);
-            Ok(command.plan(agent.env(options), agent.stdin(options), script))
-        }
-    }
+    agent(executor).plan(options, request, place)
 }
 
-/// How the conversation with `executor` goes on after its start. Needs no program, so it can be told at any time.
+/// How the conversation with `executor` goes on after its start. Needs no program, so it can be asked for at any time.
 pub fn script(
     executor: Executor,
     options: &Options,
     request: Request<'_>,
     worktree: &Path,
 ) -> Option<Script> {
-    match executor {
-        Executor::ClaudeCode => Some(Script::Claude),
-        Executor::Codex => {
-            let prompt = request.prompt_with(options);
-            Some(Script::Codex(codex::opening(options, request, prompt, worktree)))
-        }
-        _ => acp::agent(executor).map(|agent| Script::Acp(agent.opening(options, request, worktree))),
-    }
-}
-
-/// Whether an executor's agent speaks the Agent Client Protocol.
-pub(crate) fn speaks_acp(executor: Executor) -> bool {
-    acp::agent(executor).is_some()
+    agent(executor).script(options, request, worktree)
 }
 
 /// How a project's script is started: by the user's shell, without input.
@@ -209,7 +173,7 @@ pub fn plan_script(script: &str, place: &Place<'_>) -> Result<Plan, PlanError> {
     let own =
         std::env::var_os("SHELL").map(PathBuf::from).filter(|shell| shell.is_absolute() && shell.is_file());
     let shells = own.iter().map(PathBuf::as_path).chain(["zsh", "bash", "sh"].map(Path::new));
-    let mut command = shell(shells, place)?;
+    let mut command = first_shell(shells, place)?;
     command.args.extend(["-c".to_owned(), script.to_owned()]);
     Ok(command.plan(Vec::new(), StdinPlan::Closed, None))
 }
@@ -224,35 +188,16 @@ impl Command {
     }
 }
 
-/// The profile's command, or else the executor's own program.
-fn base(executor: Executor, options: &Options, place: &Place<'_>) -> Result<Command, PlanError> {
-    match overridden(options, place)? {
-        Some(command) => Ok(command),
-        None if executor == Executor::ClaudeCode => claude::base(options, place),
-        None => installed(executor, place),
-    }
-}
-
-/// The executor's own program: installed, or run by `npx` from its pinned package.
-fn installed(executor: Executor, place: &Place<'_>) -> Result<Command, PlanError> {
-    let Some(about) = about(executor) else { return Err(PlanError::NoCommand { executor }) };
-    let found = program::find(about.program, place).map(|program| Command { program, args: Vec::new() });
-    let found = found.or_else(|| about.package.and_then(|package| npx(package, place)));
-    found.ok_or_else(|| {
-        let npx = if about.package.is_some() { ", or Node.js with npx" } else { "" };
-        let remedy =
-            format!("install it with `{}`{npx}, or set base_command_override in the profile", about.install);
-        PlanError::not_found(about.program, &remedy)
-    })
-}
-
 fn npx(package: &str, place: &Place<'_>) -> Option<Command> {
     let program = program::find("npx", place)?;
     Some(Command { program, args: vec!["-y".to_owned(), package.to_owned()] })
 }
 
 /// The first shell that exists.
-fn shell<'a>(names: impl IntoIterator<Item = &'a Path>, place: &Place<'_>) -> Result<Command, PlanError> {
+fn first_shell<'a>(
+    names: impl IntoIterator<Item = &'a Path>,
+    place: &Place<'_>,
+) -> Result<Command, PlanError> {
     let find = |name: &Path| program::find_in(name, place.path_env, place.worktree);
     let file = names.into_iter().find_map(find);
     let file = file.ok_or_else(|| PlanError::not_found("sh", "add the directory of a shell to PATH"))?;

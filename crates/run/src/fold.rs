@@ -64,14 +64,7 @@ impl Dialect {
     /// `executor` is `None` for scripts, which have no profile.
     pub fn of(executor: Option<Executor>, reason: RunReason) -> Dialect {
         match (executor, reason) {
-            (Some(executor), RunReason::CodingAgent) => match executor {
-                Executor::ClaudeCode | Executor::Scripted => Dialect::Claude,
-                Executor::Amp => Dialect::Amp,
-                Executor::Codex => Dialect::Codex,
-                Executor::CursorAgent => Dialect::Cursor,
-                executor if crate::agents::speaks_acp(executor) => Dialect::Acp,
-                _ => Dialect::Text,
-            },
+            (Some(executor), RunReason::CodingAgent) => crate::agents::agent(executor).dialect(),
             _ => Dialect::Script,
         }
     }

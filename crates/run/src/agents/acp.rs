@@ -1,35 +1,35 @@
-//! Agents that speak the Agent Client Protocol, as data.
+//! Agents that speak the Agent Client Protocol, and the one of them whose command a profile names.
 //!
-//! Owns the table of them: how each is started, and what of a profile it takes as an argument and what in its session.
-//! Invariants: one entry is all that is particular about an agent; without an option that says so, or when the profile
-//! wants approvals, nothing is granted without a person.
+//! Owns how they are started: what of a profile is an argument and what is set in the session. Invariant: without an option
+//! that allows it, or when the profile wants approvals, nothing is granted without a person.
 
 use forge_types::Executor;
 use serde_json::Value;
 
 use super::Request;
+use super::agent::{Agent, Driver};
 use super::profiles::Options;
 use crate::talk::acp::{Opening, PROMPT, Permissions, Replay, initialize};
 use crate::{Cue, StdinPlan};
 
-pub(super) struct Agent {
-    executor: Executor,
+/// How one of them is started, and what it takes as an argument and what in its session.
+pub(super) struct Acp {
     /// The arguments that make it speak the protocol.
-    args: &'static [&'static str],
-    env: &'static [(&'static str, &'static str)],
-    grant: Grant,
+    pub args: &'static [&'static str],
+    pub env: &'static [(&'static str, &'static str)],
+    pub grant: Grant,
     /// The environment that makes it ask where it would not.
-    asked_env: &'static [(&'static str, &'static str)],
-    model: Choice,
+    pub asked_env: &'static [(&'static str, &'static str)],
+    pub model: Choice,
     /// The option that names the session's mode.
-    mode: Option<&'static str>,
+    pub mode: Option<&'static str>,
     /// Options that become arguments, one for each value.
-    flags: &'static [(&'static str, &'static str)],
-    replay: Replay,
+    pub flags: &'static [(&'static str, &'static str)],
+    pub replay: Replay,
 }
 
 /// What lets an agent work without questions.
-enum Grant {
+pub(super) enum Grant {
     /// This option, which becomes this argument.
     Option(&'static str, &'static str),
     /// Nothing has to: only a profile that wants approvals asks.
@@ -37,79 +37,36 @@ enum Grant {
 }
 
 /// How an agent learns its model.
-enum Choice {
+pub(super) enum Choice {
     Argument(&'static str),
     InSession,
 }
 
-const ORDINARY: Agent = Agent {
+/// The agent whose command a profile names.
+pub(super) static AGENT: Agent = Agent {
     executor: Executor::Acp,
-    args: &[],
-    env: &[],
-    grant: Grant::Default,
-    asked_env: &[],
-    model: Choice::InSession,
-    mode: None,
-    flags: &[],
-    replay: Replay::BeforeReply,
+    name: "ACP",
+    software: None,
+    driver: Driver::Acp(Acp::ORDINARY),
+    router: None,
 };
-
-const AGENTS: &[Agent] = &[
-    ORDINARY,
-    Agent {
-        executor: Executor::Copilot,
-        args: &["--acp", "--no-auto-update"],
-        grant: Grant::Option("allow_all_tools", "--allow-all-tools"),
-        model: Choice::Argument("--model"),
-        flags: &[
-            ("allow_tool", "--allow-tool"),
-            ("deny_tool", "--deny-tool"),
-            ("add_dir", "--add-dir"),
-            ("disable_mcp_server", "--disable-mcp-server"),
-        ],
-        ..ORDINARY
-    },
-    Agent {
-        executor: Executor::Gemini,
-        args: &["--acp"],
-        // It works without questions only where it trusts the directory, and a worktree is as trusted as its repository.
-        env: &[("GEMINI_CLI_TRUST_WORKSPACE", "true")],
-        grant: Grant::Option("yolo", "--yolo"),
-        model: Choice::Argument("--model"),
-        replay: Replay::AfterReply,
-        ..ORDINARY
-    },
-    Agent {
-        executor: Executor::QwenCode,
-        args: &["--acp"],
-        grant: Grant::Option("yolo", "--yolo"),
-        model: Choice::Argument("--model"),
-        ..ORDINARY
-    },
-    Agent {
-        executor: Executor::Opencode,
-        args: &["acp"],
-        env: &[("OPENCODE_DISABLE_AUTOUPDATE", "1")],
-        asked_env: &[("OPENCODE_PERMISSION", r#"{"bash":"ask","edit":"ask","webfetch":"ask"}"#)],
-        mode: Some("agent"),
-        ..ORDINARY
-    },
-    Agent {
-        executor: Executor::Droid,
-        args: &["exec", "--output-format", "acp"],
-        env: &[("FACTORY_DROID_AUTO_UPDATE_ENABLED", "false")],
-        ..ORDINARY
-    },
-];
 
 const COMMON_ENV: &[(&str, &str)] =
     &[("NODE_NO_WARNINGS", "1"), ("NPM_CONFIG_LOGLEVEL", "error"), ("NPM_CONFIG_UPDATE_NOTIFIER", "false")];
 
-pub(super) fn agent(executor: Executor) -> Option<&'static Agent> {
-    AGENTS.iter().find(|agent| agent.executor == executor)
-}
+impl Acp {
+    /// An agent about which nothing is particular.
+    pub const ORDINARY: Acp = Acp {
+        args: &[],
+        env: &[],
+        grant: Grant::Default,
+        asked_env: &[],
+        model: Choice::InSession,
+        mode: None,
+        flags: &[],
+        replay: Replay::BeforeReply,
+    };
 
-impl Agent {
     /// The arguments after the base, without the profile's additional ones.
     pub fn args(&self, options: &Options) -> Vec<String> {
         let mut args: Vec<String> = self.args.iter().map(|arg| (*arg).to_owned()).collect();

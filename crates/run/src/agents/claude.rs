@@ -1,4 +1,4 @@
-//! How Claude Code is started and spoken to.
+//! Claude Code: what is known about it, and how it is started and spoken to.
 //!
 //! Owns its command line and the first lines of its stdin. Invariants: the prompt goes to stdin, never to the command
 //! line; stdin closes at the `result` line, which ends the process; the session of a resumed conversation is forked,
@@ -7,28 +7,50 @@
 use forge_types::Executor;
 use serde_json::{Value, json};
 
-use super::profiles::Options;
-use super::{Command, Place, PlanError, Request, installed, npx};
+use super::agent::{Agent, Driver, Own, Protocol, Router, Software};
+use super::{Options, Place, Plan, PlanError, Request, params};
+use crate::fold::Dialect;
+use crate::talk::Script;
 use crate::{Cue, StdinPlan};
 
-const ROUTER_PACKAGE: &str = "@musistudio/claude-code-router@1.0.58";
 /// What a person is not asked about in the approvals variant.
 const UNASKED: &str = "^(?!(Glob|Grep|NotebookRead|Read|Task|TodoWrite)$).*";
 
-/// The program and the arguments that come before all others.
-pub(super) fn base(options: &Options, place: &Place<'_>) -> Result<Command, PlanError> {
-    if !options.is_on("claude_code_router") {
-        return installed(Executor::ClaudeCode, place);
-    }
-    let router = npx(ROUTER_PACKAGE, place).map(|mut command| {
-        command.args.push("code".to_owned());
-        command
-    });
-    router.ok_or_else(|| PlanError::not_found("npx", "install Node.js with npx"))
+pub(super) static AGENT: Agent = Agent {
+    executor: Executor::ClaudeCode,
+    name: "Claude Code",
+    software: Some(Software {
+        program: "claude",
+        package: Some("@anthropic-ai/claude-code@2.1.197"),
+        install: "npm install -g @anthropic-ai/claude-code",
+        log_in: &[],
+        keys: &["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"],
+        logins: &[".claude/.credentials.json"],
+    }),
+    driver: Driver::Own(Own {
+        protocol: Protocol::StreamJson,
+        dialect: Dialect::Claude,
+        plan,
+        script: Some(|_, _, _| Script::Claude),
+    }),
+    router: Some(Router {
+        option: "claude_code_router",
+        package: "@musistudio/claude-code-router@1.0.58",
+        arg: "code",
+    }),
+};
+
+fn plan(options: &Options, request: Request<'_>, place: &Place<'_>) -> Result<Plan, PlanError> {
+    let mut command = AGENT.base(options, place)?;
+    command.args.extend(args(options));
+    command.args.extend(params(options)?);
+    command.args.extend(resume_args(request));
+    let stdin = stdin(options, &request.prompt_with(options));
+    Ok(command.plan(env(options), stdin, Some(Script::Claude)))
 }
 
 /// The arguments after the base, without the profile's additional ones.
-pub(super) fn args(options: &Options) -> Vec<String> {
+fn args(options: &Options) -> Vec<String> {
     let mut args = vec!["-p".to_owned()];
     let mut push = |arg: &str| args.push(arg.to_owned());
     if let Some(mode) = start_mode(options) {
@@ -53,7 +75,7 @@ pub(super) fn args(options: &Options) -> Vec<String> {
     args
 }
 
-pub(super) fn resume_args(request: Request<'_>) -> Vec<String> {
+fn resume_args(request: Request<'_>) -> Vec<String> {
     match request {
         Request::New { .. } => Vec::new(),
         Request::Resume { session_id, .. } => {
@@ -74,7 +96,7 @@ fn start_mode(options: &Options) -> Option<&'static str> {
     }
 }
 
-pub(super) fn env(options: &Options) -> Vec<(String, String)> {
+fn env(options: &Options) -> Vec<(String, String)> {
     let mut env = vec![
         ("DISABLE_AUTOUPDATER", "1"),
         ("NODE_NO_WARNINGS", "1"),
@@ -90,7 +112,7 @@ pub(super) fn env(options: &Options) -> Vec<(String, String)> {
     env.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
 }
 
-pub(super) fn stdin(options: &Options, prompt: &str) -> StdinPlan {
+fn stdin(options: &Options, prompt: &str) -> StdinPlan {
     let mut first = Vec::new();
     let asked = if options.is_on("plan") {
         Some(("^ExitPlanMode$", "plan"))

@@ -1,4 +1,4 @@
-//! How Codex is started and what its conversation opens with.
+//! Codex: what is known about it, how it is started and what its conversation opens with.
 //!
 //! Owns its command line and the settings of its thread. Invariants: the program is its app server, so prompt and settings
 //! go to stdin, never to the command line; stdin closes when the turn is over, which ends the process; a continued
@@ -6,28 +6,61 @@
 
 use std::path::Path;
 
+use forge_types::Executor;
 use serde_json::{Map, Value, json};
 
-use super::profiles::Options;
-use super::{Command, Request};
-use crate::talk::Opening;
+use super::agent::{Agent, Driver, Own, Protocol, Software};
+use super::{Command, Options, Place, Plan, PlanError, Request, params};
+use crate::fold::Dialect;
+use crate::talk::{Opening, Script};
 use crate::{Cue, StdinPlan};
 
 /// What a thread is told to run with local models.
 const LOCAL_PROVIDER: &str = "ollama";
 
-pub(super) fn args(command: &Command) -> Option<String> {
+pub(super) static AGENT: Agent = Agent {
+    executor: Executor::Codex,
+    name: "Codex",
+    software: Some(Software {
+        program: "codex",
+        package: Some("@openai/codex@0.166.0"),
+        install: "npm install -g @openai/codex",
+        log_in: &["login"],
+        keys: &["OPENAI_API_KEY", "CODEX_API_KEY"],
+        logins: &[".codex/auth.json"],
+    }),
+    driver: Driver::Own(Own {
+        protocol: Protocol::AppServer,
+        dialect: Dialect::Codex,
+        plan,
+        script: Some(script),
+    }),
+    router: None,
+};
+
+fn plan(options: &Options, request: Request<'_>, place: &Place<'_>) -> Result<Plan, PlanError> {
+    let mut command = AGENT.base(options, place)?;
+    command.args.extend(args(&command));
+    command.args.extend(params(options)?);
+    Ok(command.plan(env(), stdin(), Some(script(options, request, place.worktree))))
+}
+
+fn script(options: &Options, request: Request<'_>, worktree: &Path) -> Script {
+    Script::Codex(opening(options, request, request.prompt_with(options), worktree))
+}
+
+fn args(command: &Command) -> Option<String> {
     // A profile's own command may name the app server itself.
     let server = "app-server";
     (!command.args.iter().any(|arg| arg == server)).then(|| server.to_owned())
 }
 
-pub(super) fn env() -> Vec<(String, String)> {
+fn env() -> Vec<(String, String)> {
     let env = [("NODE_NO_WARNINGS", "1"), ("NO_COLOR", "1"), ("RUST_LOG", "error")];
     env.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec()
 }
 
-pub(super) fn stdin() -> StdinPlan {
+fn stdin() -> StdinPlan {
     let client = json!({"name": "forge", "title": "Forge", "version": env!("CARGO_PKG_VERSION")});
     // It repeats the whole diff at every change, which would make the log grow with the square of the work.
     let capabilities = json!({"optOutNotificationMethods": ["turn/diff/updated"]});
@@ -41,7 +74,7 @@ pub(super) fn stdin() -> StdinPlan {
     StdinPlan::Duplex { first: vec![first], close_on: Some(turn_end) }
 }
 
-pub(super) fn opening(options: &Options, request: Request<'_>, prompt: String, worktree: &Path) -> Opening {
+fn opening(options: &Options, request: Request<'_>, prompt: String, worktree: &Path) -> Opening {
     let resume = match request {
         Request::New { .. } => None,
         Request::Resume { session_id, .. } => Some(session_id.to_owned()),

@@ -1,7 +1,14 @@
-//! Getting the Cursor agent ready: its program installed and logged in.
+//! The Cursor agent: what is known about it, how it is started, and how its program is installed and logged in.
 //!
-//! Invariant: the script is fixed text; nothing a user wrote becomes part of it. It installs only what is absent, and the
-//! installer is fetched whole before any of it runs.
+//! Invariants: the prompt goes to stdin, never to the command line. The script is fixed text; nothing a user wrote becomes
+//! part of it. It installs only what is absent, and the installer is fetched whole before any of it runs.
+
+use forge_types::Executor;
+
+use super::agent::{Agent, Driver, Own, Protocol, Software};
+use super::{Options, Place, Plan, PlanError, Request, params};
+use crate::StdinPlan;
+use crate::fold::Dialect;
 
 /// A script that ends well once `cursor-agent` is installed and logged in. The login prints an address to open.
 pub const CURSOR_SETUP: &str = r#"set -e
@@ -17,3 +24,39 @@ else
 fi
 NO_OPEN_BROWSER=1 cursor-agent login
 "#;
+
+pub(super) static AGENT: Agent = Agent {
+    executor: Executor::CursorAgent,
+    name: "Cursor Agent",
+    software: Some(Software {
+        program: "cursor-agent",
+        package: None,
+        install: "curl https://cursor.com/install -fsS | bash",
+        log_in: &["login"],
+        keys: &["CURSOR_API_KEY"],
+        logins: &[".cursor/cli-config.json"],
+    }),
+    driver: Driver::Own(Own { protocol: Protocol::Headless, dialect: Dialect::Cursor, plan, script: None }),
+    router: None,
+};
+
+fn plan(options: &Options, request: Request<'_>, place: &Place<'_>) -> Result<Plan, PlanError> {
+    let mut command = AGENT.base(options, place)?;
+    command.args.extend(args(options));
+    command.args.extend(params(options)?);
+    if let Some(session) = request.session() {
+        command.args.extend(["--resume".to_owned(), session.to_owned()]);
+    }
+    Ok(command.plan(Vec::new(), StdinPlan::Feed { text: request.prompt_with(options) }, None))
+}
+
+fn args(options: &Options) -> Vec<String> {
+    let mut args = vec!["-p", "--output-format=stream-json"];
+    if options.is_on("force") {
+        args.push("--force");
+    }
+    if let Some(model) = options.text("model") {
+        args.extend(["--model", model]);
+    }
+    args.into_iter().map(str::to_owned).collect()
+}

@@ -15,7 +15,7 @@ use tokio::io::AsyncWriteExt;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::profiles::Options;
-use super::{Place, Plan, PlanError, Request, base, params, plan};
+use super::{Place, Plan, PlanError, Request, agent, params, plan};
 use crate::StdinPlan;
 
 struct Form {
@@ -111,7 +111,7 @@ pub fn plan_foreground(
         let known = known.map(|executor| executor.to_string()).collect::<Vec<_>>().join(", ");
         return Err(ForegroundError::NoForm { executor, known });
     };
-    let mut command = base(executor, options, place)?;
+    let mut command = agent(executor).base(options, place)?;
     for (option, args) in form.switches {
         if options.is_on(option) {
             command.args.extend(args.iter().map(|arg| (*arg).to_owned()));

@@ -8,7 +8,7 @@ use std::path::Path;
 use forge_types::{Executor, FoundAgent};
 
 use super::survey::{Sighting, Whence};
-use super::{Place, Protocol, program};
+use super::{Place, agent, program};
 
 /// What keeps an agent from working, the first thing first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +34,7 @@ impl Sighting {
     /// The command that helps; none for an agent that is ready.
     pub fn fix(&self) -> Option<String> {
         match self.readiness() {
-            Readiness::Missing | Readiness::Broken => Some(self.about.install.to_owned()),
+            Readiness::Missing | Readiness::Broken => Some(self.software.install.to_owned()),
             Readiness::LoggedOut => self.log_in(),
             Readiness::Ready => None,
         }
@@ -43,11 +43,11 @@ impl Sighting {
     /// The command that asks a person to log in; none for a program that is not there.
     fn log_in(&self) -> Option<String> {
         let (whence, _) = self.found.as_ref()?;
-        let program = match (whence, self.about.package) {
+        let program = match (whence, self.software.package) {
             (Whence::Npx, Some(package)) => format!("npx -y {package}"),
-            _ => self.about.program.to_owned(),
+            _ => self.software.program.to_owned(),
         };
-        Some([&[program.as_str()], self.about.log_in].concat().join(" "))
+        Some([&[program.as_str()], self.software.log_in].concat().join(" "))
     }
 
     /// The word for it. Whoever never installed a program is not asked to log in to it.
@@ -62,10 +62,10 @@ impl Sighting {
 
     fn told(&self) -> FoundAgent {
         FoundAgent {
-            executor: self.executor,
+            executor: self.about.executor,
             name: self.about.name.to_owned(),
-            program: self.about.program.to_owned(),
-            protocol: self.about.protocol.as_str().to_owned(),
+            program: self.software.program.to_owned(),
+            protocol: self.about.protocol().as_str().to_owned(),
             found: self.found.as_ref().map(|(whence, _)| whence.as_str()),
             path: self.found.as_ref().map(|(_, file)| file.clone()),
             version: self.version.clone(),
@@ -73,7 +73,7 @@ impl Sighting {
             logged_in: self.login.is_some(),
             ready: self.readiness() == Readiness::Ready,
             state: self.state(),
-            install: self.about.install.to_owned(),
+            install: self.software.install.to_owned(),
             log_in: self.log_in(),
         }
     }
@@ -85,7 +85,7 @@ pub fn tell(agents: &[Sighting], forge_exe: &Path) -> Vec<FoundAgent> {
     let tell = |executor: &Executor| match executor {
         Executor::Shell => Some(shell()),
         Executor::Scripted => Some(scripted(forge_exe)),
-        executor => agents.iter().find(|seen| seen.executor == *executor).map(Sighting::told),
+        executor => agents.iter().find(|seen| seen.about.executor == *executor).map(Sighting::told),
     };
     Executor::ALL.iter().filter_map(tell).collect()
 }
@@ -106,7 +106,7 @@ pub fn tell_acp(command: &str) -> FoundAgent {
         ready: found.is_some(),
         state: if found.is_some() { "ready" } else { "not_installed" },
         path: found.map(|program| program.file),
-        ..built_in(Executor::Acp, "ACP", Protocol::Acp)
+        ..built_in(Executor::Acp)
     }
 }
 
@@ -117,7 +117,7 @@ fn shell() -> FoundAgent {
     FoundAgent {
         program: shell.as_ref().map_or("sh", |(name, _)| name).to_owned(),
         path: shell.map(|(_, file)| file),
-        ..built_in(Executor::Shell, "Shell", Protocol::Text)
+        ..built_in(Executor::Shell)
     }
 }
 
@@ -126,17 +126,18 @@ fn scripted(forge_exe: &Path) -> FoundAgent {
         program: "forge".to_owned(),
         path: Some(forge_exe.to_owned()),
         version: Some(env!("CARGO_PKG_VERSION").to_owned()),
-        ..built_in(Executor::Scripted, "Scripted agent", Protocol::StreamJson)
+        ..built_in(Executor::Scripted)
     }
 }
 
 /// Needs neither an installation nor a login.
-fn built_in(executor: Executor, name: &str, protocol: Protocol) -> FoundAgent {
+fn built_in(executor: Executor) -> FoundAgent {
+    let about = agent(executor);
     FoundAgent {
         executor,
-        name: name.to_owned(),
+        name: about.name.to_owned(),
         program: String::new(),
-        protocol: protocol.as_str().to_owned(),
+        protocol: about.protocol().as_str().to_owned(),
         found: Some("built_in"),
         path: None,
         version: None,
@@ -152,12 +153,13 @@ fn built_in(executor: Executor, name: &str, protocol: Protocol) -> FoundAgent {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agents::about;
+    use crate::agents::ALL;
 
     fn seen(found: Option<Whence>, version: Option<&str>) -> Sighting {
+        let about = agent(Executor::Codex);
         Sighting {
-            executor: Executor::Codex,
-            about: about(Executor::Codex).unwrap(),
+            about,
+            software: about.software.as_ref().unwrap(),
             found: found.map(|whence| (whence, "/bin/codex".into())),
             version: version.map(str::to_owned),
             keys: Vec::new(),
@@ -190,7 +192,7 @@ mod tests {
             assert_eq!(agent.told().ready, readiness == Readiness::Ready, "{agent:?}");
         }
         let fetched = seen(Some(Whence::Npx), Some("0.166.0"));
-        assert_eq!(fetched.fix().unwrap(), format!("npx -y {} login", fetched.about.package.unwrap()));
+        assert_eq!(fetched.fix().unwrap(), format!("npx -y {} login", fetched.software.package.unwrap()));
         let states = [seen(None, None), seen(Some(Whence::Path), None), whole(), fetched]
             .map(|agent| agent.told().state);
         assert_eq!(states, ["not_installed", "not_working", "not_logged_in", "not_installed"]);
@@ -209,10 +211,11 @@ mod tests {
             (Executor::Amp, "amp login"),
             (Executor::CursorAgent, "cursor-agent login"),
         ];
-        assert_eq!(known.len(), Executor::ALL.iter().filter(|executor| about(**executor).is_some()).count());
+        assert_eq!(known.len(), ALL.iter().filter(|agent| agent.software.is_some()).count());
         for (executor, command) in known {
             let logged_out = seen(Some(Whence::Path), Some("1.2.3"));
-            let agent = Sighting { executor, about: about(executor).unwrap(), ..logged_out };
+            let about = agent(executor);
+            let agent = Sighting { about, software: about.software.as_ref().unwrap(), ..logged_out };
             assert_eq!(agent.fix().as_deref(), Some(command), "{executor}");
         }
     }

@@ -6,6 +6,7 @@
 //! touched only inside the working directory, and none for a prompt without directives; every protocol line is flushed at
 //! once; the work ends with a `result` line unless the script asks for a crash.
 
+mod agent;
 mod conflict;
 mod directive;
 mod review;
@@ -19,6 +20,7 @@ use std::time::Duration;
 use forge_types::Millis;
 use serde_json::{Value, json};
 
+pub(super) use agent::AGENT;
 use directive::{Directive, Item, parse};
 use review::Comment;
 

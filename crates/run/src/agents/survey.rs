@@ -9,10 +9,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use forge_types::{Executor, Millis, WITHHELD};
+use forge_types::{Millis, WITHHELD};
 
-use super::about::{About, about};
-use super::{Place, program};
+use super::{ALL, Agent, Place, Software, program};
 
 /// From the beginning of a survey to its end.
 const LIMIT: Duration = Duration::from_millis(5500);
@@ -59,8 +58,8 @@ pub struct Tool {
 
 #[derive(Debug)]
 pub struct Sighting {
-    pub executor: Executor,
-    pub about: &'static About,
+    pub about: &'static Agent,
+    pub software: &'static Software,
     pub found: Option<(Whence, PathBuf)>,
     /// What the program said; for `npx` the version that it would run.
     pub version: Option<String>,
@@ -99,10 +98,10 @@ pub fn survey() -> Survey {
     std::thread::scope(|scope| {
         let tools = TOOLS
             .map(|(name, flag)| scope.spawn(move || look_for_tool(name, flag, path_env, home, deadline)));
-        let agents = Executor::ALL.iter().filter_map(|executor| Some((*executor, about(*executor)?)));
+        let agents = ALL.into_iter().filter_map(|agent| Some((agent, agent.software.as_ref()?)));
         let agents: Vec<_> = agents
-            .map(|(executor, about)| {
-                scope.spawn(move || look_for_agent(executor, about, path_env, home, deadline))
+            .map(|(agent, software)| {
+                scope.spawn(move || look_for_agent(agent, software, path_env, home, deadline))
             })
             .collect();
         let packager = PACKAGERS
@@ -130,8 +129,8 @@ fn look_for_tool(
 }
 
 fn look_for_agent(
-    executor: Executor,
-    about: &'static About,
+    about: &'static Agent,
+    software: &'static Software,
     path_env: &OsStr,
     home: Option<&Home>,
     deadline: Instant,
@@ -139,14 +138,18 @@ fn look_for_agent(
     let place = Place { worktree: Path::new("/"), forge_exe: Path::new("/"), path_env };
     let variable = |key: &str| std::env::var_os(key).filter(|value| !value.is_empty());
     let mut sighting = Sighting {
-        executor,
         about,
+        software,
         found: None,
         version: None,
-        keys: about.keys.iter().copied().filter(|key| variable(key).is_some()).collect(),
-        login: about.logins.iter().filter_map(|file| login_file(file, &variable)).find(|file| file.exists()),
+        keys: software.keys.iter().copied().filter(|key| variable(key).is_some()).collect(),
+        login: software
+            .logins
+            .iter()
+            .filter_map(|file| login_file(file, &variable))
+            .find(|file| file.exists()),
     };
-    if let Some(program) = program::find(about.program, &place) {
+    if let Some(program) = program::find(software.program, &place) {
         let whence = if program.path_env.is_some() { Whence::LoginPath } else { Whence::Path };
         let path = program.path_env.as_deref();
         let told = ask_version(&program.file, "--version", path, home, deadline);
@@ -154,7 +157,7 @@ fn look_for_agent(
         let slow = || (Instant::now() >= deadline).then(|| packaged_version(&program.file)).flatten();
         sighting.version = told.or_else(slow);
         sighting.found = Some((whence, program.file));
-    } else if let Some(package) = about.package
+    } else if let Some(package) = software.package
         && let Some(npx) = program::find("npx", &place)
     {
         sighting.version = package.rsplit_once('@').map(|(_, version)| version.to_owned());

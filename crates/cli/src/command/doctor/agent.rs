@@ -6,18 +6,18 @@ use serde_json::json;
 use super::check::{Check, Status};
 
 pub fn check(agent: &Sighting) -> Check {
-    let name = agent.executor.as_str();
+    let name = agent.about.executor.as_str();
     let facts = json!({
         "executor": name,
-        "protocol": agent.about.protocol.as_str(),
+        "protocol": agent.about.protocol().as_str(),
         "found": agent.found.as_ref().map(|(whence, _)| whence.as_str()),
         "path": agent.found.as_ref().map(|(_, file)| file),
         "version": agent.version,
         "keys": agent.keys,
         "login_file": agent.login,
-        "install": agent.about.install,
+        "install": agent.software.install,
     });
-    let protocol = agent.about.protocol.as_str();
+    let protocol = agent.about.protocol().as_str();
     let place = match &agent.found {
         None => String::new(),
         Some((Whence::Path, file)) => file.display().to_string(),
@@ -26,12 +26,12 @@ pub fn check(agent: &Sighting) -> Check {
     };
     let version = agent.version.as_deref().unwrap_or_default();
     let (status, detail) = match agent.readiness() {
-        Readiness::Missing => (Status::Missing, format!("{} is not installed", agent.about.program)),
+        Readiness::Missing => (Status::Missing, format!("{} is not installed", agent.software.program)),
         Readiness::Broken => {
             (Status::Warning, format!("{place} does not tell its version; it may be broken"))
         }
         Readiness::LoggedOut => {
-            let key = agent.about.keys.first().copied().unwrap_or_default();
+            let key = agent.software.keys.first().copied().unwrap_or_default();
             let detail = format!("{version}, {protocol}, no login and no key ({key}) seen, {place}");
             (Status::Warning, detail)
         }

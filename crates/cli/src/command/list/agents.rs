@@ -36,7 +36,7 @@ pub async fn list(client: &Client, choice: &Choice) -> Result<()> {
     let (here, everywhere) = tokio::try_join!(client.get::<Value>(&here), client.get::<Value>("/api/info"))?;
     let survey = looked.await.context("cannot look for programs")?;
     let seen: HashMap<Executor, Sighting> =
-        survey.agents.into_iter().map(|agent| (agent.executor, agent)).collect();
+        survey.agents.into_iter().map(|agent| (agent.about.executor, agent)).collect();
     let executors = here["executors"].as_object().into_iter().flatten();
     let agents: Vec<Agent> = executors
         .filter(|(executor, variants)| *executor != "ACP" || has_command(variants))
@@ -134,7 +134,7 @@ impl Presence {
                 new(true, Ink::Yellow, "logged out", &format!("{version}; to log in, run `{log_in}`"))
             }
             Some(_) => new(true, Ink::Green, "installed", version),
-            None => new(false, Ink::Red, "missing", agent.about.install),
+            None => new(false, Ink::Red, "missing", agent.software.install),
         }
     }
 }

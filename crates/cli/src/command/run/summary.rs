@@ -61,8 +61,9 @@ impl Setup {
         });
         let ready = agents().filter(|agent| agent["ready"] == true && agent["found"] != "built_in");
         let mut ready = ready.map(|agent| text(&agent["executor"])).filter(|other| *other != executor);
-        let key =
-            executor.parse().ok().and_then(forge_run::agents::about).and_then(|about| about.keys.first());
+        let software =
+            executor.parse().ok().and_then(|known| forge_run::agents::agent(known).software.as_ref());
+        let key = software.and_then(|software| software.keys.first());
         Self { step, key: key.copied(), ready: ready.next().map(str::to_owned) }
     }
 }

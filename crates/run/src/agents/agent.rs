@@ -1,0 +1,173 @@
+//! What is particular about one agent, as data.
+//!
+//! Owns the form of that data; the values of each agent are in a file of its own. Invariants: whatever differs between
+//! agents follows from these values, so adding one changes no other module; package versions are exact, because npm
+//! silently takes another one when it may.
+
+use std::fmt;
+use std::path::Path;
+
+use forge_types::Executor;
+
+use super::acp::Acp;
+use super::{Command, Options, Place, Plan, PlanError, Request, npx, overridden, params, program};
+use crate::fold::Dialect;
+use crate::talk::Script;
+
+/// Everything that Forge knows about an agent.
+pub struct Agent {
+    pub executor: Executor,
+    /// As its makers write it.
+    pub name: &'static str,
+    /// `None` for agents without a program of their own.
+    pub software: Option<Software>,
+    pub(super) driver: Driver,
+    pub(super) router: Option<Router>,
+}
+
+/// An agent's program, how it is installed, and how it is logged in.
+#[derive(Debug)]
+pub struct Software {
+    pub program: &'static str,
+    /// The npm package that `npx` runs when the program is not installed.
+    pub package: Option<&'static str>,
+    /// The command that installs the program.
+    pub install: &'static str,
+    /// What makes the program ask a person to log in; nothing where it asks as soon as it is started.
+    pub log_in: &'static [&'static str],
+    /// Variables that hold a key for it.
+    pub keys: &'static [&'static str],
+    /// Files, below the home directory, that exist once somebody has logged in.
+    pub logins: &'static [&'static str],
+}
+
+/// A package that runs the program in its place when an option asks for it.
+pub(super) struct Router {
+    pub option: &'static str,
+    pub package: &'static str,
+    pub arg: &'static str,
+}
+
+/// How an agent is started and spoken to.
+pub(super) enum Driver {
+    Acp(Acp),
+    Own(Own),
+}
+
+/// A way to drive an agent that it shares with no other.
+pub(super) struct Own {
+    pub protocol: Protocol,
+    /// How its log is read.
+    pub dialect: Dialect,
+    pub plan: fn(&Options, Request<'_>, &Place<'_>) -> Result<Plan, PlanError>,
+    /// `None` for agents that hold no conversation.
+    pub script: Option<fn(&Options, Request<'_>, &Path) -> Script>,
+}
+
+/// The language an agent is spoken to in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Protocol {
+    /// Claude's stream-json, both ways.
+    StreamJson,
+    /// Codex's JSON-RPC.
+    AppServer,
+    /// The Agent Client Protocol.
+    Acp,
+    /// Stream-json from the agent only; it reads the prompt and nothing else.
+    Headless,
+    /// Whatever it prints.
+    Text,
+}
+
+impl Protocol {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Protocol::StreamJson => "stream-json",
+            Protocol::AppServer => "app-server",
+            Protocol::Acp => "ACP",
+            Protocol::Headless => "headless",
+            Protocol::Text => "text",
+        }
+    }
+}
+
+impl fmt::Debug for Agent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Agent").field(&self.executor).finish()
+    }
+}
+
+impl Agent {
+    pub fn protocol(&self) -> Protocol {
+        match &self.driver {
+            Driver::Acp(_) => Protocol::Acp,
+            Driver::Own(own) => own.protocol,
+        }
+    }
+
+    pub(crate) fn dialect(&self) -> Dialect {
+        match &self.driver {
+            Driver::Acp(_) => Dialect::Acp,
+            Driver::Own(own) => own.dialect,
+        }
+    }
+
+    pub(super) fn plan(
+        &self,
+        options: &Options,
+        request: Request<'_>,
+        place: &Place<'_>,
+    ) -> Result<Plan, PlanError> {
+        match &self.driver {
+            Driver::Acp(acp) => {
+                let mut command = self.base(options, place)?;
+                command.args.extend(acp.args(options));
+                command.args.extend(params(options)?);
+                let script = self.script(options, request, place.worktree);
+                Ok(command.plan(acp.env(options), acp.stdin(options), script))
+            }
+            Driver::Own(own) => (own.plan)(options, request, place),
+        }
+    }
+
+    pub(super) fn script(&self, options: &Options, request: Request<'_>, worktree: &Path) -> Option<Script> {
+        match &self.driver {
+            Driver::Acp(acp) => Some(Script::Acp(acp.opening(options, request, worktree))),
+            Driver::Own(own) => own.script.map(|script| script(options, request, worktree)),
+        }
+    }
+
+    /// The profile's command, or else the agent's own program.
+    pub(super) fn base(&self, options: &Options, place: &Place<'_>) -> Result<Command, PlanError> {
+        if let Some(command) = overridden(options, place)? {
+            return Ok(command);
+        }
+        match &self.router {
+            Some(router) if options.is_on(router.option) => {
+                let command = npx(router.package, place);
+                let mut command =
+                    command.ok_or_else(|| PlanError::not_found("npx", "install Node.js with npx"))?;
+                command.args.push(router.arg.to_owned());
+                Ok(command)
+            }
+            _ => self.installed(place),
+        }
+    }
+
+    /// The agent's own program: installed, or run by `npx` from its pinned package.
+    fn installed(&self, place: &Place<'_>) -> Result<Command, PlanError> {
+        let Some(software) = &self.software else {
+            return Err(PlanError::NoCommand { executor: self.executor });
+        };
+        let found =
+            program::find(software.program, place).map(|program| Command { program, args: Vec::new() });
+        let found = found.or_else(|| software.package.and_then(|package| npx(package, place)));
+        found.ok_or_else(|| {
+            let npx = if software.package.is_some() { ", or Node.js with npx" } else { "" };
+            let install = software.install;
+            let remedy =
+                format!("install it with `{install}`{npx}, or set base_command_override in the profile");
+            PlanError::not_found(software.program, &remedy)
+        })
+    }
+}

@@ -1,0 +1,45 @@
+//! Amp: what is known about it, and how it is started.
+//!
+//! Invariant: the prompt goes to stdin, never to the command line.
+
+use forge_types::Executor;
+
+use super::agent::{Agent, Driver, Own, Protocol, Software};
+use super::{Options, Place, Plan, PlanError, Request, params};
+use crate::StdinPlan;
+use crate::fold::Dialect;
+
+pub(super) static AGENT: Agent = Agent {
+    executor: Executor::Amp,
+    name: "Amp",
+    software: Some(Software {
+        program: "amp",
+        package: Some("@sourcegraph/amp@0.0.1769314944-g5070a1"),
+        install: "npm install -g @sourcegraph/amp",
+        log_in: &["login"],
+        keys: &["AMP_API_KEY"],
+        logins: &[".local/share/amp/secrets.json"],
+    }),
+    driver: Driver::Own(Own { protocol: Protocol::Headless, dialect: Dialect::Amp, plan, script: None }),
+    router: None,
+};
+
+fn plan(options: &Options, request: Request<'_>, place: &Place<'_>) -> Result<Plan, PlanError> {
+    let mut command = AGENT.base(options, place)?;
+    command.args.extend(args(options, request));
+    command.args.extend(params(options)?);
+    Ok(command.plan(Vec::new(), StdinPlan::Feed { text: request.prompt_with(options) }, None))
+}
+
+/// A conversation is continued by a verb of its own.
+fn args(options: &Options, request: Request<'_>) -> Vec<String> {
+    let mut args = match request.session() {
+        Some(session) => vec!["threads", "continue", session],
+        None => Vec::new(),
+    };
+    args.extend(["--execute", "--stream-json"]);
+    if options.is_on("dangerously_allow_all") {
+        args.push("--dangerously-allow-all");
+    }
+    args.into_iter().map(str::to_owned).collect()
+}

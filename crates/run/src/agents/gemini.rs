@@ -1,0 +1,30 @@
+//! Gemini CLI.
+
+use forge_types::Executor;
+
+use super::acp::{Acp, Choice, Grant};
+use super::agent::{Agent, Driver, Software};
+use crate::talk::acp::Replay;
+
+pub(super) static AGENT: Agent = Agent {
+    executor: Executor::Gemini,
+    name: "Gemini CLI",
+    software: Some(Software {
+        program: "gemini",
+        package: Some("@google/gemini-cli@0.61.0"),
+        install: "npm install -g @google/gemini-cli",
+        log_in: &[],
+        keys: &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
+        logins: &[".gemini/oauth_creds.json"],
+    }),
+    driver: Driver::Acp(Acp {
+        args: &["--acp"],
+        // It works without questions only where it trusts the directory, and a worktree is as trusted as its repository.
+        env: &[("GEMINI_CLI_TRUST_WORKSPACE", "true")],
+        grant: Grant::Option("yolo", "--yolo"),
+        model: Choice::Argument("--model"),
+        replay: Replay::AfterReply,
+        ..Acp::ORDINARY
+    }),
+    router: None,
+};

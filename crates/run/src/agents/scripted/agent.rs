@@ -1,0 +1,23 @@
+//! What is known about the scripted agent, and how it is started: it is a command of Forge itself.
+
+use forge_types::Executor;
+
+use crate::StdinPlan;
+use crate::agents::agent::{Agent, Driver, Own, Protocol};
+use crate::agents::program::Program;
+use crate::agents::{Command, Options, Place, Plan, PlanError, Request};
+use crate::fold::Dialect;
+
+pub(in crate::agents) static AGENT: Agent = Agent {
+    executor: Executor::Scripted,
+    name: "Scripted agent",
+    software: None,
+    driver: Driver::Own(Own { protocol: Protocol::StreamJson, dialect: Dialect::Claude, plan, script: None }),
+    router: None,
+};
+
+fn plan(options: &Options, request: Request<'_>, place: &Place<'_>) -> Result<Plan, PlanError> {
+    let program = Program { file: place.forge_exe.to_owned(), path_env: None };
+    let command = Command { program, args: vec!["scripted-agent".to_owned()] };
+    Ok(command.plan(Vec::new(), StdinPlan::Feed { text: request.prompt_with(options) }, None))
+}

@@ -1,0 +1,37 @@
+//! The shell: the prompt is its script.
+//!
+//! Invariant: the prompt is one whole argument, or the stdin of the profile's own command.
+
+use std::path::Path;
+
+use forge_types::Executor;
+
+use super::agent::{Agent, Driver, Own, Protocol};
+use super::{Options, Place, Plan, PlanError, Request, first_shell, overridden, params};
+use crate::StdinPlan;
+use crate::fold::Dialect;
+
+pub(super) static AGENT: Agent = Agent {
+    executor: Executor::Shell,
+    name: "Shell",
+    software: None,
+    driver: Driver::Own(Own { protocol: Protocol::Text, dialect: Dialect::Text, plan, script: None }),
+    router: None,
+};
+
+fn plan(options: &Options, request: Request<'_>, place: &Place<'_>) -> Result<Plan, PlanError> {
+    let prompt = request.prompt_with(options);
+    if let Some(mut command) = overridden(options, place)? {
+        command.args.extend(params(options)?);
+        return Ok(command.plan(Vec::new(), StdinPlan::Feed { text: prompt }, None));
+    }
+    let mut command = first_shell(["bash", "sh"].map(Path::new), place)?;
+    command.args.extend(["-c".to_owned(), prompt]);
+    let params = params(options)?;
+    if !params.is_empty() {
+        // The word after the script is its name, those after that its parameters.
+        command.args.push("agent".to_owned());
+        command.args.extend(params);
+    }
+    Ok(command.plan(Vec::new(), StdinPlan::Closed, None))
+}
