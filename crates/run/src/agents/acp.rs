@@ -3,11 +3,10 @@
 //! Owns how they are started: what of a profile is an argument and what is set in the session. Invariant: without an option
 //! that allows it, or when the profile wants approvals, nothing is granted without a person.
 
-use forge_types::Executor;
 use serde_json::Value;
 
 use super::Request;
-use super::agent::{Agent, Driver};
+use super::agent::Agent;
 use super::profiles::Options;
 use crate::talk::acp::{Opening, PROMPT, Permissions, Replay, initialize};
 use crate::{Cue, StdinPlan};
@@ -43,13 +42,7 @@ pub(super) enum Choice {
 }
 
 /// The agent whose command a profile names.
-pub(super) static AGENT: Agent = Agent {
-    executor: Executor::Acp,
-    name: "ACP",
-    software: None,
-    driver: Driver::Acp(Acp::ORDINARY),
-    router: None,
-};
+pub(super) static AGENT: Agent = Agent::ORDINARY;
 
 const COMMON_ENV: &[(&str, &str)] =
     &[("NODE_NO_WARNINGS", "1"), ("NPM_CONFIG_LOGLEVEL", "error"), ("NPM_CONFIG_UPDATE_NOTIFIER", "false")];

@@ -7,9 +7,10 @@
 use std::fmt;
 use std::path::Path;
 
-use forge_types::Executor;
+use forge_types::{DEFAULT_VARIANT, Executor};
 
 use super::acp::Acp;
+use super::profiles::{APPROVALS, Given, KnownOption, MODEL, Variant};
 use super::{Command, Options, Place, Plan, PlanError, Request, npx, overridden, params, program};
 use crate::fold::Dialect;
 use crate::talk::Script;
@@ -23,6 +24,14 @@ pub struct Agent {
     pub software: Option<Software>,
     pub(super) driver: Driver,
     pub(super) router: Option<Router>,
+    /// The variants that come with Forge.
+    pub(super) variants: &'static [Variant],
+    /// The options of its own that a variant may have.
+    pub(super) options: &'static [KnownOption],
+    /// The options that a variant of a project's own has even if its file leaves them out.
+    pub(super) described_with: &'static [(&'static str, Given)],
+    /// Names that variants use for models, and what the program calls them.
+    pub(super) models: &'static [(&'static str, &'static str)],
 }
 
 /// An agent's program, how it is installed, and how it is logged in.
@@ -98,6 +107,19 @@ impl fmt::Debug for Agent {
 }
 
 impl Agent {
+    /// An agent about which nothing is particular: it speaks ACP, and a profile names its command.
+    pub(super) const ORDINARY: Agent = Agent {
+        executor: Executor::Acp,
+        name: "ACP",
+        software: None,
+        driver: Driver::Acp(Acp::ORDINARY),
+        router: None,
+        variants: &[(DEFAULT_VARIANT, &[]), ("APPROVALS", &[("approvals", Given::On)])],
+        options: &[MODEL, APPROVALS],
+        described_with: &[],
+        models: &[],
+    };
+
     pub fn protocol(&self) -> Protocol {
         match &self.driver {
             Driver::Acp(_) => Protocol::Acp,

@@ -2,9 +2,10 @@
 //!
 //! Invariant: the prompt goes to stdin, never to the command line.
 
-use forge_types::Executor;
+use forge_types::{DEFAULT_VARIANT, Executor};
 
 use super::agent::{Agent, Driver, Own, Protocol, Software};
+use super::profiles::{Given, MODEL, Wanted};
 use super::{Options, Place, Plan, PlanError, Request, params};
 use crate::StdinPlan;
 use crate::fold::Dialect;
@@ -21,7 +22,9 @@ pub(super) static AGENT: Agent = Agent {
         logins: &[".local/share/amp/secrets.json"],
     }),
     driver: Driver::Own(Own { protocol: Protocol::Headless, dialect: Dialect::Amp, plan, script: None }),
-    router: None,
+    variants: &[(DEFAULT_VARIANT, &[("dangerously_allow_all", Given::On)])],
+    options: &[MODEL, ("dangerously_allow_all", Wanted::Flag)],
+    ..Agent::ORDINARY
 };
 
 fn plan(options: &Options, request: Request<'_>, place: &Place<'_>) -> Result<Plan, PlanError> {

@@ -4,10 +4,11 @@
 //! line; stdin closes at the `result` line, which ends the process; the session of a resumed conversation is forked,
 //! so the old one stays as it was.
 
-use forge_types::Executor;
+use forge_types::{DEFAULT_VARIANT, Executor};
 use serde_json::{Value, json};
 
 use super::agent::{Agent, Driver, Own, Protocol, Router, Software};
+use super::profiles::{APPROVALS, Given, MODEL, Wanted};
 use super::{Options, Place, Plan, PlanError, Request, params};
 use crate::fold::Dialect;
 use crate::talk::Script;
@@ -38,6 +39,19 @@ pub(super) static AGENT: Agent = Agent {
         package: "@musistudio/claude-code-router@1.0.58",
         arg: "code",
     }),
+    variants: &[
+        (DEFAULT_VARIANT, &[("dangerously_skip_permissions", Given::On)]),
+        ("PLAN", &[("plan", Given::On)]),
+        ("APPROVALS", &[("approvals", Given::On)]),
+    ],
+    options: &[
+        MODEL,
+        ("plan", Wanted::Flag),
+        APPROVALS,
+        ("dangerously_skip_permissions", Wanted::Flag),
+        ("claude_code_router", Wanted::Flag),
+    ],
+    ..Agent::ORDINARY
 };
 
 fn plan(options: &Options, request: Request<'_>, place: &Place<'_>) -> Result<Plan, PlanError> {

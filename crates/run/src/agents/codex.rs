@@ -6,10 +6,11 @@
 
 use std::path::Path;
 
-use forge_types::Executor;
+use forge_types::{DEFAULT_VARIANT, Executor};
 use serde_json::{Map, Value, json};
 
 use super::agent::{Agent, Driver, Own, Protocol, Software};
+use super::profiles::{Given, MODEL, Wanted};
 use super::{Command, Options, Place, Plan, PlanError, Request, params};
 use crate::fold::Dialect;
 use crate::talk::{Opening, Script};
@@ -35,7 +36,40 @@ pub(super) static AGENT: Agent = Agent {
         plan,
         script: Some(script),
     }),
-    router: None,
+    variants: &[
+        (DEFAULT_VARIANT, &[("sandbox", Given::Text("danger-full-access"))]),
+        (
+            "HIGH",
+            &[
+                ("sandbox", Given::Text("danger-full-access")),
+                ("model_reasoning_effort", Given::Text("high")),
+            ],
+        ),
+        (
+            "APPROVALS",
+            &[
+                ("sandbox", Given::Text("workspace-write")),
+                ("ask_for_approval", Given::Text("unless-trusted")),
+            ],
+        ),
+    ],
+    options: &[
+        MODEL,
+        ("sandbox", Wanted::OneOf(&["auto", "read-only", "workspace-write", "danger-full-access"])),
+        ("ask_for_approval", Wanted::OneOf(&["unless-trusted", "on-failure", "on-request", "never"])),
+        (
+            "model_reasoning_effort",
+            Wanted::OneOf(&["minimal", "low", "medium", "high", "xhigh", "max", "ultra"]),
+        ),
+        ("model_reasoning_summary", Wanted::OneOf(&["auto", "concise", "detailed", "none"])),
+        ("model_reasoning_summary_format", Wanted::OneOf(&["none", "experimental"])),
+        ("profile", Wanted::Text),
+        ("base_instructions", Wanted::Text),
+        ("oss", Wanted::Flag),
+        ("include_plan_tool", Wanted::Flag),
+        ("include_apply_patch_tool", Wanted::Flag),
+    ],
+    ..Agent::ORDINARY
 };
 
 fn plan(options: &Options, request: Request<'_>, place: &Place<'_>) -> Result<Plan, PlanError> {

@@ -1,9 +1,10 @@
 //! GitHub Copilot.
 
-use forge_types::Executor;
+use forge_types::{DEFAULT_VARIANT, Executor};
 
 use super::acp::{Acp, Choice, Grant};
 use super::agent::{Agent, Driver, Software};
+use super::profiles::{APPROVALS, Given, MODEL, Wanted};
 
 pub(super) static AGENT: Agent = Agent {
     executor: Executor::Copilot,
@@ -28,5 +29,21 @@ pub(super) static AGENT: Agent = Agent {
         ],
         ..Acp::ORDINARY
     }),
-    router: None,
+    variants: &[
+        (DEFAULT_VARIANT, &[("allow_all_tools", Given::On)]),
+        ("GPT_5", &[("allow_all_tools", Given::On), ("model", Given::Text("gpt-5"))]),
+        ("CLAUDE_SONNET_4_5", &[("allow_all_tools", Given::On), ("model", Given::Text("claude-sonnet-4.5"))]),
+        ("CLAUDE_SONNET_4", &[("allow_all_tools", Given::On), ("model", Given::Text("claude-sonnet-4"))]),
+        ("APPROVALS", &[("approvals", Given::On)]),
+    ],
+    options: &[
+        MODEL,
+        ("allow_all_tools", Wanted::Flag),
+        APPROVALS,
+        ("allow_tool", Wanted::Text),
+        ("deny_tool", Wanted::Text),
+        ("add_dir", Wanted::Texts),
+        ("disable_mcp_server", Wanted::Texts),
+    ],
+    ..Agent::ORDINARY
 };

@@ -3,9 +3,10 @@
 //! Invariants: the prompt goes to stdin, never to the command line. The script is fixed text; nothing a user wrote becomes
 //! part of it. It installs only what is absent, and the installer is fetched whole before any of it runs.
 
-use forge_types::Executor;
+use forge_types::{DEFAULT_VARIANT, Executor};
 
 use super::agent::{Agent, Driver, Own, Protocol, Software};
+use super::profiles::{Given, MODEL, Wanted};
 use super::{Options, Place, Plan, PlanError, Request, params};
 use crate::StdinPlan;
 use crate::fold::Dialect;
@@ -37,7 +38,16 @@ pub(super) static AGENT: Agent = Agent {
         logins: &[".cursor/cli-config.json"],
     }),
     driver: Driver::Own(Own { protocol: Protocol::Headless, dialect: Dialect::Cursor, plan, script: None }),
-    router: None,
+    variants: &[
+        (DEFAULT_VARIANT, &[("force", Given::On), ("model", Given::Text("auto"))]),
+        ("SONNET_4_5", &[("force", Given::On), ("model", Given::Text("sonnet-4.5"))]),
+        ("SONNET_4_5_THINKING", &[("force", Given::On), ("model", Given::Text("sonnet-4.5-thinking"))]),
+        ("OPUS_4_1", &[("force", Given::On), ("model", Given::Text("opus-4.1"))]),
+        ("GPT_5", &[("force", Given::On), ("model", Given::Text("gpt-5"))]),
+        ("GROK", &[("force", Given::On), ("model", Given::Text("grok"))]),
+    ],
+    options: &[MODEL, ("force", Wanted::Flag)],
+    ..Agent::ORDINARY
 };
 
 fn plan(options: &Options, request: Request<'_>, place: &Place<'_>) -> Result<Plan, PlanError> {

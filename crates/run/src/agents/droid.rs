@@ -21,5 +21,5 @@ pub(super) static AGENT: Agent = Agent {
         env: &[("FACTORY_DROID_AUTO_UPDATE_ENABLED", "false")],
         ..Acp::ORDINARY
     }),
-    router: None,
+    ..Agent::ORDINARY
 };

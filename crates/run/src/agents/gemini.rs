@@ -1,9 +1,10 @@
 //! Gemini CLI.
 
-use forge_types::Executor;
+use forge_types::{DEFAULT_VARIANT, Executor};
 
 use super::acp::{Acp, Choice, Grant};
 use super::agent::{Agent, Driver, Software};
+use super::profiles::{APPROVALS, Given, MODEL, YOLO};
 use crate::talk::acp::Replay;
 
 pub(super) static AGENT: Agent = Agent {
@@ -26,5 +27,13 @@ pub(super) static AGENT: Agent = Agent {
         replay: Replay::AfterReply,
         ..Acp::ORDINARY
     }),
-    router: None,
+    variants: &[
+        (DEFAULT_VARIANT, &[("model", Given::Text("default")), ("yolo", Given::On)]),
+        ("FLASH", &[("model", Given::Text("flash")), ("yolo", Given::On)]),
+        ("APPROVALS", &[("model", Given::Text("default")), ("approvals", Given::On)]),
+    ],
+    options: &[MODEL, YOLO, APPROVALS],
+    described_with: &[("model", Given::Text("default"))],
+    models: &[("flash", "gemini-2.5-flash")],
+    ..Agent::ORDINARY
 };

@@ -11,6 +11,7 @@ use forge_types::{Executor, canonical_variant};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use super::agent;
 use super::profiles::{self, Variants};
 
 const FOLDER: &str = ".genie";
@@ -237,13 +238,12 @@ fn options_of(head: &Head) -> Result<BTreeMap<Executor, Map<String, Value>>, Str
         let own = by_executor.iter().find(|(key, _)| key.parse() == Ok(executor)).map(|(_, own)| own.clone());
         let given = own.unwrap_or_else(|| Value::Object(flat.clone()));
         let is_empty = given.as_object().is_none_or(Map::is_empty);
+        let agent = agent(executor);
         let mut options = match is_empty {
-            true => profiles::default_options(executor),
+            true => profiles::default_options(agent),
             false => profiles::read_options(&given, "forge").map_err(|error| error.to_string())?,
         };
-        if executor == Executor::Gemini {
-            options.entry("model").or_insert_with(|| "default".into());
-        }
+        profiles::fill(&mut options, agent.described_with);
         all.insert(executor, options);
     }
     Ok(all)

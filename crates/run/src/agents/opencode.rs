@@ -4,6 +4,7 @@ use forge_types::Executor;
 
 use super::acp::Acp;
 use super::agent::{Agent, Driver, Software};
+use super::profiles::{APPROVALS, MODEL, Wanted};
 
 pub(super) static AGENT: Agent = Agent {
     executor: Executor::Opencode,
@@ -23,5 +24,6 @@ pub(super) static AGENT: Agent = Agent {
         mode: Some("agent"),
         ..Acp::ORDINARY
     }),
-    router: None,
+    options: &[MODEL, ("agent", Wanted::Text), APPROVALS],
+    ..Agent::ORDINARY
 };

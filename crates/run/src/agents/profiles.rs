@@ -1,6 +1,6 @@
 //! Profiles: what each executor's variants are.
 //!
-//! Owns the table of built-in variants, the reading of a user's own, and how a requested name is understood.
+//! Owns the types of options, the reading of a user's own variants, and how a requested name is understood.
 //! Invariants: every executor has the default variant; keys are canonical (`PLAN_MODE`); a built-in variant can be changed
 //! but not removed; every known option has the right type, so planning never meets a wrong one.
 
@@ -10,6 +10,7 @@ use forge_types::{DEFAULT_VARIANT, Executor, ProfileId, canonical_variant};
 use serde_json::{Map, Value, json};
 
 use super::genie::Agents;
+use super::{ALL, Agent};
 
 /// `{"executors": {EXECUTOR: {VARIANT: {EXECUTOR: {options}}}}}`
 #[derive(Clone, Debug, PartialEq)]
@@ -17,6 +18,29 @@ pub struct Profiles(Variants);
 
 /// Options by executor and variant.
 pub(super) type Variants = BTreeMap<Executor, BTreeMap<String, Map<String, Value>>>;
+
+/// A variant that comes with Forge: its name and what it sets.
+pub(super) type Variant = (&'static str, &'static [(&'static str, Given)]);
+
+/// What a built-in variant sets an option to.
+pub(super) enum Given {
+    On,
+    Text(&'static str),
+}
+
+/// The name of an option and its type.
+pub(super) type KnownOption = (&'static str, Wanted);
+
+pub(super) const MODEL: KnownOption = ("model", Wanted::Text);
+pub(super) const APPROVALS: KnownOption = ("approvals", Wanted::Flag);
+pub(super) const YOLO: KnownOption = ("yolo", Wanted::Flag);
+
+/// The options of every agent.
+const COMMON: [KnownOption; 3] = [
+    ("append_prompt", Wanted::Text),
+    ("base_command_override", Wanted::Text),
+    ("additional_params", Wanted::Texts),
+];
 
 /// What is wrong with a profile or the request for one; the message says where and what is allowed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -52,31 +76,30 @@ impl Options {
         self.own.get(name).and_then(Value::as_str).filter(|text| !text.is_empty())
     }
 
-    /// The model that the profile or the request names; `default` and `flash` are names of Forge's own profiles.
+    /// The model that the profile or the request names; `default` and some others are names of Forge's own profiles.
     pub(super) fn model(&self) -> Option<&str> {
-        match self.text("model")? {
-            "default" => None,
-            "flash" => Some("gemini-2.5-flash"),
-            model => Some(model),
-        }
+        let named = self.text("model").filter(|model| *model != "default")?;
+        let mut names = ALL.into_iter().flat_map(|agent| agent.models);
+        Some(names.find(|(name, _)| *name == named).map_or(named, |(_, model)| *model))
     }
 }
 
 impl Profiles {
     pub fn built_in() -> Profiles {
-        let mut profiles = Profiles(BTreeMap::new());
-        for executor in Executor::ALL {
-            let variants = built_in_variants(*executor).into_iter().map(|(name, options)| {
-                let mut options = match options {
-                    Value::Object(options) => options,
-                    _ => Map::new(),
-                };
+        Profiles::of(&ALL)
+    }
+
+    pub(super) fn of(agents: &[&Agent]) -> Profiles {
+        let variants = |agent: &Agent| {
+            let named = agent.variants.iter().map(|(name, given)| {
+                let mut options = Map::new();
+                fill(&mut options, given);
                 options.insert("append_prompt".into(), Value::Null);
-                (name.to_owned(), options)
+                ((*name).to_owned(), options)
             });
-            profiles.0.insert(*executor, variants.collect());
-        }
-        profiles
+            named.collect()
+        };
+        Profiles(agents.iter().map(|agent| (agent.executor, variants(agent))).collect())
     }
 
     /// These profiles with those of a user's `profiles.json` on top.
@@ -200,51 +223,6 @@ impl Agents {
     }
 }
 
-fn built_in_variants(executor: Executor) -> Vec<(&'static str, Value)> {
-    let cursor = |model: &str| json!({"force": true, "model": model});
-    let copilot = |model: &str| json!({"allow_all_tools": true, "model": model});
-    match executor {
-        Executor::ClaudeCode => vec![
-            ("GENIE", json!({"dangerously_skip_permissions": true})),
-            ("PLAN", json!({"plan": true})),
-            ("APPROVALS", json!({"approvals": true})),
-        ],
-        Executor::Amp => vec![("GENIE", json!({"dangerously_allow_all": true}))],
-        Executor::Gemini => vec![
-            ("GENIE", json!({"model": "default", "yolo": true})),
-            ("FLASH", json!({"model": "flash", "yolo": true})),
-            ("APPROVALS", json!({"model": "default", "approvals": true})),
-        ],
-        Executor::Codex => vec![
-            ("GENIE", json!({"sandbox": "danger-full-access"})),
-            ("HIGH", json!({"sandbox": "danger-full-access", "model_reasoning_effort": "high"})),
-            ("APPROVALS", json!({"sandbox": "workspace-write", "ask_for_approval": "unless-trusted"})),
-        ],
-        Executor::Opencode | Executor::Droid | Executor::Acp => {
-            vec![("GENIE", json!({})), ("APPROVALS", json!({"approvals": true}))]
-        }
-        Executor::Shell | Executor::Scripted => vec![("GENIE", json!({}))],
-        Executor::QwenCode => {
-            vec![("GENIE", json!({"yolo": true})), ("APPROVALS", json!({"approvals": true}))]
-        }
-        Executor::CursorAgent => vec![
-            ("GENIE", cursor("auto")),
-            ("SONNET_4_5", cursor("sonnet-4.5")),
-            ("SONNET_4_5_THINKING", cursor("sonnet-4.5-thinking")),
-            ("OPUS_4_1", cursor("opus-4.1")),
-            ("GPT_5", cursor("gpt-5")),
-            ("GROK", cursor("grok")),
-        ],
-        Executor::Copilot => vec![
-            ("GENIE", json!({"allow_all_tools": true})),
-            ("GPT_5", copilot("gpt-5")),
-            ("CLAUDE_SONNET_4_5", copilot("claude-sonnet-4.5")),
-            ("CLAUDE_SONNET_4", copilot("claude-sonnet-4")),
-            ("APPROVALS", json!({"approvals": true})),
-        ],
-    }
-}
-
 /// `DEFAULT` is the older name of the default variant.
 fn canonical_name(name: &str) -> String {
     match canonical_variant(name) {
@@ -261,10 +239,23 @@ pub(super) fn read_name(name: &str, place: &str) -> Result<String, ProfileError>
     Ok(canonical_name(name))
 }
 
-/// The options of an executor's built-in default variant.
-pub(super) fn default_options(executor: Executor) -> Map<String, Value> {
-    let default = built_in_variants(executor).into_iter().find(|(name, _)| *name == DEFAULT_VARIANT);
-    default.and_then(|(_, options)| options.as_object().cloned()).unwrap_or_default()
+/// Sets the options that are not there.
+pub(super) fn fill(options: &mut Map<String, Value>, given: &[(&str, Given)]) {
+    for (name, given) in given {
+        options.entry(*name).or_insert_with(|| match given {
+            Given::On => Value::Bool(true),
+            Given::Text(text) => (*text).into(),
+        });
+    }
+}
+
+/// The options of an agent's built-in default variant.
+pub(super) fn default_options(agent: &Agent) -> Map<String, Value> {
+    let mut options = Map::new();
+    if let Some((_, given)) = agent.variants.iter().find(|(name, _)| *name == DEFAULT_VARIANT) {
+        fill(&mut options, given);
+    }
+    options
 }
 
 fn read_variant(
@@ -302,7 +293,9 @@ pub(super) fn read_options(given: &Value, place: &str) -> Result<Map<String, Val
     Ok(options)
 }
 
-enum Wanted {
+/// The type of an option.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Wanted {
     Flag,
     Text,
     Texts,
@@ -329,38 +322,10 @@ impl Wanted {
     }
 }
 
-/// The type of the options of all executors; none means two things. Unknown options are kept as they are.
-fn wanted_type(option: &str) -> Option<Wanted> {
-    Some(match option {
-        "claude_code_router"
-        | "plan"
-        | "approvals"
-        | "dangerously_skip_permissions"
-        | "dangerously_allow_all"
-        | "yolo"
-        | "oss"
-        | "include_plan_tool"
-        | "include_apply_patch_tool"
-        | "force"
-        | "allow_all_tools" => Wanted::Flag,
-        "append_prompt"
-        | "base_command_override"
-        | "model"
-        | "profile"
-        | "base_instructions"
-        | "agent"
-        | "allow_tool"
-        | "deny_tool" => Wanted::Text,
-        "sandbox" => Wanted::OneOf(&["auto", "read-only", "workspace-write", "danger-full-access"]),
-        "ask_for_approval" => Wanted::OneOf(&["unless-trusted", "on-failure", "on-request", "never"]),
-        "model_reasoning_effort" => {
-            Wanted::OneOf(&["minimal", "low", "medium", "high", "xhigh", "max", "ultra"])
-        }
-        "model_reasoning_summary" => Wanted::OneOf(&["auto", "concise", "detailed", "none"]),
-        "model_reasoning_summary_format" => Wanted::OneOf(&["none", "experimental"]),
-        "additional_params" | "add_dir" | "disable_mcp_server" => Wanted::Texts,
-        _ => return None,
-    })
+/// The type of an option; none means two things. Unknown options are kept as they are.
+fn wanted_type(name: &str) -> Option<Wanted> {
+    let mut known = COMMON.iter().chain(ALL.into_iter().flat_map(|agent| agent.options));
+    known.find(|(known, _)| *known == name).map(|(_, wanted)| *wanted)
 }
 
 fn object<'a>(value: &'a Value, place: &str) -> Result<&'a Map<String, Value>, ProfileError> {

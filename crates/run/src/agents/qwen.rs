@@ -1,9 +1,10 @@
 //! Qwen Code.
 
-use forge_types::Executor;
+use forge_types::{DEFAULT_VARIANT, Executor};
 
 use super::acp::{Acp, Choice, Grant};
 use super::agent::{Agent, Driver, Software};
+use super::profiles::{APPROVALS, Given, MODEL, YOLO};
 
 pub(super) static AGENT: Agent = Agent {
     executor: Executor::QwenCode,
@@ -22,5 +23,7 @@ pub(super) static AGENT: Agent = Agent {
         model: Choice::Argument("--model"),
         ..Acp::ORDINARY
     }),
-    router: None,
+    variants: &[(DEFAULT_VARIANT, &[("yolo", Given::On)]), ("APPROVALS", &[("approvals", Given::On)])],
+    options: &[MODEL, YOLO, APPROVALS],
+    ..Agent::ORDINARY
 };

@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use forge_types::Executor;
+use forge_types::{DEFAULT_VARIANT, Executor};
 
 use super::agent::{Agent, Driver, Own, Protocol};
 use super::{Options, Place, Plan, PlanError, Request, first_shell, overridden, params};
@@ -14,9 +14,10 @@ use crate::fold::Dialect;
 pub(super) static AGENT: Agent = Agent {
     executor: Executor::Shell,
     name: "Shell",
-    software: None,
     driver: Driver::Own(Own { protocol: Protocol::Text, dialect: Dialect::Text, plan, script: None }),
-    router: None,
+    variants: &[(DEFAULT_VARIANT, &[])],
+    options: &[],
+    ..Agent::ORDINARY
 };
 
 fn plan(options: &Options, request: Request<'_>, place: &Place<'_>) -> Result<Plan, PlanError> {

@@ -1,6 +1,6 @@
 //! What is known about the scripted agent, and how it is started: it is a command of Forge itself.
 
-use forge_types::Executor;
+use forge_types::{DEFAULT_VARIANT, Executor};
 
 use crate::StdinPlan;
 use crate::agents::agent::{Agent, Driver, Own, Protocol};
@@ -11,9 +11,10 @@ use crate::fold::Dialect;
 pub(in crate::agents) static AGENT: Agent = Agent {
     executor: Executor::Scripted,
     name: "Scripted agent",
-    software: None,
     driver: Driver::Own(Own { protocol: Protocol::StreamJson, dialect: Dialect::Claude, plan, script: None }),
-    router: None,
+    variants: &[(DEFAULT_VARIANT, &[])],
+    options: &[],
+    ..Agent::ORDINARY
 };
 
 fn plan(options: &Options, request: Request<'_>, place: &Place<'_>) -> Result<Plan, PlanError> {
