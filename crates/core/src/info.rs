@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use forge_run::agents;
 use forge_types::{Executor, ProjectId, Settings};
 use serde::Serialize;
 use serde_json::Value;
@@ -31,8 +32,7 @@ impl Forge {
     pub async fn system_info(&self, project: Option<ProjectId>) -> Result<SystemInfo> {
         let mut profiles = self.profiles(project).await?;
         let release = tokio::fs::read_to_string("/etc/os-release").await.unwrap_or_default();
-        let capabilities =
-            Executor::ALL.iter().map(|executor| (*executor, forge_run::agents::capabilities(*executor)));
+        let capabilities = agents::ALL.iter().map(|agent| (agent.executor, agent.capabilities));
         Ok(SystemInfo {
             config: self.shown_settings(),
             analytics_user_id: self.0.worktrees.base().installation().to_owned(),

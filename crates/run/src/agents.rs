@@ -14,7 +14,6 @@ mod codex;
 mod copilot;
 mod cursor;
 mod droid;
-mod files;
 mod foreground;
 mod gemini;
 mod genie;
@@ -39,7 +38,6 @@ use crate::talk::Script;
 
 pub use agent::{Agent, Protocol, Software};
 pub use cursor::CURSOR_SETUP;
-pub use files::{capabilities, config_file};
 pub use foreground::{Foreground, ForegroundError, plan_foreground};
 pub use genie::Agents;
 pub use mcp::{Counts, McpConfig, McpError, Servers, read_mcp, write_mcp};

@@ -5,7 +5,8 @@
 
 use std::path::Path;
 
-use forge_types::{Executor, ProfileId, Settings, canonical_variant};
+use forge_run::agents::{self, Agent};
+use forge_types::{ProfileId, Settings, canonical_variant};
 use serde_json::{Map, Value};
 
 use super::used_prefix;
@@ -55,11 +56,10 @@ pub(crate) fn read(home: &Path) -> Settings {
 
 /// The settings of a first start: the first agent that has been used here is the default one.
 fn fresh() -> Settings {
-    let used =
-        |executor: &&Executor| forge_run::agents::config_file(**executor).is_some_and(|file| file.exists());
+    let used = |agent: &&&Agent| agent.config_file().is_some_and(|file| file.exists());
     let mut settings = Settings::default();
-    if let Some(executor) = Executor::ALL.iter().find(used) {
-        settings.executor_profile = ProfileId::new(*executor);
+    if let Some(agent) = agents::ALL.iter().find(used) {
+        settings.executor_profile = ProfileId::new(agent.executor);
     }
     settings
 }

@@ -5,11 +5,12 @@
 //! silently takes another one when it may.
 
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use forge_types::{DEFAULT_VARIANT, Executor};
 
 use super::acp::Acp;
+use super::mcp::Mcp;
 use super::profiles::{APPROVALS, Given, KnownOption, MODEL, Variant};
 use super::{Command, Options, Place, Plan, PlanError, Request, npx, overridden, params, program};
 use crate::fold::Dialect;
@@ -22,6 +23,8 @@ pub struct Agent {
     pub name: &'static str,
     /// `None` for agents without a program of their own.
     pub software: Option<Software>,
+    /// What clients may offer for it.
+    pub capabilities: &'static [&'static str],
     pub(super) driver: Driver,
     pub(super) router: Option<Router>,
     /// The variants that come with Forge.
@@ -32,6 +35,8 @@ pub struct Agent {
     pub(super) described_with: &'static [(&'static str, Given)],
     /// Names that variants use for models, and what the program calls them.
     pub(super) models: &'static [(&'static str, &'static str)],
+    /// `None` for agents that know no MCP.
+    pub(super) mcp: Option<Mcp>,
 }
 
 /// An agent's program, how it is installed, and how it is logged in.
@@ -112,12 +117,14 @@ impl Agent {
         executor: Executor::Acp,
         name: "ACP",
         software: None,
+        capabilities: &[],
         driver: Driver::Acp(Acp::ORDINARY),
         router: None,
         variants: &[(DEFAULT_VARIANT, &[]), ("APPROVALS", &[("approvals", Given::On)])],
         options: &[MODEL, APPROVALS],
         described_with: &[],
         models: &[],
+        mcp: None,
     };
 
     pub fn protocol(&self) -> Protocol {
@@ -125,6 +132,11 @@ impl Agent {
             Driver::Acp(_) => Protocol::Acp,
             Driver::Own(own) => own.protocol,
         }
+    }
+
+    /// The file in which its program looks for MCP servers.
+    pub fn config_file(&self) -> Option<PathBuf> {
+        self.mcp.as_ref()?.file.path()
     }
 
     pub(crate) fn dialect(&self) -> Dialect {

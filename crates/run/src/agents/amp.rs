@@ -5,7 +5,8 @@
 use forge_types::{DEFAULT_VARIANT, Executor};
 
 use super::agent::{Agent, Driver, Own, Protocol, Software};
-use super::profiles::{Given, MODEL, Wanted};
+use super::mcp::Mcp;
+use super::profiles::{Given::On, MODEL, Wanted};
 use super::{Options, Place, Plan, PlanError, Request, params};
 use crate::StdinPlan;
 use crate::fold::Dialect;
@@ -21,9 +22,11 @@ pub(super) static AGENT: Agent = Agent {
         keys: &["AMP_API_KEY"],
         logins: &[".local/share/amp/secrets.json"],
     }),
+    capabilities: &["SESSION_FORK"],
     driver: Driver::Own(Own { protocol: Protocol::Headless, dialect: Dialect::Amp, plan, script: None }),
-    variants: &[(DEFAULT_VARIANT, &[("dangerously_allow_all", Given::On)])],
+    variants: &[(DEFAULT_VARIANT, &[("dangerously_allow_all", On)])],
     options: &[MODEL, ("dangerously_allow_all", Wanted::Flag)],
+    mcp: Some(Mcp { key: "amp.mcpServers", ..Mcp::usual(".config/amp/settings.json") }),
     ..Agent::ORDINARY
 };
 

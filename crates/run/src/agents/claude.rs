@@ -8,7 +8,8 @@ use forge_types::{DEFAULT_VARIANT, Executor};
 use serde_json::{Value, json};
 
 use super::agent::{Agent, Driver, Own, Protocol, Router, Software};
-use super::profiles::{APPROVALS, Given, MODEL, Wanted};
+use super::mcp::Mcp;
+use super::profiles::{APPROVALS, Given::On, MODEL, Wanted};
 use super::{Options, Place, Plan, PlanError, Request, params};
 use crate::fold::Dialect;
 use crate::talk::Script;
@@ -28,6 +29,7 @@ pub(super) static AGENT: Agent = Agent {
         keys: &["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"],
         logins: &[".claude/.credentials.json"],
     }),
+    capabilities: &["SESSION_FORK"],
     driver: Driver::Own(Own {
         protocol: Protocol::StreamJson,
         dialect: Dialect::Claude,
@@ -40,9 +42,9 @@ pub(super) static AGENT: Agent = Agent {
         arg: "code",
     }),
     variants: &[
-        (DEFAULT_VARIANT, &[("dangerously_skip_permissions", Given::On)]),
-        ("PLAN", &[("plan", Given::On)]),
-        ("APPROVALS", &[("approvals", Given::On)]),
+        (DEFAULT_VARIANT, &[("dangerously_skip_permissions", On)]),
+        ("PLAN", &[("plan", On)]),
+        ("APPROVALS", &[("approvals", On)]),
     ],
     options: &[
         MODEL,
@@ -51,6 +53,7 @@ pub(super) static AGENT: Agent = Agent {
         ("dangerously_skip_permissions", Wanted::Flag),
         ("claude_code_router", Wanted::Flag),
     ],
+    mcp: Some(Mcp::usual(".claude.json")),
     ..Agent::ORDINARY
 };
 

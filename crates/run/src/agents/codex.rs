@@ -10,7 +10,8 @@ use forge_types::{DEFAULT_VARIANT, Executor};
 use serde_json::{Map, Value, json};
 
 use super::agent::{Agent, Driver, Own, Protocol, Software};
-use super::profiles::{Given, MODEL, Wanted};
+use super::mcp::{Form, Mcp, presets};
+use super::profiles::{Given::Text, MODEL, Wanted};
 use super::{Command, Options, Place, Plan, PlanError, Request, params};
 use crate::fold::Dialect;
 use crate::talk::{Opening, Script};
@@ -30,6 +31,7 @@ pub(super) static AGENT: Agent = Agent {
         keys: &["OPENAI_API_KEY", "CODEX_API_KEY"],
         logins: &[".codex/auth.json"],
     }),
+    capabilities: &["SESSION_FORK"],
     driver: Driver::Own(Own {
         protocol: Protocol::AppServer,
         dialect: Dialect::Codex,
@@ -37,21 +39,9 @@ pub(super) static AGENT: Agent = Agent {
         script: Some(script),
     }),
     variants: &[
-        (DEFAULT_VARIANT, &[("sandbox", Given::Text("danger-full-access"))]),
-        (
-            "HIGH",
-            &[
-                ("sandbox", Given::Text("danger-full-access")),
-                ("model_reasoning_effort", Given::Text("high")),
-            ],
-        ),
-        (
-            "APPROVALS",
-            &[
-                ("sandbox", Given::Text("workspace-write")),
-                ("ask_for_approval", Given::Text("unless-trusted")),
-            ],
-        ),
+        (DEFAULT_VARIANT, &[("sandbox", Text("danger-full-access"))]),
+        ("HIGH", &[("sandbox", Text("danger-full-access")), ("model_reasoning_effort", Text("high"))]),
+        ("APPROVALS", &[("sandbox", Text("workspace-write")), ("ask_for_approval", Text("unless-trusted"))]),
     ],
     options: &[
         MODEL,
@@ -69,6 +59,12 @@ pub(super) static AGENT: Agent = Agent {
         ("include_plan_tool", Wanted::Flag),
         ("include_apply_patch_tool", Wanted::Flag),
     ],
+    mcp: Some(Mcp {
+        form: Form::Toml,
+        key: "mcp_servers",
+        adapt: |server| (!presets::is_http(&server)).then_some(server),
+        ..Mcp::usual(".codex/config.toml")
+    }),
     ..Agent::ORDINARY
 };
 

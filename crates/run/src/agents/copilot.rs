@@ -1,10 +1,16 @@
-//! GitHub Copilot.
+//! GitHub Copilot: all that is particular about it.
 
 use forge_types::{DEFAULT_VARIANT, Executor};
+use serde_json::{Value, json};
 
 use super::acp::{Acp, Choice, Grant};
 use super::agent::{Agent, Driver, Software};
-use super::profiles::{APPROVALS, Given, MODEL, Wanted};
+use super::mcp::Mcp;
+use super::profiles::{
+    APPROVALS,
+    Given::{On, Text},
+    MODEL, Wanted,
+};
 
 pub(super) static AGENT: Agent = Agent {
     executor: Executor::Copilot,
@@ -30,11 +36,11 @@ pub(super) static AGENT: Agent = Agent {
         ..Acp::ORDINARY
     }),
     variants: &[
-        (DEFAULT_VARIANT, &[("allow_all_tools", Given::On)]),
-        ("GPT_5", &[("allow_all_tools", Given::On), ("model", Given::Text("gpt-5"))]),
-        ("CLAUDE_SONNET_4_5", &[("allow_all_tools", Given::On), ("model", Given::Text("claude-sonnet-4.5"))]),
-        ("CLAUDE_SONNET_4", &[("allow_all_tools", Given::On), ("model", Given::Text("claude-sonnet-4"))]),
-        ("APPROVALS", &[("approvals", Given::On)]),
+        (DEFAULT_VARIANT, &[("allow_all_tools", On)]),
+        ("GPT_5", &[("allow_all_tools", On), ("model", Text("gpt-5"))]),
+        ("CLAUDE_SONNET_4_5", &[("allow_all_tools", On), ("model", Text("claude-sonnet-4.5"))]),
+        ("CLAUDE_SONNET_4", &[("allow_all_tools", On), ("model", Text("claude-sonnet-4"))]),
+        ("APPROVALS", &[("approvals", On)]),
     ],
     options: &[
         MODEL,
@@ -45,5 +51,11 @@ pub(super) static AGENT: Agent = Agent {
         ("add_dir", Wanted::Texts),
         ("disable_mcp_server", Wanted::Texts),
     ],
+    mcp: Some(Mcp { adapt, ..Mcp::usual(".copilot/mcp-config.json") }),
     ..Agent::ORDINARY
 };
+
+fn adapt(mut server: Value) -> Option<Value> {
+    server["tools"] = json!(["*"]);
+    Some(server)
+}

@@ -4,9 +4,14 @@
 //! part of it. It installs only what is absent, and the installer is fetched whole before any of it runs.
 
 use forge_types::{DEFAULT_VARIANT, Executor};
+use serde_json::{Value, json};
 
 use super::agent::{Agent, Driver, Own, Protocol, Software};
-use super::profiles::{Given, MODEL, Wanted};
+use super::mcp::{Mcp, presets};
+use super::profiles::{
+    Given::{On, Text},
+    MODEL, Wanted,
+};
 use super::{Options, Place, Plan, PlanError, Request, params};
 use crate::StdinPlan;
 use crate::fold::Dialect;
@@ -37,18 +42,28 @@ pub(super) static AGENT: Agent = Agent {
         keys: &["CURSOR_API_KEY"],
         logins: &[".cursor/cli-config.json"],
     }),
+    capabilities: &["SETUP_HELPER"],
     driver: Driver::Own(Own { protocol: Protocol::Headless, dialect: Dialect::Cursor, plan, script: None }),
     variants: &[
-        (DEFAULT_VARIANT, &[("force", Given::On), ("model", Given::Text("auto"))]),
-        ("SONNET_4_5", &[("force", Given::On), ("model", Given::Text("sonnet-4.5"))]),
-        ("SONNET_4_5_THINKING", &[("force", Given::On), ("model", Given::Text("sonnet-4.5-thinking"))]),
-        ("OPUS_4_1", &[("force", Given::On), ("model", Given::Text("opus-4.1"))]),
-        ("GPT_5", &[("force", Given::On), ("model", Given::Text("gpt-5"))]),
-        ("GROK", &[("force", Given::On), ("model", Given::Text("grok"))]),
+        (DEFAULT_VARIANT, &[("force", On), ("model", Text("auto"))]),
+        ("SONNET_4_5", &[("force", On), ("model", Text("sonnet-4.5"))]),
+        ("SONNET_4_5_THINKING", &[("force", On), ("model", Text("sonnet-4.5-thinking"))]),
+        ("OPUS_4_1", &[("force", On), ("model", Text("opus-4.1"))]),
+        ("GPT_5", &[("force", On), ("model", Text("gpt-5"))]),
+        ("GROK", &[("force", On), ("model", Text("grok"))]),
     ],
     options: &[MODEL, ("force", Wanted::Flag)],
+    mcp: Some(Mcp { adapt, ..Mcp::usual(".cursor/mcp.json") }),
     ..Agent::ORDINARY
 };
+
+/// It knows a server with an address by that address alone.
+fn adapt(server: Value) -> Option<Value> {
+    Some(match presets::is_http(&server) {
+        true => json!({"url": server["url"], "headers": server["headers"]}),
+        false => server,
+    })
+}
 
 fn plan(options: &Options, request: Request<'_>, place: &Place<'_>) -> Result<Plan, PlanError> {
     let mut command = AGENT.base(options, place)?;

@@ -1,9 +1,10 @@
-//! Droid.
+//! Droid: all that is particular about it.
 
 use forge_types::Executor;
 
 use super::acp::Acp;
 use super::agent::{Agent, Driver, Software};
+use super::mcp::Mcp;
 
 pub(super) static AGENT: Agent = Agent {
     executor: Executor::Droid,
@@ -21,5 +22,6 @@ pub(super) static AGENT: Agent = Agent {
         env: &[("FACTORY_DROID_AUTO_UPDATE_ENABLED", "false")],
         ..Acp::ORDINARY
     }),
+    mcp: Some(Mcp::usual(".factory/mcp.json")),
     ..Agent::ORDINARY
 };

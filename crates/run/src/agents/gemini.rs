@@ -1,10 +1,15 @@
-//! Gemini CLI.
+//! Gemini CLI: all that is particular about it.
 
 use forge_types::{DEFAULT_VARIANT, Executor};
 
 use super::acp::{Acp, Choice, Grant};
 use super::agent::{Agent, Driver, Software};
-use super::profiles::{APPROVALS, Given, MODEL, YOLO};
+use super::mcp::{Mcp, presets};
+use super::profiles::{
+    APPROVALS,
+    Given::{On, Text},
+    MODEL, YOLO,
+};
 use crate::talk::acp::Replay;
 
 pub(super) static AGENT: Agent = Agent {
@@ -18,6 +23,7 @@ pub(super) static AGENT: Agent = Agent {
         keys: &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
         logins: &[".gemini/oauth_creds.json"],
     }),
+    capabilities: &["SESSION_FORK"],
     driver: Driver::Acp(Acp {
         args: &["--acp"],
         // It works without questions only where it trusts the directory, and a worktree is as trusted as its repository.
@@ -28,12 +34,13 @@ pub(super) static AGENT: Agent = Agent {
         ..Acp::ORDINARY
     }),
     variants: &[
-        (DEFAULT_VARIANT, &[("model", Given::Text("default")), ("yolo", Given::On)]),
-        ("FLASH", &[("model", Given::Text("flash")), ("yolo", Given::On)]),
-        ("APPROVALS", &[("model", Given::Text("default")), ("approvals", Given::On)]),
+        (DEFAULT_VARIANT, &[("model", Text("default")), ("yolo", On)]),
+        ("FLASH", &[("model", Text("flash")), ("yolo", On)]),
+        ("APPROVALS", &[("model", Text("default")), ("approvals", On)]),
     ],
     options: &[MODEL, YOLO, APPROVALS],
-    described_with: &[("model", Given::Text("default"))],
+    described_with: &[("model", Text("default"))],
     models: &[("flash", "gemini-2.5-flash")],
+    mcp: Some(Mcp { adapt: presets::http_url, ..Mcp::usual(".gemini/settings.json") }),
     ..Agent::ORDINARY
 };

@@ -4,8 +4,9 @@
 //! differ are touched; comments, order and everything else in the file stay byte for byte. A file that cannot be read is
 //! never written. The file is replaced as a whole, with its mode, through links, and its last version is kept beside it.
 
+mod file;
 mod json;
-mod presets;
+pub(super) mod presets;
 mod toml;
 
 use std::fs::File;
@@ -18,7 +19,9 @@ use forge_types::Executor;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::files::config_file;
+use super::{Agent, agent};
+
+pub(super) use file::ConfigFile;
 
 pub type Servers = Map<String, Value>;
 
@@ -56,50 +59,74 @@ pub struct Counts {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Form {
+pub(super) enum Form {
     Json,
     Toml,
 }
 
-struct Place {
-    path: PathBuf,
-    key: &'static str,
-    form: Form,
+/// Where an agent's program looks for its servers, and in which words.
+pub(super) struct Mcp {
+    pub file: ConfigFile,
+    pub form: Form,
+    /// The member of the file that holds them.
+    pub key: &'static str,
+    /// The schema that a file names.
+    pub schema: Option<&'static str>,
+    /// A preset in the words of the program; `None` where it cannot reach such a server.
+    pub adapt: fn(Value) -> Option<Value>,
 }
 
-fn place(executor: Executor) -> Result<Place, McpError> {
-    let key = match executor {
-        Executor::Codex => "mcp_servers",
-        Executor::Amp => "amp.mcpServers",
-        Executor::Opencode => "mcp",
-        _ => "mcpServers",
-    };
-    let form = if executor == Executor::Codex { Form::Toml } else { Form::Json };
-    let path = config_file(executor).ok_or(McpError::Unsupported(executor))?;
-    Ok(Place { path, key, form })
+impl Mcp {
+    /// The words that most programs use.
+    pub const fn usual(below_home: &'static str) -> Mcp {
+        Mcp {
+            file: ConfigFile::Home(below_home),
+            form: Form::Json,
+            key: "mcpServers",
+            schema: None,
+            adapt: Some,
+        }
+    }
+}
+
+struct Place {
+    path: PathBuf,
+    mcp: &'static Mcp,
+}
+
+impl Place {
+    fn of(agent: &'static Agent) -> Result<Place, McpError> {
+        let place = agent.mcp.as_ref().and_then(|mcp| Some(Place { path: mcp.file.path()?, mcp }));
+        place.ok_or(McpError::Unsupported(agent.executor))
+    }
 }
 
 /// Reads the servers of an agent program, with the path of its file. Reads a file: not for async code.
 pub fn read_mcp(executor: Executor) -> Result<(McpConfig, PathBuf), McpError> {
-    let place = place(executor)?;
+    read(agent(executor))
+}
+
+pub(super) fn read(agent: &'static Agent) -> Result<(McpConfig, PathBuf), McpError> {
+    let place = Place::of(agent)?;
+    let mcp = place.mcp;
     let servers = place.servers(&place.read()?.unwrap_or_default())?;
-    let mut template = json!({ place.key: {} });
-    if executor == Executor::Opencode {
-        template["$schema"] = "https://opencode.ai/config.json".into();
+    let mut template = json!({ mcp.key: {} });
+    if let Some(schema) = mcp.schema {
+        template["$schema"] = schema.into();
     }
     let config = McpConfig {
         servers,
-        servers_path: [place.key],
+        servers_path: [mcp.key],
         template,
-        preconfigured: presets::for_executor(executor),
-        is_toml_config: place.form == Form::Toml,
+        preconfigured: presets::written(mcp.adapt),
+        is_toml_config: mcp.form == Form::Toml,
     };
     Ok((config, place.path))
 }
 
 /// Makes `servers` the servers of an agent program. Writes a file: not for async code.
 pub fn write_mcp(executor: Executor, servers: &Servers) -> Result<Counts, McpError> {
-    let place = place(executor)?;
+    let place = Place::of(agent(executor))?;
     for _ in 0..TRIES {
         let text = place.read()?;
         let old = text.as_deref().unwrap_or_default();
@@ -142,21 +169,21 @@ impl Place {
     }
 
     fn servers(&self, text: &str) -> Result<Servers, McpError> {
-        let servers = match self.form {
-            Form::Json => json::servers(text, self.key),
-            Form::Toml => toml::servers(text, self.key),
+        let servers = match self.mcp.form {
+            Form::Json => json::servers(text, self.mcp.key),
+            Form::Toml => toml::servers(text, self.mcp.key),
         };
         servers.map_err(|problem| self.unreadable(problem))
     }
 
     fn with_servers(&self, text: &str, servers: &Servers) -> Result<String, McpError> {
-        let text = match self.form {
-            Form::Json => json::with_servers(text, self.key, servers),
-            Form::Toml => toml::with_servers(text, self.key, servers),
+        let text = match self.mcp.form {
+            Form::Json => json::with_servers(text, self.mcp.key, servers),
+            Form::Toml => toml::with_servers(text, self.mcp.key, servers),
         };
         let text = text.map_err(|problem| self.unreadable(problem))?;
         // The last guard of a file that belongs to the user: what will be written says what was asked for.
-        match self.servers(&text)? == without_nulls(servers, self.form) {
+        match self.servers(&text)? == without_nulls(servers, self.mcp.form) {
             true => Ok(text),
             false => Err(self.unreadable("the servers cannot be put into it")),
         }

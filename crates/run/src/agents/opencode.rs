@@ -1,9 +1,11 @@
-//! opencode.
+//! opencode: all that is particular about it.
 
 use forge_types::Executor;
+use serde_json::{Value, json};
 
 use super::acp::Acp;
 use super::agent::{Agent, Driver, Software};
+use super::mcp::{ConfigFile, Form, Mcp, presets};
 use super::profiles::{APPROVALS, MODEL, Wanted};
 
 pub(super) static AGENT: Agent = Agent {
@@ -25,5 +27,21 @@ pub(super) static AGENT: Agent = Agent {
         ..Acp::ORDINARY
     }),
     options: &[MODEL, ("agent", Wanted::Text), APPROVALS],
+    mcp: Some(Mcp {
+        file: ConfigFile::Config { plain: "opencode/opencode.json", commented: "opencode/opencode.jsonc" },
+        form: Form::Json,
+        key: "mcp",
+        schema: Some("https://opencode.ai/config.json"),
+        adapt,
+    }),
     ..Agent::ORDINARY
 };
+
+fn adapt(server: Value) -> Option<Value> {
+    if presets::is_http(&server) {
+        let (url, headers) = (&server["url"], &server["headers"]);
+        return Some(json!({"type": "remote", "url": url, "headers": headers, "enabled": true}));
+    }
+    let words = [&server["command"]].into_iter().chain(server["args"].as_array().into_iter().flatten());
+    Some(json!({"type": "local", "command": words.collect::<Vec<_>>(), "enabled": true}))
+}

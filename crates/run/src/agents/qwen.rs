@@ -1,10 +1,11 @@
-//! Qwen Code.
+//! Qwen Code: all that is particular about it.
 
 use forge_types::{DEFAULT_VARIANT, Executor};
 
 use super::acp::{Acp, Choice, Grant};
 use super::agent::{Agent, Driver, Software};
-use super::profiles::{APPROVALS, Given, MODEL, YOLO};
+use super::mcp::{Mcp, presets};
+use super::profiles::{APPROVALS, Given::On, MODEL, YOLO};
 
 pub(super) static AGENT: Agent = Agent {
     executor: Executor::QwenCode,
@@ -17,13 +18,15 @@ pub(super) static AGENT: Agent = Agent {
         keys: &["OPENAI_API_KEY", "DASHSCOPE_API_KEY"],
         logins: &[".qwen/oauth_creds.json"],
     }),
+    capabilities: &["SESSION_FORK"],
     driver: Driver::Acp(Acp {
         args: &["--acp"],
         grant: Grant::Option("yolo", "--yolo"),
         model: Choice::Argument("--model"),
         ..Acp::ORDINARY
     }),
-    variants: &[(DEFAULT_VARIANT, &[("yolo", Given::On)]), ("APPROVALS", &[("approvals", Given::On)])],
+    variants: &[(DEFAULT_VARIANT, &[("yolo", On)]), ("APPROVALS", &[("approvals", On)])],
     options: &[MODEL, YOLO, APPROVALS],
+    mcp: Some(Mcp { adapt: presets::http_url, ..Mcp::usual(".qwen/settings.json") }),
     ..Agent::ORDINARY
 };

@@ -1,15 +1,26 @@
 //! The MCP servers that are offered, in the words of each agent program.
 
-use forge_types::Executor;
 use serde_json::{Map, Value, json};
 
-/// The presets as `executor` wants them written; `meta` describes them to people.
-pub(super) fn for_executor(executor: Executor) -> Value {
-    let (servers, meta) = (presets(), meta());
-    let adapted = servers.into_iter().filter_map(|(name, server)| Some((name, adapt(executor, server)?)));
+/// The presets as a program wants them written; `meta` describes them to people.
+pub(super) fn written(adapt: fn(Value) -> Option<Value>) -> Value {
+    let adapted = presets().into_iter().filter_map(|(name, server)| Some((name, adapt(server)?)));
     let mut all: Map<String, Value> = adapted.collect();
-    all.insert("meta".to_owned(), meta);
+    all.insert("meta".to_owned(), meta());
     Value::Object(all)
+}
+
+/// Whether a server is reached by an address and not started by a command.
+pub(in crate::agents) fn is_http(server: &Value) -> bool {
+    server["type"] == "http"
+}
+
+/// With the address under a name of its own.
+pub(in crate::agents) fn http_url(server: Value) -> Option<Value> {
+    Some(match is_http(&server) {
+        true => json!({"httpUrl": server["url"], "headers": server["headers"]}),
+        false => server,
+    })
 }
 
 fn presets() -> Map<String, Value> {
@@ -48,38 +59,15 @@ fn meta() -> Value {
     })
 }
 
-/// None where the program cannot reach such a server.
-fn adapt(executor: Executor, server: Value) -> Option<Value> {
-    let is_http = server["type"] == "http";
-    let (url, headers) = (&server["url"], &server["headers"]);
-    Some(match (executor, is_http) {
-        (Executor::Gemini | Executor::QwenCode, true) => json!({"httpUrl": url, "headers": headers}),
-        (Executor::CursorAgent, true) => json!({"url": url, "headers": headers}),
-        (Executor::Codex, true) => return None,
-        (Executor::Opencode, true) => {
-            json!({"type": "remote", "url": url, "headers": headers, "enabled": true})
-        }
-        (Executor::Opencode, false) => {
-            let words =
-                [&server["command"]].into_iter().chain(server["args"].as_array().into_iter().flatten());
-            json!({"type": "local", "command": words.collect::<Vec<_>>(), "enabled": true})
-        }
-        (Executor::Copilot, _) => {
-            let mut server = server;
-            server["tools"] = json!(["*"]);
-            server
-        }
-        _ => server,
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::agents::agent;
+    use forge_types::Executor;
 
     #[test]
     fn every_program_gets_the_presets_in_its_own_words() {
-        let of = for_executor;
+        let of = |executor: Executor| written(agent(executor).mcp.as_ref().unwrap().adapt);
         assert_eq!(of(Executor::ClaudeCode)["context7"]["type"], "http");
         assert_eq!(of(Executor::Gemini)["context7"]["httpUrl"], "https://mcp.context7.com/mcp");
         assert!(of(Executor::CursorAgent)["context7"].get("type").is_none());

@@ -1,0 +1,30 @@
+//! Where an agent's program keeps its configuration.
+//!
+//! Invariant: paths follow the environment of the server (`HOME`, `XDG_CONFIG_HOME`) at the moment of asking.
+
+use std::path::PathBuf;
+
+pub(in crate::agents) enum ConfigFile {
+    /// Below the home directory.
+    Home(&'static str),
+    /// Below the folder for configuration; the commented file where only that one exists.
+    Config { plain: &'static str, commented: &'static str },
+}
+
+impl ConfigFile {
+    /// `None` where nobody knows the home directory.
+    pub fn path(&self) -> Option<PathBuf> {
+        let home = PathBuf::from(std::env::var_os("HOME").filter(|home| !home.is_empty())?);
+        Some(match self {
+            ConfigFile::Home(file) => home.join(file),
+            ConfigFile::Config { plain, commented } => {
+                let folder = match std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from) {
+                    Some(folder) if folder.is_absolute() => folder,
+                    _ => home.join(".config"),
+                };
+                let (plain, commented) = (folder.join(plain), folder.join(commented));
+                if commented.exists() && !plain.exists() { commented } else { plain }
+            }
+        })
+    }
+}
