@@ -37,7 +37,6 @@ use crate::StdinPlan;
 use crate::talk::Script;
 
 pub use agent::{Agent, Protocol, Software};
-pub use cursor::CURSOR_SETUP;
 pub use foreground::{Foreground, ForegroundError, plan_foreground};
 pub use genie::Agents;
 pub use mcp::{Counts, McpConfig, McpError, Servers, read_mcp, write_mcp};

@@ -6,8 +6,8 @@
 use forge_git::Owner;
 use forge_store::Dropped;
 use forge_types::{
-    Action, AttemptId, ErrandId, Executor, FollowUp, FollowUpErrand, ImageId, Millis, ProfileId, ReplaceRun,
-    Run, RunId, RunOwner, RunReason, RunStatus, ScriptContext, SetUpAgent, TaskStatus,
+    Action, AttemptId, ErrandId, FollowUp, FollowUpErrand, ImageId, Millis, ProfileId, ReplaceRun, Run,
+    RunId, RunOwner, RunReason, RunStatus, ScriptContext, SetUpAgent, TaskStatus,
 };
 use serde::Serialize;
 
@@ -175,16 +175,16 @@ impl Forge {
         Ok(())
     }
 
-    /// Installs and logs in the program of the Cursor agent, then lets the attempt's last agent go on.
+    /// Installs and logs in the program of an agent that has a script for it, then lets the attempt's last agent go on.
     pub async fn set_up_agent(&self, id: AttemptId, request: SetUpAgent) -> Result<()> {
         let workplace = self.workplace(RunOwner::Attempt(id)).await?;
         self.check_budget(Some(id), workplace.project.id).await?;
-        if request.executor_profile_id.executor != Executor::CursorAgent {
+        let Some(setup) = forge_run::agents::agent(request.executor_profile_id.executor).setup else {
             return Err(Error::invalid("ExecutorError: Setup helper not supported"));
-        }
+        };
         let runs = self.0.store.runs(id, Dropped::Hidden).await?;
         let last = runs.into_iter().rev().find(|run| run.reason == RunReason::CodingAgent);
-        let script = Action::script(forge_run::agents::CURSOR_SETUP, ScriptContext::SetupScript);
+        let script = Action::script(setup, ScriptContext::SetupScript);
         let action = script.then(last.map(|run| run.action));
         self.add_run(RunOwner::Attempt(id), &workplace, action, RunExtras::nothing()).await?;
         Ok(())

@@ -6,6 +6,7 @@
 use std::path::Path;
 
 use forge_fleet::route::{Model, Standing};
+use forge_run::agents;
 use forge_types::{
     DispatchMode, DispatchRule, Executor, FleetSettings, MicroUsd, PassedOver, ProfileId, Project, Routing,
     WorkerTier,
@@ -133,22 +134,19 @@ impl Forge {
 
 /// The shipped launcher of an agent.
 pub(super) fn launcher_of(executor: Executor) -> Option<&'static str> {
-    match executor {
-        Executor::ClaudeCode => Some("claude-code"),
-        Executor::Codex => Some("codex"),
-        Executor::Opencode => Some("opencode"),
-        _ => None,
-    }
+    agents::agent(executor).launchers.first().copied()
+}
+
+/// The agents that have a shipped launcher.
+pub(super) fn launched() -> Vec<&'static str> {
+    let launched = agents::ALL.iter().filter(|agent| !agent.launchers.is_empty());
+    launched.map(|agent| agent.executor.as_str()).collect()
 }
 
 /// The agent that a launcher starts. Nobody knows what runs in one that is not shipped.
 fn executor_of(launcher: &str) -> Executor {
-    match launcher {
-        "claude-code" | "glm" => Executor::ClaudeCode,
-        "codex" => Executor::Codex,
-        "opencode" => Executor::Opencode,
-        _ => Executor::Shell,
-    }
+    let known = agents::ALL.iter().find(|agent| agent.launchers.contains(&launcher));
+    known.map_or(Executor::Shell, |agent| agent.executor)
 }
 
 /// The model where one is named, else the agent.

@@ -120,9 +120,10 @@ impl Forge {
             && catalogue::launcher_of(profile.executor).is_none()
         {
             return Err(Error::invalid(format!(
-                "executor_profile_id: no launcher starts {} in a terminal; allowed: CLAUDE_CODE, CODEX, OPENCODE, or \
+                "executor_profile_id: no launcher starts {} in a terminal; allowed: {}, or \
                  name a definition with worker",
-                profile.executor
+                profile.executor,
+                catalogue::launched().join(", ")
             )));
         }
         if rule.max_workers == Some(0) {

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use forge_types::{DEFAULT_VARIANT, Executor};
 
 use super::acp::Acp;
+use super::foreground::Form;
 use super::mcp::Mcp;
 use super::profiles::{APPROVALS, Given, KnownOption, MODEL, Variant};
 use super::{Command, Options, Place, Plan, PlanError, Request, npx, overridden, params, program};
@@ -25,6 +26,10 @@ pub struct Agent {
     pub software: Option<Software>,
     /// What clients may offer for it.
     pub capabilities: &'static [&'static str],
+    /// The launchers that start it as a worker, its usual one first.
+    pub launchers: &'static [&'static str],
+    /// A script that ends well once its program is installed and logged in.
+    pub setup: Option<&'static str>,
     pub(super) driver: Driver,
     pub(super) router: Option<Router>,
     /// The variants that come with Forge.
@@ -37,6 +42,8 @@ pub struct Agent {
     pub(super) models: &'static [(&'static str, &'static str)],
     /// `None` for agents that know no MCP.
     pub(super) mcp: Option<Mcp>,
+    /// `None` for agents that cannot be had at a person's terminal.
+    pub(super) foreground: Option<Form>,
 }
 
 /// An agent's program, how it is installed, and how it is logged in.
@@ -53,6 +60,8 @@ pub struct Software {
     pub keys: &'static [&'static str],
     /// Files, below the home directory, that exist once somebody has logged in.
     pub logins: &'static [&'static str],
+    /// The folder below the home directory that a variable moves, and the variable.
+    pub(super) moved: Option<(&'static str, &'static str)>,
 }
 
 /// A package that runs the program in its place when an option asks for it.
@@ -118,6 +127,8 @@ impl Agent {
         name: "ACP",
         software: None,
         capabilities: &[],
+        launchers: &[],
+        setup: None,
         driver: Driver::Acp(Acp::ORDINARY),
         router: None,
         variants: &[(DEFAULT_VARIANT, &[]), ("APPROVALS", &[("approvals", Given::On)])],
@@ -125,6 +136,7 @@ impl Agent {
         described_with: &[],
         models: &[],
         mcp: None,
+        foreground: None,
     };
 
     pub fn protocol(&self) -> Protocol {

@@ -21,6 +21,7 @@ pub(super) static AGENT: Agent = Agent {
         log_in: &["login"],
         keys: &["AMP_API_KEY"],
         logins: &[".local/share/amp/secrets.json"],
+        moved: None,
     }),
     capabilities: &["SESSION_FORK"],
     driver: Driver::Own(Own { protocol: Protocol::Headless, dialect: Dialect::Amp, plan, script: None }),

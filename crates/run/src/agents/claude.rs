@@ -8,6 +8,7 @@ use forge_types::{DEFAULT_VARIANT, Executor};
 use serde_json::{Value, json};
 
 use super::agent::{Agent, Driver, Own, Protocol, Router, Software};
+use super::foreground::{Form, Put};
 use super::mcp::Mcp;
 use super::profiles::{APPROVALS, Given::On, MODEL, Wanted};
 use super::{Options, Place, Plan, PlanError, Request, params};
@@ -28,8 +29,10 @@ pub(super) static AGENT: Agent = Agent {
         log_in: &[],
         keys: &["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"],
         logins: &[".claude/.credentials.json"],
+        moved: Some((".claude/", "CLAUDE_CONFIG_DIR")),
     }),
     capabilities: &["SESSION_FORK"],
+    launchers: &["claude-code", "glm"],
     driver: Driver::Own(Own {
         protocol: Protocol::StreamJson,
         dialect: Dialect::Claude,
@@ -54,6 +57,11 @@ pub(super) static AGENT: Agent = Agent {
         ("claude_code_router", Wanted::Flag),
     ],
     mcp: Some(Mcp::usual(".claude.json")),
+    foreground: Some(Form::Program {
+        prompt: Put::Last,
+        grant: "--dangerously-skip-permissions",
+        switches: &[("plan", &["--permission-mode", "plan"])],
+    }),
     ..Agent::ORDINARY
 };
 

@@ -10,7 +10,8 @@ use forge_types::{DEFAULT_VARIANT, Executor};
 use serde_json::{Map, Value, json};
 
 use super::agent::{Agent, Driver, Own, Protocol, Software};
-use super::mcp::{Form, Mcp, presets};
+use super::foreground::{Form, Put};
+use super::mcp::{Format, Mcp, presets};
 use super::profiles::{Given::Text, MODEL, Wanted};
 use super::{Command, Options, Place, Plan, PlanError, Request, params};
 use crate::fold::Dialect;
@@ -30,8 +31,10 @@ pub(super) static AGENT: Agent = Agent {
         log_in: &["login"],
         keys: &["OPENAI_API_KEY", "CODEX_API_KEY"],
         logins: &[".codex/auth.json"],
+        moved: Some((".codex/", "CODEX_HOME")),
     }),
     capabilities: &["SESSION_FORK"],
+    launchers: &["codex"],
     driver: Driver::Own(Own {
         protocol: Protocol::AppServer,
         dialect: Dialect::Codex,
@@ -60,10 +63,15 @@ pub(super) static AGENT: Agent = Agent {
         ("include_apply_patch_tool", Wanted::Flag),
     ],
     mcp: Some(Mcp {
-        form: Form::Toml,
+        format: Format::Toml,
         key: "mcp_servers",
         adapt: |server| (!presets::is_http(&server)).then_some(server),
         ..Mcp::usual(".codex/config.toml")
+    }),
+    foreground: Some(Form::Program {
+        prompt: Put::Last,
+        grant: "--dangerously-bypass-approvals-and-sandbox",
+        switches: &[("oss", &["--oss"])],
     }),
     ..Agent::ORDINARY
 };

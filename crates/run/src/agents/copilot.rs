@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::acp::{Acp, Choice, Grant};
 use super::agent::{Agent, Driver, Software};
+use super::foreground::{Form, Put};
 use super::mcp::Mcp;
 use super::profiles::{
     APPROVALS,
@@ -22,6 +23,7 @@ pub(super) static AGENT: Agent = Agent {
         log_in: &["login"],
         keys: &["COPILOT_PROVIDER_API_KEY", "COPILOT_GITHUB_TOKEN"],
         logins: &[".copilot/config.json"],
+        moved: None,
     }),
     driver: Driver::Acp(Acp {
         args: &["--acp", "--no-auto-update"],
@@ -52,6 +54,11 @@ pub(super) static AGENT: Agent = Agent {
         ("disable_mcp_server", Wanted::Texts),
     ],
     mcp: Some(Mcp { adapt, ..Mcp::usual(".copilot/mcp-config.json") }),
+    foreground: Some(Form::Program {
+        prompt: Put::In("--interactive"),
+        grant: "--allow-all-tools",
+        switches: &[],
+    }),
     ..Agent::ORDINARY
 };
 

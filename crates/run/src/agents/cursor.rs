@@ -7,6 +7,7 @@ use forge_types::{DEFAULT_VARIANT, Executor};
 use serde_json::{Value, json};
 
 use super::agent::{Agent, Driver, Own, Protocol, Software};
+use super::foreground::{Form, Put};
 use super::mcp::{Mcp, presets};
 use super::profiles::{
     Given::{On, Text},
@@ -16,8 +17,8 @@ use super::{Options, Place, Plan, PlanError, Request, params};
 use crate::StdinPlan;
 use crate::fold::Dialect;
 
-/// A script that ends well once `cursor-agent` is installed and logged in. The login prints an address to open.
-pub const CURSOR_SETUP: &str = r#"set -e
+/// The login prints an address to open.
+const SETUP: &str = r#"set -e
 export PATH="$HOME/.local/bin:$PATH"
 if command -v cursor-agent >/dev/null 2>&1; then
   echo "cursor-agent is installed"
@@ -41,8 +42,10 @@ pub(super) static AGENT: Agent = Agent {
         log_in: &["login"],
         keys: &["CURSOR_API_KEY"],
         logins: &[".cursor/cli-config.json"],
+        moved: None,
     }),
     capabilities: &["SETUP_HELPER"],
+    setup: Some(SETUP),
     driver: Driver::Own(Own { protocol: Protocol::Headless, dialect: Dialect::Cursor, plan, script: None }),
     variants: &[
         (DEFAULT_VARIANT, &[("force", On), ("model", Text("auto"))]),
@@ -54,6 +57,7 @@ pub(super) static AGENT: Agent = Agent {
     ],
     options: &[MODEL, ("force", Wanted::Flag)],
     mcp: Some(Mcp { adapt, ..Mcp::usual(".cursor/mcp.json") }),
+    foreground: Some(Form::Program { prompt: Put::Last, grant: "--force", switches: &[] }),
     ..Agent::ORDINARY
 };
 

@@ -16,6 +16,7 @@ pub(super) static AGENT: Agent = Agent {
         log_in: &[],
         keys: &["FACTORY_API_KEY"],
         logins: &[".factory/auth.json"],
+        moved: None,
     }),
     driver: Driver::Acp(Acp {
         args: &["exec", "--output-format", "acp"],

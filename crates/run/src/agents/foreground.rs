@@ -1,6 +1,6 @@
 //! An agent's own program at a person's terminal, as it is without Forge.
 //!
-//! Owns the table of how each program is given its first prompt. Invariants: a prompt is one whole argument that cannot
+//! Owns how a program is given its first prompt. Invariants: a prompt is one whole argument that cannot
 //! be taken for an option; nothing is granted that the person did not ask for, whatever the profile grants to agents
 //! that work alone; the program shares the terminal's process group, so Ctrl-C reaches it and not us.
 
@@ -15,60 +15,30 @@ use tokio::io::AsyncWriteExt;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::profiles::Options;
-use super::{Place, Plan, PlanError, Request, agent, params, plan};
+use super::{ALL, Place, Plan, PlanError, Request, agent, params};
 use crate::StdinPlan;
 
-struct Form {
-    executor: Executor,
-    prompt: Put,
-    /// The option that lets it work without questions.
-    grant: &'static str,
-    /// Options of a profile that are arguments here.
-    switches: &'static [(&'static str, &'static [&'static str])],
+/// How an agent is started before a person.
+pub(super) enum Form {
+    /// Its own program, which is spoken to at the terminal.
+    Program {
+        prompt: Put,
+        /// The argument that lets it work without questions.
+        grant: &'static str,
+        /// Options of a profile that are arguments here.
+        switches: &'static [(&'static str, &'static [&'static str])],
+    },
+    /// As without a person.
+    Unchanged,
 }
 
 /// Where the prompt goes.
-enum Put {
+pub(super) enum Put {
     /// Behind everything else and `--`.
     Last,
     /// As the value of an option, in one word with it.
     In(&'static str),
 }
-
-const FORMS: &[Form] = &[
-    Form {
-        executor: Executor::ClaudeCode,
-        prompt: Put::Last,
-        grant: "--dangerously-skip-permissions",
-        switches: &[("plan", &["--permission-mode", "plan"])],
-    },
-    Form {
-        executor: Executor::Codex,
-        prompt: Put::Last,
-        grant: "--dangerously-bypass-approvals-and-sandbox",
-        switches: &[("oss", &["--oss"])],
-    },
-    Form {
-        executor: Executor::Gemini,
-        prompt: Put::In("--prompt-interactive"),
-        grant: "--yolo",
-        switches: &[],
-    },
-    Form {
-        executor: Executor::QwenCode,
-        prompt: Put::In("--prompt-interactive"),
-        grant: "--yolo",
-        switches: &[],
-    },
-    Form {
-        executor: Executor::Copilot,
-        prompt: Put::In("--interactive"),
-        grant: "--allow-all-tools",
-        switches: &[],
-    },
-    Form { executor: Executor::Opencode, prompt: Put::In("--prompt"), grant: "--auto", switches: &[] },
-    Form { executor: Executor::CursorAgent, prompt: Put::Last, grant: "--force", switches: &[] },
-];
 
 /// Why an agent cannot be had in the foreground.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -98,39 +68,47 @@ pub fn plan_foreground(
     place: &Place<'_>,
 ) -> Result<Foreground, ForegroundError> {
     let request = Request::New { prompt };
-    if matches!(executor, Executor::Shell | Executor::Scripted) {
-        let Plan { program, args, env, stdin, .. } = plan(executor, options, request, place)?;
-        let input = match stdin {
-            StdinPlan::Feed { text } => Some(text),
-            StdinPlan::Closed | StdinPlan::Duplex { .. } => None,
-        };
-        return Ok(Foreground { program, args, env, input });
-    }
-    let Some(form) = FORMS.iter().find(|form| form.executor == executor) else {
-        let known = FORMS.iter().map(|form| form.executor).chain([Executor::Shell, Executor::Scripted]);
-        let known = known.map(|executor| executor.to_string()).collect::<Vec<_>>().join(", ");
-        return Err(ForegroundError::NoForm { executor, known });
+    let agent = agent(executor);
+    let (put, granting, switches) = match &agent.foreground {
+        None => return Err(ForegroundError::NoForm { executor, known: known() }),
+        Some(Form::Unchanged) => {
+            let Plan { program, args, env, stdin, .. } = agent.plan(options, request, place)?;
+            let input = match stdin {
+                StdinPlan::Feed { text } => Some(text),
+                StdinPlan::Closed | StdinPlan::Duplex { .. } => None,
+            };
+            return Ok(Foreground { program, args, env, input });
+        }
+        Some(Form::Program { prompt, grant, switches }) => (prompt, *grant, *switches),
     };
-    let mut command = agent(executor).base(options, place)?;
-    for (option, args) in form.switches {
+    let mut command = agent.base(options, place)?;
+    for (option, args) in switches {
         if options.is_on(option) {
             command.args.extend(args.iter().map(|arg| (*arg).to_owned()));
         }
     }
     if grant {
-        command.args.push(form.grant.to_owned());
+        command.args.push(granting.to_owned());
     }
     if let Some(model) = options.model() {
         command.args.extend(["--model".to_owned(), model.to_owned()]);
     }
     command.args.extend(params(options)?);
     let prompt = request.prompt_with(options);
-    match form.prompt {
+    match put {
         Put::Last => command.args.extend(["--".to_owned(), prompt]),
         Put::In(option) => command.args.push(format!("{option}={prompt}")),
     }
     let Plan { program, args, env, .. } = command.plan(Vec::new(), StdinPlan::Closed, None);
     Ok(Foreground { program, args, env, input: None })
+}
+
+/// The agents that have a form, by name.
+fn known() -> String {
+    let formed = ALL.iter().filter(|agent| agent.foreground.is_some());
+    let mut known: Vec<&str> = formed.map(|agent| agent.executor.as_str()).collect();
+    known.sort_unstable();
+    known.join(", ")
 }
 
 impl Foreground {

@@ -4,6 +4,7 @@ use forge_types::{DEFAULT_VARIANT, Executor};
 
 use super::acp::{Acp, Choice, Grant};
 use super::agent::{Agent, Driver, Software};
+use super::foreground::{Form, Put};
 use super::mcp::{Mcp, presets};
 use super::profiles::{
     APPROVALS,
@@ -22,6 +23,7 @@ pub(super) static AGENT: Agent = Agent {
         log_in: &[],
         keys: &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
         logins: &[".gemini/oauth_creds.json"],
+        moved: None,
     }),
     capabilities: &["SESSION_FORK"],
     driver: Driver::Acp(Acp {
@@ -42,5 +44,10 @@ pub(super) static AGENT: Agent = Agent {
     described_with: &[("model", Text("default"))],
     models: &[("flash", "gemini-2.5-flash")],
     mcp: Some(Mcp { adapt: presets::http_url, ..Mcp::usual(".gemini/settings.json") }),
+    foreground: Some(Form::Program {
+        prompt: Put::In("--prompt-interactive"),
+        grant: "--yolo",
+        switches: &[],
+    }),
     ..Agent::ORDINARY
 };

@@ -59,7 +59,7 @@ pub struct Counts {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum Format {
     Json,
     Toml,
 }
@@ -67,7 +67,7 @@ pub(super) enum Form {
 /// Where an agent's program looks for its servers, and in which words.
 pub(super) struct Mcp {
     pub file: ConfigFile,
-    pub form: Form,
+    pub format: Format,
     /// The member of the file that holds them.
     pub key: &'static str,
     /// The schema that a file names.
@@ -81,7 +81,7 @@ impl Mcp {
     pub const fn usual(below_home: &'static str) -> Mcp {
         Mcp {
             file: ConfigFile::Home(below_home),
-            form: Form::Json,
+            format: Format::Json,
             key: "mcpServers",
             schema: None,
             adapt: Some,
@@ -119,7 +119,7 @@ pub(super) fn read(agent: &'static Agent) -> Result<(McpConfig, PathBuf), McpErr
         servers_path: [mcp.key],
         template,
         preconfigured: presets::written(mcp.adapt),
-        is_toml_config: mcp.form == Form::Toml,
+        is_toml_config: mcp.format == Format::Toml,
     };
     Ok((config, place.path))
 }
@@ -169,21 +169,21 @@ impl Place {
     }
 
     fn servers(&self, text: &str) -> Result<Servers, McpError> {
-        let servers = match self.mcp.form {
-            Form::Json => json::servers(text, self.mcp.key),
-            Form::Toml => toml::servers(text, self.mcp.key),
+        let servers = match self.mcp.format {
+            Format::Json => json::servers(text, self.mcp.key),
+            Format::Toml => toml::servers(text, self.mcp.key),
         };
         servers.map_err(|problem| self.unreadable(problem))
     }
 
     fn with_servers(&self, text: &str, servers: &Servers) -> Result<String, McpError> {
-        let text = match self.mcp.form {
-            Form::Json => json::with_servers(text, self.mcp.key, servers),
-            Form::Toml => toml::with_servers(text, self.mcp.key, servers),
+        let text = match self.mcp.format {
+            Format::Json => json::with_servers(text, self.mcp.key, servers),
+            Format::Toml => toml::with_servers(text, self.mcp.key, servers),
         };
         let text = text.map_err(|problem| self.unreadable(problem))?;
         // The last guard of a file that belongs to the user: what will be written says what was asked for.
-        match self.servers(&text)? == without_nulls(servers, self.mcp.form) {
+        match self.servers(&text)? == without_nulls(servers, self.mcp.format) {
             true => Ok(text),
             false => Err(self.unreadable("the servers cannot be put into it")),
         }
@@ -206,7 +206,7 @@ impl Place {
 }
 
 /// TOML has no null: such a value is left out.
-fn without_nulls(servers: &Servers, form: Form) -> Servers {
+fn without_nulls(servers: &Servers, format: Format) -> Servers {
     fn strip(value: &Value) -> Value {
         match value {
             Value::Object(fields) => {
@@ -216,9 +216,9 @@ fn without_nulls(servers: &Servers, form: Form) -> Servers {
             other => other.clone(),
         }
     }
-    match form {
-        Form::Json => servers.clone(),
-        Form::Toml => servers.iter().map(|(name, server)| (name.clone(), strip(server))).collect(),
+    match format {
+        Format::Json => servers.clone(),
+        Format::Toml => servers.iter().map(|(name, server)| (name.clone(), strip(server))).collect(),
     }
 }
 

@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 
 use super::acp::Acp;
 use super::agent::{Agent, Driver, Software};
-use super::mcp::{ConfigFile, Form, Mcp, presets};
+use super::foreground::{Form, Put};
+use super::mcp::{ConfigFile, Format, Mcp, presets};
 use super::profiles::{APPROVALS, MODEL, Wanted};
 
 pub(super) static AGENT: Agent = Agent {
@@ -18,7 +19,9 @@ pub(super) static AGENT: Agent = Agent {
         log_in: &["auth", "login"],
         keys: &["OPENCODE_API_KEY", "ANTHROPIC_API_KEY", "OPENAI_API_KEY"],
         logins: &[".local/share/opencode/auth.json"],
+        moved: None,
     }),
+    launchers: &["opencode"],
     driver: Driver::Acp(Acp {
         args: &["acp"],
         env: &[("OPENCODE_DISABLE_AUTOUPDATE", "1")],
@@ -29,11 +32,12 @@ pub(super) static AGENT: Agent = Agent {
     options: &[MODEL, ("agent", Wanted::Text), APPROVALS],
     mcp: Some(Mcp {
         file: ConfigFile::Config { plain: "opencode/opencode.json", commented: "opencode/opencode.jsonc" },
-        form: Form::Json,
+        format: Format::Json,
         key: "mcp",
         schema: Some("https://opencode.ai/config.json"),
         adapt,
     }),
+    foreground: Some(Form::Program { prompt: Put::In("--prompt"), grant: "--auto", switches: &[] }),
     ..Agent::ORDINARY
 };
 

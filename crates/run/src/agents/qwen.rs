@@ -4,6 +4,7 @@ use forge_types::{DEFAULT_VARIANT, Executor};
 
 use super::acp::{Acp, Choice, Grant};
 use super::agent::{Agent, Driver, Software};
+use super::foreground::{Form, Put};
 use super::mcp::{Mcp, presets};
 use super::profiles::{APPROVALS, Given::On, MODEL, YOLO};
 
@@ -17,6 +18,7 @@ pub(super) static AGENT: Agent = Agent {
         log_in: &[],
         keys: &["OPENAI_API_KEY", "DASHSCOPE_API_KEY"],
         logins: &[".qwen/oauth_creds.json"],
+        moved: None,
     }),
     capabilities: &["SESSION_FORK"],
     driver: Driver::Acp(Acp {
@@ -28,5 +30,10 @@ pub(super) static AGENT: Agent = Agent {
     variants: &[(DEFAULT_VARIANT, &[("yolo", On)]), ("APPROVALS", &[("approvals", On)])],
     options: &[MODEL, YOLO, APPROVALS],
     mcp: Some(Mcp { adapt: presets::http_url, ..Mcp::usual(".qwen/settings.json") }),
+    foreground: Some(Form::Program {
+        prompt: Put::In("--prompt-interactive"),
+        grant: "--yolo",
+        switches: &[],
+    }),
     ..Agent::ORDINARY
 };

@@ -7,6 +7,7 @@ use std::path::Path;
 use forge_types::{DEFAULT_VARIANT, Executor};
 
 use super::agent::{Agent, Driver, Own, Protocol};
+use super::foreground::Form;
 use super::{Options, Place, Plan, PlanError, Request, first_shell, overridden, params};
 use crate::StdinPlan;
 use crate::fold::Dialect;
@@ -17,6 +18,7 @@ pub(super) static AGENT: Agent = Agent {
     driver: Driver::Own(Own { protocol: Protocol::Text, dialect: Dialect::Text, plan, script: None }),
     variants: &[(DEFAULT_VARIANT, &[])],
     options: &[],
+    foreground: Some(Form::Unchanged),
     ..Agent::ORDINARY
 };
 

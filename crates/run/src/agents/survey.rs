@@ -17,16 +17,8 @@ use super::{ALL, Agent, Place, Software, program};
 const LIMIT: Duration = Duration::from_millis(5500);
 const MAX_VERSION_BYTES: u64 = 4 << 10;
 /// Folders into which agent programs write, besides the home directory.
-const FOLDERS: [&str; 8] = [
-    "HOME",
-    "TMPDIR",
-    "XDG_CONFIG_HOME",
-    "XDG_DATA_HOME",
-    "XDG_CACHE_HOME",
-    "XDG_STATE_HOME",
-    "CLAUDE_CONFIG_DIR",
-    "CODEX_HOME",
-];
+const FOLDERS: [&str; 6] =
+    ["HOME", "TMPDIR", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"];
 /// Programs that Forge, or the people who use it, need beside agents, and how each tells its version.
 const TOOLS: [(&str, &str); 4] =
     [("tmux", "-V"), ("node", "--version"), ("npx", "--version"), ("bwrap", "--version")];
@@ -166,11 +158,14 @@ fn look_for_agent(
     sighting
 }
 
+/// The folders of agents that variables move.
+fn moved() -> impl Iterator<Item = (&'static str, &'static str)> {
+    ALL.into_iter().filter_map(|agent| agent.software.as_ref()?.moved)
+}
+
 /// Where a login file is, with the folders that the user has moved.
 fn login_file(below_home: &str, variable: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
-    let moved =
-        [(".claude/", "CLAUDE_CONFIG_DIR"), (".codex/", "CODEX_HOME"), (".local/share/", "XDG_DATA_HOME")];
-    let elsewhere = moved.iter().find_map(|(folder, key)| {
+    let elsewhere = moved().chain([(".local/share/", "XDG_DATA_HOME")]).find_map(|(folder, key)| {
         let rest = below_home.strip_prefix(folder)?;
         Some(PathBuf::from(variable(key)?).join(rest))
     });
@@ -190,7 +185,8 @@ fn ask_version(
     for name in WITHHELD {
         command.env_remove(name);
     }
-    command.arg(flag).current_dir(&home.0).envs(FOLDERS.map(|key| (key, &home.0)));
+    let folders = FOLDERS.into_iter().chain(moved().map(|(_, key)| key));
+    command.arg(flag).current_dir(&home.0).envs(folders.map(|key| (key, &home.0)));
     if let Some(path) = path_env {
         command.env("PATH", path);
     }

@@ -4,6 +4,7 @@ use forge_types::{DEFAULT_VARIANT, Executor};
 
 use crate::StdinPlan;
 use crate::agents::agent::{Agent, Driver, Own, Protocol};
+use crate::agents::foreground::Form;
 use crate::agents::program::Program;
 use crate::agents::{Command, Options, Place, Plan, PlanError, Request};
 use crate::fold::Dialect;
@@ -14,6 +15,7 @@ pub(in crate::agents) static AGENT: Agent = Agent {
     driver: Driver::Own(Own { protocol: Protocol::StreamJson, dialect: Dialect::Claude, plan, script: None }),
     variants: &[(DEFAULT_VARIANT, &[])],
     options: &[],
+    foreground: Some(Form::Unchanged),
     ..Agent::ORDINARY
 };
 
