@@ -83,6 +83,10 @@ impl Whence {
 
 /// Looks at everything at once. Takes up to [`LIMIT`], and blocks.
 pub fn survey() -> Survey {
+    survey_of(&ALL)
+}
+
+pub(super) fn survey_of(agents: &[&'static Agent]) -> Survey {
     let deadline = Instant::now() + LIMIT;
     let path_env = std::env::var_os("PATH").unwrap_or_default();
     let home = Home::make();
@@ -90,7 +94,7 @@ pub fn survey() -> Survey {
     std::thread::scope(|scope| {
         let tools = TOOLS
             .map(|(name, flag)| scope.spawn(move || look_for_tool(name, flag, path_env, home, deadline)));
-        let agents = ALL.into_iter().filter_map(|agent| Some((agent, agent.software.as_ref()?)));
+        let agents = agents.iter().filter_map(|agent| Some((*agent, agent.software.as_ref()?)));
         let agents: Vec<_> = agents
             .map(|(agent, software)| {
                 scope.spawn(move || look_for_agent(agent, software, path_env, home, deadline))

@@ -6,6 +6,10 @@ use forge_types::ProfileId;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use super::acp::Acp;
+use super::agent::Driver;
+use super::mcp::Mcp;
+use super::profiles::Given;
 use super::*;
 
 const NEW: Request<'_> = Request::New { prompt: "do it" };
@@ -294,5 +298,88 @@ fn headless_agents_read_the_prompt_and_nothing_else() {
         let plan = planned(id, &options(id), request, &path).unwrap();
         assert_eq!(command_line(&plan), want);
         assert_eq!((plan.stdin, plan.script), (StdinPlan::Feed { text: "do it".into() }, None));
+    }
+}
+
+/// An agent that only these tests know, in the place of one that Forge has.
+static NOVEL: Agent = Agent {
+    executor: Executor::Droid,
+    name: "Novel",
+    software: Some(Software {
+        program: "sh",
+        package: None,
+        install: "get novel",
+        log_in: &["enter"],
+        keys: &[],
+        logins: &[".no-such-agent/login"],
+        moved: None,
+    }),
+    driver: Driver::Acp(Acp { args: &["--novel"], ..Acp::ORDINARY }),
+    variants: &[("GENIE", &[]), ("BOLD", &[("model", Given::Text("bold"))])],
+    mcp: Some(Mcp { key: "novelServers", ..Mcp::usual(".no-such-agent/mcp.json") }),
+    ..Agent::ORDINARY
+};
+
+#[test]
+fn an_agent_is_known_everywhere_by_its_one_value() {
+    let id = NOVEL.executor.as_str();
+    let profiles = Profiles::of(&[&NOVEL]);
+    let bold = json!({"model": "bold", "append_prompt": null});
+    assert_eq!(profiles.to_json()["executors"][id]["BOLD"][id], bold);
+    let seen = survey::survey_of(&[&NOVEL]).agents;
+    assert_eq!(
+        seen[0].fix().as_deref(),
+        Some(if seen[0].version.is_some() { "sh enter" } else { "get novel" })
+    );
+    let told = tell(&seen, Path::new("/opt/forge"));
+    assert_eq!(told.len(), 3, "it and the two that are built in");
+    let novel = &told[0];
+    assert_eq!((novel.name.as_str(), novel.protocol.as_str(), novel.ready), ("Novel", "ACP", false));
+    assert_eq!((novel.install.as_str(), novel.log_in.as_deref()), ("get novel", Some("sh enter")));
+    let (config, file) = mcp::read(&NOVEL).unwrap();
+    assert!(file.ends_with(".no-such-agent/mcp.json"), "{file:?}");
+    assert_eq!(config.servers_path, ["novelServers"]);
+    assert!(config.preconfigured["forge"].is_object());
+    let path = programs(&["sh"]);
+    let place =
+        Place { worktree: Path::new("/"), forge_exe: Path::new("/"), path_env: path.path().as_os_str() };
+    let (_, options) = profiles.find(&ProfileId::new(NOVEL.executor), &Agents::default()).unwrap();
+    let plan = NOVEL.plan(&options, NEW, &place).unwrap();
+    assert_eq!(command_line(&plan), "sh --novel");
+    assert!(matches!(plan.script, Some(Script::Acp(_))));
+    assert_eq!(NOVEL.dialect(), crate::fold::Dialect::Acp);
+}
+
+#[test]
+fn every_agent_says_all_that_is_asked_about_agents() {
+    let found = |about: &'static Agent| {
+        let software = about.software.as_ref()?;
+        let (found, version) = (Some((Whence::Path, "/bin/it".into())), Some("1.0".to_owned()));
+        Some(Sighting { about, software, found, version, keys: Vec::new(), login: None })
+    };
+    let seen: Vec<_> = ALL.into_iter().filter_map(found).collect();
+    let told = tell(&seen, Path::new("/opt/forge"));
+    let profiles = Profiles::built_in().to_json();
+    let mut names = std::collections::BTreeSet::new();
+    for about in ALL {
+        let id = about.executor.as_str();
+        assert!(names.insert(about.name), "{id} has the name of another agent");
+        assert!(profiles["executors"][id]["GENIE"][id].is_object(), "{id}");
+        // What `ACP` is, only a profile says.
+        let listed = told.iter().find(|told| told.executor == about.executor);
+        assert_eq!(listed.is_some(), about.executor != Executor::Acp, "{id}");
+        let Some(software) = &about.software else { continue };
+        let listed = listed.unwrap();
+        assert_eq!(listed.name, about.name);
+        assert!(
+            listed.log_in.as_deref().is_some_and(|command| command.starts_with(software.program)),
+            "{id}"
+        );
+        assert!(!listed.install.is_empty() && !software.keys.is_empty() && !software.logins.is_empty());
+        let version = |package: &str| package.rsplit_once('@').map(|(_, version)| version.to_owned());
+        let is_exact = |version: String| version.starts_with(|c: char| c.is_ascii_digit());
+        assert!(software.package.is_none_or(|package| version(package).is_some_and(is_exact)), "{id}");
+        let presets = about.mcp.as_ref().map(|mcp| mcp::presets::written(mcp.adapt));
+        assert!(presets.is_some_and(|presets| presets["forge"].is_object()), "{id}");
     }
 }

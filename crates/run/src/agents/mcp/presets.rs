@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 /// The presets as a program wants them written; `meta` describes them to people.
-pub(super) fn written(adapt: fn(Value) -> Option<Value>) -> Value {
+pub(in crate::agents) fn written(adapt: fn(Value) -> Option<Value>) -> Value {
     let adapted = presets().into_iter().filter_map(|(name, server)| Some((name, adapt(server)?)));
     let mut all: Map<String, Value> = adapted.collect();
     all.insert("meta".to_owned(), meta());
