@@ -93,7 +93,7 @@ fn programs_are_found_asked_and_judged_without_a_trace() {
     let codex = check("CODEX");
     assert_eq!(
         (&codex["status"], &codex["fix"]),
-        (&json!("warning"), &json!("codex")),
+        (&json!("warning"), &json!("codex login")),
         "nobody has logged in"
     );
     let gemini = check("GEMINI");
