@@ -1,3 +1,5 @@
+// @vitest-environment happy-dom
+
 import type { TaskCard } from "@forge/client";
 import { QueryClient, QueryObserver } from "@tanstack/react-query";
 import { afterEach, expect, it, vi } from "vitest";

@@ -1,3 +1,5 @@
+// @vitest-environment happy-dom
+
 import type { Diff } from "@forge/client";
 import { expect, test } from "vitest";
 import { type ChangedFile, sumOf } from "./diff";

@@ -1,3 +1,5 @@
+// @vitest-environment happy-dom
+
 import type { NormalizedEntry } from "@forge/client";
 import { expect, it } from "vitest";
 import { EntryList, WINDOW } from "./entries";

@@ -25,8 +25,8 @@ import { IconButton } from "../../ui/button";
 import { copyText } from "../../ui/copy";
 import { useConfirm } from "../../ui/dialog";
 import { Menu, MenuItem, MenuLine } from "../../ui/menu";
-import { RETIRE_QUESTION, restore, retire } from "../review/retire";
 import { BudgetDialog } from "./budget-dialog";
+import { RETIRE_QUESTION, restore, retire } from "./review/retire";
 import { isAtWork } from "./standing";
 
 interface Props {

@@ -17,11 +17,11 @@ import { Tabs, VIEWS } from "./tabs";
 
 const ROUTE = "/projects/$projectId/tasks/$taskId/attempts/$attemptId";
 
-const Review = lazy(() => import("../review/review").then(({ Review }) => ({ default: Review })));
+const Review = lazy(() => import("./review/review").then(({ Review }) => ({ default: Review })));
 const RawView = lazy(() => import("./raw-view").then(({ RawView }) => ({ default: RawView })));
 const ProcessesView = lazy(() => import("./processes-view").then(({ ProcessesView }) => ({ default: ProcessesView })));
 const StartAttempt = lazy(() =>
-  import("../task/start-attempt").then(({ StartAttempt }) => ({ default: StartAttempt })),
+  import("../../parts/task/start-attempt").then(({ StartAttempt }) => ({ default: StartAttempt })),
 );
 
 export function AttemptScreen() {

@@ -1,3 +1,5 @@
+// @vitest-environment happy-dom
+
 import { describe, expect, it } from "vitest";
 import { keep, mergeText, readKept } from "./draft-merge";
 

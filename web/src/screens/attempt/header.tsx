@@ -6,6 +6,7 @@ import { Link } from "@tanstack/react-router";
 import { ArrowLeft, Square } from "lucide-react";
 import type { ReactNode } from "react";
 import { forge } from "../../api/forge";
+import { tokensOf } from "../../parts/tokens";
 import { Dot } from "../../ui/badge";
 import { Button, buttonClass } from "../../ui/button";
 import { Elapsed, useNow } from "../../ui/clock";
@@ -86,8 +87,12 @@ const NEAR_BUDGET = 0.8;
 export function Spent({ attempt }: { attempt: TaskAttempt }) {
   const { input_tokens, output_tokens, cache_read_tokens, cache_creation_tokens, cost_usd, max_cost_usd } = attempt;
   const cached = cache_read_tokens ?? 0;
-  // As Costs counts them.
-  const tokens = (input_tokens ?? 0) + (output_tokens ?? 0) + cached + (cache_creation_tokens ?? 0);
+  const tokens = tokensOf({
+    input_tokens: input_tokens ?? 0,
+    output_tokens: output_tokens ?? 0,
+    cache_read_tokens: cached,
+    cache_write_tokens: cache_creation_tokens ?? 0,
+  });
   if (tokens === 0 && !cost_usd && max_cost_usd === undefined) return null;
   const isNear = max_cost_usd !== undefined && (cost_usd ?? 0) >= max_cost_usd * NEAR_BUDGET;
   const detail = [

@@ -6,12 +6,12 @@ import { lazy, type ReactNode, Suspense, useState } from "react";
 import { forge } from "../../api/forge";
 import { useDefaultAgent, useOffers } from "../../parts/agent-picker";
 import { agentLabel, profileOf } from "../../parts/agents";
+import { useDeleteTask } from "../../parts/task/delete-task";
 import { messageOf } from "../../ui/state";
 import { toast } from "../../ui/toast";
-import { useDeleteTask } from "../task/delete-task";
 
-const StartAttempt = lazy(async () => ({ default: (await import("../task/start-attempt")).StartAttempt }));
-const EditTask = lazy(async () => ({ default: (await import("../task/edit-task")).EditTask }));
+const StartAttempt = lazy(async () => ({ default: (await import("../../parts/task/start-attempt")).StartAttempt }));
+const EditTask = lazy(async () => ({ default: (await import("./edit-task")).EditTask }));
 
 interface Actions {
   start: (task: Task) => void;

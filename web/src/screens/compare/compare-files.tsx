@@ -7,7 +7,7 @@ import { Figures, PathName } from "../../parts/changed";
 import { Badge } from "../../ui/badge";
 import { cx } from "../../ui/class";
 import { Empty } from "../../ui/state";
-import { PatchView } from "../review/patch-view";
+import { PatchView } from "./patch-view";
 import { type BothSides, bothSides } from "./sides";
 
 interface Sides<T> {

@@ -11,6 +11,8 @@ import type { Sum } from "../../live/diff";
 import { processesChannel } from "../../live/processes";
 import { agentLabel } from "../../parts/agents";
 import { AttemptState } from "../../parts/attempt-state";
+import { useActs } from "../../parts/branch/acts";
+import { MergeDialog } from "../../parts/branch/merge-dialog";
 import { Figures } from "../../parts/changed";
 import { ATTEMPT_STATE, isLive } from "../../parts/status";
 import { Badge } from "../../ui/badge";
@@ -18,8 +20,6 @@ import { Button, buttonClass } from "../../ui/button";
 import { useNow } from "../../ui/clock";
 import { Select } from "../../ui/field";
 import { ago, count, duration, money } from "../../ui/format";
-import { useActs } from "../review/branch-acts";
-import { MergeDialog } from "../review/merge-dialog";
 
 interface Props {
   letter: "A" | "B";

@@ -2,11 +2,11 @@ import type { UsageReport } from "@forge/client";
 import { Table2 } from "lucide-react";
 import { useState } from "react";
 import type { Period } from "../../api/queries";
-import { Legend, MOST_SERIES, Plot } from "../../parts/plot";
-import { daysBetween, gather } from "../../parts/plot-scale";
 import { Button } from "../../ui/button";
 import { money } from "../../ui/format";
 import { Card } from "./card";
+import { Legend, MOST_SERIES, Plot } from "./plot";
+import { daysBetween, gather } from "./plot-scale";
 import { type Grouping, type Names, seriesOf } from "./usage";
 
 interface Props {

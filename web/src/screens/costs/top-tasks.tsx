@@ -2,12 +2,13 @@ import type { UsageGroup } from "@forge/client";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { type Period, projectsQuery, taskQuery, usageQuery } from "../../api/queries";
+import { tokensOf } from "../../parts/tokens";
 import { money, short } from "../../ui/format";
 import { Skeleton } from "../../ui/skeleton";
 import { Failure } from "../../ui/state";
 import { Table, Td, Th } from "../../ui/table";
 import { Card, Share } from "./card";
-import { sortGroups, tokensOf } from "./usage";
+import { sortGroups } from "./usage";
 
 const MOST = 10;
 

@@ -1,8 +1,9 @@
 // What was used, made ready to be shown: groups by name, their days, and the file that is taken along.
 
-import type { UsageGroup, UsageReport, UsageSum } from "@forge/client";
-import type { Series } from "../../parts/plot-scale";
+import type { UsageGroup, UsageReport } from "@forge/client";
+import { tokensOf } from "../../parts/tokens";
 import { agentName } from "../../ui/format";
+import type { Series } from "./plot-scale";
 
 export const GROUPINGS = ["model", "agent", "project"] as const;
 export type Grouping = (typeof GROUPINGS)[number];
@@ -56,9 +57,6 @@ export function seriesOf(groups: readonly UsageGroup[], days: readonly string[],
   }
   return [...series.values()].sort((a, b) => b.total - a.total);
 }
-
-export const tokensOf = (sum: UsageSum): number =>
-  sum.input_tokens + sum.output_tokens + sum.cache_read_tokens + sum.cache_write_tokens;
 
 /** Dearest first; what has no price by its tokens. */
 export function sortGroups(groups: readonly UsageGroup[]): UsageGroup[] {

@@ -1,7 +1,7 @@
 // Values of a form by their paths (`fleet.max_workers`), as the server names them in its messages.
 // Invariant: a draft holds only what was changed, so that saving one form never writes back another one's old values.
 
-import { isTree } from "../../parts/json-text";
+import { isTree } from "./json-text";
 
 export type Draft = Readonly<Record<string, unknown>>;
 

@@ -1,6 +1,6 @@
 // The MCP servers that Forge knows how to add.
 
-import { isTree } from "../../parts/json-text";
+import { isTree } from "./json-text";
 
 export interface Preset {
   id: string;

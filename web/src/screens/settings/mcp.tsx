@@ -5,12 +5,12 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Plus } from "lucide-react";
 import { forge } from "../../api/forge";
 import { mcpQuery } from "../../api/queries";
-import { JsonEditor } from "../../parts/json-editor";
-import { isTree, readJson } from "../../parts/json-text";
 import { Button } from "../../ui/button";
 import { agentName } from "../../ui/format";
 import { messageOf } from "../../ui/state";
 import { useForm } from "./form";
+import { JsonEditor } from "./json-editor";
+import { isTree, readJson } from "./json-text";
 import { presetsOf } from "./mcp-presets";
 import { Panel } from "./panel";
 

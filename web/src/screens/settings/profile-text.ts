@@ -1,7 +1,7 @@
 // Changes of the profiles as one text, `{"executors": {EXECUTOR: {VARIANT: {EXECUTOR: {options}}}}}`.
 // Invariant: form and JSON show the same text; a change of an option leaves everything else as it is.
 
-import { isTree, readJson } from "../../parts/json-text";
+import { isTree, readJson } from "./json-text";
 
 export type Options = Record<string, unknown>;
 /** Options by executor and variant. */

@@ -1,11 +1,12 @@
 // The projects, each with how its tasks stand.
 
 import type { Project } from "@forge/client";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { ArrowUpRight, Code, MoreHorizontal, Settings2, Unplug } from "lucide-react";
 import { forge } from "../../api/forge";
 import { projectsQuery, taskCountsQuery } from "../../api/queries";
+import { openProjectInEditor } from "../../parts/editor";
 import { COLUMNS } from "../../parts/status";
 import { forgetProject, lastProject } from "../../shell/last-project";
 import { Dot } from "../../ui/badge";
@@ -51,10 +52,6 @@ export function Projects({ projects }: { projects: readonly Project[] }) {
 function ProjectCard({ project, onRemove }: { project: Project; onRemove: () => void }) {
   const { id: projectId, name, git_repo_path } = project;
   const navigate = useNavigate();
-  const openEditor = useMutation({
-    mutationFn: () => forge.openProjectInEditor(projectId),
-    onSuccess: ({ url }) => url && window.open(url),
-  });
   return (
     <li className="relative flex flex-col gap-3 rounded-lg border border-line bg-surface p-4 shadow-card transition-colors hover:border-line-strong">
       <div className="flex items-start gap-2">
@@ -84,7 +81,7 @@ function ProjectCard({ project, onRemove }: { project: Project; onRemove: () => 
             >
               Open the board
             </MenuItem>
-            <MenuItem icon={<Code aria-hidden />} onSelect={() => openEditor.mutate()}>
+            <MenuItem icon={<Code aria-hidden />} onSelect={() => void openProjectInEditor(projectId)}>
               Open in editor
             </MenuItem>
             <MenuItem

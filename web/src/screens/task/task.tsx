@@ -6,16 +6,16 @@ import { Link, Navigate, useNavigate, useParams, useSearch } from "@tanstack/rea
 import { ChevronLeft, Compass, Play, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { attemptsQuery, taskQuery } from "../../api/queries";
+import { useDeleteTask } from "../../parts/task/delete-task";
+import { StartAttempt } from "../../parts/task/start-attempt";
 import { useCommands } from "../../shell/commands";
 import { useTitle } from "../../shell/page";
 import { Button, buttonClass, IconButton } from "../../ui/button";
 import { Empty, Failure, Waiting } from "../../ui/state";
 import { Attempts } from "./attempts";
-import { useDeleteTask } from "./delete-task";
 import { Description, useWriting } from "./description";
 import { Properties } from "./properties";
 import { Parent, Subtasks } from "./relations";
-import { StartAttempt } from "./start-attempt";
 import { Title } from "./title";
 
 const ROUTE = "/projects/$projectId/tasks/$taskId";

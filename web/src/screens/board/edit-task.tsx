@@ -1,0 +1,115 @@
+// The words of a task, changed from the board. What is typed is kept in this browser until the server has it.
+
+import type { Image, Task } from "@forge/client";
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { forge } from "../../api/forge";
+import { taskImagesQuery } from "../../api/queries";
+import { readDraft, restoreForm, useDraft } from "../../parts/draft";
+import type { TaskWords } from "../../parts/task/form";
+import { Button } from "../../ui/button";
+import { Dialog } from "../../ui/dialog";
+import { Failure, Waiting } from "../../ui/state";
+import { TaskFields } from "./task-fields";
+
+interface Props {
+  task: Task;
+  onClose: () => void;
+}
+
+const placeOf = (task: Task): string => `task.${task.id}`;
+
+export function EditTask({ task, onClose }: Props) {
+  const { data: images, error, refetch } = useQuery(taskImagesQuery(task.id));
+  if (images) return <EditDialog task={task} images={images} onClose={onClose} />;
+  return (
+    <Dialog open onOpenChange={(open) => open || onClose()} title="Edit task" width="lg">
+      {error ? <Failure error={error} onRetry={() => void refetch()} /> : <Waiting what="Loading the task" />}
+    </Dialog>
+  );
+}
+
+function EditDialog({ task, images, onClose }: Props & { images: readonly Image[] }) {
+  const [now] = useState<TaskWords>(() => ({
+    title: task.title,
+    description: task.description ?? "",
+    images,
+    labels: task.labels ?? [],
+  }));
+  const [restored] = useState(() => readDraft(placeOf(task)) !== null);
+  const { value: words, set, clear } = useDraft(placeOf(task), (kept) => restoreForm(now, kept));
+  const [uploading, setUploading] = useState(false);
+  const save = useMutation({
+    mutationFn: () =>
+      forge.updateTask(task.project_id, task.id, {
+        title: words.title.trim(),
+        // An empty one would keep what is there.
+        description: words.description.trim() || " ",
+        image_ids: words.images.map(({ id }) => id),
+        labels: [...words.labels],
+      }),
+    onSuccess: () => {
+      clear();
+      onClose();
+    },
+    // Said in the dialog.
+    onError: () => undefined,
+  });
+  const hasTitle = words.title.trim() !== "";
+  const submit = (): void => {
+    if (hasTitle && !uploading && !save.isPending) save.mutate();
+  };
+  const discard = (): void => {
+    clear();
+    onClose();
+  };
+  return (
+    <Dialog
+      open
+      onOpenChange={(open) => open || onClose()}
+      title="Edit task"
+      about={restored ? "With what you typed last time, which was not saved." : undefined}
+      width="lg"
+      footer={
+        <>
+          <Button disabled={save.isPending} onClick={discard}>
+            Discard
+          </Button>
+          <Button
+            weight="primary"
+            type="submit"
+            form="edit-task"
+            busy={save.isPending}
+            disabled={!hasTitle || uploading}
+          >
+            Save
+          </Button>
+        </>
+      }
+    >
+      <form
+        id="edit-task"
+        // Room for the focus ring of the first field, which the dialog would cut off.
+        className="flex flex-col gap-3 pt-1"
+        onSubmit={(event) => {
+          event.preventDefault();
+          submit();
+        }}
+      >
+        <TaskFields
+          projectId={task.project_id}
+          words={words}
+          onChange={(part) => set((before) => ({ ...before, ...part }))}
+          titleFlaw={hasTitle ? undefined : "A task needs a title."}
+          onSubmit={submit}
+          onUploading={setUploading}
+        />
+        {save.error && (
+          <div className="-m-4">
+            <Failure error={save.error} />
+          </div>
+        )}
+      </form>
+    </Dialog>
+  );
+}
