@@ -60,4 +60,9 @@ describe("the rooms of the page", () => {
     const lonely = parts.filter((part) => users(part).size < 2).map((part) => `${part}: ${[...users(part)]}`);
     expect(lonely).toEqual([]);
   });
+
+  it("only api/keys writes a key under which an answer is kept", () => {
+    const writes = PRODUCT.filter((path) => /queryKey: ?\[|queryKey\(\[/.test(textOf(path)));
+    expect(writes).toEqual([]);
+  });
 });

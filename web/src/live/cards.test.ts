@@ -3,7 +3,7 @@
 import type { TaskCard } from "@forge/client";
 import { QueryClient, QueryObserver } from "@tanstack/react-query";
 import { afterEach, expect, it, vi } from "vitest";
-import { cardsQuery } from "../api/queries";
+import { cardsQuery } from "../api/queries/project";
 import { refreshCard } from "./cards";
 
 afterEach(() => vi.useRealTimers());

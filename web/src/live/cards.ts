@@ -3,7 +3,8 @@
 import type { TaskCard } from "@forge/client";
 import type { QueryClient } from "@tanstack/react-query";
 import { forge } from "../api/forge";
-import { cardsQuery } from "../api/queries";
+import { keys } from "../api/keys";
+import { cardsQuery } from "../api/queries/project";
 
 type Cards = Map<string, TaskCard>;
 
@@ -55,7 +56,7 @@ function refreshLoading(queries: QueryClient, queryKey: readonly unknown[]): voi
 
 /** The same for whoever knows only the attempt: it is on a card if it is the newest of its task. */
 export function refreshCardOf(queries: QueryClient, attemptId: string): void {
-  for (const [key, cards] of queries.getQueriesData<Cards>({ queryKey: ["cards"] })) {
+  for (const [key, cards] of queries.getQueriesData<Cards>({ queryKey: keys.cards() })) {
     if (cards === undefined) refreshLoading(queries, key);
     for (const card of cards?.values() ?? []) {
       if (card.attempt_id === attemptId) refreshCard(queries, String(key[1]), card.task_id);

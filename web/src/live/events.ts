@@ -2,8 +2,9 @@
 // Invariant: this is the only place that decides which kept answers an event makes old.
 
 import type { ExecutionProcess, ForgeEvent, PatchOp, Task } from "@forge/client";
-import type { QueryClient } from "@tanstack/react-query";
+import type { QueryClient, QueryKey } from "@tanstack/react-query";
 import { forge } from "../api/forge";
+import { keys } from "../api/keys";
 import { isLive } from "../parts/status";
 import { refreshCard, refreshCardOf } from "./cards";
 import { noteCut, noteWord } from "./connection";
@@ -28,30 +29,30 @@ export function followEvents(queries: QueryClient): () => void {
   return () => end.abort();
 }
 
-/** What the page itself did to a branch: the server tells no event of it. */
+/** What the page itself did to a branch: the server sends no event for it. */
 export async function noteBranch(queries: QueryClient, projectId: string, attemptId: string): Promise<void> {
-  const keys = [
-    ["attempt", attemptId],
-    ["conflicts", projectId],
-    ["old-lines", attemptId],
-    ["branch-status", attemptId],
+  const old = [
+    keys.attempt(attemptId),
+    keys.conflicts(projectId),
+    keys.oldLines(attemptId),
+    keys.branchStatus(attemptId),
   ];
   refreshCardOf(queries, attemptId);
-  await Promise.all(keys.map((queryKey) => queries.invalidateQueries({ queryKey })));
+  await Promise.all(old.map((queryKey) => queries.invalidateQueries({ queryKey })));
 }
 
 /** Keys to ask for again, gathered. */
 class Stale {
   readonly #queries: QueryClient;
-  readonly #keys = new Map<string, readonly string[]>();
+  readonly #keys = new Map<string, QueryKey>();
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(queries: QueryClient) {
     this.#queries = queries;
   }
 
-  add(...key: string[]): void {
-    this.#keys.set(key.join("\0"), key);
+  add(key: QueryKey): void {
+    this.#keys.set(JSON.stringify(key), key);
     this.#timer ??= setTimeout(() => this.#flush(), GATHER_MS);
   }
 
@@ -64,68 +65,83 @@ class Stale {
 }
 
 function note(event: ForgeEvent, stale: Stale, queries: QueryClient): void {
-  switch (event.event) {
-    case "json_patch":
-      for (const operation of event.data) notePatch(operation, stale, queries);
-      break;
-    case "approval":
-      stale.add("approvals");
-      if (event.data.task_attempt_id) refreshCardOf(queries, event.data.task_attempt_id);
-      break;
-    case "worker":
-      stale.add("workers");
-      break;
-    case "worker_removed":
-      stale.add("workers");
-      break;
-    case "alert":
-      stale.add("alerts");
-      break;
-    case "routing":
-      stale.add("routing");
-      stale.add("beads");
-      break;
-    case "project":
-    case "project_removed":
-      stale.add("projects");
-      break;
-    case "attempt":
-      stale.add("attempts", event.data.task_id);
-      stale.add("attempt", event.data.id);
-      refreshCard(queries, event.data.project_id, event.data.task_id);
-      // Where a branch comes to rest it may stand against others, or no longer.
-      if (!isLive(event.data.status)) stale.add("conflicts", event.data.project_id);
-      break;
+  if (event.event === "json_patch") for (const process of processesIn(event.data)) noteProcess(process);
+  const old = madeOldBy(event);
+  for (const key of old.keys) stale.add(key);
+  for (const card of old.cards) {
+    if ("attemptId" in card) refreshCardOf(queries, card.attemptId);
+    else refreshCard(queries, card.projectId, card.taskId);
   }
 }
 
-type ToldTask = Pick<Task, "project_id" | "status" | "parent_task_attempt">;
+interface Old {
+  keys: QueryKey[];
+  /** Cards are looked at one by one; a board is long. */
+  cards: ({ projectId: string; taskId: string } | { attemptId: string })[];
+}
 
-function notePatch(operation: PatchOp, stale: Stale, queries: QueryClient): void {
-  const [, kind, id] = operation.path.split("/");
-  if (id === undefined) return;
-  if (kind === "tasks") {
-    stale.add("task", id);
-    stale.add("attempts", id);
-    stale.add("task-images", id);
-    const task = operation.value as ToldTask | undefined;
-    if (task) refreshCard(queries, task.project_id, id);
-    // What comes to review, or lands, may stand against others.
-    if (task?.status === "inreview" || task?.status === "done") stale.add("conflicts", task.project_id);
-    // A task that was deleted no longer says whose child it was.
-    if (task === undefined) stale.add("relations");
-    else if (task.parent_task_attempt) stale.add("relations", task.parent_task_attempt);
-  } else if (kind === "execution_processes") {
-    const process = operation.value as ExecutionProcess | undefined;
-    const attemptId = process?.task_attempt_id;
-    if (!attemptId) return;
-    noteProcess(process);
-    stale.add("attempt", attemptId);
-    stale.add("branch-status", attemptId);
-    stale.add("figures", attemptId);
-    if (process.status !== "running") stale.add("conflicts");
-    refreshCardOf(queries, attemptId);
-  } else if (kind === "drafts") {
-    stale.add("draft", id);
+/** Which kept answers an event makes old. */
+export function madeOldBy(event: ForgeEvent): Old {
+  switch (event.event) {
+    case "json_patch": {
+      const old = event.data.map(patched);
+      return { keys: old.flatMap(({ keys }) => keys), cards: old.flatMap(({ cards }) => cards) };
+    }
+    case "approval": {
+      const attemptId = event.data.task_attempt_id;
+      return { keys: [keys.approvals()], cards: attemptId ? [{ attemptId }] : [] };
+    }
+    case "worker":
+    case "worker_removed":
+      return { keys: [keys.workers()], cards: [] };
+    case "alert":
+      return { keys: [keys.alerts()], cards: [] };
+    case "routing":
+      return { keys: [keys.routing(), keys.beads()], cards: [] };
+    case "project":
+    case "project_removed":
+      return { keys: [keys.projects()], cards: [] };
+    case "attempt": {
+      const { id, task_id: taskId, project_id: projectId, status } = event.data;
+      const old = [keys.attempts(taskId), keys.attempt(id)];
+      // Where a branch comes to rest it may stand against others, or no longer.
+      if (!isLive(status)) old.push(keys.conflicts(projectId));
+      return { keys: old, cards: [{ projectId, taskId }] };
+    }
+    default:
+      // A newer server may send what this page does not know.
+      return { keys: [], cards: [] };
   }
+}
+
+type PatchedTask = Pick<Task, "project_id" | "status" | "parent_task_attempt">;
+
+function patched(operation: PatchOp): Old {
+  const [, kind, id] = operation.path.split("/");
+  if (id === undefined) return { keys: [], cards: [] };
+  if (kind === "tasks") return patchedTask(id, operation.value as PatchedTask | undefined);
+  if (kind === "drafts") return { keys: [keys.draft(id)], cards: [] };
+  const [process] = processesIn([operation]);
+  const attemptId = process?.task_attempt_id;
+  if (!attemptId) return { keys: [], cards: [] };
+  const old = [keys.attempt(attemptId), keys.branchStatus(attemptId), keys.figures(attemptId)];
+  if (process.status !== "running") old.push(keys.conflicts());
+  return { keys: old, cards: [{ attemptId }] };
+}
+
+function patchedTask(id: string, task: PatchedTask | undefined): Old {
+  const old = [keys.task(id), keys.attempts(id), keys.taskImages(id)];
+  // A task that was deleted no longer says whose child it was.
+  if (task === undefined) return { keys: [...old, keys.relations()], cards: [] };
+  // What comes to review, or lands, may stand against others.
+  if (task.status === "inreview" || task.status === "done") old.push(keys.conflicts(task.project_id));
+  if (task.parent_task_attempt) old.push(keys.relations(task.parent_task_attempt));
+  return { keys: old, cards: [{ projectId: task.project_id, taskId: id }] };
+}
+
+function processesIn(operations: readonly PatchOp[]): ExecutionProcess[] {
+  return operations.flatMap(({ path, value }) => {
+    const process = path.startsWith("/execution_processes/") ? (value as ExecutionProcess | undefined) : undefined;
+    return process?.task_attempt_id ? [process] : [];
+  });
 }

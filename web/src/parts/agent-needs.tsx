@@ -3,7 +3,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { RefreshCw, TriangleAlert } from "lucide-react";
 import { forge } from "../api/forge";
-import { agentsQuery } from "../api/queries";
+import { agentsQuery } from "../api/queries/settings";
 import { Button } from "../ui/button";
 import { CopyCommand } from "../ui/copy";
 import { messageOf } from "../ui/state";

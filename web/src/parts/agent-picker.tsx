@@ -3,7 +3,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Bot, ChevronDown, TriangleAlert } from "lucide-react";
 import { useId, useMemo } from "react";
-import { agentsQuery, infoQuery } from "../api/queries";
+import { agentsQuery, infoQuery } from "../api/queries/settings";
 import { Button } from "../ui/button";
 import { cx } from "../ui/class";
 import { inputClass } from "../ui/field";

@@ -15,7 +15,8 @@ import {
   Sun,
 } from "lucide-react";
 import { useEffect, useState } from "react";
-import { alertsQuery, projectsQuery } from "../api/queries";
+import { alertsQuery } from "../api/queries/fleet";
+import { projectsQuery } from "../api/queries/project";
 import { IconButton } from "../ui/button";
 import { cx } from "../ui/class";
 import { Kbd } from "../ui/kbd";

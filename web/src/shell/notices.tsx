@@ -4,7 +4,8 @@
 import type { ExecutionProcess, NotificationSettings } from "@forge/client";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef } from "react";
-import { approvalsQuery, attemptQuery, infoQuery } from "../api/queries";
+import { approvalsQuery, attemptQuery } from "../api/queries/attempt";
+import { infoQuery } from "../api/queries/settings";
 import { onAgentEnd } from "../live/ends";
 import { agentLabel } from "../parts/agents";
 

@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { Command as Cmdk } from "cmdk";
 import { useDeferredValue, useState } from "react";
-import { projectsQuery } from "../api/queries";
+import { projectsQuery } from "../api/queries/project";
 import { useChannel } from "../live/channel";
 import { tasksChannel } from "../live/tasks";
 import { statusTitle } from "../parts/status";

@@ -3,7 +3,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { CircleHelp } from "lucide-react";
-import { approvalsQuery, attemptQuery } from "../api/queries";
+import { approvalsQuery, attemptQuery } from "../api/queries/attempt";
 import { cx } from "../ui/class";
 import { messageOf } from "../ui/state";
 import { toast } from "../ui/toast";

@@ -2,7 +2,7 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { TriangleAlert } from "lucide-react";
-import { conflictsQuery } from "../../api/queries";
+import { conflictsQuery } from "../../api/queries/project";
 import { clashesOf, filesText } from "../clashes";
 import { Overlaps } from "../overlaps";
 

@@ -2,7 +2,8 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { ChevronDown, GitBranch } from "lucide-react";
-import { branchesQuery, infoQuery, projectsQuery } from "../../api/queries";
+import { branchesQuery, projectsQuery } from "../../api/queries/project";
+import { infoQuery } from "../../api/queries/settings";
 import { Badge } from "../../ui/badge";
 import { Button } from "../../ui/button";
 import { cx } from "../../ui/class";

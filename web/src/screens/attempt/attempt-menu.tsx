@@ -17,7 +17,7 @@ import {
 } from "lucide-react";
 import { useState } from "react";
 import { forge } from "../../api/forge";
-import { projectsQuery } from "../../api/queries";
+import { projectsQuery } from "../../api/queries/project";
 import { noteBranch } from "../../live/events";
 import { openInEditor } from "../../parts/editor";
 import { useCommands } from "../../shell/commands";

@@ -5,7 +5,7 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { ExternalLink, Play } from "lucide-react";
 import { forge } from "../../api/forge";
-import { projectsQuery } from "../../api/queries";
+import { projectsQuery } from "../../api/queries/project";
 import { useChannel } from "../../live/channel";
 import { rawLogChannel } from "../../live/raw-log";
 import { Dot } from "../../ui/badge";

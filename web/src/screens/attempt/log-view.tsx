@@ -4,7 +4,8 @@ import type { ExecutionProcess, PendingApproval, TaskAttempt } from "@forge/clie
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useRef, useState } from "react";
 import { forge } from "../../api/forge";
-import { branchStatusQuery, infoQuery } from "../../api/queries";
+import { branchStatusQuery } from "../../api/queries/review";
+import { infoQuery } from "../../api/queries/settings";
 import { useActs } from "../../parts/branch/acts";
 import { useCommands } from "../../shell/commands";
 import { toast } from "../../ui/toast";

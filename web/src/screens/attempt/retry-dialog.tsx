@@ -4,7 +4,7 @@ import type { ExecutionProcess, TaskAttempt } from "@forge/client";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { forge } from "../../api/forge";
-import { branchStatusQuery, commitDistanceQuery } from "../../api/queries";
+import { branchStatusQuery, commitDistanceQuery } from "../../api/queries/review";
 import { useDraftText } from "../../parts/draft";
 import { Button } from "../../ui/button";
 import { Dialog } from "../../ui/dialog";

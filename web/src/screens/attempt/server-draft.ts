@@ -6,7 +6,7 @@ import { type DraftResponse, ForgeError, type Image } from "@forge/client";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect, useRef, useState } from "react";
 import { forge } from "../../api/forge";
-import { draftQuery } from "../../api/queries";
+import { draftQuery } from "../../api/queries/attempt";
 import { keep, mergeText, readKept } from "./draft-merge";
 
 const SAVE_MS = 400;

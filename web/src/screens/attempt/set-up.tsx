@@ -3,7 +3,7 @@
 import type { TaskAttempt } from "@forge/client";
 import { useQuery } from "@tanstack/react-query";
 import { Replace, RotateCw } from "lucide-react";
-import { agentsQuery } from "../../api/queries";
+import { agentsQuery } from "../../api/queries/settings";
 import { CheckAgain } from "../../parts/agent-needs";
 import { MISSING, missingOf, nextStep } from "../../parts/agents";
 import { Button } from "../../ui/button";

@@ -4,7 +4,7 @@ import type { ExecutionProcess, TaskAttempt } from "@forge/client";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import { figuresQuery } from "../../api/queries";
+import { figuresQuery } from "../../api/queries/review";
 import { useChannel } from "../../live/channel";
 import { diffChannel, type Sum, sumOf } from "../../live/diff";
 import { Figures } from "../../parts/changed";

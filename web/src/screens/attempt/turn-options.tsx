@@ -2,7 +2,7 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { Bot, Check, ChevronsUpDown, Replace } from "lucide-react";
-import { infoQuery } from "../../api/queries";
+import { infoQuery } from "../../api/queries/settings";
 import { agentLabel, variantName } from "../../parts/agents";
 import { Menu, MenuCheck, MenuItem, MenuLabel, MenuLine } from "../../ui/menu";
 

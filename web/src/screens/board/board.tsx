@@ -5,7 +5,7 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { Plus, SquarePen } from "lucide-react";
 import { useCallback, useDeferredValue, useEffect, useMemo, useRef, useState } from "react";
-import { cardsQuery, conflictsQuery, projectsQuery } from "../../api/queries";
+import { cardsQuery, conflictsQuery, projectsQuery } from "../../api/queries/project";
 import { useChannel } from "../../live/channel";
 import { tasksChannel } from "../../live/tasks";
 import { clashesOf } from "../../parts/clashes";

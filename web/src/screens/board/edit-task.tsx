@@ -4,7 +4,7 @@ import type { Image, Task } from "@forge/client";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { forge } from "../../api/forge";
-import { taskImagesQuery } from "../../api/queries";
+import { taskImagesQuery } from "../../api/queries/task";
 import { readDraft, restoreForm, useDraft } from "../../parts/draft";
 import type { TaskWords } from "../../parts/task/form";
 import { Button } from "../../ui/button";

@@ -3,7 +3,7 @@
 import type { TaskTemplate } from "@forge/client";
 import { useQuery } from "@tanstack/react-query";
 import { LayoutTemplate } from "lucide-react";
-import { templatesQuery } from "../../api/queries";
+import { templatesQuery } from "../../api/queries/task";
 import { Button } from "../../ui/button";
 import { Menu, MenuItem, MenuLabel } from "../../ui/menu";
 

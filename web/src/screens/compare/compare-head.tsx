@@ -5,7 +5,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { GitMerge } from "lucide-react";
 import { useState } from "react";
-import { attemptQuery } from "../../api/queries";
+import { attemptQuery } from "../../api/queries/attempt";
 import { useChannel } from "../../live/channel";
 import type { Sum } from "../../live/diff";
 import { processesChannel } from "../../live/processes";

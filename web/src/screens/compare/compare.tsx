@@ -5,7 +5,7 @@ import type { ListedAttempt } from "@forge/client";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { GitCompare } from "lucide-react";
-import { attemptsQuery, taskQuery } from "../../api/queries";
+import { attemptsQuery, taskQuery } from "../../api/queries/task";
 import { useChannel } from "../../live/channel";
 import { type ChangedFile, diffChannel, sumOf } from "../../live/diff";
 import { Page } from "../../shell/page";

@@ -3,7 +3,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { Diff, parseDiff } from "react-diff-view";
-import { patchQuery } from "../../api/queries";
+import { patchQuery } from "../../api/queries/review";
 import type { ChangedFile } from "../../live/diff";
 import { languageOf } from "../../parts/patch/kind";
 import { firstLines, isBinary } from "../../parts/patch/patch";

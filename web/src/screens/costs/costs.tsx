@@ -3,7 +3,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { CircleDollarSign, Download } from "lucide-react";
-import { infoQuery, type Period, projectsQuery, usageQuery } from "../../api/queries";
+import { type Period, usageQuery } from "../../api/queries/costs";
+import { projectsQuery } from "../../api/queries/project";
+import { infoQuery } from "../../api/queries/settings";
 import { useCommands } from "../../shell/commands";
 import { Page } from "../../shell/page";
 import { Button } from "../../ui/button";

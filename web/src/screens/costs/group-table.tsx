@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { type Period, usageQuery } from "../../api/queries";
+import { type Period, usageQuery } from "../../api/queries/costs";
 import { money, short } from "../../ui/format";
 import { Skeleton } from "../../ui/skeleton";
 import { Failure } from "../../ui/state";

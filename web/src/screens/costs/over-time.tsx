@@ -1,7 +1,7 @@
 import type { UsageReport } from "@forge/client";
 import { Table2 } from "lucide-react";
 import { useState } from "react";
-import type { Period } from "../../api/queries";
+import type { Period } from "../../api/queries/costs";
 import { Button } from "../../ui/button";
 import { money } from "../../ui/format";
 import { Card } from "./card";

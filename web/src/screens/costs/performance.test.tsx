@@ -2,7 +2,7 @@ import type { ModelPerformance } from "@forge/client";
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { render, screen } from "@testing-library/react";
 import { expect, test } from "vitest";
-import { modelsUsageQuery } from "../../api/queries";
+import { modelsUsageQuery } from "../../api/queries/costs";
 import { Models } from "./performance";
 
 const model = (name: string, call_count: number): ModelPerformance => ({

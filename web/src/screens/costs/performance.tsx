@@ -2,7 +2,7 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { modelsUsageQuery, type Period, workersUsageQuery } from "../../api/queries";
+import { modelsUsageQuery, type Period, workersUsageQuery } from "../../api/queries/costs";
 import { Ago } from "../../ui/clock";
 import { money, short } from "../../ui/format";
 import { Skeleton } from "../../ui/skeleton";

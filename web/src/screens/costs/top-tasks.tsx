@@ -1,7 +1,9 @@
 import type { UsageGroup } from "@forge/client";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { type Period, projectsQuery, taskQuery, usageQuery } from "../../api/queries";
+import { type Period, usageQuery } from "../../api/queries/costs";
+import { projectsQuery } from "../../api/queries/project";
+import { taskQuery } from "../../api/queries/task";
 import { tokensOf } from "../../parts/tokens";
 import { money, short } from "../../ui/format";
 import { Skeleton } from "../../ui/skeleton";

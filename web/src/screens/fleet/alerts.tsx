@@ -6,7 +6,7 @@ import { Link } from "@tanstack/react-router";
 import { BellOff, Check, CheckCheck, ChevronRight, CircleAlert, Info, TriangleAlert } from "lucide-react";
 import { useState } from "react";
 import { forge } from "../../api/forge";
-import { alertsQuery } from "../../api/queries";
+import { alertsQuery } from "../../api/queries/fleet";
 import { useCommands } from "../../shell/commands";
 import { Badge } from "../../ui/badge";
 import { Button } from "../../ui/button";

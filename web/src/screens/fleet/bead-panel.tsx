@@ -6,7 +6,7 @@ import { Link } from "@tanstack/react-router";
 import { CircleAlert, Undo2 } from "lucide-react";
 import { useState } from "react";
 import { forge } from "../../api/forge";
-import { beadsQuery } from "../../api/queries";
+import { beadsQuery } from "../../api/queries/fleet";
 import { useDraftText } from "../../parts/draft";
 import { Badge } from "../../ui/badge";
 import { Button, buttonClass } from "../../ui/button";

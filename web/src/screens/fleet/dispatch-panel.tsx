@@ -4,7 +4,7 @@ import type { DispatchChange, DispatchRule } from "@forge/client";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { forge } from "../../api/forge";
-import { beadsQuery, dispatchRuleQuery, workerDefinitionsQuery } from "../../api/queries";
+import { beadsQuery, dispatchRuleQuery, workerDefinitionsQuery } from "../../api/queries/fleet";
 import { Button } from "../../ui/button";
 import { Select, Switch, TextField } from "../../ui/field";
 import { Skeleton } from "../../ui/skeleton";

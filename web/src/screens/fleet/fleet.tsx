@@ -2,7 +2,7 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
-import { alertsQuery } from "../../api/queries";
+import { alertsQuery } from "../../api/queries/fleet";
 import type { FleetView } from "../../routes";
 import { useCommands } from "../../shell/commands";
 import { Page } from "../../shell/page";

@@ -2,7 +2,8 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { attemptQuery, projectsQuery } from "../../api/queries";
+import { attemptQuery } from "../../api/queries/attempt";
+import { projectsQuery } from "../../api/queries/project";
 
 const LINK = "text-accent underline-offset-2 hover:underline";
 

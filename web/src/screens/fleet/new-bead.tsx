@@ -4,7 +4,7 @@ import type { Bead } from "@forge/client";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { forge } from "../../api/forge";
-import { beadsQuery } from "../../api/queries";
+import { beadsQuery } from "../../api/queries/fleet";
 import { useDraftText } from "../../parts/draft";
 import { Button } from "../../ui/button";
 import { Dialog } from "../../ui/dialog";

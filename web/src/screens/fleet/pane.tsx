@@ -5,7 +5,7 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import { CornerDownLeft, OctagonPause } from "lucide-react";
 import { useLayoutEffect, useRef } from "react";
 import { forge } from "../../api/forge";
-import { paneQuery } from "../../api/queries";
+import { paneQuery } from "../../api/queries/fleet";
 import { useDraftText } from "../../parts/draft";
 import { Button, IconButton } from "../../ui/button";
 import { TextField } from "../../ui/field";

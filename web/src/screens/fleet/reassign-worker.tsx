@@ -2,7 +2,7 @@ import type { ListedWorker } from "@forge/client";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { forge } from "../../api/forge";
-import { readyBeadsQuery } from "../../api/queries";
+import { readyBeadsQuery } from "../../api/queries/fleet";
 import { Button } from "../../ui/button";
 import { Dialog } from "../../ui/dialog";
 import { Select } from "../../ui/field";

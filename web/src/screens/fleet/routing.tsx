@@ -5,7 +5,7 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { Route as RouteIcon } from "lucide-react";
 import { memo } from "react";
-import { routingQuery } from "../../api/queries";
+import { routingQuery } from "../../api/queries/fleet";
 import { Badge } from "../../ui/badge";
 import { cx } from "../../ui/class";
 import { Ago } from "../../ui/clock";

@@ -6,7 +6,7 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { Bot, ChevronRight, Plus } from "lucide-react";
 import { memo, useState } from "react";
-import { workersQuery } from "../../api/queries";
+import { workersQuery } from "../../api/queries/fleet";
 import { useCommands } from "../../shell/commands";
 import { Badge, Dot } from "../../ui/badge";
 import { Button } from "../../ui/button";

@@ -3,7 +3,7 @@
 import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { BookOpen, ExternalLink } from "lucide-react";
 import type { ReactNode } from "react";
-import { healthQuery, infoQuery, profilesQuery, worktreesQuery } from "../../api/queries";
+import { healthQuery, infoQuery, profilesQuery, worktreesQuery } from "../../api/queries/settings";
 import { useCommandList } from "../../shell/commands";
 import { buttonClass } from "../../ui/button";
 import { Kbd } from "../../ui/kbd";

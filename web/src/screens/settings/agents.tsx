@@ -2,7 +2,7 @@
 
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { useSearch } from "@tanstack/react-router";
-import { infoQuery } from "../../api/queries";
+import { infoQuery } from "../../api/queries/settings";
 import { AgentPicker } from "../../parts/agent-picker";
 import { useConfigForm } from "./config";
 import { FoundAgents } from "./found-agents";

@@ -3,7 +3,7 @@
 import type { Config } from "@forge/client";
 import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import { forge } from "../../api/forge";
-import { infoQuery } from "../../api/queries";
+import { infoQuery } from "../../api/queries/settings";
 import { type Form, useForm } from "./form";
 
 export const useConfig = (): Config => useSuspenseQuery(infoQuery()).data.config;

@@ -5,7 +5,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { ExternalLink, LoaderCircle } from "lucide-react";
 import { useEffect, useState } from "react";
 import { forge } from "../../api/forge";
-import { infoQuery } from "../../api/queries";
+import { infoQuery } from "../../api/queries/settings";
 import { Badge } from "../../ui/badge";
 import { Button, buttonClass } from "../../ui/button";
 import { CopyButton } from "../../ui/copy";

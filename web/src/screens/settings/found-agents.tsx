@@ -5,7 +5,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { RefreshCw } from "lucide-react";
 import type { ReactNode } from "react";
-import { agentsQuery } from "../../api/queries";
+import { agentsQuery } from "../../api/queries/settings";
 import { useAgentCheck } from "../../parts/agent-needs";
 import { MISSING, missingOf } from "../../parts/agents";
 import { Badge, type Tone } from "../../ui/badge";

@@ -4,7 +4,7 @@ import type { McpAnswer } from "@forge/client";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Plus } from "lucide-react";
 import { forge } from "../../api/forge";
-import { mcpQuery } from "../../api/queries";
+import { mcpQuery } from "../../api/queries/settings";
 import { Button } from "../../ui/button";
 import { agentName } from "../../ui/format";
 import { messageOf } from "../../ui/state";

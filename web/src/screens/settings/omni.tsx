@@ -3,7 +3,7 @@
 import type { OmniConfig } from "@forge/client";
 import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import { forge } from "../../api/forge";
-import { omniQuery } from "../../api/queries";
+import { omniQuery } from "../../api/queries/settings";
 import { ChoiceSetting, SwitchSetting, TextSetting } from "./fields";
 import { useForm } from "./form";
 import { Panel, Row } from "./panel";

@@ -4,7 +4,7 @@ import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import { Tabs } from "radix-ui";
 import { useState } from "react";
 import { forge } from "../../api/forge";
-import { infoQuery, profilesQuery } from "../../api/queries";
+import { infoQuery, profilesQuery } from "../../api/queries/settings";
 import { agentName } from "../../ui/format";
 import { useForm } from "./form";
 import { JsonEditor } from "./json-editor";

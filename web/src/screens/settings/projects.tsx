@@ -5,7 +5,7 @@ import { useQuery, useQueryClient, useSuspenseQuery } from "@tanstack/react-quer
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { FolderGit2, Trash2 } from "lucide-react";
 import { forge } from "../../api/forge";
-import { branchesQuery, projectsQuery } from "../../api/queries";
+import { branchesQuery, projectsQuery } from "../../api/queries/project";
 import { forgetProject, lastProject } from "../../shell/last-project";
 import { Button, buttonClass } from "../../ui/button";
 import { useConfirm } from "../../ui/dialog";

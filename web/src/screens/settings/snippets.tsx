@@ -2,7 +2,8 @@
 
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { forge } from "../../api/forge";
-import { allTagsQuery, allTemplatesQuery, projectsQuery } from "../../api/queries";
+import { projectsQuery } from "../../api/queries/project";
+import { allTagsQuery, allTemplatesQuery } from "../../api/queries/task";
 import { SnippetList } from "./snippet-list";
 
 export function Snippets() {

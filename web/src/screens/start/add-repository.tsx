@@ -6,7 +6,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { FolderGit2 } from "lucide-react";
 import { forge } from "../../api/forge";
-import { folderQuery, projectsQuery, repositoriesQuery } from "../../api/queries";
+import { folderQuery, projectsQuery, repositoriesQuery } from "../../api/queries/project";
 import { restoreForm, useDraft } from "../../parts/draft";
 import { Button } from "../../ui/button";
 import { Dialog } from "../../ui/dialog";

@@ -4,7 +4,7 @@ import type { FoundAgent } from "@forge/client";
 import { useQuery } from "@tanstack/react-query";
 import { ChevronRight } from "lucide-react";
 import type { ReactNode } from "react";
-import { agentsQuery } from "../../api/queries";
+import { agentsQuery } from "../../api/queries/settings";
 import { MISSING, missingOf, nextStep } from "../../parts/agents";
 import { Badge } from "../../ui/badge";
 import { CopyCommand } from "../../ui/copy";

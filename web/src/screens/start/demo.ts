@@ -3,7 +3,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { forge } from "../../api/forge";
-import { projectsQuery } from "../../api/queries";
+import { projectsQuery } from "../../api/queries/project";
 import { messageOf } from "../../ui/state";
 import { toast } from "../../ui/toast";
 

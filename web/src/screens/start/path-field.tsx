@@ -4,7 +4,7 @@ import type { DirectoryEntry } from "@forge/client";
 import { useQuery } from "@tanstack/react-query";
 import { Folder, FolderGit2 } from "lucide-react";
 import { type KeyboardEvent, useDeferredValue, useEffect, useId, useState } from "react";
-import { folderQuery } from "../../api/queries";
+import { folderQuery } from "../../api/queries/project";
 import { cx } from "../../ui/class";
 import { Field, inputClass } from "../../ui/field";
 import { commonStart, completions, expand, isPath, splitPath } from "./completion";

@@ -5,7 +5,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { ArrowUpRight, Code, MoreHorizontal, Settings2, Unplug } from "lucide-react";
 import { forge } from "../../api/forge";
-import { projectsQuery, taskCountsQuery } from "../../api/queries";
+import { projectsQuery, taskCountsQuery } from "../../api/queries/project";
 import { openProjectInEditor } from "../../parts/editor";
 import { COLUMNS } from "../../parts/status";
 import { forgetProject, lastProject } from "../../shell/last-project";

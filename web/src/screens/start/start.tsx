@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { FolderPlus, Play } from "lucide-react";
 import type { ReactNode } from "react";
-import { projectsQuery } from "../../api/queries";
+import { projectsQuery } from "../../api/queries/project";
 import { useCommands } from "../../shell/commands";
 import { Page } from "../../shell/page";
 import { Button } from "../../ui/button";

@@ -4,7 +4,7 @@ import type { TaskAttempt } from "@forge/client";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Columns2, GitBranch, Play } from "lucide-react";
-import { figuresQuery } from "../../api/queries";
+import { figuresQuery } from "../../api/queries/review";
 import { agentLabel, choiceOf } from "../../parts/agents";
 import { AttemptState } from "../../parts/attempt-state";
 import { Figures } from "../../parts/changed";

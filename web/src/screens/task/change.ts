@@ -3,7 +3,7 @@
 import type { Task, UpdateTask } from "@forge/client";
 import { type UseMutationResult, useMutation, useQueryClient } from "@tanstack/react-query";
 import { forge } from "../../api/forge";
-import { taskQuery } from "../../api/queries";
+import { taskQuery } from "../../api/queries/task";
 import { messageOf } from "../../ui/state";
 import { toast } from "../../ui/toast";
 

@@ -4,7 +4,7 @@ import type { Image, Task } from "@forge/client";
 import { useQuery } from "@tanstack/react-query";
 import { Pencil } from "lucide-react";
 import { useRef, useState } from "react";
-import { taskImagesQuery } from "../../api/queries";
+import { taskImagesQuery } from "../../api/queries/task";
 import { type KeptDraft, useDraft } from "../../parts/draft";
 import { withShownImages } from "../../parts/mention";
 import { PromptBox } from "../../parts/prompt-box";

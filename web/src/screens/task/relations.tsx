@@ -3,7 +3,8 @@
 import type { Task, TaskAttempt } from "@forge/client";
 import { useQueries, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { attemptQuery, relationsQuery } from "../../api/queries";
+import { attemptQuery } from "../../api/queries/attempt";
+import { relationsQuery } from "../../api/queries/task";
 import { COLUMNS, statusTitle } from "../../parts/status";
 import { Dot } from "../../ui/badge";
 

@@ -5,7 +5,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, Navigate, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { ChevronLeft, Compass, Play, Trash2 } from "lucide-react";
 import { useState } from "react";
-import { attemptsQuery, taskQuery } from "../../api/queries";
+import { attemptsQuery, taskQuery } from "../../api/queries/task";
 import { useDeleteTask } from "../../parts/task/delete-task";
 import { StartAttempt } from "../../parts/task/start-attempt";
 import { useCommands } from "../../shell/commands";

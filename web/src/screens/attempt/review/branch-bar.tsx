@@ -15,7 +15,7 @@ import {
 } from "lucide-react";
 import { useState } from "react";
 import { forge } from "../../../api/forge";
-import { branchesQuery } from "../../../api/queries";
+import { branchesQuery } from "../../../api/queries/project";
 import type { Acts } from "../../../parts/branch/acts";
 import { MergeDialog } from "../../../parts/branch/merge-dialog";
 import { AttemptOverlaps } from "../../../parts/branch/radar";

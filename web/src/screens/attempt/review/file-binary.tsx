@@ -3,7 +3,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { fileAddress } from "../../../api/forge";
-import { fileSizeQuery } from "../../../api/queries";
+import { fileSizeQuery } from "../../../api/queries/review";
 import type { ChangedFile } from "../../../live/diff";
 import { isImage } from "../../../parts/patch/kind";
 import type { Side } from "../../../parts/patch/patch";

@@ -4,7 +4,7 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { memo, type ReactNode, useEffect, useMemo, useState } from "react";
 import { parseDiff } from "react-diff-view";
-import { patchQuery } from "../../../api/queries";
+import { patchQuery } from "../../../api/queries/review";
 import type { ChangedFile } from "../../../live/diff";
 import { foldedBecause } from "../../../parts/patch/kind";
 import { fingerprint, isBinary, modeChange } from "../../../parts/patch/patch";

@@ -15,7 +15,7 @@ import {
   Hunk,
   type HunkData,
 } from "react-diff-view";
-import { oldLinesQuery } from "../../../api/queries";
+import { oldLinesQuery } from "../../../api/queries/review";
 import type { ChangedFile } from "../../../live/diff";
 import { languageOf } from "../../../parts/patch/kind";
 import { firstLines, gapBefore, linesOf, widen } from "../../../parts/patch/patch";

@@ -3,7 +3,8 @@
 import type { TaskAttemptDetail } from "@forge/client";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { lazy, Suspense } from "react";
-import { attemptQuery, branchStatusQuery } from "../../../api/queries";
+import { attemptQuery } from "../../../api/queries/attempt";
+import { branchStatusQuery } from "../../../api/queries/review";
 import { useActs } from "../../../parts/branch/acts";
 import { TargetConflict } from "../../../parts/branch/radar";
 import { isLive } from "../../../parts/status";
