@@ -1,18 +1,17 @@
-// Every screen but the settings (they have tests of their own), in both themes and on a phone: accessible, nothing cut off, nothing in the console.
+// Every place of the sidebar and the views of the fleet, in both themes and on a phone: accessible, nothing cut off, nothing in the console.
 
 import type { Page } from "@playwright/test";
+import { PLACES } from "../src/shell/places";
 import { expectAccessible } from "./axe";
 import { expect, test } from "./world";
 
 const PHONE = { width: 390, height: 844 };
 
 const SCREENS: [name: string, path: string][] = [
-  ["projects", "/projects"],
-  ["fleet workers", "/fleet"],
+  ...PLACES.map(({ label, to }): [string, string] => [label.toLowerCase(), to]),
   ["fleet beads", "/fleet?view=beads"],
   ["fleet routing", "/fleet?view=routing"],
   ["fleet alerts", "/fleet?view=alerts"],
-  ["costs", "/costs"],
 ];
 
 /** Nothing is wider than the page. */
@@ -27,7 +26,7 @@ async function expectToFit(page: Page): Promise<void> {
 for (const [name, path] of SCREENS) {
   test(`${name}: accessible in dark and light, and fits a phone`, async ({ page, world }) => {
     await world.addProject();
-    await page.goto(path);
+    await page.goto(path.replace("$projectId", world.projectId));
     await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
     await expectAccessible(page);
     await page.emulateMedia({ colorScheme: "light" });

@@ -1,24 +1,12 @@
 // The settings: what is changed is stored, what is refused is said at its field, and nothing typed is lost.
 
+import { SECTIONS } from "../src/screens/settings/sections";
 import { expectAccessible } from "./axe";
 import { expect, test } from "./world";
 
-const SECTIONS = [
-  "agents",
-  "projects",
-  "notifications",
-  "editor",
-  "github",
-  "budget",
-  "fleet",
-  "snippets",
-  "appearance",
-  "about",
-];
-
 test("every section can be used by everybody", async ({ page, world }) => {
   await world.addProject();
-  for (const section of SECTIONS) {
+  for (const { id: section } of SECTIONS) {
     await page.goto(`/settings/${section}`);
     await expect(page.getByRole("heading", { level: 3 }).first()).toBeVisible();
     await expect(page.getByRole("status", { name: "Loading" })).toHaveCount(0);
@@ -110,7 +98,7 @@ test("a token is set and cleared, and never shown", async ({ page, world }) => {
 test("a phone has all of it without scrolling sideways", async ({ page, world }) => {
   await page.setViewportSize({ width: 390, height: 844 });
   await world.addProject();
-  for (const section of SECTIONS) {
+  for (const { id: section } of SECTIONS) {
     await page.goto(`/settings/${section}`);
     await expect(page.getByRole("heading", { level: 3 }).first()).toBeVisible();
     const beyond = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);

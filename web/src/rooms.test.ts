@@ -65,4 +65,10 @@ describe("the rooms of the page", () => {
     const writes = PRODUCT.filter((path) => /queryKey: ?\[|queryKey\(\[/.test(textOf(path)));
     expect(writes).toEqual([]);
   });
+
+  it("only a table of actions writes a key; what the browser itself listens to is in ui/", () => {
+    const isTable = (path: string): boolean => /(^|\/)(actions|places)\.ts$/.test(path) || roomOf(path) === "ui";
+    const writes = PRODUCT.filter((path) => !isTable(path) && /\b(keys|shortcuts)(: |=)["'`]/.test(textOf(path)));
+    expect(writes).toEqual([]);
+  });
 });

@@ -19,6 +19,7 @@ import {
 import { IconButton } from "../ui/button";
 import { cx } from "../ui/class";
 import { count } from "../ui/format";
+import { isSubmit } from "../ui/kbd";
 import { Markdown } from "../ui/markdown";
 import { insertInto, withoutImage, withShownImages } from "./mention";
 import { useMentions } from "./mention-list";
@@ -98,7 +99,7 @@ export function PromptBox(props: PromptBoxProps) {
 
   const press = (event: KeyboardEvent): void => {
     if (mentions.press(event)) return;
-    if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || onSubmit === undefined) return;
+    if (!isSubmit(event) || onSubmit === undefined) return;
     event.preventDefault();
     event.stopPropagation();
     if (!busy) onSubmit();

@@ -1,6 +1,7 @@
 import { cleanup, render } from "@testing-library/react";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { type Command, listenForKeys, useCommands } from "./commands";
+import type { Command } from "./action";
+import { listenForKeys, useCommands } from "./commands";
 
 function Offer({ commands }: { commands: Command[] }) {
   useCommands(commands);
@@ -10,7 +11,11 @@ function Offer({ commands }: { commands: Command[] }) {
 const press = (key: string, more: KeyboardEventInit = {}, target: EventTarget = window): boolean =>
   target.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true, ...more }));
 
-const command = (id: string, keys: string, run: () => void): Command => ({ id, label: id, group: "g", keys, run });
+const command = (id: string, keys: string, run: () => void): Command => ({
+  ...{ id, label: id, group: "g", place: "" },
+  keys,
+  run,
+});
 
 let stop = (): void => {};
 afterEach(() => {
@@ -36,6 +41,33 @@ describe("keys", () => {
     press("k", { ctrlKey: true }, getByLabelText("words"));
     press("k", { metaKey: true });
     expect(run).toHaveBeenCalledTimes(2);
+  });
+
+  it("that need AltGr (Ctrl and Alt on Windows) or Option to be typed are typed so", () => {
+    const run = vi.fn();
+    stop = listenForKeys();
+    render(<Offer commands={[command("back", "[", run)]} />);
+    press("[", { altKey: true, ctrlKey: true });
+    press("[", { altKey: true });
+    expect(run).toHaveBeenCalledTimes(2);
+  });
+
+  it("with Alt that are letters, or with Cmd and Alt, are left to the browser", () => {
+    const run = vi.fn();
+    stop = listenForKeys();
+    render(<Offer commands={[command("new", "n", run), command("k", "mod+k", run), command("back", "[", run)]} />);
+    expect(press("n", { altKey: true })).toBe(true);
+    expect(press("k", { altKey: true, ctrlKey: true })).toBe(true);
+    expect(press("[", { altKey: true, metaKey: true })).toBe(true);
+    expect(run).not.toHaveBeenCalled();
+  });
+
+  it("of what cannot be done now are dead", () => {
+    const run = vi.fn();
+    stop = listenForKeys();
+    render(<Offer commands={[{ ...command("stop", "x", run), enabled: false }]} />);
+    press("x");
+    expect(run).not.toHaveBeenCalled();
   });
 
   it("in a sequence are one command", () => {

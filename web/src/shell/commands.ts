@@ -2,17 +2,7 @@
 // them, the keyboard runs them, and the help page tells the keys. One register, so that the three cannot disagree.
 
 import { useEffect, useRef, useSyncExternalStore } from "react";
-
-export interface Command {
-  id: string;
-  label: string;
-  group: string;
-  /** `n`, `mod+k`, or a sequence such as `g b`. */
-  keys?: string;
-  /** More words to find it by. */
-  words?: string;
-  run: () => void;
-}
+import type { Command } from "./action";
 
 const readers = new Set<() => void>();
 let commands: readonly Command[] = [];
@@ -30,7 +20,8 @@ const subscribe = (reader: () => void): (() => void) => {
 export const useCommandList = (): readonly Command[] => useSyncExternalStore(subscribe, () => commands);
 
 /** Offers commands while the component is there. What they do may change with each rendering; what they are called too. */
-export function useCommands(offered: readonly Command[]): void {
+export function useCommands(given: readonly Command[]): void {
+  const offered = given.filter(({ enabled }) => enabled !== false);
   const latest = useRef(offered);
   latest.current = offered;
   const shape = offered.map(({ id, label, keys }) => `${id}\0${label}\0${keys}`).join("\n");
@@ -50,13 +41,23 @@ function isTyping(target: EventTarget | null): boolean {
   );
 }
 
+/**
+ * Many keyboards have signs such as `[` only with AltGr (which Windows reports as Ctrl and Alt) or Option: there these
+ * belong to the sign. With a letter Alt is a key of the browser or the system.
+ */
+function isTypedWithAlt(event: KeyboardEvent): boolean {
+  return event.altKey && !event.metaKey && /^[^\p{L}\p{N}]$/u.test(event.key);
+}
+
 /** Listens for the keys of all commands. */
 export function listenForKeys(): () => void {
   let before = "";
   let at = 0;
   const listen = (event: KeyboardEvent): void => {
-    if (event.defaultPrevented || event.isComposing || event.altKey) return;
-    const mod = event.ctrlKey || event.metaKey;
+    if (event.defaultPrevented || event.isComposing) return;
+    const isTyped = isTypedWithAlt(event);
+    if (event.altKey && !isTyped) return;
+    const mod = !isTyped && (event.ctrlKey || event.metaKey);
     const key = event.key.toLowerCase();
     // Inside a dialog or a menu, keys belong to it.
     const inLayer = document.querySelector("[role=dialog],[role=menu]") !== null;

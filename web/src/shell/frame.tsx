@@ -1,32 +1,25 @@
 // The frame around every screen: navigation at the side (below on a phone), what is wrong at the top, the screen itself.
 
 import { useQuery } from "@tanstack/react-query";
-import { Link, Outlet, useNavigate, useParams } from "@tanstack/react-router";
-import {
-  Bot,
-  CircleDollarSign,
-  Flame,
-  Keyboard,
-  LayoutGrid,
-  type LucideIcon,
-  Moon,
-  Search,
-  Settings2,
-  Sun,
-} from "lucide-react";
+import { Link, linkOptions, Outlet, useNavigate, useParams } from "@tanstack/react-router";
+import { Flame, Keyboard, Moon, Search, Sun } from "lucide-react";
 import { useEffect, useState } from "react";
 import { alertsQuery } from "../api/queries/fleet";
 import { projectsQuery } from "../api/queries/project";
-import { IconButton } from "../ui/button";
+import { pressing } from "../parts/alerts";
 import { cx } from "../ui/class";
 import { Kbd } from "../ui/kbd";
 import { Toasts } from "../ui/toast";
+import { bind } from "./action";
+import { PAGE } from "./actions";
+import { CommandIcon } from "./command";
 import { listenForKeys, useCommands } from "./commands";
 import { ConnectionBanner } from "./connection-banner";
 import { KeysHelp } from "./keys-help";
 import { lastProject, rememberProject } from "./last-project";
 import { Notices } from "./notices";
 import { Palette } from "./palette";
+import { PLACES, type Place, placesShown } from "./places";
 import { ProjectSwitch } from "./project-switch";
 import { setTheme, useTheme } from "./theme";
 import { WaitingButton } from "./waiting";
@@ -69,60 +62,43 @@ export function Frame() {
   );
 }
 
+const PLACE =
+  "flex items-center gap-2 rounded-md text-muted transition-colors hover:bg-hover hover:text-ink aria-[current=page]:bg-press aria-[current=page]:text-ink aria-[current=page]:font-medium";
+
 function useShellCommands(projectId: string | undefined, search: () => void, help: () => void): void {
   const navigate = useNavigate();
-  const board = (): void => {
-    void navigate(projectId ? { to: "/projects/$projectId/tasks", params: { projectId } } : { to: "/" });
-  };
   useCommands([
-    { id: "palette", label: "Search and commands", group: "Page", keys: "mod+k", run: search },
-    { id: "keys", label: "Keyboard shortcuts", group: "Page", keys: "?", run: help },
-    { id: "board", label: "Board", group: "Go to", keys: "g b", run: board },
-    { id: "projects", label: "Projects", group: "Go to", keys: "g p", run: () => void navigate({ to: "/projects" }) },
-    {
-      id: "fleet",
-      label: "Fleet",
-      group: "Go to",
-      keys: "g f",
-      words: "workers beads alerts routing",
-      run: () => void navigate({ to: "/fleet" }),
-    },
-    {
-      id: "costs",
-      label: "Costs",
-      group: "Go to",
-      keys: "g c",
-      words: "usage tokens money",
-      run: () => void navigate({ to: "/costs" }),
-    },
-    { id: "settings", label: "Settings", group: "Go to", keys: "g s", run: () => void navigate({ to: "/settings" }) },
-    { id: "theme-light", label: "Light theme", group: "Page", run: () => setTheme("light") },
-    { id: "theme-dark", label: "Dark theme", group: "Page", run: () => setTheme("dark") },
-    { id: "theme-system", label: "System theme", group: "Page", run: () => setTheme("system") },
+    bind(PAGE.palette, search),
+    bind(PAGE.help, help),
+    ...PLACES.map((place) => bind(place.action, () => void navigate(linkTo(place, projectId)))),
+    bind(PAGE.light, () => setTheme("light")),
+    bind(PAGE.dark, () => setTheme("dark")),
+    bind(PAGE.system, () => setTheme("system")),
   ]);
 }
 
-interface Place {
-  to: string;
-  params?: Record<string, string>;
-  label: string;
-  icon: LucideIcon;
-  mark?: number;
+function linkTo({ to }: Place, projectId: string | undefined) {
+  if (to !== "/projects/$projectId/tasks") return linkOptions({ to });
+  return projectId ? linkOptions({ to, params: { projectId } }) : linkOptions({ to: "/projects" });
 }
 
-function usePlaces(projectId: string | undefined): Place[] {
-  const { data: alerts } = useQuery(alertsQuery());
-  const open = alerts?.filter(
-    (alert) => !alert.resolved_at && !alert.acknowledged_at && alert.severity !== "info",
-  ).length;
-  return [
-    projectId
-      ? { to: "/projects/$projectId/tasks", params: { projectId }, label: "Board", icon: LayoutGrid }
-      : { to: "/projects", label: "Projects", icon: LayoutGrid },
-    { to: "/fleet", label: "Fleet", icon: Bot, mark: open },
-    { to: "/costs", label: "Costs", icon: CircleDollarSign },
-    { to: "/settings", label: "Settings", icon: Settings2 },
-  ];
+function Places({ projectId, below }: { projectId: string | undefined; below?: boolean }) {
+  const marks = { alerts: pressing(useQuery(alertsQuery()).data) };
+  return placesShown(projectId !== undefined).map((place) => {
+    const { label, icon: Icon } = place;
+    const mark = place.mark && marks[place.mark];
+    return (
+      <Link
+        key={place.to}
+        {...linkTo(place, projectId)}
+        className={cx(PLACE, below ? "min-h-12 flex-1 flex-col justify-center gap-0.5 text-xs" : "h-8 px-2 text-sm")}
+      >
+        <Icon className="size-4 shrink-0" aria-hidden />
+        <span className={below ? undefined : "flex-1"}>{label}</span>
+        {mark ? <span className="rounded-full bg-bad-soft px-1.5 text-bad text-xs tabular">{mark}</span> : null}
+      </Link>
+    );
+  });
 }
 
 function Sidebar({
@@ -151,44 +127,24 @@ function Sidebar({
       >
         <Search className="size-4" aria-hidden />
         <span className="flex-1 text-left">Search</span>
-        <Kbd keys="mod+k" />
+        <Kbd keys={PAGE.palette.keys} />
       </button>
       <WaitingButton />
       <nav aria-label="Main" className="mt-3 flex flex-col gap-0.5">
-        {usePlaces(projectId).map((place) => (
-          <PlaceLink key={place.label} place={place} />
-        ))}
+        <Places projectId={projectId} />
       </nav>
       <div className="mt-auto flex items-center gap-1">
-        <IconButton label={dark ? "Light theme" : "Dark theme"} onClick={() => setTheme(dark ? "light" : "dark")}>
+        <CommandIcon of={dark ? bind(PAGE.light, () => setTheme("light")) : bind(PAGE.dark, () => setTheme("dark"))}>
           {dark ? <Sun className="size-4" aria-hidden /> : <Moon className="size-4" aria-hidden />}
-        </IconButton>
-        <IconButton label="Keyboard shortcuts" keys="?" onClick={onKeys}>
+        </CommandIcon>
+        <CommandIcon of={bind(PAGE.help, onKeys)}>
           <Keyboard className="size-4" aria-hidden />
-        </IconButton>
+        </CommandIcon>
         <a href="/docs" className="ml-auto rounded-sm px-2 py-1 text-faint text-xs hover:text-ink">
           API
         </a>
       </div>
     </aside>
-  );
-}
-
-const PLACE =
-  "flex items-center gap-2 rounded-md text-muted transition-colors hover:bg-hover hover:text-ink aria-[current=page]:bg-press aria-[current=page]:text-ink aria-[current=page]:font-medium";
-
-function PlaceLink({ place: { to, params, label, icon: Icon, mark }, below }: { place: Place; below?: boolean }) {
-  return (
-    // The places are a list of data; the router cannot check their parameters one by one.
-    <Link
-      to={to as "/"}
-      params={params as never}
-      className={cx(PLACE, below ? "min-h-12 flex-1 flex-col justify-center gap-0.5 text-xs" : "h-8 px-2 text-sm")}
-    >
-      <Icon className="size-4 shrink-0" aria-hidden />
-      <span className={below ? undefined : "flex-1"}>{label}</span>
-      {mark ? <span className="rounded-full bg-bad-soft px-1.5 text-bad text-xs tabular">{mark}</span> : null}
-    </Link>
   );
 }
 
@@ -198,9 +154,7 @@ function BottomBar({ projectId, onSearch }: { projectId: string | undefined; onS
       aria-label="Main"
       className="flex shrink-0 border-line border-t bg-sunken pb-[env(safe-area-inset-bottom)] md:hidden"
     >
-      {usePlaces(projectId).map((place) => (
-        <PlaceLink key={place.label} place={place} below />
-      ))}
+      <Places projectId={projectId} below />
       <WaitingButton below />
       <button
         type="button"

@@ -16,7 +16,7 @@ export function KeysHelp({ open, onOpenChange }: { open: boolean; onOpenChange: 
               {commands.map(({ id, label, keys }) => (
                 <li key={id} className="flex items-center justify-between gap-4 py-1 text-sm">
                   {label}
-                  <Kbd keys={keys ?? ""} />
+                  <Kbd keys={keys} />
                 </li>
               ))}
             </ul>

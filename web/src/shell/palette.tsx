@@ -9,6 +9,7 @@ import { useChannel } from "../live/channel";
 import { tasksChannel } from "../live/tasks";
 import { statusTitle } from "../parts/status";
 import { Kbd } from "../ui/kbd";
+import { PAGE } from "./actions";
 import { useCommandList } from "./commands";
 
 interface Props {
@@ -50,7 +51,7 @@ export function Palette({ open, onOpenChange, projectId }: Props) {
         {open && projectId && typed ? <Tasks projectId={projectId} typed={typed} run={run} /> : <None />}
         <Cmdk.Group heading="Commands" className={GROUP}>
           {commands
-            .filter((command) => command.id !== "palette")
+            .filter((command) => command.id !== PAGE.palette.id)
             .map(({ id, label, group, keys, words, run: act }) => (
               <Cmdk.Item
                 key={id}

@@ -4,8 +4,10 @@ import { useMutation } from "@tanstack/react-query";
 import { Check, X } from "lucide-react";
 import { forge } from "../../api/forge";
 import { useDraftText } from "../../parts/draft";
+import type { Action } from "../../shell/action";
 import { Button } from "../../ui/button";
 import { TextField } from "../../ui/field";
+import { LOG } from "./actions";
 
 export function useAnswer(approvalId: string) {
   return useMutation({
@@ -64,7 +66,7 @@ export function Answer({ approvalId, answer, isDenying, onDenying }: Props) {
         onClick={() => answer.mutate({ isAllowed: true })}
       >
         Allow
-        <Key name="A" />
+        <Key of={LOG.allow} />
       </Button>
       <Button
         size="sm"
@@ -73,15 +75,15 @@ export function Answer({ approvalId, answer, isDenying, onDenying }: Props) {
         onClick={() => onDenying(true)}
       >
         Deny
-        <Key name="D" />
+        <Key of={LOG.deny} />
       </Button>
     </div>
   );
 }
 
 /** Quieter than a key cap, which would outshine the word beside it. */
-const Key = ({ name }: { name: string }) => (
+const Key = ({ of }: { of: Action }) => (
   <span aria-hidden className="text-xs opacity-75 pointer-coarse:hidden">
-    {name}
+    {of.keys?.toUpperCase()}
   </span>
 );

@@ -3,10 +3,12 @@
 import type { PendingApproval } from "@forge/client";
 import { Bell, CircleHelp } from "lucide-react";
 import { useState } from "react";
+import { bind } from "../../shell/action";
 import { useCommands } from "../../shell/commands";
 import { Button } from "../../ui/button";
 import { useNow } from "../../ui/clock";
 import { duration } from "../../ui/format";
+import { LOG } from "./actions";
 import { Answer, useAnswer } from "./answer";
 
 interface Props {
@@ -27,20 +29,8 @@ function Question({ question, more, onShow }: { question: PendingApproval; more:
   const [isDenying, setDenying] = useState(false);
   const answer = useAnswer(question.id);
   useCommands([
-    {
-      id: "approval-allow",
-      label: "Allow what the agent asks",
-      group: "Attempt",
-      keys: "a",
-      run: () => answer.isIdle && answer.mutate({ isAllowed: true }),
-    },
-    {
-      id: "approval-deny",
-      label: "Deny what the agent asks",
-      group: "Attempt",
-      keys: "d",
-      run: () => setDenying(true),
-    },
+    bind(LOG.allow, () => answer.isIdle && answer.mutate({ isAllowed: true })),
+    bind(LOG.deny, () => setDenying(true)),
   ]);
   return (
     <section

@@ -20,11 +20,14 @@ import { forge } from "../../api/forge";
 import { projectsQuery } from "../../api/queries/project";
 import { noteBranch } from "../../live/events";
 import { openInEditor } from "../../parts/editor";
+import { bind } from "../../shell/action";
+import { CommandItem } from "../../shell/command";
 import { useCommands } from "../../shell/commands";
 import { IconButton } from "../../ui/button";
 import { copyText } from "../../ui/copy";
 import { useConfirm } from "../../ui/dialog";
-import { Menu, MenuItem, MenuLine } from "../../ui/menu";
+import { Menu, MenuLine } from "../../ui/menu";
+import { ATTEMPT } from "./actions";
 import { BudgetDialog } from "./budget-dialog";
 import { RETIRE_QUESTION, restore, retire } from "./review/retire";
 import { isAtWork } from "./standing";
@@ -62,9 +65,27 @@ export function AttemptMenu({ attempt, processes }: Props) {
     });
   const askRetire = (): void => ask({ ...RETIRE_QUESTION, onConfirm: () => putAway.mutateAsync() });
 
-  useCommands([
-    { id: "attempt-editor", label: "Open in editor", group: "Attempt", keys: "e", run: () => openEditor.mutate() },
-  ]);
+  const editor = bind(ATTEMPT.editor, () => openEditor.mutate());
+  const copyPath = bind(ATTEMPT.copyPath, () => void copyText(path ?? "", "Path copied"), Boolean(path));
+  const copyCd = bind(ATTEMPT.copyCd, () => void copyText(`cd ${quoted(path ?? "")}`, "Command copied"), Boolean(path));
+  const viewing = `forge view ${attempt.id.slice(0, 8)} --follow`;
+  const copyView = bind(ATTEMPT.copyView, () => void copyText(viewing, "Command copied"));
+  const start = bind(ATTEMPT.startServer, () => startServer.mutate(), hasDevScript && !server);
+  const stop = bind(ATTEMPT.stopServer, () => server && stopServer.mutate(server.id), Boolean(server));
+  const budget = bind(ATTEMPT.budget, () => setBudgeting(true));
+  const isRetired = Boolean(attempt.worktree_deleted);
+  const restores = bind(ATTEMPT.restore, () => bringBack.mutate(), isRetired);
+  const retires = bind(ATTEMPT.retire, askRetire, !isRetired && !isRunning && attempt.use_worktree);
+  const details = bind(
+    ATTEMPT.details,
+    () =>
+      void navigate({
+        to: "/projects/$projectId/tasks/$taskId",
+        params: { projectId, taskId },
+        search: { stay: true },
+      }),
+  );
+  useCommands([editor, copyPath, copyCd, copyView, start, stop, budget, restores, retires, details]);
 
   const trigger = (
     <IconButton label="More" size="sm" busy={openEditor.isPending || startServer.isPending || bringBack.isPending}>
@@ -74,63 +95,30 @@ export function AttemptMenu({ attempt, processes }: Props) {
   return (
     <>
       <Menu trigger={trigger}>
-        <MenuItem icon={<Code2 aria-hidden />} keys="e" onSelect={() => openEditor.mutate()}>
-          Open in editor
-        </MenuItem>
+        <CommandItem of={editor} icon={<Code2 aria-hidden />} />
         {path && (
           <>
-            <MenuItem icon={<FolderOpen aria-hidden />} onSelect={() => void copyText(path, "Path copied")}>
-              Copy worktree path
-            </MenuItem>
-            <MenuItem
-              icon={<SquareTerminal aria-hidden />}
-              onSelect={() => void copyText(`cd ${quoted(path)}`, "Command copied")}
-            >
-              Copy cd command
-            </MenuItem>
+            <CommandItem of={copyPath} icon={<FolderOpen aria-hidden />} />
+            <CommandItem of={copyCd} icon={<SquareTerminal aria-hidden />} />
           </>
         )}
-        <MenuItem
-          icon={<SquareTerminal aria-hidden />}
-          onSelect={() => void copyText(`forge view ${attempt.id.slice(0, 8)} --follow`, "Command copied")}
-        >
-          Copy forge view command
-        </MenuItem>
+        <CommandItem of={copyView} icon={<SquareTerminal aria-hidden />} />
         <MenuLine />
         {server ? (
-          <MenuItem icon={<Square aria-hidden />} onSelect={() => stopServer.mutate(server.id)}>
-            Stop the dev server
-          </MenuItem>
+          <CommandItem of={stop} icon={<Square aria-hidden />} />
         ) : (
-          <MenuItem icon={<Play aria-hidden />} disabled={!hasDevScript} onSelect={() => startServer.mutate()}>
-            {hasDevScript ? "Start the dev server" : "No dev server set up"}
-          </MenuItem>
+          <CommandItem of={start} icon={<Play aria-hidden />}>
+            {hasDevScript ? undefined : "No dev server set up"}
+          </CommandItem>
         )}
-        <MenuItem icon={<Wallet aria-hidden />} onSelect={() => setBudgeting(true)}>
-          Set a budget…
-        </MenuItem>
-        {attempt.worktree_deleted ? (
-          <MenuItem icon={<ArchiveRestore aria-hidden />} onSelect={() => bringBack.mutate()}>
-            Restore
-          </MenuItem>
+        <CommandItem of={budget} icon={<Wallet aria-hidden />} />
+        {isRetired ? (
+          <CommandItem of={restores} icon={<ArchiveRestore aria-hidden />} />
         ) : (
-          <MenuItem icon={<Archive aria-hidden />} disabled={isRunning || !attempt.use_worktree} onSelect={askRetire}>
-            Retire…
-          </MenuItem>
+          <CommandItem of={retires} icon={<Archive aria-hidden />} />
         )}
         <MenuLine />
-        <MenuItem
-          icon={<FileText aria-hidden />}
-          onSelect={() =>
-            void navigate({
-              to: "/projects/$projectId/tasks/$taskId",
-              params: { projectId, taskId },
-              search: { stay: true },
-            })
-          }
-        >
-          Task details
-        </MenuItem>
+        <CommandItem of={details} icon={<FileText aria-hidden />} />
       </Menu>
       {isBudgeting && <BudgetDialog attempt={attempt} onClose={() => setBudgeting(false)} />}
       {dialog}

@@ -8,9 +8,11 @@ import { approvalsQuery } from "../../api/queries/attempt";
 import { attemptsQuery, taskQuery } from "../../api/queries/task";
 import { useChannel } from "../../live/channel";
 import { processesChannel } from "../../live/processes";
+import { bind } from "../../shell/action";
 import { useCommands } from "../../shell/commands";
 import { useTitle } from "../../shell/page";
 import { Empty, Failure, Waiting } from "../../ui/state";
+import { ATTEMPT } from "./actions";
 import { AttemptMenu } from "./attempt-menu";
 import { AttemptHeader } from "./header";
 import { LogView } from "./log-view";
@@ -42,22 +44,14 @@ function Screen() {
   const [newFrom, setNewFrom] = useState<"here" | "anew" | "other">();
   useTitle(task.data?.title ?? "Attempt");
   useCommands([
-    {
-      id: "attempt-back",
-      label: "Back to the board",
-      group: "Attempt",
-      keys: "escape",
-      run: () => void navigate({ to: "/projects/$projectId/tasks", params: { projectId } }),
-    },
-    ...VIEWS.map(({ view, title, key }) => ({
-      id: `attempt-${view}`,
-      label: title,
-      group: "Attempt",
-      keys: key,
-      run: () =>
-        void navigate({ to: ROUTE, params: { projectId, taskId, attemptId }, search: view === "log" ? {} : { view } }),
-    })),
-    { id: "attempt-new", label: "Start an attempt", group: "Attempt", run: () => setNewFrom("anew") },
+    bind(ATTEMPT.back, () => void navigate({ to: "/projects/$projectId/tasks", params: { projectId } })),
+    ...VIEWS.map((view) =>
+      bind(ATTEMPT[view], () => {
+        const search = view === "log" ? {} : { view };
+        void navigate({ to: ROUTE, params: { projectId, taskId, attemptId }, search });
+      }),
+    ),
+    bind(ATTEMPT.new, () => setNewFrom("anew")),
   ]);
 
   const error = attempts.error ?? task.error;

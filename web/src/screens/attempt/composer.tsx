@@ -8,8 +8,10 @@ import { forge } from "../../api/forge";
 import { useConnection } from "../../live/connection";
 import { agentLabel } from "../../parts/agents";
 import { PromptBox } from "../../parts/prompt-box";
+import { bind } from "../../shell/action";
 import { useCommands } from "../../shell/commands";
 import { Button } from "../../ui/button";
+import { LOG } from "./actions";
 import { useServerDraft } from "./server-draft";
 import { TurnOptions } from "./turn-options";
 
@@ -62,15 +64,7 @@ export function Composer({ attempt, variant: lastVariant, isRunning, onSwitchAge
     else send.mutate();
   };
 
-  useCommands([
-    {
-      id: "attempt-message",
-      label: "Write to the agent",
-      group: "Attempt",
-      keys: "m",
-      run: () => box.current?.focus(),
-    },
-  ]);
+  useCommands([bind(LOG.message, () => box.current?.focus())]);
 
   const footer = (
     <>

@@ -7,11 +7,15 @@ import { ArrowLeft, Square } from "lucide-react";
 import type { ReactNode } from "react";
 import { forge } from "../../api/forge";
 import { tokensOf } from "../../parts/tokens";
+import { bind } from "../../shell/action";
+import { CommandButton } from "../../shell/command";
+import { useCommands } from "../../shell/commands";
 import { Dot } from "../../ui/badge";
-import { Button, buttonClass } from "../../ui/button";
+import { buttonClass } from "../../ui/button";
 import { Elapsed, useNow } from "../../ui/clock";
 import { duration, money, short, timeOfDay } from "../../ui/format";
 import { Tooltip } from "../../ui/tooltip";
+import { ATTEMPT } from "./actions";
 import { AttemptSwitch } from "./attempt-switch";
 import { isAtWork, standingOf } from "./standing";
 
@@ -30,11 +34,11 @@ export function AttemptHeader({ title, attempt, attempts, processes, waiting, on
   return (
     <header className="flex shrink-0 flex-wrap items-center gap-x-3 gap-y-1 px-4 pt-2.5 pb-1 short:pt-1 short:pb-0">
       <div className="flex min-w-0 basis-full items-center gap-2 lg:basis-auto lg:flex-1 short:basis-40 short:flex-1">
-        <Tooltip label="Back to the board" keys="escape">
+        <Tooltip label={ATTEMPT.back.label} keys={ATTEMPT.back.keys}>
           <Link
             to="/projects/$projectId/tasks"
             params={{ projectId }}
-            aria-label="Back to the board"
+            aria-label={ATTEMPT.back.label}
             className={`${buttonClass("ghost", "sm")} -ml-1.5 size-7 px-0! pointer-coarse:size-11`}
           >
             <ArrowLeft className="size-4" aria-hidden />
@@ -119,16 +123,12 @@ export function Spent({ attempt }: { attempt: TaskAttempt }) {
 
 function StopButton({ attempt, processes }: Pick<Props, "attempt" | "processes">) {
   const stop = useMutation({ mutationFn: () => forge.stopTaskAttemptExecution(attempt.id) });
-  const isRunning = isAtWork(processes);
-  if (!isRunning && !stop.isPending) return null;
+  const stops = bind(ATTEMPT.stop, () => stop.mutate(), isAtWork(processes) && !stop.isPending);
+  useCommands([stops]);
+  if (!stops.enabled && !stop.isPending) return null;
   return (
-    <Button
-      size="sm"
-      busy={stop.isPending}
-      icon={<Square className="size-3.5" aria-hidden />}
-      onClick={() => stop.mutate()}
-    >
+    <CommandButton of={stops} size="sm" busy={stop.isPending} icon={<Square className="size-3.5" aria-hidden />}>
       Stop
-    </Button>
+    </CommandButton>
   );
 }

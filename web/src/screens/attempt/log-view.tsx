@@ -7,8 +7,10 @@ import { forge } from "../../api/forge";
 import { branchStatusQuery } from "../../api/queries/review";
 import { infoQuery } from "../../api/queries/settings";
 import { useActs } from "../../parts/branch/acts";
+import { bind } from "../../shell/action";
 import { useCommands } from "../../shell/commands";
 import { toast } from "../../ui/toast";
+import { LOG } from "./actions";
 import { ApprovalBar } from "./approval-bar";
 import { Composer } from "./composer";
 import { RetryDialog } from "./retry-dialog";
@@ -60,15 +62,7 @@ export function LogView({ attempt, processes, isWaiting, waiting, onSwitchAgent,
     if (process.id === last?.id) again.mutate(process);
     else setRetried(process);
   };
-  useCommands([
-    {
-      id: "attempt-newest",
-      label: "Jump to latest",
-      group: "Attempt",
-      keys: "j",
-      run: () => transcript.current?.toEnd(),
-    },
-  ]);
+  useCommands([bind(LOG.newest, () => transcript.current?.toEnd())]);
   return (
     <>
       <Transcript

@@ -5,10 +5,14 @@ import { useMutation } from "@tanstack/react-query";
 import { ChevronDown, ChevronUp, Download, Search, WrapText } from "lucide-react";
 import { type ReactNode, useRef } from "react";
 import { wholeLog } from "../../live/raw-log";
+import { bind } from "../../shell/action";
+import { CommandIcon } from "../../shell/command";
 import { useCommands } from "../../shell/commands";
 import { IconButton } from "../../ui/button";
 import { cx } from "../../ui/class";
 import { inputClass } from "../../ui/field";
+import { ariaKeys } from "../../ui/kbd";
+import { RAW } from "./actions";
 
 interface Props {
   process: ExecutionProcess;
@@ -27,10 +31,8 @@ export function RawTools(props: Props) {
   const { process, chooser, query, onQuery, found, position, onStep, isWrapped, onWrap } = props;
   const box = useRef<HTMLInputElement>(null);
   const download = useMutation({ mutationFn: () => wholeLog(process.id), onSuccess: (log) => hand(log, process.id) });
-  useCommands([
-    { id: "raw-search", label: "Search in the log", group: "Log", keys: "mod+f", run: () => box.current?.select() },
-    { id: "raw-wrap", label: "Wrap long lines", group: "Log", keys: "w", run: () => onWrap(!isWrapped) },
-  ]);
+  const wrap = bind(RAW.wrap, () => onWrap(!isWrapped));
+  useCommands([bind(RAW.search, () => box.current?.select()), wrap]);
   return (
     <div className="flex shrink-0 flex-wrap items-center gap-2 border-line border-b px-4 py-2">
       <div className="w-56 max-w-full">{chooser}</div>
@@ -40,7 +42,8 @@ export function RawTools(props: Props) {
           <input
             ref={box}
             type="search"
-            aria-label="Search in the log"
+            aria-label={RAW.search.label}
+            aria-keyshortcuts={ariaKeys(RAW.search.keys)}
             placeholder="Search"
             value={query}
             spellCheck={false}
@@ -70,15 +73,9 @@ export function RawTools(props: Props) {
         </IconButton>
       </div>
       <div className="flex items-center gap-1">
-        <IconButton
-          label="Wrap long lines"
-          keys="w"
-          aria-pressed={isWrapped}
-          className="aria-pressed:bg-press aria-pressed:text-ink"
-          onClick={() => onWrap(!isWrapped)}
-        >
+        <CommandIcon of={wrap} aria-pressed={isWrapped} className="aria-pressed:bg-press aria-pressed:text-ink">
           <WrapText className="size-4" aria-hidden />
-        </IconButton>
+        </CommandIcon>
         <IconButton label="Download the log" busy={download.isPending} onClick={() => download.mutate()}>
           <Download className="size-4" aria-hidden />
         </IconButton>

@@ -9,19 +9,9 @@ import { useChannel } from "../../live/channel";
 import { diffChannel, type Sum, sumOf } from "../../live/diff";
 import { Figures } from "../../parts/changed";
 import type { AttemptView } from "../../routes";
+import { ATTEMPT } from "./actions";
 
-interface View {
-  view: AttemptView;
-  title: string;
-  key: string;
-}
-
-export const VIEWS: readonly View[] = [
-  { view: "log", title: "Log", key: "1" },
-  { view: "raw", title: "Raw", key: "2" },
-  { view: "diffs", title: "Changes", key: "3" },
-  { view: "processes", title: "Processes", key: "4" },
-];
+export const VIEWS: readonly AttemptView[] = ["log", "raw", "diffs", "processes"];
 
 /** While an agent works, files change without a word. */
 const LOOK_MS = 5_000;
@@ -45,7 +35,7 @@ export function Tabs({ view: current, attempt, processes }: Props) {
   };
   return (
     <nav aria-label="Views of the attempt" className="flex shrink-0 gap-1 overflow-x-auto border-line border-b px-3">
-      {VIEWS.map(({ view, title }) => (
+      {VIEWS.map((view) => (
         <Link
           key={view}
           to="/projects/$projectId/tasks/$taskId/attempts/$attemptId"
@@ -55,7 +45,7 @@ export function Tabs({ view: current, attempt, processes }: Props) {
           activeOptions={{ exact: true, includeSearch: true }}
           className="-mb-px flex h-9 shrink-0 items-center gap-1.5 border-transparent border-b-2 px-2 text-muted text-sm outline-offset-[-2px] hover:text-ink aria-[current=page]:border-accent aria-[current=page]:text-ink pointer-coarse:h-11"
         >
-          {title}
+          {ATTEMPT[view].label}
           {beside[view]}
         </Link>
       ))}

@@ -11,13 +11,15 @@ import { tasksChannel } from "../../live/tasks";
 import { clashesOf } from "../../parts/clashes";
 import { COLUMNS } from "../../parts/status";
 import type { BoardSearch } from "../../routes";
+import { bind } from "../../shell/action";
+import { CommandButton } from "../../shell/command";
 import { forgetProject, lastProject } from "../../shell/last-project";
 import { NotFound } from "../../shell/not-found";
 import { Page } from "../../shell/page";
 import { Button } from "../../ui/button";
 import { NARROW, useMedia } from "../../ui/media";
 import { Empty, Failure } from "../../ui/state";
-import { useTaskActions } from "./actions";
+import { BOARD } from "./actions";
 import { CardMenu, type MenuPlace } from "./card-menu";
 import { type CardsShown, Column, ColumnGhost } from "./column";
 import { ColumnTabs } from "./column-tabs";
@@ -31,6 +33,7 @@ import { NewTask } from "./new-task";
 import { placeOn } from "./place";
 import { columnOf } from "./standing";
 import { Summary } from "./summary";
+import { useTaskActions } from "./task-actions";
 
 const route = getRouteApi("/projects/$projectId/tasks");
 
@@ -169,14 +172,11 @@ function ProjectBoard({ projectId }: { projectId: string }) {
       actions={
         <>
           <Filters search={search} facets={facets} compact={narrow} input={input} onChange={change} />
-          <Button
+          <CommandButton
+            of={bind(BOARD.new, () => change({ new: true }))}
             weight="primary"
-            aria-keyshortcuts="n"
             icon={<Plus className="size-4" aria-hidden />}
-            onClick={() => change({ new: true })}
-          >
-            New task
-          </Button>
+          />
         </>
       }
     >

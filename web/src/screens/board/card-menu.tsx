@@ -3,8 +3,11 @@
 import type { TaskWithAttemptStatus as Task, TaskStatus } from "@forge/client";
 import { ArrowUpRight, Pencil, Play, Trash2 } from "lucide-react";
 import { COLUMNS } from "../../parts/status";
+import { bind } from "../../shell/action";
+import { CommandItem } from "../../shell/command";
 import { Dot } from "../../ui/badge";
 import { Menu, MenuItem, MenuLabel, MenuLine } from "../../ui/menu";
+import { BOARD } from "./actions";
 
 export interface MenuPlace {
   task: Task;
@@ -38,17 +41,17 @@ export function CardMenu({ place, column, onClose, onOpen, onMove, onStart, onEd
     <Menu trigger={trigger} open onOpenChange={(open) => open || onClose()} onCloseFocus={onCloseFocus}>
       {!movesOnly && (
         <>
-          <MenuItem icon={<ArrowUpRight aria-hidden />} keys="enter" onSelect={() => onOpen(task)}>
+          <CommandItem icon={<ArrowUpRight aria-hidden />} of={bind(BOARD.open, () => onOpen(task))}>
             Open
-          </MenuItem>
+          </CommandItem>
           {column === "todo" && (
-            <MenuItem icon={<Play aria-hidden />} keys="s" onSelect={() => onStart(task)}>
+            <CommandItem icon={<Play aria-hidden />} of={bind(BOARD.start, () => onStart(task))}>
               Start
-            </MenuItem>
+            </CommandItem>
           )}
-          <MenuItem icon={<Pencil aria-hidden />} keys="e" onSelect={() => onEdit(task)}>
+          <CommandItem icon={<Pencil aria-hidden />} of={bind(BOARD.edit, () => onEdit(task))}>
             Edit
-          </MenuItem>
+          </CommandItem>
           <MenuLine />
         </>
       )}

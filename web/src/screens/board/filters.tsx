@@ -8,7 +8,9 @@ import type { BoardSearch } from "../../routes";
 import { Button } from "../../ui/button";
 import { cx } from "../../ui/class";
 import { inputClass } from "../../ui/field";
+import { ariaKeys } from "../../ui/kbd";
 import { Menu, MenuCheck, MenuLabel } from "../../ui/menu";
+import { BOARD } from "./actions";
 import { choices, type Facet, type Facets, isFiltered, withChoice } from "./filter";
 
 interface Props {
@@ -143,9 +145,9 @@ function SearchBox({
       <input
         ref={input}
         type="search"
-        aria-label="Search tasks"
-        aria-keyshortcuts="/"
-        placeholder="Search tasks"
+        aria-label={BOARD.search.label}
+        aria-keyshortcuts={ariaKeys(BOARD.search.keys)}
+        placeholder={BOARD.search.label}
         value={typed}
         onChange={(event) => change(event.target.value)}
         onKeyDown={(event) => {

@@ -3,7 +3,9 @@
 import type { TaskWithAttemptStatus as Task, TaskStatus } from "@forge/client";
 import { type KeyboardEvent, useCallback, useEffect, useRef, useState } from "react";
 import { COLUMNS, type Column } from "../../parts/status";
+import { bind } from "../../shell/action";
 import { useCommands } from "../../shell/commands";
+import { BOARD } from "./actions";
 import { placeOn } from "./place";
 import { type Direction, firstOf, neighbour, placeOf } from "./roving";
 
@@ -132,26 +134,19 @@ export function useBoardKeyboard(given: Given): Keyboard {
       const box = linkOf(task.id)?.parentElement?.getBoundingClientRect();
       if (box) onMenu(task, box, movesOnly);
     });
-  const group = "Board";
   useCommands([
-    { id: "board-new", label: "New task", group, keys: "n", words: "create add", run: onNew },
-    { id: "board-search", label: "Search tasks", group, keys: "/", words: "find filter", run: onSearch },
-    { id: "board-down", label: "Next card", group, keys: "j", run: go("down") },
-    { id: "board-up", label: "Previous card", group, keys: "k", run: go("up") },
-    { id: "board-left", label: "Previous column", group, keys: "h", run: go("left") },
-    { id: "board-right", label: "Next column", group, keys: "l", run: go("right") },
-    { id: "board-move", label: "Move the card", group, keys: "m", run: menu(true) },
-    { id: "board-back", label: "Move card left", group, keys: "[", run: shift(-1) },
-    { id: "board-on", label: "Move card right", group, keys: "]", run: shift(1) },
-    {
-      id: "board-start",
-      label: "Start the task",
-      group,
-      keys: "s",
-      run: onTask(onStart),
-    },
-    { id: "board-edit", label: "Edit the task", group, keys: "e", run: onTask(onEdit) },
-    { id: "board-menu", label: "Card actions", group, keys: ".", run: menu(false) },
+    bind(BOARD.new, onNew),
+    bind(BOARD.search, onSearch),
+    bind(BOARD.down, go("down")),
+    bind(BOARD.up, go("up")),
+    bind(BOARD.left, go("left")),
+    bind(BOARD.right, go("right")),
+    bind(BOARD.move, menu(true)),
+    bind(BOARD.back, shift(-1)),
+    bind(BOARD.on, shift(1)),
+    bind(BOARD.start, onTask(onStart)),
+    bind(BOARD.edit, onTask(onEdit)),
+    bind(BOARD.menu, menu(false)),
   ]);
   const onKeyDown = (event: KeyboardEvent): void => {
     const direction = ARROWS[event.key];

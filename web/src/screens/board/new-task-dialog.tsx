@@ -10,6 +10,7 @@ import { create, type Failures, launch } from "../../parts/task/launch";
 import { StartFields, useAgents } from "../../parts/task/start-fields";
 import { Button } from "../../ui/button";
 import { Dialog } from "../../ui/dialog";
+import { isSubmit, SUBMIT_KEYS } from "../../ui/kbd";
 import { Failure, messageOf } from "../../ui/state";
 import { toast } from "../../ui/toast";
 import { Tooltip } from "../../ui/tooltip";
@@ -76,7 +77,7 @@ export function NewTaskDialog({ projectId, onClose }: { projectId: string; onClo
     }
   };
   const press = (event: KeyboardEvent): void => {
-    if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+    if (!isSubmit(event)) return;
     event.preventDefault();
     void run("start");
   };
@@ -99,7 +100,7 @@ export function NewTaskDialog({ projectId, onClose }: { projectId: string; onClo
       <Button busy={busy === "create"} disabled={busy !== null || uploading} onClick={() => void run("create")}>
         Create
       </Button>
-      <Tooltip label="Create and start" keys="mod+enter">
+      <Tooltip label="Create and start" keys={SUBMIT_KEYS}>
         <Button
           weight="primary"
           busy={busy === "start"}

@@ -6,21 +6,22 @@ import { CircleDollarSign, Download } from "lucide-react";
 import { type Period, usageQuery } from "../../api/queries/costs";
 import { projectsQuery } from "../../api/queries/project";
 import { infoQuery } from "../../api/queries/settings";
+import { bind } from "../../shell/action";
+import { CommandButton } from "../../shell/command";
 import { useCommands } from "../../shell/commands";
 import { Page } from "../../shell/page";
-import { Button } from "../../ui/button";
 import { Select } from "../../ui/field";
 import { Empty, Failure } from "../../ui/state";
+import { COSTS } from "./actions";
 import { GroupTable } from "./group-table";
 import { Month } from "./month";
 import { OverTime } from "./over-time";
 import { Models, Workers } from "./performance";
 import { saveFile } from "./save-file";
 import { TopTasks } from "./top-tasks";
-import { GROUPINGS, type Grouping, keptFor, namesOf, periodOf, RANGES, toCsv, WIRE } from "./usage";
+import { GROUPINGS, keptFor, namesOf, periodOf, RANGES, toCsv, WIRE } from "./usage";
 
 const route = getRouteApi("/costs");
-const TITLE: Record<Grouping, string> = { model: "By model", agent: "By agent", project: "By project" };
 
 export function Costs() {
   const search = route.useSearch();
@@ -41,16 +42,8 @@ export function Costs() {
   const save = (): void => {
     if (daily.data) saveFile(`forge-costs-${period.from}-${period.to}.csv`, toCsv(daily.data.groups, by, names));
   };
-  useCommands([
-    { id: "costs-csv", label: "Export costs as CSV", group: "Costs", keys: "e", run: save },
-    ...GROUPINGS.map((each, at) => ({
-      id: `costs-${each}`,
-      label: TITLE[each],
-      group: "Costs",
-      keys: String(at + 1),
-      run: () => change({ by: each }),
-    })),
-  ]);
+  const exports = bind(COSTS.csv, save, Boolean(daily.data?.groups.length));
+  useCommands([exports, ...GROUPINGS.map((each) => bind(COSTS[each], () => change({ by: each })))]);
   const actions = (
     <>
       <Select
@@ -66,7 +59,7 @@ export function Costs() {
       <Select
         label="Group"
         hideLabel
-        options={GROUPINGS.map((each) => ({ value: each, label: TITLE[each] }))}
+        options={GROUPINGS.map((each) => ({ value: each, label: COSTS[each].label }))}
         value={by}
         onChange={(event) => change({ by: event.target.value })}
       />
@@ -77,9 +70,9 @@ export function Costs() {
         value={String(days)}
         onChange={(event) => change({ days: Number(event.target.value) })}
       />
-      <Button icon={<Download className="size-4" aria-hidden />} disabled={!daily.data?.groups.length} onClick={save}>
+      <CommandButton of={exports} icon={<Download className="size-4" aria-hidden />}>
         Export CSV
-      </Button>
+      </CommandButton>
     </>
   );
   return (
@@ -100,7 +93,7 @@ export function Costs() {
               names={names}
               perDay={info?.config.max_cost_usd_per_day}
             />
-            <GroupTable title={TITLE[by]} by={by} period={period} names={names} />
+            <GroupTable title={COSTS[by].label} by={by} period={period} names={names} />
             <TopTasks period={period} />
             <div className="grid gap-6 lg:grid-cols-2">
               <Models period={period} />

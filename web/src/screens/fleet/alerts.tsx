@@ -7,6 +7,8 @@ import { BellOff, Check, CheckCheck, ChevronRight, CircleAlert, Info, TriangleAl
 import { useState } from "react";
 import { forge } from "../../api/forge";
 import { alertsQuery } from "../../api/queries/fleet";
+import { bind } from "../../shell/action";
+import { CommandButton } from "../../shell/command";
 import { useCommands } from "../../shell/commands";
 import { Badge } from "../../ui/badge";
 import { Button } from "../../ui/button";
@@ -15,6 +17,7 @@ import { Ago } from "../../ui/clock";
 import { count } from "../../ui/format";
 import { Skeleton } from "../../ui/skeleton";
 import { Empty, Failure } from "../../ui/state";
+import { ALERTS } from "./actions";
 import { sortAlerts } from "./order";
 import { Split } from "./panel";
 import { ALERT, OF_WORKERS, SEVERITY } from "./words";
@@ -28,26 +31,22 @@ export function Alerts() {
   const seeAll = useMutation({ mutationFn: () => forge.request("POST /api/alerts/ack-all", {}) });
   const { open, resolved } = sortAlerts(data ?? []);
   const unseen = open.filter((alert) => !alert.acknowledged_at).length;
-  useCommands(
-    unseen > 0
-      ? [{ id: "alerts-seen", label: "Acknowledge all alerts", group: "Fleet", keys: "a", run: () => seeAll.mutate() }]
-      : [],
-  );
+  const seesAll = bind(ALERTS.seeAll, () => seeAll.mutate(), unseen > 0);
+  useCommands([seesAll]);
   const toolbar = (
     <>
       <p className="text-sm" aria-live="polite">
         {data &&
           (unseen > 0 ? `${unseen} not acknowledged` : open.length > 0 ? "All acknowledged" : "Nothing is wrong")}
       </p>
-      <Button
+      <CommandButton
+        of={seesAll}
         className="ml-auto"
         busy={seeAll.isPending}
-        disabled={unseen === 0}
         icon={<CheckCheck className="size-4" aria-hidden />}
-        onClick={() => seeAll.mutate()}
       >
         Acknowledge all
-      </Button>
+      </CommandButton>
     </>
   );
   if (error && data === undefined) return <Failure error={error} onRetry={() => void refetch()} />;

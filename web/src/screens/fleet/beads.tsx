@@ -8,6 +8,8 @@ import { memo, useDeferredValue, useMemo, useState } from "react";
 import { VList } from "virtua";
 import { beadsQuery, dispatchRuleQuery } from "../../api/queries/fleet";
 import { projectsQuery } from "../../api/queries/project";
+import { bind } from "../../shell/action";
+import { CommandButton } from "../../shell/command";
 import { useCommands } from "../../shell/commands";
 import { lastProject } from "../../shell/last-project";
 import { Badge } from "../../ui/badge";
@@ -17,6 +19,7 @@ import { Select, TextField } from "../../ui/field";
 import { count } from "../../ui/format";
 import { Skeleton } from "../../ui/skeleton";
 import { Empty, Failure } from "../../ui/state";
+import { BEADS } from "./actions";
 import { groupBeads, holderOf, SECTION_TITLE, SECTIONS, type Section, urgency } from "./bead";
 import { BeadPanel } from "./bead-panel";
 import { DispatchPanel } from "./dispatch-panel";
@@ -64,12 +67,10 @@ function BeadsOf({ projectId, projects }: Props) {
   const navigate = useNavigate();
   const go = (more: { project?: string; bead?: string; dispatch?: true }): void =>
     void navigate({ to: "/fleet", search: { view: "beads", project: projectId, ...more } });
-  useCommands([
-    { id: "bead-new", label: "New bead", group: "Fleet", keys: "n", run: () => setAdding(true) },
-    { id: "dispatch", label: "Dispatch beads", group: "Fleet", keys: "d", run: () => go({ dispatch: true }) },
-  ]);
   // It is a repository without the folder .beads.
   const hasNone = data?.length === 0 && rule?.has_beads === false;
+  const adds = bind(BEADS.new, () => setAdding(true), !hasNone);
+  useCommands([adds, bind(BEADS.dispatch, () => go({ dispatch: true }))]);
   const open = data?.find((bead) => bead.id === openId);
   const toolbar = (
     <>
@@ -100,14 +101,7 @@ function BeadsOf({ projectId, projects }: Props) {
         >
           Dispatch
         </Button>
-        <Button
-          weight="primary"
-          disabled={hasNone}
-          icon={<Plus className="size-4" aria-hidden />}
-          onClick={() => setAdding(true)}
-        >
-          New bead
-        </Button>
+        <CommandButton of={adds} weight="primary" icon={<Plus className="size-4" aria-hidden />} />
       </div>
     </>
   );

@@ -3,9 +3,12 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { alertsQuery } from "../../api/queries/fleet";
+import { pressing } from "../../parts/alerts";
 import type { FleetView } from "../../routes";
+import { bind } from "../../shell/action";
 import { useCommands } from "../../shell/commands";
 import { Page } from "../../shell/page";
+import { FLEET } from "./actions";
 import { Alerts } from "./alerts";
 import { Beads } from "./beads";
 import { RoutingView } from "./routing";
@@ -13,11 +16,11 @@ import { Workers } from "./workers";
 
 const route = getRouteApi("/fleet");
 
-const VIEWS: readonly { view: FleetView; title: string; keys: string; show: () => React.ReactNode }[] = [
-  { view: "workers", title: "Workers", keys: "1", show: () => <Workers /> },
-  { view: "beads", title: "Beads", keys: "2", show: () => <Beads /> },
-  { view: "routing", title: "Routing", keys: "3", show: () => <RoutingView /> },
-  { view: "alerts", title: "Alerts", keys: "4", show: () => <Alerts /> },
+const VIEWS: readonly { view: FleetView; show: () => React.ReactNode }[] = [
+  { view: "workers", show: () => <Workers /> },
+  { view: "beads", show: () => <Beads /> },
+  { view: "routing", show: () => <RoutingView /> },
+  { view: "alerts", show: () => <Alerts /> },
 ];
 
 const TAB =
@@ -27,19 +30,13 @@ export function Fleet() {
   const { view = "workers", project } = route.useSearch();
   const { data: alerts } = useQuery(alertsQuery());
   const navigate = useNavigate();
-  const unseen = alerts?.filter((alert) => !alert.resolved_at && !alert.acknowledged_at).length;
+  const unseen = pressing(alerts);
   useCommands(
-    VIEWS.map(({ view, title, keys }) => ({
-      id: `fleet-${view}`,
-      label: title,
-      group: "Fleet",
-      keys,
-      run: () => void navigate({ to: "/fleet", search: { view, project } }),
-    })),
+    VIEWS.map(({ view }) => bind(FLEET[view], () => void navigate({ to: "/fleet", search: { view, project } }))),
   );
   const tabs = (
     <nav aria-label="Fleet" className="-mx-1 flex gap-0.5 overflow-x-auto p-1">
-      {VIEWS.map(({ view: each, title }) => (
+      {VIEWS.map(({ view: each }) => (
         // Whose beads are listed stays; what is open beside the list does not.
         <Link
           key={each}
@@ -49,7 +46,7 @@ export function Fleet() {
           aria-current={each === view ? "page" : undefined}
           className={TAB}
         >
-          {title}
+          {FLEET[each].label}
           {each === "alerts" && unseen ? (
             <span className="rounded-full bg-bad-soft px-1.5 text-bad text-xs tabular">{unseen}</span>
           ) : null}

@@ -2,10 +2,12 @@
 
 import { X } from "lucide-react";
 import { type ReactNode, useEffect, useRef } from "react";
+import { bind } from "../../shell/action";
+import { CommandIcon } from "../../shell/command";
 import { useCommands } from "../../shell/commands";
-import { IconButton } from "../../ui/button";
 import { cx } from "../../ui/class";
 import { Empty } from "../../ui/state";
+import { FLEET } from "./actions";
 
 /** The row that is open. Darker would leave too little contrast to its fainter words. */
 export const SELECTED = "bg-hover shadow-[inset_2px_0_0_var(--color-accent)]";
@@ -19,10 +21,7 @@ export function Split({ toolbar, children, panel }: { toolbar?: ReactNode; child
     const from = now >= 0 ? now : open;
     rows[from < 0 ? 0 : Math.max(0, Math.min(rows.length - 1, from + by))]?.focus();
   };
-  useCommands([
-    { id: "row-next", label: "Next row", group: "Fleet", keys: "j", run: () => move(1) },
-    { id: "row-before", label: "Row before", group: "Fleet", keys: "k", run: () => move(-1) },
-  ]);
+  useCommands([bind(FLEET.next, () => move(1)), bind(FLEET.before, () => move(-1))]);
   return (
     <div className="flex h-full min-h-0">
       <div className={cx("flex min-w-0 flex-1 flex-col", panel !== null && "max-lg:hidden")}>
@@ -60,7 +59,8 @@ export function Panel({ title, beside, onClose, children }: Props) {
       if (lost && before instanceof HTMLElement && before.isConnected) before.focus({ preventScroll: true });
     };
   }, []);
-  useCommands([{ id: "panel-close", label: "Close what is open", group: "Fleet", keys: "escape", run: onClose }]);
+  const closes = bind(FLEET.close, onClose);
+  useCommands([closes]);
   return (
     <aside
       aria-label={title}
@@ -71,9 +71,9 @@ export function Panel({ title, beside, onClose, children }: Props) {
           {title}
         </h2>
         {beside}
-        <IconButton label="Close" keys="escape" size="sm" className="ml-auto" onClick={onClose}>
+        <CommandIcon of={closes} label="Close" size="sm" className="ml-auto">
           <X className="size-4" aria-hidden />
-        </IconButton>
+        </CommandIcon>
       </header>
       <div className="flex min-h-0 flex-1 flex-col gap-5 overflow-y-auto p-4">{children}</div>
     </aside>

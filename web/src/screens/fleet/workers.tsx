@@ -7,6 +7,8 @@ import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { Bot, ChevronRight, Plus } from "lucide-react";
 import { memo, useState } from "react";
 import { workersQuery } from "../../api/queries/fleet";
+import { bind } from "../../shell/action";
+import { CommandButton } from "../../shell/command";
 import { useCommands } from "../../shell/commands";
 import { Badge, Dot } from "../../ui/badge";
 import { Button } from "../../ui/button";
@@ -15,6 +17,7 @@ import { Elapsed } from "../../ui/clock";
 import { Skeleton } from "../../ui/skeleton";
 import { Empty, Failure } from "../../ui/state";
 import { Table, Td, Th } from "../../ui/table";
+import { WORKERS } from "./actions";
 import { countStandings, sortWorkers } from "./order";
 import { Missing, SELECTED, Split } from "./panel";
 import { StartWorker } from "./start-worker";
@@ -31,14 +34,9 @@ export function Workers() {
   const [starting, setStarting] = useState(false);
   const navigate = useNavigate();
   const open = (worker?: string): void => void navigate({ to: "/fleet", search: { view: "workers", worker } });
-  useCommands([
-    { id: "worker-start", label: "Start a worker", group: "Fleet", keys: "n", run: () => setStarting(true) },
-  ]);
-  const start = (
-    <Button weight="primary" icon={<Plus className="size-4" aria-hidden />} onClick={() => setStarting(true)}>
-      Start a worker
-    </Button>
-  );
+  const starts = bind(WORKERS.start, () => setStarting(true));
+  useCommands([starts]);
+  const start = <CommandButton of={starts} weight="primary" icon={<Plus className="size-4" aria-hidden />} />;
   const shown = data?.find(({ id }) => id === openId);
   const toolbar = (
     <>

@@ -65,7 +65,7 @@ function Keys() {
         {commands.map(({ id, label, keys }) => (
           <li key={id} className="flex min-h-8 items-center justify-between gap-4 text-sm">
             {label}
-            <Kbd keys={keys ?? ""} />
+            <Kbd keys={keys} />
           </li>
         ))}
       </ul>

@@ -4,7 +4,8 @@ import { Check } from "lucide-react";
 import { type ReactNode, useId } from "react";
 import { Button } from "../../ui/button";
 import { cx } from "../../ui/class";
-import { Kbd } from "../../ui/kbd";
+import { ariaKeys, Kbd } from "../../ui/kbd";
+import { SETTINGS } from "./actions";
 import type { Form } from "./form";
 
 interface Props {
@@ -50,7 +51,7 @@ export function Panel({ title, about, actions, form, blocked, children }: Props)
             busy={form.busy}
             disabled={!form.dirty || blocked}
             aria-label={`Save ${title.toLowerCase()}`}
-            aria-keyshortcuts="Control+S Meta+S"
+            aria-keyshortcuts={ariaKeys(SETTINGS.save.keys)}
             onClick={() => void form.save()}
           >
             Save
@@ -76,7 +77,7 @@ function Standing({ form }: { form: NonNullable<Props["form"]> }) {
       )}
       {!form.error && form.dirty && (
         <p className="flex items-center gap-2 text-muted">
-          Unsaved changes <Kbd keys="mod+s" />
+          Unsaved changes <Kbd keys={SETTINGS.save.keys} />
         </p>
       )}
     </div>

@@ -3,6 +3,7 @@
 import { useQueryErrorResetBoundary } from "@tanstack/react-query";
 import { CatchBoundary, Link, useBlocker, useNavigate, useParams } from "@tanstack/react-router";
 import { type ComponentType, lazy, Suspense } from "react";
+import { bind } from "../../shell/action";
 import { useCommands } from "../../shell/commands";
 import { Page } from "../../shell/page";
 import { Button } from "../../ui/button";
@@ -11,6 +12,7 @@ import { Dialog } from "../../ui/dialog";
 import { Select } from "../../ui/field";
 import { Empty, Failure } from "../../ui/state";
 import { About } from "./about";
+import { SETTINGS } from "./actions";
 import { Appearance } from "./appearance";
 import { Budget } from "./budget";
 import { Editor } from "./editor";
@@ -42,11 +44,11 @@ export function Settings() {
   const section = SECTIONS.find((section) => section.id === id);
   const open = (section: SectionId): void => void navigate({ to: "/settings/$section", params: { section } });
   useCommands([
-    { id: "settings-save", label: "Save the changes", group: "Settings", keys: "mod+s", run: () => unsaved.saveAll() },
+    bind(SETTINGS.save, () => unsaved.saveAll()),
     ...SECTIONS.map(({ id, title, about }) => ({
       id: `settings-${id}`,
       label: `Open ${title.toLowerCase()}`,
-      group: "Settings",
+      ...{ group: SETTINGS.save.group, place: SETTINGS.save.place },
       words: about,
       run: () => open(id),
     })),

@@ -5,10 +5,12 @@ import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { FolderPlus, Play } from "lucide-react";
 import type { ReactNode } from "react";
 import { projectsQuery } from "../../api/queries/project";
+import { bind } from "../../shell/action";
+import { CommandButton } from "../../shell/command";
 import { useCommands } from "../../shell/commands";
 import { Page } from "../../shell/page";
-import { Button } from "../../ui/button";
 import { Failure } from "../../ui/state";
+import { START } from "./actions";
 import { AddRepository } from "./add-repository";
 import { Agents } from "./agents";
 import { useDemo } from "./demo";
@@ -24,20 +26,10 @@ export function Start() {
     void navigate({ to: "/projects", search: open ? { add: true } : {}, replace: true });
   };
   const demo = useDemo();
-  useCommands([
-    { id: "add", label: "Add a repository", group: "Projects", keys: "n", run: () => setAdding(true) },
-    { id: "demo", label: "Try the demo", group: "Projects", words: "example sample", run: demo.start },
-  ]);
-  const tryDemo = (
-    <Button icon={<Play className="size-4" aria-hidden />} busy={demo.isStarting} onClick={demo.start}>
-      Try the demo
-    </Button>
-  );
-  const addOne = (
-    <Button weight="primary" icon={<FolderPlus className="size-4" aria-hidden />} onClick={() => setAdding(true)}>
-      Add a repository
-    </Button>
-  );
+  const [adds, tries] = [bind(START.add, () => setAdding(true)), bind(START.demo, demo.start)];
+  useCommands([adds, tries]);
+  const tryDemo = <CommandButton of={tries} icon={<Play className="size-4" aria-hidden />} busy={demo.isStarting} />;
+  const addOne = <CommandButton of={adds} weight="primary" icon={<FolderPlus className="size-4" aria-hidden />} />;
   const empty = projects?.length === 0;
   return (
     <Page

@@ -8,9 +8,11 @@ import { taskImagesQuery } from "../../api/queries/task";
 import { type KeptDraft, useDraft } from "../../parts/draft";
 import { withShownImages } from "../../parts/mention";
 import { PromptBox } from "../../parts/prompt-box";
+import { bind } from "../../shell/action";
 import { useCommands } from "../../shell/commands";
 import { Button } from "../../ui/button";
 import { Markdown } from "../../ui/markdown";
+import { TASK } from "./actions";
 import { useTaskChange } from "./change";
 
 export interface Writing {
@@ -46,7 +48,7 @@ export function Description({ task, writing }: Props) {
     const before = task.description ?? "";
     if (written === null && images) writing.set({ text: before, images, before });
   };
-  useCommands([{ id: "task-edit", label: "Edit the description", group: "Task", keys: "e", run: edit }]);
+  useCommands([bind(TASK.edit, edit)]);
   return (
     <section aria-labelledby="description" className="flex flex-col gap-2">
       <div className="flex h-7 items-center justify-between">

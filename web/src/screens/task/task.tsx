@@ -8,10 +8,13 @@ import { useState } from "react";
 import { attemptsQuery, taskQuery } from "../../api/queries/task";
 import { useDeleteTask } from "../../parts/task/delete-task";
 import { StartAttempt } from "../../parts/task/start-attempt";
+import { bind } from "../../shell/action";
+import { CommandButton, CommandIcon } from "../../shell/command";
 import { useCommands } from "../../shell/commands";
 import { useTitle } from "../../shell/page";
-import { Button, buttonClass, IconButton } from "../../ui/button";
+import { buttonClass } from "../../ui/button";
 import { Empty, Failure, Waiting } from "../../ui/state";
+import { TASK } from "./actions";
 import { Attempts } from "./attempts";
 import { Description, useWriting } from "./description";
 import { Properties } from "./properties";
@@ -68,16 +71,13 @@ function TaskPage({ task, attempts }: { task: Task; attempts: readonly TaskAttem
   const deletion = useDeleteTask(
     () => void navigate({ to: "/projects/$projectId/tasks", params: { projectId }, replace: true }),
   );
-  const askDelete = (): void => deletion.ask(task);
   const start = (): void => {
     setStarting(true);
     // The first attempt would otherwise lead away while the next ones are being started.
     void navigate({ to: ROUTE, params: { projectId, taskId }, search: { stay: true }, replace: true });
   };
-  useCommands([
-    { id: "task-start", label: "Start an attempt", group: "Task", keys: "s", words: "run agent", run: start },
-    { id: "task-delete", label: "Delete the task", group: "Task", run: askDelete },
-  ]);
+  const [starts, deletes] = [bind(TASK.start, start), bind(TASK.delete, () => deletion.ask(task))];
+  useCommands([starts, deletes]);
   return (
     <div className="h-full overflow-auto">
       <header className="flex min-h-14 items-center gap-2 border-line border-b px-4 py-2">
@@ -90,13 +90,13 @@ function TaskPage({ task, attempts }: { task: Task; attempts: readonly TaskAttem
           Board
         </Link>
         <div className="ml-auto flex items-center gap-2">
-          <IconButton label="Delete the task" onClick={askDelete}>
+          <CommandIcon of={deletes}>
             <Trash2 className="size-4" aria-hidden />
-          </IconButton>
+          </CommandIcon>
           {attempts.length > 0 && (
-            <Button weight="primary" icon={<Play className="size-4" aria-hidden />} onClick={start}>
+            <CommandButton of={starts} weight="primary" icon={<Play className="size-4" aria-hidden />}>
               Start another attempt
-            </Button>
+            </CommandButton>
           )}
         </div>
       </header>

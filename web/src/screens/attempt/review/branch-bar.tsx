@@ -19,12 +19,15 @@ import { branchesQuery } from "../../../api/queries/project";
 import type { Acts } from "../../../parts/branch/acts";
 import { MergeDialog } from "../../../parts/branch/merge-dialog";
 import { AttemptOverlaps } from "../../../parts/branch/radar";
+import { bind } from "../../../shell/action";
+import { CommandButton, CommandItem } from "../../../shell/command";
 import { useCommands } from "../../../shell/commands";
 import { Badge, type Tone } from "../../../ui/badge";
 import { Button, buttonClass, IconButton } from "../../../ui/button";
 import { count } from "../../../ui/format";
 import { Menu, MenuItem, MenuLabel, MenuLine } from "../../../ui/menu";
 import { toast } from "../../../ui/toast";
+import { REVIEW } from "../actions";
 import { BranchDialog } from "./branch-dialog";
 import { commentsOf, useComments, writtenOnes } from "./comments";
 import { landedAs } from "./landed";
@@ -68,17 +71,11 @@ export function BranchBar({ attempt, status, acts, isRunning, onRetire }: Props)
   const rebase = async (onto?: string): Promise<void> => {
     if (await acts.run("rebase", () => forge.rebaseTaskAttempt(attempt.id, onto))) toast.done("Rebased");
   };
-  useCommands([
-    { id: "review.merge", group: "Review", label: "Merge the attempt", run: () => done || setOpen("merge") },
-    { id: "review.rebase", group: "Review", label: "Rebase the attempt", run: () => done || void rebase() },
-    { id: "review.push", group: "Review", label: "Push the branch", run: () => cannotPush || void push() },
-    {
-      id: "review.pull",
-      group: "Review",
-      label: "Create a pull request",
-      run: () => done || cannotPush || setOpen("pull"),
-    },
-  ]);
+  const merges = bind(REVIEW.merge, () => setOpen("merge"), !done && !isEmpty);
+  const rebases = bind(REVIEW.rebase, () => void rebase(), !done);
+  const pushes = bind(REVIEW.push, () => void push(), !cannotPush);
+  const pulls = bind(REVIEW.pull, () => setOpen("pull"), !done && !cannotPush && !pull);
+  useCommands([merges, rebases, pushes, pulls]);
   const menuButton = (
     <IconButton label="More for this branch" size="sm">
       <EllipsisVertical className="size-4" aria-hidden />
@@ -108,20 +105,19 @@ export function BranchBar({ attempt, status, acts, isRunning, onRetire }: Props)
         {!landed && <AttemptOverlaps projectId={attempt.project_id} attemptId={attempt.id} />}
         <div className="ml-auto flex flex-wrap items-center gap-2">
           {!landed && (
-            <Button size="sm" disabled={cannot} title={why} busy={acts.busy === "rebase"} onClick={() => void rebase()}>
+            <CommandButton of={rebases} size="sm" title={why} busy={acts.busy === "rebase"}>
               Rebase
-            </Button>
+            </CommandButton>
           )}
           {!pull && !landed && (
-            <Button
+            <CommandButton
+              of={pulls}
               size="sm"
-              disabled={cannotPush}
               title={whyNoPush}
               icon={<GitPullRequest className="size-4" aria-hidden />}
-              onClick={() => setOpen("pull")}
             >
               Create PR
-            </Button>
+            </CommandButton>
           )}
           {landed ? (
             <Link
@@ -132,28 +128,22 @@ export function BranchBar({ attempt, status, acts, isRunning, onRetire }: Props)
               Back to the board
             </Link>
           ) : (
-            <Button
+            <CommandButton
+              of={merges}
               size="sm"
               // While comments wait to be sent, sending them is what comes next.
               weight={hasComments ? "plain" : "primary"}
-              disabled={cannot || isEmpty}
               title={why}
               busy={acts.busy === "merge"}
               icon={<GitMerge className="size-4" aria-hidden />}
-              onClick={() => setOpen("merge")}
             >
               Merge
-            </Button>
+            </CommandButton>
           )}
           <Menu trigger={menuButton}>
-            <MenuItem
-              icon={<Upload aria-hidden />}
-              disabled={cannotPush}
-              title={whyNoPush}
-              onSelect={() => void push()}
-            >
+            <CommandItem of={pushes} icon={<Upload aria-hidden />} title={whyNoPush}>
               Push
-            </MenuItem>
+            </CommandItem>
             <MenuItem icon={<GitBranch aria-hidden />} disabled={cannot || !!landed} onSelect={() => setOpen("rebase")}>
               Rebase onto another branch
             </MenuItem>

@@ -4,7 +4,9 @@ import { Columns2, MessageSquareText, Rows2 } from "lucide-react";
 import { useMemo, useState } from "react";
 import { type ChangedFile, sumOf } from "../../../live/diff";
 import { Figures } from "../../../parts/changed";
-import { Button, IconButton } from "../../../ui/button";
+import type { Command } from "../../../shell/action";
+import { CommandIcon } from "../../../shell/command";
+import { Button } from "../../../ui/button";
 import { Select } from "../../../ui/field";
 import { count } from "../../../ui/format";
 import { useComments, writtenOnes } from "./comments";
@@ -19,10 +21,11 @@ interface Props {
   isRunning: boolean;
   isLanded: boolean;
   onChoose: (path: string) => void;
-  onToggle: () => void;
+  /** Between unified and split. */
+  toggle: Command;
 }
 
-export function ChangesBar({ files, current, isRunning, isLanded, onChoose, onToggle }: Props) {
+export function ChangesBar({ files, current, isRunning, isLanded, onChoose, toggle }: Props) {
   const desk = useDesk();
   const viewed = useViewed(desk.viewed);
   const written = writtenOnes(useComments(desk.comments));
@@ -45,9 +48,9 @@ export function ChangesBar({ files, current, isRunning, isLanded, onChoose, onTo
       )}
       <div className="ml-auto flex items-center gap-2">
         {isWide && files.length > 0 && (
-          <IconButton label={isSplit ? "Show unified" : "Show split"} keys="s" size="sm" onClick={onToggle}>
+          <CommandIcon of={toggle} label={isSplit ? "Show unified" : "Show split"} size="sm">
             {isSplit ? <Rows2 className="size-4" aria-hidden /> : <Columns2 className="size-4" aria-hidden />}
-          </IconButton>
+          </CommandIcon>
         )}
         {!isLanded && (
           <Button

@@ -8,10 +8,12 @@ import { type RefObject, useEffect, useMemo, useRef, useState } from "react";
 import { forge } from "../../../api/forge";
 import { useChannel } from "../../../live/channel";
 import { type ChangedFile, diffChannel } from "../../../live/diff";
+import { bind } from "../../../shell/action";
 import { useCommands } from "../../../shell/commands";
 import { useConfirm } from "../../../ui/dialog";
 import { Empty, Failure, Waiting } from "../../../ui/state";
 import { toast } from "../../../ui/toast";
+import { REVIEW } from "../actions";
 import { ChangesBar } from "./changes-bar";
 import { commentsOf } from "./comments";
 import { type Desk, DeskRoom } from "./desk";
@@ -73,18 +75,13 @@ export default function Changes({ projectId, attemptId, isRunning, isLanded }: P
     desk.viewed.set(here, !isViewed);
     if (!isViewed) step(1);
   };
+  const toggles = bind(REVIEW.view, toggle);
   useCommands([
-    { id: "review.next", group: "Review", label: "Next file", keys: "j", run: () => step(1) },
-    { id: "review.previous", group: "Review", label: "Previous file", keys: "k", run: () => step(-1) },
-    { id: "review.viewed", group: "Review", label: "Mark the file as viewed", keys: "v", run: toggleViewed },
-    {
-      id: "review.comment",
-      group: "Review",
-      label: "Comment on the line",
-      keys: "c",
-      run: () => here && commenters.get(here.path)?.(),
-    },
-    { id: "review.view", group: "Review", label: "Switch between unified and split", keys: "s", run: toggle },
+    bind(REVIEW.next, () => step(1)),
+    bind(REVIEW.previous, () => step(-1)),
+    bind(REVIEW.viewed, toggleViewed),
+    bind(REVIEW.comment, () => here && commenters.get(here.path)?.()),
+    toggles,
   ]);
 
   const remove = useMutation({
@@ -110,7 +107,7 @@ export default function Changes({ projectId, attemptId, isRunning, isLanded }: P
           isRunning={isRunning}
           isLanded={isLanded}
           onChoose={choose}
-          onToggle={toggle}
+          toggle={toggles}
         />
         {hasFiles ? (
           <div className="flex min-h-0 flex-1">

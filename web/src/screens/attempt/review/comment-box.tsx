@@ -5,6 +5,7 @@ import { type KeyboardEvent, useEffect, useRef, useState } from "react";
 import { Badge } from "../../../ui/badge";
 import { Button, IconButton } from "../../../ui/button";
 import { TextArea } from "../../../ui/field";
+import { isSubmit } from "../../../ui/kbd";
 import { Markdown } from "../../../ui/markdown";
 import type { Comment } from "./comments";
 import { useDesk } from "./desk";
@@ -80,7 +81,7 @@ function Box({ comment, draft, onDone }: { comment: Comment; draft: string; onDo
     onDone();
   };
   const listen = (event: KeyboardEvent): void => {
-    const isSave = event.key === "Enter" && (event.ctrlKey || event.metaKey);
+    const isSave = isSubmit(event);
     if (isSave) save();
     // Escape must not throw away what was written.
     else if (event.key === "Escape" && text.trim() === comment.text) cancel();
