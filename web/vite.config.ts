@@ -40,7 +40,7 @@ const groups = [
   { name: "icons", test: /node_modules\/lucide-react\//, priority: 2 },
   {
     name: "common",
-    test: /\/src\/(api|live|shell|ui|parts\/(agents|draft|status))\b(?!\/(markdown|raw-log|entries|diff))/,
+    test: /\/src\/(api|kept|live|shell|ui|parts\/(agents|status))\b(?!\/(markdown|raw-log|entries|diff))/,
     minShareCount: 2,
     priority: 1,
   },

@@ -41,7 +41,7 @@ describe("the rooms of the page", () => {
         (to) => to !== "ui",
       ),
     ).toEqual([]);
-    const below = (room: string): boolean => ["api", "live", "parts"].includes(room);
+    const below = (room: string): boolean => ["api", "kept", "live", "parts"].includes(room);
     expect(importing(below, (to) => isScreen(to) || to === "shell")).toEqual([]);
     expect(importing((room) => room === "shell", isScreen)).toEqual([]);
   });
@@ -70,5 +70,9 @@ describe("the rooms of the page", () => {
     const isTable = (path: string): boolean => /(^|\/)(actions|places)\.ts$/.test(path) || roomOf(path) === "ui";
     const writes = PRODUCT.filter((path) => !isTable(path) && /\b(keys|shortcuts)(: |=)["'`]/.test(textOf(path)));
     expect(writes).toEqual([]);
+  });
+
+  it("only kept/ touches the storage of the browser", () => {
+    expect(PRODUCT.filter((path) => /\b(local|session)Storage\b/.test(textOf(path)))).toEqual(["kept/kept.ts"]);
   });
 });

@@ -2,6 +2,7 @@
 // this machine. Invariant: a choice with variant `null` means the agent's own default.
 
 import type { AgentState, ExecutorProfileId, FoundAgent } from "@forge/client";
+import { keep, kept } from "../kept/kept";
 import { agentName } from "../ui/format";
 
 export interface AgentChoice {
@@ -152,24 +153,16 @@ export function choiceOf({ executor, variant, model }: ExecutorProfileId | Agent
   return { executor, variant: named, model: model ?? null };
 }
 
-const keyOf = (projectId: string): string => `forge.agent.${projectId}`;
-
-export function rememberAgent(projectId: string, choice: AgentChoice): void {
-  localStorage.setItem(keyOf(projectId), JSON.stringify(choice));
-}
+export const rememberAgent = (projectId: string, choice: AgentChoice): void => keep(`agent.${projectId}`, choice);
 
 /** What was chosen last in this project, if its agent is still there. */
 export function rememberedAgent(projectId: string, executors: Record<string, unknown>): AgentChoice | null {
-  try {
-    const kept: unknown = JSON.parse(localStorage.getItem(keyOf(projectId)) ?? "null");
-    if (!isRecord(kept) || typeof kept.executor !== "string") return null;
-    const profiles = executors[kept.executor];
-    if (profiles === undefined) return null;
-    const word = (value: unknown): string | null => (typeof value === "string" && value !== "" ? value : null);
-    const variant = word(kept.variant);
-    const known = variant !== null && isRecord(profiles) && variant in profiles;
-    return { executor: kept.executor, variant: known ? variant : null, model: word(kept.model) };
-  } catch {
-    return null;
-  }
+  const choice = kept(`agent.${projectId}`);
+  if (!isRecord(choice) || typeof choice.executor !== "string") return null;
+  const profiles = executors[choice.executor];
+  if (profiles === undefined) return null;
+  const word = (value: unknown): string | null => (typeof value === "string" && value !== "" ? value : null);
+  const variant = word(choice.variant);
+  const known = variant !== null && isRecord(profiles) && variant in profiles;
+  return { executor: choice.executor, variant: known ? variant : null, model: word(choice.model) };
 }

@@ -1,7 +1,7 @@
 // The project that was open last, so that `/` opens where one was.
 
-const KEY = "forge.project";
+import { keepWord, keptWord } from "../kept/kept";
 
-export const lastProject = (): string | undefined => localStorage.getItem(KEY) ?? undefined;
-export const rememberProject = (id: string): void => localStorage.setItem(KEY, id);
-export const forgetProject = (): void => localStorage.removeItem(KEY);
+export const lastProject = (): string | undefined => keptWord("project");
+export const rememberProject = (id: string): void => keepWord("project", id);
+export const forgetProject = (): void => keepWord("project", undefined);

@@ -1,10 +1,10 @@
 // Light, dark, or as the system has it. The choice is this browser's; `public/theme.js` applies it before the first paint.
 
 import { useSyncExternalStore } from "react";
+import { keepWord } from "../kept/kept";
 
 export type Theme = "system" | "light" | "dark";
 
-const KEY = "forge.theme";
 const readers = new Set<() => void>();
 
 export function currentTheme(): Theme {
@@ -15,7 +15,7 @@ export function currentTheme(): Theme {
 export function setTheme(theme: Theme): void {
   if (theme === "system") delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = theme;
-  localStorage.setItem(KEY, theme);
+  keepWord("theme", theme);
   for (const reader of readers) reader();
 }
 

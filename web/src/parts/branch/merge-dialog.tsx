@@ -1,11 +1,11 @@
 import type { TaskAttemptDetail } from "@forge/client";
 import { GitMerge } from "lucide-react";
 import { forge } from "../../api/forge";
+import { useDraftText } from "../../kept/draft";
 import { Button } from "../../ui/button";
 import { Dialog } from "../../ui/dialog";
 import { TextArea } from "../../ui/field";
 import { toast } from "../../ui/toast";
-import { useDraftText } from "../draft";
 import type { Acts } from "./acts";
 import { AttemptOverlaps, TargetConflict } from "./radar";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { restoreForm } from "../draft";
+import { restoreForm } from "../../kept/draft";
 import { EMPTY, flawsOf, isEmpty, parseIssue, withAttempts, withTemplate } from "./form";
 
 const template = (title: string, description: string | null) => ({

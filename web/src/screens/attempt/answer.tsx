@@ -3,7 +3,7 @@
 import { useMutation } from "@tanstack/react-query";
 import { Check, X } from "lucide-react";
 import { forge } from "../../api/forge";
-import { useDraftText } from "../../parts/draft";
+import { useDraftText } from "../../kept/draft";
 import type { Action } from "../../shell/action";
 import { Button } from "../../ui/button";
 import { TextField } from "../../ui/field";

@@ -1,6 +1,6 @@
 // Text that is typed in two places at once. Invariant: nothing that was typed in either is lost.
 
-import { readDraft, restoreForm, writeDraft } from "../../parts/draft";
+import { readDraft, restoreForm, writeDraft } from "../../kept/draft";
 
 /** `base` is what both began with. */
 export function mergeText(base: string, mine: string, theirs: string): string {

@@ -6,6 +6,7 @@ import { ArrowDown, ChevronsUp } from "lucide-react";
 import { type ReactNode, useDeferredValue, useEffect, useRef, useState } from "react";
 import { flushSync } from "react-dom";
 import { Virtualizer, type VirtualizerHandle } from "virtua";
+import { keepWord, keptWord } from "../../kept/kept";
 import { useChannel } from "../../live/channel";
 import { earlierLines, type Line, rawLogChannel, WINDOW } from "../../live/raw-log";
 import { Button } from "../../ui/button";
@@ -23,14 +24,13 @@ const PAGE = 20_000;
 const LINE_PX = 20;
 /** The height above the first line, with and without a way to earlier ones. */
 const HEAD_PX = { more: 40, none: 8 };
-const WRAP_KEY = "forge.raw.wrap";
 
 export function RawLogView({ process, chooser }: { process: ExecutionProcess; chooser: ReactNode }) {
   const { value: log, phase, error } = useChannel(rawLogChannel(process.id));
   const scroller = useRef<HTMLElement>(null);
   const list = useRef<VirtualizerHandle>(null);
   const [following, follow] = useFollowing(scroller);
-  const [isWrapped, setWrapped] = useState(() => localStorage.getItem(WRAP_KEY) === "yes");
+  const [isWrapped, setWrapped] = useState(() => keptWord("raw.wrap") === "yes");
   const { lines, isDetached, loadEarlier, isLoading, reattach } = useLines(process.id, log.lines, following);
   const [query, setQuery] = useState("");
   const wanted = useDeferredValue(query);
@@ -69,7 +69,7 @@ export function RawLogView({ process, chooser }: { process: ExecutionProcess; ch
         isWrapped={isWrapped}
         onWrap={(wrap) => {
           setWrapped(wrap);
-          localStorage.setItem(WRAP_KEY, wrap ? "yes" : "no");
+          keepWord("raw.wrap", wrap ? "yes" : "no");
         }}
       />
       {phase === "failed" && <Failure error={error} />}

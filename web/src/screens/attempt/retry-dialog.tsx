@@ -5,7 +5,7 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { forge } from "../../api/forge";
 import { branchStatusQuery, commitDistanceQuery } from "../../api/queries/review";
-import { useDraftText } from "../../parts/draft";
+import { useDraftText } from "../../kept/draft";
 import { Button } from "../../ui/button";
 import { Dialog } from "../../ui/dialog";
 import { Switch, TextArea } from "../../ui/field";

@@ -5,7 +5,7 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { forge } from "../../api/forge";
 import { taskImagesQuery } from "../../api/queries/task";
-import { readDraft, restoreForm, useDraft } from "../../parts/draft";
+import { readDraft, restoreForm, useDraft } from "../../kept/draft";
 import type { TaskWords } from "../../parts/task/form";
 import { Button } from "../../ui/button";
 import { Dialog } from "../../ui/dialog";

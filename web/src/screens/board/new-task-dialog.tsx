@@ -4,7 +4,7 @@ import { ForgeError } from "@forge/client";
 import { useNavigate } from "@tanstack/react-router";
 import { Play } from "lucide-react";
 import { type KeyboardEvent, useState } from "react";
-import { restoreForm, useDraft } from "../../parts/draft";
+import { restoreForm, useDraft } from "../../kept/draft";
 import { EMPTY, flawsOf, isEmpty, type Made, type TaskForm } from "../../parts/task/form";
 import { create, type Failures, launch } from "../../parts/task/launch";
 import { StartFields, useAgents } from "../../parts/task/start-fields";

@@ -7,7 +7,7 @@ import { CircleAlert, Undo2 } from "lucide-react";
 import { useState } from "react";
 import { forge } from "../../api/forge";
 import { beadsQuery } from "../../api/queries/fleet";
-import { useDraftText } from "../../parts/draft";
+import { useDraftText } from "../../kept/draft";
 import { Badge } from "../../ui/badge";
 import { Button, buttonClass } from "../../ui/button";
 import { Ago } from "../../ui/clock";

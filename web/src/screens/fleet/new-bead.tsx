@@ -5,7 +5,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { forge } from "../../api/forge";
 import { beadsQuery } from "../../api/queries/fleet";
-import { useDraftText } from "../../parts/draft";
+import { useDraftText } from "../../kept/draft";
 import { Button } from "../../ui/button";
 import { Dialog } from "../../ui/dialog";
 import { Select, TextArea, TextField } from "../../ui/field";

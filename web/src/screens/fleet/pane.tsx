@@ -6,7 +6,7 @@ import { CornerDownLeft, OctagonPause } from "lucide-react";
 import { useLayoutEffect, useRef } from "react";
 import { forge } from "../../api/forge";
 import { paneQuery } from "../../api/queries/fleet";
-import { useDraftText } from "../../parts/draft";
+import { useDraftText } from "../../kept/draft";
 import { Button, IconButton } from "../../ui/button";
 import { TextField } from "../../ui/field";
 import { messageOf } from "../../ui/state";

@@ -2,7 +2,7 @@ import type { ListedWorker } from "@forge/client";
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { forge } from "../../api/forge";
-import { useDraftText } from "../../parts/draft";
+import { useDraftText } from "../../kept/draft";
 import { Button } from "../../ui/button";
 import { Dialog } from "../../ui/dialog";
 import { Switch, TextField } from "../../ui/field";

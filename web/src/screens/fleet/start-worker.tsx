@@ -6,7 +6,7 @@ import { useState } from "react";
 import { forge } from "../../api/forge";
 import { launchersQuery, workerDefinitionsQuery, workersQuery } from "../../api/queries/fleet";
 import { projectsQuery } from "../../api/queries/project";
-import { restoreForm, useDraft } from "../../parts/draft";
+import { restoreForm, useDraft } from "../../kept/draft";
 import { Button } from "../../ui/button";
 import { Dialog } from "../../ui/dialog";
 import { Select, TextArea, TextField } from "../../ui/field";

@@ -2,6 +2,7 @@
 // Invariant: a change is kept in this browser from the moment it is typed until the server took it or somebody discarded it.
 
 import { useEffect, useRef, useState } from "react";
+import { readDraft, writeDraft } from "../../kept/draft";
 import { messageOf } from "../../ui/state";
 import { type At, changesIn, type Draft, type Fault, faultOf, nest, type Path, valueAt } from "./form-value";
 
@@ -44,21 +45,15 @@ export const unsaved = {
   },
 };
 
-const keyOf = (name: string): string => `forge.draft.settings.${name}`;
+const placeOf = (name: string): string => `settings.${name}`;
 
-function readDraft(name: string): Draft {
-  try {
-    const kept: unknown = JSON.parse(localStorage.getItem(keyOf(name)) ?? "{}");
-    return typeof kept === "object" && kept !== null ? { ...kept } : {};
-  } catch {
-    return {};
-  }
+function keptDraft(name: string): Draft {
+  const kept = readDraft(placeOf(name));
+  return typeof kept === "object" && kept !== null ? { ...kept } : {};
 }
 
-function keepDraft(name: string, draft: Draft): void {
-  if (Object.keys(draft).length === 0) localStorage.removeItem(keyOf(name));
-  else localStorage.setItem(keyOf(name), JSON.stringify(draft));
-}
+const keepDraft = (name: string, draft: Draft): void =>
+  writeDraft(placeOf(name), Object.keys(draft).length === 0 ? null : draft);
 
 interface Options<T> {
   /** Unique; a form of another thing needs another name and a `key`. */
@@ -71,7 +66,7 @@ interface Options<T> {
 type Outcome = { is: "open" } | { is: "busy" } | { is: "saved" } | { is: "failed"; fault: Fault };
 
 export function useForm<T extends object>({ name, stored, send }: Options<T>): Form<T> {
-  const [draft, setDraft] = useState<Draft>(() => readDraft(name));
+  const [draft, setDraft] = useState<Draft>(() => keptDraft(name));
   const [outcome, setOutcome] = useState<Outcome>({ is: "open" });
   const changes = changesIn(draft, stored);
   const dirty = Object.keys(changes).length > 0;

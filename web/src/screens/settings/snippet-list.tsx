@@ -2,6 +2,7 @@
 
 import { Pencil, Plus, Trash2 } from "lucide-react";
 import { useState } from "react";
+import { useDraft } from "../../kept/draft";
 import { Badge } from "../../ui/badge";
 import { Button, IconButton } from "../../ui/button";
 import { Dialog, useConfirm } from "../../ui/dialog";
@@ -113,22 +114,22 @@ function Writing({
   item: Item | "new";
   onClose: () => void;
 }) {
-  const key = `forge.draft.snippet.${noun}.${item === "new" ? "new" : item.id}`;
-  const [values, setValues] = useState<Values>(() => {
+  const {
+    value: values,
+    set,
+    clear,
+  } = useDraft<Values>(`snippet.${noun}.${item === "new" ? "new" : item.id}`, (kept) => {
     const stored = item === "new" ? {} : item.values;
-    const kept = localStorage.getItem(key);
-    return kept ? { ...stored, ...JSON.parse(kept) } : { ...stored };
+    return typeof kept === "object" && kept !== null ? { ...stored, ...kept } : { ...stored };
   });
   const [busy, setBusy] = useState(false);
   const [fault, setFault] = useState<{ path: string | null; message: string }>();
   const put = (field: string, value: string): void => {
-    const next = { ...values, [field]: value };
-    localStorage.setItem(key, JSON.stringify(next));
-    setValues(next);
+    set((now) => ({ ...now, [field]: value }));
     setFault(undefined);
   };
   const leave = (): void => {
-    localStorage.removeItem(key);
+    clear();
     onClose();
   };
   const save = async (): Promise<void> => {

@@ -7,7 +7,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { FolderGit2 } from "lucide-react";
 import { forge } from "../../api/forge";
 import { folderQuery, projectsQuery, repositoriesQuery } from "../../api/queries/project";
-import { restoreForm, useDraft } from "../../parts/draft";
+import { restoreForm, useDraft } from "../../kept/draft";
 import { Button } from "../../ui/button";
 import { Dialog } from "../../ui/dialog";
 import { Switch, TextField } from "../../ui/field";

@@ -5,7 +5,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Pencil } from "lucide-react";
 import { useRef, useState } from "react";
 import { taskImagesQuery } from "../../api/queries/task";
-import { type KeptDraft, useDraft } from "../../parts/draft";
+import { type KeptDraft, useDraft } from "../../kept/draft";
 import { withShownImages } from "../../parts/mention";
 import { PromptBox } from "../../parts/prompt-box";
 import { bind } from "../../shell/action";

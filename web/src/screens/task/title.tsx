@@ -3,7 +3,7 @@
 import type { Task } from "@forge/client";
 import { Pencil } from "lucide-react";
 import { type KeyboardEvent, useRef } from "react";
-import { useDraft } from "../../parts/draft";
+import { useDraft } from "../../kept/draft";
 import { useTaskChange } from "./change";
 
 const asText = (kept: unknown): string | null => (typeof kept === "string" ? kept : null);

@@ -3,7 +3,7 @@
 // Typing tells nobody: boxes own what is in them, and the store only keeps it.
 
 import { useSyncExternalStore } from "react";
-import { readDraft, restoreForm, writeDraft } from "../../../parts/draft";
+import { readDraft, restoreForm, writeDraft } from "../../../kept/draft";
 import type { Side } from "../../../parts/patch/patch";
 
 export interface Comment {

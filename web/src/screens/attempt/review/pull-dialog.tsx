@@ -1,8 +1,8 @@
 import type { GitBranch, TaskAttemptDetail } from "@forge/client";
 import { useState } from "react";
 import { forge } from "../../../api/forge";
+import { useDraftText } from "../../../kept/draft";
 import type { Acts } from "../../../parts/branch/acts";
-import { useDraftText } from "../../../parts/draft";
 import { Button } from "../../../ui/button";
 import { Dialog } from "../../../ui/dialog";
 import { Select, TextArea, TextField } from "../../../ui/field";

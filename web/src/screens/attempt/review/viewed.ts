@@ -2,6 +2,7 @@
 // Invariant: a mark holds for the contents that were seen; when they change, the file is unseen again.
 
 import { useSyncExternalStore } from "react";
+import { keep, kept } from "../../../kept/kept";
 import type { ChangedFile } from "../../../live/diff";
 
 /** The figures are always known, the fingerprint only once the patch was loaded. */
@@ -17,8 +18,6 @@ function stillHolds(mark: Mark | undefined, figures: string, print: string | und
   return mark.print === undefined || print === undefined || mark.print === print;
 }
 
-const keyOf = (attemptId: string): string => `forge.viewed.${attemptId}`;
-
 export class ViewedFiles {
   readonly #attemptId: string;
   readonly #readers = new Set<() => void>();
@@ -28,11 +27,8 @@ export class ViewedFiles {
 
   constructor(attemptId: string) {
     this.#attemptId = attemptId;
-    try {
-      this.#marks = JSON.parse(localStorage.getItem(keyOf(attemptId)) ?? "{}");
-    } catch {
-      this.#marks = {};
-    }
+    const marks = kept(`viewed.${attemptId}`);
+    this.#marks = typeof marks === "object" && marks !== null ? { ...marks } : {};
   }
 
   readonly read = (): Readonly<Record<string, Mark>> => this.#marks;
@@ -65,7 +61,7 @@ export class ViewedFiles {
 
   #turn(marks: Readonly<Record<string, Mark>>): void {
     this.#marks = marks;
-    localStorage.setItem(keyOf(this.#attemptId), JSON.stringify(marks));
+    keep(`viewed.${this.#attemptId}`, marks);
     for (const reader of this.#readers) reader();
   }
 }

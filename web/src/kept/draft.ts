@@ -1,27 +1,13 @@
 // Text and forms that are not sent yet. Kept in this browser as they are written, so that neither closing nor reloading
-// loses them; forgotten when the server has taken them. Invariant: nobody else touches `forge.draft.*`.
+// loses them; forgotten when the server has taken them. Invariant: nobody else keeps a `draft.*`.
 
 import { useCallback, useEffect, useRef, useState } from "react";
+import { keep, kept } from "./kept";
 
 const SETTLE_MS = 250;
-const keyOf = (place: string): string => `forge.draft.${place}`;
 
-export function readDraft(place: string): unknown {
-  try {
-    return JSON.parse(localStorage.getItem(keyOf(place)) ?? "null");
-  } catch {
-    return null;
-  }
-}
-
-export function writeDraft(place: string, value: unknown): void {
-  try {
-    if (value === null) localStorage.removeItem(keyOf(place));
-    else localStorage.setItem(keyOf(place), JSON.stringify(value));
-  } catch {
-    // A full or forbidden storage must not stop anybody from writing.
-  }
-}
+export const readDraft = (place: string): unknown => kept(`draft.${place}`);
+export const writeDraft = (place: string, value: unknown): void => keep(`draft.${place}`, value);
 
 /** What was kept of a form, also by an older page: parts of another shape are those of `empty`. */
 export function restoreForm<T extends object>(empty: T, kept: unknown): T {
