@@ -1,5 +1,6 @@
 // Dialogs. The focus stays inside and returns to where it came from; Escape closes; a phone gets the whole width.
 
+import { useMutation } from "@tanstack/react-query";
 import { X } from "lucide-react";
 import { Dialog as Radix } from "radix-ui";
 import { type ReactNode, useState } from "react";
@@ -67,28 +68,26 @@ interface Question {
   /** The verb on the button. */
   verb: string;
   weight?: "primary" | "danger";
-  onConfirm: () => Promise<unknown> | unknown;
+  /** Throws what went wrong. */
+  onConfirm: () => Promise<unknown>;
 }
 
 /** A question before something that costs work or money: `ask({...})`, and `dialog` is put somewhere in the tree. */
 export function useConfirm(): { ask: (question: Question) => void; dialog: ReactNode } {
   const [question, setQuestion] = useState<Question>();
-  const [busy, setBusy] = useState(false);
-  const confirm = async (): Promise<void> => {
-    setBusy(true);
-    try {
-      await question?.onConfirm();
-      setQuestion(undefined);
-    } catch {
-      // Whoever does the work says what went wrong; the question stays so that it can be tried again.
-    } finally {
-      setBusy(false);
-    }
-  };
+  // What goes wrong is said as for every mutation; the question stays, so that it can be tried again.
+  const confirm = useMutation({
+    mutationFn: async (asked: Question) => asked.onConfirm(),
+    onSuccess: () => setQuestion(undefined),
+  });
   const footer = (
     <>
       <Button onClick={() => setQuestion(undefined)}>Cancel</Button>
-      <Button weight={question?.weight ?? "danger"} busy={busy} onClick={confirm}>
+      <Button
+        weight={question?.weight ?? "danger"}
+        busy={confirm.isPending}
+        onClick={() => question && confirm.mutate(question)}
+      >
         {question?.verb}
       </Button>
     </>

@@ -3,6 +3,7 @@
 import { CircleAlert, LoaderCircle } from "lucide-react";
 import type { ReactNode } from "react";
 import { Button } from "./button";
+import { cx } from "./class";
 
 /** Appears only when the wait is long enough to be noticed. */
 export function Waiting({ what }: { what: string }) {
@@ -36,6 +37,36 @@ export function Failure({ error, onRetry }: { error: unknown; onRetry?: () => vo
           Try again
         </Button>
       )}
+    </div>
+  );
+}
+
+const LOOK = { xs: "text-bad text-xs", sm: "text-bad text-sm", box: "rounded-md bg-bad-soft px-3 py-2 text-sm" };
+
+/** What is wrong here, said where it was done; nothing when all is well. */
+export function Problem({
+  look = "sm",
+  className,
+  children,
+}: {
+  look?: keyof typeof LOOK;
+  className?: string;
+  children: ReactNode;
+}) {
+  if (!children) return null;
+  return (
+    <p role="alert" className={cx("break-words", LOOK[look], className)}>
+      {children}
+    </p>
+  );
+}
+
+/** What somebody should know before they go on. */
+export function Note({ children }: { children: ReactNode }) {
+  return (
+    <div className="flex gap-2.5 rounded-md bg-warn-soft p-3 text-sm">
+      <CircleAlert className="mt-0.5 size-4 shrink-0 text-warn" aria-hidden />
+      <div className="min-w-0">{children}</div>
     </div>
   );
 }

@@ -2,9 +2,8 @@ import type { TaskAttemptDetail } from "@forge/client";
 import { GitMerge } from "lucide-react";
 import { forge } from "../../api/forge";
 import { useDraftText } from "../../kept/draft";
-import { Button } from "../../ui/button";
-import { Dialog } from "../../ui/dialog";
 import { TextArea } from "../../ui/field";
+import { FormDialog } from "../../ui/form-dialog";
 import { toast } from "../../ui/toast";
 import type { Acts } from "./acts";
 import { AttemptOverlaps, TargetConflict } from "./radar";
@@ -32,42 +31,30 @@ export function MergeDialog({ attempt, target, acts, onClose }: Props) {
     // A refusal is said under the bar, with what helps against it.
     onClose();
   };
-  const footer = (
-    <>
-      <Button onClick={onClose}>Cancel</Button>
-      <Button
-        weight="primary"
-        busy={acts.busy === "merge"}
-        icon={<GitMerge className="size-4" aria-hidden />}
-        onClick={() => void merge()}
-      >
-        Merge
-      </Button>
-    </>
-  );
   return (
-    <Dialog
-      open
-      onOpenChange={onClose}
+    <FormDialog
+      onClose={onClose}
       title={`Merge into ${target}`}
       about="Squashes the changes into one commit and marks the task done."
-      footer={footer}
+      verb="Merge"
+      icon={<GitMerge className="size-4" aria-hidden />}
+      busy={acts.busy === "merge"}
+      onSubmit={() => void merge()}
+      className="flex flex-col gap-3"
     >
-      <div className="flex flex-col gap-3">
-        <TargetConflict projectId={attempt.project_id} attemptId={attempt.id} />
-        <div className="-ml-1.5 empty:hidden">
-          <AttemptOverlaps projectId={attempt.project_id} attemptId={attempt.id} />
-        </div>
-        <TextArea
-          label="Commit message"
-          rows={4}
-          className="font-mono text-xs"
-          value={message}
-          placeholder={attempt.task.title}
-          hint="Leave empty to use the agent's summary."
-          onChange={(event) => setMessage(event.target.value)}
-        />
+      <TargetConflict projectId={attempt.project_id} attemptId={attempt.id} />
+      <div className="-ml-1.5 empty:hidden">
+        <AttemptOverlaps projectId={attempt.project_id} attemptId={attempt.id} />
       </div>
-    </Dialog>
+      <TextArea
+        label="Commit message"
+        rows={4}
+        className="font-mono text-xs"
+        value={message}
+        placeholder={attempt.task.title}
+        hint="Leave empty to use the agent's summary."
+        onChange={(event) => setMessage(event.target.value)}
+      />
+    </FormDialog>
   );
 }

@@ -4,7 +4,6 @@ import type { Task } from "@forge/client";
 import type { ReactNode } from "react";
 import { forge } from "../../api/forge";
 import { useConfirm } from "../../ui/dialog";
-import { messageOf } from "../../ui/state";
 import { toast } from "../../ui/toast";
 
 type Deleted = Pick<Task, "id" | "project_id" | "title">;
@@ -12,12 +11,7 @@ type Deleted = Pick<Task, "id" | "project_id" | "title">;
 export function useDeleteTask(onDeleted?: () => void): { ask: (task: Deleted) => void; dialog: ReactNode } {
   const { ask, dialog } = useConfirm();
   const remove = async ({ id, project_id, title }: Deleted): Promise<void> => {
-    try {
-      await forge.deleteTask(project_id, id);
-    } catch (error) {
-      toast.failed(messageOf(error));
-      throw error;
-    }
+    await forge.deleteTask(project_id, id);
     toast.done(`Deleted “${title}”`);
     onDeleted?.();
   };

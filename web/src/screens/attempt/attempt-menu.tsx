@@ -19,6 +19,7 @@ import { useState } from "react";
 import { forge } from "../../api/forge";
 import { projectsQuery } from "../../api/queries/project";
 import { noteBranch } from "../../live/events";
+import { RETIRE_QUESTION, restore, retire } from "../../parts/branch/retire";
 import { openInEditor } from "../../parts/editor";
 import { bind } from "../../shell/action";
 import { CommandItem } from "../../shell/command";
@@ -29,7 +30,6 @@ import { useConfirm } from "../../ui/dialog";
 import { Menu, MenuLine } from "../../ui/menu";
 import { ATTEMPT } from "./actions";
 import { BudgetDialog } from "./budget-dialog";
-import { RETIRE_QUESTION, restore, retire } from "./review/retire";
 import { isAtWork } from "./standing";
 
 interface Props {
@@ -56,14 +56,14 @@ export function AttemptMenu({ attempt, processes }: Props) {
   const stopServer = useMutation({ mutationFn: (id: string) => forge.stopExecutionProcess(id) });
   const noteWorktree = (): Promise<void> => noteBranch(queries, projectId, attempt.id);
   const bringBack = useMutation({ mutationFn: () => restore(attempt), onSettled: noteWorktree });
-  const putAway = useMutation({ mutationFn: () => retire(queries, attempt), onSettled: noteWorktree });
   const show = (view: "processes"): Promise<void> =>
     navigate({
       to: "/projects/$projectId/tasks/$taskId/attempts/$attemptId",
       params: { projectId, taskId, attemptId: attempt.id },
       search: { view },
     });
-  const askRetire = (): void => ask({ ...RETIRE_QUESTION, onConfirm: () => putAway.mutateAsync() });
+  const askRetire = (): void =>
+    ask({ ...RETIRE_QUESTION, onConfirm: () => retire(queries, attempt).finally(noteWorktree) });
 
   const editor = bind(ATTEMPT.editor, () => openEditor.mutate());
   const copyPath = bind(ATTEMPT.copyPath, () => void copyText(path ?? "", "Path copied"), Boolean(path));

@@ -2,17 +2,17 @@
 
 import type { TaskAttempt } from "@forge/client";
 import { useMutation } from "@tanstack/react-query";
-import { useState } from "react";
 import { forge } from "../../api/forge";
+import { useDraftText } from "../../kept/draft";
 import { BUDGET_FLAW, parseBudget } from "../../parts/budget";
-import { Button } from "../../ui/button";
-import { Dialog } from "../../ui/dialog";
 import { TextField } from "../../ui/field";
+import { FormDialog } from "../../ui/form-dialog";
 import { money } from "../../ui/format";
 import { toast } from "../../ui/toast";
 
 export function BudgetDialog({ attempt, onClose }: { attempt: TaskAttempt; onClose: () => void }) {
-  const [typed, setTyped] = useState(attempt.max_cost_usd === undefined ? "" : String(attempt.max_cost_usd));
+  const stored = attempt.max_cost_usd === undefined ? "" : String(attempt.max_cost_usd);
+  const [typed, setTyped, clear] = useDraftText(`budget.${attempt.id}`, stored);
   const amount = parseBudget(typed);
   const save = useMutation({
     mutationFn: () =>
@@ -21,25 +21,21 @@ export function BudgetDialog({ attempt, onClose }: { attempt: TaskAttempt; onClo
         body: { max_cost_usd: amount ?? null },
       }),
     onSuccess: () => {
+      clear();
       toast.done(amount == null ? "No budget any more" : `Budget set to ${money(amount)}`);
       onClose();
     },
   });
   return (
-    <Dialog
-      open
-      onOpenChange={(open) => open || onClose()}
+    <FormDialog
+      onClose={onClose}
       title="Budget"
       about="The agent is stopped when it has cost this much; its work is kept."
       width="sm"
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button weight="primary" busy={save.isPending} disabled={amount === undefined} onClick={() => save.mutate()}>
-            Save
-          </Button>
-        </>
-      }
+      verb="Save"
+      busy={save.isPending}
+      blocked={amount === undefined}
+      onSubmit={() => save.mutate()}
     >
       <TextField
         label="In US dollars"
@@ -50,6 +46,6 @@ export function BudgetDialog({ attempt, onClose }: { attempt: TaskAttempt; onClo
         error={amount === undefined ? BUDGET_FLAW : null}
         onChange={(event) => setTyped(event.target.value)}
       />
-    </Dialog>
+    </FormDialog>
   );
 }

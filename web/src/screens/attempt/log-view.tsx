@@ -9,6 +9,7 @@ import { infoQuery } from "../../api/queries/settings";
 import { useActs } from "../../parts/branch/acts";
 import { bind } from "../../shell/action";
 import { useCommands } from "../../shell/commands";
+import { Problem } from "../../ui/state";
 import { toast } from "../../ui/toast";
 import { LOG } from "./actions";
 import { ApprovalBar } from "./approval-bar";
@@ -112,11 +113,9 @@ function LeftOpen({ attempt }: { attempt: TaskAttempt }) {
   return (
     <div className="overflow-hidden rounded-md border border-warn">
       <Conflicts attemptId={attempt.id} status={status} acts={acts} isRunning={false} />
-      {acts.refusal && (
-        <p role="alert" className="break-words bg-bad-soft px-3 py-2 text-sm">
-          {acts.refusal.text}
-        </p>
-      )}
+      <Problem look="box" className="rounded-none">
+        {acts.refusal?.text}
+      </Problem>
     </div>
   );
 }

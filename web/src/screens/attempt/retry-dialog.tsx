@@ -6,9 +6,8 @@ import { useState } from "react";
 import { forge } from "../../api/forge";
 import { branchStatusQuery, commitDistanceQuery } from "../../api/queries/review";
 import { useDraftText } from "../../kept/draft";
-import { Button } from "../../ui/button";
-import { Dialog } from "../../ui/dialog";
 import { Switch, TextArea } from "../../ui/field";
+import { FormDialog } from "../../ui/form-dialog";
 import { count } from "../../ui/format";
 import { toast } from "../../ui/toast";
 import { promptOf } from "./standing";
@@ -45,51 +44,39 @@ export function RetryDialog({ attempt, process, later, onClose }: Props) {
   });
 
   return (
-    <Dialog
-      open
-      onOpenChange={(open) => open || onClose()}
+    <FormDialog
+      onClose={onClose}
       title="Retry from here"
       about={
         later > 0
           ? `This message and ${count(later, "process", "processes")} after it leave the transcript.`
           : "The agent's answer to this message leaves the transcript."
       }
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button
-            weight="primary"
-            busy={retry.isPending}
-            disabled={prompt.trim() === ""}
-            onClick={() => retry.mutate()}
-          >
-            Retry
-          </Button>
-        </>
-      }
+      verb="Retry"
+      busy={retry.isPending}
+      blocked={prompt.trim() === ""}
+      onSubmit={() => retry.mutate()}
     >
-      <div className="flex flex-col gap-4">
-        <TextArea label="Message" rows={6} value={prompt} onChange={(event) => setPrompt(event.target.value)} />
+      <TextArea label="Message" rows={6} value={prompt} onChange={(event) => setPrompt(event.target.value)} />
+      <Switch
+        label="Also restore files"
+        hint={resetHint(distance?.ahead_from_head, dirty)}
+        checked={isReset}
+        onChange={setReset}
+      />
+      {isReset && branch?.has_uncommitted_changes && (
         <Switch
-          label="Also restore files"
-          hint={resetHint(distance?.ahead_from_head, dirty)}
-          checked={isReset}
-          onChange={setReset}
+          label="Also discard changes that are not committed"
+          hint={
+            isBlocked
+              ? `Without this the files stay as they are: ${count(dirty, "file")} changed since the last commit.`
+              : "They are kept aside like everything that is taken back."
+          }
+          checked={isForced}
+          onChange={setForced}
         />
-        {isReset && branch?.has_uncommitted_changes && (
-          <Switch
-            label="Also discard changes that are not committed"
-            hint={
-              isBlocked
-                ? `Without this the files stay as they are: ${count(dirty, "file")} changed since the last commit.`
-                : "They are kept aside like everything that is taken back."
-            }
-            checked={isForced}
-            onChange={setForced}
-          />
-        )}
-      </div>
-    </Dialog>
+      )}
+    </FormDialog>
   );
 }
 

@@ -7,8 +7,8 @@ import { forge } from "../../api/forge";
 import { taskImagesQuery } from "../../api/queries/task";
 import { readDraft, restoreForm, useDraft } from "../../kept/draft";
 import type { TaskWords } from "../../parts/task/form";
-import { Button } from "../../ui/button";
 import { Dialog } from "../../ui/dialog";
+import { FormDialog } from "../../ui/form-dialog";
 import { Failure, Waiting } from "../../ui/state";
 import { TaskFields } from "./task-fields";
 
@@ -64,52 +64,32 @@ function EditDialog({ task, images, onClose }: Props & { images: readonly Image[
     onClose();
   };
   return (
-    <Dialog
-      open
-      onOpenChange={(open) => open || onClose()}
+    <FormDialog
+      onClose={onClose}
       title="Edit task"
       about={restored ? "With what you typed last time, which was not saved." : undefined}
       width="lg"
-      footer={
-        <>
-          <Button disabled={save.isPending} onClick={discard}>
-            Discard
-          </Button>
-          <Button
-            weight="primary"
-            type="submit"
-            form="edit-task"
-            busy={save.isPending}
-            disabled={!hasTitle || uploading}
-          >
-            Save
-          </Button>
-        </>
-      }
+      verb="Save"
+      busy={save.isPending}
+      blocked={!hasTitle || uploading}
+      onSubmit={submit}
+      cancel={{ word: "Discard", run: discard }}
+      // Room for the focus ring of the first field, which the dialog would cut off.
+      className="flex flex-col gap-3 pt-1"
     >
-      <form
-        id="edit-task"
-        // Room for the focus ring of the first field, which the dialog would cut off.
-        className="flex flex-col gap-3 pt-1"
-        onSubmit={(event) => {
-          event.preventDefault();
-          submit();
-        }}
-      >
-        <TaskFields
-          projectId={task.project_id}
-          words={words}
-          onChange={(part) => set((before) => ({ ...before, ...part }))}
-          titleFlaw={hasTitle ? undefined : "A task needs a title."}
-          onSubmit={submit}
-          onUploading={setUploading}
-        />
-        {save.error && (
-          <div className="-m-4">
-            <Failure error={save.error} />
-          </div>
-        )}
-      </form>
-    </Dialog>
+      <TaskFields
+        projectId={task.project_id}
+        words={words}
+        onChange={(part) => set((before) => ({ ...before, ...part }))}
+        titleFlaw={hasTitle ? undefined : "A task needs a title."}
+        onSubmit={submit}
+        onUploading={setUploading}
+      />
+      {save.error && (
+        <div className="-m-4">
+          <Failure error={save.error} />
+        </div>
+      )}
+    </FormDialog>
   );
 }

@@ -20,6 +20,7 @@ import { Button, buttonClass } from "../../ui/button";
 import { useNow } from "../../ui/clock";
 import { Select } from "../../ui/field";
 import { ago, count, duration, money } from "../../ui/format";
+import { Problem } from "../../ui/state";
 
 interface Props {
   letter: "A" | "B";
@@ -105,11 +106,7 @@ export function CompareHead({ letter, attempt, attempts, sum, onPick }: Props) {
           Open review
         </Link>
       </div>
-      {acts.refusal && (
-        <p role="alert" className="break-words rounded-md bg-bad-soft px-3 py-2 text-sm">
-          {acts.refusal.text}
-        </p>
-      )}
+      <Problem look="box">{acts.refusal?.text}</Problem>
       {isMerging && detail && (
         <MergeDialog
           attempt={detail}

@@ -3,7 +3,7 @@
 import type { Bead } from "@forge/client";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { CircleAlert, Undo2 } from "lucide-react";
+import { Undo2 } from "lucide-react";
 import { useState } from "react";
 import { forge } from "../../api/forge";
 import { beadsQuery } from "../../api/queries/fleet";
@@ -15,6 +15,7 @@ import { Dialog } from "../../ui/dialog";
 import { Select, TextArea } from "../../ui/field";
 import { count } from "../../ui/format";
 import { Markdown } from "../../ui/markdown";
+import { Note } from "../../ui/state";
 import { holderOf, PRIORITIES, SECTION_TITLE, sectionOf, urgency } from "./bead";
 import { Facts, Panel, Section } from "./panel";
 
@@ -81,12 +82,7 @@ export function BeadPanel({ projectId, bead, onClose }: Props) {
           </Link>
         )}
       </div>
-      {parked && (
-        <p className="flex gap-2.5 rounded-md bg-warn-soft p-3 text-sm">
-          <CircleAlert className="mt-0.5 size-4 shrink-0 text-warn" aria-hidden />
-          {parked}
-        </p>
-      )}
+      {parked && <Note>{parked}</Note>}
       {bead.close_reason && section === "closed" && <p className="text-muted text-sm">{bead.close_reason}</p>}
       <div className="grid grid-cols-2 gap-3">
         <Select

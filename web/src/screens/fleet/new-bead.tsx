@@ -2,13 +2,11 @@
 
 import type { Bead } from "@forge/client";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
 import { forge } from "../../api/forge";
 import { beadsQuery } from "../../api/queries/fleet";
 import { useDraftText } from "../../kept/draft";
-import { Button } from "../../ui/button";
-import { Dialog } from "../../ui/dialog";
 import { Select, TextArea, TextField } from "../../ui/field";
+import { FormDialog } from "../../ui/form-dialog";
 import { PRIORITIES, TYPES } from "./bead";
 
 interface Props {
@@ -27,8 +25,8 @@ export function NewBead({ projectId, beads, open, onOpenChange, onCreated }: Pro
   const [description, keepDescription, clearDescription] = useDraftText(`${place}.description`);
   const [labels, keepLabels, clearLabels] = useDraftText(`${place}.labels`);
   const [after, keepAfter, clearAfter] = useDraftText(`${place}.after`);
-  const [priority, setPriority] = useState("2");
-  const [type, setType] = useState<string>("task");
+  const [priority, keepPriority, clearPriority] = useDraftText(`${place}.priority`, "2");
+  const [type, keepType, clearType] = useDraftText(`${place}.type`, "task");
   const queries = useQueryClient();
   const create = useMutation({
     mutationFn: () =>
@@ -44,7 +42,7 @@ export function NewBead({ projectId, beads, open, onOpenChange, onCreated }: Pro
         },
       }),
     onSuccess: async ({ id }) => {
-      for (const clear of [clearTitle, clearDescription, clearLabels, clearAfter]) clear();
+      for (const clear of [clearTitle, clearDescription, clearLabels, clearAfter, clearPriority, clearType]) clear();
       onOpenChange(false);
       await queries.refetchQueries(beadsQuery(projectId));
       onCreated(id);
@@ -52,72 +50,60 @@ export function NewBead({ projectId, beads, open, onOpenChange, onCreated }: Pro
   });
   const unfinished = beads.filter((bead) => bead.status !== "closed");
   return (
-    <Dialog
+    <FormDialog
       open={open}
-      onOpenChange={onOpenChange}
+      onClose={() => onOpenChange(false)}
       title="New bead"
-      footer={
-        <>
-          <Button onClick={() => onOpenChange(false)}>Cancel</Button>
-          <Button type="submit" form="new-bead" weight="primary" busy={create.isPending} disabled={title.trim() === ""}>
-            Create
-          </Button>
-        </>
-      }
+      verb="Create"
+      busy={create.isPending}
+      blocked={title.trim() === ""}
+      onSubmit={() => create.mutate()}
+      className="grid gap-4 sm:grid-cols-2"
     >
-      <form
-        id="new-bead"
-        className="grid gap-4 sm:grid-cols-2"
-        onSubmit={(event) => {
-          event.preventDefault();
-          create.mutate();
-        }}
-      >
-        <div className="sm:col-span-2">
-          <TextField label="Title" required value={title} onChange={(event) => keepTitle(event.target.value)} />
-        </div>
-        <div className="sm:col-span-2">
-          <TextArea
-            label="Description"
-            hint="Markdown. The agent gets it as it is."
-            rows={5}
-            value={description}
-            onChange={(event) => keepDescription(event.target.value)}
-          />
-        </div>
-        <Select
-          label="Priority"
-          options={PRIORITIES.map((label, level) => ({ value: String(level), label }))}
-          value={priority}
-          onChange={(event) => setPriority(event.target.value)}
+      <div className="sm:col-span-2">
+        <TextField label="Title" required value={title} onChange={(event) => keepTitle(event.target.value)} />
+      </div>
+      <div className="sm:col-span-2">
+        <TextArea
+          label="Description"
+          hint="Markdown. The agent gets it as it is."
+          rows={5}
+          value={description}
+          onChange={(event) => keepDescription(event.target.value)}
         />
-        <Select
-          label="Type"
-          options={TYPES.map((each) => ({ value: each, label: each }))}
-          value={type}
-          onChange={(event) => setType(event.target.value)}
-        />
-        <TextField
-          label="Labels"
-          hint="Separated by spaces."
-          value={labels}
-          onChange={(event) => keepLabels(event.target.value)}
-        />
-        <TextField
-          label="Comes after"
-          hint="Ids of beads that must be done first."
-          list="bead-ids"
-          value={after}
-          onChange={(event) => keepAfter(event.target.value)}
-        />
-        <datalist id="bead-ids">
-          {unfinished.map((bead) => (
-            <option key={bead.id} value={bead.id}>
-              {bead.title}
-            </option>
-          ))}
-        </datalist>
-      </form>
-    </Dialog>
+      </div>
+      <Select
+        label="Priority"
+        options={PRIORITIES.map((label, level) => ({ value: String(level), label }))}
+        value={priority}
+        onChange={(event) => keepPriority(event.target.value)}
+      />
+      <Select
+        label="Type"
+        options={TYPES.map((each) => ({ value: each, label: each }))}
+        value={type}
+        onChange={(event) => keepType(event.target.value)}
+      />
+      <TextField
+        label="Labels"
+        hint="Separated by spaces."
+        value={labels}
+        onChange={(event) => keepLabels(event.target.value)}
+      />
+      <TextField
+        label="Comes after"
+        hint="Ids of beads that must be done first."
+        list="bead-ids"
+        value={after}
+        onChange={(event) => keepAfter(event.target.value)}
+      />
+      <datalist id="bead-ids">
+        {unfinished.map((bead) => (
+          <option key={bead.id} value={bead.id}>
+            {bead.title}
+          </option>
+        ))}
+      </datalist>
+    </FormDialog>
   );
 }

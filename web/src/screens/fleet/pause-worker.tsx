@@ -3,9 +3,8 @@ import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { forge } from "../../api/forge";
 import { useDraftText } from "../../kept/draft";
-import { Button } from "../../ui/button";
-import { Dialog } from "../../ui/dialog";
 import { Switch, TextField } from "../../ui/field";
+import { FormDialog } from "../../ui/form-dialog";
 
 interface Props {
   worker: ListedWorker;
@@ -27,44 +26,29 @@ export function PauseWorker({ worker, open, onOpenChange }: Props) {
       onOpenChange(false);
     },
   });
-  const form = `pause-${worker.id}`;
   return (
-    <Dialog
+    <FormDialog
       open={open}
-      onOpenChange={onOpenChange}
+      onClose={() => onOpenChange(false)}
       title={`Pause ${worker.id}`}
       about="It gets no new work until it is resumed."
       width="sm"
-      footer={
-        <>
-          <Button onClick={() => onOpenChange(false)}>Cancel</Button>
-          <Button type="submit" form={form} weight="primary" busy={pause.isPending}>
-            Pause
-          </Button>
-        </>
-      }
+      verb="Pause"
+      busy={pause.isPending}
+      onSubmit={() => pause.mutate()}
     >
-      <form
-        id={form}
-        className="flex flex-col gap-4"
-        onSubmit={(event) => {
-          event.preventDefault();
-          pause.mutate();
-        }}
-      >
-        <TextField
-          label="Reason"
-          hint="Others see it in the list."
-          value={reason}
-          onChange={(event) => keep(event.target.value)}
-        />
-        <Switch
-          label="Freeze its processes"
-          hint="They stand still at once, in the middle of what they do."
-          checked={freeze}
-          onChange={setFreeze}
-        />
-      </form>
-    </Dialog>
+      <TextField
+        label="Reason"
+        hint="Others see it in the list."
+        value={reason}
+        onChange={(event) => keep(event.target.value)}
+      />
+      <Switch
+        label="Freeze its processes"
+        hint="They stand still at once, in the middle of what they do."
+        checked={freeze}
+        onChange={setFreeze}
+      />
+    </FormDialog>
   );
 }

@@ -3,10 +3,9 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { forge } from "../../api/forge";
 import { readyBeadsQuery } from "../../api/queries/fleet";
-import { Button } from "../../ui/button";
-import { Dialog } from "../../ui/dialog";
 import { Select } from "../../ui/field";
-import { messageOf } from "../../ui/state";
+import { FormDialog } from "../../ui/form-dialog";
+import { messageOf, Problem } from "../../ui/state";
 import { toast } from "../../ui/toast";
 
 interface Props {
@@ -34,31 +33,25 @@ export function ReassignWorker({ worker, open, onOpenChange }: Props) {
     label: `P${priority ?? 2} ${id} ${title ?? ""}`,
   }));
   return (
-    <Dialog
+    <FormDialog
       open={open}
-      onOpenChange={onOpenChange}
+      onClose={() => onOpenChange(false)}
       title={`Give ${worker.id} another bead`}
       about={
         worker.bead ? `It gives back ${worker.bead.id} and is told about the new one.` : "It is told about the bead."
       }
-      footer={
-        <>
-          <Button onClick={() => onOpenChange(false)}>Cancel</Button>
-          <Button weight="primary" busy={reassign.isPending} disabled={bead === ""} onClick={() => reassign.mutate()}>
-            Give it
-          </Button>
-        </>
-      }
+      verb="Give it"
+      busy={reassign.isPending}
+      blocked={bead === ""}
+      onSubmit={() => reassign.mutate()}
     >
       {error ? (
-        <p className="text-bad text-sm" role="alert">
-          {messageOf(error)}
-        </p>
+        <Problem>{messageOf(error)}</Problem>
       ) : options?.length === 0 ? (
         <p className="text-muted text-sm">No bead of {workspace} is ready.</p>
       ) : (
         <Select label="Bead" options={options ?? []} value={bead} onChange={(event) => setChosen(event.target.value)} />
       )}
-    </Dialog>
+    </FormDialog>
   );
 }

@@ -7,9 +7,8 @@ import { forge } from "../../api/forge";
 import { launchersQuery, workerDefinitionsQuery, workersQuery } from "../../api/queries/fleet";
 import { projectsQuery } from "../../api/queries/project";
 import { restoreForm, useDraft } from "../../kept/draft";
-import { Button } from "../../ui/button";
-import { Dialog } from "../../ui/dialog";
 import { Select, TextArea, TextField } from "../../ui/field";
+import { FormDialog } from "../../ui/form-dialog";
 import { messageOf } from "../../ui/state";
 import { toast } from "../../ui/toast";
 import { readVariables } from "./variables";
@@ -60,113 +59,95 @@ export function StartWorker({ open, onOpenChange, onStarted }: Props) {
     // Said in the dialog.
     onError: () => undefined,
   });
-  const footer = (
-    <>
-      {start.error && (
-        <p role="alert" className="mr-auto min-w-0 flex-1 break-words text-bad text-sm">
-          {messageOf(start.error)}
-        </p>
-      )}
-      <Button onClick={() => onOpenChange(false)}>Cancel</Button>
-      <Button type="submit" form="start-worker" weight="primary" busy={start.isPending}>
-        Start
-      </Button>
-    </>
-  );
   const text = (field: keyof Order) => ({
     value: order[field] ?? "",
     onChange: (event: React.ChangeEvent<HTMLInputElement>) => change({ [field]: event.target.value }),
   });
   return (
-    <Dialog
+    <FormDialog
       open={open}
-      onOpenChange={onOpenChange}
+      onClose={() => onOpenChange(false)}
       title="Start a worker"
       about="An agent in a tmux session, which you can look at, type into and leave at work."
-      footer={footer}
+      verb="Start"
+      busy={start.isPending}
+      onSubmit={() => start.mutate()}
+      problem={start.error && messageOf(start.error)}
+      className="grid gap-4 sm:grid-cols-2"
     >
-      <form
-        id="start-worker"
-        className="grid gap-4 sm:grid-cols-2"
-        onSubmit={(event) => {
-          event.preventDefault();
-          start.mutate();
-        }}
-      >
-        <div className="sm:col-span-2">
-          <Select
-            label="Definition"
-            hint={
-              defined?.problems.length
-                ? defined.problems.join("; ")
-                : "Definitions are kept in workers.yaml and workers/ of Forge's folder."
-            }
-            options={[{ value: "", label: "None" }, ...(defined?.definitions ?? []).map(asOption)]}
-            value={order.definition}
-            onChange={(event) => change({ definition: event.target.value })}
-          />
-        </div>
+      <div className="sm:col-span-2">
         <Select
-          label="Launcher"
-          options={[
-            ...(definition ? [{ value: "", label: `As defined: ${definition.launcher}` }] : []),
-            ...(launchers ?? []).map(({ name, shipped }) => ({
-              value: name,
-              label: shipped ? name : `${name} (yours)`,
-            })),
-          ]}
-          value={launcher}
-          onChange={(event) => change({ launcher: event.target.value })}
+          label="Definition"
+          hint={
+            defined?.problems.length
+              ? defined.problems.join("; ")
+              : "Definitions are kept in workers.yaml and workers/ of Forge's folder."
+          }
+          options={[{ value: "", label: "None" }, ...(defined?.definitions ?? []).map(asOption)]}
+          value={order.definition}
+          onChange={(event) => change({ definition: event.target.value })}
         />
+      </div>
+      <Select
+        label="Launcher"
+        options={[
+          ...(definition ? [{ value: "", label: `As defined: ${definition.launcher}` }] : []),
+          ...(launchers ?? []).map(({ name, shipped }) => ({
+            value: name,
+            label: shipped ? name : `${name} (yours)`,
+          })),
+        ]}
+        value={launcher}
+        onChange={(event) => change({ launcher: event.target.value })}
+      />
+      <TextField
+        label="Model"
+        required={!definition}
+        placeholder={definition ? `As defined: ${definition.model}` : "sonnet"}
+        {...text("model")}
+      />
+      <div className="sm:col-span-2">
         <TextField
-          label="Model"
-          required={!definition}
-          placeholder={definition ? `As defined: ${definition.model}` : "sonnet"}
-          {...text("model")}
+          label="Workspace"
+          hint="The folder that it works in."
+          required={!definition?.workspace}
+          list="worker-workspaces"
+          placeholder={definition?.workspace ? `As defined: ${definition.workspace}` : undefined}
+          {...text("workspace")}
+          value={workspace}
         />
-        <div className="sm:col-span-2">
-          <TextField
-            label="Workspace"
-            hint="The folder that it works in."
-            required={!definition?.workspace}
-            list="worker-workspaces"
-            placeholder={definition?.workspace ? `As defined: ${definition.workspace}` : undefined}
-            {...text("workspace")}
-            value={workspace}
-          />
-          <datalist id="worker-workspaces">
-            {projects?.map(({ id, name, git_repo_path }) => (
-              <option key={id} value={git_repo_path}>
-                {name}
-              </option>
-            ))}
-          </datalist>
-        </div>
-        <Select
-          label="Tier"
-          options={[
-            { value: "", label: definition ? `As defined: ${TIER[definition.tier].title}` : "By its model" },
-            ...TIERS.map((tier) => ({ value: tier, label: TIER[tier].title })),
-          ]}
-          value={order.tier}
-          onChange={(event) => change({ tier: event.target.value })}
+        <datalist id="worker-workspaces">
+          {projects?.map(({ id, name, git_repo_path }) => (
+            <option key={id} value={git_repo_path}>
+              {name}
+            </option>
+          ))}
+        </datalist>
+      </div>
+      <Select
+        label="Tier"
+        options={[
+          { value: "", label: definition ? `As defined: ${TIER[definition.tier].title}` : "By its model" },
+          ...TIERS.map((tier) => ({ value: tier, label: TIER[tier].title })),
+        ]}
+        value={order.tier}
+        onChange={(event) => change({ tier: event.target.value })}
+      />
+      <TextField label="Name" hint="Generated if empty." {...text("id")} />
+      <div className="sm:col-span-2">
+        <TextField label="Bead" hint="Optional; claimed for it, and closed when it is done." {...text("bead")} />
+      </div>
+      <div className="sm:col-span-2">
+        <TextArea
+          label="Variables"
+          hint="NAME=value, one on each line. Only their names are shown afterwards."
+          rows={2}
+          className="min-h-14 font-mono"
+          value={variables}
+          onChange={(event) => setVariables(event.target.value)}
         />
-        <TextField label="Name" hint="Generated if empty." {...text("id")} />
-        <div className="sm:col-span-2">
-          <TextField label="Bead" hint="Optional; claimed for it, and closed when it is done." {...text("bead")} />
-        </div>
-        <div className="sm:col-span-2">
-          <TextArea
-            label="Variables"
-            hint="NAME=value, one on each line. Only their names are shown afterwards."
-            rows={2}
-            className="min-h-14 font-mono"
-            value={variables}
-            onChange={(event) => setVariables(event.target.value)}
-          />
-        </div>
-      </form>
-    </Dialog>
+      </div>
+    </FormDialog>
   );
 }
 

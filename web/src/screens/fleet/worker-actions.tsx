@@ -26,10 +26,11 @@ export function WorkerActions({ worker, onGone }: { worker: ListedWorker; onGone
   const [dialog, setDialog] = useState<"pause" | "reassign">();
   const { ask, dialog: question } = useConfirm();
   const path = { worker_id: worker.id };
-  const act = useMutation({
-    mutationFn: (deed: Deed) => forge.request(`POST /api/workers/{worker_id}/${deed}`, { path }),
-    onSuccess: (_, deed) => toast.done(`${DONE[deed]} ${worker.id}`),
-  });
+  const perform = async (deed: Deed): Promise<void> => {
+    await forge.request(`POST /api/workers/{worker_id}/${deed}`, { path });
+    toast.done(`${DONE[deed]} ${worker.id}`);
+  };
+  const act = useMutation({ mutationFn: perform });
   const remove = useMutation({
     mutationFn: () => forge.request("DELETE /api/workers/{worker_id}", { path }),
     onSuccess: onGone,
@@ -63,7 +64,7 @@ export function WorkerActions({ worker, onGone }: { worker: ListedWorker; onGone
           "Its agent is ended and started again with what it was started with. What it has not written down is lost.",
         verb: "Restart",
         weight: "primary",
-        onConfirm: () => act.mutateAsync("restart"),
+        onConfirm: () => perform("restart"),
       });
     }
   };
@@ -72,7 +73,7 @@ export function WorkerActions({ worker, onGone }: { worker: ListedWorker; onGone
       title: `Kill ${worker.id}?`,
       about: "It ends at once, with everything it started. Stopping asks it first.",
       verb: "Kill",
-      onConfirm: () => act.mutateAsync("kill"),
+      onConfirm: () => perform("kill"),
     });
   return (
     <div className="flex flex-wrap gap-2">

@@ -1,10 +1,10 @@
 // One worker: what is wrong with it and what to do, its screen, and everything that can be done with it.
 
 import type { ListedWorker } from "@forge/client";
-import { CircleAlert } from "lucide-react";
 import { Badge, Dot } from "../../ui/badge";
 import { Ago } from "../../ui/clock";
 import { timeOfDay } from "../../ui/format";
+import { Note } from "../../ui/state";
 import { AttemptLink, BeadLink } from "./links";
 import { Pane } from "./pane";
 import { Facts, Panel, Section } from "./panel";
@@ -44,12 +44,11 @@ function Findings({ worker }: { worker: ListedWorker }) {
       <ul className="flex flex-col gap-2" aria-live="polite">
         {worker.note && <li className="rounded-md bg-sunken p-3 text-sm">{sentence(worker.note)}</li>}
         {findings.map((finding) => (
-          <li key={finding} className="flex gap-2.5 rounded-md bg-warn-soft p-3 text-sm">
-            <CircleAlert className="mt-0.5 size-4 shrink-0 text-warn" aria-hidden />
-            <div>
+          <li key={finding}>
+            <Note>
               <p className="font-medium">{FINDING[finding].title}</p>
               <p className="text-muted">{FINDING[finding].remedy}</p>
-            </div>
+            </Note>
           </li>
         ))}
       </ul>

@@ -4,6 +4,7 @@ import { useSuspenseQuery } from "@tanstack/react-query";
 import { useSearch } from "@tanstack/react-router";
 import { infoQuery } from "../../api/queries/settings";
 import { AgentPicker } from "../../parts/agent-picker";
+import { Problem } from "../../ui/state";
 import { useConfigForm } from "./config";
 import { FoundAgents } from "./found-agents";
 import { Mcp } from "./mcp";
@@ -38,11 +39,7 @@ function DefaultAgent() {
           }
         />
       </div>
-      {error && (
-        <p role="alert" className="text-bad text-xs">
-          {error}
-        </p>
-      )}
+      <Problem look="xs">{error}</Problem>
     </Panel>
   );
 }

@@ -9,7 +9,7 @@ import { infoQuery } from "../../api/queries/settings";
 import { Badge } from "../../ui/badge";
 import { Button, buttonClass } from "../../ui/button";
 import { CopyButton } from "../../ui/copy";
-import { messageOf } from "../../ui/state";
+import { messageOf, Problem } from "../../ui/state";
 import { toast } from "../../ui/toast";
 import { useConfig, useConfigChange } from "./config";
 
@@ -55,11 +55,7 @@ export function DeviceLogin() {
           )}
         </div>
       </div>
-      {error && (
-        <p role="alert" className="break-words text-bad text-sm">
-          {error}
-        </p>
-      )}
+      <Problem>{error}</Problem>
       {login && (
         <Pending
           login={login}

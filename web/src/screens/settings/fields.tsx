@@ -3,6 +3,7 @@
 import { useEffect, useState } from "react";
 import { cx } from "../../ui/class";
 import { Field, inputClass, Select, Switch, TextArea, TextField } from "../../ui/field";
+import { Problem } from "../../ui/state";
 import type { FormField } from "./form";
 
 interface Named {
@@ -83,11 +84,7 @@ export function SwitchSetting({ value, onChange, label, hint, error }: Props<boo
   return (
     <div>
       <Switch label={label} hint={hint} checked={value} onChange={onChange} />
-      {error && (
-        <p role="alert" className="text-bad text-xs">
-          {error}
-        </p>
-      )}
+      <Problem look="xs">{error}</Problem>
     </div>
   );
 }

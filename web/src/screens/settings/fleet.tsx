@@ -1,6 +1,7 @@
 // How many workers there are, which agents they use, and what is done when one is unwell.
 
 import type { ExecutorProfileId, Fallback, PriorityTiers, RecoveryPolicy, TierCaps, WorkerTier } from "@forge/client";
+import { Problem } from "../../ui/state";
 import { useConfigForm } from "./config";
 import { ChoiceSetting, LinesSetting, NumberSetting, TextSetting } from "./fields";
 import { Panel, Row } from "./panel";
@@ -64,11 +65,7 @@ function Size() {
           />
         ))}
       </fieldset>
-      {caps.error && (
-        <p role="alert" className="text-bad text-xs">
-          {caps.error}
-        </p>
-      )}
+      <Problem look="xs">{caps.error}</Problem>
       <Row>
         <NumberSetting
           label="Free memory needed to start"
@@ -127,11 +124,7 @@ function Tiers() {
       {TIERS.map(({ value: tier, label }) => (
         <TierAgents key={tier} label={label} agents={models.value[tier]} onChange={(list) => setModels(tier, list)} />
       ))}
-      {(models.error ?? tiers.error) && (
-        <p role="alert" className="text-bad text-xs">
-          {models.error ?? tiers.error}
-        </p>
-      )}
+      <Problem look="xs">{models.error ?? tiers.error}</Problem>
       <fieldset className="grid grid-cols-2 gap-3 border-line border-t pt-4 sm:grid-cols-5">
         <legend className="sr-only">Tier that each priority asks for</legend>
         {PRIORITIES.map((priority) => (

@@ -7,7 +7,7 @@ import { forge } from "../../api/forge";
 import { mcpQuery } from "../../api/queries/settings";
 import { Button } from "../../ui/button";
 import { agentName } from "../../ui/format";
-import { messageOf } from "../../ui/state";
+import { messageOf, Problem } from "../../ui/state";
 import { useForm } from "./form";
 import { JsonEditor } from "./json-editor";
 import { isTree, readJson } from "./json-text";
@@ -78,9 +78,7 @@ function Servers({ executor, answer }: { executor: string; answer: McpAnswer }) 
       </ul>
       <JsonEditor label="Servers by name" value={text} rows={10} onChange={onChange} />
       {"value" in read && written === null && (
-        <p role="alert" className="text-bad text-xs">
-          Servers are an object by name, such as {"{}"}.
-        </p>
+        <Problem look="xs">Servers are an object by name, such as {"{}"}.</Problem>
       )}
     </Panel>
   );

@@ -6,12 +6,11 @@ import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { FolderGit2, Trash2 } from "lucide-react";
 import { forge } from "../../api/forge";
 import { branchesQuery, projectsQuery } from "../../api/queries/project";
-import { forgetProject, lastProject } from "../../shell/last-project";
+import { lastProject } from "../../shell/last-project";
+import { useRemoveProject } from "../../shell/remove-project";
 import { Button, buttonClass } from "../../ui/button";
-import { useConfirm } from "../../ui/dialog";
 import { Select } from "../../ui/field";
-import { Empty, messageOf } from "../../ui/state";
-import { toast } from "../../ui/toast";
+import { Empty } from "../../ui/state";
 import { AreaSetting, NumberSetting, TextSetting, WordSetting } from "./fields";
 import { useForm } from "./form";
 import { Panel, Row } from "./panel";
@@ -145,36 +144,14 @@ function ProjectForm({ project }: { project: Project }) {
 }
 
 function Removal({ project }: { project: Project }) {
-  const { ask, dialog } = useConfirm();
-  const queries = useQueryClient();
   const navigate = useNavigate();
-  const remove = async (): Promise<void> => {
-    try {
-      await forge.request("DELETE /api/projects/{project_id}", { path: { project_id: project.id } });
-    } catch (error) {
-      toast.failed(messageOf(error));
-      throw error;
-    }
-    if (lastProject() === project.id) forgetProject();
-    queries.setQueryData(projectsQuery().queryKey, (all) => all?.filter(({ id }) => id !== project.id));
-    toast.done(`${project.name} was removed`);
-    void navigate({ to: "/settings/$section", params: { section: "projects" }, search: {} });
-  };
-  const about = (
-    <>
-      Its tasks, attempts and transcripts are deleted. The repository at{" "}
-      <code className="break-all font-mono text-xs">{project.git_repo_path}</code> and its branches stay, and what is in
-      worktrees and not committed is kept as a snapshot.
-    </>
+  const { ask, dialog } = useRemoveProject(
+    () => void navigate({ to: "/settings/$section", params: { section: "projects" }, search: {} }),
   );
   return (
     <Panel title="Remove the project" about="Forge forgets its tasks. The repository and its branches stay.">
       <div>
-        <Button
-          weight="danger"
-          icon={<Trash2 className="size-4" aria-hidden />}
-          onClick={() => ask({ title: `Remove ${project.name}?`, about, verb: "Remove", onConfirm: remove })}
-        >
+        <Button weight="danger" icon={<Trash2 className="size-4" aria-hidden />} onClick={() => ask(project)}>
           Remove {project.name}
         </Button>
       </div>

@@ -4,7 +4,7 @@ import { useState } from "react";
 import { Badge } from "../../ui/badge";
 import { Button } from "../../ui/button";
 import { TextField } from "../../ui/field";
-import { messageOf } from "../../ui/state";
+import { messageOf, Problem } from "../../ui/state";
 import { toast } from "../../ui/toast";
 
 interface Props {
@@ -49,11 +49,7 @@ export function Secret({ label, hint, placeholder, isSet, save }: Props) {
             Clear
           </Button>
         </div>
-        {error && (
-          <p role="alert" className="text-bad text-xs">
-            {error}
-          </p>
-        )}
+        <Problem look="xs">{error}</Problem>
       </div>
     );
   }

@@ -5,8 +5,9 @@ import { useState } from "react";
 import { useDraft } from "../../kept/draft";
 import { Badge } from "../../ui/badge";
 import { Button, IconButton } from "../../ui/button";
-import { Dialog, useConfirm } from "../../ui/dialog";
+import { useConfirm } from "../../ui/dialog";
 import { Select, TextArea, TextField } from "../../ui/field";
+import { FormDialog } from "../../ui/form-dialog";
 import { messageOf } from "../../ui/state";
 import { toast } from "../../ui/toast";
 import { faultOf } from "./form-value";
@@ -41,14 +42,9 @@ export function SnippetList(props: Props) {
   const [open, setOpen] = useState<Item | "new">();
   const { ask, dialog } = useConfirm();
   const drop = async ({ id, name }: Item): Promise<void> => {
-    try {
-      await remove(id);
-      await onChanged();
-      toast.done(`${name} was removed`);
-    } catch (error) {
-      toast.failed(messageOf(error));
-      throw error;
-    }
+    await remove(id);
+    await onChanged();
+    toast.done(`${name} was removed`);
   };
   const add = (
     <Button size="sm" icon={<Plus className="size-4" aria-hidden />} onClick={() => setOpen("new")}>
@@ -148,58 +144,46 @@ function Writing({
       setBusy(false);
     }
   };
-  const footer = (
-    <>
-      {fault?.path === null && (
-        <p role="alert" className="mr-auto text-bad text-sm">
-          {fault.message}
-        </p>
-      )}
-      <Button onClick={leave}>Cancel</Button>
-      <Button weight="primary" busy={busy} onClick={() => void save()}>
-        Save
-      </Button>
-    </>
-  );
   return (
-    <Dialog
-      open
-      onOpenChange={(open) => open || onClose()}
+    <FormDialog
+      onClose={onClose}
       title={item === "new" ? `New ${noun}` : `Edit ${item.name}`}
-      footer={footer}
+      verb="Save"
+      busy={busy}
+      onSubmit={() => void save()}
+      cancel={{ word: "Cancel", run: leave }}
+      problem={fault?.path === null && fault.message}
     >
-      <div className="flex flex-col gap-4">
-        {fields.map(({ key, label, rows }) => {
-          const error = fault?.path === key ? fault.message : null;
-          const value = values[key] ?? "";
-          return rows ? (
-            <TextArea
-              key={key}
-              label={label}
-              rows={rows}
-              value={value}
-              error={error}
-              onChange={(event) => put(key, event.target.value)}
-            />
-          ) : (
-            <TextField
-              key={key}
-              label={label}
-              value={value}
-              error={error}
-              onChange={(event) => put(key, event.target.value)}
-            />
-          );
-        })}
-        {scopes && item === "new" && (
-          <Select
-            label="For"
-            options={scopes}
-            value={values.scope ?? ""}
-            onChange={(event) => put("scope", event.target.value)}
+      {fields.map(({ key, label, rows }) => {
+        const error = fault?.path === key ? fault.message : null;
+        const value = values[key] ?? "";
+        return rows ? (
+          <TextArea
+            key={key}
+            label={label}
+            rows={rows}
+            value={value}
+            error={error}
+            onChange={(event) => put(key, event.target.value)}
           />
-        )}
-      </div>
-    </Dialog>
+        ) : (
+          <TextField
+            key={key}
+            label={label}
+            value={value}
+            error={error}
+            onChange={(event) => put(key, event.target.value)}
+          />
+        );
+      })}
+      {scopes && item === "new" && (
+        <Select
+          label="For"
+          options={scopes}
+          value={values.scope ?? ""}
+          onChange={(event) => put("scope", event.target.value)}
+        />
+      )}
+    </FormDialog>
   );
 }

@@ -1,19 +1,20 @@
 // The disk that worktrees use, and work that was retired from it. Nothing is deleted here that cannot be proven to be kept.
 
 import type { ListedAttempt, Project, Standing, TrashLine, WorktreeLine } from "@forge/client";
-import { useQuery } from "@tanstack/react-query";
+import { useMutation, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { RefreshCw, Undo2 } from "lucide-react";
-import { type ReactNode, useState } from "react";
+import type { ReactNode } from "react";
 import { forge } from "../../api/forge";
 import { projectAttemptsQuery } from "../../api/queries/project";
 import { worktreesQuery } from "../../api/queries/settings";
+import { restore } from "../../parts/branch/retire";
 import { Badge, type Tone } from "../../ui/badge";
 import { Button, IconButton } from "../../ui/button";
 import { Ago } from "../../ui/clock";
 import { useConfirm } from "../../ui/dialog";
 import { count } from "../../ui/format";
-import { Failure, messageOf } from "../../ui/state";
+import { Failure } from "../../ui/state";
 import { toast } from "../../ui/toast";
 import { bytes } from "./bytes";
 import { Panel } from "./panel";
@@ -37,15 +38,10 @@ export function Worktrees({ project }: { project: Project }) {
   const lines = [...new Set([...own, ...foreign])].sort((a, b) => b.bytes - a.bytes);
   const sum = own.reduce((sum, line) => sum + line.bytes, 0);
   const collect = async (): Promise<void> => {
-    try {
-      const { freed_bytes, removed, kept } = await forge.request("POST /api/worktrees/gc", { body: {} });
-      const rest = kept.length > 0 ? `, ${count(kept.length, "folder")} kept` : "";
-      toast.done(`${bytes(freed_bytes)} freed, ${count(removed.length, "folder")} removed${rest}`);
-      await refetch();
-    } catch (error) {
-      toast.failed(messageOf(error));
-      throw error;
-    }
+    const { freed_bytes, removed, kept } = await forge.request("POST /api/worktrees/gc", { body: {} });
+    const rest = kept.length > 0 ? `, ${count(kept.length, "folder")} kept` : "";
+    toast.done(`${bytes(freed_bytes)} freed, ${count(removed.length, "folder")} removed${rest}`);
+    await refetch();
   };
   const actions = (
     <div className="flex gap-2">
@@ -164,20 +160,8 @@ interface RetiredProps {
 }
 
 function Retired({ line, attempt, onDone }: RetiredProps) {
-  const [busy, setBusy] = useState(false);
   const { attempt_id } = line;
-  const restore = async (attempt_id: string): Promise<void> => {
-    setBusy(true);
-    try {
-      const { path } = await forge.request("POST /api/worktrees/{attempt_id}/restore", { path: { attempt_id } });
-      toast.done(`Restored to ${path}`);
-      onDone();
-    } catch (error) {
-      toast.failed(messageOf(error));
-    } finally {
-      setBusy(false);
-    }
-  };
+  const bringBack = useMutation({ mutationFn: (id: string) => restore({ id }), onSuccess: onDone });
   return (
     <li className="flex min-h-9 items-center gap-3 px-3 py-1 text-sm">
       <Name path={line.path} branch={null} attempt={attempt} />
@@ -188,10 +172,10 @@ function Retired({ line, attempt, onDone }: RetiredProps) {
       {attempt_id && (
         <Button
           size="sm"
-          busy={busy}
+          busy={bringBack.isPending}
           icon={<Undo2 className="size-4" aria-hidden />}
           aria-label={`Restore ${attempt?.task_title ?? nameOf(line.path)}`}
-          onClick={() => void restore(attempt_id)}
+          onClick={() => bringBack.mutate(attempt_id)}
         >
           Restore
         </Button>

@@ -8,9 +8,8 @@ import { FolderGit2 } from "lucide-react";
 import { forge } from "../../api/forge";
 import { folderQuery, projectsQuery, repositoriesQuery } from "../../api/queries/project";
 import { restoreForm, useDraft } from "../../kept/draft";
-import { Button } from "../../ui/button";
-import { Dialog } from "../../ui/dialog";
 import { Switch, TextField } from "../../ui/field";
+import { FormDialog } from "../../ui/form-dialog";
 import { messageOf } from "../../ui/state";
 import { bare, expand, isPath, meant, nameOf } from "./completion";
 import { PathField } from "./path-field";
@@ -51,51 +50,37 @@ function AddDialog({ onClose }: { onClose: () => void }) {
   });
   const ready = isPath(path) && name.trim() !== "";
   return (
-    <Dialog
-      open
-      onOpenChange={(open) => open || onClose()}
+    <FormDialog
+      onClose={onClose}
       title="Add a repository"
       about="Agents work in separate worktrees. Your checkout is never touched."
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button weight="primary" type="submit" form="add-repository" busy={add.isPending} disabled={!ready}>
-            {form.fresh ? "Create" : "Add"}
-          </Button>
-        </>
-      }
+      verb={form.fresh ? "Create" : "Add"}
+      busy={add.isPending}
+      blocked={!ready}
+      onSubmit={() => add.mutate()}
     >
-      <form
-        id="add-repository"
-        className="flex flex-col gap-4"
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (ready && !add.isPending) add.mutate();
-        }}
-      >
-        <PathField
-          label="Folder"
-          hint={form.fresh ? "Created if it doesn't exist" : "Path or repository name"}
-          error={add.error && messageOf(add.error)}
-          value={form.path}
-          onChange={(next) => change({ path: next })}
+      <PathField
+        label="Folder"
+        hint={form.fresh ? "Created if it doesn't exist" : "Path or repository name"}
+        error={add.error && messageOf(add.error)}
+        value={form.path}
+        onChange={(next) => change({ path: next })}
+      />
+      {!form.fresh && (
+        <Discovered
+          typed={isPath(form.path) ? path : form.path}
+          chosen={path}
+          onChoose={(entry) => change({ path: entry.path, name: undefined })}
         />
-        {!form.fresh && (
-          <Discovered
-            typed={isPath(form.path) ? path : form.path}
-            chosen={path}
-            onChoose={(entry) => change({ path: entry.path, name: undefined })}
-          />
-        )}
-        <TextField label="Name" value={name} onChange={({ target }) => change({ name: target.value || undefined })} />
-        <Switch
-          label="Create a new repository"
-          hint="Creates the folder and a git repository with an initial commit."
-          checked={form.fresh}
-          onChange={(fresh) => change({ fresh })}
-        />
-      </form>
-    </Dialog>
+      )}
+      <TextField label="Name" value={name} onChange={({ target }) => change({ name: target.value || undefined })} />
+      <Switch
+        label="Create a new repository"
+        hint="Creates the folder and a git repository with an initial commit."
+        checked={form.fresh}
+        onChange={(fresh) => change({ fresh })}
+      />
+    </FormDialog>
   );
 }
 

@@ -1,47 +1,25 @@
 // The projects, each with how its tasks stand.
 
 import type { Project } from "@forge/client";
-import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { ArrowUpRight, Code, MoreHorizontal, Settings2, Unplug } from "lucide-react";
-import { forge } from "../../api/forge";
-import { projectsQuery, taskCountsQuery } from "../../api/queries/project";
+import { taskCountsQuery } from "../../api/queries/project";
 import { openProjectInEditor } from "../../parts/editor";
 import { COLUMNS } from "../../parts/status";
-import { forgetProject, lastProject } from "../../shell/last-project";
+import { useRemoveProject } from "../../shell/remove-project";
 import { Dot } from "../../ui/badge";
 import { IconButton } from "../../ui/button";
-import { useConfirm } from "../../ui/dialog";
 import { short } from "../../ui/format";
 import { Menu, MenuItem, MenuLine } from "../../ui/menu";
-import { messageOf } from "../../ui/state";
-import { toast } from "../../ui/toast";
 
 export function Projects({ projects }: { projects: readonly Project[] }) {
-  const { ask, dialog } = useConfirm();
-  const queries = useQueryClient();
-  const remove = (project: Project): void =>
-    ask({
-      title: `Remove ${project.name}?`,
-      about:
-        "Forge forgets the project with its tasks and logs, and puts its worktrees away. The repository and its branches stay as they are.",
-      verb: "Remove",
-      onConfirm: async () => {
-        try {
-          await forge.deleteProject(project.id);
-        } catch (error) {
-          toast.failed(messageOf(error));
-          throw error;
-        }
-        if (lastProject() === project.id) forgetProject();
-        await queries.invalidateQueries(projectsQuery());
-      },
-    });
+  const { ask, dialog } = useRemoveProject();
   return (
     <>
       <ul className="grid gap-3 sm:grid-cols-2 lg:grid-cols-3">
         {projects.map((project) => (
-          <ProjectCard key={project.id} project={project} onRemove={() => remove(project)} />
+          <ProjectCard key={project.id} project={project} onRemove={() => ask(project)} />
         ))}
       </ul>
       {dialog}

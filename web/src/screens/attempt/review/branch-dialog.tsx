@@ -1,8 +1,7 @@
 import type { GitBranch } from "@forge/client";
 import { useState } from "react";
-import { Button } from "../../../ui/button";
-import { Dialog } from "../../../ui/dialog";
 import { Select } from "../../../ui/field";
+import { FormDialog } from "../../../ui/form-dialog";
 
 interface Props {
   title: string;
@@ -25,22 +24,23 @@ export function BranchDialog({ title, about, verb, branches, current, onChoose, 
   };
   const known = branches.some((branch) => branch.name === current);
   const options = branches.map((branch) => ({ value: branch.name, label: branch.name }));
-  const footer = (
-    <>
-      <Button onClick={onClose}>Cancel</Button>
-      <Button weight="primary" busy={busy} disabled={name === current} onClick={() => void choose()}>
-        {verb}
-      </Button>
-    </>
-  );
   return (
-    <Dialog open onOpenChange={onClose} title={title} about={about} width="sm" footer={footer}>
+    <FormDialog
+      onClose={onClose}
+      title={title}
+      about={about}
+      width="sm"
+      verb={verb}
+      busy={busy}
+      blocked={name === current}
+      onSubmit={() => void choose()}
+    >
       <Select
         label="Branch"
         value={name}
         options={known ? options : [{ value: current, label: current }, ...options]}
         onChange={(event) => setName(event.target.value)}
       />
-    </Dialog>
+    </FormDialog>
   );
 }

@@ -1,7 +1,6 @@
 // The changes of an attempt: toolbar, tree and files. Everything heavy about patches is behind this module.
 
 import "../../../styles/diff.css";
-import { useMutation } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { FileDiff as FileIcon } from "lucide-react";
 import { type RefObject, useEffect, useMemo, useRef, useState } from "react";
@@ -84,16 +83,15 @@ export default function Changes({ projectId, attemptId, isRunning, isLanded }: P
     toggles,
   ]);
 
-  const remove = useMutation({
-    mutationFn: (path: string) => forge.deleteTaskAttemptFile(attemptId, path),
-    onSuccess: (_, path) => toast.done(`${path} was deleted and committed`),
-  });
   const askToDelete = (path: string): void =>
     ask({
       title: "Delete this file?",
       about: `${path} is deleted from the attempt's branch with a commit of its own, so that it can be brought back.`,
       verb: "Delete file",
-      onConfirm: () => remove.mutateAsync(path),
+      onConfirm: async () => {
+        await forge.deleteTaskAttemptFile(attemptId, path);
+        toast.done(`${path} was deleted and committed`);
+      },
     });
 
   if (phase === "failed") return <Failure error={error} />;

@@ -4,8 +4,9 @@ import { forge } from "../../../api/forge";
 import { useDraftText } from "../../../kept/draft";
 import type { Acts } from "../../../parts/branch/acts";
 import { Button } from "../../../ui/button";
-import { Dialog } from "../../../ui/dialog";
 import { Select, TextArea, TextField } from "../../../ui/field";
+import { FormDialog } from "../../../ui/form-dialog";
+import { Problem } from "../../../ui/state";
 import { toast } from "../../../ui/toast";
 
 interface Props {
@@ -40,34 +41,31 @@ export function PullDialog({ attempt, target, branches, acts, onClose }: Props) 
   };
   const names = new Set([target, ...branches.map((branch) => branch.name)]);
   names.delete(attempt.branch);
-  const footer = (
-    <>
-      <Button weight="ghost" className="mr-auto" busy={acts.busy === "attach"} onClick={() => void attach()}>
-        Link an existing PR
-      </Button>
-      <Button onClick={onClose}>Cancel</Button>
-      <Button weight="primary" busy={acts.busy === "pull"} disabled={!title.trim()} onClick={() => void create()}>
-        Push and create
-      </Button>
-    </>
+  const link = (
+    <Button weight="ghost" busy={acts.busy === "attach"} onClick={() => void attach()}>
+      Link an existing PR
+    </Button>
   );
   return (
-    <Dialog open onOpenChange={onClose} title="Create a pull request" footer={footer}>
-      <div className="flex flex-col gap-3">
-        {acts.refusal && (
-          <p role="alert" className="break-words rounded-md bg-bad-soft px-3 py-2 text-sm">
-            {acts.refusal.text}
-          </p>
-        )}
-        <TextField label="Title" value={title} onChange={(event) => setTitle(event.target.value)} />
-        <TextArea label="Description" rows={6} value={body} onChange={(event) => setBody(event.target.value)} />
-        <Select
-          label="Base branch"
-          value={base}
-          options={[...names].map((name) => ({ value: name, label: name }))}
-          onChange={(event) => setBase(event.target.value)}
-        />
-      </div>
-    </Dialog>
+    <FormDialog
+      onClose={onClose}
+      title="Create a pull request"
+      verb="Push and create"
+      busy={acts.busy === "pull"}
+      blocked={!title.trim()}
+      onSubmit={() => void create()}
+      beside={link}
+      className="flex flex-col gap-3"
+    >
+      <Problem look="box">{acts.refusal?.text}</Problem>
+      <TextField label="Title" value={title} onChange={(event) => setTitle(event.target.value)} />
+      <TextArea label="Description" rows={6} value={body} onChange={(event) => setBody(event.target.value)} />
+      <Select
+        label="Base branch"
+        value={base}
+        options={[...names].map((name) => ({ value: name, label: name }))}
+        onChange={(event) => setBase(event.target.value)}
+      />
+    </FormDialog>
   );
 }

@@ -3,8 +3,9 @@
 import type { TaskAttemptDetail } from "@forge/client";
 import { Archive, ArchiveRestore } from "lucide-react";
 import type { Acts } from "../../../parts/branch/acts";
+import { restore } from "../../../parts/branch/retire";
 import { Button } from "../../../ui/button";
-import { restore } from "./retire";
+import { Problem } from "../../../ui/state";
 
 export function Retired({ attempt, acts }: { attempt: TaskAttemptDetail; acts: Acts }) {
   return (
@@ -23,11 +24,7 @@ export function Retired({ attempt, acts }: { attempt: TaskAttemptDetail; acts: A
       >
         Restore
       </Button>
-      {acts.refusal && (
-        <p role="alert" className="basis-full text-bad text-sm">
-          {acts.refusal.text}
-        </p>
-      )}
+      <Problem className="basis-full">{acts.refusal?.text}</Problem>
     </section>
   );
 }

@@ -7,6 +7,7 @@ import { attemptQuery } from "../../../api/queries/attempt";
 import { branchStatusQuery } from "../../../api/queries/review";
 import { useActs } from "../../../parts/branch/acts";
 import { TargetConflict } from "../../../parts/branch/radar";
+import { RETIRE_QUESTION, retire } from "../../../parts/branch/retire";
 import { isLive } from "../../../parts/status";
 import { useConfirm } from "../../../ui/dialog";
 import { Failure, Waiting } from "../../../ui/state";
@@ -14,7 +15,6 @@ import { BranchBar } from "./branch-bar";
 import { Conflicts } from "./conflicts";
 import { landedAs } from "./landed";
 import { isStopped } from "./resolve";
-import { RETIRE_QUESTION, retire } from "./retire";
 import { Retired } from "./retired";
 
 const Changes = lazy(() => import("./changes"));

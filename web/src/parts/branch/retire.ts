@@ -2,9 +2,9 @@
 
 import type { TaskAttempt } from "@forge/client";
 import type { QueryClient } from "@tanstack/react-query";
-import { forge } from "../../../api/forge";
-import { attemptQuery } from "../../../api/queries/attempt";
-import { toast } from "../../../ui/toast";
+import { forge } from "../../api/forge";
+import { attemptQuery } from "../../api/queries/attempt";
+import { toast } from "../../ui/toast";
 
 export const RETIRE_QUESTION = {
   title: "Retire this attempt?",
