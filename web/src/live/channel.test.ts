@@ -87,6 +87,43 @@ describe("a channel", () => {
   });
 });
 
+describe("a channel that failed", () => {
+  const failing = () => {
+    let opened = 0;
+    const feed = async (): Promise<void> => {
+      opened += 1;
+      if (opened < 3) throw new Error(`refused ${opened}`);
+      await new Promise(() => {});
+    };
+    return { channel: new Channel(feed, () => 0), opened: () => opened };
+  };
+
+  it("is opened again by whoever asks for it, or comes back, however soon", async () => {
+    const { channel, opened } = failing();
+    const leave = channel.subscribe(() => {});
+    await vi.advanceTimersByTimeAsync(50);
+    expect(channel.read()).toMatchObject({ phase: "failed", error: new Error("refused 1") });
+    channel.read().retry?.();
+    await vi.advanceTimersByTimeAsync(50);
+    expect(channel.read()).toMatchObject({ phase: "failed", error: new Error("refused 2") });
+    leave();
+    channel.subscribe(() => {});
+    await vi.advanceTimersByTimeAsync(50);
+    expect(opened()).toBe(3);
+    expect(channel.read()).toEqual({ phase: "connecting", value: 0 });
+  });
+
+  it("is opened once, however often it is asked for", async () => {
+    const { channel, opened } = failing();
+    channel.subscribe(() => {});
+    await vi.advanceTimersByTimeAsync(50);
+    const { retry } = channel.read();
+    retry?.();
+    retry?.();
+    expect(opened()).toBe(2);
+  });
+});
+
 describe("channels by key", () => {
   it("forget only what nobody watches", () => {
     const get = channels<number>(

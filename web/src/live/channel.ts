@@ -13,6 +13,8 @@ export interface Snapshot<T> {
   phase: Phase;
   value: T;
   error?: unknown;
+  /** Opens a stream that failed once more. */
+  retry?: () => void;
 }
 
 /** Follows a stream to its end; calls `changed` after each thing that readers should see. */
@@ -54,6 +56,10 @@ export class Channel<T> {
     };
   };
 
+  readonly #retry = (): void => {
+    if (this.#end === undefined) void this.#run();
+  };
+
   #close(): void {
     // A stream that came to its end has everything; there is nothing to open again.
     if (this.#phase === "ended") return;
@@ -64,6 +70,7 @@ export class Channel<T> {
   async #run(): Promise<void> {
     const end = new AbortController();
     this.#end = end;
+    if (this.#phase === "failed") this.#turn("connecting");
     const onReconnect = (): void => this.#turn("reconnecting");
     try {
       await this.#feed({ signal: end.signal, onReconnect }, () => {
@@ -74,6 +81,8 @@ export class Channel<T> {
       if (!end.signal.aborted) this.#turn("ended");
     } catch (error) {
       this.#error = error;
+      // Whoever comes next, or asks for it, has it opened again.
+      if (this.#end === end) this.#end = undefined;
       this.#turn("failed");
     }
   }
@@ -93,7 +102,8 @@ export class Channel<T> {
 
   #publish(): void {
     this.#scheduled = false;
-    this.#snapshot = { phase: this.#phase, value: this.#take(), error: this.#error };
+    const failure = this.#phase === "failed" ? { error: this.#error, retry: this.#retry } : {};
+    this.#snapshot = { phase: this.#phase, value: this.#take(), ...failure };
     for (const reader of this.#readers) reader();
   }
 }

@@ -9,6 +9,7 @@ import { projectsQuery } from "../api/queries/project";
 import { pressing } from "../parts/alerts";
 import { cx } from "../ui/class";
 import { Kbd } from "../ui/kbd";
+import { useMedia } from "../ui/media";
 import { Toasts } from "../ui/toast";
 import { bind } from "./action";
 import { PAGE } from "./actions";
@@ -112,7 +113,8 @@ function Sidebar({
 }) {
   const { data: projects } = useQuery(projectsQuery());
   const theme = useTheme();
-  const dark = theme === "dark" || (theme === "system" && matchMedia("(prefers-color-scheme: dark)").matches);
+  const isDarkSystem = useMedia("(prefers-color-scheme: dark)");
+  const dark = theme === "dark" || (theme === "system" && isDarkSystem);
   return (
     <aside className="hidden w-56 shrink-0 flex-col gap-1 border-line border-r bg-sunken p-3 md:flex">
       <Link to="/projects" className="mb-2 flex h-8 items-center gap-2 rounded-md px-2 font-semibold text-md">

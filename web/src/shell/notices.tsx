@@ -8,6 +8,7 @@ import { approvalsQuery, attemptQuery } from "../api/queries/attempt";
 import { infoQuery } from "../api/queries/settings";
 import { onAgentEnd } from "../live/ends";
 import { agentLabel } from "../parts/agents";
+import { useWaitingMark } from "./title";
 
 export function Notices() {
   const queries = useQueryClient();
@@ -15,11 +16,7 @@ export function Notices() {
   const { data: info } = useQuery(infoQuery());
   const told = useRef<Set<string> | undefined>(undefined);
   const settings = info?.config.notifications;
-  const count = pending?.length ?? 0;
-  useEffect(() => {
-    const bare = document.title.replace(/^\(\d+\) /, "");
-    document.title = count > 0 ? `(${count}) ${bare}` : bare;
-  }, [count]);
+  useWaitingMark(pending?.length ?? 0);
   useEffect(() => {
     if (pending === undefined) return;
     const known = told.current;

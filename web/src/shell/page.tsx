@@ -1,14 +1,7 @@
 // The head of a screen and its title in the browser.
 
-import { type ReactNode, useEffect } from "react";
-
-/** Keeps the number of waiting questions that stands before the title. */
-export function useTitle(title: string): void {
-  useEffect(() => {
-    const mark = /^\(\d+\) /.exec(document.title)?.[0] ?? "";
-    document.title = `${mark}${title} · Forge`;
-  }, [title]);
-}
+import type { ReactNode } from "react";
+import { useTitle } from "./title";
 
 interface Props {
   title: string;

@@ -10,7 +10,7 @@ import { useChannel } from "../../live/channel";
 import { processesChannel } from "../../live/processes";
 import { bind } from "../../shell/action";
 import { useCommands } from "../../shell/commands";
-import { useTitle } from "../../shell/page";
+import { useTitle } from "../../shell/title";
 import { Empty, Failure, Waiting } from "../../ui/state";
 import { ATTEMPT } from "./actions";
 import { AttemptMenu } from "./attempt-menu";

@@ -26,7 +26,7 @@ const LINE_PX = 20;
 const HEAD_PX = { more: 40, none: 8 };
 
 export function RawLogView({ process, chooser }: { process: ExecutionProcess; chooser: ReactNode }) {
-  const { value: log, phase, error } = useChannel(rawLogChannel(process.id));
+  const { value: log, phase, error, retry } = useChannel(rawLogChannel(process.id));
   const scroller = useRef<HTMLElement>(null);
   const list = useRef<VirtualizerHandle>(null);
   const [following, follow] = useFollowing(scroller);
@@ -72,7 +72,7 @@ export function RawLogView({ process, chooser }: { process: ExecutionProcess; ch
           keepWord("raw.wrap", wrap ? "yes" : "no");
         }}
       />
-      {phase === "failed" && <Failure error={error} />}
+      {phase === "failed" && <Failure error={error} onRetry={retry} />}
       <div className="relative min-h-0 flex-1">
         <section
           ref={scroller}

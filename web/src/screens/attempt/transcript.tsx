@@ -87,7 +87,7 @@ export function Transcript({ processes, isWaiting, isAsking, actions: given, han
         className="h-full overflow-y-auto overflow-x-hidden outline-offset-[-2px] [overflow-anchor:none]"
       >
         <div className="mx-auto w-full max-w-4xl px-4 pt-3 pb-6">
-          {failed && <Failure error={failed.error} />}
+          {failed && <Failure error={failed.error} onRetry={failed.retry} />}
           <Virtualizer ref={list} scrollRef={scroller} data={listed} startMargin={12} shift={isPrepended} itemSize={28}>
             {(row: Row) => <RowView key={row.key} row={row} isAlive={isOf(row, alive)} actions={actions} />}
           </Virtualizer>

@@ -60,7 +60,7 @@ function ProjectBoard({ projectId }: { projectId: string }) {
   const search = route.useSearch();
   const navigate = useNavigate();
   const { data: projects } = useQuery(projectsQuery());
-  const { phase, value: tasks, error } = useChannel(tasksChannel(projectId));
+  const { phase, value: tasks, error, retry } = useChannel(tasksChannel(projectId));
   const { data: cards } = useQuery(cardsQuery(projectId));
   const { data: conflicts } = useQuery({ ...conflictsQuery(projectId), refetchInterval: LOOK_AGAIN_MS });
   const clashes = useMemo(() => clashesOf(conflicts), [conflicts]);
@@ -127,7 +127,7 @@ function ProjectBoard({ projectId }: { projectId: string }) {
   const cardsShown: CardsShown = { projectId, cards, clashes, tabStop: keyboard.tabStop, onMenu: openMenu };
 
   const body = () => {
-    if (phase === "failed" && tasks.size === 0) return <Failure error={error} />;
+    if (phase === "failed" && tasks.size === 0) return <Failure error={error} onRetry={retry} />;
     if (!loading && tasks.size === 0) return <FirstTask onNew={() => change({ new: true })} />;
     const found = lists.some((list) => list.length > 0);
     return (

@@ -2,9 +2,9 @@
 
 import type { DispatchChange, DispatchRule } from "@forge/client";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
 import { forge } from "../../api/forge";
 import { beadsQuery, dispatchRuleQuery, workerDefinitionsQuery } from "../../api/queries/fleet";
+import { useDraft } from "../../kept/draft";
 import { Button } from "../../ui/button";
 import { Select, Switch, TextField } from "../../ui/field";
 import { Skeleton } from "../../ui/skeleton";
@@ -26,8 +26,7 @@ export function DispatchPanel({ projectId, onClose }: Props) {
       {error ? (
         <Failure error={error} onRetry={() => void refetch()} />
       ) : rule ? (
-        // A rule that somebody else has saved is another form.
-        <Rule key={JSON.stringify(rule)} projectId={projectId} rule={rule} />
+        <Rule key={projectId} projectId={projectId} rule={rule} />
       ) : (
         <Skeleton />
       )}
@@ -85,18 +84,25 @@ const chosen = <T extends string>(options: readonly { value: T }[], value: strin
 
 function Rule({ projectId, rule }: { projectId: string; rule: DispatchRule }) {
   const queries = useQueryClient();
-  const [change, setChange] = useState<DispatchChange>({});
+  // Only what was changed: what somebody else saves meanwhile shows in the other fields.
+  const {
+    value: change,
+    set,
+    clear,
+  } = useDraft<DispatchChange>(`dispatch.${projectId}`, (kept) => (typeof kept === "object" ? { ...kept } : {}));
   const { data: defined } = useQuery(workerDefinitionsQuery());
   const path = { project_id: projectId };
   const save = useMutation({
-    mutationFn: () => forge.request("PUT /api/projects/{project_id}/dispatch", { path, body: change }),
-    onSuccess: (saved) => {
+    mutationFn: (body: DispatchChange) => forge.request("PUT /api/projects/{project_id}/dispatch", { path, body }),
+    onSuccess: (saved, sent) => {
       queries.setQueryData(dispatchRuleQuery(projectId).queryKey, saved);
+      const isSent = ([field, value]: [string, unknown]): boolean => sent[field as keyof DispatchChange] === value;
+      set((now) => Object.fromEntries(Object.entries(now).filter((entry) => !isSent(entry))));
       toast.done("Saved how beads are given out");
     },
   });
   const shown = { ...rule, ...change };
-  const edit = (more: DispatchChange): void => setChange((before) => ({ ...before, ...more }));
+  const edit = (more: DispatchChange): void => set((before) => ({ ...before, ...more }));
   const profile = rule.executor_profile_id;
   return (
     <Section title="Rule">
@@ -104,7 +110,7 @@ function Rule({ projectId, rule }: { projectId: string; rule: DispatchRule }) {
         className="flex flex-col gap-4"
         onSubmit={(event) => {
           event.preventDefault();
-          save.mutate();
+          save.mutate(change);
         }}
       >
         <Switch
@@ -170,7 +176,7 @@ function Rule({ projectId, rule }: { projectId: string; rule: DispatchRule }) {
           onChange={(mirror) => edit({ mirror })}
         />
         <div className="flex justify-end gap-2">
-          <Button disabled={Object.keys(change).length === 0} onClick={() => setChange({})}>
+          <Button disabled={Object.keys(change).length === 0} onClick={clear}>
             Discard
           </Button>
           <Button type="submit" weight="primary" busy={save.isPending} disabled={Object.keys(change).length === 0}>

@@ -11,7 +11,7 @@ import { StartAttempt } from "../../parts/task/start-attempt";
 import { bind } from "../../shell/action";
 import { CommandButton, CommandIcon } from "../../shell/command";
 import { useCommands } from "../../shell/commands";
-import { useTitle } from "../../shell/page";
+import { useTitle } from "../../shell/title";
 import { buttonClass } from "../../ui/button";
 import { Empty, Failure, Waiting } from "../../ui/state";
 import { TASK } from "./actions";

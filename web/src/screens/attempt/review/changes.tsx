@@ -31,7 +31,7 @@ interface Props {
 }
 
 export default function Changes({ projectId, attemptId, isRunning, isLanded }: Props) {
-  const { phase, value, error } = useChannel(diffChannel(attemptId));
+  const { phase, value, error, retry } = useChannel(diffChannel(attemptId));
   const files = useMemo(() => inTreeOrder(value), [value]);
   const { file: wanted } = useSearch({ strict: false });
   const navigate = useNavigate();
@@ -94,7 +94,7 @@ export default function Changes({ projectId, attemptId, isRunning, isLanded }: P
       },
     });
 
-  if (phase === "failed") return <Failure error={error} />;
+  if (phase === "failed") return <Failure error={error} onRetry={retry} />;
   if (!hasFiles && phase === "connecting") return <Waiting what="Loading changes" />;
   return (
     <DeskRoom value={desk}>
