@@ -3,31 +3,18 @@
 // one word on any stream is enough to say "live" again. Another stream that is cut a moment later may have nothing to
 // tell when it goes on, and what it said would stay.
 
-import { useSyncExternalStore } from "react";
+import { makeStore, useStore } from "../ui/store";
 
 export type Connection = { state: "live" } | { state: "lost"; since: number };
 
-const readers = new Set<() => void>();
-let connection: Connection = { state: "live" };
-
-function turn(next: Connection): void {
-  connection = next;
-  for (const reader of readers) reader();
-}
+const connection = makeStore<Connection>({ state: "live" });
 
 export function noteCut(): void {
-  if (connection.state === "live") turn({ state: "lost", since: Date.now() });
+  if (connection.read().state === "live") connection.set({ state: "lost", since: Date.now() });
 }
 
 export function noteWord(): void {
-  if (connection.state === "lost") turn({ state: "live" });
+  if (connection.read().state === "lost") connection.set({ state: "live" });
 }
 
-function subscribe(reader: () => void): () => void {
-  readers.add(reader);
-  return () => readers.delete(reader);
-}
-
-export function useConnection(): Connection {
-  return useSyncExternalStore(subscribe, () => connection);
-}
+export const useConnection = (): Connection => useStore(connection);

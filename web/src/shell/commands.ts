@@ -1,23 +1,13 @@
 // What can be done from here by name or by key. Screens register their commands while they are shown; the palette lists
 // them, the keyboard runs them, and the help page tells the keys. One register, so that the three cannot disagree.
 
-import { useEffect, useRef, useSyncExternalStore } from "react";
+import { useEffect, useRef } from "react";
+import { makeStore, useStore } from "../ui/store";
 import type { Command } from "./action";
 
-const readers = new Set<() => void>();
-let commands: readonly Command[] = [];
+const commands = makeStore<readonly Command[]>([]);
 
-function turn(next: readonly Command[]): void {
-  commands = next;
-  for (const reader of readers) reader();
-}
-
-const subscribe = (reader: () => void): (() => void) => {
-  readers.add(reader);
-  return () => readers.delete(reader);
-};
-
-export const useCommandList = (): readonly Command[] => useSyncExternalStore(subscribe, () => commands);
+export const useCommandList = (): readonly Command[] => useStore(commands);
 
 /** Offers commands while the component is there. What they do may change with each rendering; what they are called too. */
 export function useCommands(given: readonly Command[]): void {
@@ -28,8 +18,8 @@ export function useCommands(given: readonly Command[]): void {
   // biome-ignore lint/correctness/useExhaustiveDependencies: registered again only when the list looks different
   useEffect(() => {
     const mine = latest.current.map((command, at) => ({ ...command, run: () => latest.current[at]?.run() }));
-    turn([...commands, ...mine]);
-    return () => turn(commands.filter((command) => !mine.includes(command)));
+    commands.set([...commands.read(), ...mine]);
+    return () => commands.set(commands.read().filter((command) => !mine.includes(command)));
   }, [shape]);
 }
 
@@ -67,8 +57,9 @@ export function listenForKeys(): () => void {
     before = mod ? "" : pressed;
     at = event.timeStamp;
     // The newest one wins: the screen in front may use a key of the shell.
+    const offered = commands.read();
     const command =
-      commands.findLast(({ keys }) => keys === sequence) ?? commands.findLast(({ keys }) => keys === pressed);
+      offered.findLast(({ keys }) => keys === sequence) ?? offered.findLast(({ keys }) => keys === pressed);
     if (command === undefined) return;
     event.preventDefault();
     before = "";

@@ -1,8 +1,9 @@
 // Short messages at the edge. Read out politely; they leave by themselves, errors only when they are dismissed.
 
 import { CircleAlert, CircleCheck, X } from "lucide-react";
-import { useEffect, useSyncExternalStore } from "react";
+import { useEffect } from "react";
 import { cx } from "./class";
+import { makeStore, useStore } from "./store";
 
 interface Toast {
   id: number;
@@ -12,34 +13,23 @@ interface Toast {
 
 const SHOWN_MS = 4_000;
 const MOST = 4;
-const readers = new Set<() => void>();
-let toasts: readonly Toast[] = [];
+const toasts = makeStore<readonly Toast[]>([]);
 let count = 0;
 
-function turn(next: readonly Toast[]): void {
-  toasts = next;
-  for (const reader of readers) reader();
-}
-
 function add(tone: Toast["tone"], text: string): void {
-  const rest = toasts.filter((toast) => toast.text !== text);
-  turn([...rest, { id: ++count, tone, text }].slice(-MOST));
+  const rest = toasts.read().filter((toast) => toast.text !== text);
+  toasts.set([...rest, { id: ++count, tone, text }].slice(-MOST));
 }
 
-const dismiss = (id: number): void => turn(toasts.filter((toast) => toast.id !== id));
+const dismiss = (id: number): void => toasts.set(toasts.read().filter((toast) => toast.id !== id));
 
 export const toast = {
   done: (text: string): void => add("good", text),
   failed: (text: string): void => add("bad", text),
 };
 
-const subscribe = (reader: () => void): (() => void) => {
-  readers.add(reader);
-  return () => readers.delete(reader);
-};
-
 export function Toasts() {
-  const shown = useSyncExternalStore(subscribe, () => toasts);
+  const shown = useStore(toasts);
   return (
     <section
       aria-label="Messages"

@@ -1,6 +1,7 @@
 // Sound and browser notifications. The switch is everybody's; the permission is this browser's.
 
 import type { SoundFile } from "@forge/client";
+import { useMutation } from "@tanstack/react-query";
 import { Play } from "lucide-react";
 import { useState } from "react";
 import { Badge } from "../../ui/badge";
@@ -46,22 +47,17 @@ export function Attention() {
 }
 
 function PlayButton({ sound }: { sound: SoundFile }) {
-  const [busy, setBusy] = useState(false);
-  const play = async (): Promise<void> => {
-    setBusy(true);
-    try {
+  const play = useMutation({
+    mutationFn: async () => {
       // From its own address: the page's policy lets no other sound in.
       const audio = new Audio(`/api/sounds/${sound}`);
       await audio.play();
       await new Promise((done) => audio.addEventListener("ended", done, { once: true }));
-    } catch (error) {
-      toast.failed(`The sound cannot be played: ${messageOf(error)}`);
-    } finally {
-      setBusy(false);
-    }
-  };
+    },
+    onError: (error) => toast.failed(`The sound cannot be played: ${messageOf(error)}`),
+  });
   return (
-    <Button busy={busy} icon={<Play className="size-4" aria-hidden />} onClick={() => void play()}>
+    <Button busy={play.isPending} icon={<Play className="size-4" aria-hidden />} onClick={() => play.mutate()}>
       Play
     </Button>
   );

@@ -1,5 +1,6 @@
 // A value that can be set but never read: the page knows only whether there is one, and keeps none.
 
+import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { Badge } from "../../ui/badge";
 import { Button } from "../../ui/button";
@@ -18,21 +19,17 @@ interface Props {
 
 export function Secret({ label, hint, placeholder, isSet, save }: Props) {
   const [typed, setTyped] = useState<string | null>(isSet ? null : "");
-  const [busy, setBusy] = useState(false);
-  const [error, setError] = useState<string | null>(null);
-  const put = async (value: string | null): Promise<void> => {
-    setBusy(true);
-    setError(null);
-    try {
-      await save(value);
+  const put = useMutation({
+    mutationFn: save,
+    onSuccess: (_, value) => {
       setTyped(value === null ? "" : null);
       toast.done(value === null ? `${label} cleared` : `${label} saved`);
-    } catch (error) {
-      setError(messageOf(error).replace(/^[\w.]+: /, ""));
-    } finally {
-      setBusy(false);
-    }
-  };
+    },
+    // Said at the field.
+    onError: () => undefined,
+  });
+  const busy = put.isPending;
+  const error = put.error && messageOf(put.error).replace(/^[\w.]+: /, "");
   if (typed === null && isSet) {
     return (
       <div className="flex flex-col gap-1">
@@ -45,7 +42,7 @@ export function Secret({ label, hint, placeholder, isSet, save }: Props) {
           <Button size="sm" onClick={() => setTyped("")} aria-label={`Replace ${label}`}>
             Replace
           </Button>
-          <Button size="sm" weight="danger" busy={busy} onClick={() => void put(null)} aria-label={`Clear ${label}`}>
+          <Button size="sm" weight="danger" busy={busy} onClick={() => put.mutate(null)} aria-label={`Clear ${label}`}>
             Clear
           </Button>
         </div>
@@ -59,7 +56,7 @@ export function Secret({ label, hint, placeholder, isSet, save }: Props) {
       className="flex items-start gap-2"
       onSubmit={(event) => {
         event.preventDefault();
-        if (text.trim() !== "") void put(text.trim());
+        if (text.trim() !== "") put.mutate(text.trim());
       }}
     >
       <div className="min-w-0 flex-1">
