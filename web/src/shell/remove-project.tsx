@@ -1,4 +1,4 @@
-// Removing a project: asked once more, and said with what it takes along. `dialog` belongs into the tree.
+// Removing a project: asked once more, with what it takes along. `dialog` belongs into the tree.
 
 import type { Project } from "@forge/client";
 import { useQueryClient } from "@tanstack/react-query";

@@ -75,7 +75,7 @@ interface Question {
 /** A question before something that costs work or money: `ask({...})`, and `dialog` is put somewhere in the tree. */
 export function useConfirm(): { ask: (question: Question) => void; dialog: ReactNode } {
   const [question, setQuestion] = useState<Question>();
-  // What goes wrong is said as for every mutation; the question stays, so that it can be tried again.
+  // A failure is shown as for every mutation; the question stays, so that it can be tried again.
   const confirm = useMutation({
     mutationFn: async (asked: Question) => asked.onConfirm(),
     onSuccess: () => setQuestion(undefined),

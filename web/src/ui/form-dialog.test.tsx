@@ -46,7 +46,7 @@ function Asking({ deed }: { deed: () => Promise<unknown> }) {
   );
 }
 
-test("what a question leads to and fails is said once, and the question stays to be tried again", async () => {
+test("what a question leads to and fails is reported once, and the question stays to be tried again", async () => {
   const failed = vi.fn();
   const deed = vi.fn().mockRejectedValueOnce(new Error("not now")).mockResolvedValueOnce(undefined);
   const queries = new QueryClient({ mutationCache: new MutationCache({ onError: failed }) });

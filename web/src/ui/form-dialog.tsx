@@ -26,7 +26,7 @@ interface Props {
   beside?: ReactNode;
   /** Why it was not taken, if no field says it. */
   problem?: ReactNode;
-  /** How the fields stand; below each other unless told otherwise. */
+  /** How the fields stand; below each other by default. */
   className?: string;
   children: ReactNode;
 }

@@ -26,7 +26,7 @@ export function Kbd({ keys }: { keys: string | undefined }) {
 
 const ARIA: Record<string, string> = { enter: "Enter", escape: "Escape", shift: "Shift", alt: "Alt" };
 
-/** The same for `aria-keyshortcuts`, which has no way to say a sequence. */
+/** The same for `aria-keyshortcuts`, which cannot express a sequence. */
 export function ariaKeys(keys: string | undefined): string | undefined {
   if (keys === undefined || keys.includes(" ")) return undefined;
   const named = keys.split("+").map((key) => ARIA[key] ?? (key.length === 1 ? key.toUpperCase() : key));

@@ -43,7 +43,7 @@ export function Failure({ error, onRetry }: { error: unknown; onRetry?: () => vo
 
 const LOOK = { xs: "text-bad text-xs", sm: "text-bad text-sm", box: "rounded-md bg-bad-soft px-3 py-2 text-sm" };
 
-/** What is wrong here, said where it was done; nothing when all is well. */
+/** What went wrong, shown where it was done; nothing when all is well. */
 export function Problem({
   look = "sm",
   className,

@@ -1,4 +1,4 @@
-// One value that the whole page reads, outside of React. Readers are told when it is replaced.
+// One value that the whole page reads, outside of React. Readers are called when it is replaced.
 
 import { useSyncExternalStore } from "react";
 

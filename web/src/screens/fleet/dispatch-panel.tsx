@@ -96,6 +96,7 @@ function Rule({ projectId, rule }: { projectId: string; rule: DispatchRule }) {
     mutationFn: (body: DispatchChange) => forge.request("PUT /api/projects/{project_id}/dispatch", { path, body }),
     onSuccess: (saved, sent) => {
       queries.setQueryData(dispatchRuleQuery(projectId).queryKey, saved);
+      // What was changed while it was on its way is not saved yet.
       const isSent = ([field, value]: [string, unknown]): boolean => sent[field as keyof DispatchChange] === value;
       set((now) => Object.fromEntries(Object.entries(now).filter((entry) => !isSent(entry))));
       toast.done("Saved how beads are given out");

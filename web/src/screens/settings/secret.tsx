@@ -25,7 +25,7 @@ export function Secret({ label, hint, placeholder, isSet, save }: Props) {
       setTyped(value === null ? "" : null);
       toast.done(value === null ? `${label} cleared` : `${label} saved`);
     },
-    // Said at the field.
+    // Shown at the field.
     onError: () => undefined,
   });
   const busy = put.isPending;
