@@ -20,16 +20,18 @@ pub enum Side {
 
 impl Forge {
     pub async fn file(&self, id: AttemptId, path: &str, side: Side) -> Result<Vec<u8>> {
-        let (ground, source) = self.change(id).await?;
+        let (attempt_repo, source) = self.change(id).await?;
         let commit = match (source, side) {
             (Source::Tree { .. }, Side::New) => {
-                return Ok(forge_git::read_worktree_file(&ground.workplace.place, path, MAX_BYTES).await?);
+                return Ok(
+                    forge_git::read_worktree_file(&attempt_repo.workplace.place, path, MAX_BYTES).await?
+                );
             }
             (Source::Tree { base } | Source::Branch { base, .. }, Side::Old) => base,
             (Source::Branch { tip, .. }, Side::New) => tip,
             (Source::Commit(commit), Side::New) => commit,
             (Source::Commit(commit), Side::Old) => format!("{commit}^"),
         };
-        Ok(forge_git::read_committed_file(&ground.repo, &commit, path, MAX_BYTES).await?)
+        Ok(forge_git::read_committed_file(&attempt_repo.repo, &commit, path, MAX_BYTES).await?)
     }
 }

@@ -41,8 +41,8 @@ pub struct AttemptPatch {
 impl Forge {
     /// The patch of an attempt against the point where it left its target, or of the commit it landed as.
     pub async fn patch(&self, id: AttemptId, request: PatchRequest<'_>) -> Result<AttemptPatch> {
-        let (ground, source) = self.change(id).await?;
-        let mut changed = count(&ground, &source).await?;
+        let (attempt_repo, source) = self.change(id).await?;
+        let mut changed = count(&attempt_repo, &source).await?;
         if let Some(file) = request.file {
             let is_it = |name: &Option<String>| name.as_deref() == Some(file);
             changed.retain(|changed| is_it(&changed.old_path) || is_it(&changed.new_path));
@@ -55,11 +55,14 @@ impl Forge {
             files: request.file.map(|_| changed.iter().flat_map(names).collect()),
         };
         let patch = match &source {
-            Source::Commit(commit) => forge_git::patch_commit(&ground.repo, commit, &scope).await?,
+            Source::Commit(commit) => forge_git::patch_commit(&attempt_repo.repo, commit, &scope).await?,
             Source::Tree { base } => {
-                forge_git::patch_worktree(&ground.repo, &ground.workplace.place, base, &scope).await?
+                forge_git::patch_worktree(&attempt_repo.repo, &attempt_repo.workplace.place, base, &scope)
+                    .await?
             }
-            Source::Branch { base, tip } => forge_git::patch_between(&ground.repo, base, tip, &scope).await?,
+            Source::Branch { base, tip } => {
+                forge_git::patch_between(&attempt_repo.repo, base, tip, &scope).await?
+            }
         };
         let changes = sum_up(changed, request.max_files);
         let committed_only = matches!(source, Source::Branch { .. });

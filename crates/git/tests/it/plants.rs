@@ -230,7 +230,7 @@ async fn call(function: &str, world: &World, s: &Site) {
             _ = release(repo, base, branch, path).await;
             _ = adopt(repo, base, (owner, None), branch, path, &dir.path().join("adopted")).await;
         }
-        "claim" => _ = claim(repo, base, &naming(AttemptId::random(), "x"), head, &|_| false).await,
+        "claim" => _ = claim(repo, base, &naming(AttemptId::random(), "x"), head).await,
         "commit_all" => _ = commit_all(repo, path, "m").await,
         "commit_work" => _ = commit_work(repo, path, branch, "m").await,
         "ContentReader::new" | "ContentReader::load" => {
