@@ -369,8 +369,9 @@ impl Forge {
         let standings = tracker.workspace.flavour.policy().standings(&snapshot, jiff::Timestamp::now());
         let standings: std::collections::HashMap<&str, &Standing> =
             snapshot.beads().iter().map(|bead| bead.id.as_str()).zip(&standings).collect();
-        let (leases, failures) =
-            (self.0.store.leases().await?, self.0.store.bead_failures(tracker.root()).await?);
+        // In this order: a lease ends together with the failure that sets its bead aside, so none is seen with both.
+        let failures = self.0.store.bead_failures(tracker.root()).await?;
+        let leases = self.0.store.leases().await?;
         let tasks = self.0.store.bead_tasks(tracker.root()).await?;
         let line = |bead: Bead| {
             let standing = standings.get(bead.id.as_str()).copied();
