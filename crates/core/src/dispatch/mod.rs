@@ -74,6 +74,10 @@ impl Forge {
         let mut tx = self.0.store.begin().await?;
         tx.put_dispatch_rule(id, &rule).await?;
         tx.commit().await?;
+        if !rule.enabled {
+            // A round that is under way goes by the old rule: off means off only after its end.
+            drop(self.0.beads.turn().await?);
+        }
         self.0.background.ring(Bell::Beads);
         Ok(ProjectDispatch { rule, has_beads: self.has_beads(&project).await })
     }
