@@ -1,7 +1,7 @@
 //! Work beside the requests: tracked, and over when the engine is closed.
 //!
-//! Owns every task that outlives the call that started it. Invariant: none is untracked, none outlasts the server, and no
-//! sleep is longer than [`LONGEST_SLEEP`], so that a clock that was set is noticed.
+//! Owns every task that outlives the call that started it. Invariant: none is untracked, none outlasts the server, and
+//! whoever waits for a moment looks again after [`LONGEST_SLEEP`], so that a clock that was set is noticed.
 
 use std::ops::ControlFlow;
 use std::time::Duration;

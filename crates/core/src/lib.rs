@@ -253,9 +253,10 @@ impl Forge {
         self.run_until_close(|forge| async move { forge.watch_pull_requests().await });
         self.run_until_close(|forge| async move { forge.monitor_workers().await });
         self.run_until_close(|forge| async move { forge.keep_ledger().await });
-        let (feed, forge) = (self.feed(self.latest_seq()), self.clone());
-        self.run_until_close(|forge| async move { forge.deliver_alerts(feed).await });
         let feed = self.feed(self.latest_seq());
+        self.run_until_close(|forge| async move { forge.deliver_alerts(feed).await });
+        // A round that has begun is brought to its end.
+        let (forge, feed) = (self.clone(), self.feed(self.latest_seq()));
         self.0.background.spawn(async move { forge.dispatch_beads(feed).await });
         self.on_settings_change(|forge, before, after| {
             if after.disclaimer_acknowledged && !before.disclaimer_acknowledged {

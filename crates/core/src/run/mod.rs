@@ -48,10 +48,6 @@ impl Runs {
     pub(crate) fn new(after: AfterRuns) -> Self {
         Self { after, attended: Mutex::default(), changed: Notify::new() }
     }
-
-    pub(crate) fn changed(&self) -> &Notify {
-        &self.changed
-    }
 }
 
 impl Forge {

@@ -74,7 +74,7 @@ impl Forge {
     ) -> Result<Option<(Live, Option<Conversation>, CancellationToken)>> {
         let wait = async {
             loop {
-                let changed = self.0.runs.changed().notified();
+                let changed = self.0.runs.changed.notified();
                 if let Some(attended) = self.attended().get(&id) {
                     let Attended { live, conversation, settled } = attended;
                     return Ok(Some((live.clone(), conversation.clone(), settled.clone())));

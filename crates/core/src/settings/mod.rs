@@ -85,8 +85,9 @@ impl Forge {
     /// Calls `work` with the settings as they were and as they are, after each change.
     pub(crate) fn on_settings_change(&self, work: fn(&Forge, &Settings, &Settings)) {
         let mut current = self.0.settings.current.subscribe();
+        // Read here: a change that comes before the task is first polled is a change, too.
+        let mut before = current.borrow_and_update().clone();
         self.run_until_close(|forge| async move {
-            let mut before = forge.settings();
             while current.changed().await.is_ok() {
                 let after = current.borrow_and_update().clone();
                 work(&forge, &before, &after);
