@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use forge_os::private::{Others, Untrusted, look_private, take_private};
+use serde::{Deserialize, Serialize};
 
 use crate::{GitError, Mark, Repo, admin, mark};
 
@@ -153,7 +154,7 @@ impl WorktreeBase {
 }
 
 /// A directory in the base, whoever made it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Listed {
     pub path: PathBuf,
     /// `None` for a stranger's directory.

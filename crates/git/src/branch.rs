@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use forge_types::{BranchInfo, Millis};
+use serde::{Deserialize, Serialize};
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
@@ -22,7 +23,7 @@ pub const PREFIX_MAX_BYTES: usize = 100;
 const IDLE_LIMIT: Duration = Duration::from_secs(60);
 
 /// Where a branch is and what it points at.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BranchTip {
     pub full_ref: String,
     pub commit: String,

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use forge_types::{AttemptId, ErrandId, branch_name, name_for};
+use serde::{Deserialize, Serialize};
 
 use crate::base::Spare;
 use crate::command::Git;
@@ -18,7 +19,7 @@ use crate::{GitError, Mark, MarkedTask, Owner, Repo, WorktreeBase};
 const HEX_DIGITS: usize = 32;
 
 /// Who the worktree is for and what it is called.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Naming {
     Attempt { id: AttemptId, task: MarkedTask, prefix: String },
     Errand { id: ErrandId },
@@ -56,7 +57,7 @@ impl Naming {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Worktree {
     pub path: PathBuf,
     pub name: String,

@@ -3,6 +3,7 @@
 //! Invariant: an automatic commit runs no hook and asks for no key, so neither can lose the agent's work; the user's
 //! configuration is never written. A reset saves what it would destroy first.
 
+use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::time::Duration;
 
@@ -13,7 +14,7 @@ use crate::status::operation_in;
 use crate::tree::Tree;
 use crate::{GitError, Kept, Owner, Repo, keep};
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Committed {
     Nothing,
     Commit(String),

@@ -10,6 +10,7 @@ use std::path::{Component, Path, PathBuf};
 
 use globset::GlobBuilder;
 use rustix::fs::OFlags;
+use serde::{Deserialize, Serialize};
 
 use crate::GitError;
 use crate::base::blocking;
@@ -18,7 +19,7 @@ const MAX_FILES: usize = 20_000;
 const MAX_BYTES: u64 = 2 << 30;
 
 /// An entry, or a part of it, that was not copied.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CopyWarning {
     pub entry: String,
     pub reason: String,

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use forge_types::DiffChange;
+use serde::{Deserialize, Serialize};
 
 use crate::branch::revision;
 use crate::command::Git;
@@ -16,7 +17,7 @@ use crate::tree::Tree;
 use crate::{GitError, Repo};
 
 /// One side of a change.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Blob {
     /// Absent when git has not stored the content, and perhaps not stored when `modified` is there.
     pub oid: Option<String>,
@@ -27,13 +28,13 @@ pub struct Blob {
 }
 
 /// Whether lines are counted, which means reading every changed file twice.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Counting {
     Count,
     Skip,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileDiff {
     pub change: DiffChange,
     pub old_path: Option<String>,

@@ -3,12 +3,14 @@
 //! Invariant: every message names the path, branch or file it is about and what to do next; the text of `git` itself is
 //! passed on only in `Failed`.
 
+use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use forge_os::private::Untrusted;
+use serde::{Deserialize, Serialize};
 
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, Serialize, Deserialize)]
 pub enum GitError {
     #[error("git {found} is too old; Forge needs git {needed} or newer: upgrade git")]
     TooOld { found: String, needed: String },
@@ -45,7 +47,7 @@ pub enum GitError {
         "a {operation} is already in progress in {}: resolve its conflicts and continue it, or abort it, then try again",
         path.display()
     )]
-    InProgress { path: PathBuf, operation: &'static str },
+    InProgress { path: PathBuf, operation: Cow<'static, str> },
     #[error(
         "{} is on {}, not on its branch '{branch}': switch it back first",
         path.display(), found.as_deref().map_or("no branch".to_owned(), |name| format!("'{name}'"))
@@ -59,13 +61,13 @@ pub enum GitError {
     )]
     RemoteTarget(String),
     #[error("{field}: '{file}' is not allowed; allowed: {allowed}")]
-    BadPath { field: &'static str, file: String, allowed: &'static str },
+    BadPath { field: Cow<'static, str>, file: String, allowed: Cow<'static, str> },
     #[error("{field}: there is no '{file}' in {place}")]
-    FileMissing { field: &'static str, file: String, place: String },
+    FileMissing { field: Cow<'static, str>, file: String, place: String },
     #[error(
         "{field}: '{file}' has more than {max_bytes} bytes, the most that is shown; open it in an editor instead"
     )]
-    FileTooLarge { field: &'static str, file: String, max_bytes: u64 },
+    FileTooLarge { field: Cow<'static, str>, file: String, max_bytes: u64 },
     #[error("nothing to merge: '{branch}' holds no change that '{target}' lacks")]
     NothingToMerge { branch: String, target: String },
     #[error("nothing is kept for {0}: no trash item and no keep reference")]
@@ -90,7 +92,11 @@ pub enum GitError {
     #[error("`git {command}` failed: {stderr}")]
     Failed { command: String, stderr: String },
     #[error("{}: {source}", path.display())]
-    Io { path: PathBuf, source: io::Error },
+    Io {
+        path: PathBuf,
+        #[serde(with = "plain_io")]
+        source: io::Error,
+    },
 }
 
 impl GitError {
@@ -107,11 +113,51 @@ impl GitError {
     }
 }
 
+/// An I/O error as plain data: its number where it has one, and its text.
+mod plain_io {
+    use std::io;
+
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(error: &io::Error, to: S) -> Result<S::Ok, S::Error> {
+        (error.raw_os_error(), error.to_string()).serialize(to)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<io::Error, D::Error> {
+        let (number, text) = <(Option<i32>, String)>::deserialize(from)?;
+        Ok(number.map_or_else(|| io::Error::other(text), io::Error::from_raw_os_error))
+    }
+}
+
 /// The first few names and how many more there are.
 fn some(files: &[String]) -> String {
     let shown = files.iter().take(5).map(String::as_str).collect::<Vec<_>>().join(", ");
     match files.len().saturating_sub(5) {
         0 => shown,
         more => format!("{shown} and {more} more"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_reads_the_same_on_another_machine() {
+        let path = PathBuf::from("/w/a");
+        let (field, allowed) = ("file_path".into(), "a file".into());
+        for error in [
+            GitError::Dirty { path: path.clone(), files: vec!["a".to_owned()] },
+            GitError::BadPath { field, file: "..".to_owned(), allowed },
+            GitError::Io { path: path.clone(), source: io::Error::from_raw_os_error(13) },
+            GitError::Io { path, source: io::Error::other("odd") },
+        ] {
+            let sent = serde_json::to_string(&error).expect("plain data");
+            let received: GitError = serde_json::from_str(&sent).expect("the same form");
+            assert_eq!(
+                (received.to_string(), format!("{received:?}")),
+                (error.to_string(), format!("{error:?}"))
+            );
+        }
     }
 }

@@ -36,7 +36,7 @@ pub async fn read_worktree_file(worktree: &Path, file: &str, max_bytes: u64) -> 
         let mut bytes = Vec::new();
         open.take(max_bytes + 1).read_to_end(&mut bytes).map_err(GitError::io(&root.join(&file)))?;
         match bytes.len() as u64 > max_bytes {
-            true => Err(GitError::FileTooLarge { field: FIELD, file, max_bytes }),
+            true => Err(GitError::FileTooLarge { field: FIELD.into(), file, max_bytes }),
             false => Ok(bytes),
         }
     })
@@ -65,7 +65,7 @@ pub async fn read_committed_file(
         _ => return Err(bad(FIELD, &file, REGULAR)),
     }
     if size.parse::<u64>().is_ok_and(|size| size > max_bytes) {
-        return Err(GitError::FileTooLarge { field: FIELD, file, max_bytes });
+        return Err(GitError::FileTooLarge { field: FIELD.into(), file, max_bytes });
     }
     Session::open(repo.store())?.contents(oid, max_bytes).await?.ok_or_else(absent)
 }

@@ -27,11 +27,11 @@ pub(crate) fn spell(field: &'static str, file: &str) -> Result<String, GitError>
 }
 
 pub(crate) fn bad(field: &'static str, file: &str, allowed: &'static str) -> GitError {
-    GitError::BadPath { field, file: file.to_owned(), allowed }
+    GitError::BadPath { field: field.into(), file: file.to_owned(), allowed: allowed.into() }
 }
 
 pub(crate) fn missing(field: &'static str, file: &str, place: impl std::fmt::Display) -> GitError {
-    GitError::FileMissing { field, file: file.to_owned(), place: place.to_string() }
+    GitError::FileMissing { field: field.into(), file: file.to_owned(), place: place.to_string() }
 }
 
 #[cfg(test)]

@@ -61,7 +61,7 @@ pub struct MarkedTask {
 }
 
 /// Which worktree a path lies in, and whose it is.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Whoami {
     pub mark: Mark,
     pub worktree: PathBuf,

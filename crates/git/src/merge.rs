@@ -5,6 +5,7 @@
 //! follow, the branches move back. A merge is answered as done only after the target was seen to hold it, and survives a
 //! power cut from then on.
 
+use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
 use crate::command::Git;
@@ -20,7 +21,7 @@ const REFLOG_MESSAGE: &str = "forge: squash merge";
 /// The folder of a tracker.
 const BEADS: &str = ".beads/";
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Merged {
     pub commit: String,
     /// Where the target was before.
@@ -105,7 +106,7 @@ fn refuse_rebased(repo: &Repo, target: &str) -> Result<(), GitError> {
     match dirs.find(|dir| rebased_branch(dir).as_deref() == Some(target)) {
         Some(dir) => {
             let path = admin::worktree_of(&dir).unwrap_or_else(|| repo.path().to_owned());
-            Err(GitError::InProgress { path, operation: "rebase" })
+            Err(GitError::InProgress { path, operation: "rebase".into() })
         }
         None => Ok(()),
     }

@@ -3,6 +3,7 @@
 //! Owns: the text of a worktree's (untracked files included) or a commit's changes.
 //! Invariant: never more than the caller allows; what is left out is whole lines at the end, and the answer says so.
 
+use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 use crate::branch::revision;
@@ -10,7 +11,7 @@ use crate::diff::NotedIndex;
 use crate::{GitError, Repo, command::Git};
 
 /// A patch, or its beginning.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Patch {
     pub text: String,
     /// There is more of it than was allowed.
@@ -18,7 +19,7 @@ pub struct Patch {
 }
 
 /// How much of a patch is wanted.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct PatchScope {
     pub max_bytes: u64,
     /// Unchanged lines around each change; what the user's git shows when absent.

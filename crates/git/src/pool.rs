@@ -7,6 +7,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use tokio::sync::Mutex;
 
 use crate::base::Spare;
@@ -23,7 +24,7 @@ pub struct Pool {
 }
 
 /// What a call of [`Pool::fill`] did.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Filled {
     /// Spares ready at the wanted commit.
     pub ready: usize,

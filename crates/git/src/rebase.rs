@@ -8,6 +8,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use forge_types::ConflictOp;
+use serde::{Deserialize, Serialize};
 
 use crate::branch::BranchTip;
 use crate::command::Git;
@@ -19,7 +20,7 @@ use crate::{Committed, GitError, Owner, Repo, replay, undo};
 
 const TIME_LIMIT: Duration = Duration::from_secs(600);
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Rebased {
     Done { head: String },
     Conflicts { files: Vec<String> },
@@ -65,7 +66,7 @@ pub async fn rebase(
 pub(crate) fn refuse_unready(worktree: &Path, branch: &str, now: &WorktreeStatus) -> Result<(), GitError> {
     let path = worktree.to_owned();
     if let Some(operation) = now.operation {
-        return Err(GitError::InProgress { path, operation: operation.command() });
+        return Err(GitError::InProgress { path, operation: operation.command().into() });
     }
     if now.branch.as_deref() != Some(branch) {
         let branch = branch.to_owned();

@@ -8,6 +8,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use forge_types::AttemptId;
+use serde::{Deserialize, Serialize};
 use tokio::io::AsyncWriteExt;
 
 use crate::admin::Draft;
@@ -22,13 +23,13 @@ use crate::{GitError, Mark, Owner, Repo, WorktreeBase, admin, mark, spare, trash
 const MAX_LINK_BYTES: u64 = 64 << 10;
 
 /// Where a restored worktree came from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Source {
     Trash,
     Keep,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Restored {
     pub path: PathBuf,
     pub source: Source,

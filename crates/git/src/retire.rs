@@ -16,7 +16,7 @@ pub(crate) const TREE_DIR: &str = "tree";
 pub(crate) const ADMIN_DIR: &str = "admin";
 
 /// Where retired content can be found again.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Kept {
     pub reference: String,
     pub commit: String,

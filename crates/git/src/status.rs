@@ -6,12 +6,13 @@
 use std::path::Path;
 
 use forge_types::ConflictOp;
+use serde::{Deserialize, Serialize};
 
 use crate::command::Git;
 use crate::tree::{Tree, read_text};
 use crate::{GitError, Repo, replay};
 
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorktreeStatus {
     /// `None` before the first commit.
     pub head: Option<String>,

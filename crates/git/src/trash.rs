@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use forge_types::Millis;
+use serde::{Deserialize, Serialize};
 
 use crate::base::{blocking, disk_use};
 use crate::command::Git;
@@ -16,7 +17,7 @@ use crate::retire::{ITEM_FILE, ItemNote, TREE_DIR};
 use crate::snapshot::{Kind, escape, walk};
 use crate::{GitError, Owner, Repo, WorktreeBase};
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TrashItem {
     pub owner: Owner,
     /// The item in the trash.
@@ -30,7 +31,7 @@ pub struct TrashItem {
 }
 
 /// What a call of [`empty_trash`] did.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Emptied {
     pub deleted: Vec<PathBuf>,
     /// Bytes that are free again.

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{Access, OFlags, access};
 use rustix::process::geteuid;
+use serde::{Deserialize, Serialize};
 
 const ROOT: u32 = 0;
 
@@ -22,7 +23,7 @@ pub enum Others {
 }
 
 /// Why a folder is not used.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, Serialize, Deserialize)]
 #[error("{} {why}", path.display())]
 pub struct Untrusted {
     path: PathBuf,

@@ -10,6 +10,7 @@ use std::path::Path;
 
 use forge_os::process::command_of;
 use forge_types::RunId;
+use serde::{Deserialize, Serialize};
 
 #[cfg(target_os = "linux")]
 use self::at_work::at_work_in;
@@ -19,7 +20,7 @@ use crate::tree::MARK;
 pub(crate) const RUN: &str = "FORGE_RUN_ID";
 
 /// Whose directory it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Ground {
     /// A worktree of Forge: whoever works there without a terminal and without a parent was left by an agent.
     Forges,
@@ -28,7 +29,7 @@ pub enum Ground {
 }
 
 /// How a process stands to a run that is about to start where it works.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Standing {
     /// It belongs to a living run, or to people.
     Allowed,
@@ -39,7 +40,7 @@ pub enum Standing {
 }
 
 /// A process that is in the way.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Leftover {
     pub pid: u32,
     pub command: String,
