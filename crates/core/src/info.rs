@@ -35,7 +35,7 @@ impl Forge {
         let capabilities = agents::ALL.iter().map(|agent| (agent.executor, agent.capabilities));
         Ok(SystemInfo {
             config: self.shown_settings(),
-            analytics_user_id: self.0.worktrees.base().installation().to_owned(),
+            analytics_user_id: self.0.worktrees.host().installation().to_owned(),
             executors: profiles["executors"].take(),
             environment: environment(&release),
             capabilities: capabilities.collect(),

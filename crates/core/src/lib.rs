@@ -188,7 +188,8 @@ impl Forge {
         home::remains::remember(&config.home, &installation)?;
         let tmux = workers::keep_socket_name(&store, &config.home, &installation).await?;
         let hooks = RunHooks { start_waiting: Forge::start_waiting, living: Forge::living_runs };
-        let worktrees = Worktrees::open(config.worktree_base.clone(), installation, config.spares, hooks)?;
+        let projects = Projects::default();
+        let worktrees = Worktrees::open(&config, installation, projects.repositories(), hooks)?;
         let mut settings = settings::load(&config.home)?;
         settings::check_prefix(&mut settings).await?;
         let http = forge_remote::Http::new()
@@ -199,7 +200,7 @@ impl Forge {
             keys: Keys::default(),
             agents: Agents::load(&config.home),
             costs: Costs::load(&config.home),
-            projects: Projects::default(),
+            projects,
             worktrees,
             runs: Runs::new(AfterRuns { send_draft: Forge::send_draft_later, publish: Forge::publish_later }),
             contacts: Contacts::default(),

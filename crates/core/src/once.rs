@@ -41,7 +41,8 @@ pub(crate) enum Effect {
     Attempt(AttemptId),
     Run(RunId),
     /// A running agent is about to receive `line`; its log says whether it did.
-    Telling {
+    #[serde(rename = "telling")]
+    Sending {
         run: RunId,
         line: String,
     },
@@ -195,7 +196,7 @@ impl Forge {
     }
 
     /// Whether the log of a run says that its agent received `line` since `at`.
-    pub(crate) async fn was_told(&self, run: RunId, line: &str, at: Millis) -> Result<bool> {
+    pub(crate) async fn was_sent(&self, run: RunId, line: &str, at: Millis) -> Result<bool> {
         let mut tail = Tail::new(&self.run_dir(run), View::Exact, None);
         let unreadable = |cause| Error::internal(format!("the log of run {run} cannot be read"), cause);
         while let Some(records) = tail.next().await.map_err(unreadable)? {

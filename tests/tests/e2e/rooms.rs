@@ -128,3 +128,45 @@ fn the_engine_itself_holds_little() {
     let fields = inner.lines().filter(|line| line.trim_end().ends_with(',')).count();
     assert!((5..=FIELDS_MAX).contains(&fields), "{fields} fields; state belongs into a room");
 }
+
+/// Where a path inside a worktree may be known: another machine may hold the worktree.
+const WITH_PATHS: [&str; 2] = ["worktree", "run"];
+
+#[test]
+fn only_two_rooms_know_paths_inside_a_worktree() {
+    let mut found = Vec::new();
+    for room in ROOMS.iter().filter(|room| !WITH_PATHS.contains(room)) {
+        for path in rust_files(&core().join(room)) {
+            let code = code(&path);
+            let file = path.strip_prefix(core()).unwrap().display().to_string();
+            let reads = ["local_path(", ".container_ref", ".worktree_path"];
+            found.extend(
+                reads.iter().filter(|read| code.contains(**read)).map(|read| format!("{file}: {read}")),
+            );
+        }
+    }
+    assert!(found.is_empty(), "a worktree is reached through the room `worktree`:\n{}", found.join("\n"));
+}
+
+#[test]
+fn only_the_host_calls_git_in_a_worktree_and_starts_runs() {
+    let host = core().join("worktree/host");
+    let calls = [
+        "forge_git::status(",
+        "forge_git::claim(",
+        "forge_git::commit_work(",
+        "forge_git::retire(",
+        "forge_git::squash_merge(",
+        "forge_git::diff_worktree(",
+        "forge_run::launch(",
+        "forge_run::find(",
+    ];
+    let named = |path: &PathBuf, call: &str| code(path).contains(call);
+    for call in calls {
+        let files = rust_files(&core());
+        let (inside, outside): (Vec<_>, Vec<_>) =
+            files.into_iter().filter(|path| named(path, call)).partition(|path| path.starts_with(&host));
+        assert!(!inside.is_empty(), "{call} is called nowhere: name the call that took its place");
+        assert!(outside.is_empty(), "{call} is the host's: {outside:?}");
+    }
+}

@@ -51,13 +51,13 @@ impl Forge {
         let known = self.surveyed_agents(freshness).await?;
         // Not kept with the survey: a profile that is saved counts at once.
         let Some(command) = self.acp_command() else { return Ok(known) };
-        let told = tokio::task::spawn_blocking(move || agents::tell_acp(&command)).await;
-        let told = told.map_err(|cause| Error::internal("cannot look for the ACP agent", cause))?;
+        let described = tokio::task::spawn_blocking(move || agents::tell_acp(&command)).await;
+        let described = described.map_err(|cause| Error::internal("cannot look for the ACP agent", cause))?;
         let order =
             |agent: &FoundAgent| Executor::ALL.iter().position(|executor| *executor == agent.executor);
         let mut all = known.to_vec();
-        let place = all.partition_point(|agent| order(agent) < order(&told));
-        all.insert(place, told);
+        let place = all.partition_point(|agent| order(agent) < order(&described));
+        all.insert(place, described);
         Ok(Arc::new(all))
     }
 

@@ -14,6 +14,7 @@ use forge_types::{
 };
 use serde::Serialize;
 
+use crate::worktree::host::Directory;
 use crate::{Error, Forge, Kind, Result};
 
 /// The name of the repository.
@@ -129,10 +130,8 @@ impl Forge {
                 // Worktrees are put away while their repository is still where they know it.
                 for attempt in self.0.store.project_attempts(project.id).await? {
                     self.stop_attempt(attempt.id).await?;
-                    if let Some(worktree) = &attempt.container_ref {
-                        let hold = self.hold(attempt.id, worktree.into()).await?;
-                        self.retire_ownerless(&path, Owner::Attempt(attempt.id), &hold).await;
-                    }
+                    let hold = self.hold(attempt.id, &Directory::of_attempt(&project, &attempt)).await?;
+                    self.retire_ownerless(Owner::Attempt(attempt.id), &hold).await;
                 }
                 self.delete_project(project.id).await?;
             }

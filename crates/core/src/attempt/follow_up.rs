@@ -19,6 +19,7 @@ use crate::run::parking;
 use crate::task::draft::{self, Typed, process_not_found};
 use crate::task::image::show_images;
 use crate::task::moved;
+use crate::worktree::host::{self, IsDirty};
 use crate::worktree::queue::Entry;
 use crate::worktree::workplace::Workplace;
 use crate::{Error, Forge, Once, Result};
@@ -82,7 +83,7 @@ impl Forge {
         let id = match effect {
             Effect::Run(id) => *id,
             // The server ended while it sent the message.
-            Effect::Telling { run, line } if self.was_told(*run, line, once.at()).await? => *run,
+            Effect::Sending { run, line } if self.was_sent(*run, line, once.at()).await? => *run,
             _ => return Ok(None),
         };
         let run = match once.answer() {
@@ -115,14 +116,13 @@ impl Forge {
             };
             self.rewind(&mut workplace, id, run, &reset).await?;
         }
-        let prompt =
-            show_images(&request.prompt, &self.image_folder(&workplace.place, workplace.is_forges()));
+        let prompt = show_images(&request.prompt, &self.image_folder(&workplace));
         let fresh = request.fresh.unwrap_or(false);
         if request.retry_process_id.is_none()
             && !fresh
-            && let Some(run) = self.tell_running(id, &profile, &prompt, once).await?
+            && let Some(run) = self.message_running(id, &profile, &prompt, once).await?
         {
-            self.note_told(&workplace, &run, &RunExtras { typed, images, once }).await?;
+            self.record_message(&workplace, &run, &RunExtras { typed, images, once }).await?;
             return Ok(run);
         }
         let (session, prompt) = match fresh {
@@ -135,7 +135,7 @@ impl Forge {
     }
 
     /// Gives the message to the attempt's agent while it works, when it is the same agent and takes messages; returns its run.
-    async fn tell_running(
+    async fn message_running(
         &self,
         id: AttemptId,
         profile: &ProfileId,
@@ -157,15 +157,15 @@ impl Forge {
         if once.is_some() {
             // Before it is sent, so that a server that dies in between knows what to look for.
             let mut tx = self.0.store.begin().await?;
-            let telling = || Effect::Telling { run: run.id, line: line.clone() };
-            once::note(&mut tx, once, telling, None::<&()>).await?;
+            let sending = || Effect::Sending { run: run.id, line: line.clone() };
+            once::note(&mut tx, once, sending, None::<&()>).await?;
             tx.commit().await?;
         }
-        Ok(conversation.tell(&line).await?.then_some(run))
+        Ok(conversation.send(&line).await?.then_some(run))
     }
 
     /// What is written when a message needed no run of its own.
-    async fn note_told(&self, workplace: &Workplace, run: &Run, extras: &RunExtras<'_>) -> Result<()> {
+    async fn record_message(&self, workplace: &Workplace, run: &Run, extras: &RunExtras<'_>) -> Result<()> {
         let Some(attempt) = &workplace.attempt else { return Ok(()) };
         let mut tx = self.0.store.begin().await?;
         draft::clear(&mut tx, attempt.id, &extras.typed).await?;
@@ -207,15 +207,14 @@ impl Forge {
         if let Some(variant) = request.variant {
             profile.variant = variant;
         }
-        let profile = self.check_profile(&profile, &workplace.project, &workplace.place).await?;
+        let profile = self.check_profile(&profile, &workplace.project, &workplace.directory).await?;
         let reset = Reset {
             wanted: request.perform_git_reset.unwrap_or(true),
             even_when_dirty: request.force_when_dirty.unwrap_or(false),
         };
         let rewound = self.rewind(&mut workplace, id, replaced.id, &reset).await?;
         let session = self.session_of(RunOwner::Attempt(id), Some(profile.executor)).await?;
-        let prompt =
-            show_images(&request.prompt, &self.image_folder(&workplace.place, workplace.is_forges()));
+        let prompt = show_images(&request.prompt, &self.image_folder(&workplace));
         let action = Action::agent(prompt, profile, session);
         let run = self.add_run(RunOwner::Attempt(id), &workplace, action, RunExtras::nothing()).await?;
         Ok(Replaced {
@@ -235,7 +234,7 @@ impl Forge {
         let mut profile: ProfileId =
             errand.executor.parse().map_err(|error| Error::invalid(format!("executor: {error}")))?;
         profile.variant = request.variant.unwrap_or(errand.variant);
-        let profile = self.check_profile(&profile, &workplace.project, &workplace.place).await?;
+        let profile = self.check_profile(&profile, &workplace.project, &workplace.directory).await?;
         let session = self.session_of(owner, Some(profile.executor)).await?;
         let action = Action::agent(request.prompt, profile, session);
         self.add_run(owner, &workplace, action, RunExtras::nothing()).await
@@ -271,7 +270,7 @@ impl Forge {
         if let Some(variant) = variant {
             profile.variant = variant.clone();
         }
-        self.check_profile(&profile, &workplace.project, &workplace.place).await
+        self.check_profile(&profile, &workplace.project, &workplace.directory).await
     }
 
     /// Writes a run and starts it, now or when its directory is free.
@@ -283,14 +282,14 @@ impl Forge {
         extras: RunExtras<'_>,
     ) -> Result<Run> {
         let id = RunId::random();
-        let entry = self.0.worktrees.lanes().enter(&workplace.place, id);
+        let entry = self.enter(&workplace.directory, id);
         let mut workplace = workplace.clone();
         let written = async {
             let head = match entry {
                 Entry::Now => {
-                    self.ensure_place(&mut workplace).await?;
+                    self.ensure_directory(&mut workplace).await?;
                     self.refuse_leftovers(&workplace).await?;
-                    self.repo(&workplace.project).await?.head_of(&workplace.place).await.ok()
+                    self.head(&workplace, &None).await
                 }
                 Entry::Later => None,
             };
@@ -298,7 +297,7 @@ impl Forge {
             self.write_run(&run, &workplace, &extras).await.map(|()| run)
         };
         let run = written.await.inspect_err(|_| {
-            if let Some(next) = self.0.worktrees.lanes().leave(&workplace.place, id) {
+            if let Some(next) = self.leave(&workplace.directory, id) {
                 self.start_waiting(next);
             }
         })?;
@@ -340,14 +339,14 @@ impl Forge {
     ) -> Result<Rewound> {
         self.refuse_leftovers(workplace).await?;
         self.stop_attempt(id).await?;
-        let _hold = self.hold(id, workplace.place.clone()).await?;
-        self.ensure_place(workplace).await?;
+        let _hold = self.hold(id, &workplace.directory).await?;
+        self.ensure_directory(workplace).await?;
         // Read after the stop: it recorded where the stopped runs left the tree, and none can be added after it.
         let runs = self.0.store.runs(id, Dropped::Shown).await?;
         let at = runs.iter().position(|known| known.id == run).ok_or_else(process_not_found)?;
         let previous = runs[..at].iter().rev().find(|run| !run.dropped);
         let target = runs[at].before_head.clone().or_else(|| previous.and_then(|run| run.after_head.clone()));
-        let (needed, applied) = self.reset_place(workplace, id, target.as_deref(), reset).await;
+        let (needed, applied) = self.reset_directory(workplace, id, target.as_deref(), reset).await;
         let later: Vec<RunId> = runs[at..].iter().filter(|run| !run.dropped).map(|run| run.id).collect();
         let mut tx = self.0.store.begin().await?;
         for id in &later {
@@ -360,7 +359,7 @@ impl Forge {
         Ok(Rewound { dropped: later.len() as u64, needed, applied, target })
     }
 
-    async fn reset_place(
+    async fn reset_directory(
         &self,
         workplace: &Workplace,
         id: AttemptId,
@@ -371,15 +370,14 @@ impl Forge {
         else {
             return (false, false);
         };
-        let Ok(repo) = self.repo(&workplace.project).await else { return (false, false) };
-        let dirty = forge_git::is_dirty(&repo, &workplace.place).await.unwrap_or(true);
-        let head = repo.head_of(&workplace.place).await.unwrap_or_default();
-        let needed = dirty || head != target;
+        let at = || workplace.directory.clone();
+        let dirty = self.ask(IsDirty { at: at() }).await.unwrap_or(true);
+        let needed = dirty || self.head(workplace, &None).await.as_deref() != Some(target);
         if !needed || !reset.wanted || (dirty && !reset.even_when_dirty) {
             return (needed, false);
         }
-        let owner = Owner::Attempt(id);
-        match forge_git::reset_hard(&repo, &workplace.place, owner, &attempt.branch, target).await {
+        let (owner, branch, commit) = (Owner::Attempt(id), attempt.branch.clone(), target.to_owned());
+        match self.ask(host::Reset { at: at(), owner, branch, commit }).await {
             Ok(_kept) => (true, true),
             Err(error) => {
                 tracing::warn!(attempt = %id, %error, "cannot reset the worktree");

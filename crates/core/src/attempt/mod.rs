@@ -5,7 +5,6 @@
 
 pub(crate) mod chat;
 pub mod demo;
-pub(crate) mod editor;
 pub(crate) mod follow_up;
 pub(crate) mod history;
 pub(crate) mod queued_draft;
@@ -64,11 +63,11 @@ impl Forge {
             }
         }
         // Held until the row is there, which whoever wants to retire the worktree looks for.
-        let hold = self.hold_beside_agent(id, workplace.place.clone()).await?;
-        self.ensure_place(&mut workplace).await?;
+        let hold = self.hold_beside_agent(id, &workplace.directory).await?;
+        self.ensure_directory(&mut workplace).await?;
         self.refuse_leftovers(&workplace).await?;
         let action = Action::script(script, ScriptContext::DevServer);
-        let head = self.repo(&workplace.project).await?.head_of(&workplace.place).await.ok();
+        let head = self.head(&workplace, &None).await;
         let run = new_run(RunId::random(), RunOwner::Attempt(id), action, head, Entry::Now);
         let mut tx = self.0.store.begin().await?;
         tx.insert_run(&run).await?;

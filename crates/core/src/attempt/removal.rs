@@ -8,6 +8,7 @@ use forge_types::{ErrandId, ProjectId, Run, RunStatus, Task, TaskId, TaskStatus,
 
 use crate::task::Changed;
 use crate::worktree::hold::{Hold, refuse_running};
+use crate::worktree::host::Directory;
 use crate::{Error, Forge, Result};
 
 impl Forge {
@@ -28,7 +29,7 @@ impl Forge {
         for attempt in &attempts {
             self.refuse_while_running(attempt.id).await?;
         }
-        let holds = self.hold_all(&attempts).await?;
+        let holds = self.hold_all(&project, &attempts).await?;
         let mut tx = self.0.store.begin().await?;
         for attempt in &attempts {
             refuse_running(attempt.id, &tx.runs(attempt.id, Dropped::Shown).await?)?;
@@ -36,7 +37,7 @@ impl Forge {
         tx.delete_task(id).await?;
         tx.commit().await?;
         let held = holds.into_iter().map(|(attempt, hold)| (Owner::Attempt(attempt), hold)).collect();
-        self.retire_later(project.git_repo_path, held);
+        self.retire_later(held);
         Ok(())
     }
 
@@ -51,12 +52,11 @@ impl Forge {
         for errand in &errands {
             refuse_running_errand(errand.id, &self.0.store.errand_runs(errand.id).await?)?;
         }
-        let holds = self.hold_all(&attempts).await?;
+        let holds = self.hold_all(&project, &attempts).await?;
         let mut held: Vec<(Owner, Hold)> =
             holds.into_iter().map(|(attempt, hold)| (Owner::Attempt(attempt), hold)).collect();
         for errand in &errands {
-            let Some(place) = &errand.container_ref else { continue };
-            held.push((Owner::Errand(errand.id), self.take_lane(place.into())?));
+            held.push((Owner::Errand(errand.id), self.take_lane(&Directory::of_errand(&project, errand))?));
         }
         let mut tx = self.0.store.begin().await?;
         for attempt in &attempts {
@@ -67,7 +67,7 @@ impl Forge {
         }
         tx.delete_project(id).await?;
         tx.commit().await?;
-        self.retire_later(project.git_repo_path, held);
+        self.retire_later(held);
         Ok(())
     }
 }

@@ -5,12 +5,11 @@
 
 mod errand;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Instant;
 
-use forge_git::{BranchTip, CopyWarning, Naming, Owner, Repo, Worktree};
+use forge_git::{BranchTip, CopyWarning, Naming, Owner, Worktree};
 use forge_run::Ground;
-use forge_run::agents::{self, Place};
 use forge_store::BeadTask;
 use forge_types::{
     Action, Attempt, AttemptId, AttemptStatus, AutoPr, Budget, CHAT_AGENT, CreateAttempt,
@@ -24,8 +23,8 @@ use crate::once::{self, Effect};
 use crate::run::new_run;
 use crate::task::image::show_images;
 use crate::task::{moved, new_task};
-use crate::worktree::workplace::Workplace;
-use crate::worktree::workplace::marked;
+use crate::worktree::host::{Claim, CopyFiles, Directory, DropClaim, FreeBytes};
+use crate::worktree::workplace::{Workplace, marked};
 use crate::{Error, Forge, Kind, Once, Result};
 pub use errand::StartedErrand;
 
@@ -77,7 +76,6 @@ impl<'a> Name<'a> {
 /// A request that passed every check.
 struct Checked {
     project: Project,
-    repo: Repo,
     profile: ProfileId,
     base_branch: String,
     tip: BranchTip,
@@ -185,8 +183,8 @@ impl Forge {
             Error::not_found(format!("{field}: ProjectError: Project not found: {project}"))
         })?;
         self.check_budget(None, project.id).await?;
-        let place = Path::new(&project.git_repo_path);
-        let profile = self.check_profile(&options.executor_profile_id, &project, place).await?;
+        let checkout = Directory::checkout(&project);
+        let profile = self.check_profile(&options.executor_profile_id, &project, &checkout).await?;
         let repo = self.repo(&project).await?;
         let base_branch = match (&options.base_branch, &project.default_base_branch) {
             (Some(branch), _) | (None, Some(branch)) => branch.clone(),
@@ -198,7 +196,7 @@ impl Forge {
                 project.git_repo_path
             ))
         })?;
-        let free_bytes = forge_os::free_bytes(self.0.worktrees.base().path());
+        let free_bytes = self.ask(FreeBytes {}).await?;
         if free_bytes < MIN_FREE_BYTES {
             return Err(Error::new(
                 Kind::Unavailable,
@@ -206,28 +204,14 @@ impl Forge {
                     "only {} MiB are free below {}; at least {} MiB are needed. Nothing was created. \
                      Free some space (`forge worktree gc`) and start again",
                     free_bytes >> 20,
-                    self.0.worktrees.base().path().display(),
+                    self.0.worktrees.host().base().display(),
                     MIN_FREE_BYTES >> 20
                 ),
             ));
         }
         let auto_pr = options.auto_pr.unwrap_or(false).then_some(AutoPr::Waiting);
         let max_cost_usd = options.max_cost_usd;
-        Ok(Checked { project, repo, profile, base_branch, tip, auto_pr, max_cost_usd })
-    }
-
-    /// The profile with its canonical variant, once the variant and the program are known to exist.
-    pub(crate) async fn check_profile(
-        &self,
-        asked: &ProfileId,
-        project: &Project,
-        place: &Path,
-    ) -> Result<ProfileId> {
-        let (profile, options) = self.find_profile(asked, project).await?;
-        let path_env = std::env::var_os("PATH").unwrap_or_default();
-        let place = Place { worktree: place, forge_exe: &self.0.config.exe, path_env: &path_env };
-        agents::plan(profile.executor, &options, agents::Request::New { prompt: "" }, &place)?;
-        Ok(profile)
+        Ok(Checked { project, profile, base_branch, tip, auto_pr, max_cost_usd })
     }
 
     async fn start(
@@ -246,21 +230,20 @@ impl Forge {
         let worktree = match in_worktree {
             true => Some(self.claim(&checked, &naming).await?),
             false => {
-                let checkout = Path::new(&checked.project.git_repo_path);
-                self.refuse_leftovers_in(checkout, Ground::Users).await?;
+                self.refuse_leftovers_in(&Directory::checkout(&checked.project), Ground::Users).await?;
                 None
             }
         };
         let claimed = begun.elapsed();
         let attempt = new_attempt(id, &task, &checked, worktree.as_ref(), &prefix);
-        let place = place_of(&attempt);
+        let mut workplace = Workplace::attempt(checked.project.clone(), task.clone(), attempt.clone());
         let action = match begin {
-            Begin::Agent => Some(first_action(&checked, &task, &self.image_folder(&place, in_worktree))),
+            Begin::Agent => Some(first_action(&checked, &task, &self.image_folder(&workplace))),
             Begin::Setup => setup_action(&checked.project),
         };
         let run = action.map(|action| {
             let run_id = forge_types::RunId::random();
-            let entry = self.0.worktrees.lanes().enter(&place, run_id);
+            let entry = self.enter(&workplace.directory, run_id);
             new_run(run_id, RunOwner::Attempt(id), action, Some(checked.tip.commit.clone()), entry)
         });
         if task.status != TaskStatus::Agent {
@@ -269,14 +252,14 @@ impl Forge {
         }
         if let Err(error) = self.write_start(&task, row, &attempt, run.as_ref(), once).await {
             if let Some(run) = &run {
-                self.0.worktrees.lanes().leave(&place, run.id);
+                self.leave(&workplace.directory, run.id);
             }
             self.undo_claim(&checked, Owner::Attempt(id), worktree.as_ref()).await;
             return Err(error);
         }
         let written = begun.elapsed();
         self.warm_up(&checked.project);
-        let workplace = Workplace::attempt(checked.project, task, attempt);
+        workplace.task = Some(task);
         self.copy_project_files(&workplace).await;
         let warning = match run.filter(|run| run.phase != forge_types::RunPhase::Queued) {
             Some(run) => self.launch_run(run, &workplace).await.err().map(|error| error.to_string()),
@@ -326,8 +309,9 @@ impl Forge {
     }
 
     async fn claim(&self, checked: &Checked, naming: &Naming) -> Result<Worktree> {
-        let claimed = forge_git::claim(&checked.repo, self.0.worktrees.base(), naming, &checked.tip.commit);
-        let worktree = claimed.await.map_err(|error| match Error::from(error) {
+        let (repo, commit) = (checked.project.git_repo_path.clone().into(), checked.tip.commit.clone());
+        let claimed = self.ask(Claim { repo, naming: naming.clone(), commit }).await;
+        let worktree = claimed.map_err(|error| match Error::from(error) {
             error if error.kind() == Kind::Internal => {
                 Error::internal(format!("ContainerError: {}", error.message()), error)
             }
@@ -340,20 +324,19 @@ impl Forge {
     }
 
     async fn undo_claim(&self, checked: &Checked, owner: Owner, worktree: Option<&Worktree>) {
-        let Some(Worktree { path, branch, .. }) = worktree else { return };
-        let (repo, base) = (&checked.repo, self.0.worktrees.base());
-        let undone = forge_git::drop_orphan_claim(repo, base, owner, path, branch, &checked.tip.commit);
-        if let Err(error) = undone.await {
-            tracing::warn!(path = %path.display(), %error, "a refused start left a worktree behind");
+        let Some(worktree) = worktree else { return };
+        let at = Directory::claimed(&checked.project, worktree);
+        let (branch, commit) = (worktree.branch.clone(), checked.tip.commit.clone());
+        if let Err(error) = self.ask(DropClaim { at: at.clone(), owner, branch, commit }).await {
+            tracing::warn!(path = %at, %error, "a refused start left a worktree behind");
         }
     }
 
     async fn copy_project_files(&self, workplace: &Workplace) {
-        let Some(spec) = workplace.project.copy_files.as_deref().filter(|_| workplace.is_forges()) else {
+        let Some(spec) = workplace.project.copy_files.clone().filter(|_| workplace.is_forges()) else {
             return;
         };
-        let project = Path::new(&workplace.project.git_repo_path);
-        match forge_git::copy_files(project, &workplace.place, spec).await {
+        match self.ask(CopyFiles { at: workplace.directory.clone(), spec }).await {
             Ok(warnings) => {
                 for CopyWarning { entry, reason } in warnings {
                     tracing::warn!(project = %workplace.project.name, "copy_files: '{entry}': {reason}");
@@ -411,10 +394,6 @@ fn new_attempt(
         cost_usd: None,
         max_cost_usd: checked.max_cost_usd,
     }
-}
-
-fn place_of(attempt: &Attempt) -> PathBuf {
-    attempt.container_ref.as_deref().unwrap_or_default().into()
 }
 
 /// Setup script, agent, cleanup script: each only when there is one.

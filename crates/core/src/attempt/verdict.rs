@@ -10,7 +10,7 @@ use forge_git::Counting;
 use forge_types::{Attempt, Run, RunReason, RunStatus};
 
 use crate::worktree::attempt_repo::tip_of;
-use crate::worktree::workplace::place_of;
+use crate::worktree::host::{IsThere, Status};
 use crate::{Forge, Result};
 
 /// How many characters of an agent's last words are repeated.
@@ -41,12 +41,12 @@ impl Forge {
             RunStatus::Killed => {
                 return Ok(Verdict::Left(format!("attempt {} was stopped by a person", attempt.id)));
             }
-            _ => return Ok(Verdict::Failed(tell_failure(last, &self.last_words(last).await))),
+            _ => return Ok(Verdict::Failed(describe_failure(last, &self.last_words(last).await))),
         }
         // It runs only after a change, so a turn without one leaves its last word standing.
         let cleanup = runs.iter().rev().find(|run| run.reason == RunReason::CleanupScript);
         if let Some(failed) = cleanup.filter(|run| run.status != RunStatus::Completed) {
-            return Ok(Verdict::Failed(tell_failure(failed, &self.last_words(failed).await)));
+            return Ok(Verdict::Failed(describe_failure(failed, &self.last_words(failed).await)));
         }
         if let Some(why) = runs.iter().find_map(|run| run.commit_error.as_deref()) {
             return Ok(Verdict::Left(format!("the work of attempt {} is not committed: {why}", attempt.id)));
@@ -63,9 +63,9 @@ impl Forge {
     /// The last line of what was said or printed; nothing where that cannot be read.
     pub(crate) async fn last_words(&self, run: &Run) -> String {
         let read = async { self.entries(run.id).await?.transcript_now().await };
-        let told = tokio::time::timeout(READ_LIMIT, read).await;
-        let told = told.ok().and_then(Result::ok).flatten().unwrap_or_default();
-        let last = told.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or_default();
+        let read = tokio::time::timeout(READ_LIMIT, read).await;
+        let text = read.ok().and_then(Result::ok).flatten().unwrap_or_default();
+        let last = text.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or_default();
         last.chars().take(LAST_WORDS).collect()
     }
 
@@ -87,12 +87,11 @@ impl Forge {
 
     /// What a merge or a rebase stopped at, if one has.
     pub(crate) async fn open_conflict(&self, attempt: &Attempt) -> Result<Option<String>> {
-        let place = place_of(attempt);
-        if !place.join(".git").exists() {
+        let at = self.directory_of(attempt).await?;
+        if !self.ask(IsThere { at: at.clone() }).await? {
             return Ok(None);
         }
-        let repo = self.repo(&self.project(attempt.project_id).await?).await?;
-        let status = forge_git::status(&repo, &place).await?;
+        let status = self.ask(Status { at: at.clone() }).await?;
         if status.operation.is_none() && status.conflicted.is_empty() {
             return Ok(None);
         }
@@ -104,12 +103,12 @@ impl Forge {
             true => String::new(),
             false => format!(" at {}", status.conflicted.join(", ")),
         };
-        Ok(Some(format!("{what}{files} in {}; finish or abort it", place.display())))
+        Ok(Some(format!("{what}{files} in {at}; finish or abort it")))
     }
 }
 
 /// What a run that failed is remembered by.
-pub(crate) fn tell_failure(run: &Run, words: &str) -> String {
+pub(crate) fn describe_failure(run: &Run, words: &str) -> String {
     let what = match run.reason {
         RunReason::SetupScript => "the setup script failed",
         RunReason::CleanupScript => "the cleanup script failed",

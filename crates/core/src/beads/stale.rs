@@ -29,7 +29,7 @@ impl Forge {
                     self.release_stale(&tracker, &bead, &actor).await?;
                 } else if stale.insert(alert_subject(tracker.root(), &bead.id)) {
                     let words = format!("bead {} is in progress by {actor}, which nobody works as", bead.id);
-                    self.tell_stale(&tracker, &bead, Severity::Warning, words).await?;
+                    self.report_stale(&tracker, &bead, Severity::Warning, words).await?;
                 }
             }
         }
@@ -65,12 +65,12 @@ impl Forge {
         tracing::info!(bead = bead.id, actor, "a bead that nobody worked on was released");
         let words =
             format!("bead {} was in progress by {actor}, which nobody works as; it was released", bead.id);
-        self.tell_stale(tracker, bead, Severity::Info, words).await?;
+        self.report_stale(tracker, bead, Severity::Info, words).await?;
         self.0.background.ring(Bell::Beads);
         Ok(())
     }
 
-    async fn tell_stale(
+    async fn report_stale(
         &self,
         tracker: &Tracker,
         bead: &Bead,

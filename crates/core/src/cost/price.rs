@@ -72,7 +72,7 @@ impl Prices {
     /// What was used of a model, with its cost.
     pub(crate) fn price(&self, model: &str, usage: Usage) -> UsageLine {
         let (cost_microusd, source) = match usage.cost_microusd {
-            Some(told) => (Some(told), Some(CostSource::Told)),
+            Some(reported) => (Some(reported), Some(CostSource::Told)),
             None => {
                 let computed = self.cost_microusd(model, &usage);
                 (computed, computed.map(|_| CostSource::Computed))
@@ -231,9 +231,9 @@ mod tests {
 
     #[test]
     fn what_the_agent_tells_wins_and_the_unknown_has_no_cost() {
-        let told = Usage { cost_microusd: Some(7), ..usage(1000, 0, 0, 0) };
+        let reported = Usage { cost_microusd: Some(7), ..usage(1000, 0, 0, 0) };
         let used = ModelUsage::from([
-            ("claude-opus-5".to_owned(), told),
+            ("claude-opus-5".to_owned(), reported),
             ("gpt-5".to_owned(), usage(1000, 0, 0, 0)),
             ("mystery".to_owned(), usage(1000, 0, 0, 0)),
         ]);

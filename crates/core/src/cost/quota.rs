@@ -28,13 +28,13 @@ fn open<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Quotas {
-    pub fn note(&self, executor: Executor, told: &[Window]) {
-        if told.is_empty() {
+    pub fn note(&self, executor: Executor, reported: &[Window]) {
+        if reported.is_empty() {
             return;
         }
         let mut windows = open(&self.windows);
         let known = windows.entry(executor).or_default();
-        known.extend(told.iter().map(|window| (window.name.clone(), window.clone())));
+        known.extend(reported.iter().map(|window| (window.name.clone(), window.clone())));
     }
 
     /// The plans of the user; what is wrong with the file is said once.

@@ -3,8 +3,6 @@
 //! Invariant: a model is usable only if its program is here and its provider serves it; what it cost comes from decisions
 //! whose outcome is known.
 
-use std::path::Path;
-
 use forge_fleet::route::{Model, Standing};
 use forge_run::agents;
 use forge_types::{
@@ -14,6 +12,7 @@ use forge_types::{
 
 use crate::WorkerDefinition;
 use crate::cost::quota::Access;
+use crate::worktree::host::Directory;
 use crate::{Forge, Result};
 
 /// How many decisions a mean cost is taken of, at most.
@@ -43,9 +42,9 @@ impl Catalogue {
     }
 
     /// Why those models cannot be used that work of a tier may go to; empty where all can.
-    pub fn tell_passed_over(&self) -> String {
-        let told = self.passed_over.iter().map(|out| format!("{} ({}): {}", out.model, out.tier, out.why));
-        told.collect::<Vec<_>>().join("; ")
+    pub fn list_passed_over(&self) -> String {
+        let lines = self.passed_over.iter().map(|out| format!("{} ({}): {}", out.model, out.tier, out.why));
+        lines.collect::<Vec<_>>().join("; ")
     }
 }
 
@@ -57,9 +56,9 @@ impl Forge {
         let mut catalogue = Catalogue { models: Vec::new(), passed_over: Vec::new(), choices: Vec::new() };
         for choice in self.choices(&settings.fleet, rule).await? {
             let Choice { tier, name, profile, .. } = &choice;
-            let place = Path::new(&project.git_repo_path);
-            let standing = match (supply.of(profile, name), self.check_profile(profile, project, place).await)
-            {
+            let checkout = Directory::checkout(project);
+            let checked = self.check_profile(profile, project, &checkout).await;
+            let standing = match (supply.of(profile, name), checked) {
                 (Access::Served { resets_soon }, Ok(_)) => Ok(Standing::Usable { resets_soon }),
                 (Access::Out(why), _) => Err(why),
                 (_, Err(error)) => Err(error.message().to_owned()),

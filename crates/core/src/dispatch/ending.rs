@@ -166,7 +166,7 @@ impl Forge {
             created_at: attempt.created_at,
             updated_at: now,
         };
-        self.keep_worker_log(worker, &mut run, &workplace.place).await;
+        self.keep_worker_log(worker, &mut run, &workplace.directory).await;
         let committed = self.commit_end(&mut run, &workplace).await;
         run.after_head = self.head(&workplace, &committed).await;
         let cleanup =
@@ -192,7 +192,7 @@ impl Forge {
         tx.commit().await?;
         match cleanup {
             Some(cleanup) => {
-                self.0.worktrees.lanes().hand_over(&workplace.place, id, cleanup.id);
+                self.hand_over(&workplace.directory, id, cleanup.id);
                 self.start_later(cleanup, workplace);
             }
             None => {

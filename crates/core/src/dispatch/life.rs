@@ -7,6 +7,7 @@ use forge_run::fold::Dialect;
 use forge_types::{Executor, LogSource, Millis, OldLine, Run, Voice, Worker, WorkerId};
 
 use crate::Forge;
+use crate::worktree::host::Directory;
 
 /// Lines that are read at once.
 const LINES: usize = 1_000;
@@ -15,7 +16,7 @@ const MAX_LINE: u64 = 1 << 20;
 
 impl Forge {
     /// Turns the worker's log into the journal of its run. Without one there is nothing to show, which ends nothing.
-    pub(super) async fn keep_worker_log(&self, worker: &Worker, run: &mut Run, place: &Path) {
+    pub(super) async fn keep_worker_log(&self, worker: &Worker, run: &mut Run, at: &Directory) {
         let log = self.worker_log(&worker.id);
         let source = match open(&log) {
             Ok(source) => source,
@@ -29,7 +30,7 @@ impl Forge {
         let known = executor.filter(|executor| *executor == Executor::ClaudeCode);
         let dialect = Dialect::of(known.or(Some(Executor::Shell)), run.reason);
         let adopted = match self.worker_secrets(&worker.id).await {
-            Ok(secrets) => self.adopt_log_in(run, place.to_owned(), source, dialect, secrets).await,
+            Ok(secrets) => self.adopt_worker_log(run, at, source, dialect, secrets).await,
             Err(error) => Err(error),
         };
         match adopted {

@@ -34,6 +34,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use crate::background::Bell;
 use crate::beads::Tracker;
 use crate::events::EventFeed;
+use crate::worktree::host::Directory;
 use crate::{Error, Forge, Result};
 
 pub(crate) use settle::DONE_IN;
@@ -136,8 +137,7 @@ impl Forge {
             ));
         }
         if let Some(profile) = &rule.executor_profile_id {
-            let place = std::path::Path::new(&project.git_repo_path);
-            self.check_profile(profile, project, place).await?;
+            self.check_profile(profile, project, &Directory::checkout(project)).await?;
         }
         Ok(())
     }
@@ -192,7 +192,7 @@ impl Forge {
             }
         }
         watched.retain(|root, _| served.contains(root));
-        self.tell_conditions(&rules).await
+        self.report_conditions(&rules).await
     }
 
     /// Rings when beads change, until what is answered is dropped.

@@ -4,7 +4,7 @@ use forge_fleet::beads::{BeadsError, Status};
 use forge_types::{Attempt, Lease, TaskStatus};
 
 use super::queue::Queue;
-use crate::worktree::workplace::place_of;
+use crate::worktree::host::{IsDirty, IsThere};
 use crate::{Forge, Result};
 
 impl Forge {
@@ -18,12 +18,9 @@ impl Forge {
         if self.may_change_nothing(queue, lease).await? {
             return Ok(None);
         }
-        let place = place_of(attempt);
-        let repo = self.repo(&self.project(attempt.project_id).await?).await?;
-        if place.join(".git").exists() && forge_git::is_dirty(&repo, &place).await? {
-            let why =
-                format!("no changes: what the agent left in {} could not be committed", place.display());
-            return Ok(Some(why));
+        let at = self.directory_of(attempt).await?;
+        if self.ask(IsThere { at: at.clone() }).await? && self.ask(IsDirty { at: at.clone() }).await? {
+            return Ok(Some(format!("no changes: what the agent left in {at} could not be committed")));
         }
         let why = format!("no changes: the agent ended and left nothing on branch {}", attempt.branch);
         Ok(Some(why))

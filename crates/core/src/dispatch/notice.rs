@@ -14,7 +14,7 @@ use crate::workers::machine::Shortage;
 use crate::{Forge, Result};
 
 /// What is to be open, by kind and subject.
-type Told = HashMap<(AlertKind, String), String>;
+type Conditions = HashMap<(AlertKind, String), String>;
 
 /// What this module raises and so also resolves.
 const KINDS: [AlertKind; 4] =
@@ -22,31 +22,35 @@ const KINDS: [AlertKind; 4] =
 
 impl Forge {
     /// Looks at everything that may keep beads from being given out.
-    pub(super) async fn tell_conditions(&self, rules: &[(ProjectId, DispatchRule)]) -> Result<()> {
+    pub(super) async fn report_conditions(&self, rules: &[(ProjectId, DispatchRule)]) -> Result<()> {
         let enabled: Vec<_> = rules.iter().filter(|(_, rule)| rule.enabled).collect();
-        let mut told = Told::new();
+        let mut conditions = Conditions::new();
         if let Some(Shortage::Disk(why)) = self.shortage(&self.settings().fleet) {
             let is_open = !self.0.store.open_alerts_of(AlertKind::DiskLow).await?.is_empty();
             if is_open || !enabled.is_empty() {
-                told.insert((AlertKind::DiskLow, String::new()), why);
+                conditions.insert((AlertKind::DiskLow, String::new()), why);
             }
         }
         if !enabled.is_empty() {
-            self.look_at_models(&enabled, &mut told).await?;
+            self.look_at_models(&enabled, &mut conditions).await?;
         }
         for (id, _) in enabled {
             let project = self.project(*id).await?;
             // Beads that cannot be read are complained of by whoever gives them out.
             if let Ok(Some(tracker)) = self.tracker_at(project.git_repo_path.as_ref()).await
-                && let Err(error) = self.look_at_queue(&project.name, &tracker, &mut told).await
+                && let Err(error) = self.look_at_queue(&project.name, &tracker, &mut conditions).await
             {
                 tracing::debug!(project = %project.name, %error, "cannot look at the queue");
             }
         }
-        self.raise_and_resolve(told).await
+        self.raise_and_resolve(conditions).await
     }
 
-    async fn look_at_models(&self, enabled: &[&(ProjectId, DispatchRule)], told: &mut Told) -> Result<()> {
+    async fn look_at_models(
+        &self,
+        enabled: &[&(ProjectId, DispatchRule)],
+        conditions: &mut Conditions,
+    ) -> Result<()> {
         let (supply, settings) = (self.supply().await?, self.settings());
         let of_tiers = WorkerTier::ALL.iter().flat_map(|tier| settings.fleet.models.of(*tier));
         let of_rules = enabled.iter().filter_map(|(_, rule)| rule.executor_profile_id.as_ref());
@@ -57,13 +61,18 @@ impl Forge {
         for profile in profiles {
             let name = catalogue::name(profile);
             if let Access::Out(why) = supply.of(profile, &name) {
-                told.insert((AlertKind::Quota, name.clone()), format!("{name} is out: {why}"));
+                conditions.insert((AlertKind::Quota, name.clone()), format!("{name} is out: {why}"));
             }
         }
         Ok(())
     }
 
-    async fn look_at_queue(&self, project: &str, tracker: &Tracker, told: &mut Told) -> Result<()> {
+    async fn look_at_queue(
+        &self,
+        project: &str,
+        tracker: &Tracker,
+        conditions: &mut Conditions,
+    ) -> Result<()> {
         let (root, snapshot) = (tracker.root(), tracker.store.snapshot().await?);
         let policy = tracker.workspace.flavour.policy();
         let standings = policy.standings(&snapshot, jiff::Timestamp::now());
@@ -80,7 +89,7 @@ impl Forge {
                     let by = policy.blockers(&snapshot, &bead.id);
                     if !by.is_empty() && bead.assignee().is_some_and(is_ours) {
                         let why = format!("bead {} is at work and waits for {}", bead.id, by.join(", "));
-                        told.insert((AlertKind::BeadBlocked, alert_subject(root, &bead.id)), why);
+                        conditions.insert((AlertKind::BeadBlocked, alert_subject(root, &bead.id)), why);
                     }
                 }
                 _ => {}
@@ -93,35 +102,35 @@ impl Forge {
         let subject = root.display().to_string();
         if stuck.is_empty() {
             let why = format!("{project} has no bead that is ready, and nobody works on one");
-            told.insert((AlertKind::QueueEmpty, subject), why);
+            conditions.insert((AlertKind::QueueEmpty, subject), why);
         } else {
             let why = format!(
                 "no bead of {project} can go on: {}; release or close what the others wait for, or undo a circle",
                 shortened(&stuck)
             );
-            told.insert((AlertKind::BeadBlocked, subject), why);
+            conditions.insert((AlertKind::BeadBlocked, subject), why);
         }
         Ok(())
     }
 
-    async fn raise_and_resolve(&self, mut told: Told) -> Result<()> {
+    async fn raise_and_resolve(&self, mut conditions: Conditions) -> Result<()> {
         let mut over = Vec::new();
         for kind in KINDS {
             for open in self.0.store.open_alerts_of(kind).await? {
-                match told.remove(&(kind, open.subject.clone())) {
+                match conditions.remove(&(kind, open.subject.clone())) {
                     Some(_) => {}
                     None => over.push((kind, open.subject)),
                 }
             }
         }
-        if over.is_empty() && told.is_empty() {
+        if over.is_empty() && conditions.is_empty() {
             return Ok(());
         }
         let mut tx = self.0.store.begin().await?;
         for (kind, subject) in over {
             tx.resolve_alert(kind, &subject, Millis::now()).await?;
         }
-        for ((kind, subject), message) in told {
+        for ((kind, subject), message) in conditions {
             tx.raise_alert(Alert::new(kind, subject, message)).await?;
         }
         tx.commit().await?;

@@ -6,8 +6,8 @@ use forge_types::Task;
 /// The text below the title: every part that the bead has.
 pub(crate) fn description(bead: &Bead) -> Option<String> {
     let text = bead.description.as_deref().map(str::trim).filter(|text| !text.is_empty());
-    let told: Vec<String> = text.map(str::to_owned).into_iter().chain(sections(bead)).collect();
-    (!told.is_empty()).then(|| told.join("\n\n"))
+    let parts: Vec<String> = text.map(str::to_owned).into_iter().chain(sections(bead)).collect();
+    (!parts.is_empty()).then(|| parts.join("\n\n"))
 }
 
 /// The parts that stand in fields of their own, each with its heading.
@@ -17,11 +17,11 @@ pub(crate) fn sections(bead: &Bead) -> Vec<String> {
         ("Acceptance criteria", &bead.acceptance_criteria),
         ("Notes", &bead.notes),
     ];
-    let told = parts.into_iter().filter_map(|(heading, text)| {
+    let sections = parts.into_iter().filter_map(|(heading, text)| {
         let text = text.as_deref().map(str::trim).filter(|text| !text.is_empty())?;
         Some(format!("{heading}:\n{text}"))
     });
-    told.collect()
+    sections.collect()
 }
 
 /// The whole prompt of a worker, which cannot ask back.

@@ -185,7 +185,7 @@ impl Round<'_> {
         let wanted = tier_of(&work, &complexity, &rules);
         let decision = route(&work, &complexity, &self.catalogue.models, &[], &rules);
         let decision = decision.map_err(|why| match why {
-            NoRoute::NoModel => Error::conflict(format!("{why}: {}", self.catalogue.tell_passed_over())),
+            NoRoute::NoModel => Error::conflict(format!("{why}: {}", self.catalogue.list_passed_over())),
             NoRoute::NoRoom => Error::conflict(why.to_string()),
         })?;
         let choice = self.catalogue.choice(decision.tier, &decision.model);

@@ -13,8 +13,7 @@ use forge_types::{
 };
 
 use super::queue::Queue;
-use crate::worktree::queue::Entry;
-use crate::worktree::workplace::place_of;
+use crate::worktree::queue::{Entry, recorded_path};
 use crate::{Error, Forge, Result};
 
 impl Forge {
@@ -26,14 +25,14 @@ impl Forge {
             if worker.is_some()
                 && let Some(attempt) = self.0.store.attempt(id).await?
             {
-                self.0.worktrees.lanes().enter(&place_of(&attempt), run_of(id));
+                self.enter_as_worker(&attempt, run_of(id));
             }
         }
         Ok(())
     }
 
     pub(super) fn leave_worker_place(&self, attempt: &Attempt) {
-        if let Some(next) = self.0.worktrees.lanes().leave(&place_of(attempt), run_of(attempt.id)) {
+        if let Some(next) = self.leave_as_worker(attempt, run_of(attempt.id)) {
             self.start_waiting(next);
         }
     }
@@ -67,10 +66,10 @@ impl Forge {
             return Ok(());
         }
         if let Some(run) = runs.last().filter(|run| run.status != RunStatus::Completed) {
-            let why = crate::attempt::verdict::tell_failure(run, &self.last_words(run).await);
+            let why = crate::attempt::verdict::describe_failure(run, &self.last_words(run).await);
             return self.record_bead_failure(queue, lease, &why, Some(attempt)).await;
         }
-        if self.0.worktrees.lanes().enter(&place_of(attempt), run_of(attempt.id)) == Entry::Later {
+        if self.enter_as_worker(attempt, run_of(attempt.id)) == Entry::Later {
             // A person's run came first; its end is the next occasion.
             self.leave_worker_place(attempt);
             return Ok(());
@@ -112,7 +111,7 @@ impl Forge {
             id: Some(lease.worker.clone()),
             model: Some(routing.decision.model.clone()).filter(|name| !is_defined && is_model(name)),
             tier: Some(routing.decision.tier),
-            workspace: Some(place_of(attempt)),
+            workspace: Some(recorded_path(attempt)),
             bead: Some(lease.bead.clone()),
             env,
             ..SpawnWorker::default()

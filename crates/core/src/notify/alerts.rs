@@ -90,7 +90,7 @@ pub(crate) async fn follow(
     };
     let is_new = |finding: &&Finding| !before.findings.contains(finding) && !is_muted(finding);
     for finding in after.findings.iter().filter(is_new) {
-        if let Some((kind, words)) = told(*finding) {
+        if let Some((kind, words)) = alert_of(*finding) {
             raise(tx, kind, id, format!("{id} {words}")).await?;
         }
     }
@@ -100,11 +100,11 @@ pub(crate) async fn follow(
             Finding::RecoveryExhausted => resolve(tx, AlertKind::RecoveryExhausted, id).await?,
             finding => {
                 // What took its place has raised the same alert again.
-                let is_told = |kind| {
-                    let mut kinds = after.findings.iter().filter_map(|finding| told(*finding));
+                let is_raised = |kind| {
+                    let mut kinds = after.findings.iter().filter_map(|finding| alert_of(*finding));
                     kinds.any(|(other, _)| other == kind)
                 };
-                if let Some((kind, _)) = told(*finding).filter(|(kind, _)| !is_told(*kind)) {
+                if let Some((kind, _)) = alert_of(*finding).filter(|(kind, _)| !is_raised(*kind)) {
                     resolve(tx, kind, id).await?;
                 }
             }
@@ -118,7 +118,7 @@ pub(crate) async fn follow(
     Ok(())
 }
 
-fn told(finding: Finding) -> Option<(AlertKind, &'static str)> {
+fn alert_of(finding: Finding) -> Option<(AlertKind, &'static str)> {
     Some(match finding {
         Finding::Stale => (AlertKind::WorkerStale, "lives, but has said nothing for long"),
         Finding::TaskStuck => (AlertKind::TaskStuck, "has a task and has said nothing for very long"),

@@ -7,7 +7,7 @@ pub(crate) mod folder;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use forge_git::{GitError, Repo, SearchHit, SearchScope};
 use forge_types::{
@@ -19,10 +19,35 @@ use crate::{Error, Forge, Result};
 const SAME_PATH: &str = "A project with this git repository path already exists";
 const SEARCH_LIMIT: usize = 10;
 
-/// The repositories that were opened, by their path.
 #[derive(Default)]
 pub(crate) struct Projects {
-    repos: Mutex<HashMap<PathBuf, Repo>>,
+    repos: Arc<Repositories>,
+}
+
+impl Projects {
+    pub(crate) fn repositories(&self) -> Arc<Repositories> {
+        Arc::clone(&self.repos)
+    }
+}
+
+/// The repositories that were opened, by their path.
+#[derive(Default)]
+pub(crate) struct Repositories(Mutex<HashMap<PathBuf, Repo>>);
+
+impl Repositories {
+    pub(crate) async fn at(&self, path: &Path) -> std::result::Result<Repo, GitError> {
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(path).cloned();
+        if let Some(repo) = known {
+            // It may have been moved since.
+            return match repo.common_dir().is_dir() {
+                true => Ok(repo),
+                false => Err(GitError::NoRepository(path.to_owned())),
+            };
+        }
+        let repo = Repo::open(path).await?;
+        let mut repos = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(repos.entry(path.to_owned()).or_insert(repo).clone())
+    }
 }
 
 impl Forge {
@@ -31,17 +56,7 @@ impl Forge {
     }
 
     pub(crate) async fn repo_at(&self, path: &Path) -> Result<Repo> {
-        let known = self.0.projects.repos.lock().unwrap_or_else(PoisonError::into_inner).get(path).cloned();
-        if let Some(repo) = known {
-            // It may have been moved since.
-            return match repo.common_dir().is_dir() {
-                true => Ok(repo),
-                false => Err(GitError::NoRepository(path.to_owned()).into()),
-            };
-        }
-        let repo = Repo::open(path).await?;
-        let mut repos = self.0.projects.repos.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(repos.entry(path.to_owned()).or_insert(repo).clone())
+        Ok(self.0.projects.repos.at(path).await?)
     }
 
     pub async fn projects(&self) -> Result<Vec<Project>> {

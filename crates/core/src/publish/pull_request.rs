@@ -99,14 +99,8 @@ impl Forge {
             }
         }
         let credential = upstream.credential.as_ref();
-        let pushed = forge_git::push(
-            &upstream.repo,
-            &work.workplace.place,
-            &work.attempt.branch,
-            &upstream.remote,
-            credential,
-        );
-        let locked = match pushed.await {
+        let (host, at, branch) = (self.0.worktrees.host(), &work.workplace.directory, &work.attempt.branch);
+        let locked = match host.push(at, branch, &upstream.remote, credential).await {
             Err(locked @ GitError::Locked { .. }) if credential.is_none() => locked,
             other => return other.map_err(PushFailure::Git),
         };
@@ -114,9 +108,7 @@ impl Forge {
         let Some(credential) = self.borrowed_credential(upstream).await else {
             return Err(PushFailure::Git(locked));
         };
-        let (branch, place) = (&work.attempt.branch, &work.workplace.place);
-        let pushed = forge_git::push(&upstream.repo, place, branch, &upstream.remote, Some(&credential));
-        pushed.await.map_err(PushFailure::Git)
+        host.push(at, branch, &upstream.remote, Some(&credential)).await.map_err(PushFailure::Git)
     }
 
     /// Pushes the attempt and opens a pull request for it; one that is open already is brought up to date.

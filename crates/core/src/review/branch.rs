@@ -12,6 +12,7 @@ use forge_types::{
 };
 
 use crate::worktree::attempt_repo::{AttemptRepo, tip_of};
+use crate::worktree::host::{DeleteFile, Status};
 use crate::{Error, Forge, Result};
 
 impl Forge {
@@ -19,8 +20,8 @@ impl Forge {
     pub async fn branch_status(&self, id: AttemptId) -> Result<BranchStatus> {
         self.look_at_commit(id).await;
         let attempt_repo = self.open_for_read(id).await?;
-        let is_away = attempt_repo.is_away();
-        let AttemptRepo { workplace, attempt, repo } = attempt_repo;
+        let is_away = attempt_repo.is_away().await?;
+        let AttemptRepo { workplace, attempt, repo, host } = attempt_repo;
         let merges = self.0.store.merges(id).await?;
         let is_published =
             matches!(merges.first(), Some(Merge::Pr { pr_info, .. }) if pr_info.status == PrStatus::Open);
@@ -35,7 +36,7 @@ impl Forge {
         let tree = async {
             match is_away {
                 true => Ok(None),
-                false => forge_git::status(&repo, &workplace.place).await.map(Some),
+                false => host.ask(Status { at: workplace.directory.clone() }).await.map(Some),
             }
         };
         let (tree, counts, upstream) = tokio::join!(
@@ -151,8 +152,9 @@ impl Forge {
 
     /// Deletes a file in the worktree and commits exactly that.
     pub async fn delete_file(&self, id: AttemptId, file: &str) -> Result<()> {
-        let (_hold, AttemptRepo { workplace, attempt, repo }) = self.hold_for_write(id).await?;
-        forge_git::delete_file(&repo, &workplace.place, Owner::Attempt(id), &attempt.branch, file).await?;
+        let (_hold, AttemptRepo { workplace, attempt, host, .. }) = self.hold_for_write(id).await?;
+        let (at, owner) = (workplace.directory, Owner::Attempt(id));
+        host.ask(DeleteFile { at, owner, branch: attempt.branch, file: file.to_owned() }).await?;
         self.recount(id).await;
         Ok(())
     }

@@ -8,20 +8,21 @@ use std::fmt::Write;
 use forge_git::{Owner, WorktreeStatus};
 use forge_types::{AttemptId, ConflictOp, FollowUp, Run};
 
-use crate::worktree::attempt_repo::AttemptRepo;
-use crate::worktree::attempt_repo::forget_open_conflicts;
+use crate::worktree::attempt_repo::{AttemptRepo, forget_open_conflicts};
+use crate::worktree::host::{Abort, Operation, Status};
 use crate::{Error, Forge, Result};
 
 impl Forge {
     /// Aborts the operation that is stopped in the worktree; nothing happens when there is none.
     pub async fn abort_conflicts(&self, id: AttemptId) -> Result<()> {
-        let AttemptRepo { workplace, repo, .. } = self.open_for_write(id).await?;
-        if forge_git::operation(&repo, &workplace.place)?.is_none() {
+        let AttemptRepo { workplace, host, .. } = self.open_for_write(id).await?;
+        if host.ask(Operation { at: workplace.directory }).await?.is_none() {
             return Ok(());
         }
-        let (_hold, AttemptRepo { workplace, attempt, repo }) = self.hold_for_write(id).await?;
-        forge_git::abort(&repo, &workplace.place, Owner::Attempt(id), &attempt.branch).await?;
-        self.settle_rebase(&repo, &workplace).await?;
+        let (_hold, AttemptRepo { workplace, attempt, .. }) = self.hold_for_write(id).await?;
+        let (at, owner) = (workplace.directory.clone(), Owner::Attempt(id));
+        host.ask(Abort { at, owner, branch: attempt.branch }).await?;
+        self.settle_rebase(&workplace).await?;
         let mut tx = self.0.store.begin().await?;
         forget_open_conflicts(&mut tx, id).await?;
         tx.commit().await?;
@@ -31,8 +32,8 @@ impl Forge {
 
     /// Sends the conflict to the agent as a follow-up.
     pub async fn resolve_conflicts(&self, id: AttemptId) -> Result<Run> {
-        let AttemptRepo { workplace, attempt, repo } = self.open_for_write(id).await?;
-        let status = forge_git::status(&repo, &workplace.place).await?;
+        let AttemptRepo { workplace, attempt, host, .. } = self.open_for_write(id).await?;
+        let status = host.ask(Status { at: workplace.directory }).await?;
         let Some(operation) = status.operation else {
             return Err(Error::conflict(format!(
                 "attempt {id} has no conflict to resolve: no rebase, merge, cherry-pick or revert is in progress"

@@ -13,6 +13,7 @@ use tokio::sync::watch;
 
 use crate::worktree::attempt_repo::{AttemptRepo, tip_of};
 use crate::worktree::changes::is_landed;
+use crate::worktree::host::Changes;
 use crate::{Error, Forge, Result};
 
 /// Files above this size are shown without contents.
@@ -49,7 +50,7 @@ pub struct DiffFeed {
     reader: ContentReader,
     /// Changed files still to be sent, the next one last.
     pending: Vec<Step>,
-    told: HashMap<String, FileDiff>,
+    sent: HashMap<String, FileDiff>,
     /// Lines of the files that are sent without contents, counted when the first of them is met.
     counts: Option<HashMap<String, FileDiff>>,
     sent_bytes: u64,
@@ -83,7 +84,7 @@ impl Forge {
             Some(commit) if is_landed(&attempt_repo, commit).await? => Source::Commit(commit.to_owned()),
             _ => Source::Work { watch: None, base: Base::default() },
         };
-        let reader = ContentReader::new(&attempt_repo.repo, &attempt_repo.workplace.place);
+        let reader = attempt_repo.host.contents(&attempt_repo.workplace.directory).await?;
         let mut feed = DiffFeed {
             attempt_repo,
             source,
@@ -91,7 +92,7 @@ impl Forge {
             detail,
             reader,
             pending: Vec::new(),
-            told: HashMap::new(),
+            sent: HashMap::new(),
             counts: None,
             sent_bytes: 0,
         };
@@ -131,7 +132,7 @@ impl DiffFeed {
         {
             match step {
                 Step::Remove(key) => {
-                    self.told.remove(&key);
+                    self.sent.remove(&key);
                     steps.push(DiffStep::Remove(key));
                 }
                 Step::Put(file) => {
@@ -147,14 +148,14 @@ impl DiffFeed {
         for diff in self.load(&files).await? {
             steps.push(DiffStep::Put(diff));
         }
-        self.told.extend(files.into_iter().map(|file| (file.key().to_owned(), file)));
+        self.sent.extend(files.into_iter().map(|file| (file.key().to_owned(), file)));
         Ok(Some(steps))
     }
 
     async fn wait_for_worktree(&mut self) -> Result<()> {
         loop {
             self.wake.borrow_and_update();
-            if !self.attempt_repo.is_away() {
+            if !self.attempt_repo.is_away().await? {
                 return Ok(());
             }
             let closed = |cause| Error::internal("the event log was closed", cause);
@@ -165,12 +166,11 @@ impl DiffFeed {
     /// Watches the worktree if it is there. Watching starts before the look, so that no change falls in between.
     async fn find_worktree(&mut self) -> Result<()> {
         let Source::Work { watch, .. } = &mut self.source else { return Ok(()) };
-        if self.attempt_repo.is_away() {
+        if self.attempt_repo.is_away().await? {
             *watch = None;
         } else if watch.is_none() {
-            let place = self.attempt_repo.workplace.place.clone();
-            let watching = tokio::task::spawn_blocking(move || forge_git::watch(&place)).await;
-            *watch = Some(watching.map_err(|cause| Error::internal("cannot watch the worktree", cause))??);
+            let AttemptRepo { host, workplace, .. } = &self.attempt_repo;
+            *watch = Some(host.watch(&workplace.directory).await?);
         }
         Ok(())
     }
@@ -185,16 +185,16 @@ impl DiffFeed {
         let files = files.await?;
         self.counts = None;
         let now: HashMap<&str, &FileDiff> = files.iter().map(|file| (file.key(), file)).collect();
-        let gone = self.told.keys().filter(|key| !now.contains_key(key.as_str()));
+        let gone = self.sent.keys().filter(|key| !now.contains_key(key.as_str()));
         let mut steps: Vec<Step> = gone.cloned().map(Step::Remove).collect();
-        let news = files.into_iter().rev().filter(|file| self.told.get(file.key()) != Some(file));
+        let news = files.into_iter().rev().filter(|file| self.sent.get(file.key()) != Some(file));
         steps.extend(news.map(Step::Put));
         self.pending = steps;
         Ok(())
     }
 
     async fn changed_files(&mut self, counting: Counting) -> Result<Vec<FileDiff>> {
-        let AttemptRepo { workplace, attempt, repo } = &self.attempt_repo;
+        let AttemptRepo { workplace, attempt, repo, host } = &self.attempt_repo;
         Ok(match &mut self.source {
             Source::Commit(commit) => forge_git::diff_commit(repo, commit, counting).await?,
             Source::Work { watch, base } => {
@@ -202,7 +202,8 @@ impl DiffFeed {
                 base.renew(repo, head, tip_of(repo, &attempt.target_branch).await?).await?;
                 match watch {
                     Some(_) => {
-                        forge_git::diff_worktree(repo, &workplace.place, &base.commit, counting).await?
+                        let (at, base) = (workplace.directory.clone(), base.commit.clone());
+                        host.ask(Changes { at, base, counting }).await?
                     }
                     None => forge_git::diff_between(repo, &base.commit, &base.of.0, counting).await?,
                 }

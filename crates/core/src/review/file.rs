@@ -5,7 +5,9 @@
 
 use forge_types::AttemptId;
 
+use crate::worktree::attempt_repo::AttemptRepo;
 use crate::worktree::changes::Source;
+use crate::worktree::host::ReadFile;
 use crate::{Forge, Result};
 
 /// The largest file that is handed out.
@@ -23,9 +25,9 @@ impl Forge {
         let (attempt_repo, source) = self.change(id).await?;
         let commit = match (source, side) {
             (Source::Tree { .. }, Side::New) => {
-                return Ok(
-                    forge_git::read_worktree_file(&attempt_repo.workplace.place, path, MAX_BYTES).await?
-                );
+                let AttemptRepo { workplace, host, .. } = attempt_repo;
+                let (at, file) = (workplace.directory, path.to_owned());
+                return Ok(host.ask(ReadFile { at, file, max_bytes: MAX_BYTES }).await?);
             }
             (Source::Tree { base } | Source::Branch { base, .. }, Side::Old) => base,
             (Source::Branch { tip, .. }, Side::New) => tip,

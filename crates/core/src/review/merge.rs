@@ -11,6 +11,7 @@ use crate::once::{self, Effect};
 use crate::review::commit_message::{own_message, squash_message};
 use crate::task::moved;
 use crate::worktree::attempt_repo::{AttemptRepo, tip_of};
+use crate::worktree::host::{self, Operation, Rebase};
 use crate::{Error, Forge, Once, Result};
 
 /// How many commits are looked at for the message of a merge.
@@ -42,17 +43,17 @@ impl Forge {
         }
         self.commit_again(id).await?;
         let (_hold, attempt_repo) = self.hold_for_write(id).await?;
-        let AttemptRepo { workplace, attempt, repo } = &attempt_repo;
+        let AttemptRepo { workplace, attempt, host, .. } = &attempt_repo;
         let Some(task) = &workplace.task else {
             return Err(Error::not_found(format!("Task attempt not found: {id}")));
         };
-        let (branch, target) = (&attempt.branch, &attempt.target_branch);
         let message = match message.map(str::trim).filter(|message| !message.is_empty()) {
             Some(message) => message.to_owned(),
             None => self.own_words(&attempt_repo).await?.unwrap_or_else(|| squash_message(task)),
         };
-        let merged = forge_git::squash_merge(repo, &workplace.place, branch, target, &message).await;
-        let commit = match merged {
+        let (at, branch) = (workplace.directory.clone(), attempt.branch.clone());
+        let merged = host.ask(host::Merge { at, branch, target: attempt.target_branch.clone(), message });
+        let commit = match merged.await {
             Ok(merged) => merged.commit,
             // The target may have gone on since.
             Err(error @ (GitError::NothingToMerge { .. } | GitError::Diverged(_))) => {
@@ -115,7 +116,8 @@ impl Forge {
     /// Replays an attempt's commits onto its target, or onto another branch that becomes its target.
     pub async fn rebase_attempt(&self, id: AttemptId, request: RebaseAttempt) -> Result<RebaseOutcome> {
         let (_hold, attempt_repo) = self.hold_for_write(id).await?;
-        let AttemptRepo { workplace, attempt, repo } = &attempt_repo;
+        let AttemptRepo { workplace, attempt, repo, host } = &attempt_repo;
+        let at = || workplace.directory.clone();
         let current = &attempt.target_branch;
         let name = request.new_base_branch.as_ref().unwrap_or(current);
         let new = self.base_branch(repo, attempt, "new_base_branch", name).await?;
@@ -124,7 +126,7 @@ impl Forge {
             // A target that is gone is a reason to rebase, not an obstacle.
             None => repo.resolve_branch(current).await?.unwrap_or_else(|| new.clone()),
         };
-        if forge_git::operation(repo, &workplace.place)? == Some(ConflictOp::Rebase) {
+        if host.ask(Operation { at: at() }).await? == Some(ConflictOp::Rebase) {
             return Ok(RebaseOutcome::InProgress);
         }
         let tip = tip_of(repo, &attempt.branch).await?;
@@ -137,7 +139,7 @@ impl Forge {
         };
         // Before git begins, so that a server that dies in between still knows what the rebase was for.
         self.note_rebase(&attempt_repo, &pending).await?;
-        match forge_git::rebase(repo, &workplace.place, &attempt.branch, &old, &new).await {
+        match host.ask(Rebase { at: at(), branch: attempt.branch.clone(), old, new }).await {
             Ok(Rebased::Done { .. }) => {
                 self.end_rebase(id, Some(name)).await?;
                 self.recount(id).await;

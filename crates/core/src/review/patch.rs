@@ -6,7 +6,7 @@
 use forge_git::{FileDiff, PatchScope};
 use forge_types::AttemptId;
 
-use crate::worktree::changes::{ChangeStat, Source, count, sum_up};
+use crate::worktree::changes::{ChangeStat, Source, count, patch, sum_up};
 use crate::{Forge, Result};
 
 /// How much of a patch is wanted.
@@ -54,16 +54,7 @@ impl Forge {
             context_lines: request.context_lines,
             files: request.file.map(|_| changed.iter().flat_map(names).collect()),
         };
-        let patch = match &source {
-            Source::Commit(commit) => forge_git::patch_commit(&attempt_repo.repo, commit, &scope).await?,
-            Source::Tree { base } => {
-                forge_git::patch_worktree(&attempt_repo.repo, &attempt_repo.workplace.place, base, &scope)
-                    .await?
-            }
-            Source::Branch { base, tip } => {
-                forge_git::patch_between(&attempt_repo.repo, base, tip, &scope).await?
-            }
-        };
+        let patch = patch(&attempt_repo, &source, scope).await?;
         let changes = sum_up(changed, request.max_files);
         let committed_only = matches!(source, Source::Branch { .. });
         Ok(AttemptPatch { changes, text: patch.text, truncated: patch.truncated, committed_only })

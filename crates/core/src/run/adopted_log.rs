@@ -10,11 +10,24 @@ use forge_run::fold::{Dialect, Fold, Lens, Outcome};
 use forge_run::{Adoption, Exit, ExitReason, Kind as RecordKind, Reader, Secrets, View};
 use forge_types::{LogSource, Millis, OldLine, Run, RunStatus, Voice};
 
+use crate::worktree::host::Directory;
 use crate::{Error, Forge, Result};
 
 const READ_BYTES: usize = 256 << 10;
 
 impl Forge {
+    /// Makes the log of a worker that worked in the directory the journal of a run.
+    pub(crate) async fn adopt_worker_log(
+        &self,
+        run: &mut Run,
+        at: &Directory,
+        log: LogSource,
+        dialect: Dialect,
+        secrets: Secrets,
+    ) -> Result<Option<String>> {
+        self.adopt_log_in(run, at.local_path().to_owned(), log, dialect, secrets).await
+    }
+
     /// The same for a log that is not what the agent writes to Forge.
     pub(crate) async fn adopt_log_in(
         &self,
@@ -64,8 +77,8 @@ fn copy(
     let missing = loop {
         match log.pull() {
             Ok(Some(lines)) => {
-                for OldLine { voice, at: told, text } in lines {
-                    at = told.unwrap_or(at);
+                for OldLine { voice, at: written, text } in lines {
+                    at = written.unwrap_or(at);
                     adoption.add(record_kind(voice), at.0, &text)?;
                 }
             }

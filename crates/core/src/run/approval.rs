@@ -42,7 +42,7 @@ impl Forge {
         if self.0.store.approval(id).await?.is_some() {
             return Ok(());
         }
-        self.ask(Question {
+        self.put_question(Question {
             id,
             at: Millis(ask.at_ms),
             run_id: Some(run),
@@ -64,7 +64,7 @@ impl Forge {
                 || resumed_session(&run.action) == Some(&request.session_id)
         };
         let run_id = open.iter().rev().filter(|run| run.status == RunStatus::Running).find(asks);
-        self.ask(Question {
+        self.put_question(Question {
             id: ApprovalId::random(),
             at: Millis::now(),
             run_id: run_id.map(|run| run.id),
@@ -77,7 +77,7 @@ impl Forge {
     }
 
     /// Secrets are masked for whoever reads the question; the conversation with the agent keeps what it asked.
-    async fn ask(&self, mut question: Question) -> Result<Approval> {
+    async fn put_question(&self, mut question: Question) -> Result<Approval> {
         if question.tool_name.trim().is_empty() {
             return Err(Error::invalid("tool_name: is empty; name the tool that is to be used"));
         }
@@ -306,8 +306,8 @@ mod tests {
         forge.close(AgentsOnExit::Keep).await;
 
         let forge = Forge::open(config(dir.path())).await.expect("an engine");
-        let told = tokio::time::timeout(Duration::from_secs(60), forge.await_approval(old.id)).await;
-        assert_eq!(told.expect("in time").expect("an answer"), ApprovalStatus::TimedOut);
+        let answer = tokio::time::timeout(Duration::from_secs(60), forge.await_approval(old.id)).await;
+        assert_eq!(answer.expect("in time").expect("an answer"), ApprovalStatus::TimedOut);
         let pending = forge.pending_approvals().await.expect("a list");
         assert_eq!(pending.iter().map(|approval| approval.id).collect::<Vec<_>>(), [young.id]);
         forge.close(AgentsOnExit::Keep).await;

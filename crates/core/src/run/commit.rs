@@ -12,6 +12,7 @@ use forge_types::{AttemptId, Millis, Run, RunId, RunOwner, RunReason, RunStatus,
 use crate::run::new_run;
 use crate::run::outcome::next_action;
 use crate::task::moved;
+use crate::worktree::host;
 use crate::worktree::queue::Entry;
 use crate::worktree::workplace::Workplace;
 use crate::{Error, Forge, Kind, Result};
@@ -23,7 +24,8 @@ impl Forge {
         match self.try_commit(run, workplace).await {
             Ok(committed) => Ok(committed),
             Err(error) => {
-                let own = Secrets::own().map_err(|cause| Error::internal("secrets cannot be told", cause))?;
+                let own =
+                    Secrets::own().map_err(|cause| Error::internal("cannot determine the secrets", cause))?;
                 Err(error.masked(&self.secrets_of(run.id).await?).masked(&own))
             }
         }
@@ -45,10 +47,10 @@ impl Forge {
             (_, Some(summary)) if !summary.trim().is_empty() => summary.clone(),
             _ => format!("Commit changes from coding agent for task attempt {}", attempt.id),
         };
-        self.refuse_others(attempt.id, &workplace.place)?;
-        let repo = self.repo(&workplace.project).await?;
+        self.refuse_others(attempt.id, &workplace.directory).await?;
         let _turn = self.0.worktrees.turn().await?;
-        Ok(Some(forge_git::commit_work(&repo, &workplace.place, &attempt.branch, &message).await?))
+        let (at, branch) = (workplace.directory.clone(), attempt.branch.clone());
+        Ok(Some(self.ask(host::Commit { at, branch, message }).await?))
     }
 
     /// Commits the work of a run that ends. What keeps it from being committed is noted in the run.
@@ -75,9 +77,9 @@ impl Forge {
     /// The files at which an operation is stopped in the attempt's own worktree.
     async fn open_conflicts(&self, workplace: &Workplace) -> Vec<String> {
         let looked = async {
-            let repo = self.repo(&workplace.project).await?;
-            match forge_git::operation(&repo, &workplace.place)? {
-                Some(_) => Ok(forge_git::status(&repo, &workplace.place).await?.conflicted),
+            let at = || workplace.directory.clone();
+            match self.ask(host::Operation { at: at() }).await? {
+                Some(_) => Ok(self.ask(host::Status { at: at() }).await?.conflicted),
                 None => Ok::<_, Error>(Vec::new()),
             }
         };
@@ -85,7 +87,7 @@ impl Forge {
             return Vec::new();
         }
         looked.await.unwrap_or_else(|error| {
-            tracing::warn!(place = %workplace.place.display(), %error, "cannot look for open conflicts");
+            tracing::warn!(directory = %workplace.directory, %error, "cannot look for open conflicts");
             Vec::new()
         })
     }
@@ -97,9 +99,9 @@ impl Forge {
             return Ok(());
         }
         let mut workplace = self.workplace(RunOwner::Attempt(id)).await?;
-        let hold = self.hold(id, workplace.place.clone()).await?;
+        let hold = self.hold(id, &workplace.directory).await?;
         let Some(run) = waiting(self.0.store.runs(id, Dropped::Hidden).await?) else { return Ok(()) };
-        self.ensure_place(&mut workplace).await?;
+        self.ensure_directory(&mut workplace).await?;
         let uncommitted = |kind: Kind, why: &str| {
             Error::new(kind, format!("the work of run {} is not committed: {why}", run.id))
         };
@@ -109,8 +111,7 @@ impl Forge {
             uncommitted(kind, error.message())
         })?;
         if matches!(committed, None | Some(Committed::Conflicts(_))) {
-            let why =
-                format!("conflicts are open in {}; resolve or abort them first", workplace.place.display());
+            let why = format!("conflicts are open in {}; resolve or abort them first", workplace.directory);
             return Err(uncommitted(Kind::Conflict, &why));
         }
         let after_head = self.head(&workplace, &committed).await;

@@ -67,7 +67,7 @@ impl Conversation {
     }
 
     /// Gives the agent a line of [`Self::message`]. False when it takes nothing more.
-    pub(crate) async fn tell(&self, line: &str) -> Result<bool, TalkError> {
+    pub(crate) async fn send(&self, line: &str) -> Result<bool, TalkError> {
         match self.0.live.send(line).await {
             Ok(()) => Ok(true),
             Err(TalkError::Ended | TalkError::Refused { .. }) => Ok(false),
@@ -90,7 +90,7 @@ impl Conversation {
                 // It takes nothing more: its end is near, and the log will show it.
                 Err(TalkError::Ended | TalkError::Refused { .. }) => return,
                 Err(error) => {
-                    tracing::warn!(run = %self.0.run, %error, "cannot tell the agent what it waits for");
+                    tracing::warn!(run = %self.0.run, %error, "cannot send the agent what it waits for");
                     self.state().handed.remove(&key);
                 }
             }

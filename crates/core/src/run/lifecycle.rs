@@ -3,17 +3,16 @@
 //! Invariant: a run's row says `Ended` only after its work is committed and its end is recorded; every step before
 //! that can be repeated, so a server that dies at any point is picked up by the next one (see `recovery`).
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
-use forge_git::{Committed, Repo};
-use forge_run::agents::{self, Place, Plan};
+use forge_git::Committed;
 use forge_run::fold::{Dialect, Fold, Lens, Outcome};
 use forge_run::talk::Script;
 use forge_run::{Exit, ExitReason, Found, Live, Progress, Secrets, Spec, Tail, View};
 use forge_types::{
-    Action, ActionKind, AttemptId, Changes, Millis, ModelUsage, ProfileId, Run, RunId, RunOwner, RunPhase,
-    RunReason, RunStatus, TaskStatus,
+    Action, AttemptId, Changes, Millis, ModelUsage, Run, RunId, RunOwner, RunPhase, RunReason, RunStatus,
+    TaskStatus,
 };
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -26,6 +25,7 @@ use crate::run::meter::Meter;
 use crate::run::new_run;
 use crate::run::outcome::{judge, next_action, unsaid_action};
 use crate::task::moved;
+use crate::worktree::host::{Directory, Head, Host};
 use crate::worktree::queue::Entry;
 use crate::worktree::workplace::Workplace;
 use crate::{Error, Forge, Kind, Result};
@@ -69,7 +69,7 @@ impl Forge {
     /// Settles a run that does not get a process, and answers why.
     async fn fail_start(&self, run: &Run, workplace: &Workplace, failure: Error) -> Result<()> {
         let message = failure.message().to_owned();
-        forge_run::record_failed_start(&self.run_dir(run.id), &message).await;
+        self.0.worktrees.host().record_failed_start(run.id, &message).await;
         let not_found = failure.kind() == Kind::Invalid;
         let reason = ExitReason::NeverStarted { message, not_found };
         let exit = Exit { code: None, signal: None, reason, at_ms: Millis::now().0 };
@@ -95,7 +95,7 @@ impl Forge {
         if let Some(task) = workplace.task.as_ref().filter(|_| workplace.is_forges())
             && run.reason == RunReason::CodingAgent
         {
-            self.lay_out_images(task.id, &workplace.place).await;
+            self.lay_out_images(task.id, &workplace.directory).await;
         }
         let limits = &self.0.config;
         let dev_server = run.reason == RunReason::DevServer;
@@ -111,40 +111,22 @@ impl Forge {
         let spec = Spec {
             program: plan.program,
             args: plan.args,
-            cwd: workplace.place.clone(),
+            cwd: workplace.directory.local_path().to_owned(),
             env,
             env_remove: self.settings().withheld(),
             stdin: plan.stdin,
             time_limit_ms: ms(limits.time_limit_s),
             silence_limit_ms: ms(limits.silence_limit_s),
         };
-        let live = forge_run::launch(&self.0.config.exe, &self.run_dir(run.id), &spec).await?;
+        let live = self.0.worktrees.host().launch(run.id, &spec).await?;
         Ok((live, plan.script))
-    }
-
-    async fn plan(&self, action: &Action, workplace: &Workplace) -> Result<Plan> {
-        let path_env = std::env::var_os("PATH").unwrap_or_default();
-        let place = Place { worktree: &workplace.place, forge_exe: &self.0.config.exe, path_env: &path_env };
-        let (request, profile) = match asked(action) {
-            Asked::Agent(request, profile) => (request, profile),
-            Asked::Script(script) => return Ok(agents::plan_script(script, &place)?),
-        };
-        let (profile, options) = self.find_profile(profile, &workplace.project).await?;
-        Ok(agents::plan(profile.executor, &options, request, &place)?)
-    }
-
-    /// How the conversation of a run goes on that another server launched.
-    pub(crate) async fn script_of(&self, action: &Action, workplace: &Workplace) -> Option<Script> {
-        let Asked::Agent(request, profile) = asked(action) else { return None };
-        let (profile, options) = self.find_profile(profile, &workplace.project).await.ok()?;
-        agents::script(profile.executor, &options, request, &workplace.place)
     }
 
     /// For the log of a run that has begun: only then its secrets are known.
     pub(crate) async fn lens(&self, run: RunId, workplace: &Workplace) -> Result<Lens> {
         let (secrets, dir) = (self.secrets_of(run).await?, self.run_dir(run));
         let adopted = tokio::task::spawn_blocking(move || forge_run::adopted_worktree(&dir)).await;
-        let worktree = adopted.ok().flatten().unwrap_or_else(|| workplace.place.clone());
+        let worktree = adopted.ok().flatten().unwrap_or_else(|| workplace.directory.local_path().to_owned());
         Ok(Lens { run, worktree, answer_ms: self.answer_ms(), secrets })
     }
 
@@ -169,7 +151,7 @@ impl Forge {
             let tail = Tail::new(&dir, View::Exact, Some(live.progress()));
             let end = async {
                 let outcome = forge.follow(&run, &workplace, tail, conversation.as_ref()).await;
-                (outcome, told_exit(&dir, live.progress()).await)
+                (outcome, reported_exit(forge.0.worktrees.host(), run.id, live.progress()).await)
             };
             let (outcome, exit) = tokio::select! {
                 () = forge.0.background.closing() => return,
@@ -254,7 +236,7 @@ impl Forge {
         while let Err(error) = self.settle(run.id, workplace, exit, outcome.clone()).await {
             if error.kind() == Kind::NotFound {
                 // The task was deleted while its run was ending: there is no row left to settle.
-                self.release(run.id, &workplace.place);
+                self.release(run.id, &workplace.directory);
                 break;
             }
             tracing::error!(run = %run.id, %error, "cannot record the end of a run; trying again");
@@ -265,10 +247,10 @@ impl Forge {
         }
     }
 
-    pub(crate) fn release(&self, run: RunId, place: &Path) -> Option<RunId> {
+    pub(crate) fn release(&self, run: RunId, at: &Directory) -> Option<RunId> {
         self.attended().remove(&run);
         self.0.runs.changed.notify_waiters();
-        self.0.worktrees.lanes().leave(place, run)
+        self.leave(at, run)
     }
 
     /// Records how a run ended, commits its work, and starts what follows.
@@ -281,7 +263,7 @@ impl Forge {
     ) -> Result<()> {
         let mut run = self.run(id).await?;
         if run.phase == RunPhase::Ended {
-            self.release(id, &workplace.place);
+            self.release(id, &workplace.directory);
             return Ok(());
         }
         judge(&mut run, exit, &outcome);
@@ -299,12 +281,12 @@ impl Forge {
         self.keep_output(&run, outcome.transcript_tail).await;
         match next {
             Some(next) => {
-                self.0.worktrees.lanes().hand_over(&workplace.place, id, next.id);
-                self.release(id, &workplace.place);
+                self.hand_over(&workplace.directory, id, next.id);
+                self.release(id, &workplace.directory);
                 self.start_later(next, workplace.clone());
             }
             None => {
-                match (self.release(id, &workplace.place), run.owner) {
+                match (self.release(id, &workplace.directory), run.owner) {
                     (Some(waiting), _) => self.start_waiting(waiting),
                     (None, RunOwner::Attempt(attempt)) if run.reason != RunReason::DevServer => {
                         (self.0.runs.after.send_draft)(self, attempt);
@@ -390,9 +372,8 @@ impl Forge {
 
     /// The run may have brought a rebase to its end, or given it up.
     async fn notice_rebase(&self, workplace: &Workplace) {
-        let noticed = async { self.settle_rebase(&self.repo(&workplace.project).await?, workplace).await };
-        if let Err(error) = noticed.await {
-            tracing::warn!(place = %workplace.place.display(), %error, "cannot tell how a rebase ended");
+        if let Err(error) = self.settle_rebase(workplace).await {
+            tracing::warn!(directory = %workplace.directory, %error, "cannot see how a rebase ended");
         }
     }
 
@@ -400,8 +381,7 @@ impl Forge {
         if let Some(Committed::Commit(commit)) = committed {
             return Some(commit.clone());
         }
-        let repo: Repo = self.repo(&workplace.project).await.ok()?;
-        repo.head_of(&workplace.place).await.ok()
+        self.ask(Head { at: workplace.directory.clone() }).await.ok()
     }
 
     /// The plain transcript of an ended run, kept beside its journal so that showing it costs no replay.
@@ -452,7 +432,7 @@ impl Forge {
             return Ok(());
         }
         // The worktree may have been put away while the run waited.
-        if let Err(failure) = self.ensure_place(&mut workplace).await {
+        if let Err(failure) = self.ensure_directory(&mut workplace).await {
             return self.fail_start(&run, &workplace, failure).await;
         }
         run.before_head = self.head(&workplace, &None).await;
@@ -488,7 +468,7 @@ impl Forge {
 
     /// A run that ended while it waited leaves the directory to the next one.
     fn pass_turn(&self, id: RunId, workplace: &Workplace) {
-        if let Some(next) = self.release(id, &workplace.place) {
+        if let Some(next) = self.release(id, &workplace.directory) {
             self.start_waiting(next);
         }
     }
@@ -515,34 +495,16 @@ impl Forge {
     }
 }
 
-/// What a run is for.
-enum Asked<'a> {
-    Agent(agents::Request<'a>, &'a ProfileId),
-    Script(&'a str),
-}
-
-fn asked(action: &Action) -> Asked<'_> {
-    match &action.typ {
-        ActionKind::ScriptRequest { script, .. } => Asked::Script(script),
-        ActionKind::CodingAgentInitialRequest { prompt, executor_profile_id } => {
-            Asked::Agent(agents::Request::New { prompt }, executor_profile_id)
-        }
-        ActionKind::CodingAgentFollowUpRequest { prompt, session_id, executor_profile_id } => {
-            Asked::Agent(agents::Request::Resume { prompt, session_id }, executor_profile_id)
-        }
-    }
-}
-
 /// The exit as the keeper reports it, however long after the log's end: one that hangs is not gone.
-async fn told_exit(dir: &Path, mut progress: watch::Receiver<Progress>) -> Exit {
+async fn reported_exit(host: &Host, run: RunId, mut progress: watch::Receiver<Progress>) -> Exit {
     loop {
-        if let Ok(told) = progress.wait_for(|progress| progress.exit.is_some()).await
-            && let Some(exit) = &told.exit
+        if let Ok(seen) = progress.wait_for(|progress| progress.exit.is_some()).await
+            && let Some(exit) = &seen.exit
         {
             return exit.clone();
         }
         // Nobody listens to the keeper any more.
-        match forge_run::find(dir).await {
+        match host.find_run(run).await {
             Found::Live(live) => progress = live.progress(),
             Found::Ended(exit) => return exit,
             Found::NeverLaunched => return vanished(),

@@ -12,6 +12,7 @@ pub(crate) mod log;
 pub(crate) mod meter;
 pub(crate) mod outcome;
 pub(crate) mod parking;
+pub(crate) mod plan;
 pub(crate) mod recovery;
 pub(crate) mod stop;
 

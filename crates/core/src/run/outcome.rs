@@ -86,11 +86,11 @@ mod tests {
     #[test]
     fn an_agent_that_ends_well_without_a_word_is_unverified() {
         let silent = || Outcome { silent: true, ..Outcome::default() };
-        let told = || Outcome { verdict: Some(Verdict::Success), ..silent() };
+        let reported = || Outcome { verdict: Some(Verdict::Success), ..silent() };
         for (code, outcome, expected) in [
             (0, silent(), (RunStatus::Completed, true)),
             (0, Outcome::default(), (RunStatus::Completed, false)),
-            (0, told(), (RunStatus::Completed, false)),
+            (0, reported(), (RunStatus::Completed, false)),
             (1, silent(), (RunStatus::Failed, false)),
         ] {
             let mut run = new();

@@ -14,7 +14,7 @@ use crate::worktree::workplace::Workplace;
 use crate::{Forge, Result};
 
 /// How long to wait when the provider does not say.
-const UNTOLD_MS: i64 = 5 * 60 * 1000;
+const DEFAULT_RESET_MS: i64 = 5 * 60 * 1000;
 const MAX_IN_A_ROW: usize = 6;
 
 impl Forge {
@@ -40,8 +40,8 @@ impl Forge {
             return Ok(None);
         }
         // Twice as long each time, so that a provider that stays silent is not pressed.
-        let untold = Millis(exit.at_ms.saturating_add(UNTOLD_MS << in_a_row));
-        Ok(Some(limit.reset_at.filter(|at| at.0 > exit.at_ms).unwrap_or(untold)))
+        let default_reset = Millis(exit.at_ms.saturating_add(DEFAULT_RESET_MS << in_a_row));
+        Ok(Some(limit.reset_at.filter(|at| at.0 > exit.at_ms).unwrap_or(default_reset)))
     }
 
     /// Writes that a run waits for its provider, and lets its directory go.
@@ -65,7 +65,7 @@ impl Forge {
         self.write_parked(&parked, workplace, &outcome.usage).await?;
         self.keep_output(&parked, outcome.transcript_tail).await;
         tracing::info!(run = %parked.id, %until, "the provider does not serve this run for now");
-        if let Some(waiting) = self.release(parked.id, &workplace.place) {
+        if let Some(waiting) = self.release(parked.id, &workplace.directory) {
             self.start_waiting(waiting);
         }
         self.seal_later(parked.id);

@@ -12,6 +12,7 @@ use forge_run::{Exit, ExitReason, Found, Tail, View};
 use forge_types::{Run, RunPhase, RunReason, RunStatus};
 
 use crate::run::lifecycle::vanished;
+use crate::worktree::host::{DropClaim, Exists, Head, RetireCutOff, TakeOver};
 use crate::worktree::upkeep::{Standing, WorktreeLine};
 use crate::worktree::workplace::Workplace;
 use crate::{Forge, Result};
@@ -30,7 +31,7 @@ enum Boot {
 impl Forge {
     pub(crate) async fn recover(&self) -> Result<()> {
         // Before anything runs: from then on an agent's own word does not count.
-        if let Err(error) = forge_git::take_over(self.0.worktrees.base()).await {
+        if let Err(error) = self.ask(TakeOver {}).await {
             tracing::warn!(%error, "the owners of worktrees of an earlier version are not all written down");
         }
         let (waiting, living): (Vec<Run>, Vec<Run>) =
@@ -40,15 +41,14 @@ impl Forge {
         for run in living {
             let workplace = self.workplace(run.owner).await?;
             if run.reason != RunReason::DevServer {
-                self.0.worktrees.lanes().enter(&workplace.place, run.id);
+                self.enter(&workplace.directory, run.id);
             }
             found.push((run, workplace));
         }
         let mut free = Vec::new();
         for run in waiting {
             let workplace = self.workplace(run.owner).await?;
-            if self.0.worktrees.lanes().enter(&workplace.place, run.id) == crate::worktree::queue::Entry::Now
-            {
+            if self.enter(&workplace.directory, run.id) == crate::worktree::queue::Entry::Now {
                 free.push(run.id);
             }
         }
@@ -64,7 +64,7 @@ impl Forge {
     /// Whether the machine was restarted since the last server.
     async fn note_boot(&self) -> Result<Boot> {
         const KEY: &str = "boot";
-        let now = forge_run::boot_id();
+        let now = self.0.worktrees.host().boot();
         if self.0.store.meta(KEY).await?.as_deref() == Some(&now) {
             return Ok(Boot::Same);
         }
@@ -75,8 +75,7 @@ impl Forge {
     }
 
     async fn pick_up(&self, run: Run, workplace: Workplace, boot: Boot) {
-        let dir = self.run_dir(run.id);
-        match forge_run::find(&dir).await {
+        match self.0.worktrees.host().find_run(run.id).await {
             Found::Live(live) => {
                 tracing::info!(run = %run.id, "run re-attached");
                 let script = self.script_of(&run.action, &workplace).await;
@@ -93,14 +92,14 @@ impl Forge {
                 }
                 self.settle_later(run, workplace, exit);
             }
-            // After a power failure a missing file proves nothing: the agent may have been at work.
-            Found::NeverLaunched
-                if boot == Boot::Same && run.status == RunStatus::Running && workplace.place.exists() =>
-            {
-                tracing::info!(run = %run.id, "completing a start that was cut off");
-                self.start_later(run, workplace);
-            }
+            // After a power failure a missing file proves nothing: the agent may have been running.
             Found::NeverLaunched => {
+                let at = workplace.directory.clone();
+                let was_cut_off = boot == Boot::Same && run.status == RunStatus::Running;
+                if was_cut_off && matches!(self.ask(Exists { at }).await, Ok(true)) {
+                    tracing::info!(run = %run.id, "completing a start that was cut off");
+                    return self.start_later(run, workplace);
+                }
                 tracing::warn!(run = %run.id, "run vanished; its end is unknown");
                 self.settle_later(run, workplace, vanished());
             }
@@ -113,7 +112,7 @@ impl Forge {
         self.0.background.spawn(async move {
             let tail = Tail::new(&forge.run_dir(run.id), View::Exact, None);
             let outcome = forge.follow(&run, &workplace, tail, None).await;
-            if let Err(error) = forge.wait_for_git(&workplace.place).await {
+            if let Err(error) = forge.wait_for_git(&workplace.directory).await {
                 tracing::warn!(run = %run.id, %error, "git still works where the run ended");
             }
             forge.settle_surely(&run, &workplace, &exit, outcome).await;
@@ -176,28 +175,22 @@ impl Forge {
     async fn undo_cut_off(&self, line: &WorktreeLine) -> Result<Option<(Repo, String, String)>> {
         let (Some(owner), Some(repo)) = (line.owner, &line.repo) else { return Ok(None) };
         // A home that was copied as files is the same installation, and its agents may be running there.
-        self.refuse_living_now(&line.path).await?;
+        let at = line.directory(repo);
+        self.refuse_living_now(&at).await?;
         let repo = self.repo_at(Path::new(repo)).await?;
-        let head = repo.head_of(&line.path).await?;
+        let head = self.ask(Head { at: at.clone() }).await?;
         let mut may_come = None;
         match &line.branch {
             Some(branch) if self.is_elsewhere(&repo, branch, &head).await? => {
                 if repo.resolve_branch(branch).await?.is_none() {
                     may_come = Some((repo.clone(), branch.clone(), head.clone()));
                 }
-                forge_git::drop_orphan_claim(
-                    &repo,
-                    self.0.worktrees.base(),
-                    owner,
-                    &line.path,
-                    branch,
-                    &head,
-                )
-                .await?;
+                let (branch, commit) = (branch.clone(), head);
+                self.ask(DropClaim { at, owner, branch, commit }).await?;
             }
             // A branch that carries commits of its own is work and stays, whatever became of its rows.
             _ => {
-                forge_git::retire_cut_off(&repo, self.0.worktrees.base(), owner, &line.path).await?;
+                self.ask(RetireCutOff { at, owner }).await?;
             }
         }
         tracing::info!(path = %line.path.display(), branch = ?line.branch, "start that was cut off is undone");

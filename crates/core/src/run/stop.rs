@@ -48,7 +48,7 @@ impl Forge {
             return Ok(());
         }
         if phase == RunPhase::Queued {
-            if let Some(next) = self.0.worktrees.lanes().leave(&workplace.place, run.id) {
+            if let Some(next) = self.leave(&workplace.directory, run.id) {
                 self.start_waiting(next);
             }
             return Ok(());
@@ -59,7 +59,7 @@ impl Forge {
         let interrupt = conversation.and_then(|conversation| conversation.interrupt());
         live.stop_because(interrupt.as_deref(), note).await.map_err(|error| match error {
             TalkError::Timeout { .. } => Error::conflict(format!(
-                "run {} is told to stop, but {error}; its agent may still be at work. It ends when the keeper goes on; try again",
+                "run {} is asked to stop, but {error}; its agent may still be running. It ends when the keeper continues; try again",
                 run.id
             )),
             error => error.into(),
@@ -135,6 +135,6 @@ impl Forge {
 }
 
 async fn wait_for_end(id: RunId, settled: &CancellationToken) -> Result<()> {
-    let late = |_| Error::conflict(format!("run {id} is told to stop, but its end is not recorded yet"));
+    let late = |_| Error::conflict(format!("run {id} is asked to stop, but its end is not recorded yet"));
     tokio::time::timeout(STOP_LIMIT, settled.cancelled()).await.map_err(late)
 }

@@ -1,15 +1,13 @@
-//! Images: kept once per content in Forge's home, shown to agents in their worktrees.
+//! Images: kept once per content in Forge's home.
 //!
 //! Owns `<home>/images`. Invariant: the name of a file follows from its content and its type, never from what a client
-//! calls it; a row exists only after its file does. Copies are made before an agent starts, into a folder that git
-//! ignores, and nothing is written through a link that an agent may have laid there.
+//! calls it; a row exists only after its file does.
 
-use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use forge_types::{AttemptStatus, Image, ImageId, Millis, TaskId};
+use forge_types::{Image, ImageId, Millis, TaskId};
 use sha2::{Digest, Sha256};
 use tokio::io::AsyncWriteExt;
 
@@ -74,7 +72,7 @@ impl Drop for ImageUpload {
 }
 
 impl Forge {
-    fn images_dir(&self) -> PathBuf {
+    pub(crate) fn images_dir(&self) -> PathBuf {
         self.0.config.home.join("images")
     }
 
@@ -100,8 +98,8 @@ impl Forge {
         })
     }
 
-    /// Keeps an image, or answers the one with the same content, and attaches it to a task when one is named.
-    pub async fn keep_image(&self, mut upload: ImageUpload, task: Option<TaskId>) -> Result<Image> {
+    /// Keeps an image, or returns the one with the same content, and attaches it to a task when one is named.
+    pub(crate) async fn store_image(&self, mut upload: ImageUpload, task: Option<TaskId>) -> Result<Image> {
         if let Some(task) = task {
             self.task(task).await?;
         }
@@ -125,9 +123,6 @@ impl Forge {
             tx.attach_images(task, &[image.id]).await?;
         }
         tx.commit().await?;
-        if let Some(task) = task {
-            self.show_to_running(task).await?;
-        }
         Ok(image)
     }
 
@@ -180,42 +175,6 @@ impl Forge {
         }
     }
 
-    pub(crate) fn image_folder(&self, place: &Path, is_forges: bool) -> PathBuf {
-        if is_forges { place.join(Image::FOLDER) } else { self.images_dir() }
-    }
-
-    /// Copies the task's images into the worktree. An agent without its pictures is better than none.
-    pub(crate) async fn lay_out_images(&self, task: TaskId, place: &Path) {
-        let laid_out = async {
-            let images = self.0.store.task_images(task).await?;
-            self.copy_images(images, place.to_owned()).await
-        };
-        if let Err(error) = laid_out.await {
-            tracing::warn!(%task, %error, "the agent starts without the images of its task");
-        }
-    }
-
-    /// A running agent gets to see an image that comes late.
-    async fn show_to_running(&self, task: TaskId) -> Result<()> {
-        let images = self.0.store.task_images(task).await?;
-        for attempt in self.0.store.attempts(Some(task), forge_store::Page::default()).await? {
-            let place = attempt.container_ref.filter(|_| attempt.use_worktree && !attempt.worktree_deleted);
-            if let Some(place) = place.filter(|_| attempt.status == AttemptStatus::Running) {
-                self.copy_images(images.clone(), place.into()).await?;
-            }
-        }
-        Ok(())
-    }
-
-    async fn copy_images(&self, images: Vec<Image>, place: PathBuf) -> Result<()> {
-        if images.is_empty() {
-            return Ok(());
-        }
-        let from = self.images_dir();
-        let copied = tokio::task::spawn_blocking(move || copy_all(&from, &place, &images)).await;
-        copied.unwrap_or_else(|cause| Err(io::Error::other(cause))).map_err(unprocessed)
-    }
-
     /// Removes images that no task has come to show within a day, and files that no row names.
     pub(crate) async fn remove_loose_images(&self) -> Result<()> {
         let before = Millis(Millis::now().0 - LOOSE_AGE.as_millis() as i64);
@@ -257,33 +216,8 @@ fn new_image(upload: &ImageUpload, hash: String) -> Image {
     }
 }
 
-fn unprocessed(cause: io::Error) -> Error {
+pub(crate) fn unprocessed(cause: impl std::error::Error + Send + Sync + 'static) -> Error {
     Error::internal("Failed to process image. Please try again.", cause)
-}
-
-fn copy_all(from: &Path, place: &Path, images: &[Image]) -> io::Result<()> {
-    let folder = place.join(Image::FOLDER);
-    match std::fs::symlink_metadata(&folder) {
-        Ok(found) if found.is_dir() => {}
-        Ok(_) => return Err(io::Error::other(format!("{} is not a folder", folder.display()))),
-        Err(_) => std::fs::create_dir(&folder)?,
-    }
-    if let Ok(mut ignore) = std::fs::File::create_new(folder.join(".gitignore")) {
-        ignore.write_all(b"*\n")?;
-    }
-    for image in images {
-        let target = folder.join(image.stored_name());
-        match std::fs::symlink_metadata(&target) {
-            Ok(found) if found.is_file() && found.len() == image.size_bytes as u64 => continue,
-            Ok(_) => std::fs::remove_file(&target)?,
-            Err(_) => {}
-        }
-        let mut source = std::fs::File::open(from.join(image.stored_name()))?;
-        // A new file, so that the bytes go into none that is already there.
-        let mut copy = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&target)?;
-        io::copy(&mut source, &mut copy)?;
-    }
-    Ok(())
 }
 
 fn remove_strays(dir: &Path, known: &[String]) -> io::Result<()> {
@@ -343,39 +277,5 @@ mod tests {
         ] {
             assert_eq!(shown(same), same);
         }
-    }
-
-    #[test]
-    fn nothing_is_copied_through_a_link() {
-        let dir = tempfile::tempdir().expect("a folder");
-        let [home, place, outside] = ["home", "place", "outside"].map(|name| dir.path().join(name));
-        for folder in [&home, &place, &outside] {
-            std::fs::create_dir(folder).expect("mkdir");
-        }
-        std::fs::write(home.join("a.png"), "bytes").expect("write");
-        let image = Image {
-            id: ImageId::random(),
-            file_path: ".forge-images/a.png".into(),
-            original_name: "x".into(),
-            mime_type: None,
-            size_bytes: 5,
-            hash: String::new(),
-            created_at: Millis(0),
-            updated_at: Millis(0),
-        };
-        let images = [image];
-        std::os::unix::fs::symlink(&outside, place.join(Image::FOLDER)).expect("symlink");
-        assert!(copy_all(&home, &place, &images).is_err());
-        assert_eq!(std::fs::read_dir(&outside).expect("read").count(), 0);
-
-        std::fs::remove_file(place.join(Image::FOLDER)).expect("remove");
-        std::fs::create_dir(place.join(Image::FOLDER)).expect("mkdir");
-        let victim = outside.join("victim");
-        std::fs::write(&victim, "mine").expect("write");
-        let target = place.join(Image::FOLDER).join("a.png");
-        std::os::unix::fs::symlink(&victim, &target).expect("symlink");
-        copy_all(&home, &place, &images).expect("copied");
-        assert_eq!(std::fs::read_to_string(&victim).expect("read"), "mine");
-        assert_eq!(std::fs::read_to_string(&target).expect("read"), "bytes");
     }
 }

@@ -74,7 +74,7 @@ mod tests {
         assert_eq!(check(&[]).unwrap(), Vec::<String>::new());
         let most: Vec<String> = (0..COUNT_MAX).map(|number| number.to_string()).collect();
         let twice = [most.clone(), most.clone()].concat();
-        assert_eq!(check(&twice).unwrap(), most, "what is told twice counts once");
+        assert_eq!(check(&twice).unwrap(), most, "what is named twice counts once");
         assert!(check(&["ä".repeat(LENGTH_MAX)]).is_ok());
     }
 

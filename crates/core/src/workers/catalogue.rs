@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn definitions_of_both_kinds_are_listed_and_a_broken_one_is_told() {
+    fn definitions_of_both_kinds_are_listed_and_a_broken_one_is_reported() {
         let home = tempfile::tempdir().unwrap();
         assert_eq!(read_definitions(home.path()), WorkerDefinitions::default(), "nobody needs one");
         let yaml = "workers:\n  alpha: {model: opus, tier: premium, workspace: /work, launcher: claude-code, colour: 1}\n";
@@ -89,10 +89,10 @@ mod tests {
         let found = read_definitions(home.path());
         let names: Vec<_> = found.definitions.iter().map(|one| (one.name.as_str(), one.tier)).collect();
         assert_eq!(names, [("alpha", WorkerTier::Premium), ("door", WorkerTier::Budget)]);
-        let told = found.problems.join("\n");
+        let problems = found.problems.join("\n");
         for words in ["broken.yaml", "`workers.alpha.colour` is not known", "`size` is not known"] {
-            assert!(told.contains(words), "{told}");
+            assert!(problems.contains(words), "{problems}");
         }
-        assert_eq!(found.problems.len(), 3, "{told}");
+        assert_eq!(found.problems.len(), 3, "{problems}");
     }
 }

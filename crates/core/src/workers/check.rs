@@ -78,9 +78,10 @@ impl Forge {
         let mut sessions = HashMap::new();
         for worker in live {
             if !sessions.contains_key(&worker.tmux) {
-                let told = self.fleet().tmux_of(worker).list().await;
-                let told = told.inspect_err(|error| tracing::warn!(%error, "sessions cannot be listed")).ok();
-                sessions.insert(worker.tmux.clone(), told);
+                let listed = self.fleet().tmux_of(worker).list().await;
+                let listed =
+                    listed.inspect_err(|error| tracing::warn!(%error, "sessions cannot be listed")).ok();
+                sessions.insert(worker.tmux.clone(), listed);
             }
         }
         let (dir, beats) = (self.fleet().status_dir.clone(), self.fleet().heartbeat_dir.clone());

@@ -110,8 +110,8 @@ impl Forge {
             let (path, identity, place) = (source.path.clone(), source.identity, source.place.clone());
             let Some(block) = blocking(move || tail::read(&path, identity, &place)).await? else { break };
             let mut tx = self.0.store.begin().await?;
-            for told in &block.told {
-                reading.note(&mut tx, told, block.written_at).await?;
+            for figure in &block.told {
+                reading.note(&mut tx, figure, block.written_at).await?;
             }
             source.place = block.place;
             tx.put_log_place(&source.stored(worker)?).await?;
@@ -165,9 +165,9 @@ struct Reading<'a> {
 }
 
 impl Reading<'_> {
-    async fn note(&self, tx: &mut Tx, told: &Told, written_at: Millis) -> Result<()> {
+    async fn note(&self, tx: &mut Tx, figure: &Told, written_at: Millis) -> Result<()> {
         let row = |call: &Call| self.row(call, written_at);
-        match told {
+        match figure {
             Told::Call(call) => tx.note_call(&row(call)).await?,
             Told::Sum(calls) => tx.sum_calls(&calls.iter().map(row).collect::<Vec<_>>()).await?,
             Told::Total(call) => {

@@ -49,11 +49,11 @@ impl Forge {
         let remedy = if remedy == Remedy::Restart && worker.config.is_null() { Remedy::Tell } else { remedy };
         match remedy {
             Remedy::Leave => Ok(()),
-            Remedy::Tell => self.tell_worse(id, kind, words.to_owned()).await,
+            Remedy::Tell => self.report_worse(id, kind, words.to_owned()).await,
             Remedy::Interrupt => {
                 let Some(Seat { tmux, session }) = self.worker_session(id).await? else { return Ok(()) };
                 self.fleet().interrupted().insert(id.clone(), now);
-                self.tell_worse(id, kind, format!("{words}; it was interrupted")).await?;
+                self.report_worse(id, kind, format!("{words}; it was interrupted")).await?;
                 Ok(tmux.interrupt(&session.name).await?)
             }
             Remedy::Restart => self.restart_unwell(worker, kind, words, now).await,
@@ -61,10 +61,12 @@ impl Forge {
     }
 
     /// A condition that got worse is reported once.
-    async fn tell_worse(&self, id: &WorkerId, kind: AlertKind, words: String) -> Result<()> {
+    async fn report_worse(&self, id: &WorkerId, kind: AlertKind, words: String) -> Result<()> {
         let open = self.0.store.open_alerts().await?;
-        let told = |severity| severity == Severity::Critical;
-        if open.iter().any(|alert| alert.kind == kind && alert.subject == id.as_str() && told(alert.severity))
+        let is_reported = |severity| severity == Severity::Critical;
+        if open
+            .iter()
+            .any(|alert| alert.kind == kind && alert.subject == id.as_str() && is_reported(alert.severity))
         {
             return Ok(());
         }
@@ -93,10 +95,10 @@ impl Forge {
                 (WorkerPhase::Recovering, Some(Millis(at_ms)), format!("{words}; it is started again"))
             }
             Step::GiveUp { crashes } => {
-                let told = format!("{words}; it was started again {} times and is ended", crashes - 1);
+                let note = format!("{words}; it was started again {} times and is ended", crashes - 1);
                 let exhausted = AlertKind::RecoveryExhausted;
-                alerts::raise_as(&mut tx, exhausted, exhausted.severity(), id.as_str(), told.clone()).await?;
-                (WorkerPhase::Failed, None, told)
+                alerts::raise_as(&mut tx, exhausted, exhausted.severity(), id.as_str(), note.clone()).await?;
+                (WorkerPhase::Failed, None, note)
             }
         };
         alerts::raise_as(&mut tx, kind, Severity::Critical, id.as_str(), note.clone()).await?;

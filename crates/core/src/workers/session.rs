@@ -53,7 +53,8 @@ impl Forge {
             Err(error) => {
                 let found = self.found_workers().await.into_iter().find(|found| found.is_foreign(id));
                 let found = found.ok_or(error)?;
-                let own = Secrets::own().map_err(|cause| Error::internal("secrets cannot be told", cause))?;
+                let own =
+                    Secrets::own().map_err(|cause| Error::internal("cannot determine the secrets", cause))?;
                 (self.fleet().tmux_of(&describe(&found)), found.seen.session_name, own)
             }
         };

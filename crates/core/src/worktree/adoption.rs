@@ -6,10 +6,11 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use forge_git::{GitError, Owner, Repo};
-use forge_types::{Attempt, AttemptId, Millis, RunOwner};
+use forge_git::{GitError, Owner};
+use forge_types::{AttemptId, Millis, RunOwner};
 use serde::Serialize;
 
+use crate::worktree::host::{Adopt, Directory, FindStranger, Release};
 use crate::worktree::workplace::Workplace;
 use crate::worktree::workplace::marked;
 use crate::{Error, Forge, Result};
@@ -39,23 +40,27 @@ impl Forge {
         let (Some(attempt), Some(task)) = (&workplace.attempt, &workplace.task) else {
             return Err(Error::not_found(format!("Task attempt not found: {id}")));
         };
-        let repo = self.repo(&workplace.project).await?;
-        let from = self.strange_place(&repo, attempt).ok_or_else(|| {
+        let repo = Path::new(&workplace.project.git_repo_path);
+        let place = workplace.directory.local_path();
+        let found = self
+            .find_stranger(repo, &attempt.branch, attempt.container_ref.as_deref().map(Path::new))
+            .await?;
+        let from = found.ok_or_else(|| {
             Error::conflict(format!(
                 "attempt {id} has no worktree of another program: none is on its branch '{}'",
                 attempt.branch
             ))
         })?;
-        let to = match self.is_below_base(&workplace.place) && workplace.place != from {
-            true => workplace.place.clone(),
+        let to = match self.is_below_base(place) && place != from {
+            true => place.to_owned(),
             false => self.free_place(id, &task.title, &from, &HashSet::new()).await?,
         };
-        let _old = self.hold(id, from.clone()).await?;
-        let _new = self.take_lane(to.clone())?;
-        self.refuse_living(&from).await?;
-        let owner = (Owner::Attempt(id), Some(&marked(task)));
-        let path =
-            forge_git::adopt(&repo, &self.0.worktrees.base, owner, &attempt.branch, &from, &to).await?;
+        let at = Directory::new(repo, from.clone());
+        let _old = self.hold(id, &at).await?;
+        let _new = self.take_lane(&Directory::new(repo, to.clone()))?;
+        self.refuse_living(&at).await?;
+        let (owner, task, branch) = (Owner::Attempt(id), Some(marked(task)), attempt.branch.clone());
+        let path = self.ask(Adopt { at, owner, task, branch, to }).await?;
         self.settle_place(id, &path, false).await?;
         tracing::info!(attempt = %id, from = %from.display(), path = %path.display(), "worktree adopted");
         Ok(AdoptedReport { attempt_id: id, path, from })
@@ -67,19 +72,22 @@ impl Forge {
         let (Some(attempt), Some(task)) = (&workplace.attempt, &workplace.task) else {
             return Err(Error::not_found(format!("Task attempt not found: {id}")));
         };
-        let repo = self.repo(&workplace.project).await?;
-        let found = self.strange_place(&repo, attempt);
-        let is_away = !self.is_below_base(&workplace.place);
+        let repo = Path::new(&workplace.project.git_repo_path);
+        let place = workplace.directory.local_path();
+        let found = self
+            .find_stranger(repo, &attempt.branch, attempt.container_ref.as_deref().map(Path::new))
+            .await?;
+        let is_away = !self.is_below_base(place);
         if found.is_none() && !is_away {
             return Err(Error::conflict(format!(
                 "attempt {id} has no worktree of another program to let go"
             )));
         }
-        let held = found.clone().unwrap_or_else(|| workplace.place.clone());
-        let _hold = self.hold(id, held).await?;
-        if let Some(path) = &found {
-            self.refuse_living(path).await?;
-            match forge_git::release(&repo, &self.0.worktrees.base, &attempt.branch, path).await {
+        let at = Directory::new(repo, found.as_deref().unwrap_or(place));
+        let _hold = self.hold(id, &at).await?;
+        if found.is_some() {
+            self.refuse_living(&at).await?;
+            match self.ask(Release { at, branch: attempt.branch.clone() }).await {
                 // It has let go of the branch already.
                 Ok(()) | Err(GitError::OffBranch { .. }) => {}
                 Err(error @ GitError::Dirty { .. }) => {
@@ -90,7 +98,7 @@ impl Forge {
                 Err(other) => return Err(other.into()),
             }
         }
-        if is_away || found.as_ref() == Some(&workplace.place) {
+        if is_away || found.as_deref() == Some(place) {
             let place = self.free_place(id, &task.title, Path::new(""), &HashSet::new()).await?;
             self.settle_place(id, &place, true).await?;
         }
@@ -108,10 +116,15 @@ impl Forge {
         Ok(workplace)
     }
 
-    /// The unmarked worktree that the attempt names, or that is on its branch.
-    pub(crate) fn strange_place(&self, repo: &Repo, attempt: &Attempt) -> Option<PathBuf> {
-        let place = attempt.container_ref.as_deref().map(Path::new);
-        forge_git::strange_worktree(repo, &self.0.worktrees.base, &attempt.branch, place)
+    /// The worktree of another program that is near a path, or else on the branch.
+    pub(crate) async fn find_stranger(
+        &self,
+        repo: &Path,
+        branch: &str,
+        near: Option<&Path>,
+    ) -> Result<Option<PathBuf>> {
+        let (repo, near) = (repo.to_owned(), near.map(Path::to_owned));
+        Ok(self.ask(FindStranger { repo, branch: branch.to_owned(), near }).await?)
     }
 
     async fn settle_place(&self, id: AttemptId, place: &Path, deleted: bool) -> Result<()> {
@@ -141,7 +154,7 @@ impl Forge {
             .chain((4..=hex.len()).map(|digits| forge_types::name_for(&hex, digits, title)));
         let mut place = PathBuf::new();
         for name in names {
-            place = self.0.worktrees.base.path().join(name);
+            place = self.0.worktrees.host.base().join(name);
             let taken = self.0.store.attempt_by_path(&place.to_string_lossy()).await?;
             let free = !given.contains(&place) && place.symlink_metadata().is_err();
             if free && taken.is_none_or(|attempt| attempt.id == id) {
@@ -153,21 +166,20 @@ impl Forge {
 
     fn is_below_base(&self, place: &Path) -> bool {
         let real = |path: &Path| std::fs::canonicalize(path).ok();
-        let base = self.0.worktrees.base.path();
+        let base = self.0.worktrees.host.base();
         place.starts_with(base)
             || place.parent().and_then(real).is_some_and(|above| real(base) == Some(above))
     }
 
     /// A worktree of another program that is gone is not made again where that program had it.
-    pub(crate) fn refuse_gone_elsewhere(&self, id: AttemptId, place: &Path) -> Result<()> {
-        if self.is_below_base(place) {
+    pub(crate) fn refuse_gone_elsewhere(&self, id: AttemptId, at: &Directory) -> Result<()> {
+        if self.is_below_base(at.local_path()) {
             return Ok(());
         }
         Err(Error::conflict(format!(
-            "{}, where attempt {id} worked, is not there. When it is not to come back, `forge worktree release {id}` has \
+            "{at}, where attempt {id} worked, is not there. When it is not to come back, `forge worktree release {id}` has \
              the next run check the branch out below {}",
-            place.display(),
-            self.0.worktrees.base.path().display()
+            self.0.worktrees.host.base().display()
         )))
     }
 }

@@ -8,6 +8,7 @@ use forge_store::{Dropped, Tx};
 use forge_types::{Attempt, AttemptId, ConflictOp, Millis, Run, RunOwner};
 
 use crate::worktree::hold::Hold;
+use crate::worktree::host::{Head, Host, IsThere, Operation};
 use crate::worktree::workplace::Workplace;
 use crate::{Error, Forge, Result};
 
@@ -16,26 +17,27 @@ pub(crate) struct AttemptRepo {
     pub(crate) workplace: Workplace,
     pub(crate) attempt: Attempt,
     pub(crate) repo: Repo,
+    pub(crate) host: Host,
 }
 
 impl AttemptRepo {
     /// Whether the worktree was put away. What was not committed went with it.
-    pub(crate) fn is_away(&self) -> bool {
-        !self.workplace.place.join(".git").exists()
+    pub(crate) async fn is_away(&self) -> Result<bool> {
+        Ok(!self.host.ask(IsThere { at: self.workplace.directory.clone() }).await?)
     }
 
     /// The newest commit: that of the worktree, or of the branch while the worktree is away.
     pub(crate) async fn head(&self) -> Result<String> {
-        match self.is_away() {
+        match self.is_away().await? {
             true => tip_of(&self.repo, &self.attempt.branch).await,
-            false => Ok(self.repo.head_of(&self.workplace.place).await?),
+            false => Ok(self.host.ask(Head { at: self.workplace.directory.clone() }).await?),
         }
     }
 
     /// The commit by which the work is compared with its target. HEAD moves while a rebase is stopped; what the attempt
     /// did is then still on its branch.
     pub(crate) async fn work_head(&self) -> Result<String> {
-        match forge_git::operation(&self.repo, &self.workplace.place) {
+        match self.host.ask(Operation { at: self.workplace.directory.clone() }).await {
             Ok(Some(ConflictOp::Rebase)) => tip_of(&self.repo, &self.attempt.branch).await,
             _ => self.head().await,
         }
@@ -46,22 +48,22 @@ impl Forge {
     /// The attempt with its worktree, which is brought back when it is away.
     pub(crate) async fn open_for_write(&self, id: AttemptId) -> Result<AttemptRepo> {
         let mut attempt_repo = self.find_attempt_repo(id).await?;
-        self.restore_place(&mut attempt_repo.workplace).await?;
+        self.restore_directory(&mut attempt_repo.workplace).await?;
         self.settle_attempt_repo(attempt_repo).await
     }
 
     /// The attempt with its worktree, for who changes something there: nobody else does while the hold lives.
     pub(crate) async fn hold_for_write(&self, id: AttemptId) -> Result<(Hold, AttemptRepo)> {
         let mut attempt_repo = self.find_attempt_repo(id).await?;
-        let hold = self.hold(id, attempt_repo.workplace.place.clone()).await?;
-        self.ensure_place(&mut attempt_repo.workplace).await?;
+        let hold = self.hold(id, &attempt_repo.workplace.directory).await?;
+        self.ensure_directory(&mut attempt_repo.workplace).await?;
         Ok((hold, self.settle_attempt_repo(attempt_repo).await?))
     }
 
     /// The attempt for who only looks: a worktree that is away stays so.
     pub(crate) async fn open_for_read(&self, id: AttemptId) -> Result<AttemptRepo> {
         let attempt_repo = self.find_attempt_repo(id).await?;
-        match attempt_repo.is_away() {
+        match attempt_repo.is_away().await? {
             // How far a stopped rebase came lies in the worktree.
             true => Ok(attempt_repo),
             false => self.settle_attempt_repo(attempt_repo).await,
@@ -69,7 +71,7 @@ impl Forge {
     }
 
     async fn settle_attempt_repo(&self, mut attempt_repo: AttemptRepo) -> Result<AttemptRepo> {
-        if let Some(attempt) = self.settle_rebase(&attempt_repo.repo, &attempt_repo.workplace).await? {
+        if let Some(attempt) = self.settle_rebase(&attempt_repo.workplace).await? {
             attempt_repo.workplace.attempt = Some(attempt.clone());
             attempt_repo.attempt = attempt;
         }
@@ -84,20 +86,21 @@ impl Forge {
             )));
         };
         let repo = self.repo(&workplace.project).await?;
-        Ok(AttemptRepo { workplace, attempt, repo })
+        Ok(AttemptRepo { workplace, attempt, repo, host: self.0.worktrees.host().clone() })
     }
 
     /// Applies or drops the target that an ended rebase was to bring; returns the attempt when it changed.
-    pub(crate) async fn settle_rebase(&self, repo: &Repo, workplace: &Workplace) -> Result<Option<Attempt>> {
+    pub(crate) async fn settle_rebase(&self, workplace: &Workplace) -> Result<Option<Attempt>> {
         let Some(attempt) = &workplace.attempt else { return Ok(None) };
         let Some(pending) = self.0.store.pending_rebase(attempt.id).await? else { return Ok(None) };
-        if forge_git::operation(repo, &workplace.place)? == Some(ConflictOp::Rebase) {
+        if self.ask(Operation { at: workplace.directory.clone() }).await? == Some(ConflictOp::Rebase) {
             return Ok(None);
         }
+        let repo = self.repo(&workplace.project).await?;
         let tip = repo.resolve_branch(&attempt.branch).await?.map(|tip| tip.commit);
         let complete = match &tip {
             Some(tip) if *tip != pending.tip => {
-                forge_git::ahead_behind(repo, &pending.onto, tip).await?.0 == 0
+                forge_git::ahead_behind(&repo, &pending.onto, tip).await?.0 == 0
             }
             _ => false,
         };

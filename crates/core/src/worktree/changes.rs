@@ -3,10 +3,11 @@
 //! Invariant: the figures are those of the patch that [`Forge::patch`] returns. They are counted where a run's work or the
 //! attempt's branch came to rest; what cannot be counted is left empty and keeps nothing else from happening.
 
-use forge_git::{Counting, FileDiff};
+use forge_git::{Counting, FileDiff, Patch, PatchScope};
 use forge_types::{AttemptId, Changes, Diff, Merge, Run, RunReason};
 
 use crate::worktree::attempt_repo::{AttemptRepo, tip_of};
+use crate::worktree::host::{self, IsDirty, IsThere, PatchOf};
 use crate::worktree::workplace::Workplace;
 use crate::{Forge, Kind, Result};
 
@@ -50,7 +51,7 @@ impl Forge {
         {
             return Ok((attempt_repo, Source::Commit(commit.to_owned())));
         }
-        let is_away = attempt_repo.is_away();
+        let is_away = attempt_repo.is_away().await?;
         let head = attempt_repo.work_head().await?;
         let target = tip_of(&attempt_repo.repo, &attempt_repo.attempt.target_branch).await?;
         let base =
@@ -106,13 +107,28 @@ impl Forge {
 }
 
 pub(crate) async fn count(attempt_repo: &AttemptRepo, source: &Source) -> Result<Vec<FileDiff>> {
-    let AttemptRepo { workplace, repo, .. } = attempt_repo;
+    let AttemptRepo { workplace, repo, host, .. } = attempt_repo;
+    let counting = Counting::Count;
     Ok(match source {
-        Source::Commit(commit) => forge_git::diff_commit(repo, commit, Counting::Count).await?,
+        Source::Commit(commit) => forge_git::diff_commit(repo, commit, counting).await?,
         Source::Tree { base } => {
-            forge_git::diff_worktree(repo, &workplace.place, base, Counting::Count).await?
+            let (at, base) = (workplace.directory.clone(), base.clone());
+            host.ask(host::Changes { at, base, counting }).await?
         }
-        Source::Branch { base, tip } => forge_git::diff_between(repo, base, tip, Counting::Count).await?,
+        Source::Branch { base, tip } => forge_git::diff_between(repo, base, tip, counting).await?,
+    })
+}
+
+/// The same changes as text.
+pub(crate) async fn patch(attempt_repo: &AttemptRepo, source: &Source, scope: PatchScope) -> Result<Patch> {
+    let AttemptRepo { workplace, repo, host, .. } = attempt_repo;
+    Ok(match source {
+        Source::Commit(commit) => forge_git::patch_commit(repo, commit, &scope).await?,
+        Source::Tree { base } => {
+            let (at, base) = (workplace.directory.clone(), base.clone());
+            host.ask(PatchOf { at, base, scope }).await?
+        }
+        Source::Branch { base, tip } => forge_git::patch_between(repo, base, tip, &scope).await?,
     })
 }
 
@@ -128,10 +144,11 @@ pub(crate) fn sum_up(files: Vec<FileDiff>, max_files: usize) -> ChangeStat {
 
 /// Clean and not ahead of its target: what the attempt did is the merge commit and nothing more.
 pub(crate) async fn is_landed(attempt_repo: &AttemptRepo, commit: &str) -> Result<bool> {
-    let AttemptRepo { workplace, attempt, repo } = attempt_repo;
+    let AttemptRepo { workplace, attempt, repo, host } = attempt_repo;
+    let at = || workplace.directory.clone();
     // The commit of a pull request may not have been fetched yet.
     let known = repo.has_commit(commit).await?;
-    if !known || (workplace.place.exists() && forge_git::is_dirty(repo, &workplace.place).await?) {
+    if !known || (host.ask(IsThere { at: at() }).await? && host.ask(IsDirty { at: at() }).await?) {
         return Ok(false);
     }
     let (tip, target) = (tip_of(repo, &attempt.branch).await?, tip_of(repo, &attempt.target_branch).await?);

@@ -20,8 +20,8 @@ impl Forge {
     /// Opens an attempt's worktree, or a file of it.
     pub async fn open_attempt(&self, id: AttemptId, request: OpenEditor) -> Result<Option<String>> {
         let mut workplace = self.workplace(RunOwner::Attempt(id)).await?;
-        self.restore_place(&mut workplace).await?;
-        self.open_editor(workplace.place, request).await
+        self.restore_directory(&mut workplace).await?;
+        self.open_editor(workplace.directory.local_path().to_owned(), request).await
     }
 
     async fn open_editor(&self, root: PathBuf, request: OpenEditor) -> Result<Option<String>> {
@@ -72,7 +72,7 @@ fn inside(root: &Path, file: &str) -> Result<PathBuf> {
     let real = |path: &Path| path.canonicalize().ok();
     match (real(root), real(&root.join(file))) {
         (Some(root), Some(path)) if path.starts_with(&root) => Ok(path),
-        _ => Err(Error::invalid(format!("file_path: '{file}' is no file inside {}", root.display()))),
+        _ => Err(Error::invalid(format!("file_path: '{file}' is not a file inside {}", root.display()))),
     }
 }
 

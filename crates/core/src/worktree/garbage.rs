@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use forge_types::{Millis, RunId};
 
+use crate::worktree::host::EmptyTrash;
 use crate::worktree::upkeep::{GcReport, GcRequest};
 use crate::{Error, Forge, Result};
 
@@ -15,7 +16,7 @@ impl Forge {
     pub async fn collect_garbage(&self, request: GcRequest) -> Result<GcReport> {
         let age_h = request.older_than_h.unwrap_or(DEFAULT_AGE_H);
         let age = Duration::from_secs(age_h.saturating_mul(3600));
-        let emptied = forge_git::empty_trash(&self.0.worktrees.base, age, Millis::now()).await?;
+        let emptied = self.ask(EmptyTrash { older_than: age, now: Millis::now() }).await?;
         let removed_logs = self.remove_ownerless_logs(age).await?;
         Ok(GcReport {
             removed: emptied.deleted,
@@ -40,7 +41,7 @@ impl Forge {
             if !old || self.0.store.run(id).await?.is_some() {
                 continue;
             }
-            if !matches!(forge_run::find(&entry.path()).await, forge_run::Found::Live(_))
+            if !matches!(self.0.worktrees.host.find_run(id).await, forge_run::Found::Live(_))
                 && tokio::fs::remove_dir_all(entry.path()).await.is_ok()
             {
                 removed += 1;

@@ -4,34 +4,33 @@
 //! no second hold is given; a run that comes meanwhile waits and starts when the hold goes. Whoever changes a worktree,
 //! brings it back or puts it away has a hold on it, or is the run whose turn it is.
 
-use std::path::{Path, PathBuf};
-
 use forge_store::Dropped;
-use forge_types::{Attempt, AttemptId, Run, RunId, RunPhase, RunReason, RunStatus};
+use forge_types::{Attempt, AttemptId, Project, Run, RunId, RunPhase, RunReason, RunStatus};
 
+use crate::worktree::host::Directory;
 use crate::worktree::queue::Entry;
 use crate::{Error, Forge, Result};
 
 pub(crate) struct Hold {
     forge: Forge,
-    place: PathBuf,
+    directory: Directory,
     id: RunId,
 }
 
 impl Hold {
-    pub(crate) fn place(&self) -> &Path {
-        &self.place
+    pub(crate) fn directory(&self) -> &Directory {
+        &self.directory
     }
 
     /// Gives the directory to a run, ahead of whoever waits.
     pub(crate) fn hand_over(self, run: RunId) {
-        self.forge.0.worktrees.lanes.hand_over(&self.place, self.id, run);
+        self.forge.hand_over(&self.directory, self.id, run);
     }
 }
 
 impl Drop for Hold {
     fn drop(&mut self) {
-        if let Some(next) = self.forge.0.worktrees.lanes.leave(&self.place, self.id) {
+        if let Some(next) = self.forge.leave(&self.directory, self.id) {
             (self.forge.0.worktrees.runs.start_waiting)(&self.forge, next);
         }
     }
@@ -44,44 +43,49 @@ impl Forge {
     }
 
     /// Takes the attempt's directory, or says who has it.
-    pub(crate) async fn hold(&self, attempt: AttemptId, place: PathBuf) -> Result<Hold> {
-        let hold = self.take_free_lane(attempt, place).await?;
-        self.wait_for_git(&hold.place).await?;
+    pub(crate) async fn hold(&self, attempt: AttemptId, at: &Directory) -> Result<Hold> {
+        let hold = self.take_free_lane(attempt, at).await?;
+        self.wait_for_git(at).await?;
         Ok(hold)
     }
 
-    async fn take_free_lane(&self, attempt: AttemptId, place: PathBuf) -> Result<Hold> {
-        let hold = self.take_lane(place);
+    async fn take_free_lane(&self, attempt: AttemptId, at: &Directory) -> Result<Hold> {
+        let hold = self.take_lane(at);
         // A run that was written but has not entered its lane yet counts too.
         self.refuse_agent_at_work(attempt).await?;
         hold
     }
 
     /// Takes a directory of which the caller knows that no run of an attempt is to work in it.
-    pub(crate) fn take_lane(&self, place: PathBuf) -> Result<Hold> {
-        let hold = Hold { forge: self.clone(), id: RunId::random(), place };
-        match self.0.worktrees.lanes.enter(&hold.place, hold.id) {
+    pub(crate) fn take_lane(&self, at: &Directory) -> Result<Hold> {
+        let hold = Hold { forge: self.clone(), id: RunId::random(), directory: at.clone() };
+        match self.enter(at, hold.id) {
             Entry::Now => Ok(hold),
             Entry::Later => Err(Error::conflict(format!(
-                "{} is in use by another operation; try again when it has ended",
-                hold.place.display()
+                "{at} is in use by another operation; try again when it has ended"
             ))),
         }
     }
 
     /// Takes the worktrees of all these attempts, or none. Whoever works in one of them waits for git there first.
-    pub(crate) async fn hold_all(&self, attempts: &[Attempt]) -> Result<Vec<(AttemptId, Hold)>> {
+    pub(crate) async fn hold_all(
+        &self,
+        project: &Project,
+        attempts: &[Attempt],
+    ) -> Result<Vec<(AttemptId, Hold)>> {
         let mut holds = Vec::new();
         for attempt in attempts.iter().filter(|attempt| attempt.use_worktree) {
-            let Some(place) = &attempt.container_ref else { continue };
-            holds.push((attempt.id, self.take_free_lane(attempt.id, place.into()).await?));
+            if attempt.container_ref.is_some() {
+                let at = Directory::of_attempt(project, attempt);
+                holds.push((attempt.id, self.take_free_lane(attempt.id, &at).await?));
+            }
         }
         Ok(holds)
     }
 
     /// Takes the attempt's directory unless its agent has it, in which case nobody else can take it away.
-    pub(crate) async fn hold_beside_agent(&self, attempt: AttemptId, place: PathBuf) -> Result<Option<Hold>> {
-        match self.hold(attempt, place).await {
+    pub(crate) async fn hold_beside_agent(&self, attempt: AttemptId, at: &Directory) -> Result<Option<Hold>> {
+        match self.hold(attempt, at).await {
             Ok(hold) => Ok(Some(hold)),
             Err(_) if self.refuse_agent_at_work(attempt).await.is_err() => Ok(None),
             Err(error) => Err(error),

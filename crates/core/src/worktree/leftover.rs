@@ -3,13 +3,13 @@
 //! Invariant: asked before anything is written, for every start in a directory that others have worked in; a worktree
 //! that was just claimed is new to everybody and is not asked about. Asked too before a worktree is moved away.
 
-use std::path::Path;
 use std::time::Duration;
 
 use forge_run::{Ground, Leftover, Standing};
 use forge_types::RunId;
 use tokio::time::{Instant, sleep};
 
+use crate::worktree::host::{Directory, Leftovers};
 use crate::worktree::workplace::Workplace;
 use crate::{Error, Forge, Result};
 
@@ -21,18 +21,19 @@ impl Forge {
     /// Waits for those who are being ended, and refuses when somebody stays.
     pub(crate) async fn refuse_leftovers(&self, workplace: &Workplace) -> Result<()> {
         let ground = if workplace.is_forges() { Ground::Forges } else { Ground::Users };
-        self.refuse_leftovers_in(&workplace.place, ground).await
+        self.refuse_leftovers_in(&workplace.directory, ground).await
     }
 
     /// Waits for a git that a server left behind when it died: two at once in one worktree lose each other's work.
-    pub(crate) async fn wait_for_git(&self, place: &Path) -> Result<()> {
+    pub(crate) async fn wait_for_git(&self, at: &Directory) -> Result<()> {
         let patience = Instant::now() + PATIENCE;
         loop {
-            let found = forge_run::leftovers_in(place, Ground::Forges, Vec::new()).await;
+            let request = Leftovers { at: at.clone(), ground: Ground::Forges, allowed: Vec::new() };
+            let found = self.ask(request).await?;
             let git = found.iter().find(|left| left.run.is_none() && left.standing == Standing::Leaving);
             match git {
                 None => return Ok(()),
-                Some(git) if Instant::now() >= patience => return Err(in_the_way(place, git)),
+                Some(git) if Instant::now() >= patience => return Err(in_the_way(at, git)),
                 Some(_) => sleep(PAUSE).await,
             }
         }
@@ -40,51 +41,51 @@ impl Forge {
 
     /// Waits for those who are being ended, and refuses while a process of any run, also one of another server, works
     /// there: no directory is moved below it.
-    pub(crate) async fn refuse_living(&self, place: &Path) -> Result<()> {
-        refuse_but(place, Ground::Users, PATIENCE, Vec::new).await
+    pub(crate) async fn refuse_living(&self, at: &Directory) -> Result<()> {
+        self.refuse_but(at, Ground::Users, PATIENCE, Vec::new).await
     }
 
     /// The same for those who come again by themselves.
-    pub(crate) async fn refuse_living_now(&self, place: &Path) -> Result<()> {
-        refuse_but(place, Ground::Users, Duration::ZERO, Vec::new).await
+    pub(crate) async fn refuse_living_now(&self, at: &Directory) -> Result<()> {
+        self.refuse_but(at, Ground::Users, Duration::ZERO, Vec::new).await
     }
 
-    pub(crate) async fn refuse_leftovers_in(&self, place: &Path, ground: Ground) -> Result<()> {
-        refuse_but(place, ground, PATIENCE, || (self.0.worktrees.runs.living)(self)).await
+    pub(crate) async fn refuse_leftovers_in(&self, at: &Directory, ground: Ground) -> Result<()> {
+        self.refuse_but(at, ground, PATIENCE, || (self.0.worktrees.runs.living)(self)).await
     }
-}
 
-/// Refuses everybody but the runs that are `allowed`.
-async fn refuse_but(
-    place: &Path,
-    ground: Ground,
-    patience: Duration,
-    allowed: impl Fn() -> Vec<RunId>,
-) -> Result<()> {
-    let patience = Instant::now() + patience;
-    loop {
-        let found = forge_run::leftovers_in(place, ground, allowed()).await;
-        let left = found.iter().find(|leftover| leftover.standing == Standing::Left);
-        match left.or(found.first()) {
-            None => return Ok(()),
-            Some(leftover) if left.is_some() || Instant::now() >= patience => {
-                return Err(in_the_way(place, leftover));
+    /// Refuses everybody but the runs that are `allowed`.
+    async fn refuse_but(
+        &self,
+        at: &Directory,
+        ground: Ground,
+        patience: Duration,
+        allowed: impl Fn() -> Vec<RunId>,
+    ) -> Result<()> {
+        let patience = Instant::now() + patience;
+        loop {
+            let found = self.ask(Leftovers { at: at.clone(), ground, allowed: allowed() }).await?;
+            let left = found.iter().find(|leftover| leftover.standing == Standing::Left);
+            match left.or(found.first()) {
+                None => return Ok(()),
+                Some(leftover) if left.is_some() || Instant::now() >= patience => {
+                    return Err(in_the_way(at, leftover));
+                }
+                Some(_) => sleep(PAUSE).await,
             }
-            Some(_) => sleep(PAUSE).await,
         }
     }
 }
 
-fn in_the_way(place: &Path, leftover: &Leftover) -> Error {
+fn in_the_way(at: &Directory, leftover: &Leftover) -> Error {
     let Leftover { pid, command, run, standing } = leftover;
     let whose = match (run, standing) {
         (Some(run), Standing::Left) => format!(", left by run {run} whose keeper is gone,"),
         (Some(run), _) => format!(" of run {run}, which is not a living run of this server,"),
         (None, _) => ", left without a parent and a terminal,".to_owned(),
     };
-    let place = place.display();
     Error::conflict(format!(
-        "process {pid} (`{command}`){whose} still works in {place}, which is left as it is. \
+        "process {pid} (`{command}`){whose} still works in {at}, which is left as it is. \
          End it (`kill {pid}`) and try again"
     ))
 }

@@ -5,22 +5,26 @@
 pub(crate) mod adoption;
 pub(crate) mod attempt_repo;
 pub(crate) mod changes;
+pub(crate) mod editor;
 pub(crate) mod garbage;
 pub(crate) mod hold;
+pub(crate) mod host;
+pub(crate) mod images;
 pub(crate) mod leftover;
 pub(crate) mod queue;
 pub(crate) mod upkeep;
 pub(crate) mod workplace;
 
 use std::collections::HashSet;
-use std::path::PathBuf;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use forge_git::{Pool, WorktreeBase};
 use forge_types::{ProjectId, RunId};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-use crate::{Error, Forge, Result};
+use crate::project::Repositories;
+use crate::{Config, Error, Forge, Result};
+use host::{Host, Machine};
 use queue::Lanes;
 
 /// Spare worktrees are made only while this much stays free.
@@ -38,8 +42,7 @@ pub(crate) struct RunHooks {
 
 pub(crate) struct Worktrees {
     runs: RunHooks,
-    base: WorktreeBase,
-    pool: Pool,
+    host: Host,
     /// Projects whose spare worktrees are about to be refilled.
     warming: Mutex<HashSet<ProjectId>>,
     lanes: Lanes,
@@ -49,20 +52,23 @@ pub(crate) struct Worktrees {
 }
 
 impl Worktrees {
-    pub(crate) fn open(base: PathBuf, installation: String, spares: usize, runs: RunHooks) -> Result<Self> {
-        let base = WorktreeBase::new(base, installation);
+    pub(crate) fn open(
+        config: &Config,
+        installation: String,
+        repos: Arc<Repositories>,
+        runs: RunHooks,
+    ) -> Result<Self> {
+        let base = WorktreeBase::new(config.worktree_base.clone(), installation);
         base.make()?;
-        let pool = Pool::new(base.clone(), spares, SPARE_FREE_BYTES);
+        let pool = Pool::new(base.clone(), config.spares, SPARE_FREE_BYTES);
+        let (exe, logs) = (config.exe.clone(), config.home.join("runs"));
+        let host = Host::new(Machine { base, pool, repos, exe, runs: logs });
         let turns = Semaphore::new(TURNS);
-        Ok(Self { runs, base, pool, warming: Mutex::default(), lanes: Lanes::default(), turns })
+        Ok(Self { runs, host, warming: Mutex::default(), lanes: Lanes::default(), turns })
     }
 
-    pub(crate) fn base(&self) -> &WorktreeBase {
-        &self.base
-    }
-
-    pub(crate) fn lanes(&self) -> &Lanes {
-        &self.lanes
+    pub(crate) fn host(&self) -> &Host {
+        &self.host
     }
 
     pub(crate) async fn turn(&self) -> Result<SemaphorePermit<'_>> {

@@ -7,10 +7,13 @@ use std::collections::{HashMap, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use forge_types::RunId;
+use forge_types::{Attempt, RunId};
+
+use crate::Forge;
+use crate::worktree::host::Directory;
 
 #[derive(Default)]
-pub(crate) struct Lanes(Mutex<HashMap<PathBuf, Lane>>);
+pub(super) struct Lanes(Mutex<HashMap<PathBuf, Lane>>);
 
 struct Lane {
     current: RunId,
@@ -30,7 +33,7 @@ impl Lanes {
     }
 
     /// Takes the directory, or a place at the end of its queue.
-    pub(crate) fn enter(&self, place: &Path, run: RunId) -> Entry {
+    fn enter(&self, place: &Path, run: RunId) -> Entry {
         let mut lanes = self.lock();
         match lanes.get_mut(place) {
             Some(lane) if lane.current == run => Entry::Now,
@@ -46,7 +49,7 @@ impl Lanes {
     }
 
     /// The next step of a chain takes over from the step before it, ahead of whoever waits.
-    pub(crate) fn hand_over(&self, place: &Path, from: RunId, to: RunId) {
+    fn hand_over(&self, place: &Path, from: RunId, to: RunId) {
         if let Some(lane) = self.lock().get_mut(place)
             && lane.current == from
         {
@@ -55,7 +58,7 @@ impl Lanes {
     }
 
     /// Gives up the directory or the place in its queue; the answer is the run that is current from now on.
-    pub(crate) fn leave(&self, place: &Path, run: RunId) -> Option<RunId> {
+    fn leave(&self, place: &Path, run: RunId) -> Option<RunId> {
         let mut lanes = self.lock();
         let lane = lanes.get_mut(place)?;
         if lane.current != run {
@@ -73,6 +76,37 @@ impl Lanes {
             }
         }
     }
+}
+
+impl Forge {
+    /// Takes the directory for a run, or a place in its queue.
+    pub(crate) fn enter(&self, at: &Directory, run: RunId) -> Entry {
+        self.0.worktrees.lanes.enter(at.local_path(), run)
+    }
+
+    /// Gives up the directory or the place in its queue; returns the run that is current from now on.
+    pub(crate) fn leave(&self, at: &Directory, run: RunId) -> Option<RunId> {
+        self.0.worktrees.lanes.leave(at.local_path(), run)
+    }
+
+    /// Gives the directory from one run to another, ahead of whoever waits.
+    pub(crate) fn hand_over(&self, at: &Directory, from: RunId, to: RunId) {
+        self.0.worktrees.lanes.hand_over(at.local_path(), from, to);
+    }
+
+    /// Takes the directory of an attempt for a worker in a terminal.
+    pub(crate) fn enter_as_worker(&self, attempt: &Attempt, run: RunId) -> Entry {
+        self.0.worktrees.lanes.enter(&recorded_path(attempt), run)
+    }
+
+    pub(crate) fn leave_as_worker(&self, attempt: &Attempt, run: RunId) -> Option<RunId> {
+        self.0.worktrees.lanes.leave(&recorded_path(attempt), run)
+    }
+}
+
+/// Where the attempt's row says that it works.
+pub(crate) fn recorded_path(attempt: &Attempt) -> PathBuf {
+    attempt.container_ref.as_deref().unwrap_or_default().into()
 }
 
 #[cfg(test)]

@@ -3,17 +3,21 @@
 //! Invariant: nothing here deletes a directory that may hold work. Forge's own worktrees are retired (saved, verified,
 //! moved to the trash) and can be restored; everything else is only reported. The user's checkout is never a subject.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use forge_git::{GitError, Owner, Repo};
+use forge_git::{GitError, Owner};
 use forge_run::Ground;
 use forge_store::Page;
 use forge_types::{AttemptId, CreateProject, Millis, Project, RegisteredProject, TaskId};
 use serde::{Deserialize, Serialize};
 
 use crate::worktree::hold::Hold;
+use crate::worktree::host::{
+    Directory, Ensure, Exists, FillSpares, FreeBytes, IsStrangers, IsThere, List, Measure, Restore, Retire,
+    Trash, Whose,
+};
 use crate::worktree::workplace::Workplace;
 use crate::worktree::workplace::marked;
 use crate::{Error, Forge, Result};
@@ -43,6 +47,12 @@ pub struct WorktreeLine {
     pub attempt_id: Option<AttemptId>,
     pub branch: Option<String>,
     pub repo: Option<String>,
+}
+
+impl WorktreeLine {
+    pub(crate) fn directory(&self, repo: &str) -> Directory {
+        Directory::new(repo, &self.path)
+    }
 }
 
 /// Whose directory it is.
@@ -102,43 +112,36 @@ pub struct GcReport {
 
 impl Forge {
     /// Makes sure that the attempt's directory is there, for callers without a hold on it.
-    pub(crate) async fn restore_place(&self, workplace: &mut Workplace) -> Result<()> {
-        let Some(attempt) = workplace.attempt.as_ref().filter(|_| !workplace.place.join(".git").exists())
-        else {
+    pub(crate) async fn restore_directory(&self, workplace: &mut Workplace) -> Result<()> {
+        let Some(attempt) = &workplace.attempt else { return Ok(()) };
+        if self.ask(IsThere { at: workplace.directory.clone() }).await? {
             return Ok(());
-        };
-        let _hold = self.hold(attempt.id, workplace.place.clone()).await?;
-        self.ensure_place(workplace).await
+        }
+        let _hold = self.hold(attempt.id, &workplace.directory).await?;
+        self.ensure_directory(workplace).await
     }
 
     /// Makes sure that the attempt's directory is there, from the trash, the snapshot or the branch, in that order.
     /// The caller has a hold on it, or is the run whose turn it is.
-    pub(crate) async fn ensure_place(&self, workplace: &mut Workplace) -> Result<()> {
-        let Some(attempt) = workplace.attempt.as_mut().filter(|attempt| attempt.use_worktree) else {
+    pub(crate) async fn ensure_directory(&self, workplace: &mut Workplace) -> Result<()> {
+        let Workplace { attempt, directory, project, task, .. } = workplace;
+        let Some(attempt) = attempt.as_mut().filter(|attempt| attempt.use_worktree) else {
             return Ok(());
         };
-        if workplace.place.join(".git").exists() {
-            return self.refuse_others(attempt.id, &workplace.place);
+        let at = || directory.clone();
+        if self.ask(IsThere { at: at() }).await? {
+            return self.refuse_others(attempt.id, directory).await;
         }
-        self.refuse_gone_elsewhere(attempt.id, &workplace.place)?;
-        let repo = self.repo(&workplace.project).await?;
+        self.refuse_gone_elsewhere(attempt.id, directory)?;
         let owner = Owner::Attempt(attempt.id);
-        match forge_git::restore(&repo, &self.0.worktrees.base, owner, &workplace.place).await {
+        match self.ask(Restore { at: at(), owner }).await {
             Ok(_) => {}
             // What another installation kept of it is that one's; the branch is everybody's.
             Err(GitError::NothingKept(_) | GitError::NotForges { .. }) => {
-                let task = workplace.task.as_ref().map(marked);
-                let (branch, id) = (&attempt.branch, attempt.id);
-                forge_git::ensure(
-                    &repo,
-                    &self.0.worktrees.base,
-                    owner,
-                    branch,
-                    &workplace.place,
-                    task.as_ref(),
-                )
-                .await
-                .map_err(|error| not_checked_out(&repo, id, error))?;
+                let (task, branch) = (task.as_ref().map(marked), attempt.branch.clone());
+                let checkout = Path::new(&project.git_repo_path);
+                let ensured = self.ask(Ensure { at: at(), owner, branch, task }).await;
+                ensured.map_err(|error| not_checked_out(checkout, attempt.id, error))?;
             }
             Err(error) => return Err(error.into()),
         }
@@ -149,23 +152,23 @@ impl Forge {
     /// Refuses a worktree that another installation made: a home that was restored from a backup knows the attempts of
     /// the home that the backup was made of, and that one goes on working in them. Refuses one that another program made
     /// and that nobody has adopted.
-    pub(crate) fn refuse_others(&self, id: AttemptId, place: &Path) -> Result<()> {
+    pub(crate) async fn refuse_others(&self, id: AttemptId, at: &Directory) -> Result<()> {
         // One without a `.git`, or with a broken one, is reported by whoever works in it.
-        let found = place.join(".git").exists().then(|| forge_git::whoami(place).ok().flatten()).flatten();
-        match found {
-            Some(found) if found.mark.installation != self.0.worktrees.base.installation() => {
-                Err(Error::conflict(format!(
-                    "{} is a worktree of another Forge home, which may be working in it; it is left as it is. Retire it \
-                     there (`forge worktree retire`) and try again: it is checked out here from its branch then",
-                    place.display()
-                )))
-            }
-            _ if forge_git::is_strange(&self.0.worktrees.base, Owner::Attempt(id), place) => {
-                let why = format!("{} was made by another program and is not Forge's", place.display());
-                Err(Error::conflict(format!("{why}: {}", what_to_do(id))))
-            }
-            _ => Ok(()),
+        let found = match self.ask(IsThere { at: at.clone() }).await? {
+            true => self.ask(Whose { at: at.clone() }).await.ok().flatten(),
+            false => None,
+        };
+        if found.is_some_and(|found| found.mark.installation != self.0.worktrees.host.installation()) {
+            return Err(Error::conflict(format!(
+                "{at} is a worktree of another Forge home, which may be working in it; it is left as it is. Retire it \
+                 there (`forge worktree retire`) and try again: it is checked out here from its branch then"
+            )));
         }
+        if self.ask(IsStrangers { at: at.clone(), owner: Owner::Attempt(id) }).await? {
+            let why = format!("{at} was made by another program and is not Forge's");
+            return Err(Error::conflict(format!("{why}: {}", what_to_do(id))));
+        }
+        Ok(())
     }
 
     pub(crate) async fn set_deleted(&self, id: AttemptId, deleted: bool) -> Result<()> {
@@ -187,26 +190,20 @@ impl Forge {
             )));
         }
         self.refuse_while_running(id).await?;
-        let place = PathBuf::from(attempt.container_ref.as_deref().unwrap_or_default());
-        let hold = self.hold(id, place).await?;
+        let hold = self.hold(id, &self.directory_of(&attempt).await?).await?;
         // What was started while the directory was not held yet, a dev server for example.
         self.refuse_while_running(id).await?;
-        self.refuse_leftovers_in(hold.place(), Ground::Forges).await?;
-        let project = self.project(attempt.project_id).await?;
-        self.retire(Path::new(&project.git_repo_path), id, &hold).await
+        self.refuse_leftovers_in(hold.directory(), Ground::Forges).await?;
+        self.retire(id, &hold).await
     }
 
-    async fn retire(&self, repo: &Path, id: AttemptId, hold: &Hold) -> Result<KeptReport> {
-        let path = hold.place();
-        if !path.exists() {
-            return Err(Error::conflict(format!(
-                "{} does not exist; there is nothing to retire",
-                path.display()
-            )));
+    async fn retire(&self, id: AttemptId, hold: &Hold) -> Result<KeptReport> {
+        let at = hold.directory();
+        if !self.ask(Exists { at: at.clone() }).await? {
+            return Err(Error::conflict(format!("{at} does not exist; there is nothing to retire")));
         }
-        self.refuse_living(path).await?;
-        let repo = self.repo_at(repo).await?;
-        let kept = forge_git::retire(&repo, &self.0.worktrees.base, Owner::Attempt(id), path).await?;
+        self.refuse_living(at).await?;
+        let kept = self.ask(Retire { at: at.clone(), owner: Owner::Attempt(id) }).await?;
         self.set_deleted(id, true).await?;
         tracing::info!(attempt = %id, reference = %kept.reference, "worktree retired");
         Ok(KeptReport { attempt_id: id, reference: kept.reference, commit: kept.commit, trash: kept.trash })
@@ -214,18 +211,16 @@ impl Forge {
 
     pub async fn restore_worktree(&self, id: AttemptId) -> Result<RestoredReport> {
         let attempt = self.attempt(id).await?;
-        let project = self.project(attempt.project_id).await?;
-        let path = PathBuf::from(attempt.container_ref.as_deref().unwrap_or_default());
-        let there = || Error::conflict(format!("{} is there already; nothing was restored", path.display()));
-        if !attempt.use_worktree || path.exists() {
+        let at = self.directory_of(&attempt).await?;
+        let there = || Error::conflict(format!("{at} is there already; nothing was restored"));
+        if !attempt.use_worktree || self.ask(Exists { at: at.clone() }).await? {
             return Err(there());
         }
-        let _hold = self.hold(id, path.clone()).await?;
-        if path.exists() {
+        let _hold = self.hold(id, &at).await?;
+        if self.ask(Exists { at: at.clone() }).await? {
             return Err(there());
         }
-        let repo = self.repo(&project).await?;
-        let restored = forge_git::restore(&repo, &self.0.worktrees.base, Owner::Attempt(id), &path).await?;
+        let restored = self.ask(Restore { at, owner: Owner::Attempt(id) }).await?;
         self.set_deleted(id, false).await?;
         let from = match restored.source {
             forge_git::Source::Trash => "trash",
@@ -236,30 +231,27 @@ impl Forge {
 
     /// Retires worktrees whose rows are gone. The mark in each directory still says whose it is. What cannot be retired
     /// now is found and retired by the next start.
-    pub(crate) fn retire_later(&self, repo: String, held: Vec<(Owner, Hold)>) {
+    pub(crate) fn retire_later(&self, held: Vec<(Owner, Hold)>) {
         let forge = self.clone();
         self.0.background.spawn(async move {
-            for (owner, hold) in held.into_iter().filter(|(_, hold)| hold.place().exists()) {
-                forge.retire_ownerless(Path::new(&repo), owner, &hold).await;
+            for (owner, hold) in held {
+                if let Ok(true) = forge.ask(Exists { at: hold.directory().clone() }).await {
+                    forge.retire_ownerless(owner, &hold).await;
+                }
             }
         });
     }
 
-    pub(crate) async fn retire_ownerless(&self, repo: &Path, owner: Owner, hold: &Hold) {
-        let place = hold.place();
+    pub(crate) async fn retire_ownerless(&self, owner: Owner, hold: &Hold) {
+        let at = hold.directory();
         let retired = async {
-            self.wait_for_git(place).await?;
-            self.refuse_living(place).await?;
-            let repo = self.repo_at(repo).await?;
-            Ok::<_, Error>(forge_git::retire(&repo, &self.0.worktrees.base, owner, place).await?)
+            self.wait_for_git(at).await?;
+            self.refuse_living(at).await?;
+            Ok::<_, Error>(self.ask(Retire { at: at.clone(), owner }).await?)
         };
         match retired.await {
-            Ok(kept) => {
-                tracing::info!(path = %place.display(), reference = %kept.reference, "worktree retired")
-            }
-            Err(error) => {
-                tracing::warn!(path = %place.display(), %error, "worktree stays: it cannot be retired")
-            }
+            Ok(kept) => tracing::info!(path = %at, reference = %kept.reference, "worktree retired"),
+            Err(error) => tracing::warn!(path = %at, %error, "worktree stays: it cannot be retired"),
         }
     }
 
@@ -310,7 +302,8 @@ impl Forge {
                     None => repo.current_branch().await?.unwrap_or_else(|| "main".to_owned()),
                 };
                 if let Some(tip) = repo.resolve_branch(&branch).await? {
-                    forge.0.worktrees.pool.fill(&repo, &tip.commit).await?;
+                    let repo = project.git_repo_path.clone().into();
+                    forge.ask(FillSpares { repo, commit: tip.commit }).await?;
                 }
                 Ok::<_, Error>(())
             };
@@ -325,15 +318,16 @@ impl Forge {
 
     pub async fn worktrees(&self) -> Result<WorktreeReport> {
         let mut report = WorktreeReport {
-            base: self.0.worktrees.base.path().to_owned(),
-            free_bytes: forge_os::free_bytes(self.0.worktrees.base.path()),
+            base: self.0.worktrees.host.base().to_owned(),
+            free_bytes: self.ask(FreeBytes {}).await?,
             used_bytes: 0,
             worktrees: Vec::new(),
             spares: 0,
             trash: Vec::new(),
         };
         let listed = self.classify_worktrees().await?;
-        let sizes = forge_git::measure(listed.iter().map(|line| line.path.clone()).collect()).await?;
+        let paths = listed.iter().map(|line| line.path.clone()).collect();
+        let sizes = self.ask(Measure { paths }).await?;
         for (line, bytes) in listed.into_iter().zip(sizes) {
             report.used_bytes += bytes;
             match line.owner {
@@ -341,7 +335,7 @@ impl Forge {
                 _ => report.worktrees.push(WorktreeLine { bytes, ..line }),
             }
         }
-        for item in forge_git::trash(&self.0.worktrees.base).await? {
+        for item in self.ask(Trash {}).await? {
             report.used_bytes += item.bytes;
             let attempt_id = match item.owner {
                 Owner::Attempt(id) => Some(id),
@@ -361,7 +355,7 @@ impl Forge {
     ///
     /// Rows are read after the directories, so that a start which is being recorded is not taken for an orphan.
     pub(crate) async fn classify_worktrees(&self) -> Result<Vec<WorktreeLine>> {
-        let listed = forge_git::list(&self.0.worktrees.base).await?;
+        let listed = self.ask(List {}).await?;
         let attempts = self.0.store.attempts(None, Page::default()).await?;
         let errands = self.0.store.errands(None).await?;
         let attempts = attempts.into_iter().map(|attempt| Owner::Attempt(attempt.id));
@@ -370,7 +364,7 @@ impl Forge {
         let lines = listed.into_iter().map(|forge_git::Listed { path, mark }| {
             let standing = match &mark {
                 None => Standing::Stranger,
-                Some(mark) if mark.installation != self.0.worktrees.base.installation() => {
+                Some(mark) if mark.installation != self.0.worktrees.host.installation() => {
                     Standing::OtherForge
                 }
                 Some(mark) if mark.owner == Owner::Spare || known.contains(&mark.owner) => Standing::InUse,
@@ -390,7 +384,7 @@ impl Forge {
     /// Looks for expired and vanished worktrees.
     pub(crate) async fn keep_up_worktrees(&self) -> Result<()> {
         // An unmounted disk is not a thousand deleted worktrees.
-        if !self.0.worktrees.base.path().is_dir() {
+        if !self.0.worktrees.host.base().is_dir() {
             return Ok(());
         }
         let now = Millis::now();
@@ -398,8 +392,8 @@ impl Forge {
         self.compare_with_disk().await?;
         for attempt in self.0.store.idle_attempts(Millis(now.0.saturating_sub(expiry_ms))).await? {
             // Another program's worktree has no end here.
-            let place = Path::new(attempt.container_ref.as_deref().unwrap_or_default());
-            if forge_git::is_strange(&self.0.worktrees.base, Owner::Attempt(attempt.id), place) {
+            let at = self.directory_of(&attempt).await?;
+            if self.ask(IsStrangers { at, owner: Owner::Attempt(attempt.id) }).await? {
                 continue;
             }
             if let Err(error) = self.retire_worktree(attempt.id).await {
@@ -414,16 +408,21 @@ impl Forge {
     async fn compare_with_disk(&self) -> Result<()> {
         let marked: HashSet<AttemptId> =
             self.classify_worktrees().await?.iter().filter_map(|line| line.attempt_id).collect();
+        let projects = self.0.store.projects().await?;
+        let projects: HashMap<_, _> = projects.iter().map(|project| (project.id, project)).collect();
         for attempt in self.0.store.attempts(None, Page::default()).await? {
-            let place = PathBuf::from(attempt.container_ref.as_deref().unwrap_or_default());
-            let differs = |place: &Path| match attempt.worktree_deleted {
-                true => marked.contains(&attempt.id) && place.join(".git").exists(),
-                false => !place.exists(),
+            let Some(project) = projects.get(&attempt.project_id) else { continue };
+            let at = Directory::of_attempt(project, &attempt);
+            let differs = async || {
+                Ok::<_, Error>(match attempt.worktree_deleted {
+                    true => marked.contains(&attempt.id) && self.ask(IsThere { at: at.clone() }).await?,
+                    false => !self.ask(Exists { at: at.clone() }).await?,
+                })
             };
             if attempt.use_worktree
-                && differs(&place)
-                && let Ok(hold) = self.hold(attempt.id, place).await
-                && differs(hold.place())
+                && differs().await?
+                && let Ok(_hold) = self.hold(attempt.id, &at).await
+                && differs().await?
             {
                 self.set_deleted(attempt.id, !attempt.worktree_deleted).await?;
             }
@@ -433,9 +432,9 @@ impl Forge {
 }
 
 /// Why the branch could not be checked out, with what helps.
-fn not_checked_out(repo: &Repo, id: AttemptId, error: GitError) -> Error {
+fn not_checked_out(checkout: &Path, id: AttemptId, error: GitError) -> Error {
     match error {
-        GitError::CheckedOut { path, branch } if path != repo.path() => Error::conflict(format!(
+        GitError::CheckedOut { path, branch } if path != checkout => Error::conflict(format!(
             "'{branch}' is checked out at {}, which is not Forge's: {}",
             path.display(),
             what_to_do(id)

@@ -1,17 +1,17 @@
 //! Where a run works and for whom.
 
-use std::path::PathBuf;
-
 use forge_git::MarkedTask;
 use forge_types::{Attempt, Errand, Project, RunOwner, Task};
 
+use crate::worktree::host::Directory;
+use crate::worktree::queue::recorded_path;
 use crate::{Error, Forge, Result};
 
 /// The surroundings of a run.
 #[derive(Clone)]
 pub(crate) struct Workplace {
     pub(crate) project: Project,
-    pub(crate) place: PathBuf,
+    pub(crate) directory: Directory,
     pub(crate) task: Option<Task>,
     pub(crate) attempt: Option<Attempt>,
     /// An errand's directory: Forge's own, but never committed to.
@@ -20,13 +20,13 @@ pub(crate) struct Workplace {
 
 impl Workplace {
     pub(crate) fn attempt(project: Project, task: Task, attempt: Attempt) -> Self {
-        let place = attempt.container_ref.as_deref().unwrap_or(&project.git_repo_path).into();
-        Self { project, place, task: Some(task), attempt: Some(attempt), errand: false }
+        let directory = Directory::of_attempt(&project, &attempt);
+        Self { project, directory, task: Some(task), attempt: Some(attempt), errand: false }
     }
 
     pub(crate) fn errand(project: Project, errand: &Errand) -> Self {
-        let place = errand.container_ref.as_deref().unwrap_or(&project.git_repo_path).into();
-        Self { project, place, task: None, attempt: None, errand: true }
+        let directory = Directory::of_errand(&project, errand);
+        Self { project, directory, task: None, attempt: None, errand: true }
     }
 
     /// Whether the directory is a worktree that Forge made. The user's own checkout is never changed by Forge.
@@ -41,6 +41,11 @@ impl Workplace {
 }
 
 impl Forge {
+    pub(crate) async fn directory_of(&self, attempt: &Attempt) -> Result<Directory> {
+        let project = self.project(attempt.project_id).await?;
+        Ok(Directory::new(project.git_repo_path, recorded_path(attempt)))
+    }
+
     pub(crate) async fn workplace(&self, owner: RunOwner) -> Result<Workplace> {
         let store = &self.0.store;
         match owner {
@@ -64,8 +69,4 @@ impl Forge {
 /// What a worktree knows of its task without the server.
 pub(crate) fn marked(task: &Task) -> MarkedTask {
     MarkedTask { id: task.id, title: task.title.clone() }
-}
-
-pub(crate) fn place_of(attempt: &Attempt) -> PathBuf {
-    attempt.container_ref.as_deref().unwrap_or_default().into()
 }

@@ -5,6 +5,7 @@ use forge_types::{Action, CreateAttemptOptions, CreateErrand, Errand, ErrandId, 
 
 use super::Checked;
 use crate::run::new_run;
+use crate::worktree::host::Directory;
 use crate::worktree::workplace::Workplace;
 use crate::{Forge, Result};
 
@@ -30,10 +31,11 @@ impl Forge {
         let errand = new_errand(id, request.prompt, &checked, &worktree);
         let action = Action::agent(errand.prompt.clone(), checked.profile.clone(), None);
         let run_id = forge_types::RunId::random();
-        let entry = self.0.worktrees.lanes().enter(&worktree.path, run_id);
+        let at = Directory::claimed(&checked.project, &worktree);
+        let entry = self.enter(&at, run_id);
         let run = new_run(run_id, RunOwner::Errand(id), action, Some(checked.tip.commit.clone()), entry);
         if let Err(error) = self.write_errand(&errand, &run).await {
-            self.0.worktrees.lanes().leave(&worktree.path, run_id);
+            self.leave(&at, run_id);
             self.undo_claim(&checked, Owner::Errand(id), Some(&worktree)).await;
             return Err(error);
         }

@@ -68,11 +68,11 @@ impl Content {
 
     /// The files in a folder of the home as they are now.
     pub(super) fn files_in(&self, folder: &str) -> Vec<(String, PathBuf)> {
-        let (mut found, mut told) = (Vec::new(), Vec::new());
+        let (mut found, mut left_out) = (Vec::new(), Vec::new());
         match folder.is_empty() || self.holds_what_stays(folder) {
-            true => self.files(&mut told),
+            true => self.files(&mut left_out),
             false => {
-                walk(folder, &self.home.join(folder), &mut found, &mut told);
+                walk(folder, &self.home.join(folder), &mut found, &mut left_out);
                 found
             }
         }

@@ -65,7 +65,7 @@ pub async fn restore_backup(config: &Config, file: &Path, replace: bool) -> Resu
     let unpacked = blocking(move || unpack(&from, &to)).await?;
     let schema = examine(&staging.0.join(DATABASE), file).await?;
     refuse_at_work(&staging.0.join("runs"))?;
-    let other_home = tell_apart(config, &staging.0, &unpacked).await?;
+    let other_home = find_other_home(config, &staging.0, &unpacked).await?;
     let (config, file_count) = (config.clone(), unpacked.files);
     blocking(move || {
         let name = free_name(&config);
@@ -176,7 +176,7 @@ fn disk_of(folder: &Path) -> Option<u64> {
 
 /// Two homes that are one installation clear each other's worktrees away. So what comes from a home that is still there
 /// becomes another one, and a bare database becomes part of the home it comes to. Says which home is there too.
-async fn tell_apart(config: &Config, staging: &Path, unpacked: &Unpacked) -> Result<Option<PathBuf>> {
+async fn find_other_home(config: &Config, staging: &Path, unpacked: &Unpacked) -> Result<Option<PathBuf>> {
     let database = staging.join(DATABASE);
     let Some(theirs) = forge_store::read_meta(&database, remains::KEY).await? else { return Ok(None) };
     let is_there =

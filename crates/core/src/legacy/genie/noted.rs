@@ -110,7 +110,7 @@ pub(crate) fn with_attempts(text: &str, links: &[Link]) -> String {
     let mut out = String::with_capacity(text.len());
     for block in blocks(text) {
         let whole: String = block.lines.concat();
-        let mut told: Vec<&str> = Vec::new();
+        let mut reported: Vec<&str> = Vec::new();
         for line in &block.lines {
             let in_place = !block.is_session || line.trim_start().starts_with(['|', '-', '+', '*']);
             if in_place && field(line).is_none() {
@@ -120,11 +120,11 @@ pub(crate) fn with_attempts(text: &str, links: &[Link]) -> String {
             out.push_str(line);
             let meant = words(line).filter_map(|(_, word)| find(links, word, is_prefix_line(line)));
             for link in meant {
-                if !whole.contains(&link.attempt) && !told.contains(&link.attempt.as_str()) {
+                if !whole.contains(&link.attempt) && !reported.contains(&link.attempt.as_str()) {
                     let end = if line.ends_with("\r\n") { "\r\n" } else { "\n" };
                     let gap = if line.ends_with('\n') { "" } else { end };
                     out.push_str(&format!("{gap}**Attempt ID:** `{}`{end}", link.attempt));
-                    told.push(&link.attempt);
+                    reported.push(&link.attempt);
                 }
             }
         }

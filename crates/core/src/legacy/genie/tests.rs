@@ -189,9 +189,12 @@ fn a_store_that_is_no_file_is_found_and_says_why_it_is_not_read() {
     assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     std::fs::create_dir(state.join("agents")).unwrap();
     std::os::unix::fs::symlink("/dev/zero", state.join("agents/sessions.json")).unwrap();
-    let told: Vec<_> = super::stores(dir.path())
+    let reports: Vec<_> = super::stores(dir.path())
         .iter()
         .map(|store| super::read_store(dir.path(), store).unwrap_err())
         .collect();
-    assert!(told.len() == 2 && told[0].contains("is a pipe") && told[1].contains("leads out of"), "{told:?}");
+    assert!(
+        reports.len() == 2 && reports[0].contains("is a pipe") && reports[1].contains("leads out of"),
+        "{reports:?}"
+    );
 }

@@ -231,7 +231,7 @@ impl Planner<'_> {
         (id, attempt): (MergeId, AttemptId),
         old: OldMerge,
     ) -> Result<()> {
-        let Landing::Pull(told) = &old.landing else { return Ok(()) };
+        let Landing::Pull(pull) = &old.landing else { return Ok(()) };
         let merges = self.forge.0.store.merges(attempt).await?;
         let open = merges.into_iter().find_map(|merge| match merge {
             Merge::Pr { id: known, task_attempt_id, created_at, target_branch_name, pr_info }
@@ -243,10 +243,10 @@ impl Planner<'_> {
         });
         // Forge looks after open pull requests itself: only an end is news.
         if let Some((task_attempt_id, created_at, target_branch_name)) = open
-            && matches!(told.status, PrStatus::Merged | PrStatus::Closed)
+            && matches!(pull.status, PrStatus::Merged | PrStatus::Closed)
         {
             plan.report.merges.follow();
-            let pr_info = told.clone();
+            let pr_info = pull.clone();
             let merge = Merge::Pr { id, task_attempt_id, created_at, target_branch_name, pr_info };
             plan.changed_merges.push(merge);
         }

@@ -21,7 +21,7 @@ impl Forge {
         log: LogSource,
     ) -> Result<Option<String>> {
         let executor = run.action.profile().map(|profile| profile.executor);
-        let own = Secrets::own().map_err(|cause| Error::internal("secrets cannot be told", cause))?;
+        let own = Secrets::own().map_err(|cause| Error::internal("cannot determine the secrets", cause))?;
         self.adopt_log_in(run, worktree, log, Dialect::of(executor, run.reason), own).await
     }
 }

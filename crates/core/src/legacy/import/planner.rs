@@ -21,6 +21,7 @@ use super::follow::{is_running, seen_attempt, seen_run, seen_task, status_here};
 use super::identity::{Identities, Identity, Seen};
 use super::plan::{Plan, PlannedRun, PlannedTask};
 use super::show_as;
+use crate::worktree::host::{Directory, Status};
 use crate::worktree::upkeep::what_to_do;
 use crate::{Forge, Result};
 
@@ -329,13 +330,8 @@ impl<'f> Planner<'f> {
         if old.in_place {
             return None;
         }
-        let repo = self.forge.repo_at(Path::new(&plan.project.git_repo_path)).await.ok()?;
-        forge_git::strange_worktree(
-            &repo,
-            self.forge.0.worktrees.base(),
-            &old.branch,
-            old.worktree.as_deref(),
-        )
+        let repo = Path::new(&plan.project.git_repo_path);
+        self.forge.find_stranger(repo, &old.branch, old.worktree.as_deref()).await.ok().flatten()
     }
 
     /// An attempt that came before, and whose worktree the user wants now.
@@ -354,17 +350,13 @@ impl<'f> Planner<'f> {
         if self.worktrees == OldWorktrees::Adopt && !is_running(old) {
             return plan.adopted.push(attempt.clone());
         }
-        let repo = self.forge.repo_at(Path::new(&plan.project.git_repo_path)).await;
-        let place = attempt.container_ref.as_deref().unwrap_or_default();
-        let uncommitted = match repo {
-            Ok(repo) => forge_git::status(&repo, Path::new(place)).await.ok(),
-            Err(_) => None,
-        };
-        let uncommitted = uncommitted.map_or(0, |tree| tree.changed.len() + tree.untracked);
+        let at = Directory::of_attempt(&plan.project, attempt);
+        let found = self.forge.ask(Status { at: at.clone() }).await;
+        let uncommitted = found.map_or(0, |tree| tree.changed.len() + tree.untracked);
         let work =
             if uncommitted > 0 { format!(" with {uncommitted} uncommitted files") } else { String::new() };
         plan.remark(format!(
-            "{place}{work} is still the worktree of {}: {}",
+            "{at}{work} is still the worktree of {}: {}",
             self.identities.source,
             what_to_do(attempt.id)
         ));

@@ -24,7 +24,7 @@ fn task(title: &str, description: &str) -> Task {
 }
 
 #[test]
-fn the_side_that_changed_is_followed_and_a_clash_is_told() {
+fn the_side_that_changed_is_followed_and_a_clash_is_reported() {
     let (old_bead, old_task) = (bead("a", "b"), task("a", "b"));
     let (bead_mark, task_mark) = (Text::of_bead(&old_bead).mark(), Text::of_task(&old_task).mark());
     let last = Some((bead_mark.as_str(), task_mark.as_str()));
@@ -53,7 +53,7 @@ fn what_a_bead_says_in_fields_of_its_own_does_not_come_back_as_its_description()
 }
 
 #[test]
-fn reasons_tell_what_was_done_from_what_was_not() {
+fn reasons_distinguish_what_was_done_from_what_was_not() {
     for reason in [
         "wontfix",
         "Won't fix: too old",
