@@ -98,6 +98,16 @@ impl std::error::Error for Error {
     }
 }
 
+impl From<forge_legacy::LegacyError> for Error {
+    fn from(error: forge_legacy::LegacyError) -> Self {
+        use forge_legacy::LegacyError;
+        match error {
+            LegacyError::NotFound(message) => Self::not_found(message),
+            LegacyError::Invalid(message) => Self::invalid(message),
+        }
+    }
+}
+
 impl From<forge_store::StoreError> for Error {
     fn from(error: forge_store::StoreError) -> Self {
         use forge_store::StoreError;

@@ -10,5 +10,5 @@ mod replace;
 mod space;
 
 pub use rename::rename_new;
-pub use replace::{Mode, folder_of, replace, sync_folder};
+pub use replace::{Mode, folder_of, replace, replace_linked, sync_folder, with_suffix};
 pub use space::free_bytes;

@@ -63,6 +63,20 @@ pub fn folder_of(file: &Path) -> &Path {
     file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
+/// The same for a file that may be a link, as people have who keep their settings in a repository: the link stays.
+pub fn replace_linked(path: &Path, bytes: &[u8], mode: Mode) -> io::Result<()> {
+    let real = std::fs::canonicalize(path);
+    replace(real.as_deref().unwrap_or(path), bytes, mode)
+}
+
+/// `<name>.<suffix>` beside the file.
+pub fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".");
+    name.push(suffix);
+    name.into()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,4 +1,4 @@
-//! The dependency rule: `types ← {store, git, run, remote, fleet} ← core ← server ← forge`, `types ← tui ← forge`, `os` below
+//! The dependency rule: `types ← {store, git, run, remote, fleet, legacy} ← core ← server ← forge`, `types ← tui ← forge`, `os` below
 //! all of them, and who may name what.
 
 use std::collections::BTreeSet;
@@ -10,7 +10,7 @@ use serde_json::Value;
 const FLOOR: &str = "forge-os";
 
 /// Crate, and the crates of the workspace it may depend on besides the floor.
-const RULE: [(&str, &[&str]); 11] = [
+const RULE: [(&str, &[&str]); 12] = [
     (FLOOR, &[]),
     ("forge-types", &[]),
     ("forge-store", &["forge-types"]),
@@ -18,15 +18,31 @@ const RULE: [(&str, &[&str]); 11] = [
     ("forge-run", &["forge-types"]),
     ("forge-remote", &["forge-types"]),
     ("forge-fleet", &["forge-types"]),
-    ("forge-core", &["forge-types", "forge-store", "forge-git", "forge-run", "forge-remote", "forge-fleet"]),
+    ("forge-legacy", &["forge-types"]),
+    (
+        "forge-core",
+        &[
+            "forge-types",
+            "forge-store",
+            "forge-git",
+            "forge-run",
+            "forge-remote",
+            "forge-fleet",
+            "forge-legacy",
+        ],
+    ),
     ("forge-server", &["forge-types", "forge-core"]),
     ("forge-tui", &["forge-types"]),
-    ("forge", &["forge-types", "forge-git", "forge-run", "forge-core", "forge-server", "forge-tui"]),
+    (
+        "forge",
+        &["forge-types", "forge-legacy", "forge-git", "forge-run", "forge-core", "forge-server", "forge-tui"],
+    ),
 ];
 
 /// Library, and the only crates that may name it.
 const ONLY: [(&str, &[&str]); 7] = [
-    ("sqlx", &["forge-store"]),
+    // legacy reads other systems' databases.
+    ("sqlx", &["forge-store", "forge-legacy"]),
     ("axum", &["forge-server"]),
     ("rmcp", &["forge-server"]),
     ("clap", &["forge"]),

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 /// From the lowest to the highest. A room uses those before it and never one after it.
 const ROOMS: [&str; 16] = [
     "home", "settings", "notify", "cost", "project", "agents", "beads", "workers", "task", "worktree", "run",
-    "attempt", "publish", "review", "dispatch", "legacy",
+    "attempt", "publish", "review", "dispatch", "import",
 ];
 
 /// Fields of the engine, and the room whose state they are.

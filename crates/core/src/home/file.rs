@@ -6,18 +6,14 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use forge_os::Mode;
+use forge_os::{Mode, with_suffix};
+
+pub(crate) use forge_os::replace_linked as replace;
 
 /// Whose business a file is.
 pub(crate) const PRIVATE: Mode = Mode::Exactly(0o600);
 /// More broken files than this mean that something else is wrong.
 const MAX_ASIDE: usize = 1000;
-
-/// A link, as people have who keep their settings in a repository, stays one.
-pub(crate) fn replace(path: &Path, bytes: &[u8], mode: Mode) -> io::Result<()> {
-    let real = std::fs::canonicalize(path);
-    forge_os::replace(real.as_deref().unwrap_or(path), bytes, mode)
-}
 
 /// Moves a file to `<name>.broken-<n>` with the first free number.
 pub(crate) fn set_aside(path: &Path) -> io::Result<PathBuf> {
@@ -51,13 +47,6 @@ pub(crate) fn keep_version(path: &Path, versions: usize) -> io::Result<()> {
         }
     }
     std::fs::copy(path, with_suffix(path, "1")).map(drop)
-}
-
-pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".");
-    name.push(suffix);
-    name.into()
 }
 
 #[cfg(test)]

@@ -8,8 +8,8 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use forge_core::genie;
 use forge_git::{FileStanding, PendingCommit, Repo};
+use forge_legacy::genie;
 use forge_os::file::{if_any, read_text};
 use forge_types::Millis;
 

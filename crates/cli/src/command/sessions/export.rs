@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use forge_core::genie;
+use forge_legacy::genie;
 use forge_os::file;
 use forge_types::{ImportReport, ProfileId};
 use futures_util::{StreamExt, TryStreamExt};

@@ -8,7 +8,7 @@ use std::io::{BufRead, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-use forge_core::genie;
+use forge_legacy::genie;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::client::Unreachable;

@@ -11,8 +11,9 @@ use std::time::Duration;
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions, SqliteConnection};
 
-use crate::StoreError;
-use crate::error::Result;
+use crate::LegacyError;
+
+type Result<T> = std::result::Result<T, LegacyError>;
 
 /// The other server may be in the middle of a write.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
@@ -53,8 +54,8 @@ impl Opened {
     }
 }
 
-pub(super) fn unreadable(path: &Path, error: impl std::fmt::Display) -> StoreError {
-    StoreError::Open { path: path.to_owned(), reason: error.to_string() }
+pub(super) fn unreadable(path: &Path, error: impl std::fmt::Display) -> LegacyError {
+    LegacyError::Invalid(format!("path: cannot open database '{}': {error}", path.display()))
 }
 
 fn beside(path: &Path, end: &str) -> PathBuf {

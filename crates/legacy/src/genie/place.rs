@@ -23,7 +23,7 @@ pub fn read_store(root: &Path, path: &Path) -> Result<Contents, String> {
 }
 
 /// The nearest folder around `path` with a `.genie` folder, no farther up than the checkout goes.
-pub(crate) fn top_of(path: &Path) -> Option<&Path> {
+pub(super) fn top_of(path: &Path) -> Option<&Path> {
     for dir in path.ancestors() {
         if dir.join(".genie").is_dir() {
             return Some(dir);

@@ -15,7 +15,6 @@ use forge_types::{
     RunOwner, RunPhase, RunStatus, Task, TaskId, Tokens,
 };
 
-use super::action::{profile_of_runs, read_action, read_profile};
 use super::desk::{Unread, read_template};
 use super::follow::{is_running, seen_attempt, seen_run, seen_task, status_here};
 use super::identity::{Identities, Identity, Seen};
@@ -24,6 +23,7 @@ use super::show_as;
 use crate::worktree::host::{Directory, Status};
 use crate::worktree::upkeep::what_to_do;
 use crate::{Forge, Result};
+use forge_legacy::action::{profile_of_runs, read_action, read_profile};
 
 /// Makes plans; what it has given away in one plan it does not give again in the next.
 pub(super) struct Planner<'f> {

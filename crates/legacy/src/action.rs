@@ -6,7 +6,7 @@ use forge_types::{Action, Executor, OldRun, ProfileId, RunReason, ScriptContext}
 use serde_json::Value;
 
 /// An executor in any spelling that other systems used. `None` when Forge has no such agent.
-pub(super) fn read_profile(text: &str) -> Option<ProfileId> {
+pub fn read_profile(text: &str) -> Option<ProfileId> {
     if let Ok(profile) = text.parse::<ProfileId>() {
         return Some(profile);
     }
@@ -25,7 +25,7 @@ pub(super) fn read_profile(text: &str) -> Option<ProfileId> {
 }
 
 /// The action of an old run; `profile` is that of its attempt.
-pub(super) fn read_action(old: &OldRun, profile: &ProfileId) -> Action {
+pub fn read_action(old: &OldRun, profile: &ProfileId) -> Action {
     let stored = old.action.as_ref().and_then(|stored| serde_json::from_value::<Action>(stored.clone()).ok());
     if let Some(action) = stored.filter(|action| action.reason() == old.reason) {
         return action;
@@ -49,7 +49,7 @@ pub(super) fn read_action(old: &OldRun, profile: &ProfileId) -> Action {
 }
 
 /// The profile an attempt worked with, from the action of its first agent run.
-pub(super) fn profile_of_runs(runs: &[OldRun]) -> Option<ProfileId> {
+pub fn profile_of_runs(runs: &[OldRun]) -> Option<ProfileId> {
     let stored =
         runs.iter().filter(|run| run.reason == RunReason::CodingAgent).filter_map(|run| run.action.as_ref());
     stored

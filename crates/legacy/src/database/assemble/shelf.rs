@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use forge_types::{OldAgent, OldImage, OldTag, OldTemplate};
 
-use super::super::Foreign;
+use super::super::Database;
 use super::super::cell::Record;
 use super::super::table::Tables;
 use super::{born, changed};
@@ -13,14 +13,14 @@ use super::{born, changed};
 const FOLDERS: [&str; 3] = [".vibe-images", ".vibe-attachments", ".forge-images"];
 
 pub(super) struct Shelf<'t> {
-    foreign: &'t Foreign,
+    foreign: &'t Database,
     tables: &'t Tables,
     shown: HashMap<String, Vec<&'t Record>>,
     images: HashMap<String, Vec<&'t Record>>,
 }
 
 impl<'t> Shelf<'t> {
-    pub(super) fn new(foreign: &'t Foreign, tables: &'t Tables) -> Self {
+    pub(super) fn new(foreign: &'t Database, tables: &'t Tables) -> Self {
         let shown = tables.by("task_attachments", &["task_id"]);
         Self { foreign, tables, shown, images: tables.by("attachments", &["id"]) }
     }

@@ -11,14 +11,14 @@ use std::collections::HashMap;
 
 use forge_types::{Bundle, Millis, OldAttempt, OldProject, OldTask, TaskStatus};
 
-use super::Foreign;
+use super::Database;
 use super::cell::Record;
 use super::logs::Logs;
 use super::table::Tables;
 use attempt::Attempts;
 use shelf::Shelf;
 
-pub(super) fn bundle(foreign: &Foreign, tables: &Tables, logs: &Logs) -> Bundle {
+pub(super) fn bundle(foreign: &Database, tables: &Tables, logs: &Logs) -> Bundle {
     let mut notes = Vec::new();
     let mut attempts = Attempts::read(tables, logs, &mut notes);
     let shelf = Shelf::new(foreign, tables);

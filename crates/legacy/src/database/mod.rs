@@ -1,12 +1,13 @@
 //! The databases of vibe-kanban and automagik-forge, read for an import.
 //!
 //! Invariants: nothing is ever written, neither to the file nor beside it, and no lock is held for longer than a look at one
-//! table takes, so that the other server goes on undisturbed. Their schema changed often; it is read by the columns
-//! that are there. What is missing is no error, what is not understood becomes a note.
+//! table takes, so that the other server continues undisturbed. Their schema changed often; it is read by the columns
+//! that are there. A missing column is not an error; what is not understood becomes a note.
 
 mod assemble;
 mod cell;
 mod jsonl;
+mod location;
 mod logs;
 mod open;
 mod table;
@@ -15,26 +16,32 @@ use std::path::{Path, PathBuf};
 
 use forge_types::Bundle;
 
-use crate::error::Result;
+use crate::LegacyError;
 use logs::Logs;
 use open::Opened;
 use table::Tables;
 
+pub use location::KINDS;
+
 /// Which system's database it is, and where its files are.
 #[derive(Clone, Debug)]
-pub struct Foreign {
-    pub source: String,
-    pub database: PathBuf,
-    /// Where images may lie, in the order in which they are looked for.
-    pub images: Vec<PathBuf>,
+pub struct Database {
+    source: String,
+    path: PathBuf,
+    /// Where images may be, in the order in which they are looked for.
+    images: Vec<PathBuf>,
     /// Where a copy is made if the database cannot be read in its place.
-    pub scratch: PathBuf,
+    scratch: PathBuf,
 }
 
-impl Foreign {
+impl Database {
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Everything the database has to give. Logs are read from it when they are pulled.
-    pub async fn read(&self) -> Result<Bundle> {
-        let mut opened = Opened::open(&self.database, &self.scratch).await?;
+    pub async fn read(&self) -> Result<Bundle, LegacyError> {
+        let mut opened = Opened::open(&self.path, &self.scratch).await?;
         let tables = Tables::read(opened.conn()).await.map_err(|error| self.unreadable(error))?;
         if tables.has_column("projects", "created_ms") {
             return Err(self.unreadable("it is a database of Forge itself"));
@@ -42,11 +49,11 @@ impl Foreign {
         if tables.rows("projects").is_empty() && tables.rows("workspaces").is_empty() {
             return Err(self.unreadable("it has no projects and no workspaces; is it another program's?"));
         }
-        let logs = Logs::new(opened, &tables, self.database.parent().unwrap_or(Path::new("/")));
+        let logs = Logs::new(opened, &tables, self.path.parent().unwrap_or(Path::new("/")));
         Ok(assemble::bundle(self, &tables, &logs))
     }
 
-    fn unreadable(&self, reason: impl std::fmt::Display) -> crate::StoreError {
-        open::unreadable(&self.database, reason)
+    fn unreadable(&self, reason: impl std::fmt::Display) -> LegacyError {
+        open::unreadable(&self.path, reason)
     }
 }

@@ -10,9 +10,9 @@ use super::session::{Runner, Session, full_id};
 
 /// A session, by the ids that texts call it, and the attempt that it is now.
 #[derive(Clone, Debug)]
-pub(crate) struct Link {
-    pub(crate) ids: Vec<String>,
-    pub(crate) attempt: String,
+pub(super) struct Link {
+    pub(super) ids: Vec<String>,
+    pub(super) attempt: String,
 }
 
 /// Lines from one heading to the next.
@@ -50,7 +50,7 @@ fn field(line: &str) -> Option<(&str, &str)> {
 }
 
 /// The sessions that are noted with a whole id.
-pub(crate) fn sessions(text: &str) -> Vec<Session> {
+pub(super) fn sessions(text: &str) -> Vec<Session> {
     let blocks = blocks(text);
     blocks.iter().filter(|block| block.is_session).filter_map(session).collect()
 }
@@ -106,7 +106,7 @@ fn moment(text: &str) -> Option<Millis> {
 }
 
 /// The text with the ids of the attempts: a line under the session's heading, or in tables and lists instead of the old id.
-pub(crate) fn with_attempts(text: &str, links: &[Link]) -> String {
+pub(super) fn with_attempts(text: &str, links: &[Link]) -> String {
     let mut out = String::with_capacity(text.len());
     for block in blocks(text) {
         let whole: String = block.lines.concat();

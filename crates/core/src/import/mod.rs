@@ -1,13 +1,14 @@
-//! Taking over what another system knew.
+//! Import: taking over what another system knew.
 //!
-//! Invariants: the source is only read. What was taken once is never taken again: it is noted by source and key, and follows
+//! Owns what of it is new here, and how it is written; `forge-legacy` finds and reads the sources. Invariants: the source
+//! is only read. What was taken once is never taken again: it is noted by source and key, and follows
 //! its source as [`follow`] says. A project is written in one transaction after its logs and images lie in place, so there is
 //! never half a task; what an import that was cut off left behind has no row, and the next one replaces it. Nothing of an old
 //! process is Forge's, and an old worktree only when the user said so.
 
-mod action;
 mod desk;
 mod follow;
+mod genie;
 mod identity;
 mod log;
 mod plan;

@@ -11,7 +11,7 @@ const OF_OWN_RUNS: [&str; 6] = ["logFile", "runnerPid", "executorPid", "exitCode
 
 /// Who ran the agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Runner {
+pub(super) enum Runner {
     /// Genie, in the checkout (stores V1 and V2).
     Genie,
     /// An older Forge, in a worktree (stores V3 and V4).
@@ -24,29 +24,29 @@ pub struct Session {
     pub key: String,
     /// The persona that worked.
     pub agent: Option<String>,
-    pub(crate) runner: Runner,
-    pub(crate) title: String,
-    pub(crate) executor: Option<String>,
-    pub(crate) variant: Option<String>,
-    pub(crate) status: String,
-    pub(crate) attempt: Option<AttemptId>,
-    pub(crate) task: Option<TaskId>,
-    pub(crate) project: Option<ProjectId>,
+    pub(super) runner: Runner,
+    pub(super) title: String,
+    pub(super) executor: Option<String>,
+    pub(super) variant: Option<String>,
+    pub(super) status: String,
+    pub(super) attempt: Option<AttemptId>,
+    pub(super) task: Option<TaskId>,
+    pub(super) project: Option<ProjectId>,
     /// The agent program's own id of the conversation.
-    pub(crate) resume_id: Option<String>,
-    pub(crate) created: Option<Millis>,
-    pub(crate) last_used: Option<Millis>,
-    pub(crate) prompt: Option<String>,
+    pub(super) resume_id: Option<String>,
+    pub(super) created: Option<Millis>,
+    pub(super) last_used: Option<Millis>,
+    pub(super) prompt: Option<String>,
     /// Names of the log: as the entry says, and as Genie forms it.
-    pub(crate) logs: Vec<String>,
-    pub(crate) exit_code: Option<i32>,
+    pub(super) logs: Vec<String>,
+    pub(super) exit_code: Option<i32>,
     /// What Forge has no place for.
     pub rest: Map<String, Value>,
 }
 
 impl Session {
     /// Reads an entry; `by_agent` says that the store has one per agent, under the agent's name.
-    pub(crate) fn read(key: &str, mut entry: Map<String, Value>, by_agent: bool) -> Self {
+    pub(super) fn read(key: &str, mut entry: Map<String, Value>, by_agent: bool) -> Self {
         let own_run = OF_OWN_RUNS.iter().any(|field| entry.contains_key(*field));
         let mut text = |field: &str| take_text(&mut entry, field);
         let agent = text("agent").or_else(|| by_agent.then(|| key.to_owned()));
@@ -95,7 +95,7 @@ impl Session {
     }
 
     /// `EXECUTOR` or `EXECUTOR:VARIANT`, as Forge calls them; Genie's defaults where nothing is said.
-    pub(crate) fn profile(&self) -> String {
+    pub(super) fn profile(&self) -> String {
         let usual = match self.runner {
             Runner::Genie => Executor::Codex,
             Runner::Forge => Executor::Opencode,
@@ -113,26 +113,26 @@ impl Session {
     }
 
     /// The model that was asked for; `default` is none.
-    pub(crate) fn model(&self) -> Option<String> {
+    pub(super) fn model(&self) -> Option<String> {
         let model = self.rest.get("model").and_then(Value::as_str).map(str::trim);
         model.filter(|model| !model.is_empty() && *model != "default").map(str::to_owned)
     }
 
-    pub(crate) fn has_completed(&self) -> bool {
+    pub(super) fn has_completed(&self) -> bool {
         matches!(self.status.as_str(), "completed" | "success" | "done")
     }
 
-    pub(crate) fn has_failed(&self) -> bool {
+    pub(super) fn has_failed(&self) -> bool {
         matches!(self.status.as_str(), "failed" | "error" | "timeout")
     }
 
     /// Nobody works on it any more, whatever the store says.
-    pub(crate) fn task_status(&self) -> TaskStatus {
+    pub(super) fn task_status(&self) -> TaskStatus {
         if self.has_completed() { TaskStatus::Done } else { TaskStatus::Cancelled }
     }
 
     /// Every id by which texts may speak of it.
-    pub(crate) fn ids(&self) -> Vec<String> {
+    pub(super) fn ids(&self) -> Vec<String> {
         let known = [Some(self.key.clone()), self.resume_id.clone(), self.attempt.map(|id| id.to_string())];
         let mut ids: Vec<String> =
             known.into_iter().flatten().filter_map(|id| full_id(&id)).map(|id| id.to_string()).collect();
@@ -143,7 +143,7 @@ impl Session {
 }
 
 /// An id in its usual spelling.
-pub(crate) fn full_id(text: &str) -> Option<Uuid> {
+pub(super) fn full_id(text: &str) -> Option<Uuid> {
     if text.len() == 36 { Uuid::try_parse(text).ok() } else { None }
 }
 

@@ -5,7 +5,7 @@
 //! Invariant: reading never fails on what it does not understand and changes nothing.
 
 mod bundle;
-mod import;
+mod found;
 mod log;
 mod noted;
 mod place;
@@ -17,12 +17,12 @@ mod tests;
 
 use std::path::Path;
 
+pub use bundle::Repository;
 use forge_os::Mode;
+pub use found::Found;
 pub use place::{read_store, stores};
 pub use state_file::{add_session, mentions};
 pub use store::Contents;
-
-use crate::home::file;
 
 /// Below the top of a checkout.
 pub const STATE_FILE: &str = ".genie/SESSION-STATE.md";
@@ -31,5 +31,5 @@ const USUAL_MODE: u32 = 0o644;
 
 /// Replaces a file of the user as a whole; its mode stays what it was.
 pub fn replace(path: &Path, text: impl AsRef<[u8]>) -> std::io::Result<()> {
-    file::replace(path, text.as_ref(), Mode::Kept { new: USUAL_MODE })
+    forge_os::replace_linked(path, text.as_ref(), Mode::Kept { new: USUAL_MODE })
 }

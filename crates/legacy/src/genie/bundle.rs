@@ -11,34 +11,47 @@ use forge_types::{
     TaskId, branch_name, name_for,
 };
 
+use super::found::Found;
 use super::log;
 use super::session::{Runner, Session};
 
-/// Sessions with what their repository says about them.
-pub(crate) struct Found {
-    /// Checkout with the `.genie` folder.
-    pub(crate) top: PathBuf,
-    /// The main repository.
-    pub(crate) repo: PathBuf,
-    /// Each with the name of its file below the checkout.
-    pub(crate) sessions: Vec<(String, Session)>,
-    pub(crate) notes: Vec<String>,
-    pub(crate) current_branch: String,
-    pub(crate) branches: Vec<String>,
-    pub(crate) branch_prefix: String,
-    /// When a session has no time.
-    pub(crate) at: Millis,
-    /// Attempts that Forge has already, and their tasks.
-    pub(crate) known: HashMap<AttemptId, TaskId>,
+/// What the sessions' repository says.
+pub struct Repository {
+    /// The main checkout.
+    pub path: PathBuf,
+    pub current_branch: String,
+    pub branches: Vec<String>,
+    pub branch_prefix: String,
+}
+
+impl Repository {
+    /// The branch that an older Forge made, or as it would have been called.
+    fn branch(&self, session: &Session) -> String {
+        let Some(id) = session.attempt else { return self.current_branch.clone() };
+        let hex = id.hex();
+        let is_its = |branch: &&String| {
+            let name = branch.rsplit('/').next().unwrap_or_default();
+            let digits = name.split('-').next().unwrap_or_default();
+            branch.contains('/') && digits.len() >= 4 && hex.starts_with(digits)
+        };
+        let usual = || branch_name(&self.branch_prefix, &name_for(&hex, 4, &session.title));
+        self.branches.iter().find(is_its).cloned().unwrap_or_else(usual)
+    }
 }
 
 /// How the report calls a session.
-pub(crate) fn key(file: &str, session: &Session) -> String {
+pub(super) fn key(file: &str, session: &Session) -> String {
     format!("{file}#{}", session.key)
 }
 
 impl Found {
-    pub(crate) fn bundle(&self, project: Option<ProjectId>) -> Bundle {
+    /// `known` are the attempts that Forge has already, with their tasks.
+    pub fn bundle(
+        &self,
+        repo: &Repository,
+        known: &HashMap<AttemptId, TaskId>,
+        project: Option<ProjectId>,
+    ) -> Bundle {
         let mut tasks: Vec<OldTask> = Vec::new();
         let mut of_task: HashMap<TaskId, usize> = HashMap::new();
         let mut seen: HashSet<AttemptId> = HashSet::new();
@@ -47,9 +60,9 @@ impl Found {
             if session.attempt.is_some_and(|id| !seen.insert(id)) {
                 continue;
             }
-            let known = session.attempt.and_then(|id| self.known.get(&id).copied());
+            let known = session.attempt.and_then(|id| known.get(&id).copied());
             let task = known.or(session.task);
-            let attempt = self.attempt(file, session, known.is_some());
+            let attempt = self.attempt(repo, file, session, known.is_some());
             match task.and_then(|id| of_task.get(&id)) {
                 Some(place) => tasks[*place].attempts.push(attempt),
                 None => {
@@ -59,14 +72,14 @@ impl Found {
             }
         }
         let first = tasks.iter().map(|task| task.created_at).min().unwrap_or(self.at);
-        let repo = self.repo.to_string_lossy().into_owned();
+        let path = repo.path.to_string_lossy().into_owned();
         let name =
-            self.repo.file_name().map_or_else(|| repo.clone(), |name| name.to_string_lossy().into_owned());
+            repo.path.file_name().map_or_else(|| path.clone(), |name| name.to_string_lossy().into_owned());
         let project = OldProject {
-            key: repo.clone(),
+            key: path.clone(),
             id: project,
             name,
-            git_repo_path: repo,
+            git_repo_path: path,
             created_at: first,
             updated_at: self.at,
             tasks,
@@ -91,15 +104,15 @@ impl Found {
         }
     }
 
-    fn attempt(&self, file: &str, session: &Session, known: bool) -> OldAttempt {
+    fn attempt(&self, repo: &Repository, file: &str, session: &Session, known: bool) -> OldAttempt {
         let created_at = session.created.or(session.last_used).unwrap_or(self.at);
         let updated_at = session.last_used.unwrap_or(created_at).max(created_at);
         let run = || self.run(file, session, created_at, updated_at);
         OldAttempt {
             key: key(file, session),
             id: session.attempt,
-            branch: self.branch(session),
-            target_branch: self.current_branch.clone(),
+            branch: repo.branch(session),
+            target_branch: repo.current_branch.clone(),
             is_target_guessed: true,
             executor: session.profile(),
             model: session.model(),
@@ -112,19 +125,6 @@ impl Found {
             merges: Vec::new(),
             draft: None,
         }
-    }
-
-    /// The branch that an older Forge made, or as it would have been called.
-    fn branch(&self, session: &Session) -> String {
-        let Some(id) = session.attempt else { return self.current_branch.clone() };
-        let hex = id.hex();
-        let is_its = |branch: &&String| {
-            let name = branch.rsplit('/').next().unwrap_or_default();
-            let digits = name.split('-').next().unwrap_or_default();
-            branch.contains('/') && digits.len() >= 4 && hex.starts_with(digits)
-        };
-        let usual = || branch_name(&self.branch_prefix, &name_for(&hex, 4, &session.title));
-        self.branches.iter().find(is_its).cloned().unwrap_or_else(usual)
     }
 
     fn run(&self, file: &str, session: &Session, started_at: Millis, ended_at: Millis) -> OldRun {
