@@ -11,7 +11,7 @@ case "${1:-}" in
     exit 2
     ;;
 esac
-bash scripts/prepare-system.sh
+bash scripts/dev/prepare-system.sh
 if [ "${1:-}" = --check ]; then
   echo "Everything that Forge needs is here."
   exit 0

@@ -4,7 +4,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 
-import { ROOT } from '../version.mjs';
+import { ROOT } from '../lib/root.mjs';
 
 export function prepareAssets(root = ROOT) {
   const [seed, assets] = [path.join(root, 'dev_assets_seed'), path.join(root, 'dev_assets')];

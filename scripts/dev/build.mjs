@@ -6,7 +6,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 
-import { ROOT } from '../version.mjs';
+import { ROOT } from '../lib/root.mjs';
 import { Child } from './child.mjs';
 
 const TARGET = path.resolve(ROOT, process.env.CARGO_TARGET_DIR ?? 'target');

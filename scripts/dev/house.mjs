@@ -1,9 +1,7 @@
 // Measures how easy the house is to enter, and prints one line per figure with its goal.
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
-
-const root = fileURLToPath(new URL("../..", import.meta.url));
+import { ROOT as root } from "../lib/root.mjs";
 
 function files(folder, pattern) {
   const found = [];

@@ -3,11 +3,10 @@
 import { execFileSync, spawn } from "node:child_process";
 import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, readdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join, resolve } from "node:path";
+import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
+import { ROOT } from "./root.mjs";
 
-const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
 const PATIENCE_MS = 60_000;
 /** What the surroundings of whoever runs this must not decide. */
 const FOREIGN = /^(FORGE_|XDG_|GIT_|GH_|GITHUB_|GITLAB_|GITEA_|FORGEJO_|(BACKEND_)?PORT$|HOST$|DATABASE_URL$|PUBLIC_BASE_URL$|AUTH_REQUIRED$)/;

@@ -21,7 +21,7 @@ function program(t, files) {
   return file;
 }
 
-const check = (t, files) => run(t, 'node', [path.join(ROOT, 'scripts/check-board.mjs'), 'node', program(t, files)]);
+const check = (t, files) => run(t, 'node', [path.join(ROOT, 'scripts/release/check-board.mjs'), 'node', program(t, files)]);
 
 test('a program with the board passes', async (t) => {
   const page = '<script src="/theme.js"></script><script type="module" crossorigin src="/assets/index-1a2b.js"></script>';

@@ -51,7 +51,7 @@ test('dev seeds, serves, starts again on changes, keeps the old server when a bu
   const { root, env } = workspace(t);
   const source = path.join(root, 'crates', 'one', 'src', 'lib.rs');
   save(source, '// one');
-  const dev = start(t, 'node', ['scripts/dev.mjs'], { cwd: root, env });
+  const dev = start(t, 'node', ['scripts/dev/serve.mjs'], { cwd: root, env });
   const address = await until('the address', () => /server {2}(http:\S+)/.exec(dev.stdout)?.[1]);
   await until('the first server', () => isHealthy(address));
   const config = JSON.parse(fs.readFileSync(path.join(root, 'dev_assets', 'config.json'), 'utf8'));
@@ -88,7 +88,7 @@ test('the page is live in a clone that was never installed, once the first build
   save(path.join(root, 'bin', 'cargo'), `${CARGO}mkdir -p node_modules/vite\n`);
   save(path.join(root, 'bin', 'npm'), '#!/bin/sh\necho "npm $*"; exec sleep 1000\n');
   for (const name of ['cargo', 'npm']) fs.chmodSync(path.join(root, 'bin', name), 0o755);
-  const dev = start(t, 'node', ['scripts/dev.mjs'], { cwd: root, env });
+  const dev = start(t, 'node', ['scripts/dev/serve.mjs'], { cwd: root, env });
   const port = await until('the page', () => /page {4}http:\/\/127\.0\.0\.1:(\d+)/.exec(dev.stdout)?.[1]);
   await until('its program', () => dev.stdout.includes(`dev --workspace @forge/web -- --host 127.0.0.1 --port ${port}`));
   dev.child.kill('SIGINT');
@@ -97,13 +97,13 @@ test('the page is live in a clone that was never installed, once the first build
 
 test('what is in dev_assets is never overwritten, and the database is prepared there', async (t) => {
   const { root, env } = workspace(t);
-  const first = await run(t, 'node', ['scripts/prepare-db.mjs'], { cwd: root, env });
+  const first = await run(t, 'node', ['scripts/dev/prepare-db.mjs'], { cwd: root, env });
   const database = path.join(root, 'dev_assets', 'db.sqlite');
   assert.equal(first.code, 0, first.stderr);
   assert.ok(first.stdout.includes(database), first.stdout);
   assert.ok(fs.statSync(database).size > 0);
   save(path.join(root, 'dev_assets', 'profiles.json'), '{"mine": true}');
-  const second = await run(t, 'node', ['scripts/prepare-db.mjs'], { cwd: root, env });
+  const second = await run(t, 'node', ['scripts/dev/prepare-db.mjs'], { cwd: root, env });
   assert.equal(second.code, 0, second.stderr);
   assert.equal(fs.readFileSync(path.join(root, 'dev_assets', 'profiles.json'), 'utf8'), '{"mine": true}');
 });

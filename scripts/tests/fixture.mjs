@@ -6,7 +6,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 
-export { ROOT } from '../version.mjs';
+export { ROOT } from '../lib/root.mjs';
 
 const COMMAND_LIMIT_MS = 300_000;
 const FAREWELL_MS = 15_000;

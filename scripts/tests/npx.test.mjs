@@ -5,7 +5,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 
-import { readVersion } from '../version.mjs';
+import { readVersion } from '../release/version.mjs';
 import { ROOT, run, start, tempFolder, until } from './fixture.mjs';
 
 const PLATFORM = `${process.platform === 'darwin' ? 'macos' : process.platform}-${process.arch}`;
@@ -66,7 +66,7 @@ test('the command that comes next packs what was built, and nothing of the regis
   const copy = copyPackage(folder);
   const program = path.join(folder, 'program');
   fs.writeFileSync(program, '#!/bin/sh\n');
-  const script = path.join(ROOT, 'scripts', 'build-npx.mjs');
+  const script = path.join(ROOT, 'scripts/release/build-npx.mjs');
   const built = await run(t, 'node', [script, '--binary', program, '--package', path.basename(copy)], { cwd: folder });
   const next = /^Next: (.+)$/m.exec(built.stdout)?.[1];
   const packed = await run(t, 'sh', ['-c', `${next} --json ${OFFLINE.join(' ')}`], { cwd: folder });

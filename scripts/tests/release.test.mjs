@@ -3,8 +3,8 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 
-import { checkQuickly, listSlowChecks } from '../release.mjs';
-import { setVersion } from '../version.mjs';
+import { checkQuickly, listSlowChecks } from '../release/release.mjs';
+import { setVersion } from '../release/version.mjs';
 import { ROOT, run, tempFolder } from './fixture.mjs';
 
 const AUTHOR = ['-c', 'user.name=a', '-c', 'user.email=a@example.org', '-c', 'commit.gpgsign=false', '-c', 'tag.gpgsign=false'];
@@ -32,7 +32,7 @@ const problems = (root) => checkQuickly(root).filter(({ problem }) => problem).m
 test('a workspace that is ready passes a dry run, which tags nothing', async (t) => {
   const { root } = await workspace(t);
   assert.deepEqual(problems(root), []);
-  const dry = await run(t, path.join(root, 'scripts', 'release'), ['--dry-run', '--quick'], { cwd: root });
+  const dry = await run(t, 'node', ['scripts/release/release.mjs', '--dry-run', '--quick'], { cwd: root });
   assert.equal(dry.code, 0, dry.stderr);
   for (const words of ['ok  the tree is clean', 'npm test', 'build:npx', 'Nothing was tagged']) assert.ok(dry.stdout.includes(words), words);
   const tags = await run(t, 'git', ['tag', '--list'], { cwd: root });
@@ -60,17 +60,17 @@ test('each point of the list stops a release', async (t) => {
   fs.writeFileSync(file, fs.readFileSync(file, 'utf8').replace('7.1.0', '7.0.9'));
   await git('commit', '-qam', 'drift');
   assert.deepEqual(problems(root), ['every package is 7.1.0']);
-  const stopped = await run(t, path.join(root, 'scripts', 'release'), ['--dry-run'], { cwd: root });
+  const stopped = await run(t, 'node', ['scripts/release/release.mjs', '--dry-run'], { cwd: root });
   assert.equal(stopped.code, 1);
   assert.match(stopped.stdout, /NO {2}every package is 7\.1\.0: npx-cli\/package\.json says 7\.0\.9/);
 });
 
 test('a real release cannot be quick, and tests and builds before it tags', async (t) => {
   const { root } = await workspace(t);
-  const refused = await run(t, path.join(root, 'scripts', 'release'), ['--quick'], { cwd: root });
+  const refused = await run(t, 'node', ['scripts/release/release.mjs', '--quick'], { cwd: root });
   assert.equal(refused.code, 1);
   assert.match(refused.stderr, /--quick is for --dry-run/);
   const commands = listSlowChecks().map(({ command }) => command.join(' '));
   assert.ok(commands.includes('npm test') && commands.includes('npm run -s build:npx'), commands.join(', '));
-  assert.ok(commands.at(-1).startsWith('node scripts/check-board.mjs'), commands.join(', '));
+  assert.ok(commands.at(-1).startsWith('node scripts/release/check-board.mjs'), commands.join(', '));
 });

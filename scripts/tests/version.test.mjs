@@ -3,8 +3,8 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 
-import { findDrift, readPackages, readVersion, ROOT, setVersion, writePackages } from '../version.mjs';
-import { tempFolder } from './fixture.mjs';
+import { findDrift, readPackages, readVersion, setVersion, writePackages } from '../release/version.mjs';
+import { ROOT, tempFolder } from './fixture.mjs';
 
 function workspace(t) {
   const root = tempFolder(t);

@@ -7,11 +7,11 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { compare, describe as describeServer, write } from "./contract.mjs";
-import { Forge } from "./forge.mjs";
+import { Forge } from "../lib/forge.mjs";
 import { listTools } from "./mcp.mjs";
 
 const run = promisify(execFile);
-const script = new URL("../check-contract.mjs", import.meta.url).pathname;
+const script = new URL("./check-contract.mjs", import.meta.url).pathname;
 const ref = (name) => ({ $ref: `#/components/schemas/${name}` });
 const tool = { name: "wait", inputSchema: { type: "object", properties: { id: { type: "string" } }, required: ["id"] } };
 let contract;

@@ -2,8 +2,8 @@
 # All tests: formatting, lints, unit and integration tests, cross-process tests, the contract, the
 # TypeScript client, the page in a browser.
 set -euo pipefail
-cd "$(dirname "$0")/.."
-bash scripts/prepare-system.sh tests
+cd "$(dirname "$0")/../.."
+bash scripts/dev/prepare-system.sh tests
 
 if ! cargo nextest --version >/dev/null 2>&1; then
   cargo install --locked --quiet cargo-nextest
@@ -18,8 +18,8 @@ cargo nextest run --workspace --no-fail-fast "$@"
 # The scripts, and the package as its users get it, around the program that was just built.
 node --test scripts/tests/*.test.mjs
 
-node scripts/generate-types.mjs --check
-node scripts/check-contract.mjs
+node scripts/contract/generate-types.mjs --check
+node scripts/contract/check-contract.mjs
 npm run --silent test:client
 # The MCP server, spoken to by the official clients.
 npm ci --prefix tests/mcp --no-audit --no-fund --silent

@@ -1,11 +1,11 @@
-// `node scripts/check-board.mjs <command…>`: whether the Forge that the command starts has the board in it.
+// `node scripts/release/check-board.mjs <command…>`: whether the Forge that the command starts has the board in it.
 //
 // A build without npm, or one whose board failed, makes a program that works and only lacks its page. Invariant: the
 // program runs with a home of its own in a temporary folder and is gone when this ends.
 
 import path from 'node:path';
 
-import { Forge } from './lib/forge.mjs';
+import { Forge } from '../lib/forge.mjs';
 
 const PATIENCE_MS = 60_000;
 
@@ -27,7 +27,7 @@ async function findProblem(base) {
 }
 
 async function main(words) {
-  if (words.length === 0) throw new Error('name the program, e.g. node scripts/check-board.mjs target/release/forge');
+  if (words.length === 0) throw new Error('name the program, e.g. node scripts/release/check-board.mjs target/release/forge');
   // The program runs elsewhere.
   const program = words.map((word) => (word.includes('/') ? path.resolve(word) : word));
   const forge = new Forge([], program);

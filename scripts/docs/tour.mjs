@@ -10,8 +10,8 @@ import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
-import { Terminal } from './lib/terminal.mjs';
-import { ROOT } from './version.mjs';
+import { Terminal } from './terminal.mjs';
+import { ROOT } from '../lib/root.mjs';
 
 const COLUMNS = 96;
 const ROWS = 70;

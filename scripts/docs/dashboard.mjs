@@ -8,10 +8,10 @@ import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 
-import { Forge } from './lib/forge.mjs';
-import { draw } from './lib/svg.mjs';
-import { Terminal } from './lib/terminal.mjs';
-import { ROOT } from './version.mjs';
+import { Forge } from '../lib/forge.mjs';
+import { draw } from './svg.mjs';
+import { Terminal } from './terminal.mjs';
+import { ROOT } from '../lib/root.mjs';
 
 const COLUMNS = 120;
 const ROWS = 36;

@@ -1,16 +1,17 @@
 // The version of everything is `workspace.package.version` in Cargo.toml. Packages in the folders of the workspace follow.
 //
-//   node scripts/version.mjs            prints it
-//   node scripts/version.mjs check      fails when a package is out of step
-//   node scripts/version.mjs write      brings packages in step
-//   node scripts/version.mjs set 1.2.3  changes it, and brings packages and Cargo.lock in step
+//   node scripts/release/version.mjs            prints it
+//   node scripts/release/version.mjs check      fails when a package is out of step
+//   node scripts/release/version.mjs write      brings packages in step
+//   node scripts/release/version.mjs set 1.2.3  changes it, and brings packages and Cargo.lock in step
 
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-export const ROOT = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '');
+import { ROOT } from '../lib/root.mjs';
+
 const IN_CARGO = /(\[workspace\.package\][^[]*?\nversion = ")([^"]+)(")/;
 const IN_PACKAGE = /("version":\s*")([^"]*)(")/;
 const SHAPE = /^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$/;
@@ -62,7 +63,7 @@ function main([verb, version]) {
       return console.log(readVersion());
     case 'check': {
       const drift = findDrift();
-      if (drift.length > 0) throw new Error(`${drift.join('; ')}. Run: node scripts/version.mjs write`);
+      if (drift.length > 0) throw new Error(`${drift.join('; ')}. Run: node scripts/release/version.mjs write`);
       return console.log(`every package is ${readVersion()}`);
     }
     case 'write':

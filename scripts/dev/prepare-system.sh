@@ -2,7 +2,7 @@
 # Makes sure that what Forge needs from the system is there: git, a C compiler and make (SQLite, jemalloc), cargo, Node.
 # Installs packages with apt when root; otherwise says exactly what is missing, everything at once.
 set -euo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 
 has() { command -v "$1" >/dev/null 2>&1; }
 may_install() { [ "$(id -u)" = 0 ] && has apt-get; }

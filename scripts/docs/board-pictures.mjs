@@ -6,8 +6,8 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
-import { Forge } from './lib/forge.mjs';
-import { ROOT } from './version.mjs';
+import { Forge } from '../lib/forge.mjs';
+import { ROOT } from '../lib/root.mjs';
 
 const require = createRequire(path.join(ROOT, 'web', 'package.json'));
 const { chromium } = require('@playwright/test');

@@ -7,8 +7,9 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { homedir, tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { join } from 'node:path'
+
+import { ROOT } from '../lib/root.mjs'
 
 const INSTALL_LIMIT_MS = 15 * 60_000
 const VERSION_LIMIT_MS = 60_000
@@ -26,7 +27,6 @@ const AGENTS = [
 // Keys, addresses and settings of the user's own agents must not reach the ones under test.
 const FOREIGN = /^(ANTHROPIC|CLAUDE|OPENAI|CODEX|COPILOT|GEMINI|GOOGLE|QWEN|DASHSCOPE|OPENCODE|FACTORY|GH|GITHUB)_/
 
-const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const cache = process.env.FORGE_AGENTS_CACHE || join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'forge-agents')
 const words = process.argv.slice(2)
 const clean = Object.fromEntries(Object.entries(process.env).filter(([name]) => !FOREIGN.test(name)))
@@ -90,7 +90,7 @@ for (const agent of AGENTS.filter(wanted)) {
   }
 }
 
-const cargo = (args, env) => execFileSync('cargo', args, { cwd: root, env, stdio: 'inherit' })
+const cargo = (args, env) => execFileSync('cargo', args, { cwd: ROOT, env, stdio: 'inherit' })
 try {
   cargo(['build', '--quiet', '-p', 'forge', '-p', 'forge-tests', '--bins'], process.env)
   const env = { ...clean, FORGE_AGENTS_CACHE: cache }

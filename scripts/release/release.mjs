@@ -1,7 +1,7 @@
-// `scripts/release`: the checklist of a release, checked; then the package and the tag.
+// `npm run release`: the checklist of a release, checked; then the package and the tag.
 //
-//   --dry-run   checks everything and makes no tag
-//   --quick     with --dry-run: leaves out what takes minutes (tests and builds)
+//   -- --dry-run   checks everything and makes no tag
+//   -- --quick     with --dry-run: leaves out what takes minutes (tests and builds)
 //
 // Invariant: nothing is pushed or published; the last lines say how. No tag without every point checked.
 
@@ -11,7 +11,8 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
-import { findDrift, readVersion, ROOT } from './version.mjs';
+import { ROOT } from '../lib/root.mjs';
+import { findDrift, readVersion } from './version.mjs';
 
 function ask(root, command, ...args) {
   const { status, stdout, stderr, error } = spawnSync(command, args, { cwd: root, encoding: 'utf8' });
@@ -34,11 +35,11 @@ export function checkQuickly(root = ROOT) {
     { point: 'the tree is clean', problem: dirty && `commit or remove first:\n${dirty}` },
     {
       point: `the tag v${version} is free`,
-      problem: ask(root, 'git', 'tag', '--list', `v${version}`) && 'choose the next version: node scripts/version.mjs set <version>',
+      problem: ask(root, 'git', 'tag', '--list', `v${version}`) && 'choose the next version: node scripts/release/version.mjs set <version>',
     },
     {
       point: `every package is ${version}`,
-      problem: findDrift(root).length > 0 && `${findDrift(root).join('; ')}. Run: node scripts/version.mjs write`,
+      problem: findDrift(root).length > 0 && `${findDrift(root).join('; ')}. Run: node scripts/release/version.mjs write`,
     },
     {
       point: `CHANGELOG.md tells about ${version}`,
@@ -55,7 +56,7 @@ export function listSlowChecks(root = ROOT) {
     { point: 'all tests pass', command: ['npm', 'test'] },
     { point: 'the package is built', command: ['npm', 'run', '-s', 'build:npx'] },
     { point: 'its program starts', command: ['node', 'npx-cli/bin/cli.js', '--version'] },
-    { point: 'its program has the board', command: ['node', 'scripts/check-board.mjs', 'node', 'npx-cli/bin/cli.js'] },
+    { point: 'its program has the board', command: ['node', 'scripts/release/check-board.mjs', 'node', 'npx-cli/bin/cli.js'] },
   ];
   return points.filter(({ command }) => command[0] !== 'npm' || command.at(-1) in scripts);
 }

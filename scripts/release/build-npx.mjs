@@ -13,7 +13,8 @@ import os from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 
-import { findDrift, ROOT } from './version.mjs';
+import { ROOT } from '../lib/root.mjs';
+import { findDrift } from './version.mjs';
 import { writeZip } from './zip.mjs';
 
 const PROFILES = ['release', 'debug'];
@@ -71,7 +72,7 @@ if (!PROFILES.includes(profile)) fail(`FORGE_NPX_PROFILE: '${profile}' is unknow
 if (!PLATFORM.test(platform)) fail(`platform: '${platform}' is unknown; allowed: linux or macos, -x64 or -arm64`);
 if (given.platform !== undefined && given.binary === undefined) fail('--platform needs --binary: this builds only for itself');
 const drift = findDrift();
-if (drift.length > 0) fail(`${drift.join('; ')}. Run: node scripts/version.mjs write`);
+if (drift.length > 0) fail(`${drift.join('; ')}. Run: node scripts/release/version.mjs write`);
 
 const bytes = pack(given.binary ?? build(profile), platform, folder, profile === 'release' ? 9 : 1);
 fs.copyFileSync(path.join(ROOT, 'LICENSE'), path.join(folder, 'LICENSE'));

@@ -2,10 +2,10 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
-import { Forge } from "./lib/forge.mjs";
-import { render } from "./lib/typescript.mjs";
+import { Forge } from "../lib/forge.mjs";
+import { render } from "./typescript.mjs";
 
-const file = fileURLToPath(new URL("../shared/types.ts", import.meta.url));
+const file = fileURLToPath(new URL("../../shared/types.ts", import.meta.url));
 
 const forge = await Forge.start();
 let text;

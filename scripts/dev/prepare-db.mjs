@@ -2,9 +2,9 @@
 
 import { spawnSync } from 'node:child_process';
 
-import { prepareAssets } from './dev/assets.mjs';
-import { BUILD_ARGS, BUILT } from './dev/build.mjs';
-import { ROOT } from './version.mjs';
+import { prepareAssets } from './assets.mjs';
+import { BUILD_ARGS, BUILT } from './build.mjs';
+import { ROOT } from '../lib/root.mjs';
 
 function run(command, args, env) {
   const { status, error } = spawnSync(command, args, { cwd: ROOT, env, stdio: 'inherit' });

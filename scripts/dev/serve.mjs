@@ -6,12 +6,12 @@
 import fs from 'node:fs';
 import path from 'node:path';
 
-import { prepareAssets } from './dev/assets.mjs';
-import { startBuild, takeBuild } from './dev/build.mjs';
-import { Child } from './dev/child.mjs';
-import { findPort } from './dev/ports.mjs';
-import { Watch } from './dev/watch.mjs';
-import { ROOT } from './version.mjs';
+import { prepareAssets } from './assets.mjs';
+import { startBuild, takeBuild } from './build.mjs';
+import { Child } from './child.mjs';
+import { findPort } from './ports.mjs';
+import { Watch } from './watch.mjs';
+import { ROOT } from '../lib/root.mjs';
 
 const FIRST_PORT = 8890;
 const inRoot = (name) => path.join(ROOT, name);

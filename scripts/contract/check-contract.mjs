@@ -3,16 +3,16 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { compare, describe, write } from "./lib/contract.mjs";
-import { Forge } from "./lib/forge.mjs";
-import { listTools } from "./lib/mcp.mjs";
+import { compare, describe, write } from "./contract.mjs";
+import { Forge } from "../lib/forge.mjs";
+import { listTools } from "./mcp.mjs";
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const { values } = parseArgs({
   options: {
     update: { type: "boolean", default: false },
-    snapshot: { type: "string", default: here("../contract/snapshot.json") },
-    changelog: { type: "string", default: here("../CHANGELOG.md") },
+    snapshot: { type: "string", default: here("../../contract/snapshot.json") },
+    changelog: { type: "string", default: here("../../CHANGELOG.md") },
   },
 });
 
