@@ -4,7 +4,7 @@
 
 import type { Connection } from "./connection.js";
 import { ForgeError } from "./error.js";
-import { type FollowOptions, Pauses, follow, hasNodeSocket } from "./follow.js";
+import { type FollowOptions, follow, hasNodeSocket, Pauses } from "./follow.js";
 import type { EventFrame, HelloFrame, Sockets } from "./types.js";
 
 /** The server sends a comment every 15 s. */

@@ -55,7 +55,12 @@ export async function* readNodeFrames(url: URL, headers: Record<string, string>,
 
 function open(url: URL, headers: Record<string, string>, signal: AbortSignal): Promise<[Socket, Buffer]> {
   const key = randomBytes(16).toString("base64");
-  const upgrade = { connection: "Upgrade", upgrade: "websocket", "sec-websocket-version": "13", "sec-websocket-key": key };
+  const upgrade = {
+    connection: "Upgrade",
+    upgrade: "websocket",
+    "sec-websocket-version": "13",
+    "sec-websocket-key": key,
+  };
   const request = (url.protocol === "https:" ? requestHttps : requestHttp)(url, {
     headers: { ...headers, ...upgrade },
     timeout: SILENCE_LIMIT_MS,
@@ -67,7 +72,9 @@ function open(url: URL, headers: Record<string, string>, signal: AbortSignal): P
     request.once("response", (response) => void refuse(response).then(reject, reject));
     request.once("upgrade", (response, socket, head) => {
       socket.on("error", () => {});
-      const accept = createHash("sha1").update(key + GUID).digest("base64");
+      const accept = createHash("sha1")
+        .update(key + GUID)
+        .digest("base64");
       if (response.headers["sec-websocket-accept"] === accept) {
         resolve([socket as Socket, head]);
       } else {

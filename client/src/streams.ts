@@ -2,7 +2,7 @@
 
 import type { Connection } from "./connection.js";
 import { apply } from "./document.js";
-import { type FollowOptions, type Source, follow } from "./follow.js";
+import { type FollowOptions, follow, type Source } from "./follow.js";
 import type {
   DiffDocument,
   DraftsDocument,
@@ -95,13 +95,20 @@ export async function* watchNormalizedLogs(
   options: FollowOptions,
 ): AsyncGenerator<EntryChange, void> {
   const route = "GET /api/execution-processes/{process_id}/normalized-logs/ws";
-  for await (const operation of operations(at(connection, route, { path: { process_id }, resume: "number" }), options)) {
+  for await (const operation of operations(
+    at(connection, route, { path: { process_id }, resume: "number" }),
+    options,
+  )) {
     const value = operation.value as NormalizedLogEntry | undefined;
     yield { op: operation.op, index: indexOf(operation), entry: value?.content ?? null };
   }
 }
 
-async function* build<T extends object>(source: Source, empty: T, options: FollowOptions): AsyncGenerator<Change<T>, void> {
+async function* build<T extends object>(
+  source: Source,
+  empty: T,
+  options: FollowOptions,
+): AsyncGenerator<Change<T>, void> {
   let document = structuredClone(empty);
   for await (const frame of follow(source, options)) {
     if (frame === undefined) {

@@ -1,8 +1,8 @@
 // What the tests of the client share: a server with one project, and waiting for an agent.
 import { setTimeout as pause } from "node:timers/promises";
 import { type ExecutionProcess, ForgeClient } from "@forge/client";
-import { readNodeFrames } from "../dist/node-socket.js";
 import { Forge } from "../../scripts/lib/forge.mjs";
+import { readNodeFrames } from "../dist/node-socket.js";
 
 const PATIENCE_MS = 60_000;
 

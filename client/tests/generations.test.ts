@@ -1,7 +1,7 @@
 // The two older shapes of calls, as shipped clients send them, word for word.
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { readNodeFrames } from "../dist/node-socket.js";
-import { type World, ended, makeWorld, until } from "./fixture.js";
+import { ended, makeWorld, until, type World } from "./fixture.js";
 
 let world: World;
 

@@ -4,7 +4,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ForgeClient, ForgeError } from "@forge/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type World, ended, failure, makeWorld, start } from "./fixture.js";
+import { ended, failure, makeWorld, start, type World } from "./fixture.js";
 
 const ABSENT = "00000000-0000-4000-8000-000000000000";
 let world: World;
@@ -104,7 +104,9 @@ describe("the client", () => {
     expect(await client.getContainerInfo(shown.worktree_path ?? "")).toMatchObject({ attempt_id: id });
     expect((await client.listTaskAttempts()).map((one) => one.id)).toContain(id);
     expect((await client.listTaskAttempts(started.id)).map((one) => one.id)).toEqual([id]);
-    expect(await client.listTaskCards(project, started.id)).toMatchObject([{ attempt_id: id, files_changed: 1, additions: 1 }]);
+    expect(await client.listTaskCards(project, started.id)).toMatchObject([
+      { attempt_id: id, files_changed: 1, additions: 1 },
+    ]);
     expect(await client.getTaskAttemptBranchStatus(id)).toMatchObject({ commits_ahead: 1, commits_behind: 0 });
     expect(await client.openTaskAttemptInEditor(id)).toEqual({ url: null });
     expect((await client.getTaskAttemptChildren(id)).children).toEqual([]);
@@ -216,5 +218,4 @@ describe("an error", () => {
   });
 });
 
-const PIXEL =
-  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";

@@ -1,7 +1,7 @@
 // A call whose answer is lost is made again under its key, and the server does what it asks for once.
 import { ForgeClient } from "@forge/client";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
-import { type World, failure, makeWorld } from "./fixture.js";
+import { failure, makeWorld, type World } from "./fixture.js";
 
 let world: World;
 beforeAll(async () => {

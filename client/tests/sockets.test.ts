@@ -1,6 +1,6 @@
 // The two ways to read a WebSocket, against a server that sends exactly what a test wants.
 import { createHash } from "node:crypto";
-import { type IncomingMessage, createServer } from "node:http";
+import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import { ForgeClient } from "@forge/client";
@@ -39,7 +39,9 @@ describe("the socket of Node", () => {
     const heard: Buffer[] = [];
     const server = await serve((socket) => {
       socket.on("data", (chunk: Buffer) => heard.push(chunk));
-      const split = [Buffer.from([0x01, 2]), "ab", Buffer.from([0x89, 1, 7]), Buffer.from([0x80, 2]), "cd"].map(Buffer.from);
+      const split = [Buffer.from([0x01, 2]), "ab", Buffer.from([0x89, 1, 7]), Buffer.from([0x80, 2]), "cd"].map(
+        Buffer.from,
+      );
       const all = Buffer.concat([text(long), ...split, text(""), NORMAL_CLOSURE]);
       // In odd pieces, so that nothing depends on where the network cuts.
       for (let at = 0; at < all.length; at += 9973) socket.write(all.subarray(at, at + 9973));
@@ -88,7 +90,9 @@ describe("events", () => {
     ];
     for (let size = 1; size <= all.length; size++) {
       const parser = new EventParser();
-      const pieces = Array.from({ length: Math.ceil(all.length / size) }, (_, at) => all.slice(at * size, (at + 1) * size));
+      const pieces = Array.from({ length: Math.ceil(all.length / size) }, (_, at) =>
+        all.slice(at * size, (at + 1) * size),
+      );
       expect(pieces.flatMap((piece) => [...parser.feed(piece)])).toEqual(expected);
     }
   });

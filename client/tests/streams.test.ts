@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { ForgeClient, type ForgeEvent, type FramePage, type RawLogLine } from "@forge/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Forge } from "../../scripts/lib/forge.mjs";
-import { Borrowed, type World, ended, failure, makeWorld, start, until } from "./fixture.js";
+import { Borrowed, ended, failure, makeWorld, start, until, type World } from "./fixture.js";
 
 const ABSENT = "00000000-0000-4000-8000-000000000000";
 let world: World;
@@ -106,7 +106,10 @@ describe("a log", () => {
   });
 
   it("of nothing is an error and not a wait", async () => {
-    expect(await failure(collect(world.client.watchRawLogs(ABSENT)))).toMatchObject({ name: "ForgeError", status: 404 });
+    expect(await failure(collect(world.client.watchRawLogs(ABSENT)))).toMatchObject({
+      name: "ForgeError",
+      status: 404,
+    });
   });
 });
 
@@ -141,7 +144,9 @@ describe("a document", () => {
     const readers = [
       (async () => {
         for await (const { document } of world.client.watchExecutionProcesses(attempt, { signal })) {
-          state.processes = Object.values(document.execution_processes).map((one) => one.status).join();
+          state.processes = Object.values(document.execution_processes)
+            .map((one) => one.status)
+            .join();
         }
       })(),
       (async () => {
@@ -150,7 +155,11 @@ describe("a document", () => {
         }
       })(),
       (async () => {
-        for await (const { document } of world.client.watchDiff(attempt, { signal, statsOnly: true, onReconnect: () => state.cuts++ })) {
+        for await (const { document } of world.client.watchDiff(attempt, {
+          signal,
+          statsOnly: true,
+          onReconnect: () => state.cuts++,
+        })) {
           state.files = Object.keys(document.entries);
         }
       })(),

@@ -2,20 +2,20 @@
 // Runs the program of this package as if it had been started directly: same arguments, same terminal, same signals,
 // same end. `--mcp` in front is the older name of the command `mcp`.
 
-import { spawn } from 'node:child_process';
-import { constants } from 'node:os';
+import { spawn } from "node:child_process";
+import { constants } from "node:os";
 
-import { watchParent } from '../lib/parent.js';
-import { unpack } from '../lib/unpack.js';
+import { watchParent } from "../lib/parent.js";
+import { unpack } from "../lib/unpack.js";
 
-const FORWARDED = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'];
+const FORWARDED = ["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2"];
 // A terminal sends these to every process in front of it; passing them on would make two of one key press.
-const SENT_BY_TERMINAL = new Set(['SIGINT', 'SIGQUIT']);
+const SENT_BY_TERMINAL = new Set(["SIGINT", "SIGQUIT"]);
 // Ends that are no accident: those may end this process too without a core dump.
-const PLAIN_ENDS = new Set(['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGKILL']);
+const PLAIN_ENDS = new Set(["SIGTERM", "SIGINT", "SIGHUP", "SIGKILL"]);
 
 function programArguments(given) {
-  return given[0] === '--mcp' ? ['mcp', ...given.slice(1)] : given;
+  return given[0] === "--mcp" ? ["mcp", ...given.slice(1)] : given;
 }
 
 function atTerminal() {
@@ -46,10 +46,10 @@ function run(program) {
       if (!SENT_BY_TERMINAL.has(signal) || !atTerminal()) child.kill(signal);
     });
   }
-  child = spawn(program, programArguments(process.argv.slice(2)), { stdio: 'inherit' });
-  child.on('error', (error) => fail(`cannot start ${program}: ${error.message}`));
-  child.on('exit', endLike);
-  watchParent(() => child.kill('SIGTERM'));
+  child = spawn(program, programArguments(process.argv.slice(2)), { stdio: "inherit" });
+  child.on("error", (error) => fail(`cannot start ${program}: ${error.message}`));
+  child.on("exit", endLike);
+  watchParent(() => child.kill("SIGTERM"));
 }
 
 try {

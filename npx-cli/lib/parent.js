@@ -3,7 +3,7 @@
 // npx passes SIGTERM to that shell, which ends and tells nobody. So when npm started us, the end of our parent is meant
 // for us. Whoever starts the launcher detached wants it to stay; it leads a process group then and is left alone.
 
-import fs from 'node:fs';
+import fs from "node:fs";
 
 const LOOK_MS = 250;
 
@@ -22,7 +22,7 @@ export function watchParent(gone) {
 /** Where that cannot be told (only Linux has the file), nothing is watched. */
 function leadsGroup() {
   try {
-    const fields = fs.readFileSync('/proc/self/stat', 'utf8').split(') ').at(-1).split(' ');
+    const fields = fs.readFileSync("/proc/self/stat", "utf8").split(") ").at(-1).split(" ");
     return Number(fields[2]) === process.pid;
   } catch {
     return true;

@@ -3,8 +3,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { compare, describe, write } from "./contract.mjs";
 import { Forge } from "../lib/forge.mjs";
+import { compare, describe, write } from "./contract.mjs";
 import { listTools } from "./mcp.mjs";
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
@@ -26,10 +26,13 @@ const told = new Set(before?.migration ?? []);
 if (!before && !values.update) {
   fail(`${values.snapshot} is missing; run: npm run check-contract -- --update`);
 } else if (breaking.length > 0 && !values.update) {
-  const way = 'npm run check-contract -- --update, with a line under "Migration" in CHANGELOG.md that tells users what to do';
+  const way =
+    'npm run check-contract -- --update, with a line under "Migration" in CHANGELOG.md that tells users what to do';
   fail(`${list("Clients would break", breaking)}\nUndo this, or if it must be: ${way}`);
 } else if (breaking.length > 0 && !after.migration.some((line) => !told.has(line))) {
-  fail(`${list("Clients would break", breaking)}\nCHANGELOG.md: add a line under "Migration" that tells users what to do`);
+  fail(
+    `${list("Clients would break", breaking)}\nCHANGELOG.md: add a line under "Migration" that tells users what to do`,
+  );
 } else if (values.update) {
   writeFileSync(values.snapshot, write(after));
 } else if (additive.length > 0) {

@@ -30,7 +30,10 @@ function describeRoute(operation) {
   const [status, response] = Object.entries(operation.responses).find(([status]) => /^[12]/.test(status));
   const frame = response["x-frame"];
   const answer = frame ? { media: "frames", schema: frame } : medium(response.content);
-  const body = operation.requestBody && { required: operation.requestBody.required, ...medium(operation.requestBody.content) };
+  const body = operation.requestBody && {
+    required: operation.requestBody.required,
+    ...medium(operation.requestBody.content),
+  };
   return { ...parameters, body: body ?? null, status, answer };
 }
 

@@ -6,14 +6,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { compare, describe as describeServer, write } from "./contract.mjs";
 import { Forge } from "../lib/forge.mjs";
+import { compare, describe as describeServer, write } from "./contract.mjs";
 import { listTools } from "./mcp.mjs";
 
 const run = promisify(execFile);
 const script = new URL("./check-contract.mjs", import.meta.url).pathname;
 const ref = (name) => ({ $ref: `#/components/schemas/${name}` });
-const tool = { name: "wait", inputSchema: { type: "object", properties: { id: { type: "string" } }, required: ["id"] } };
+const tool = {
+  name: "wait",
+  inputSchema: { type: "object", properties: { id: { type: "string" } }, required: ["id"] },
+};
 let contract;
 
 beforeAll(async () => {
@@ -41,10 +44,13 @@ describe("a break", () => {
   const breaks = {
     "DELETE /api/tags/{tag_id}: the route is gone": (c) => delete c.routes["DELETE /api/tags/{tag_id}"],
     "TaskAttempt.branch: gone": (c) => delete c.schemas.TaskAttempt.properties.branch,
-    "TaskAttempt.branch: was string and is integer now": (c) => (c.schemas.TaskAttempt.properties.branch = { type: "integer" }),
+    "TaskAttempt.branch: was string and is integer now": (c) =>
+      (c.schemas.TaskAttempt.properties.branch = { type: "integer" }),
     "Task.id: was uuid and is string now": (c) => delete c.schemas.Task.properties.id.format,
-    "Task.title: may be null now": (c) => (c.schemas.Task.properties.title = { anyOf: [{ type: "string" }, { type: "null" }] }),
-    "Task.title: may be missing now": (c) => (c.schemas.Task.required = c.schemas.Task.required.filter((one) => one !== "title")),
+    "Task.title: may be null now": (c) =>
+      (c.schemas.Task.properties.title = { anyOf: [{ type: "string" }, { type: "null" }] }),
+    "Task.title: may be missing now": (c) =>
+      (c.schemas.Task.required = c.schemas.Task.required.filter((one) => one !== "title")),
     "FollowUp.why: a new field that is required": (c) => {
       c.schemas.FollowUp.properties.why = { type: "string" };
       c.schemas.FollowUp.required.push("why");
@@ -156,7 +162,10 @@ describe("the command", () => {
     expect(alone.text).toContain("Migration");
     expect(JSON.parse(readFileSync(snapshot, "utf8"))).toEqual(before);
 
-    writeFileSync(changelog, "# Changelog\n\n## Unreleased\n\n### Migration\n\n- Tags have no colour: use content\n\n### Other\n- x\n");
+    writeFileSync(
+      changelog,
+      "# Changelog\n\n## Unreleased\n\n### Migration\n\n- Tags have no colour: use content\n\n### Other\n- x\n",
+    );
     expect(await check("--update")).toEqual({ code: 0, text: "" });
     expect(await check()).toEqual({ code: 0, text: "" });
     expect(JSON.parse(readFileSync(snapshot, "utf8")).migration).toEqual(["Tags have no colour: use content"]);

@@ -77,8 +77,14 @@ export class Comparison {
 
   #compareOne(before, after, side, at) {
     if (isAny(before) && isAny(after)) return;
-    if (isAny(before)) return this.#narrowed(side, `${at}: was anything and is ${name(after)} now`, `${at}: is ${name(after)} now`);
-    if (isAny(after)) return this.#widened(side, `${at}: was ${name(before)} and may be anything now`, `${at}: anything is allowed now`);
+    if (isAny(before))
+      return this.#narrowed(side, `${at}: was anything and is ${name(after)} now`, `${at}: is ${name(after)} now`);
+    if (isAny(after))
+      return this.#widened(
+        side,
+        `${at}: was ${name(before)} and may be anything now`,
+        `${at}: anything is allowed now`,
+      );
     if (before.type !== after.type) return this.breaks(`${at}: was ${name(before)} and is ${name(after)} now`);
     if (before.const !== undefined && after.const !== undefined && before.const !== after.const) {
       return this.breaks(`${at}: was ${before.const} and is ${after.const} now`);
@@ -97,9 +103,11 @@ export class Comparison {
   #compareWords(before, after, side, at) {
     const [olds, news] = [words(before), words(after)];
     if (!olds && !news) return;
-    if (!olds) return this.#narrowed(side, `${at}: only ${news.join(", ")} now`, `${at}: always one of ${news.join(", ")} now`);
+    if (!olds)
+      return this.#narrowed(side, `${at}: only ${news.join(", ")} now`, `${at}: always one of ${news.join(", ")} now`);
     if (!news) return this.#widened(side, `${at}: may be any text now`, `${at}: any text is allowed now`);
-    for (const word of olds.filter((word) => !news.includes(word))) this.breaks(`${at}: '${word}' is no longer a value`);
+    for (const word of olds.filter((word) => !news.includes(word)))
+      this.breaks(`${at}: '${word}' is no longer a value`);
     for (const word of news.filter((word) => !olds.includes(word))) this.adds(`${at}: '${word}' is a new value`);
   }
 
@@ -139,7 +147,8 @@ export class Comparison {
   }
 
   #resolve(ref, version) {
-    if (ref.startsWith(TYPES)) return (version === "before" ? this.#before : this.#after)[ref.slice(TYPES.length)] ?? {};
+    if (ref.startsWith(TYPES))
+      return (version === "before" ? this.#before : this.#after)[ref.slice(TYPES.length)] ?? {};
     const steps = ref.split("/").slice(1);
     return steps.reduce((value, step) => value?.[step], this.#roots[version]) ?? {};
   }
@@ -147,7 +156,8 @@ export class Comparison {
   /** A schema as the list of what it allows. */
   #choices(schema, version, ref) {
     if (schema.$ref) return this.#choices(this.#resolve(schema.$ref, version), version, schema.$ref);
-    const several = schema.anyOf ?? schema.oneOf ?? (Array.isArray(schema.type) && schema.type.map((type) => ({ ...schema, type })));
+    const several =
+      schema.anyOf ?? schema.oneOf ?? (Array.isArray(schema.type) && schema.type.map((type) => ({ ...schema, type })));
     if (several) return several.flatMap((one) => this.#choices(one, version));
     const whole = schema.allOf ? { ...schema, type: "object" } : schema;
     const tagged = this.#tag(whole, version);
@@ -187,5 +197,6 @@ const isNull = (one) => one.schema.type === "null";
 const isTagged = (one) => one.tagged;
 const withoutNull = (list) => list.filter((one) => !isNull(one));
 const words = (schema) => schema.enum ?? (schema.const === undefined ? undefined : [schema.const]);
-const isAny = (schema) => schema === true || (schema.type === undefined && schema.enum === undefined && schema.const === undefined);
+const isAny = (schema) =>
+  schema === true || (schema.type === undefined && schema.enum === undefined && schema.const === undefined);
 const name = (schema) => schema.format ?? schema.type ?? "anything";

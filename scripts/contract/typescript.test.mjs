@@ -24,7 +24,9 @@ it("a type is written as one would say it", () => {
 it("a document becomes interfaces and tables, required fields first", () => {
   const schemas = {
     Base: { type: "object", properties: { z: text, a: text }, required: ["z"], description: "A base." },
-    More: { allOf: [ref("Base"), { type: "object", properties: { "odd-key": { type: "boolean" } }, required: ["odd-key"] }] },
+    More: {
+      allOf: [ref("Base"), { type: "object", properties: { "odd-key": { type: "boolean" } }, required: ["odd-key"] }],
+    },
   };
   const envelope = { allOf: [ref("Envelope"), { type: "object", properties: { data: ref("More") } }] };
   const paths = {
@@ -43,6 +45,8 @@ it("a document becomes interfaces and tables, required fields first", () => {
   const written = render({ components: { schemas }, paths });
   expect(written).toContain("/** A base. */\nexport interface Base {\n  z: string;\n  a?: string;\n}\n");
   expect(written).toContain('export interface More extends Base {\n  "odd-key": boolean;\n}\n');
-  expect(written).toContain('"PUT /api/x/{id}": { path: { id: string }; query?: { limit?: number }; body?: Base; answer: More };');
+  expect(written).toContain(
+    '"PUT /api/x/{id}": { path: { id: string }; query?: { limit?: number }; body?: Base; answer: More };',
+  );
   expect(written).toContain('export interface Sockets {\n  "GET /api/ws": { frame: Base };\n}\n');
 });

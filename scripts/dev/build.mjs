@@ -3,21 +3,21 @@
 // A server starts keepers from its own path, so that path must hold a program at every moment, also while cargo writes
 // the next one: what runs is a copy, replaced by a rename.
 
-import fs from 'node:fs';
-import path from 'node:path';
+import fs from "node:fs";
+import path from "node:path";
 
-import { ROOT } from '../lib/root.mjs';
-import { Child } from './child.mjs';
+import { ROOT } from "../lib/root.mjs";
+import { Child } from "./child.mjs";
 
-const TARGET = path.resolve(ROOT, process.env.CARGO_TARGET_DIR ?? 'target');
-const RUNNING = path.join(TARGET, 'dev-server', 'forge');
-export const BUILD_ARGS = ['build', '-p', 'forge'];
-export const BUILT = path.join(TARGET, 'debug', 'forge');
+const TARGET = path.resolve(ROOT, process.env.CARGO_TARGET_DIR ?? "target");
+const RUNNING = path.join(TARGET, "dev-server", "forge");
+export const BUILD_ARGS = ["build", "-p", "forge"];
+export const BUILT = path.join(TARGET, "debug", "forge");
 
 let taken = null;
 
 export function startBuild() {
-  return new Child('cargo', BUILD_ARGS, { cwd: ROOT });
+  return new Child("cargo", BUILD_ARGS, { cwd: ROOT });
 }
 
 /** The path of the program to run, and whether it is another one than before. */

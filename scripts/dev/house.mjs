@@ -22,12 +22,17 @@ function read(path) {
 }
 
 const crates = readdirSync(join(root, "crates"));
-const rust = crates.flatMap((crate) => files(`crates/${crate}/src`, /\.rs$/)).filter((path) => !/tests?\.rs$/.test(path));
+const rust = crates
+  .flatMap((crate) => files(`crates/${crate}/src`, /\.rs$/))
+  .filter((path) => !/tests?\.rs$/.test(path));
 const code = new Map(rust.map((path) => [path, read(path)]));
 const matches = (pattern, within = () => true) =>
   rust.filter(within).reduce((sum, path) => sum + (code.get(path).match(pattern)?.length ?? 0), 0);
 const naming = (pattern, within = () => true) => rust.filter((path) => within(path) && pattern.test(code.get(path)));
-const inCrate = (...names) => (path) => names.some((name) => path.startsWith(`crates/${name}/`));
+const inCrate =
+  (...names) =>
+  (path) =>
+    names.some((name) => path.startsWith(`crates/${name}/`));
 
 const core = readdirSync(join(root, "crates/core/src"));
 const isRoom = (name) => statSync(join(root, "crates/core/src", name)).isDirectory();
@@ -38,7 +43,10 @@ function repeats() {
   const seen = new Map();
   let count = 0;
   for (const path of rust) {
-    const lines = code.get(path).split("\n").map((line) => line.trim());
+    const lines = code
+      .get(path)
+      .split("\n")
+      .map((line) => line.trim());
     const kept = lines.filter((line) => line.length > 3 && !/^(use |\/\/|#\[|mod |pub )/.test(line));
     let skip = 0;
     for (let at = 0; at + 8 <= kept.length; at++) {
@@ -67,7 +75,11 @@ const figures = [
   ["loose files in crates/core/src", core.filter((name) => !isRoom(name)).length, 6],
   ["fields of Inner", inner.match(/,$/gm).length, 14],
   ['value["key"] in cli and tui', matches(/\w\["[a-z_]+"\]/g, inCrate("cli", "tui")), 0],
-  ["lines of the string language for schemas", rust.filter((path) => path.includes("/openapi/")).reduce((sum, path) => sum + code.get(path).split("\n").length, 0), 0],
+  [
+    "lines of the string language for schemas",
+    rust.filter((path) => path.includes("/openapi/")).reduce((sum, path) => sum + code.get(path).split("\n").length, 0),
+    0,
+  ],
   ["files that name one ACP agent (Droid)", naming(/\bdroid\b/i, (path) => !path.includes("/legacy/")).length, 3],
   ["Rust files that name a task field (labels)", naming(/\blabels\b/).length, 14],
   ["places of a column in the store (labels)", matches(/\blabels\b/g, inCrate("store")), 2],

@@ -1,14 +1,14 @@
 // Ports that are free, the same ones each time as long as nobody takes them.
 
-import net from 'node:net';
+import net from "node:net";
 
 const TRIED = 100;
 
 function isFree(port) {
   return new Promise((resolve) => {
     const server = net.createServer();
-    server.once('error', () => resolve(false));
-    server.listen({ port, host: '127.0.0.1', exclusive: true }, () => server.close(() => resolve(true)));
+    server.once("error", () => resolve(false));
+    server.listen({ port, host: "127.0.0.1", exclusive: true }, () => server.close(() => resolve(true)));
   });
 }
 

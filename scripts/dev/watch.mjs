@@ -3,8 +3,8 @@
 // One watch per folder, not the recursive mode: that one follows files by inode on Linux and loses those that an editor
 // replaces. Folders that appear later are watched too.
 
-import fs from 'node:fs';
-import path from 'node:path';
+import fs from "node:fs";
+import path from "node:path";
 
 const QUIET_MS = 300;
 // Files that editors and test tools put beside the real ones.
@@ -36,7 +36,7 @@ export class Watch {
     let entries;
     try {
       const watcher = fs.watch(folder, (_, name) => this.#notice(folder, name));
-      watcher.on('error', () => this.#drop(folder));
+      watcher.on("error", () => this.#drop(folder));
       this.#watchers.set(folder, watcher);
       entries = fs.readdirSync(folder, { withFileTypes: true });
     } catch {

@@ -3,11 +3,11 @@
 
 const CELL = { width: 8.4, height: 18 };
 const MARGIN = 12;
-const FONT = 'ui-monospace, SFMono-Regular, Menlo, Consolas, DejaVu Sans Mono, monospace';
-const PAPER = '#16181d';
-const INK = '#d8dae0';
-const COLOURS = ['#3b3f4a', '#f0716c', '#8fcf7a', '#e5c267', '#6fa8f5', '#d18ee0', '#5fc9d3', INK];
-const BRIGHT = ['#6b7080', '#ff8d88', '#a9e394', '#f5d98a', '#92c0ff', '#e5aef0', '#83e0e8', '#ffffff'];
+const FONT = "ui-monospace, SFMono-Regular, Menlo, Consolas, DejaVu Sans Mono, monospace";
+const PAPER = "#16181d";
+const INK = "#d8dae0";
+const COLOURS = ["#3b3f4a", "#f0716c", "#8fcf7a", "#e5c267", "#6fa8f5", "#d18ee0", "#5fc9d3", INK];
+const BRIGHT = ["#6b7080", "#ff8d88", "#a9e394", "#f5d98a", "#92c0ff", "#e5aef0", "#83e0e8", "#ffffff"];
 
 /** The picture of these rows; `columns` wide. */
 export function draw(rows, columns) {
@@ -18,9 +18,9 @@ export function draw(rows, columns) {
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${round(width)} ${round(height)}" font-family="${FONT}" font-size="14">`,
     `<rect width="100%" height="100%" rx="8" fill="${PAPER}"/>`,
     ...parts,
-    '</svg>',
-    '',
-  ].join('\n');
+    "</svg>",
+    "",
+  ].join("\n");
 }
 
 /** A row begins with the look that the one before ended with. */
@@ -40,7 +40,7 @@ export function read(row, before = {}) {
   for (const part of row.split(/(\x1b\[[0-9;]*m)/)) {
     const codes = /^\x1b\[([0-9;]*)m$/.exec(part);
     if (codes) {
-      look = turn(look, codes[1].split(';').map(Number));
+      look = turn(look, codes[1].split(";").map(Number));
     } else if (part) {
       runs.push({ column, text: part, look });
       column += [...part].length;
@@ -57,7 +57,7 @@ function turn(before, codes) {
     if ((code === 38 || code === 48) && codes[0] === 5) {
       const colour = [...COLOURS, ...BRIGHT][codes[1]];
       codes.splice(0, 2);
-      look[code === 38 ? 'ink' : 'paper'] = colour;
+      look[code === 38 ? "ink" : "paper"] = colour;
     } else if (code === 0) look = {};
     else if (code === 1) look.bold = true;
     else if (code === 2) look.dim = true;
@@ -79,9 +79,10 @@ function paint({ column, text, look }, y) {
   const [x, top] = [MARGIN + column * CELL.width, MARGIN + y * CELL.height];
   const length = [...text].length * CELL.width;
   const parts = [];
-  if (paper) parts.push(`<rect x="${round(x)}" y="${top}" width="${round(length)}" height="${CELL.height}" fill="${paper}"/>`);
+  if (paper)
+    parts.push(`<rect x="${round(x)}" y="${top}" width="${round(length)}" height="${CELL.height}" fill="${paper}"/>`);
   if (text.trim()) {
-    const more = `${look.bold ? ' font-weight="bold"' : ''}${look.dim ? ' opacity="0.6"' : ''}`;
+    const more = `${look.bold ? ' font-weight="bold"' : ""}${look.dim ? ' opacity="0.6"' : ""}`;
     // The length is told, so that another font moves nothing.
     const place = `x="${round(x)}" y="${top + 13}" textLength="${round(length)}" lengthAdjust="spacingAndGlyphs"`;
     parts.push(`<text ${place} fill="${ink}"${more} xml:space="preserve">${escape(text)}</text>`);
@@ -90,4 +91,4 @@ function paint({ column, text, look }, y) {
 }
 
 const round = (number) => Math.round(number * 10) / 10;
-const escape = (text) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+const escape = (text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");

@@ -1,7 +1,17 @@
 // A real server with a home, a worktree base and repositories of its own in a temporary folder.
 // Invariant: when it is closed, so is every process it caused (by pid), and its folder is gone.
 import { execFileSync, spawn } from "node:child_process";
-import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, readdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
@@ -9,7 +19,8 @@ import { ROOT } from "./root.mjs";
 
 const PATIENCE_MS = 60_000;
 /** What the surroundings of whoever runs this must not decide. */
-const FOREIGN = /^(FORGE_|XDG_|GIT_|GH_|GITHUB_|GITLAB_|GITEA_|FORGEJO_|(BACKEND_)?PORT$|HOST$|DATABASE_URL$|PUBLIC_BASE_URL$|AUTH_REQUIRED$)/;
+const FOREIGN =
+  /^(FORGE_|XDG_|GIT_|GH_|GITHUB_|GITLAB_|GITEA_|FORGEJO_|(BACKEND_)?PORT$|HOST$|DATABASE_URL$|PUBLIC_BASE_URL$|AUTH_REQUIRED$)/;
 
 export class Forge {
   #server;
@@ -93,7 +104,10 @@ export class Forge {
   /** Commits everything that is in a repository. */
   commit(path, message) {
     const who = ["-c", "user.name=Test", "-c", "user.email=test@example.org"];
-    for (const args of [["add", "."], [...who, "commit", "-q", "-m", message]]) {
+    for (const args of [
+      ["add", "."],
+      [...who, "commit", "-q", "-m", message],
+    ]) {
       execFileSync("git", args, { cwd: path, timeout: PATIENCE_MS });
     }
   }

@@ -1,5 +1,5 @@
 // Where the repository is.
 
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath } from "node:url";
 
-export const ROOT = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '');
+export const ROOT = fileURLToPath(new URL("../..", import.meta.url)).replace(/\/$/, "");

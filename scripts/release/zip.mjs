@@ -1,6 +1,6 @@
 // Writes a zip archive whose bytes depend on nothing but names, modes and contents: no times, no owners, one order.
 
-import { deflateRawSync } from 'node:zlib';
+import { deflateRawSync } from "node:zlib";
 
 const CRC_TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
   let value = byte;
@@ -28,7 +28,7 @@ export function writeZip(entries, level) {
   let offset = 0;
   const sorted = [...entries].sort((one, other) => (one.name < other.name ? -1 : 1));
   for (const { name, mode, bytes } of sorted) {
-    const title = Buffer.from(name, 'utf8');
+    const title = Buffer.from(name, "utf8");
     const packed = deflateRawSync(bytes, { level });
     const common = Buffer.alloc(26);
     common.writeUInt16LE(VERSION_NEEDED, 0);
@@ -40,19 +40,19 @@ export function writeZip(entries, level) {
     common.writeUInt32LE(bytes.length, 18);
     common.writeUInt16LE(title.length, 22);
 
-    const body = [Buffer.from('PK\x03\x04', 'latin1'), common, title, packed];
+    const body = [Buffer.from("PK\x03\x04", "latin1"), common, title, packed];
     const places = Buffer.alloc(14);
     places.writeUInt32LE(((REGULAR_FILE | mode) << 16) >>> 0, 6);
     places.writeUInt32LE(offset, 10);
     const madeOn = Buffer.alloc(2);
     madeOn.writeUInt16LE(MADE_ON_UNIX, 0);
-    contents.push(Buffer.from('PK\x01\x02', 'latin1'), madeOn, common, places, title);
+    contents.push(Buffer.from("PK\x01\x02", "latin1"), madeOn, common, places, title);
     bodies.push(...body);
     offset += body.reduce((sum, part) => sum + part.length, 0);
   }
   const table = Buffer.concat(contents);
   const end = Buffer.alloc(22);
-  end.write('PK\x05\x06', 'latin1');
+  end.write("PK\x05\x06", "latin1");
   end.writeUInt16LE(sorted.length, 8);
   end.writeUInt16LE(sorted.length, 10);
   end.writeUInt32LE(table.length, 12);

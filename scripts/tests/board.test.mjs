@@ -1,13 +1,13 @@
-import assert from 'node:assert/strict';
-import fs from 'node:fs';
-import path from 'node:path';
-import { test } from 'node:test';
+import assert from "node:assert/strict";
+import fs from "node:fs";
+import path from "node:path";
+import { test } from "node:test";
 
-import { ROOT, run, tempFolder } from './fixture.mjs';
+import { ROOT, run, tempFolder } from "./fixture.mjs";
 
 /** A program that serves `files` as Forge serves its page, and nothing else. */
 function program(t, files) {
-  const file = path.join(tempFolder(t), 'forge.mjs');
+  const file = path.join(tempFolder(t), "forge.mjs");
   const text = `
     import fs from 'node:fs';
     import http from 'node:http';
@@ -21,20 +21,22 @@ function program(t, files) {
   return file;
 }
 
-const check = (t, files) => run(t, 'node', [path.join(ROOT, 'scripts/release/check-board.mjs'), 'node', program(t, files)]);
+const check = (t, files) =>
+  run(t, "node", [path.join(ROOT, "scripts/release/check-board.mjs"), "node", program(t, files)]);
 
-test('a program with the board passes', async (t) => {
-  const page = '<script src="/theme.js"></script><script type="module" crossorigin src="/assets/index-1a2b.js"></script>';
-  const { code, stderr } = await check(t, { '/': page, '/assets/index-1a2b.js': 'board()' });
+test("a program with the board passes", async (t) => {
+  const page =
+    '<script src="/theme.js"></script><script type="module" crossorigin src="/assets/index-1a2b.js"></script>';
+  const { code, stderr } = await check(t, { "/": page, "/assets/index-1a2b.js": "board()" });
   assert.equal(code, 0, stderr);
 });
 
-test('a program without the board, or with a part of it, is told apart', async (t) => {
-  const missing = fs.readFileSync(path.join(ROOT, 'crates/server/page/missing.html'), 'utf8');
+test("a program without the board, or with a part of it, is told apart", async (t) => {
+  const missing = fs.readFileSync(path.join(ROOT, "crates/server/page/missing.html"), "utf8");
   const cases = [
-    [{ '/': missing.replace('__REASON__', 'npm was not found') }, /npm was not found/],
-    [{ '/': '<p>Something else</p>' }, /loads no script/],
-    [{ '/': '<script src="/assets/index-1a2b.js"></script>' }, /index-1a2b\.js answers 404/],
+    [{ "/": missing.replace("__REASON__", "npm was not found") }, /npm was not found/],
+    [{ "/": "<p>Something else</p>" }, /loads no script/],
+    [{ "/": '<script src="/assets/index-1a2b.js"></script>' }, /index-1a2b\.js answers 404/],
     [{}, /GET \/ answers 404/],
   ];
   for (const [files, words] of cases) {

@@ -1,35 +1,35 @@
 // What the tests of the scripts share: folders that go away, commands with a time limit, waiting for what must happen.
 
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import fs from 'node:fs';
-import os from 'node:os';
-import path from 'node:path';
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import fs from "node:fs";
+import os from "node:os";
+import path from "node:path";
 
-export { ROOT } from '../lib/root.mjs';
+export { ROOT } from "../lib/root.mjs";
 
 const COMMAND_LIMIT_MS = 300_000;
 const FAREWELL_MS = 15_000;
 const EVENT_LIMIT_MS = 60_000;
 
 export function tempFolder(test) {
-  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'forge-scripts-'));
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), "forge-scripts-"));
   test.after(() => fs.rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
 
 /** Starts a command whose words are kept; it is ended, with time to end its own, when the test ends before it does. */
 export function start(test, command, args, options = {}) {
-  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], ...options });
-  const started = { child, stdout: '', stderr: '' };
-  child.stdout.on('data', (bytes) => (started.stdout += bytes));
-  child.stderr.on('data', (bytes) => (started.stderr += bytes));
-  started.ended = once(child, 'close').then(([code, signal]) => ({ code, signal, ...words(started) }));
-  const limit = setTimeout(() => child.kill('SIGKILL'), COMMAND_LIMIT_MS);
+  const child = spawn(command, args, { stdio: ["ignore", "pipe", "pipe"], ...options });
+  const started = { child, stdout: "", stderr: "" };
+  child.stdout.on("data", (bytes) => (started.stdout += bytes));
+  child.stderr.on("data", (bytes) => (started.stderr += bytes));
+  started.ended = once(child, "close").then(([code, signal]) => ({ code, signal, ...words(started) }));
+  const limit = setTimeout(() => child.kill("SIGKILL"), COMMAND_LIMIT_MS);
   started.ended.finally(() => clearTimeout(limit));
   test.after(async () => {
-    child.kill('SIGTERM');
-    const last = setTimeout(() => child.kill('SIGKILL'), FAREWELL_MS);
+    child.kill("SIGTERM");
+    const last = setTimeout(() => child.kill("SIGKILL"), FAREWELL_MS);
     await started.ended;
     clearTimeout(last);
   });

@@ -1,8 +1,8 @@
 // What an orchestrating agent does: start work, wait for it, read the result, land it.
-import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { protocols } from './clients.mjs';
-import { Forge } from './forge.mjs';
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { protocols } from "./clients.mjs";
+import { Forge } from "./forge.mjs";
 
 let forge;
 before(async () => (forge = await Forge.start()));
@@ -24,51 +24,51 @@ async function connect(t, version, transport) {
 }
 
 for (const version of Object.keys(protocols)) {
-  for (const transport of ['http', 'stdio']) {
+  for (const transport of ["http", "stdio"]) {
     test(`work is started, awaited, read and landed (${version} over ${transport})`, async (t) => {
       const { client, ask, call } = await connect(t, version, transport);
       const { tools } = await client.listTools();
       assert.ok(tools.length > 30, `${tools.length} tools`);
-      assert.equal(client.getServerVersion().name, 'automagik-forge');
+      assert.equal(client.getServerVersion().name, "automagik-forge");
 
       const name = `repo-${version}-${transport}`;
       const repository = forge.repository(name);
-      const { project_id } = await call('create_project', { name, git_repo_path: repository.path });
-      const { task_id } = await call('create_task', {
+      const { project_id } = await call("create_project", { name, git_repo_path: repository.path });
+      const { task_id } = await call("create_task", {
         project_id,
-        title: 'Greet',
-        description: 'write hello.txt Hello\nsleep 400\nsay I wrote a greeting.',
+        title: "Greet",
+        description: "write hello.txt Hello\nsleep 400\nsay I wrote a greeting.",
       });
-      const { attempt_id, url } = await call('start_task_attempt', {
+      const { attempt_id, url } = await call("start_task_attempt", {
         task_id,
-        executor: 'scripted',
-        base_branch: 'main',
+        executor: "scripted",
+        base_branch: "main",
       });
       assert.match(url, new RegExp(`/projects/${project_id}/tasks/${task_id}/attempts/${attempt_id}$`));
 
       const heard = [];
-      const waited = await call('wait_for_attempt', { attempt_id }, { onprogress: (word) => heard.push(word) });
+      const waited = await call("wait_for_attempt", { attempt_id }, { onprogress: (word) => heard.push(word) });
       assert.equal(waited.finished, true, JSON.stringify(waited));
-      assert.equal(waited.status, 'completed');
-      assert.ok(heard.length > 0 && heard[0].message.includes('waited'), 'progress is told');
+      assert.equal(waited.status, "completed");
+      assert.ok(heard.length > 0 && heard[0].message.includes("waited"), "progress is told");
 
-      const result = await call('get_attempt_result', { attempt_id });
+      const result = await call("get_attempt_result", { attempt_id });
       assert.match(result.final_message, /I wrote a greeting/);
       assert.equal(result.commits.length, 1);
       assert.deepEqual(
         result.diff_stat.files.map(({ path, change }) => [path, change]),
-        [['hello.txt', 'added']],
+        [["hello.txt", "added"]],
       );
       assert.equal(result.diff_stat.additions, 1);
-      const { diff } = await call('get_attempt_diff', { attempt_id });
+      const { diff } = await call("get_attempt_diff", { attempt_id });
       assert.match(diff, /\+Hello/);
-      const { logs } = await call('get_attempt_logs', { attempt_id });
+      const { logs } = await call("get_attempt_logs", { attempt_id });
       assert.match(logs, /I wrote a greeting/);
 
-      const { merge_commit } = await call('merge_task_attempt', { attempt_id });
-      assert.equal(repository.git('rev-parse', 'main'), merge_commit);
-      assert.equal(repository.git('show', 'main:hello.txt'), 'Hello');
-      const { tasks } = await call('list_tasks', { project_id, status: 'done' });
+      const { merge_commit } = await call("merge_task_attempt", { attempt_id });
+      assert.equal(repository.git("rev-parse", "main"), merge_commit);
+      assert.equal(repository.git("show", "main:hello.txt"), "Hello");
+      const { tasks } = await call("list_tasks", { project_id, status: "done" });
       assert.deepEqual(
         tasks.map(({ id, has_merged_attempt }) => [id, has_merged_attempt]),
         [[task_id, true]],
@@ -78,9 +78,12 @@ for (const version of Object.keys(protocols)) {
       assert.match(contents[0].text, /\+Hello/);
       const { resourceTemplates } = await client.listResourceTemplates();
       assert.equal(resourceTemplates.length, 3);
-      await assert.rejects(client.readResource({ uri: 'forge://attempt/nobody/logs' }), /names nothing; allowed: forge:/);
+      await assert.rejects(
+        client.readResource({ uri: "forge://attempt/nobody/logs" }),
+        /names nothing; allowed: forge:/,
+      );
 
-      const refused = await ask('get_task', { task_id: 'abc' });
+      const refused = await ask("get_task", { task_id: "abc" });
       assert.equal(refused.isError, true);
       assert.match(refused.content[0].text, /task_id: 'abc' is not a UUID/);
     });
@@ -88,45 +91,50 @@ for (const version of Object.keys(protocols)) {
 }
 
 for (const version of Object.keys(protocols)) {
-  for (const transport of ['http', 'stdio']) {
+  for (const transport of ["http", "stdio"]) {
     test(`a wait that is cancelled ends on the server (${version} over ${transport})`, async (t) => {
       const { call } = await connect(t, version, transport);
       const name = `cancel-${version}-${transport}`;
-      const { project_id } = await call('create_project', { name, git_repo_path: forge.repository(name).path });
-      const { attempt_id } = await call('create_task_and_start', {
+      const { project_id } = await call("create_project", { name, git_repo_path: forge.repository(name).path });
+      const { attempt_id } = await call("create_task_and_start", {
         project_id,
-        title: 'Sleep',
-        description: 'sleep 600000',
-        executor: 'SCRIPTED',
-        base_branch: 'main',
+        title: "Sleep",
+        description: "sleep 600000",
+        executor: "SCRIPTED",
+        base_branch: "main",
       });
-      const ended = () => forge.log.split('\n').some((line) => line.includes('taken back') && line.includes(attempt_id));
+      const ended = () =>
+        forge.log.split("\n").some((line) => line.includes("taken back") && line.includes(attempt_id));
       const patience = new AbortController();
-      const waits = call('wait_for_attempt', { attempt_id, wait_s: 600 }, {
-        signal: patience.signal,
-        onprogress: () => patience.abort('no longer wanted'),
-      });
+      const waits = call(
+        "wait_for_attempt",
+        { attempt_id, wait_s: 600 },
+        {
+          signal: patience.signal,
+          onprogress: () => patience.abort("no longer wanted"),
+        },
+      );
       await assert.rejects(waits);
-      await forge.until(ended, 'the server waits on');
-      await call('stop_task_attempt', { attempt_id });
+      await forge.until(ended, "the server waits on");
+      await call("stop_task_attempt", { attempt_id });
     });
   }
 }
 
-test('a wait that is too short says so and can be repeated', async (t) => {
-  const { call } = await connect(t, '2025-11-25', 'http');
-  const repository = forge.repository('patience');
-  const { project_id } = await call('create_project', { name: 'patience', git_repo_path: repository.path });
-  const { attempt_id } = await call('create_task_and_start', {
+test("a wait that is too short says so and can be repeated", async (t) => {
+  const { call } = await connect(t, "2025-11-25", "http");
+  const repository = forge.repository("patience");
+  const { project_id } = await call("create_project", { name: "patience", git_repo_path: repository.path });
+  const { attempt_id } = await call("create_task_and_start", {
     project_id,
-    title: 'Sleep',
-    description: 'sleep 60000',
-    executor: 'SCRIPTED',
-    base_branch: 'main',
+    title: "Sleep",
+    description: "sleep 60000",
+    executor: "SCRIPTED",
+    base_branch: "main",
   });
-  const waited = await call('wait_for_attempt', { attempt_id, wait_s: 0 });
-  assert.deepEqual([waited.finished, waited.reason], [false, 'time-out']);
-  await call('stop_task_attempt', { attempt_id });
-  const stopped = await call('wait_for_attempt', { attempt_id });
-  assert.deepEqual([stopped.finished, stopped.status], [true, 'stopped']);
+  const waited = await call("wait_for_attempt", { attempt_id, wait_s: 0 });
+  assert.deepEqual([waited.finished, waited.reason], [false, "time-out"]);
+  await call("stop_task_attempt", { attempt_id });
+  const stopped = await call("wait_for_attempt", { attempt_id });
+  assert.deepEqual([stopped.finished, stopped.status], [true, "stopped"]);
 });
