@@ -5,7 +5,7 @@ import type { PatchOp } from "./types.js";
 /** Changes `document` in place. An operation below something that is not there changes nothing. */
 export function apply(document: object, patch: readonly PatchOp[]): void {
   for (const operation of patch) {
-    const steps = operation.path.split("/").slice(1).map(unescape);
+    const steps = operation.path.split("/").slice(1).map(unescapeStep);
     const last = steps.pop();
     let parent: unknown = document;
     for (const step of steps) parent = isRecord(parent) && Object.hasOwn(parent, step) ? parent[step] : undefined;
@@ -19,7 +19,7 @@ export function apply(document: object, patch: readonly PatchOp[]): void {
 const ORDINARY = { configurable: true, enumerable: true, writable: true };
 
 /** The steps of a path, with the escapes undone. */
-export function unescape(step: string): string {
+export function unescapeStep(step: string): string {
   return step.replaceAll("~1", "/").replaceAll("~0", "~");
 }
 

@@ -13,7 +13,7 @@ const GUID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 /** The server pings every 30 s. */
 const SILENCE_LIMIT_MS = 90_000;
 const MESSAGE_LIMIT = 512 * 1024 * 1024;
-const enum Op {
+enum Op {
   Continuation = 0,
   Text = 1,
   Close = 8,
@@ -122,7 +122,8 @@ class Bytes {
       this.#chunks.push(next.value);
       this.#length += next.value.length;
     }
-    const all = this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks, this.#length);
+    const [first] = this.#chunks;
+    const all = first && this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks, this.#length);
     this.#chunks = [all.subarray(count)];
     this.#length -= count;
     return all.subarray(0, count);
@@ -138,18 +139,18 @@ interface Frame {
 async function readFrame(bytes: Bytes): Promise<Frame | undefined> {
   const head = await bytes.take(2);
   if (head === undefined) return undefined;
-  const short = head[1]! & 0x7f;
+  const short = head.readUInt8(1) & 0x7f;
   const more = short < 126 ? Buffer.alloc(0) : await bytes.take(short === 126 ? 2 : 8);
   if (more === undefined) return undefined;
   const length = short < 126 ? short : short === 126 ? more.readUInt16BE(0) : Number(more.readBigUInt64BE(0));
   if (length > MESSAGE_LIMIT) throw new Error(`a message of ${length} bytes is larger than ${MESSAGE_LIMIT}`);
   const payload = await bytes.take(length);
-  return payload && { op: head[0]! & 0x0f, isLast: (head[0]! & 0x80) !== 0, payload };
+  return payload && { op: head.readUInt8(0) & 0x0f, isLast: (head.readUInt8(0) & 0x80) !== 0, payload };
 }
 
 /** Clients must mask what they send; answers to pings and closes are shorter than 126 bytes. */
 function write(socket: Socket, op: Op, payload: Buffer): void {
   const mask = randomBytes(4);
-  const masked = payload.map((byte, at) => byte ^ mask[at % 4]!);
+  const masked = payload.map((byte, at) => byte ^ mask.readUInt8(at % 4));
   socket.write(Buffer.concat([Buffer.from([0x80 | op, 0x80 | payload.length]), mask, masked]));
 }

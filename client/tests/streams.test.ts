@@ -252,7 +252,11 @@ describe("events", () => {
 
     let gaps = 0;
     const lost = new AbortController();
-    const options = { after: last + 1_000_000, signal: lost.signal, onGap: () => void (gaps++, lost.abort()) };
+    const onGap = () => {
+      gaps++;
+      lost.abort();
+    };
+    const options = { after: last + 1_000_000, signal: lost.signal, onGap };
     for await (const event of client.watchEvents(options)) expect(event).toBeUndefined();
     expect(gaps).toBe(1);
   });

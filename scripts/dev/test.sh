@@ -11,6 +11,7 @@ fi
 # What was installed is written down there; a changed lock file is newer. The page is built with it, by cargo.
 if [ package-lock.json -nt node_modules/.package-lock.json ]; then npm ci --no-audit --no-fund; fi
 cargo fmt --all --check
+npx --no-install biome check .
 cargo clippy --workspace --all-targets --quiet -- -D warnings
 # The cross-process tests run the program itself, with a fake agent.
 cargo build --quiet -p forge -p forge-tests

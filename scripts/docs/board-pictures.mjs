@@ -40,7 +40,7 @@ export function total(items: Item[]): number {
 `;
 
 const line = (text) => text.replaceAll("\n", "\\n");
-const WORK = "think Where is it done today?\nrun git log --oneline\n" + "think On it.\nsleep 1000\n".repeat(120);
+const WORK = `think Where is it done today?\nrun git log --oneline\n${"think On it.\nsleep 1000\n".repeat(120)}`;
 
 const STARTED = [
   [

@@ -37,7 +37,9 @@ function readAll(rows) {
 export function read(row, before = {}) {
   const runs = [];
   let [look, column] = [before, 0];
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: colours come in escape sequences
   for (const part of row.split(/(\x1b\[[0-9;]*m)/)) {
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: see above
     const codes = /^\x1b\[([0-9;]*)m$/.exec(part);
     if (codes) {
       look = turn(look, codes[1].split(";").map(Number));
@@ -85,10 +87,10 @@ function paint({ column, text, look }, y) {
     const more = `${look.bold ? ' font-weight="bold"' : ""}${look.dim ? ' opacity="0.6"' : ""}`;
     // The length is told, so that another font moves nothing.
     const place = `x="${round(x)}" y="${top + 13}" textLength="${round(length)}" lengthAdjust="spacingAndGlyphs"`;
-    parts.push(`<text ${place} fill="${ink}"${more} xml:space="preserve">${escape(text)}</text>`);
+    parts.push(`<text ${place} fill="${ink}"${more} xml:space="preserve">${escapeXml(text)}</text>`);
   }
   return parts;
 }
 
 const round = (number) => Math.round(number * 10) / 10;
-const escape = (text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+const escapeXml = (text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");

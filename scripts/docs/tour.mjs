@@ -44,7 +44,7 @@ const STEPS = [
     text: "## One task, watched\n\nThe first command starts a server by itself. This is taken while the agent works; the last row is the status.",
     command: "forge run -x SCRIPTED -f fix-login.txt",
     during: 2500,
-    then: "And when it is done:",
+    afterwards: "And when it is done:",
   },
   { text: "## What there is", command: "forge list" },
   { text: "## The same attempt again, from the server", command: "forge view @last" },
@@ -53,7 +53,7 @@ const STEPS = [
     text: "## Many tasks at once\n\n`tasks.md` has one task between each two lines of `---`. Taken after two seconds:",
     command: "forge batch tasks.md -x SCRIPTED",
     during: 2400,
-    then: "And at the end:",
+    afterwards: "And at the end:",
   },
   { text: "## How it stands", command: "forge status" },
 ];
@@ -71,7 +71,7 @@ async function shoot(terminal, step) {
   const parts = [step.text];
   if (step.during) {
     await pause(step.during);
-    parts.push(picture(terminal.rows()), step.then);
+    parts.push(picture(terminal.rows()), step.afterwards);
   }
   // The shell echoes the command before it runs it.
   await pause(300);

@@ -18,7 +18,7 @@ async function read(address) {
 async function findProblem(base) {
   const { status, text } = await read(`${base}/`);
   if (status !== 200) return `GET / answers ${status}`;
-  const reason = /<pre>([^]*?)<\/pre>/.exec(text)?.[1];
+  const reason = /<pre>([\s\S]*?)<\/pre>/.exec(text)?.[1];
   if (reason) return reason.trim();
   const script = /<script[^>]+src="(\/assets\/[^"]+\.js)"/.exec(text)?.[1];
   if (!script) return "the page at / loads no script of the board";
