@@ -1,0 +1,80 @@
+// `npm run walks`: adds an agent, a task field, a command and an alert to a copy of the last commit, one after the
+// other. Prints how many files each one touches, and fails when one no longer compiles.
+//
+//   npm run walks -- agent alert   only these
+//
+// The edits are in walks/, one file per walk; CONTRIBUTING.md lists the same steps for people. The copy is in the folder
+// that cargo builds into (CARGO_TARGET_DIR, else target), so a second run compiles only what changed.
+
+import { execFileSync, spawnSync } from "node:child_process";
+import fs from "node:fs";
+import path from "node:path";
+
+import { ROOT } from "../lib/root.mjs";
+import agent from "./walks/agent.mjs";
+import alert from "./walks/alert.mjs";
+import command from "./walks/command.mjs";
+import taskField from "./walks/task-field.mjs";
+
+const WALKS = { agent, "task-field": taskField, command, alert };
+const TARGET = path.resolve(ROOT, process.env.CARGO_TARGET_DIR ?? "target");
+const COPY = path.join(TARGET, "walks");
+
+const git = (...args) => execFileSync("git", ["-C", COPY, ...args], { encoding: "utf8" });
+
+/** The last commit, without anything that an earlier walk left. */
+function refresh() {
+  execFileSync("git", ["init", "--quiet", COPY]);
+  git("fetch", "--quiet", "--depth=1", ROOT, "HEAD");
+  git("checkout", "--quiet", "--force", "--detach", "FETCH_HEAD");
+  git("clean", "--quiet", "--force", "-d");
+}
+
+/** Adds a line to every literal of the struct that ends with the field `last`; those that end with `..` need none. */
+function extendLiterals(struct, last, text) {
+  const whole = new RegExp(`(\\b${struct} \\{\\n(?:(?! *\\}).*\\n)*?( *)${last}: .*,\\n)(?= *\\})`, "g");
+  for (const file of git("ls-files", "*.rs").split("\n").filter(Boolean)) {
+    const before = fs.readFileSync(path.join(COPY, file), "utf8");
+    const edited = before.replace(whole, `$1$2${text}\n`);
+    if (edited !== before) fs.writeFileSync(path.join(COPY, file), edited);
+  }
+}
+
+/** `create` a file; put `text` `after` every line that has a text, or in the place of a text; or extend literals. */
+function apply({ file, create, after, replace, literal, last, text }) {
+  if (literal) return extendLiterals(literal, last, text);
+  const place = path.join(COPY, file);
+  if (create) return fs.writeFileSync(place, create);
+  const before = fs.readFileSync(place, "utf8");
+  const anchor = after ?? replace;
+  if (!before.includes(anchor)) throw new Error(`${file} has no ${JSON.stringify(anchor)} any more`);
+  const lines = () => before.split("\n").flatMap((line) => (line.includes(anchor) ? [line, text] : [line]));
+  fs.writeFileSync(place, after ? lines().join("\n") : before.replaceAll(anchor, text));
+}
+
+function walk({ title, goal, edits }) {
+  refresh();
+  for (const edit of edits) apply(edit);
+  git("add", "--all", "--intent-to-add");
+  const touched = git("diff", "--name-only").split("\n").filter(Boolean);
+  const rust = touched.filter((file) => file.endsWith(".rs"));
+  const env = { ...process.env, CARGO_TARGET_DIR: TARGET, FORGE_PAGE: "off" };
+  const args = ["check", "--quiet", "--offline", "--workspace", "--all-targets"];
+  const { status, error } = spawnSync("cargo", args, { cwd: COPY, env, stdio: "inherit" });
+  if (error || status !== 0) throw new Error(error?.message ?? "it does not compile");
+  console.log(`${title.padEnd(14)} ${touched.length} files, ${rust.length} of them Rust; goal: ${goal}`);
+  for (const file of touched) console.log(`  ${file}`);
+}
+
+const names = process.argv.slice(2);
+const unknown = names.find((name) => !(name in WALKS));
+if (unknown) throw new Error(`'${unknown}' is not a walk; allowed: ${Object.keys(WALKS).join(", ")}`);
+for (const [name, steps] of Object.entries(WALKS)) {
+  if (names.length > 0 && !names.includes(name)) continue;
+  try {
+    walk(steps);
+  } catch (error) {
+    console.error(`${steps.title}: ${error.message}. See scripts/dev/walks/${name}.mjs`);
+    process.exitCode = 1;
+  }
+}

@@ -1,0 +1,29 @@
+// An alert: a worker whose status file says that it stopped gets one of its own.
+
+const KINDS = "crates/types/src/fleet.rs";
+
+export default {
+  title: "an alert",
+  goal: "4 files",
+  edits: [
+    { file: KINDS, replace: "    StatusBad,\n    Budget,", text: "    StatusBad,\n    StatusStopped,\n    Budget," },
+    { file: KINDS, replace: "OF_WORKERS: [AlertKind; 11]", text: "OF_WORKERS: [AlertKind; 12]" },
+    { file: KINDS, after: "        AlertKind::StatusBad,", text: "        AlertKind::StatusStopped," },
+    {
+      file: "crates/core/src/notify/alerts.rs",
+      replace: "Finding::SaysStopped => (AlertKind::StatusBad,",
+      text: "Finding::SaysStopped => (AlertKind::StatusStopped,",
+    },
+    {
+      file: "crates/server/src/openapi/workers.rs",
+      replace: "status_bad budget",
+      text: "status_bad status_stopped budget",
+    },
+    {
+      file: "web/src/screens/fleet/words.ts",
+      after: "  status_bad: ",
+      text: '  status_stopped: "Worker says it stopped",',
+    },
+    { file: "web/src/screens/fleet/words.ts", after: '  "status_bad",', text: '  "status_stopped",' },
+  ],
+};

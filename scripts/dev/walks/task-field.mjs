@@ -1,0 +1,69 @@
+// A field of a task: a note, stored, on the wire, for MCP clients and on the command line.
+
+const REQUEST = "crates/types/src/request.rs";
+const WRITE = "crates/store/src/write.rs";
+const CROWD = "crates/store/src/crowd.rs";
+const SCHEMA = "crates/server/src/openapi/schema.rs";
+const TOOLS = "crates/server/src/mcp/tasks.rs";
+const ADD = "crates/cli/src/command/task.rs";
+const EDIT = "crates/cli/src/command/task/edit.rs";
+
+const FLAG = "    /// A note beside the description\n    #[arg(long)]\n    note: Option<String>,";
+
+export default {
+  title: "a task field",
+  goal: "at most 14 Rust files",
+  edits: [
+    {
+      file: "crates/types/src/task.rs",
+      after: "    pub labels: Vec<String>,",
+      text: '    #[serde(default, skip_serializing_if = "Option::is_none")]\n    pub note: Option<String>,',
+    },
+    { file: REQUEST, after: "    pub labels: Option<Vec<String>>,", text: "    pub note: Option<String>," },
+    { file: REQUEST, after: "            labels: Option<Vec<String>>,", text: "            note: Option<String>," },
+    { file: REQUEST, after: "labels: body.labels,", text: "                note: body.note," },
+
+    { file: "crates/store/migrations/9999_note.sql", create: "ALTER TABLE tasks ADD COLUMN note TEXT;\n" },
+    { file: "crates/store/src/row.rs", replace: "tasks.labels,", text: "tasks.labels, tasks.note," },
+    { file: "crates/store/src/row.rs", after: "labels: cells.json()?,", text: "        note: cells.take()?," },
+    {
+      file: WRITE,
+      replace: "labels) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
+      text: "labels, note) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
+    },
+    { file: WRITE, replace: "labels = $7 WHERE", text: "labels = $7, note = $8 WHERE" },
+    { file: WRITE, after: "json(&task.labels)?,", text: "            &task.note," },
+    { file: CROWD, replace: "labels, document) VALUES", text: "labels, note, document) VALUES" },
+    { file: CROWD, replace: "11 * tasks.len()", text: "12 * tasks.len()" },
+    { file: CROWD, replace: "tasks.len(), 11)", text: "tasks.len(), 12)" },
+    { file: CROWD, after: ".bind(json(&task.labels)?)", text: "                .bind(&task.note)" },
+
+    { file: "crates/core/src/task/mod.rs", after: "labels: label::check(", text: "        note: request.note," },
+    {
+      file: "crates/core/src/task/mod.rs",
+      after: "task.labels = ",
+      text: "        task.note = request.note.or(task.note);",
+    },
+
+    { file: SCHEMA, replace: "labels?:string[] --", text: "labels?:string[] note?:string --" },
+    { file: SCHEMA, replace: "labels?:string[]|null", text: "labels?:string[]|null note?:string|null" },
+    {
+      file: TOOLS,
+      after: "    labels: Option<Vec<String>>,",
+      text: "    /// A note beside the description.\n    note: Option<String>,",
+    },
+    { file: TOOLS, after: "labels: arguments.labels,", text: "        note: arguments.note," },
+
+    { file: ADD, after: "    labels: Vec<String>,", text: FLAG },
+    { file: ADD, after: '"labels": new.labels,', text: '        "note": new.note,' },
+    { file: EDIT, after: "    labels: Vec<String>,", text: FLAG },
+    {
+      file: EDIT,
+      after: "body.extend(change.status.map(",
+      text: '    body.extend(change.note.map(|note| ("note".to_owned(), json!(note))));',
+    },
+
+    { literal: "Task", last: "labels", text: "note: None," },
+    { literal: "CreateTask", last: "labels", text: "note: None," },
+  ],
+};
