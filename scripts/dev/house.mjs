@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { ROOT as root } from "../lib/root.mjs";
+import { usesAgainstOrder } from "./rooms.mjs";
 
 function files(folder, pattern) {
   const found = [];
@@ -18,7 +19,7 @@ function files(folder, pattern) {
 
 /** Product code: no test modules. */
 function read(path) {
-  return readFileSync(join(root, path), "utf8").split(/^#\[cfg\(test\)\]\nmod /m)[0];
+  return readFileSync(join(root, path), "utf8").split(/^#\[cfg\(test\)\]\n(?:pub\S* )?mod /m)[0];
 }
 
 const crates = readdirSync(join(root, "crates"));
@@ -70,9 +71,18 @@ const foreign = screens.filter((path) => {
   return [...imports].some(([, name]) => ![undefined, room(path)].includes(room(target(name))));
 });
 
+/** Comparisons with three or more words that Forge itself writes somewhere; other programs write what they like. */
+function proseMatches() {
+  const comparison = /\.(?:contains|starts_with|ends_with|strip_prefix|strip_suffix)\(\s*"([^"\\]*\w \w+ \w[^"\\]*)"/g;
+  const compared = [...code.values()].flatMap((text) => [...text.matchAll(comparison)].map(([, phrase]) => phrase));
+  const count = (phrase) => [...code.values()].reduce((sum, text) => sum + text.split(phrase).length - 1, 0);
+  return compared.filter((phrase) => count(phrase) > compared.filter((other) => other.includes(phrase)).length);
+}
+
 const figures = [
   ["rooms in crates/core/src", core.filter(isRoom).length, 16],
   ["loose files in crates/core/src", core.filter((name) => !isRoom(name)).length, 6],
+  ["cycles between rooms (uses against their order)", usesAgainstOrder().length, 0],
   ["fields of Inner", inner.match(/,$/gm).length, 14],
   ['value["key"] in cli and tui', matches(/\w\["[a-z_]+"\]/g, inCrate("cli", "tui")), 0],
   [
@@ -83,6 +93,7 @@ const figures = [
   ["files that name one ACP agent (Droid)", naming(/\bdroid\b/i, (path) => !path.includes("/legacy/")).length, 3],
   ["Rust files that name a task field (labels)", naming(/\blabels\b/).length, 14],
   ["places of a column in the store (labels)", matches(/\blabels\b/g, inCrate("store")), 2],
+  ["comparisons with a sentence that Forge writes", proseMatches().length, 0],
   ["places that move a task", matches(/\bmoved\(&/g, inCrate("core")), 1],
   ["lines with tell or told", matches(/^.*\b(tell|tells|told|telling)\b.*$/gim), 60],
   ["blocks of eight lines that stand twice", repeats(), 0],
