@@ -16,7 +16,7 @@ pub(super) static AGENT: Agent = Agent {
         package: None,
         install: "npm install -g walker",
         log_in: &[],
-        keys: &["WALKER_API_KEY"],
+        keys: &[],
         logins: &[".walker/auth.json"],
         moved: None,
     }),
