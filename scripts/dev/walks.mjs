@@ -40,16 +40,28 @@ function extendLiterals(struct, last, text) {
   }
 }
 
-/** `create` a file; put `text` `after` every line that has a text, or in the place of a text; or extend literals. */
+/** The files below a folder that have the text, or the file itself. */
+function holding(anchor, place) {
+  const found = spawnSync("git", ["-C", COPY, "grep", "--files-with-matches", "--fixed-strings", anchor, "--", place]);
+  const files = String(found.stdout).split("\n").filter(Boolean);
+  if (files.length === 0) throw new Error(`${place} has no ${JSON.stringify(anchor)} any more`);
+  return files.map((file) => path.join(COPY, file));
+}
+
+/**
+ * One edit: `create` a file; put `text` `after` every line that has a text, or in its place (`replace`); or extend every
+ * `literal` of a struct. `file` may be a folder: the edit is then made in each file that has the text.
+ */
 function apply({ file, create, after, replace, literal, last, text }) {
   if (literal) return extendLiterals(literal, last, text);
-  const place = path.join(COPY, file);
-  if (create) return fs.writeFileSync(place, create);
-  const before = fs.readFileSync(place, "utf8");
-  const anchor = after ?? replace;
-  if (!before.includes(anchor)) throw new Error(`${file} has no ${JSON.stringify(anchor)} any more`);
-  const lines = () => before.split("\n").flatMap((line) => (line.includes(anchor) ? [line, text] : [line]));
-  fs.writeFileSync(place, after ? lines().join("\n") : before.replaceAll(anchor, text));
+  if (create) return fs.writeFileSync(path.join(COPY, file), create);
+  for (const place of holding((after ?? replace).split("\n")[0], file)) {
+    const before = fs.readFileSync(place, "utf8");
+    const added = () => before.split("\n").flatMap((line) => (line.includes(after) ? [line, text] : [line]));
+    const edited = after ? added().join("\n") : before.replaceAll(replace, text);
+    if (edited === before) throw new Error(`${file} has no ${JSON.stringify(replace)} any more`);
+    fs.writeFileSync(place, edited);
+  }
 }
 
 function walk({ title, goal, edits }) {

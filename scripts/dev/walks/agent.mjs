@@ -34,7 +34,5 @@ export default {
     { file: "crates/run/src/agents/walker.rs", create: AGENT },
     { file: "crates/run/src/agents.rs", after: "mod survey;", text: "mod walker;" },
     { file: "crates/run/src/agents.rs", after: "    &droid::AGENT,", text: "    &walker::AGENT," },
-    { file: "web/src/screens/settings/options.ts", after: "  DROID: [model,", text: "  WALKER: [model, approvals]," },
-    { file: "web/src/screens/settings/options.ts", after: '  DROID: ["APPROVALS"],', text: '  WALKER: ["APPROVALS"],' },
   ],
 };

@@ -1,6 +1,7 @@
 // An alert: a worker whose status file says that it stopped gets one of its own.
 
 const KINDS = "crates/types/src/fleet.rs";
+const WORDS = "web/src/screens/fleet";
 
 export default {
   title: "an alert",
@@ -20,10 +21,10 @@ export default {
       text: "status_bad status_stopped budget",
     },
     {
-      file: "web/src/screens/fleet/words.ts",
+      file: WORDS,
       after: "  status_bad: ",
       text: '  status_stopped: "Worker says it stopped",',
     },
-    { file: "web/src/screens/fleet/words.ts", after: '  "status_bad",', text: '  "status_stopped",' },
+    { file: WORDS, after: '  "status_bad",', text: '  "status_stopped",' },
   ],
 };
