@@ -1,14 +1,14 @@
 # syntax=docker/dockerfile:1
-# Forge as a container: the program, git, and Node for agents that come by npx.
+# Forge as a container: the program, git, and Node for agents that npx runs.
 #
 #   docker build -t forge .
 #   docker run -d --name forge -p 127.0.0.1:3000:3000 -v forge:/data -v "$HOME/src:/src" forge
 #   docker exec forge cat /data/login
 #
-# Inside a container the server must listen on every address, and there it asks for a token. The first start makes one,
-# keeps it in /data/token and a link that logs a browser in once in /data/login; FORGE_TOKEN gives your own.
-# /health is answered without it. Publish the port on 127.0.0.1, as above, unless others are meant to reach it.
-# Agents end with the container; the next start settles their tasks and has all they wrote and logged.
+# Inside a container the server must listen on every address, so it requires a token. The first start makes one and keeps
+# it in /data/token, and a link that logs a browser in once in /data/login; FORGE_TOKEN sets your own. /health needs no
+# token. Publish the port on 127.0.0.1, as above, unless others should reach it. Agents end with the container; the next
+# start settles their tasks and has everything they wrote and logged.
 
 FROM node:22-bookworm-slim AS page
 WORKDIR /forge
@@ -18,7 +18,7 @@ RUN --mount=type=cache,target=/root/.npm \
   && npm run --silent build --workspace @forge/web -- --outDir /page
 
 FROM rust:1.95.0-slim-bookworm AS build
-# The compiler of the image as it is; rust-toolchain.toml also asks for tools that only developers need.
+# Use the compiler of the image; rust-toolchain.toml also asks for tools that only developers need.
 ENV RUSTUP_TOOLCHAIN=1.95.0
 RUN apt-get update \
   && apt-get install -y --no-install-recommends make \
@@ -26,7 +26,7 @@ RUN apt-get update \
 WORKDIR /forge
 COPY . .
 COPY --from=page /page /page
-# There is no Node in this stage: the board is taken as it was built.
+# There is no Node in this stage: the board was built in the stage before.
 ENV FORGE_PAGE=/page
 RUN --mount=type=cache,target=/usr/local/cargo/registry \
     --mount=type=cache,target=/forge/target \
@@ -34,7 +34,7 @@ RUN --mount=type=cache,target=/usr/local/cargo/registry \
   && cp target/release/forge /usr/local/bin/forge
 
 FROM node:22-bookworm-slim
-# tini is process 1: it reaps what keepers and agents leave behind, which is not the server's business.
+# tini is process 1: it reaps what keepers and agents leave behind, which is not the server's task.
 RUN apt-get update \
   && apt-get install -y --no-install-recommends ca-certificates git openssh-client procps tini \
   && rm -rf /var/lib/apt/lists/* \

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# From a fresh clone to a program that runs: checks what is needed, installs what it may, builds.
+# From a fresh clone to a running program: checks the requirements, installs what it may, builds.
 # `./setup.sh --check` only checks.
 set -euo pipefail
 cd "$(dirname "$0")"

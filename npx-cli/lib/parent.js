@@ -1,6 +1,6 @@
 // Notices the end of the shell that npm puts between itself and this package.
 //
-// npx passes SIGTERM to that shell, which ends and tells nobody. So when npm started us, the end of our parent is meant
+// npx passes SIGTERM to that shell, which ends without passing it on. So when npm started us, the end of our parent is meant
 // for us. Whoever starts the launcher detached wants it to stay; it leads a process group then and is left alone.
 
 import fs from "node:fs";
@@ -19,7 +19,7 @@ export function watchParent(gone) {
   timer.unref();
 }
 
-/** Where that cannot be told (only Linux has the file), nothing is watched. */
+/** Where that cannot be determined (only Linux has the file), nothing is watched. */
 function leadsGroup() {
   try {
     const fields = fs.readFileSync("/proc/self/stat", "utf8").split(") ").at(-1).split(" ");

@@ -35,7 +35,7 @@ function readContent(zip, at) {
   const packed = zip.subarray(from, from + packedBytes);
   expect(method === STORED || method === DEFLATED, `its method ${method} is unknown`);
   const full = method === STORED ? packed : inflateRawSync(packed, { maxOutputLength: fullBytes + 1 });
-  expect(full.length === fullBytes, "its file has another size than it says");
+  expect(full.length === fullBytes, "its file does not have the size that it names");
   return full;
 }
 

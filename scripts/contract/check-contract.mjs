@@ -1,5 +1,5 @@
 // `npm run check-contract` compares the built server with contract/snapshot.json, the contract as it was last released.
-// With `--update` the server becomes the snapshot; a breaking change wants a new line under "Migration" in CHANGELOG.md.
+// With `--update` the server becomes the snapshot; a breaking change needs a new line under "Migration" in CHANGELOG.md.
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
@@ -21,17 +21,17 @@ const after = { ...(await look()), migration: readMigration() };
 const found = before ? compare(before, after) : [];
 const breaking = found.filter((one) => one.breaking);
 const additive = found.filter((one) => !one.breaking);
-const told = new Set(before?.migration ?? []);
+const described = new Set(before?.migration ?? []);
 
 if (!before && !values.update) {
   fail(`${values.snapshot} is missing; run: npm run check-contract -- --update`);
 } else if (breaking.length > 0 && !values.update) {
   const way =
-    'npm run check-contract -- --update, with a line under "Migration" in CHANGELOG.md that tells users what to do';
+    'npm run check-contract -- --update, with a line under "Migration" in CHANGELOG.md that explains to users what to do';
   fail(`${list("Clients would break", breaking)}\nUndo this, or if it must be: ${way}`);
-} else if (breaking.length > 0 && !after.migration.some((line) => !told.has(line))) {
+} else if (breaking.length > 0 && !after.migration.some((line) => !described.has(line))) {
   fail(
-    `${list("Clients would break", breaking)}\nCHANGELOG.md: add a line under "Migration" that tells users what to do`,
+    `${list("Clients would break", breaking)}\nCHANGELOG.md: add a line under "Migration" that explains to users what to do`,
   );
 } else if (values.update) {
   writeFileSync(values.snapshot, write(after));

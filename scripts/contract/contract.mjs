@@ -1,5 +1,5 @@
 // What clients rely on, taken from the server's description of itself, and what changed in it.
-// Invariant: words for people (descriptions) are no part of it; a change counts as breaking when a client that was right
+// Invariant: descriptions are not part of it; a change counts as breaking when a client that was right
 // before can be wrong after it.
 import { Comparison } from "./shapes.mjs";
 
@@ -46,8 +46,8 @@ function strip(value, key = "") {
   if (Array.isArray(value)) return value.map((item) => strip(item));
   if (typeof value !== "object" || value === null) return value;
   // `description` is a word for people in a schema, and a field of ours among properties.
-  const words = key === "properties" ? [] : ["description", "title", "$schema", "examples"];
-  const kept = Object.entries(value).filter(([name, inner]) => !(words.includes(name) && typeof inner !== "object"));
+  const prose = key === "properties" ? [] : ["description", "title", "$schema", "examples"];
+  const kept = Object.entries(value).filter(([name, inner]) => !(prose.includes(name) && typeof inner !== "object"));
   return Object.fromEntries(kept.map(([name, inner]) => [name, strip(inner, name)]));
 }
 

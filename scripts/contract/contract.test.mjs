@@ -29,7 +29,7 @@ beforeAll(async () => {
   }
 });
 
-/** What the guard says about a change of the present contract. */
+/** What the guard reports about a change of the current contract. */
 function changed(change) {
   const after = structuredClone(contract);
   change(after);
@@ -89,12 +89,12 @@ describe("a break", () => {
   };
 
   for (const [what, change] of Object.entries(breaks)) {
-    it(`is told: ${what}`, () => {
+    it(`is reported: ${what}`, () => {
       expect(changed(change).breaks).toContain(what);
     });
   }
 
-  it("in a base type is told once, under its own name", () => {
+  it("in a base type is reported once, under its own name", () => {
     const { breaks } = changed((c) => delete c.schemas.Task.properties.dev_server_id);
     expect(breaks).toEqual(["Task.dev_server_id: gone"]);
   });

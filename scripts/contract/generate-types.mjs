@@ -1,4 +1,4 @@
-// `npm run generate-types` writes shared/types.ts; with `--check` it only says whether the file is as it would be written.
+// `npm run generate-types` writes shared/types.ts; with `--check` it only checks whether the file is current.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";

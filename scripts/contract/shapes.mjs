@@ -50,7 +50,7 @@ export class Comparison {
     if (olds.some(isNull)) this.#narrowed(side, `${at}: null is no longer allowed`, `${at}: never null any more`);
     if (news.some(isNull)) this.#widened(side, `${at}: may be null now`, `${at}: null is allowed now`);
     for (const [old, now] of matched) {
-      // The same type again, also under several names: then its own comparison tells.
+      // The same type again, also under several names: then its own comparison reports the change.
       if (old.ref && old.ref === now.ref && old.ref.startsWith(TYPES)) continue;
       if (old.ref && now.ref && !this.#isFirst(`${old.ref} ${now.ref} ${side}`)) continue;
       this.#compareOne(old.schema, now.schema, side, at);
@@ -164,7 +164,7 @@ export class Comparison {
     return [{ key: tagged ?? ref?.split("/").at(-1) ?? name(whole), ref, schema: whole, tagged: tagged !== undefined }];
   }
 
-  /** The fixed word by which a choice is told from the others. */
+  /** The fixed word that distinguishes a choice from the others. */
   #tag(schema, version) {
     if (schema.type !== "object") return undefined;
     for (const [field, { schema: inner }] of this.#fields(schema, version).fields) {

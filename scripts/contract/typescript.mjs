@@ -16,13 +16,13 @@ export function render(document) {
 }
 
 function renderNamed(name, schema) {
-  const words = schema.description ? `/** ${schema.description} */\n` : "";
-  if (!isObject(schema)) return `${words}export type ${name} = ${type(schema)};\n`;
+  const comment = schema.description ? `/** ${schema.description} */\n` : "";
+  if (!isObject(schema)) return `${comment}export type ${name} = ${type(schema)};\n`;
   const parts = schema.allOf ?? [schema];
   const bases = parts.filter((part) => part.$ref).map(type);
   const own = parts.find((part) => part.properties);
   const head = bases.length ? ` extends ${bases.join(", ")}` : "";
-  return `${words}export interface ${name}${head} {\n${fields(own, "  ")}}\n`;
+  return `${comment}export interface ${name}${head} {\n${fields(own, "  ")}}\n`;
 }
 
 const isObject = (schema) => Boolean(schema.properties ?? schema.allOf);

@@ -5,7 +5,7 @@ import { render, type } from "./typescript.mjs";
 const text = { type: "string" };
 const ref = (name) => ({ $ref: `#/components/schemas/${name}` });
 
-it("a type is written as one would say it", () => {
+it("a type is written as a person would write it", () => {
   const types = [
     [{}, "unknown"],
     [text, "string"],

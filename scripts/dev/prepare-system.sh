@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Makes sure that what Forge needs from the system is there: git, a C compiler and make (SQLite, jemalloc), cargo, Node.
-# Installs packages with apt when root; otherwise says exactly what is missing, everything at once.
+# Installs packages with apt when root; otherwise reports everything that is missing at once.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -30,7 +30,7 @@ need_version() {
   fi
   found=$("$1" --version)
   if ! [[ $found =~ ([0-9]+)\.([0-9]+) ]]; then
-    problems+=("$1 --version says '$found', which has no version in it. $3")
+    problems+=("$1 --version prints '$found', which has no version in it. $3")
     return
   fi
   major=${BASH_REMATCH[1]} minor=${BASH_REMATCH[2]}

@@ -21,8 +21,8 @@ let page = null;
 let stopping = false;
 let turn = Promise.resolve();
 
-function say(words) {
-  console.log(`[dev] ${words}`);
+function say(text) {
+  console.log(`[dev] ${text}`);
 }
 
 function startServer(program, assets, port) {
@@ -75,7 +75,7 @@ async function renew(assets, port) {
   if (stopping) return;
   if (error) return say(`cannot run cargo: ${error.message}. Run ./setup.sh to see what is missing`);
   if (code !== 0)
-    return say(server?.isOver === false ? "the build failed; the old server goes on" : "the build failed");
+    return say(server?.isOver === false ? "the build failed; the old server keeps running" : "the build failed");
   const { program, renewed } = takeBuild();
   if (server?.isOver === false) {
     if (!renewed) return;
@@ -111,7 +111,7 @@ const round = () => {
     waiting = false;
     return stopping ? undefined : renew(assets, port);
   };
-  turn = turn.then(next).catch((error) => say(`this went wrong: ${error.message}; the next change tries again`));
+  turn = turn.then(next).catch((error) => say(`something went wrong: ${error.message}; the next change tries again`));
 };
 const watch = new Watch([inRoot("crates")], [inRoot("Cargo.toml"), inRoot("Cargo.lock")], round);
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => stop(watch));

@@ -1,4 +1,4 @@
-// Tests with real agent programs: sees to the pinned programs, then runs tests/tests/agents and shows its table.
+// Tests with real agent programs: installs the pinned programs, then runs tests/tests/agents and shows its table.
 //
 // Programs are kept in FORGE_AGENTS_CACHE (else ${XDG_CACHE_HOME:-~/.cache}/forge-agents) as
 // <name>-<version>/node_modules/.bin/<program>. The gate agents are installed when they are missing; the others are used
@@ -58,10 +58,10 @@ function fault(folder, agent) {
     });
     const run = spawnSync(program, ["--version"], { env, cwd: home, encoding: "utf8", timeout: VERSION_LIMIT_MS });
     if (run.error) return `${program} --version: ${run.error.message}`;
-    const said = `${run.stdout}${run.stderr}`.trim();
-    if (run.status !== 0) return `${program} --version ended with ${run.status ?? run.signal}: ${said.slice(0, 300)}`;
-    const numbers = said.match(/\d+\.\d+\.\d+/g) ?? [];
-    return numbers.includes(agent.version) ? null : `${program} is ${said.split("\n")[0]}, not ${agent.version}`;
+    const output = `${run.stdout}${run.stderr}`.trim();
+    if (run.status !== 0) return `${program} --version ended with ${run.status ?? run.signal}: ${output.slice(0, 300)}`;
+    const numbers = output.match(/\d+\.\d+\.\d+/g) ?? [];
+    return numbers.includes(agent.version) ? null : `${program} is ${output.split("\n")[0]}, not ${agent.version}`;
   } finally {
     rmSync(home, { recursive: true, force: true });
   }

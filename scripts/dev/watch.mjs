@@ -1,4 +1,4 @@
-// Says when files below some paths changed, once per burst.
+// Reports when files below some paths changed, once per burst.
 //
 // One watch per folder, not the recursive mode: that one follows files by inode on Linux and loses those that an editor
 // replaces. Folders that appear later are watched too.

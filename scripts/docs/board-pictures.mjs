@@ -1,5 +1,5 @@
-// `npm run board-pictures`: draws docs/board.png and docs/review.png anew, from the page of the debug build in front of
-// a server with agents at work. Needs Chromium (CHROMIUM names another than /usr/bin/chromium).
+// `npm run board-pictures`: draws docs/board.png and docs/review.png from the page of the debug build, on a server
+// with running agents. Needs Chromium (CHROMIUM names another than /usr/bin/chromium).
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -113,7 +113,7 @@ try {
   });
   await page.goto(`${forge.base}/projects/${project}/tasks`);
   await page.getByText("overlaps 1").first().waitFor();
-  // Long enough for the agents at work to show minutes and seconds that differ.
+  // Long enough for the running agents to show minutes and seconds that differ.
   await pause(4000);
   await page.screenshot({ path: path.join(ROOT, "docs", "board.png") });
   await page.goto(`${forge.base}/projects/${project}/tasks/${task}/attempts/${first.id}?view=diffs`);

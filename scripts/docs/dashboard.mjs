@@ -141,7 +141,7 @@ async function main() {
         "the workers",
         (rows) => shown(rows, "haiku-2", "failed") && shown(rows, "sonnet-1", "healthy"),
       );
-      await terminal.until("what they say", (rows) => rows.some((row) => row.includes("memory")));
+      await terminal.until("their memory", (rows) => rows.some((row) => row.includes("memory")));
       const rows = terminal.painted().map((row) => anonymous(row, world));
       fs.writeFileSync(PICTURE, draw(rows, COLUMNS));
       console.log(`wrote ${path.relative(ROOT, PICTURE)}`);

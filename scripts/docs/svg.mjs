@@ -85,7 +85,7 @@ function paint({ column, text, look }, y) {
     parts.push(`<rect x="${round(x)}" y="${top}" width="${round(length)}" height="${CELL.height}" fill="${paper}"/>`);
   if (text.trim()) {
     const more = `${look.bold ? ' font-weight="bold"' : ""}${look.dim ? ' opacity="0.6"' : ""}`;
-    // The length is told, so that another font moves nothing.
+    // The length is given, so that another font moves nothing.
     const place = `x="${round(x)}" y="${top + 13}" textLength="${round(length)}" lengthAdjust="spacingAndGlyphs"`;
     parts.push(`<text ${place} fill="${ink}"${more} xml:space="preserve">${escapeXml(text)}</text>`);
   }

@@ -25,7 +25,7 @@ it("what is reversed has the colours of text and paper changed", () => {
   expect(picture).toContain('fill="#16181d" xml:space="preserve"> x </text>');
 });
 
-it("a look goes on in the next row", () => {
+it("a style continues in the next row", () => {
   const [, look] = read("\x1b[2mdim");
   expect(read("still", look)[0][0].look.dim).toBe(true);
 });

@@ -9,7 +9,7 @@ const SHELL = ["bash", "--norc", "--noprofile"];
 export class Terminal {
   constructor(name, { dir, env, columns, rows, program = SHELL }) {
     this.socket = `forge-${name}-${process.pid}`;
-    // Told by `env`, because tmux has a PATH of its own for the first pane.
+    // Set by `env`, because tmux has its own PATH for the first pane.
     const set = Object.entries(env).map(([key, value]) => `${key}=${value}`);
     this.tmux("new-session", "-d", "-x", columns, "-y", rows, "-c", dir, "env", ...set, ...program);
   }

@@ -39,29 +39,30 @@ const FILES = {
 
 /** `during`: the terminal is shown as it is after so many milliseconds, before it is shown as it is at the end. */
 const STEPS = [
-  { text: "## What is here, and what is missing", command: "forge doctor" },
+  { text: "## What is installed, and what is missing", command: "forge doctor" },
   {
-    text: "## One task, watched\n\nThe first command starts a server by itself. This is taken while the agent works; the last row is the status.",
+    text: "## Watch one task\n\nThe first command starts a server by itself. This picture is taken while the agent works; the last\nrow is the status.",
     command: "forge run -x SCRIPTED -f fix-login.txt",
     during: 2500,
-    afterwards: "And when it is done:",
+    afterwards: "When it is done:",
   },
-  { text: "## What there is", command: "forge list" },
-  { text: "## The same attempt again, from the server", command: "forge view @last" },
-  { text: "## What it changed, and landing it", command: "forge diff @last | cat && forge merge @last" },
+  { text: "## List the attempts", command: "forge list" },
+  { text: "## View the same attempt again, from the server", command: "forge view @last" },
+  { text: "## See what it changed, and land it", command: "forge diff @last | cat && forge merge @last" },
   {
-    text: "## Many tasks at once\n\n`tasks.md` has one task between each two lines of `---`. Taken after two seconds:",
+    text: "## Many tasks at once\n\nIn `tasks.md`, lines of `---` separate the tasks. After two seconds:",
     command: "forge batch tasks.md -x SCRIPTED",
     during: 2400,
-    afterwards: "And at the end:",
+    afterwards: "At the end:",
   },
-  { text: "## How it stands", command: "forge status" },
+  { text: "## See the status", command: "forge status" },
 ];
 
 const HEAD = `# A tour in pictures
 
-What a terminal of ${COLUMNS} columns showed when \`npm run tour\` typed these commands. The agent is \`SCRIPTED\`, the built-in one that
-does what its prompt says word for word, so the tour needs no account; with \`-x CLAUDE_CODE\` or any other it looks the same.
+What a terminal of ${COLUMNS} columns showed when \`npm run tour\` typed these commands. The agent is
+\`SCRIPTED\`, the built-in one that does what its prompt says word for word, so the tour needs no
+account; with \`-x CLAUDE_CODE\` or any other it looks the same.
 `;
 
 async function shoot(terminal, step) {

@@ -26,14 +26,14 @@ function fail(message) {
   process.exit(1);
 }
 
-/** Builds the program and says where it is. */
+/** Builds the program and returns its path. */
 function build(profile) {
   const target = path.join(ROOT, "target", profile === "release" ? "npx" : "");
   const args = ["build", "--locked", "-p", "forge", "--target-dir", target];
   const env = { ...process.env };
   if (profile === "release") {
     args.push("--release");
-    // The program must not tell, nor depend on, where it was built. Flags of their own need a folder of their own,
+    // The program must neither reveal nor depend on where it was built. Other flags need another folder,
     // or `npm start` would compile everything again.
     const cargoHome = env.CARGO_HOME ?? path.join(os.homedir(), ".cargo");
     const flags = [`--remap-path-prefix=${ROOT}=/forge`, `--remap-path-prefix=${cargoHome}=/cargo`];

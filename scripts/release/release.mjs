@@ -3,7 +3,7 @@
 //   -- --dry-run   checks everything and makes no tag
 //   -- --quick     with --dry-run: leaves out what takes minutes (tests and builds)
 //
-// Invariant: nothing is pushed or published; the last lines say how. No tag without every point checked.
+// Invariant: nothing is pushed or published; the last lines show how. No tag without every point checked.
 
 import { spawnSync } from "node:child_process";
 import fs from "node:fs";
@@ -20,7 +20,7 @@ function ask(root, command, ...args) {
   return stdout.trim();
 }
 
-/** What the changelog says about a version, or nothing. */
+/** The section of the changelog about a version, or nothing. */
 function readChanges(root, version) {
   const sections = fs.readFileSync(path.join(root, "CHANGELOG.md"), "utf8").split(/^## /m).slice(1);
   return sections.find((section) => /^\S+/.exec(section)?.[0] === version);
@@ -45,7 +45,7 @@ export function checkQuickly(root = ROOT) {
         findDrift(root).length > 0 && `${findDrift(root).join("; ")}. Run: node scripts/release/version.mjs write`,
     },
     {
-      point: `CHANGELOG.md tells about ${version}`,
+      point: `CHANGELOG.md describes ${version}`,
       problem: !changes?.includes("\n- ") && `give it a section '## ${version}' with what changed`,
     },
   ];

@@ -31,7 +31,7 @@ test("a program with the board passes", async (t) => {
   assert.equal(code, 0, stderr);
 });
 
-test("a program without the board, or with a part of it, is told apart", async (t) => {
+test("a program without the board, or with only a part of it, is recognised", async (t) => {
   const missing = fs.readFileSync(path.join(ROOT, "crates/server/page/missing.html"), "utf8");
   const cases = [
     [{ "/": missing.replace("__REASON__", "npm was not found") }, /npm was not found/],

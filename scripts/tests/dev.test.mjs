@@ -74,7 +74,7 @@ test("dev seeds, serves, starts again on changes, keeps the old server when a bu
 
   fs.writeFileSync(path.join(root, "broken"), "");
   save(source, "// does not compile");
-  await until("the failed build", () => dev.stdout.includes("the build failed; the old server goes on"));
+  await until("the failed build", () => dev.stdout.includes("the build failed; the old server keeps running"));
   assert.ok(await isHealthy(address));
   assert.equal(listening(), 5);
 

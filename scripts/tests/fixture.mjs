@@ -18,13 +18,13 @@ export function tempFolder(test) {
   return folder;
 }
 
-/** Starts a command whose words are kept; it is ended, with time to end its own, when the test ends before it does. */
+/** Starts a command and keeps its output; when the test ends first, the command gets time to end its own children. */
 export function start(test, command, args, options = {}) {
   const child = spawn(command, args, { stdio: ["ignore", "pipe", "pipe"], ...options });
   const started = { child, stdout: "", stderr: "" };
   child.stdout.on("data", (bytes) => (started.stdout += bytes));
   child.stderr.on("data", (bytes) => (started.stderr += bytes));
-  started.ended = once(child, "close").then(([code, signal]) => ({ code, signal, ...words(started) }));
+  started.ended = once(child, "close").then(([code, signal]) => ({ code, signal, ...output(started) }));
   const limit = setTimeout(() => child.kill("SIGKILL"), COMMAND_LIMIT_MS);
   started.ended.finally(() => clearTimeout(limit));
   test.after(async () => {
@@ -36,7 +36,7 @@ export function start(test, command, args, options = {}) {
   return started;
 }
 
-function words({ stdout, stderr }) {
+function output({ stdout, stderr }) {
   return { stdout, stderr };
 }
 
@@ -45,7 +45,7 @@ export async function run(test, command, args, options) {
   return start(test, command, args, options).ended;
 }
 
-/** Asks again and again until there is an answer. */
+/** Repeats a check until it returns something. */
 export async function until(what, ask) {
   const deadline = Date.now() + EVENT_LIMIT_MS;
   for (;;) {

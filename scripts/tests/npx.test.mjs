@@ -77,7 +77,7 @@ test("the command that comes next packs what was built, and nothing of the regis
   assert.equal(JSON.parse(packed.stdout)[0]?.name, "@automagik/forge", packed.stderr);
 });
 
-test("the real program is built, packed, installed offline and says its version", async (t) => {
+test("the real program is built, packed, installed offline and prints its version", async (t) => {
   const folder = tempFolder(t);
   const copy = await build(t, copyPackage(folder));
   const zip = path.join(copy, "dist", PLATFORM, "forge.zip");
@@ -93,8 +93,8 @@ test("the real program is built, packed, installed offline and says its version"
     env,
   });
   assert.equal(straight.stdout.trim(), `forge ${readVersion()}`, straight.stderr);
-  const told = await run(t, "npx", ["--offline", "forge", "--version"], { cwd, env });
-  assert.equal(told.stdout.trim(), `forge ${readVersion()}`, told.stderr);
+  const installed = await run(t, "npx", ["--offline", "forge", "--version"], { cwd, env });
+  assert.equal(installed.stdout.trim(), `forge ${readVersion()}`, installed.stderr);
   const refused = await run(t, "npx", ["--offline", "forge", "no-such-command"], { cwd, env });
   assert.equal(refused.code, 2, "the exit code of the program is that of npx");
 });
@@ -179,7 +179,7 @@ test("a damaged archive is refused and leaves nothing in the cache", async (t) =
   assert.deepEqual(unpacked(folder), []);
 });
 
-test("a platform without a program is told which ones there are", async (t) => {
+test("a platform without a program gets the list of those that have one", async (t) => {
   const folder = tempFolder(t);
   const { cwd, env, program } = await install(t, folder, await buildAround(t, folder, "echo fine"));
   const dist = path.join(cwd, "node_modules", "@automagik", "forge", "dist");

@@ -72,7 +72,7 @@ test("each point of the list stops a release", async (t) => {
   ]) {
     fs.writeFileSync(changelog, text);
     await git("commit", "-qam", "changelog");
-    assert.deepEqual(problems(root), ["CHANGELOG.md tells about 7.1.0"]);
+    assert.deepEqual(problems(root), ["CHANGELOG.md describes 7.1.0"]);
   }
   await git("checkout", "-q", "HEAD~2", "--", "CHANGELOG.md");
   const file = path.join(root, "npx-cli", "package.json");

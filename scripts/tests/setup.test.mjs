@@ -14,7 +14,7 @@ const NEEDED = {
   node: "v20.1.0",
 };
 
-/** `setup.sh --check` on a system that has these programs, which say these versions, and no package manager. */
+/** `setup.sh --check` on a system that has these programs, which print these versions, and no package manager. */
 async function check(t, programs) {
   const bin = tempFolder(t);
   for (const name of BASICS) {
@@ -33,7 +33,7 @@ test("a system with everything passes", async (t) => {
   assert.match(stdout, /Everything that Forge needs is here/);
 });
 
-test("everything that is missing is said at once", async (t) => {
+test("everything that is missing is reported at once", async (t) => {
   const { code, stderr } = await check(t, {});
   assert.equal(code, 1);
   assert.match(stderr, /missing on this system: git gcc libc6-dev make\. .*apt-get install git gcc libc6-dev make/);

@@ -26,11 +26,11 @@ test("every package of this repository has the version of Cargo.toml", () => {
   );
 });
 
-test("pnpm, which warns of a workspace that it does not know, is told the packages of npm", () => {
+test("pnpm, which warns of a workspace that it does not know, knows the packages of npm", () => {
   const { workspaces } = JSON.parse(fs.readFileSync(path.join(ROOT, "package.json"), "utf8"));
-  const told = fs.readFileSync(path.join(ROOT, "pnpm-workspace.yaml"), "utf8").matchAll(/^ {2}- (.+)$/gm);
+  const listed = fs.readFileSync(path.join(ROOT, "pnpm-workspace.yaml"), "utf8").matchAll(/^ {2}- (.+)$/gm);
   assert.deepEqual(
-    [...told].map(([, name]) => name),
+    [...listed].map(([, name]) => name),
     workspaces,
   );
 });

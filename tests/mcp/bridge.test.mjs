@@ -6,7 +6,7 @@ import { protocols } from "./clients.mjs";
 import { Forge, program } from "./forge.mjs";
 
 for (const [version, protocol] of Object.entries(protocols)) {
-  test(`a client that starts before the server is told how to start one, and finds it then (${version})`, async (t) => {
+  test(`a client that starts before the server learns how to start one, and finds it then (${version})`, async (t) => {
     const forge = new Forge();
     t.after(async () => await forge.stop());
     // Nobody is looked for elsewhere.

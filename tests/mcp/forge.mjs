@@ -28,7 +28,7 @@ export class Forge {
     await this.until(() => this.port(), "the server did not start");
   }
 
-  /** Waits for something that the server does; `complaint` tells what it is when it does not. */
+  /** Waits for something that the server does; `complaint` is the error when it does not. */
   async until(holds, complaint) {
     const begun = Date.now();
     while (!holds()) {

@@ -8,7 +8,7 @@ let forge;
 before(async () => (forge = await Forge.start()));
 after(async () => await forge?.stop());
 
-/** Connects, and answers what calls a tool and insists on its success. */
+/** Connects, and returns functions that call a tool; `call` insists on success. */
 async function connect(t, version, transport) {
   const protocol = protocols[version];
   const client = protocol.client();
@@ -50,7 +50,7 @@ for (const version of Object.keys(protocols)) {
       const waited = await call("wait_for_attempt", { attempt_id }, { onprogress: (word) => heard.push(word) });
       assert.equal(waited.finished, true, JSON.stringify(waited));
       assert.equal(waited.status, "completed");
-      assert.ok(heard.length > 0 && heard[0].message.includes("waited"), "progress is told");
+      assert.ok(heard.length > 0 && heard[0].message.includes("waited"), "progress is reported");
 
       const result = await call("get_attempt_result", { attempt_id });
       assert.match(result.final_message, /I wrote a greeting/);
@@ -121,7 +121,7 @@ for (const version of Object.keys(protocols)) {
   }
 }
 
-test("a wait that is too short says so and can be repeated", async (t) => {
+test("a wait that is too short reports it and can be repeated", async (t) => {
   const { call } = await connect(t, "2025-11-25", "http");
   const repository = forge.repository("patience");
   const { project_id } = await call("create_project", { name: "patience", git_repo_path: repository.path });
