@@ -6,12 +6,11 @@ import { join } from "node:path";
 
 import { ROOT } from "../lib/root.mjs";
 
-const ENGINE = join(ROOT, "crates/core/src");
 const TEST = "tests/tests/e2e/rooms.rs";
 
 /** The words in quotes of a list in the test. */
-function listed(name) {
-  const list = new RegExp(`const ${name}: .* = \\[([^;]*)\\];`).exec(readFileSync(join(ROOT, TEST), "utf8"))?.[1];
+function listed(root, name) {
+  const list = new RegExp(`const ${name}: .* = \\[([^;]*)\\];`).exec(readFileSync(join(root, TEST), "utf8"))?.[1];
   const words = [...(list ?? "").matchAll(/"(\w+)"/g)].map(([, word]) => word);
   if (words.length === 0) throw new Error(`${TEST} has no list ${name} any more; house and test must read the same`);
   return words;
@@ -33,13 +32,14 @@ function verbs(code) {
 const found = (text, pattern) => [...text.matchAll(pattern)].map(([, word]) => word);
 
 /** `file uses the room`, a line each. */
-export function usesAgainstOrder() {
-  const rooms = listed("ROOMS");
-  const state = listed("STATE");
+export function usesAgainstOrder(root = ROOT) {
+  const engine = join(root, "crates/core/src");
+  const rooms = listed(root, "ROOMS");
+  const state = listed(root, "STATE");
   const roomOfField = new Map(state.flatMap((word, at) => (at % 2 ? [] : [[word, state[at + 1]]])));
   const files = rooms.flatMap((room) => {
-    const below = readdirSync(join(ENGINE, room), { recursive: true }).filter((name) => name.endsWith(".rs"));
-    return below.map((name) => ({ room, file: join(room, name), code: read(join(ENGINE, room, name)) }));
+    const below = readdirSync(join(engine, room), { recursive: true }).filter((name) => name.endsWith(".rs"));
+    return below.map((name) => ({ room, file: join(room, name), code: read(join(engine, room, name)) }));
   });
   const owners = new Map();
   for (const { room, code } of files) {
