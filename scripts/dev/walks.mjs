@@ -4,7 +4,8 @@
 //   npm run walks -- agent alert   only these
 //
 // The edits are in walks/, one file per walk; CONTRIBUTING.md lists the same steps for people. The copy is in the folder
-// that cargo builds into (CARGO_TARGET_DIR, else target), so a second run compiles only what changed.
+// that cargo builds into (CARGO_TARGET_DIR, else target) and has its own build there: cargo takes crates at the same path
+// in two workspaces for the same one. A second run compiles only what changed.
 
 import { execFileSync, spawnSync } from "node:child_process";
 import fs from "node:fs";
@@ -17,8 +18,8 @@ import command from "./walks/command.mjs";
 import taskField from "./walks/task-field.mjs";
 
 const WALKS = { agent, "task-field": taskField, command, alert };
-const TARGET = path.resolve(ROOT, process.env.CARGO_TARGET_DIR ?? "target");
-const COPY = path.join(TARGET, "walks");
+const PLACE = path.resolve(ROOT, process.env.CARGO_TARGET_DIR ?? "target", "walks");
+const COPY = path.join(PLACE, "source");
 
 const git = (...args) => execFileSync("git", ["-C", COPY, ...args], { encoding: "utf8" });
 
@@ -70,7 +71,7 @@ function walk({ title, goal, edits }) {
   git("add", "--all", "--intent-to-add");
   const touched = git("diff", "--name-only").split("\n").filter(Boolean);
   const rust = touched.filter((file) => file.endsWith(".rs"));
-  const env = { ...process.env, CARGO_TARGET_DIR: TARGET, FORGE_PAGE: "off" };
+  const env = { ...process.env, CARGO_TARGET_DIR: path.join(PLACE, "build"), FORGE_PAGE: "off" };
   const args = ["check", "--quiet", "--offline", "--workspace", "--all-targets"];
   const { status, error } = spawnSync("cargo", args, { cwd: COPY, env, stdio: "inherit" });
   if (error || status !== 0) throw new Error(error?.message ?? "it does not compile");
