@@ -73,8 +73,9 @@ function walk({ title, goal, edits }) {
   const rust = touched.filter((file) => file.endsWith(".rs"));
   const env = { ...process.env, CARGO_TARGET_DIR: path.join(PLACE, "build"), FORGE_PAGE: "off" };
   const args = ["check", "--quiet", "--offline", "--workspace", "--all-targets"];
-  const { status, error } = spawnSync("cargo", args, { cwd: COPY, env, stdio: "inherit" });
-  if (error || status !== 0) throw new Error(error?.message ?? "it does not compile");
+  const { status, signal, error } = spawnSync("cargo", args, { cwd: COPY, env, stdio: "inherit" });
+  if (status !== 0)
+    throw new Error(error?.message ?? (signal ? `cargo was ended by ${signal}` : "it does not compile"));
   console.log(`${title.padEnd(14)} ${touched.length} files, ${rust.length} of them Rust; goal: ${goal}`);
   for (const file of touched) console.log(`  ${file}`);
 }
