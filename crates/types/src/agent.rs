@@ -1,4 +1,4 @@
-//! Agents of a project: long-lived chats that stand behind a hidden task. And agent programs of a machine.
+//! Agents of a project, which are long-lived chats behind a hidden task, and the agent programs of a machine.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{AgentId, Attempt, Executor, Millis, ProjectId, Task, TaskId};
 
-/// The type of the chats that are started in the user's own checkout, of which a project may have many.
+/// The type of the chats that are started in the user's own checkout. A project may have many of them.
 pub const CHAT_AGENT: &str = "genie_chat";
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,20 +46,20 @@ pub struct FoundAgent {
     /// How it was found: `path`, `login_path` (only in the PATH of the user's login shell), `npx` (which fetches it) or
     /// `built_in`.
     pub found: Option<&'static str>,
-    /// Of `npx` for a program that it fetches.
+    /// For a program that `npx` fetches, the path of `npx`.
     pub path: Option<PathBuf>,
     pub version: Option<String>,
     /// Names of variables that hold a key, never their values.
     pub keys: Vec<String>,
     /// A login was seen, or none is needed.
     pub logged_in: bool,
-    /// It is there, tells its version, and has a key or a login.
+    /// It is installed, reports its version, and has a key or a login.
     pub ready: bool,
-    /// What keeps it from working: `not_installed` (also when `npx` could fetch it and nobody has logged in), `not_working`
-    /// (it does not tell its version), `not_logged_in`; or `ready`.
+    /// What keeps it from working: `not_installed` (also when `npx` could fetch it and nobody has logged in),
+    /// `not_working` (it does not report its version), `not_logged_in`; or `ready`.
     pub state: &'static str,
     /// The command that installs it; empty for one that is built in.
     pub install: String,
-    /// The command that asks a person to log in; absent for a program that is not there and for one that asks nobody.
+    /// The command that asks a person to log in; absent when the program is not installed or needs no login.
     pub log_in: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! The section `fleet.alerts` of the user's settings: how alerts reach people who look at no list.
+//! The section `fleet.alerts` of the user's settings: how alerts reach people who do not watch a list.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +10,7 @@ use crate::{SECRET_MASK, Severity};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct AlertSettings {
-    /// The mildest that leaves Forge by desktop, webhook or command.
+    /// The mildest severity that leaves Forge by desktop, webhook or command.
     pub min_severity: Severity,
     /// The dashboard rings the terminal's bell.
     pub bell_on_critical: bool,
@@ -19,11 +19,11 @@ pub struct AlertSettings {
     pub bell_interval_secs: u64,
     /// A notification on the desktop of the machine that the server runs on.
     pub desktop: bool,
-    /// The address that each alert is posted to. Such addresses have their secret in them.
+    /// The address that each alert is posted to. Such addresses contain their secret.
     pub webhook: Option<String>,
     /// A program and its arguments, started for each alert; none if empty.
     pub command: Vec<String>,
-    /// A warning that nobody acknowledged for so long becomes critical; 0 leaves it.
+    /// A warning that nobody acknowledges for this long becomes critical; 0 turns this off.
     pub escalate_after_mins: u64,
 }
 

@@ -1,4 +1,4 @@
-//! A question an agent asked before it uses a tool, and the answer.
+//! A question that an agent asks before it uses a tool, and the answer.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -8,7 +8,7 @@ use crate::{ApprovalId, AttemptId, Millis, RunId, TaskId};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Approval {
     pub id: ApprovalId,
-    /// The run whose agent waits; none when the question came from outside of any run.
+    /// The run whose agent waits; none when the question came from outside any run.
     pub run_id: Option<RunId>,
     pub tool_name: String,
     pub tool_input: Value,
@@ -17,17 +17,17 @@ pub struct Approval {
     pub session_id: Option<String>,
     pub status: ApprovalStatus,
     pub created_at: Millis,
-    /// From then on nobody's answer counts any more.
+    /// Answers after this time are not accepted.
     pub timeout_at: Millis,
     pub answered_at: Option<Millis>,
-    /// Whose question it is, when its run belongs to an attempt.
+    /// The attempt that its run belongs to, if any.
     #[serde(default)]
     pub attempt_id: Option<AttemptId>,
     #[serde(default)]
     pub task_id: Option<TaskId>,
 }
 
-/// Where a question stands.
+/// The state of a question.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "status", rename_all = "snake_case")]
 pub enum ApprovalStatus {
@@ -48,7 +48,7 @@ impl ApprovalStatus {
     }
 }
 
-/// A question from outside of the engine.
+/// A question from outside the engine.
 #[derive(Clone, Debug, Deserialize)]
 pub struct AskApproval {
     pub tool_name: String,
@@ -57,7 +57,7 @@ pub struct AskApproval {
     pub session_id: String,
 }
 
-/// What a person says to a question.
+/// A person's answer to a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
     Approve,

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{AttemptId, Budget, MicroUsd, Millis, ProfileId, ProjectId, TaskId};
 
-/// An attempt as every answer shows it, with what follows from its runs.
+/// An attempt as every response shows it, with what follows from its runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attempt {
     pub id: AttemptId,
@@ -28,10 +28,10 @@ pub struct Attempt {
     /// False for an attempt in the user's own checkout, which no cleanup may ever touch.
     #[serde(default = "yes")]
     pub use_worktree: bool,
-    /// Present when a pull request is to be opened without being asked for.
+    /// Present when a pull request is to be opened automatically.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub auto_pr: Option<AutoPr>,
-    /// What its runs cost, as far as that is known.
+    /// What its runs cost, as far as known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost_usd: Option<MicroUsd>,
     /// The most that its runs may cost.
@@ -47,7 +47,7 @@ pub struct ListedAttempt {
     pub task_title: String,
 }
 
-/// What became of a pull request that opens by itself once the agent succeeded with changes.
+/// The state of a pull request that opens automatically once the agent succeeded with changes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "lowercase")]
 pub enum AutoPr {
@@ -60,7 +60,7 @@ fn yes() -> bool {
     true
 }
 
-/// What the agent reported to have used; `None` until it reports.
+/// What the agent reports to have used; `None` until it reports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tokens {
     pub input_tokens: Option<i64>,

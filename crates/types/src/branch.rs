@@ -1,13 +1,13 @@
-//! Where an attempt's branch stands, and what may be asked of it.
+//! The state of an attempt's branch, and what can be done with it.
 //!
 //! Owns: the state of a branch against its target, commits as clients see them, and the conflicts between attempts.
-//! Invariant: a conflict always names its files; an operation that stopped without conflicted files is no conflict.
+//! Invariant: a conflict always names its files; an operation that stopped without conflicted files is not a conflict.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{Attempt, AttemptId, Merge, Millis, Task};
 
-/// An operation of git that has stopped in the middle.
+/// A git operation that has stopped in the middle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ConflictOp {
@@ -48,7 +48,8 @@ pub struct BranchStatus {
     /// Only when there are conflicted files.
     pub conflict_op: Option<ConflictOp>,
     pub conflicted_files: Vec<String>,
-    /// Those of them that the agent's last turn left open: it was asked, ended, and the operation is still stopped.
+    /// The conflicted files that the agent's last turn left open: it was asked, ended, and the operation is still
+    /// stopped.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_open: Vec<String>,
     /// There is no remote that the work could be pushed to.
@@ -64,7 +65,7 @@ pub struct CommitInfo {
     pub committed_at: Millis,
 }
 
-/// A commit held against the HEAD of an attempt.
+/// A commit compared with the HEAD of an attempt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CommitComparison {
     pub head_oid: String,
@@ -99,7 +100,7 @@ pub struct TargetBranchChanged {
 
 #[derive(Clone, Debug, Default, Deserialize)]
 pub struct MergeAttempt {
-    /// Of the commit; absent or blank means the agent's own, else the task's.
+    /// The commit's message; absent or blank means the agent's own, else the task's.
     pub message: Option<String>,
 }
 
@@ -111,15 +112,15 @@ pub struct RebaseAttempt {
     pub new_base_branch: Option<String>,
 }
 
-/// Which attempts of a project would conflict, judged by what they have committed.
+/// Which attempts of a project would conflict, judged by their commits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConflictReport {
     pub target: Vec<TargetConflict>,
     pub pairs: Vec<PairConflict>,
     pub checked_at: Millis,
-    /// Attempts that were looked at, newest first.
+    /// Attempts that were checked, newest first.
     pub checked: usize,
-    /// Attempts beyond the limit, which were not.
+    /// Attempts beyond the limit, which were not checked.
     pub skipped: usize,
 }
 
@@ -132,7 +133,7 @@ pub struct TargetConflict {
     pub files: Vec<String>,
 }
 
-/// Two attempts of which the second to land will conflict.
+/// Two attempts; the second to land will conflict.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PairConflict {
     pub attempts: [AttemptId; 2],

@@ -1,4 +1,4 @@
-//! What a card of the board shows of a task's attempts.
+//! What a card of the board shows about a task's attempts.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +8,7 @@ use crate::{AttemptId, AttemptStatus, Executor, MicroUsd, Millis, PrInfo, TaskId
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskCard {
     pub task_id: TaskId,
-    /// The newest attempt, which everything below is about unless it says otherwise.
+    /// The newest attempt; the fields below are about it unless they say otherwise.
     pub attempt_id: AttemptId,
     /// How many attempts the task has.
     pub attempts: i64,
@@ -17,13 +17,13 @@ pub struct TaskCard {
     pub variant: Option<String>,
     pub branch: String,
     pub target_branch: String,
-    /// When the script or agent that lives now was started.
+    /// When the script or agent that is running now was started.
     pub running_since: Option<Millis>,
-    /// How long its agents worked, those that a retry replaced left out.
+    /// How long its agents worked, without the runs that a retry replaced.
     pub elapsed_ms: i64,
-    /// What all attempts of the task cost, as far as that is known.
+    /// What all attempts of the task cost, as far as known.
     pub cost_usd: Option<MicroUsd>,
-    /// Null, like the other two, until it was counted.
+    /// Null, like the other two, until counted.
     pub files_changed: Option<i64>,
     pub additions: Option<i64>,
     pub deletions: Option<i64>,
@@ -32,9 +32,9 @@ pub struct TaskCard {
     pub earlier_changes: bool,
     /// Questions of its agents that nobody has answered.
     pub waiting_approvals: i64,
-    /// When its provider serves it again, if it waits for that.
+    /// When its provider serves it again, if it waits for its provider.
     pub parked_until: Option<Millis>,
-    /// Its agent said that it is done, and nothing shows that it did anything.
+    /// Its agent reported success, and nothing shows that it did anything.
     pub unverified: bool,
     /// Why work of the attempt is not committed yet.
     pub commit_error: Option<String>,
@@ -45,14 +45,14 @@ pub struct TaskCard {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub open_conflicts: Vec<String>,
     pub worktree_deleted: bool,
-    /// A prompt waits to be sent once nothing runs.
+    /// A prompt waits to be sent until nothing runs.
     pub queued_draft: bool,
     /// The newest pull request.
     pub pr: Option<PrInfo>,
     pub merged: bool,
 }
 
-/// The figures of what an attempt changed against its target.
+/// The size of what an attempt changed against its target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Changes {
     pub files_changed: i64,

@@ -1,39 +1,39 @@
-//! How agent programs write down what they used, where runs and workers are both read for it.
+//! How agent programs report what they used, for programs that Forge reads in runs and in workers.
 //!
-//! Owns the names of fields, not what they add up to. Invariant: what is missing, or is no count, is zero.
+//! Owns the names of fields, not their sums. Invariant: a count that is missing or is not a number is zero.
 
 use serde_json::Value;
 
 use crate::Usage;
 
 /// A message or a turn of Claude Code, and of programs that speak like it.
-pub fn claude_usage(told: &Value) -> Usage {
+pub fn claude_usage(reported: &Value) -> Usage {
     Usage {
-        input_tokens: count(told, "input_tokens"),
-        output_tokens: count(told, "output_tokens"),
-        cache_read_tokens: count(told, "cache_read_input_tokens"),
-        cache_write_tokens: count(told, "cache_creation_input_tokens"),
+        input_tokens: count(reported, "input_tokens"),
+        output_tokens: count(reported, "output_tokens"),
+        cache_read_tokens: count(reported, "cache_read_input_tokens"),
+        cache_write_tokens: count(reported, "cache_creation_input_tokens"),
         ..Usage::default()
     }
 }
 
 /// One model of Claude Code's `modelUsage`: the sum since the process began.
-pub fn claude_model_usage(told: &Value) -> Usage {
+pub fn claude_model_usage(reported: &Value) -> Usage {
     Usage {
-        input_tokens: count(told, "inputTokens"),
-        output_tokens: count(told, "outputTokens"),
-        cache_read_tokens: count(told, "cacheReadInputTokens"),
-        cache_write_tokens: count(told, "cacheCreationInputTokens"),
+        input_tokens: count(reported, "inputTokens"),
+        output_tokens: count(reported, "outputTokens"),
+        cache_read_tokens: count(reported, "cacheReadInputTokens"),
+        cache_write_tokens: count(reported, "cacheCreationInputTokens"),
         reasoning_tokens: 0,
-        cost_microusd: microusd(&told["costUSD"]),
+        cost_microusd: microusd(&reported["costUSD"]),
     }
 }
 
-pub fn count(told: &Value, key: &str) -> i64 {
-    told[key].as_i64().unwrap_or(0).max(0)
+pub fn count(reported: &Value, key: &str) -> i64 {
+    reported[key].as_i64().unwrap_or(0).max(0)
 }
 
-/// Dollars, as agents tell them, in millionths.
+/// Dollars, as agents report them, in millionths.
 pub fn microusd(dollars: &Value) -> Option<i64> {
     let dollars = dollars.as_f64().filter(|dollars| dollars.is_finite() && *dollars >= 0.0)?;
     Some((dollars * 1e6).round() as i64)

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// One changed file. Contents are omitted for large and binary files and when only figures are asked for.
+/// One changed file. Contents are omitted for large and binary files and when only figures are requested.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Diff {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{AttemptId, ProfileId, ProjectId, RoutingDecision, ScoreComponents, TaskId, WorkerId};
 
-/// Whose beads are meant. Without either, those of the only workspace that has any.
+/// Selects a workspace of beads. Without either field: the only workspace that has any.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 pub struct BeadsOf {
     pub project_id: Option<ProjectId>,
@@ -34,7 +34,7 @@ pub struct CreateBead {
 pub struct ClaimBead {
     #[serde(flatten)]
     pub of: BeadsOf,
-    /// Who is to have it; a person where nobody is named.
+    /// The assignee; a person where nobody is named.
     pub worker: Option<WorkerId>,
 }
 
@@ -57,7 +57,7 @@ pub struct LinkBead {
     #[serde(flatten)]
     pub of: BeadsOf,
     pub depends_on: String,
-    /// `blocks` where nothing else is said.
+    /// `blocks` by default.
     #[serde(rename = "type")]
     pub kind: Option<String>,
 }
@@ -69,7 +69,7 @@ pub struct CommentBead {
     pub text: String,
 }
 
-/// What is absent stays.
+/// Absent fields stay as they are.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub struct UpdateBead {
     #[serde(flatten)]
@@ -78,18 +78,18 @@ pub struct UpdateBead {
     pub status: Option<String>,
 }
 
-/// What a bead is worked on by.
+/// What works on a bead.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DispatchMode {
-    /// An attempt with a worktree of its own and nobody before it.
+    /// An unattended attempt with its own worktree.
     #[default]
     Attempt,
     /// A long-lived worker in a terminal.
     Worker,
 }
 
-/// What becomes of the branch when the agent succeeded.
+/// What happens to the branch when the agent succeeds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DispatchLanding {
@@ -116,24 +116,24 @@ pub enum CloseOn {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct DispatchRule {
-    /// Whether that happens by itself.
+    /// Whether that happens automatically.
     pub enabled: bool,
     pub mode: DispatchMode,
     pub landing: DispatchLanding,
     pub close_on: CloseOn,
-    /// The most beads of the project that are worked on at once; without it only the limits of the fleet hold.
+    /// The most beads of the project that are worked on at once; without it only the limits of the fleet apply.
     pub max_workers: Option<u32>,
-    /// The agent for every tier, in the place of those of the settings.
+    /// The agent for every tier, instead of those in the settings.
     pub executor_profile_id: Option<ProfileId>,
-    /// In the mode `worker`: the only definition of workers to use, in the place of all that fit a tier.
+    /// In the mode `worker`: the only definition of workers to use, instead of all that fit a tier.
     pub worker: Option<String>,
-    /// Whether tasks that are to be done are given out too.
+    /// Whether tasks in *todo* are given out too.
     pub tasks: bool,
-    /// Whether the beads are tasks of the board and its tasks are beads, also while nothing is given out.
+    /// Whether beads and tasks of the board mirror each other, also while nothing is given out.
     pub mirror: bool,
 }
 
-/// What is absent stays; null takes a limit or an agent away.
+/// Absent fields stay as they are; null removes a limit or an agent.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct DispatchChange {
@@ -175,21 +175,21 @@ impl DispatchChange {
 #[derive(Clone, Debug, Deserialize)]
 pub struct DispatchRequest {
     pub project_id: ProjectId,
-    /// Only tell what would be done.
+    /// Only report what would be done.
     #[serde(default)]
     pub dry_run: bool,
-    /// What differs from the project's rule in this round.
+    /// Overrides of the project's rule for this round.
     #[serde(flatten)]
     pub change: DispatchChange,
 }
 
-/// What a round came to.
+/// The result of a round.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DispatchReport {
     pub project_id: ProjectId,
     pub workspace: PathBuf,
     pub dry_run: bool,
-    /// The most valuable first.
+    /// In the order of value, highest first.
     pub started: Vec<DispatchedBead>,
     pub waiting: Vec<WaitingBead>,
 }
@@ -201,7 +201,7 @@ pub struct DispatchedBead {
     pub score: ScoreComponents,
     pub complexity: u8,
     pub decision: RoutingDecision,
-    /// Who is started for it, in the mode `worker`.
+    /// The worker that is started for it, in the mode `worker`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub worker: Option<WorkerId>,
     /// Absent in a dry run.
@@ -211,7 +211,7 @@ pub struct DispatchedBead {
     pub attempt_id: Option<AttemptId>,
 }
 
-/// A bead that could be worked on and is not, and why.
+/// A bead that is ready and was not given out, and why.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WaitingBead {
     pub bead: String,

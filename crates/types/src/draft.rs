@@ -1,4 +1,4 @@
-//! A prompt the user has written but not sent.
+//! A prompt that the user has written but not sent.
 
 use serde::{Deserialize, Serialize};
 
@@ -61,13 +61,13 @@ pub struct SaveDraft {
     pub prompt: Option<String>,
     pub variant: Option<String>,
     pub image_ids: Option<Vec<ImageId>>,
-    /// Which run a retry takes the place of.
+    /// The run that a retry replaces.
     pub retry_process_id: Option<RunId>,
-    /// The version that the change was made to.
+    /// The version that the change is based on.
     pub version: Option<i64>,
 }
 
-/// Asks for a draft to be sent as soon as nothing runs, or no longer.
+/// Requests that a draft is sent as soon as nothing runs, or withdraws that.
 #[derive(Clone, Debug, Deserialize)]
 pub struct QueueDraft {
     #[serde(alias = "execute")]

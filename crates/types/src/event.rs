@@ -1,7 +1,7 @@
 //! What happened, in the order in which it happened.
 //!
-//! Invariant: an event is written in the same transaction as the state it tells of and carries that state whole,
-//! so a reader of the log never has to ask the tables what an event meant at the time.
+//! Invariant: an event is written in the same transaction as the state that it describes and carries that state whole,
+//! so a reader of the log never has to look up what an event meant at the time.
 
 use serde::{Deserialize, Serialize};
 
@@ -38,7 +38,7 @@ pub enum Event {
         id: TaskId,
         project_id: ProjectId,
     },
-    /// `attempt` is absent in what older versions wrote.
+    /// `attempt` is absent in events that older versions wrote.
     AttemptCreated {
         id: AttemptId,
         task_id: TaskId,

@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_executor_is_told_what_is_allowed() {
+    fn an_unknown_executor_is_refused_with_the_allowed_ones() {
         let error = serde_json::from_value::<ProfileId>(json!({"executor": "NOPE"})).unwrap_err().to_string();
         assert!(error.contains("NOPE") && error.contains("CLAUDE_CODE, AMP"), "{error}");
     }

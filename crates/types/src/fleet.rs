@@ -1,4 +1,4 @@
-//! Long-lived workers: who they are, how they are, what they are given and why.
+//! Long-lived workers: identity, state, their work and the reasons for it.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -20,7 +20,7 @@ pub struct WorkerId(String);
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{0}` is no worker id: letters, digits, `-`, `_` and `.` are allowed, not first `.` or `-`, at most 128"
+    "`{0}` is not a worker id: letters, digits, `-`, `_` and `.` are allowed, not first `.` or `-`, at most 128"
 )]
 pub struct InvalidWorkerId(pub String);
 
@@ -103,45 +103,45 @@ impl fmt::Display for WorkerTier {
     }
 }
 
-/// What Forge means a worker to do. How it is, is its [`Health`].
+/// The intended state of a worker. Its actual state is its [`Health`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WorkerPhase {
     /// Its launcher runs.
     Starting,
     Running,
-    /// It finishes what it has and takes nothing new.
+    /// It finishes its current work and takes no new work.
     Paused,
     /// It waits until its provider serves it again.
     Parked,
-    /// It died and is started again after a pause.
+    /// It died and is restarted after a pause.
     Recovering,
     /// Somebody stopped it.
     Stopped,
     /// It ended by itself, with its work done.
     Finished,
-    /// It died, and that was not mended.
+    /// It died and was not restarted.
     Failed,
 }
 
 impl WorkerPhase {
-    /// Whether a session of it should exist.
+    /// Whether it should have a session.
     pub fn is_live(self) -> bool {
         matches!(self, WorkerPhase::Starting | WorkerPhase::Running | WorkerPhase::Paused)
     }
 
-    /// Whether Forge has or is about to have a session of it.
+    /// Whether it has a session or is about to get one.
     pub fn is_kept(self) -> bool {
         self.is_live() || matches!(self, WorkerPhase::Parked | WorkerPhase::Recovering)
     }
 
-    /// Whether it ended as it should: there is nothing left whose health could be told.
+    /// Whether it ended as intended: its health no longer matters.
     pub fn is_over(self) -> bool {
         matches!(self, WorkerPhase::Stopped | WorkerPhase::Finished)
     }
 }
 
-/// A process that cannot be mistaken for another one with the same number.
+/// A process that cannot be confused with another one of the same number.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessMark {
     pub pid: u32,
@@ -150,20 +150,20 @@ pub struct ProcessMark {
     pub boot_id: String,
 }
 
-/// A bead that a worker has.
+/// A bead that a worker holds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AssignedBead {
     pub workspace: PathBuf,
     pub id: String,
     pub title: String,
-    /// The name under which the tracker knows the worker.
+    /// The name by which the tracker knows the worker.
     pub actor: String,
-    /// Whose worktree it works in, where a worktree was made for the bead.
+    /// The attempt whose worktree it works in, where a worktree was made for the bead.
     #[serde(default)]
     pub attempt_id: Option<AttemptId>,
 }
 
-/// What a launcher said when it had started a worker.
+/// What a launcher reported when it had started a worker.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LauncherAnswer {
     pub model: Option<String>,
@@ -183,36 +183,36 @@ pub struct Worker {
     /// All that is needed to start it again.
     pub config: Value,
     pub process: Option<ProcessMark>,
-    /// The first process of its session, whose number names all that belongs to it.
+    /// The first process of its session, whose number identifies everything that belongs to it.
     #[serde(default)]
     pub pane: Option<ProcessMark>,
     pub bead: Option<AssignedBead>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<LauncherAnswer>,
-    /// The socket of its tmux server, where that is not Forge's own.
+    /// The socket of its tmux server, unless that is Forge's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tmux: Option<PathBuf>,
-    /// Its file has paused it, and not a person: then its file lets it go on, too.
+    /// Its status file has paused it, not a person: then its status file can also resume it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub paused_by_file: bool,
     pub health: Health,
-    /// What its status file says, as it is written there.
+    /// The content of its status file, unchanged.
     pub status: Option<Value>,
     /// When it was started again, oldest first.
     pub restarts: Vec<Millis>,
     /// Until when it waits: for its provider, or before it is started again.
     pub parked_until: Option<Millis>,
-    /// When its present or last session was made.
+    /// When its current or last session was made.
     #[serde(default)]
     pub started_at: Option<Millis>,
-    /// Why it is in its phase, where that needs words.
+    /// Why it is in its phase, where that needs an explanation.
     pub note: Option<String>,
     pub created_at: Millis,
     pub updated_at: Millis,
 }
 
 impl Worker {
-    /// What callers are shown: variables that its agent gets may be secrets, so that only their names are told.
+    /// The worker as callers see it: variables that its agent gets may be secrets, so only their names are included.
     pub fn shown(&self) -> Worker {
         let mut shown = self.clone();
         if let Some(env) = shown.config.get_mut("env").and_then(Value::as_object_mut) {
@@ -221,7 +221,7 @@ impl Worker {
         shown
     }
 
-    /// How it is; nothing is told of one that ended as it should, and one that failed is never called well.
+    /// Its health; none for a worker that ended as intended. A worker that failed is never reported as healthy.
     pub fn fares(&self) -> Option<HealthLevel> {
         match self.phase {
             phase if phase.is_over() => None,
@@ -230,7 +230,7 @@ impl Worker {
         }
     }
 
-    /// Its state in one of the seven words that workers have for themselves: what Forge knows, else what it says.
+    /// Its state in one of the seven words that workers use for themselves: what Forge knows, else what it reports.
     pub fn indication(&self) -> WorkerStatus {
         match self.phase {
             WorkerPhase::Starting | WorkerPhase::Recovering => WorkerStatus::Starting,
@@ -239,10 +239,11 @@ impl Worker {
             WorkerPhase::Failed => WorkerStatus::Failed,
             WorkerPhase::Running if self.health.level >= HealthLevel::Critical => WorkerStatus::Failed,
             WorkerPhase::Running => {
-                let told = self.status.as_ref().map(|status| status["status"].as_str().unwrap_or_default());
-                match told {
+                let reported =
+                    self.status.as_ref().map(|status| status["status"].as_str().unwrap_or_default());
+                match reported {
                     None => WorkerStatus::Active,
-                    // Older writers write none and mean that they have no task.
+                    // Older writers write none when they have no task.
                     Some("") => WorkerStatus::Idle,
                     Some(word) => WorkerStatus::parse(word).unwrap_or(WorkerStatus::Error),
                 }
@@ -250,7 +251,7 @@ impl Worker {
         }
     }
 
-    /// What it works on, in a line: as it says itself, else the bead that it was given, or that its launcher named.
+    /// What it works on, in one line: what it reports, else the bead that it was given or that its launcher named.
     pub fn task(&self) -> String {
         let titled = |id: &str, title: &str| match title {
             "" => id.to_owned(),
@@ -278,7 +279,7 @@ impl Worker {
     }
 }
 
-/// A worker to be started: as a definition says, as the other fields say, or both; then the fields count more.
+/// A worker to be started: by a definition, by the other fields, or both; then the fields take precedence.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct SpawnWorker {
@@ -291,7 +292,7 @@ pub struct SpawnWorker {
     #[serde(deserialize_with = "word")]
     pub tier: Option<WorkerTier>,
     pub workspace: Option<PathBuf>,
-    /// Where it works if neither `workspace` nor the definition says so.
+    /// Where it works unless `workspace` or the definition says so.
     pub default_workspace: Option<PathBuf>,
     pub bead: Option<String>,
     /// Further variables for the launcher and the agent.
@@ -335,13 +336,13 @@ pub enum Finding {
     SaysFailed,
     /// Its status file says `stopped`, although it lives.
     SaysStopped,
-    /// Its status file says `error`, or nothing that can be understood.
+    /// Its status file says `error`, or cannot be understood.
     SaysError,
     RecoveryExhausted,
 }
 
 impl Finding {
-    /// Whether it is about the word of the worker's status file.
+    /// Whether it comes from the worker's status file.
     pub fn is_complaint(self) -> bool {
         matches!(self, Finding::SaysFailed | Finding::SaysStopped | Finding::SaysError)
     }
@@ -362,7 +363,7 @@ pub struct ScoreComponents {
     pub kind: u8,
     /// 0 to 15.
     pub complexity: u8,
-    /// 0 to 15: a worker that fits is free now, or how many wait before it.
+    /// 0 to 15: a suitable worker is free now, or how many wait before it.
     pub availability: u8,
 }
 
@@ -379,11 +380,11 @@ pub struct RoutingDecision {
     pub model: String,
     pub tier: WorkerTier,
     pub reason: RoutingReason,
-    /// What such work cost on average, where there is a history.
+    /// What such work costs on average, where there is a history.
     pub estimated_cost: Option<MicroUsd>,
 }
 
-/// What decided.
+/// The reason of a decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RoutingReason {
@@ -395,11 +396,11 @@ pub enum RoutingReason {
     Availability,
     /// A worker that has done such work before is free.
     Specialized,
-    /// No model of the tier can be used.
+    /// No model of the tier is available.
     Fallback,
 }
 
-/// A decision, what was expected of it, and what came of it.
+/// A decision, its expected result and its actual result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Routing {
     pub id: RoutingId,
@@ -412,10 +413,10 @@ pub struct Routing {
     /// How hard it looked, 0 to 100.
     pub complexity: u8,
     pub decision: RoutingDecision,
-    /// The tier that it belongs to, which may not be the one that it got.
+    /// The tier that it asks for, which may differ from the tier that it got.
     #[serde(default)]
     pub wanted: Option<WorkerTier>,
-    /// Models that could not be used.
+    /// Models that were unavailable.
     #[serde(default)]
     pub passed_over: Vec<PassedOver>,
     /// The worker that got it, also when it was started for it.
@@ -423,7 +424,7 @@ pub struct Routing {
     /// The attempt whose worktree it is done in.
     #[serde(default)]
     pub attempt_id: Option<AttemptId>,
-    /// The definition or the launcher by which a worker is started for it.
+    /// The definition or the launcher that starts a worker for it.
     #[serde(default)]
     pub by: Option<String>,
     #[serde(default)]
@@ -436,7 +437,7 @@ pub struct Routing {
     pub ended_at: Option<Millis>,
 }
 
-/// A model that could not be used, and why.
+/// A model that was unavailable, and why.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PassedOver {
     pub model: String,
@@ -444,7 +445,7 @@ pub struct PassedOver {
     pub why: String,
 }
 
-/// What became of work that was given to a worker.
+/// The result of work that was given to a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
@@ -455,7 +456,7 @@ pub enum Outcome {
     Parked,
 }
 
-/// Who works on a bead. Forge's own truth, whatever the tracker says.
+/// Who works on a bead. Forge's own record, whatever the tracker says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lease {
     pub workspace: PathBuf,
@@ -471,7 +472,7 @@ pub struct Alert {
     pub id: AlertId,
     pub kind: AlertKind,
     pub severity: Severity,
-    /// What it is about: a worker's id, a workspace, a model; empty for the whole.
+    /// What it is about: a worker's id, a workspace, a model; empty for the whole fleet.
     pub subject: String,
     pub message: String,
     /// How often it was noticed.
@@ -483,14 +484,14 @@ pub struct Alert {
 }
 
 impl Alert {
-    /// A warning that is open and that nobody has seen. What is only told, not asked for, never gets graver.
+    /// A warning that is open and that nobody has seen. What is only reported and needs no action never becomes graver.
     pub fn can_escalate(&self) -> bool {
         self.severity == Severity::Warning && self.acknowledged_at.is_none() && self.resolved_at.is_none()
     }
 }
 
 impl Alert {
-    /// Noticed for the first time, and as grave as its kind usually is.
+    /// Noticed for the first time, with the usual severity of its kind.
     pub fn new(kind: AlertKind, subject: impl Into<String>, message: String) -> Self {
         let now = Millis::now();
         Self {

@@ -1,5 +1,5 @@
-//! The section `fleet` of the user's settings: how many workers there are, by which models,
-//! where they live, when they count as unwell, and when Forge gives up on a bead.
+//! The section `fleet` of the user's settings: how many workers there are, with which models, where they run, when they
+//! count as unhealthy, and when Forge gives up on a bead.
 //!
 //! Invariant: as for all settings, every field has a default, and keys that this version does not know are kept.
 
@@ -15,18 +15,18 @@ use crate::{AlertSettings, AlertSettingsChange, Executor, ProfileId, WorkerTier}
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct FleetSettings {
-    /// The tmux server of workers: the name of its socket, or a path; one of this home's own if nothing is said. Read
-    /// when the server starts.
+    /// The tmux server of workers: the name of its socket, or a path; by default one of this home's own. Read when the
+    /// server starts.
     pub socket: Option<String>,
-    /// The most workers, and the most beads, that are at work at once.
+    /// The most workers, and the most beads, that run at once.
     pub max_workers: u32,
     /// The most at once in each tier; null leaves it to `max_workers`.
     pub caps: PerTier<Option<u32>>,
     /// The agents of each tier.
     pub models: PerTier<Vec<ProfileId>>,
-    /// A bead that failed so often waits for a person.
+    /// A bead that failed this often waits for a person.
     pub max_failures: u32,
-    /// Types of beads that may end without a change, because their result is words.
+    /// Types of beads that may end without a change, because their result is text.
     pub no_change_ok: Vec<String>,
     /// Nothing is started while less memory is free.
     pub min_free_memory_mb: u64,
@@ -34,15 +34,15 @@ pub struct FleetSettings {
     pub min_free_disk_mb: u64,
     /// Whether no worker is started while the budget of the day or the month is used up.
     pub stop_at_budget: bool,
-    /// Nothing is started while the load per core is higher; null does not look at it.
+    /// Nothing is started while the load per core is higher; null turns this check off.
     pub max_load_per_core: Option<f64>,
     /// The tier that each priority asks for.
     pub priority_tiers: PriorityTiers,
-    /// Where to look when no model of that tier can be used.
+    /// Where to look when no model of that tier is available.
     pub fallback: Fallback,
-    /// Further folders whose beads may be looked at.
+    /// More folders whose beads are shown.
     pub workspaces: Vec<PathBuf>,
-    /// Where launchers are looked for by name; in Forge's home if nothing is said.
+    /// Where launchers are looked up by name; by default in Forge's home.
     pub launcher_dir: Option<PathBuf>,
     pub health: HealthMonitorConfig,
     pub recovery: RecoveryRules,
@@ -128,7 +128,7 @@ impl Default for PriorityTiers {
 }
 
 impl PriorityTiers {
-    /// Anything beyond 4 counts as 4.
+    /// Anything above 4 counts as 4.
     pub fn of(&self, priority: u8) -> WorkerTier {
         match priority {
             0 => self.p0,
@@ -140,7 +140,7 @@ impl PriorityTiers {
     }
 }
 
-/// Which way work goes when its tier cannot be had, always by one step.
+/// Which tier is tried next when a tier is unavailable, always by one step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Fallback {
@@ -152,7 +152,7 @@ pub enum Fallback {
     None,
 }
 
-/// When a worker counts as unwell; the defaults are those of the documentation.
+/// When a worker counts as unhealthy; the defaults are those of the documentation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct HealthMonitorConfig {
@@ -173,7 +173,7 @@ impl Default for HealthMonitorConfig {
     }
 }
 
-/// What may be done about a problem without being asked.
+/// What may be done about a problem automatically.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RecoveryPolicy {
@@ -184,7 +184,7 @@ pub enum RecoveryPolicy {
     Auto,
 }
 
-/// What becomes of a worker that died or does not get on, and of beads that nobody works on.
+/// What happens to a worker that died or makes no progress, and to beads that nobody works on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RecoveryRules {
@@ -200,10 +200,10 @@ pub struct RecoveryRules {
     /// `Auto` restarts a worker that uses more than `memory_kill_mb`.
     pub memory_policy: RecoveryPolicy,
     pub memory_kill_mb: Option<u64>,
-    /// `Auto` interrupts a worker that is silent over its task, and then restarts it.
+    /// `Auto` interrupts a worker that is silent while it has a task, and then restarts it.
     pub stuck_task_policy: RecoveryPolicy,
     pub stuck_after_mins: u64,
-    /// `Auto` releases a bead that its tracker gives to a worker of ours, which does not have it.
+    /// `Auto` releases a bead that its tracker assigns to one of our workers that does not have it.
     pub stale_assignee_policy: RecoveryPolicy,
     pub stale_assignee_mins: u64,
 }
@@ -249,15 +249,15 @@ pub struct FleetChange {
     pub workspaces: Option<Vec<PathBuf>>,
     #[serde(deserialize_with = "present")]
     pub launcher_dir: Option<Option<PathBuf>>,
-    pub health: Option<HealthChange>,
-    pub recovery: Option<RecoveryChange>,
+    pub(crate) health: Option<HealthChange>,
+    pub(crate) recovery: Option<RecoveryChange>,
     pub alerts: Option<AlertSettingsChange>,
     pub status_keep_days: Option<u32>,
 }
 
 #[derive(Clone, Default, Deserialize)]
 #[serde(default)]
-pub struct HealthChange {
+pub(crate) struct HealthChange {
     pub check_interval_secs: Option<u64>,
     pub stale_threshold_secs: Option<u64>,
     pub max_recovery_attempts: Option<u32>,
@@ -266,7 +266,7 @@ pub struct HealthChange {
 
 #[derive(Clone, Default, Deserialize)]
 #[serde(default)]
-pub struct RecoveryChange {
+pub(crate) struct RecoveryChange {
     #[serde(deserialize_with = "word")]
     pub dead_worker_policy: Option<RecoveryPolicy>,
     pub max_restart_attempts: Option<u32>,

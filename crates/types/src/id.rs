@@ -50,9 +50,9 @@ macro_rules! id {
 impl ApprovalId {
     /// The id of the question that the agent of `run` asked under `key`: the same for whoever reads the run's log.
     pub fn of(run: RunId, key: &str) -> Self {
-        // Clients expect a version 4, so the bits that tell the version say so.
-        let told = Uuid::new_v5(&run.0, key.as_bytes());
-        Self(uuid::Builder::from_random_bytes(told.into_bytes()).into_uuid())
+        // Clients expect version 4, so the version bits say 4.
+        let derived = Uuid::new_v5(&run.0, key.as_bytes());
+        Self(uuid::Builder::from_random_bytes(derived.into_bytes()).into_uuid())
     }
 }
 
@@ -65,7 +65,7 @@ id! {
     ProjectId,
     /// A piece of work.
     TaskId,
-    /// One try at a task, with a branch and a worktree of its own.
+    /// One try at a task, with its own branch and worktree.
     AttemptId,
     /// One process started for an attempt or an errand (the wire calls it an execution process).
     RunId,
@@ -85,6 +85,6 @@ id! {
     TemplateId,
     /// A long-lived chat of a project.
     AgentId,
-    /// Word sent to a messenger.
+    /// A message sent to a messenger.
     NotificationId,
 }

@@ -1,8 +1,8 @@
 //! What another system knew, on its way into Forge, and what became of it.
 //!
-//! A [`Bundle`] is made by whoever reads the other system and taken by the engine. Every row has a `key`, by which its
-//! source will always name it, and its old id where that is a UUID. Logs are pulled when they are written, so that a bundle
-//! is small whatever its logs are.
+//! Whoever reads the other system makes a [`Bundle`], and the engine takes it. Every row has a `key`, by which its
+//! source always names it, and its old id where that is a UUID. Logs are pulled when they are written, so a bundle is
+//! small however large its logs are.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -16,10 +16,10 @@ use crate::{
     TaskId, TaskStatus, TemplateId,
 };
 
-/// Everything that one source has to give.
+/// Everything that one source contains.
 #[derive(Debug, Default)]
 pub struct Bundle {
-    /// Names the source for ever: with a key it tells whether something was imported before.
+    /// Names the source for ever: with a key it determines whether something was imported before.
     pub source: String,
     pub projects: Vec<OldProject>,
     pub tags: Vec<OldTag>,
@@ -47,7 +47,7 @@ pub struct OldProject {
     pub agents: Vec<OldAgent>,
 }
 
-/// An agent that clients find again by its type, and the task that is its chat.
+/// An agent that clients find again by its type, and the task of its chat.
 #[derive(Debug)]
 pub struct OldAgent {
     pub id: Option<AgentId>,
@@ -89,12 +89,12 @@ pub struct OldAttempt {
     pub id: Option<AttemptId>,
     pub branch: String,
     pub target_branch: String,
-    /// The source does not tell the target: it says nothing when it is another one next time.
+    /// The source does not name the target: a different one next time means nothing.
     pub is_target_guessed: bool,
-    /// `EXECUTOR` or `EXECUTOR:VARIANT` in any spelling; one that Forge does not know becomes a note.
+    /// `EXECUTOR` or `EXECUTOR:VARIANT` in any spelling; an unknown one becomes a note.
     pub executor: String,
     pub model: Option<String>,
-    /// The other system's worktree, or the folder it lies in. It is Forge's only when the user says so.
+    /// The other system's worktree, or the folder that contains it. Forge takes it over only when the user asks for it.
     pub worktree: Option<PathBuf>,
     /// The attempt worked in the user's own checkout.
     pub in_place: bool,
@@ -111,7 +111,7 @@ pub struct OldRun {
     pub key: String,
     pub id: Option<RunId>,
     pub reason: RunReason,
-    /// The action as it was stored; one that cannot be read is made anew from `prompt` and the attempt's executor.
+    /// The action as it was stored; an unreadable one is made again from `prompt` and the attempt's executor.
     pub action: Option<serde_json::Value>,
     /// `Running` becomes `Killed`: the process belongs to nobody any more.
     pub status: RunStatus,
@@ -173,11 +173,12 @@ pub struct OldLine {
 }
 
 impl OldLine {
-    /// A piece of a log as text, after a remark when some of its bytes are none. `remarked` says that there was one.
+    /// A piece of a log as text, after a remark when some of its bytes are not text. `remarked` says that there was a
+    /// remark already.
     pub fn text_of(bytes: &[u8], remarked: &mut bool) -> (String, Option<OldLine>) {
         let text = String::from_utf8_lossy(bytes);
         let is_remark = matches!(text, Cow::Owned(_)) && !std::mem::replace(remarked, true);
-        let remark = "Some bytes of this log are no UTF-8 text; each is shown as \u{fffd}\n";
+        let remark = "Some bytes of this log are not UTF-8 text; each is shown as \u{fffd}\n";
         let remark = OldLine { voice: Voice::Note, at: None, text: remark.to_owned() };
         (text.into_owned(), is_remark.then_some(remark))
     }
@@ -188,24 +189,24 @@ impl OldLine {
 pub enum Voice {
     Stdout,
     Stderr,
-    /// What the agent was told.
+    /// The prompt of the agent.
     Stdin,
-    /// A remark of the importer.
+    /// A remark by the importer.
     Note,
 }
 
 type Pull = dyn FnMut() -> Result<Option<Vec<OldLine>>, String> + Send;
 
-/// Where the lines of a log come from, some at a time.
+/// Where the lines of a log come from, a few at a time.
 pub struct LogSource {
     /// Never waited for: the lock only lets a bundle be lent to other threads.
     pull: Mutex<Box<Pull>>,
-    /// What the log takes in its source, as far as that is known.
+    /// The size of the log in its source, as far as known.
     pub bytes: u64,
 }
 
 impl LogSource {
-    /// `pull` answers the next lines and in the end `None`; it is called where it may block.
+    /// `pull` returns the next lines and at the end `None`; it may block.
     pub fn new(
         bytes: u64,
         pull: impl FnMut() -> Result<Option<Vec<OldLine>>, String> + Send + 'static,
@@ -231,7 +232,7 @@ impl fmt::Debug for LogSource {
     }
 }
 
-/// Whether an import is only tried.
+/// Whether an import only reports what it would do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ImportMode {
     DryRun,
@@ -243,10 +244,10 @@ pub enum ImportMode {
 pub struct ImportRequest {
     /// Which system it is: `vibe-kanban`, `automagik-forge`, `genie`.
     pub kind: String,
-    /// The file on the server's machine; without it the usual places are looked at.
+    /// The file on the server's machine; without it the usual places are searched.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
-    /// Says what would happen and changes nothing.
+    /// Reports what would happen and changes nothing.
     #[serde(default)]
     pub dry_run: bool,
     /// Only the project of this name.
@@ -256,14 +257,14 @@ pub struct ImportRequest {
     pub worktrees: OldWorktrees,
 }
 
-/// What becomes of worktrees of the other system that still exist.
+/// What happens to worktrees of the other system that still exist.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OldWorktrees {
-    /// They are shown and stay the other system's; nothing starts in them.
+    /// They are listed and stay the other system's; nothing starts in them.
     #[default]
     Leave,
-    /// They are Forge's from now on, with all that is in them.
+    /// They become Forge's, with everything in them.
     Adopt,
 }
 
@@ -279,14 +280,14 @@ pub struct ImportReport {
     /// Templates that belong to no project.
     pub templates: Tally,
     pub skipped: Vec<Skipped>,
-    /// What people should know of, in sentences.
+    /// Notes for people, in sentences.
     pub notes: Vec<String>,
     /// Where every attempt of the source is now.
     pub attempts: Vec<AttemptLink>,
 }
 
 impl ImportReport {
-    /// Whether Forge has or shows anything now that it did not before.
+    /// Whether Forge has or shows anything new.
     pub fn has_news(&self) -> bool {
         let counts = |project: &ImportedProject| {
             [
@@ -324,7 +325,7 @@ pub struct ImportedProject {
     pub log_bytes: u64,
 }
 
-/// How a project of the source and one of Forge belong together.
+/// How a project of the source corresponds to one of Forge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ImportStanding {
@@ -339,7 +340,7 @@ pub enum ImportStanding {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tally {
     pub new: u64,
-    /// Here since an earlier import, and brought up to date.
+    /// Here since an earlier import, and updated.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub changed: u64,
     /// Already here.
@@ -348,7 +349,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Something that was counted as known is brought up to date.
+    /// Something that was counted as known is updated.
     pub fn follow(&mut self) {
         self.known = self.known.saturating_sub(1);
         self.changed += 1;
@@ -359,7 +360,7 @@ fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
-/// Something that was not taken, and why.
+/// Something that was not imported, and why.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Skipped {
     /// `project`, `task`, `attempt`, `run`, `merge`, `image`, `tag`, `template` or `log`.

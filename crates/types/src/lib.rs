@@ -101,12 +101,12 @@ pub use request::{
     TaskFromIssue, UpdateProject, UpdateTask,
 };
 pub use run::{Run, RunOwner, RunPhase, RunReason, RunStatus};
-pub use secret::{SECRET_MASK, SentSecret, put_secret};
+pub use secret::SECRET_MASK;
 pub use settings::{
     EditorSettings, GithubSettings, Language, NotificationSettings, Settings, Showcases, SoundFile, Theme,
 };
 pub use settings_change::{EditorType, SettingsChange};
-pub use slug::{branch_name, name_for, slug};
+pub use slug::{branch_name, name_for};
 pub use tag::{CreateTag, CreateTemplate, Tag, Template, UpdateTag, UpdateTemplate};
 pub use task::{Task, TaskStatus, TaskSummary};
 pub use time::Millis;

@@ -8,7 +8,7 @@ use serde_json::Value;
 pub struct EntryPatch {
     pub op: PatchOp,
     pub index: usize,
-    /// Absent only for `remove`.
+    /// The fold always sets it.
     pub entry: Option<NormalizedEntry>,
 }
 
@@ -17,7 +17,6 @@ pub struct EntryPatch {
 pub enum PatchOp {
     Add,
     Replace,
-    Remove,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -1,6 +1,6 @@
 //! Money: millionths of a dollar inside, dollars on the wire.
 //!
-//! Invariant: a [`Budget`] is greater than nothing, so a limit that was set by mistake as 0 is refused instead of stopping
+//! Invariant: a [`Budget`] is greater than zero, so a limit of 0, set by mistake, is refused instead of stopping
 //! everything.
 
 use std::fmt;
@@ -9,7 +9,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
-/// More than anybody spends, and far from what a sum could overflow at.
+/// More than anybody spends, and low enough that sums cannot overflow.
 const MAX_USD: f64 = 1e9;
 
 /// Millionths of a dollar.

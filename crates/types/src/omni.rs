@@ -64,7 +64,7 @@ impl ForgeSettings {
         ForgeSettings { omni_enabled: project.omni_enabled, omni_config }
     }
 
-    /// The configuration to send with, if sending is wanted.
+    /// The configuration to send with, if sending is turned on.
     pub fn active(&self) -> Option<&OmniConfig> {
         self.omni_config.as_ref().filter(|config| self.omni_enabled && config.enabled)
     }
@@ -76,7 +76,7 @@ impl OmniConfig {
     }
 }
 
-/// Says whether a key is set, never what it is.
+/// Shows whether a key is set, never the key.
 impl std::fmt::Debug for OmniConfig {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("OmniConfig")
@@ -157,7 +157,7 @@ pub struct OmniInstance {
     pub is_healthy: bool,
 }
 
-/// Word that an attempt came to an end.
+/// A message that an attempt ended.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Notification {
     pub id: NotificationId,
@@ -200,7 +200,7 @@ impl std::str::FromStr for NotificationStatus {
         use NotificationStatus::{Failed, Pending, Processing, Sent, Skipped};
         let found =
             [Pending, Processing, Sent, Skipped, Failed].into_iter().find(|known| known.as_str() == text);
-        found.ok_or_else(|| format!("unknown status of a notification '{text}'"))
+        found.ok_or_else(|| format!("unknown notification status '{text}'"))
     }
 }
 

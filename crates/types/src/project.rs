@@ -31,12 +31,12 @@ pub struct Project {
 pub struct ListedProject {
     #[serde(flatten)]
     pub project: Project,
-    /// How many visible tasks it has in each status, if that was asked for.
+    /// How many visible tasks it has in each status, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub task_counts: Option<BTreeMap<String, i64>>,
 }
 
-/// A project that Forge has taken up, and what it had to do for that.
+/// A project that was just added, and what Forge had to do for that.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RegisteredProject {
     #[serde(flatten)]

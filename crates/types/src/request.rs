@@ -1,4 +1,4 @@
-//! What callers may ask for. Unknown fields are ignored; the aliases are spellings that shipped clients send.
+//! Requests of callers. Unknown fields are ignored; the aliases are spellings that shipped clients send.
 
 use std::path::Path;
 
@@ -7,14 +7,14 @@ use serde_json::Value;
 
 use crate::{AttemptId, Budget, ImageId, ProfileId, ProjectId, RunId, TaskId, TaskStatus};
 
-/// Tells an absent key (`None`) from an explicit null (`Some(None)`).
+/// Distinguishes an absent key (`None`) from an explicit null (`Some(None)`).
 pub(crate) fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
     from: D,
 ) -> Result<Option<Option<T>>, D::Error> {
     Option::<T>::deserialize(from).map(Some)
 }
 
-/// Reads a word of a closed vocabulary; whatever else is given, the error lists the words. Null counts as absent.
+/// Reads a word of a closed vocabulary; for anything else the error lists the words. Null counts as absent.
 pub(crate) fn word<'de, T: serde::de::DeserializeOwned, D: Deserializer<'de>>(
     from: D,
 ) -> Result<Option<T>, D::Error> {
@@ -42,7 +42,7 @@ pub struct CreateProject {
 }
 
 impl CreateProject {
-    /// A repository that is there, and nothing else that a project may have.
+    /// An existing repository, and nothing else that a project may have.
     pub fn existing(name: String, path: &Path) -> Self {
         Self {
             name,
@@ -106,7 +106,7 @@ pub struct UpdateTask {
     pub description: Option<String>,
     pub status: Option<TaskStatus>,
     pub parent_task_attempt: Option<AttemptId>,
-    /// Takes the place of the whole set, like `labels`.
+    /// Replaces the whole set, like `labels`.
     pub image_ids: Option<Vec<ImageId>>,
     pub labels: Option<Vec<String>>,
 }
@@ -179,7 +179,7 @@ pub struct FollowUp {
     pub retry_process_id: Option<RunId>,
     pub force_when_dirty: Option<bool>,
     pub perform_git_reset: Option<bool>,
-    /// Begins a new conversation, with what was said so far as its first words.
+    /// Begins a new conversation that starts with what was said so far.
     pub fresh: Option<bool>,
 }
 
@@ -210,7 +210,7 @@ pub struct ReplaceRun {
     pub perform_git_reset: Option<bool>,
 }
 
-/// Install and log in an agent's program, then let the agent go on.
+/// Install an agent's program and log it in, then let the agent continue.
 #[derive(Clone, Debug, Deserialize)]
 pub struct SetUpAgent {
     pub executor_profile_id: ProfileId,
@@ -252,7 +252,7 @@ pub struct TaskFromIssue {
     pub number: Option<i64>,
     pub url: Option<String>,
     pub start: Option<bool>,
-    /// Absent means the one of the settings.
+    /// Absent means the profile in the settings.
     pub executor_profile_id: Option<ProfileId>,
     pub base_branch: Option<String>,
     pub auto_pr: Option<bool>,

@@ -24,7 +24,7 @@ pub struct Run {
     /// When the provider serves this run's agent again: the run waits for that, or waited for it.
     #[serde(default)]
     pub parked_until: Option<Millis>,
-    /// The agent said that it is done, and nothing shows that it did anything.
+    /// The agent reported success, and nothing shows that it did anything.
     #[serde(default)]
     pub unverified: bool,
     /// Why its work could not be committed. It stays in the worktree, and the commit is tried again.
@@ -95,8 +95,8 @@ pub enum RunStatus {
 
 /// Who is responsible for the run now. Recovery after a restart branches on this and on nothing else.
 ///
-/// `Queued` waits for another run of its worktree; `Live` has a keeper or is about to get one (its run directory
-/// tells which); `Parked` has no process and goes on when its provider serves it again; `Ended` needs nothing more. A run
+/// `Queued` waits for another run of its worktree; `Live` has a keeper or is about to get one (its run directory shows
+/// which); `Parked` has no process and continues when its provider serves it again; `Ended` needs nothing more. A run
 /// leaves `Live` only after its work is committed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

@@ -1,13 +1,13 @@
-//! Secrets as they cross the wire: never in clear on the way out, and kept when a caller sends back what it was shown.
+//! Secrets as they cross the wire: never sent in clear, and kept when a caller sends back the mask that it was shown.
 
 /// Stands for a secret that is set.
 pub const SECRET_MASK: &str = "********";
 
 /// What a caller sent for a secret: nothing (`None`), null (`Some(None)`) or text.
-pub type SentSecret = Option<Option<String>>;
+pub(crate) type SentSecret = Option<Option<String>>;
 
 /// Absent or the mask keeps the stored secret, null or empty text clears it, anything else replaces it.
-pub fn put_secret(stored: &mut Option<String>, sent: SentSecret) {
+pub(crate) fn put_secret(stored: &mut Option<String>, sent: SentSecret) {
     match sent {
         None => {}
         Some(Some(text)) if text == SECRET_MASK => {}

@@ -15,23 +15,12 @@ pub struct Settings {
     pub theme: Theme,
     pub executor_profile: ProfileId,
     pub disclaimer_acknowledged: bool,
-    pub onboarding_acknowledged: bool,
-    pub github_login_acknowledged: bool,
-    pub telemetry_acknowledged: bool,
     pub notifications: NotificationSettings,
     pub editor: EditorSettings,
     pub github: GithubSettings,
-    pub analytics_enabled: Option<bool>,
-    pub contact_email_opt_in: Option<bool>,
-    pub contact_username_opt_in: Option<bool>,
-    pub workspace_dir: Option<String>,
-    pub last_app_version: Option<String>,
-    pub show_release_notes: bool,
-    /// Whether a run goes on by itself once its provider serves it again.
+    /// Whether a run continues automatically once its provider serves it again.
     pub auto_resume: bool,
-    pub language: Language,
     pub git_branch_prefix: String,
-    pub showcases: Showcases,
     pub fleet: FleetSettings,
     /// The most that all runs together may cost on one day (UTC).
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -39,10 +28,25 @@ pub struct Settings {
     /// The most that everything may cost in one month (UTC).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_cost_usd_per_month: Option<Budget>,
-    /// From this part of a day's or a month's budget on people are warned.
+    /// From this share of a day's or a month's budget on, people are warned.
     pub budget_warning_percent: u8,
-    /// From this part on the warning is urgent.
+    /// From this share on, the warning is urgent.
     pub budget_critical_percent: u8,
+
+    // Nothing in Forge acts on the settings from here on. They are kept for older clients, which read and write them.
+    pub onboarding_acknowledged: bool,
+    pub github_login_acknowledged: bool,
+    pub telemetry_acknowledged: bool,
+    pub analytics_enabled: Option<bool>,
+    pub contact_email_opt_in: Option<bool>,
+    pub contact_username_opt_in: Option<bool>,
+    pub workspace_dir: Option<String>,
+    pub last_app_version: Option<String>,
+    pub show_release_notes: bool,
+    pub language: Language,
+    pub showcases: Showcases,
+
+    /// Keys that this version does not know.
     #[serde(flatten)]
     pub other: Map<String, Value>,
 }
@@ -54,34 +58,35 @@ impl Default for Settings {
             theme: Theme::default(),
             executor_profile: ProfileId::new(Executor::ClaudeCode),
             disclaimer_acknowledged: false,
-            onboarding_acknowledged: false,
-            github_login_acknowledged: false,
-            telemetry_acknowledged: false,
             notifications: NotificationSettings::default(),
             editor: EditorSettings::default(),
             github: GithubSettings::default(),
+            auto_resume: false,
+            git_branch_prefix: "forge".to_owned(),
+            fleet: FleetSettings::default(),
+            max_cost_usd_per_day: None,
+            max_cost_usd_per_month: None,
+            budget_warning_percent: 70,
+            budget_critical_percent: 90,
+            onboarding_acknowledged: false,
+            github_login_acknowledged: false,
+            telemetry_acknowledged: false,
             analytics_enabled: None,
             contact_email_opt_in: None,
             contact_username_opt_in: None,
             workspace_dir: None,
             last_app_version: None,
             show_release_notes: false,
-            auto_resume: false,
             language: Language::default(),
-            git_branch_prefix: "forge".to_owned(),
             showcases: Showcases::default(),
-            fleet: FleetSettings::default(),
-            max_cost_usd_per_day: None,
-            max_cost_usd_per_month: None,
-            budget_warning_percent: 70,
-            budget_critical_percent: 90,
             other: Map::new(),
         }
     }
 }
 
 impl Settings {
-    /// What callers are shown: secrets masked, and nothing that this version cannot tell from a secret.
+    /// The settings as callers see them: secrets masked, and without keys that this version does not know, which may be
+    /// secrets.
     pub fn shown(&self) -> Settings {
         let mask = |secret: &Option<String>| secret.as_ref().map(|_| SECRET_MASK.to_owned());
         let mut shown = self.clone();
@@ -219,7 +224,7 @@ pub struct GithubSettings {
 }
 
 impl GithubSettings {
-    /// The token to use: the personal one before the one of the device login.
+    /// The token to use: the personal one is preferred to the one of the device login.
     pub fn token(&self) -> Option<&str> {
         self.pat.as_deref().or(self.oauth_token.as_deref()).filter(|token| !token.is_empty())
     }
@@ -238,7 +243,7 @@ impl Default for GithubSettings {
     }
 }
 
-/// Says whether tokens are set, never what they are.
+/// Shows whether tokens are set, never the tokens.
 impl std::fmt::Debug for GithubSettings {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("GithubSettings")

@@ -16,12 +16,23 @@ pub struct SettingsChange {
     pub theme: Option<Theme>,
     pub executor_profile: Option<ProfileId>,
     pub disclaimer_acknowledged: Option<bool>,
+    pub(crate) notifications: Option<NotificationChange>,
+    pub(crate) editor: Option<EditorChange>,
+    pub(crate) github: Option<GithubChange>,
+    pub auto_resume: Option<bool>,
+    pub git_branch_prefix: Option<String>,
+    pub fleet: Option<FleetChange>,
+    #[serde(deserialize_with = "present")]
+    pub max_cost_usd_per_day: Option<Option<Budget>>,
+    #[serde(deserialize_with = "present")]
+    pub max_cost_usd_per_month: Option<Option<Budget>>,
+    pub budget_warning_percent: Option<u8>,
+    pub budget_critical_percent: Option<u8>,
+
+    // Kept for older clients, as in [`Settings`].
     pub onboarding_acknowledged: Option<bool>,
     pub github_login_acknowledged: Option<bool>,
     pub telemetry_acknowledged: Option<bool>,
-    pub notifications: Option<NotificationChange>,
-    pub editor: Option<EditorChange>,
-    pub github: Option<GithubChange>,
     #[serde(deserialize_with = "present")]
     pub analytics_enabled: Option<Option<bool>>,
     #[serde(deserialize_with = "present")]
@@ -33,23 +44,14 @@ pub struct SettingsChange {
     #[serde(deserialize_with = "present")]
     pub last_app_version: Option<Option<String>>,
     pub show_release_notes: Option<bool>,
-    pub auto_resume: Option<bool>,
     #[serde(deserialize_with = "word")]
     pub language: Option<Language>,
-    pub git_branch_prefix: Option<String>,
-    pub showcases: Option<ShowcasesChange>,
-    pub fleet: Option<FleetChange>,
-    #[serde(deserialize_with = "present")]
-    pub max_cost_usd_per_day: Option<Option<Budget>>,
-    #[serde(deserialize_with = "present")]
-    pub max_cost_usd_per_month: Option<Option<Budget>>,
-    pub budget_warning_percent: Option<u8>,
-    pub budget_critical_percent: Option<u8>,
+    pub(crate) showcases: Option<ShowcasesChange>,
 }
 
 #[derive(Clone, Default, Deserialize)]
 #[serde(default)]
-pub struct NotificationChange {
+pub(crate) struct NotificationChange {
     pub sound_enabled: Option<bool>,
     pub push_enabled: Option<bool>,
     #[serde(deserialize_with = "word")]
@@ -58,7 +60,7 @@ pub struct NotificationChange {
 
 #[derive(Clone, Default, Deserialize)]
 #[serde(default)]
-pub struct EditorChange {
+pub(crate) struct EditorChange {
     #[serde(deserialize_with = "word")]
     pub editor_type: Option<EditorType>,
     #[serde(deserialize_with = "present")]
@@ -113,7 +115,7 @@ impl EditorType {
 
 #[derive(Clone, Default, Deserialize)]
 #[serde(default)]
-pub struct GithubChange {
+pub(crate) struct GithubChange {
     #[serde(deserialize_with = "present")]
     pub pat: SentSecret,
     #[serde(deserialize_with = "present")]
@@ -128,7 +130,7 @@ pub struct GithubChange {
 
 #[derive(Clone, Default, Deserialize)]
 #[serde(default)]
-pub struct ShowcasesChange {
+pub(crate) struct ShowcasesChange {
     pub seen_features: Option<Vec<String>>,
 }
 
@@ -144,9 +146,6 @@ impl SettingsChange {
         put(&mut to.theme, self.theme);
         put(&mut to.executor_profile, self.executor_profile);
         put(&mut to.disclaimer_acknowledged, self.disclaimer_acknowledged);
-        put(&mut to.onboarding_acknowledged, self.onboarding_acknowledged);
-        put(&mut to.github_login_acknowledged, self.github_login_acknowledged);
-        put(&mut to.telemetry_acknowledged, self.telemetry_acknowledged);
         if let Some(sent) = self.notifications {
             put(&mut to.notifications.sound_enabled, sent.sound_enabled);
             put(&mut to.notifications.push_enabled, sent.push_enabled);
@@ -165,18 +164,8 @@ impl SettingsChange {
             put(&mut to.github.primary_email, sent.primary_email);
             put(&mut to.github.default_pr_base, sent.default_pr_base);
         }
-        put(&mut to.analytics_enabled, self.analytics_enabled);
-        put(&mut to.contact_email_opt_in, self.contact_email_opt_in);
-        put(&mut to.contact_username_opt_in, self.contact_username_opt_in);
-        put(&mut to.workspace_dir, self.workspace_dir);
-        put(&mut to.last_app_version, self.last_app_version);
-        put(&mut to.show_release_notes, self.show_release_notes);
         put(&mut to.auto_resume, self.auto_resume);
-        put(&mut to.language, self.language);
         put(&mut to.git_branch_prefix, self.git_branch_prefix);
-        if let Some(sent) = self.showcases {
-            put(&mut to.showcases.seen_features, sent.seen_features);
-        }
         if let Some(sent) = self.fleet {
             sent.apply(&mut to.fleet);
         }
@@ -184,6 +173,21 @@ impl SettingsChange {
         put(&mut to.max_cost_usd_per_month, self.max_cost_usd_per_month);
         put(&mut to.budget_warning_percent, self.budget_warning_percent);
         put(&mut to.budget_critical_percent, self.budget_critical_percent);
+
+        // Kept for older clients.
+        put(&mut to.onboarding_acknowledged, self.onboarding_acknowledged);
+        put(&mut to.github_login_acknowledged, self.github_login_acknowledged);
+        put(&mut to.telemetry_acknowledged, self.telemetry_acknowledged);
+        put(&mut to.analytics_enabled, self.analytics_enabled);
+        put(&mut to.contact_email_opt_in, self.contact_email_opt_in);
+        put(&mut to.contact_username_opt_in, self.contact_username_opt_in);
+        put(&mut to.workspace_dir, self.workspace_dir);
+        put(&mut to.last_app_version, self.last_app_version);
+        put(&mut to.show_release_notes, self.show_release_notes);
+        put(&mut to.language, self.language);
+        if let Some(sent) = self.showcases {
+            put(&mut to.showcases.seen_features, sent.seen_features);
+        }
     }
 }
 

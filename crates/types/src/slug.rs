@@ -4,7 +4,7 @@
 //! so callers grow `digits` until both the branch and the directory are free.
 
 /// Lower-cases, turns every run of characters outside `[a-z0-9]` into one `-`, keeps 16 characters.
-pub fn slug(title: &str) -> String {
+pub(crate) fn slug(title: &str) -> String {
     let mut out = String::with_capacity(16);
     for c in title.to_lowercase().chars() {
         if c.is_ascii_lowercase() || c.is_ascii_digit() {

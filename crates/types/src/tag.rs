@@ -28,7 +28,7 @@ pub struct UpdateTag {
     pub content: Option<String>,
 }
 
-/// A task to begin from; without a project it is for all of them.
+/// A task to begin from; without a project it is for all projects.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Template {
     pub id: TemplateId,

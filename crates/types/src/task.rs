@@ -1,4 +1,4 @@
-//! A piece of work and what its attempts make of it.
+//! A piece of work, and what lists show about its attempts.
 
 use std::fmt;
 use std::str::FromStr;
@@ -25,7 +25,7 @@ pub struct Task {
 }
 
 impl Task {
-    /// What the agent is asked: the title, then the description when there is one.
+    /// The prompt of the agent: the title, then the description when there is one.
     pub fn prompt(&self) -> String {
         match self.description.as_deref().map(str::trim) {
             Some(description) if !description.is_empty() => {
@@ -41,7 +41,7 @@ impl Task {
 pub struct TaskSummary {
     #[serde(flatten)]
     pub task: Task,
-    /// A setup, cleanup or agent run is going on.
+    /// A setup, cleanup or agent run is in progress.
     pub has_in_progress_attempt: bool,
     pub has_merged_attempt: bool,
     /// The newest such run failed or was stopped.
@@ -51,7 +51,7 @@ pub struct TaskSummary {
     pub attempt_count: i64,
 }
 
-/// Where a task stands.
+/// The state of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TaskStatus {
@@ -60,7 +60,7 @@ pub enum TaskStatus {
     InReview,
     Done,
     Cancelled,
-    /// A chat without a place on the board.
+    /// A chat that the board does not show.
     Agent,
     Archived,
 }

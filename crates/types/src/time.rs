@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 pub struct Millis(pub i64);
 
 impl Millis {
-    /// The present. Everything that can take the time as an argument should do so instead.
+    /// The current time. Everything that can take the time as an argument should do so instead.
     pub fn now() -> Self {
         Self(Timestamp::now().as_millisecond())
     }

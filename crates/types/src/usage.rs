@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{AttemptId, Budget, Day, MicroUsd, Millis, ProjectId, TaskId, WorkerId, WorkerTier};
 
-/// What one model was used for. Input that came from a cache, or was written to one, is not in `input_tokens`; reasoning
-/// is part of `output_tokens`.
+/// The use of one model. Input that came from a cache, or was written to one, is not in `input_tokens`; reasoning is
+/// part of `output_tokens`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
     pub input_tokens: i64,
@@ -15,11 +15,11 @@ pub struct Usage {
     pub cache_read_tokens: i64,
     pub cache_write_tokens: i64,
     pub reasoning_tokens: i64,
-    /// In millionths of a dollar, when the agent itself says what it cost.
+    /// In millionths of a dollar, when the agent itself reports its cost.
     pub cost_microusd: Option<i64>,
 }
 
-/// Use by model. An agent that does not name its model has it under an empty name.
+/// Use by model. An agent that does not name its model uses an empty name.
 pub type ModelUsage = BTreeMap<String, Usage>;
 
 impl Usage {
@@ -58,7 +58,7 @@ impl Usage {
     }
 }
 
-/// Who says what something cost.
+/// Who reported a cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CostSource {
     /// The agent itself.
@@ -76,7 +76,7 @@ impl CostSource {
     }
 }
 
-/// What is asked of the use of all runs and workers.
+/// A question about the use of all runs and workers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UsageQuery {
     pub group_by: Vec<UsageKey>,
@@ -136,7 +136,7 @@ impl std::str::FromStr for UsageKey {
     }
 }
 
-/// The use of a group of runs and workers; only what was grouped by is named.
+/// The use of a group of runs and workers; only what it is grouped by is named.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct UsageGroup {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -169,9 +169,9 @@ pub struct UsageSum {
     pub cache_read_tokens: i64,
     pub cache_write_tokens: i64,
     pub reasoning_tokens: i64,
-    /// What is known of the cost; nothing when no cost is known at all.
+    /// The known cost; nothing when no cost is known at all.
     pub cost_usd: Option<MicroUsd>,
-    /// Tokens whose cost is not known and not in `cost_usd`.
+    /// Tokens whose cost is unknown and not part of `cost_usd`.
     pub unpriced_tokens: i64,
     /// Runs, and conversations of workers.
     pub runs: i64,
@@ -186,26 +186,26 @@ pub struct UsageReport {
     pub month: MonthSpending,
 }
 
-/// What the present month (UTC) has cost, of everything.
+/// What the current month (UTC) has cost in total.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct MonthSpending {
     /// Such as `2026-11`.
     pub month: String,
     pub spent_usd: MicroUsd,
-    /// What it will have cost at its end if it goes on like this.
+    /// What it will have cost at its end if it continues like this.
     pub projected_usd: MicroUsd,
     pub limit_usd: Option<Budget>,
-    /// Of so many days the spending is.
+    /// The number of days that the spending is from.
     pub days_passed: i8,
     pub days: i8,
 }
 
-/// What a worker gets done for its money.
+/// How much a worker does for its money.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct WorkerEfficiency {
     pub worker_id: WorkerId,
     pub call_count: i64,
-    /// What is known of the cost.
+    /// The known cost.
     pub total_cost_usd: MicroUsd,
     pub total_tokens: i64,
     pub avg_cost_per_call: f64,
@@ -221,7 +221,7 @@ pub struct WorkerEfficiency {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ModelPerformance {
     pub model: String,
-    /// Calls of workers; runs do not tell theirs.
+    /// Calls of workers; runs do not report theirs.
     pub call_count: i64,
     pub total_tokens: i64,
     pub total_cost_usd: MicroUsd,

@@ -1,13 +1,14 @@
-//! Variables of the server that are not for the programs it starts.
+//! Variables of the server that are not passed to the programs that it starts.
 //!
-//! Invariant: this is the only list of them. Whoever starts a program that is not Forge itself takes these away first, and
-//! then sets what that program is meant to have: an agent whose profile names one of them gets what the profile says.
+//! Invariant: this is the only list of them. Whoever starts a program that is not Forge itself removes these first, and
+//! then sets the variables of that program: an agent whose profile names one of them gets the value of the profile.
 
 use serde_json::Value;
 
 use crate::Settings;
 
-/// Where this server listens and what it keeps, which would mislead another one; and what opens this server and code hosts.
+/// Where this server listens and where it keeps its data, which would mislead another server; and what opens this
+/// server and code hosts.
 pub const WITHHELD: [&str; 13] = [
     "PORT",
     "BACKEND_PORT",
@@ -25,7 +26,7 @@ pub const WITHHELD: [&str; 13] = [
 ];
 
 impl Settings {
-    /// The same with the variables in which the user keeps the tokens of further code hosts.
+    /// The same, and the variables in which the user keeps the tokens of more code hosts.
     pub fn withheld(&self) -> Vec<String> {
         let hosts =
             self.other.get("hosts").and_then(Value::as_object).into_iter().flat_map(|all| all.values());

@@ -1,4 +1,4 @@
-//! What workers say of themselves, in one of seven words.
+//! What workers report about themselves, in one of seven words.
 
 use std::fmt;
 
@@ -18,7 +18,7 @@ pub enum WorkerStatus {
     Failed,
     /// Ended on purpose.
     Stopped,
-    /// Its status file says nothing that can be understood.
+    /// Its status file cannot be understood.
     Error,
 }
 
@@ -58,8 +58,8 @@ impl WorkerStatus {
         !matches!(self, WorkerStatus::Failed | WorkerStatus::Stopped | WorkerStatus::Error)
     }
 
-    /// The sign for people. Terminals disagree about the width of some, so that nothing that must be aligned may follow
-    /// them without a jump to its column.
+    /// The sign for people. Terminals disagree about the width of some, so anything that must be aligned needs a jump
+    /// to its column after them.
     pub fn emoji(self) -> &'static str {
         match self {
             WorkerStatus::Active => "✅",

@@ -443,7 +443,7 @@ async fn logs_speak_of_the_old_worktree_and_may_hold_any_bytes() {
     let read = entries.iter().find(|entry| entry["entry_type"]["tool_name"] == "Read");
     assert_eq!(read.expect("the call")["entry_type"]["action_type"]["path"], "src/login.rs", "{entries:#?}");
     let log = forge.raw_log("00000000-0000-4000-8000-000000000033").await;
-    assert!(log.contains("caf\ncao\u{fffd}\n") && log.contains("no UTF-8 text"), "{log}");
+    assert!(log.contains("caf\ncao\u{fffd}\n") && log.contains("not UTF-8 text"), "{log}");
 }
 
 #[tokio::test]

@@ -134,7 +134,6 @@ pub(super) fn apply(patches: &[EntryPatch]) -> Vec<NormalizedEntry> {
         match patch.op {
             PatchOp::Add => list.insert(patch.index, entry),
             PatchOp::Replace => list[patch.index] = entry,
-            PatchOp::Remove => unreachable!(),
         }
     }
     list

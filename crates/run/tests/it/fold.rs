@@ -33,7 +33,6 @@ pub fn apply(patches: &[EntryPatch]) -> Vec<NormalizedEntry> {
                 list.push(entry);
             }
             PatchOp::Replace => list[patch.index] = entry,
-            PatchOp::Remove => panic!("nothing is ever removed"),
         }
     }
     list

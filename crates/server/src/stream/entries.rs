@@ -1,6 +1,6 @@
 //! Normalised logs: what an agent did, in readable entries.
 //!
-//! Invariant: the patches of a run are the same whenever they are asked for, so `?after=n` may skip the first n of them.
+//! Invariant: the patches of a run are always the same, so `?after=n` may skip the first n of them.
 
 use axum::extract::State;
 use axum::http::HeaderMap;
@@ -54,7 +54,7 @@ struct Entries {
     after: i64,
     numbering: Numbering,
     monitor: Monitor,
-    /// The client knows that it has all there is.
+    /// The client has received everything that exists so far.
     idle: bool,
 }
 
@@ -96,9 +96,12 @@ impl Entries {
 
 fn write(patch: &EntryPatch) -> String {
     let path = format!("/entries/{}", patch.index);
-    match (patch.op, &patch.entry) {
-        (PatchOp::Add, Some(entry)) => put("add", &path, &Value::NormalizedEntry(entry)),
-        (PatchOp::Replace, Some(entry)) => put("replace", &path, &Value::NormalizedEntry(entry)),
-        (PatchOp::Remove, _) | (_, None) => remove(&path),
+    let op = match patch.op {
+        PatchOp::Add => "add",
+        PatchOp::Replace => "replace",
+    };
+    match &patch.entry {
+        Some(entry) => put(op, &path, &Value::NormalizedEntry(entry)),
+        None => remove(&path),
     }
 }
