@@ -1,6 +1,7 @@
 //! Agents of projects and the chats that attempts spawned.
 //!
-//! Invariant: an agent's row and its hidden task come and go together; of each type but chats a project has one.
+//! Invariant: an agent's row and its hidden task are created and deleted together; except for chats, a project has one
+//! agent of each type.
 
 use std::collections::HashMap;
 

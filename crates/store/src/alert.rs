@@ -1,6 +1,7 @@
-//! Alerts and routing decisions: what the fleet tells people and what it remembers of its choices.
+//! Alerts and routing decisions: what the fleet reports to people, and the history of its choices.
 //!
-//! Invariant: one alert is open per kind and subject; noticing it again counts and may make it graver, never milder.
+//! Invariant: one alert is open per kind and subject; noticing it again counts and may raise its severity, never lower
+//! it.
 
 use std::path::Path;
 
@@ -28,26 +29,26 @@ fn routing(row: &SqliteRow) -> Read<Routing> {
 }
 
 impl Store {
-    /// Newest first; those that are not resolved come before all others.
+    /// Newest first; unresolved ones come before all others.
     pub async fn alerts(&self, limit: u32) -> Result<Vec<Alert>> {
         let sql = "SELECT body FROM alerts ORDER BY resolved_ms IS NOT NULL, last_ms DESC, id LIMIT $1";
         let rows = bind!(sql, limit).fetch_all(&mut *self.reader().await?).await?;
         Ok(rows.iter().map(alert).collect::<Read<_>>()?)
     }
 
-    /// What is open of that kind and subject.
+    /// The open alert of that kind and subject.
     pub async fn open_alert(&self, kind: AlertKind, subject: &str) -> Result<Option<Alert>> {
         let open = bind!(OPEN, json(&kind)?, subject).fetch_optional(&mut *self.reader().await?).await?;
         Ok(open.as_ref().map(alert).transpose()?)
     }
 
-    /// Those of a kind that are not resolved.
+    /// The unresolved alerts of a kind.
     pub async fn open_alerts_of(&self, kind: AlertKind) -> Result<Vec<Alert>> {
         let sql = "SELECT body FROM alerts WHERE kind = $1 AND resolved_ms IS NULL ORDER BY subject";
         query::many(&mut *self.reader().await?, sql, json(&kind)?, alert).await
     }
 
-    /// Those that are not resolved, oldest first.
+    /// The unresolved alerts, oldest first.
     pub async fn open_alerts(&self) -> Result<Vec<Alert>> {
         query::all(&mut *self.reader().await?, UNRESOLVED, alert).await
     }
@@ -69,7 +70,7 @@ impl Store {
 }
 
 impl Tx {
-    /// Notes an alert: a new one, or once more the one that is open. `graver` of both severities counts.
+    /// Records an alert: a new one, or once more the open one. The graver of both severities counts.
     pub async fn raise_alert(&mut self, new: Alert) -> Result<Alert> {
         let open = bind!(OPEN, json(&new.kind)?, &new.subject).fetch_optional(self.conn()?).await?;
         let Some(old) = open.as_ref().map(alert).transpose()? else {
@@ -83,7 +84,7 @@ impl Tx {
         };
         let raised = Alert {
             severity: old.severity.max(new.severity),
-            // What got worse is news, although the old one was seen.
+            // A higher severity is news, although the old one was seen.
             acknowledged_at: old.acknowledged_at.filter(|_| new.severity <= old.severity),
             message: new.message,
             count: old.count.saturating_add(1),
@@ -95,7 +96,7 @@ impl Tx {
         Ok(raised)
     }
 
-    /// Makes a warning critical that is open and that nobody acknowledged; `None` when it is no such.
+    /// Makes a warning critical that is open and that nobody acknowledged; `None` for any other alert.
     pub async fn escalate_alert(&mut self, id: AlertId, at: Millis) -> Result<Option<Alert>> {
         let found = query::one(self.conn()?, ALERT, id.to_string(), alert).await?;
         let Some(old) = found.filter(Alert::can_escalate) else { return Ok(None) };
@@ -105,7 +106,7 @@ impl Tx {
         Ok(Some(graver))
     }
 
-    /// Ends what is open of that kind and subject; `None` when nothing is.
+    /// Resolves the open alert of that kind and subject; `None` when there is none.
     pub async fn resolve_alert(
         &mut self,
         kind: AlertKind,

@@ -1,7 +1,7 @@
 //! Approvals: every statement about them.
 //!
-//! Invariant: only a pending approval changes, and only once; every change is told of. The time at which it stops
-//! waiting is in its row, so no clock of a server has to survive for it.
+//! Invariant: only a pending approval changes, and only once; every change makes an event. The time at which it stops
+//! waiting is in its row, so no timer of a server has to survive for it.
 
 use forge_types::{Approval, ApprovalId, ApprovalStatus, Change, Millis, RunId};
 use sqlx::SqliteConnection;
@@ -49,7 +49,7 @@ fn approval(row: &SqliteRow) -> Read<Approval> {
                 "approved" => ApprovalStatus::Approved,
                 "denied" => ApprovalStatus::Denied { reason },
                 "timed_out" => ApprovalStatus::TimedOut,
-                other => return Err(cells.bad(format!("unknown status of an approval '{other}'"))),
+                other => return Err(cells.bad(format!("unknown approval status '{other}'"))),
             }
         },
         created_at: cells.millis()?,
@@ -69,7 +69,7 @@ impl Store {
         find(&mut *self.reader().await?, id).await
     }
 
-    /// Those that wait for an answer, the first to time out first.
+    /// The waiting ones, the first to time out first.
     pub async fn pending_approvals(&self) -> Result<Vec<Approval>> {
         query::all(&mut *self.reader().await?, PENDING, approval).await
     }
@@ -84,7 +84,7 @@ impl Tx {
         query::many(self.conn()?, PENDING_OF_RUN, run.to_string(), approval).await
     }
 
-    /// Answers it with whose question it is.
+    /// Returns it with whose question it is.
     pub async fn insert_approval(&mut self, approval: &Approval) -> Result<Approval> {
         const SQL: &str = concat!(
             "INSERT INTO approvals (id, run_id, tool_name, tool_input, call_id, session_id, status, created_ms, \

@@ -1,7 +1,7 @@
 //! What workers used, call by call, and how far their logs were read.
 //!
-//! Invariants: a call is one row, whoever reads its line and how often; a call that a sum stands for does not count beside
-//! it; calls and the place behind their lines are written together.
+//! Invariants: a call is one row, whoever reads its line and however often; a call that is part of a sum does not count
+//! beside it; calls and the position after their lines are written together.
 
 use std::path::PathBuf;
 
@@ -25,7 +25,7 @@ use crate::{Store, Tx, UsageLine};
 pub enum CallSource {
     /// The worker's log.
     Log,
-    /// What its agent program keeps of a conversation.
+    /// The agent program's own record of a conversation.
     Transcript,
 }
 
@@ -44,7 +44,7 @@ pub struct Caller {
     pub worker: WorkerId,
     pub workspace: PathBuf,
     pub bead: Option<String>,
-    /// The name under which it had the bead.
+    /// The name under which it held the bead.
     pub actor: Option<String>,
     pub attempt: Option<AttemptId>,
     pub project: Option<ProjectId>,
@@ -63,14 +63,14 @@ pub struct CallRow {
     pub latency_ms: Option<i64>,
 }
 
-/// A file that was read, and up to where.
+/// A file that was read, and up to which position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogPlace {
     pub device: u64,
     pub inode: u64,
     pub worker: WorkerId,
     pub path: PathBuf,
-    /// What its reader knows.
+    /// The state of its reader.
     pub body: String,
 }
 
@@ -110,7 +110,7 @@ impl Store {
         query::many(&mut *self.reader().await?, PLACES, worker.to_string(), place).await
     }
 
-    /// Whose file it is, if it was read.
+    /// The worker whose file it is, if it was read.
     pub async fn log_owner(&self, device: u64, inode: u64) -> Result<Option<WorkerId>> {
         let sql = "SELECT worker_id FROM log_offsets WHERE device = $1 AND inode = $2";
         let found = bind!(sql, device.cast_signed(), inode.cast_signed());
@@ -118,7 +118,7 @@ impl Store {
         Ok(row.map(|row| Cells::of(&row).parse()).transpose()?)
     }
 
-    /// Whether the use of a conversation is known from elsewhere: it is that of a run, or in a worker's log.
+    /// Whether the use of a conversation is known from elsewhere: from a run, or from a worker's log.
     pub async fn is_told_elsewhere(&self, session: &str) -> Result<bool> {
         let sql = "SELECT EXISTS (SELECT 1 FROM runs WHERE session_id = $1) \
              OR EXISTS (SELECT 1 FROM calls WHERE session = $1 AND source = 'log')";
@@ -136,7 +136,7 @@ impl Store {
         Ok(Cells::of(&row).take::<Option<i64>>()?.map(MicroUsd))
     }
 
-    /// The dearest first.
+    /// The most expensive first.
     pub async fn worker_efficiency(&self, query: &UsageQuery) -> Result<Vec<WorkerEfficiency>> {
         let mut sql = QueryBuilder::<Sqlite>::new("SELECT worker_id, SUM(call_count), ");
         sql.push("COALESCE(SUM(cost_microusd), 0) AS cost, SUM(").push(TOKENS).push("), MAX(at_ms) ");
@@ -166,7 +166,7 @@ impl Store {
         Ok(rows.iter().map(read).collect::<Read<_>>()?)
     }
 
-    /// The dearest first. Mean costs are of tokens whose cost is known.
+    /// The most expensive first. Mean costs are of tokens whose cost is known.
     pub async fn model_performance(&self, query: &UsageQuery) -> Result<Vec<ModelPerformance>> {
         let mut sql = QueryBuilder::<Sqlite>::new("SELECT model, COALESCE(SUM(call_count), 0), SUM(");
         sql.push(TOKENS)
@@ -198,12 +198,12 @@ impl Store {
 }
 
 impl Tx {
-    /// Notes a call, in the place of what was noted of it before, unless a sum stands for it.
+    /// Records a call, replacing its earlier record, unless it is part of a sum.
     pub async fn note_call(&mut self, call: &CallRow) -> Result<()> {
         self.insert_call(call, "open", 1).await
     }
 
-    /// Notes the sum of a session's calls since its last sum, in their place. One that was noted before is left.
+    /// Records the sum of a session's calls since its last sum, instead of them. An earlier sum stays.
     pub async fn sum_calls(&mut self, sums: &[CallRow]) -> Result<()> {
         let Some(first) = sums.first() else { return Ok(()) };
         let known = bind!("SELECT 1 FROM calls WHERE key = $1", &first.key);
@@ -229,13 +229,13 @@ impl Tx {
         Ok(())
     }
 
-    /// What was noted of a session, without its cost.
+    /// What is recorded of a session, without its cost.
     pub async fn session_usage(&mut self, session: &str) -> Result<Usage> {
         let row = bind!(SESSION, session).fetch_one(self.conn()?).await?;
         Ok(crate::usage::tokens(&mut Cells::of(&row))?)
     }
 
-    /// Notes a part of a session's total.
+    /// Records a part of a session's total.
     pub async fn add_call(&mut self, call: &CallRow) -> Result<()> {
         self.insert_call(call, "final", 1).await
     }

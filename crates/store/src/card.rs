@@ -1,7 +1,7 @@
-//! Cards of the board: what a task's newest attempt comes to, and the figures that only cards show.
+//! Cards of the board: the state of a task's newest attempt, and the figures that only cards show.
 //!
-//! Invariant: the cards of a whole project are one statement, every part of which an index answers. Whatever changes a
-//! card is told of as a change of its task or of something that names the task, its attempt or its run.
+//! Invariant: the cards of a whole project are one statement, every part of which uses an index. Whatever changes a
+//! card makes an event of its task or of something that names the task, its attempt or its run.
 
 use forge_types::{AttemptId, Changes, MicroUsd, Millis, ProfileId, ProjectId, RunStatus, TaskCard, TaskId};
 use sqlx::sqlite::SqliteRow;
@@ -12,7 +12,7 @@ use crate::store::Store;
 use crate::tx::Tx;
 use crate::write::bind;
 
-/// Takes the present time, and whose cards.
+/// Takes the current time, and whose cards.
 macro_rules! cards {
     ($whose:literal) => {
         concat!(
@@ -86,7 +86,7 @@ fn card(row: &SqliteRow) -> Read<TaskCard> {
         open_conflicts: cells.json_opt()?.unwrap_or_default(),
         commit_error: cells.take()?,
         running_since: cells.millis_opt()?,
-        // A clock that was set back takes nothing away from anybody.
+        // A clock that was set back shortens nobody's time.
         elapsed_ms: cells.take::<i64>()?.max(0),
         cost_usd: cells.take::<Option<i64>>()?.map(MicroUsd),
         waiting_approvals: cells.take()?,
@@ -115,7 +115,7 @@ impl Store {
 }
 
 impl Tx {
-    /// Notes what an attempt changed; `None` when that cannot be told. Figures that are the same are no news.
+    /// Records the size of an attempt's changes; `None` when it cannot be determined. Unchanged figures make no event.
     pub async fn put_changes(&mut self, attempt: AttemptId, changes: Option<Changes>) -> Result<()> {
         let sql = "UPDATE attempts SET files_changed = $2, additions = $3, deletions = $4 WHERE id = $1 \
              AND (files_changed IS DISTINCT FROM $2 OR additions IS DISTINCT FROM $3 \

@@ -1,7 +1,7 @@
-//! Copies of a database: before it is brought up to date, and for backups.
+//! Copies of a database: before a migration, and for backups.
 //!
 //! Invariant: a copy is one moment of the database, also while a server writes to it, and it has its name only when it
-//! is complete and on the disk. No migration begins before the copy of what it changes is there.
+//! is complete and on the disk. No migration begins before the copy of what it changes exists.
 
 use std::fs::File;
 use std::io;
@@ -18,10 +18,10 @@ use crate::open::{self, MIGRATIONS, failed};
 
 const FOLDER: &str = "backups";
 const PREFIX: &str = "db-before-";
-/// Older copies give way.
+/// Older copies are removed.
 const KEPT: usize = 3;
 
-/// What a database says of itself.
+/// What a database contains about itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Examined {
     /// The newest migration that was applied; none in a database that Forge never opened.
@@ -55,7 +55,7 @@ pub async fn examine_database(path: &Path) -> Result<Examined> {
     }
 }
 
-/// Copies a database that is about to be brought up to date.
+/// Copies a database that is about to be migrated.
 pub(crate) async fn before_migration(path: &Path, conn: &mut SqliteConnection) -> Result<()> {
     let applied = open::applied_migrations(conn).await.map_err(|error| failed(path, error))?;
     let pending = MIGRATIONS.iter().map(|one| one.version).filter(|version| !applied.contains(version));
@@ -71,7 +71,7 @@ pub(crate) async fn before_migration(path: &Path, conn: &mut SqliteConnection) -
     let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder);
     made.map_err(|error| refused(error.to_string()))?;
     copy_into(conn, path, &copy).await.map_err(|error| refused(error.to_string()))?;
-    tracing::info!(copy = %copy.display(), "copied the database before bringing it up to date");
+    tracing::info!(copy = %copy.display(), "copied the database before migrating it");
     for old in copies(path).into_iter().skip(KEPT) {
         if let Err(error) = std::fs::remove_file(&old) {
             tracing::warn!(%error, copy = %old.display(), "cannot remove an old copy");
@@ -95,7 +95,7 @@ fn made_at(name: &str) -> Option<String> {
     Some(time.to_owned())
 }
 
-/// Now, as part of a file name: the order of names is that of time.
+/// Now, as part of a file name: names sort by time.
 fn moment() -> String {
     Millis::now().to_string().replace(':', "")
 }
@@ -123,7 +123,7 @@ async fn copy_into(conn: &mut SqliteConnection, from: &Path, to: &Path) -> Resul
 
 async fn write_copy(conn: &mut SqliteConnection, to: &Path) -> sqlx::Result<()> {
     let _ = std::fs::remove_file(to);
-    // SQLite takes an empty file as it is; so nobody else can read it at any moment.
+    // SQLite writes into an existing empty file: with this mode nobody else can read the copy at any moment.
     std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(to).map_err(sqlx::Error::Io)?;
     let Some(name) = to.to_str() else {
         return Err(sqlx::Error::Protocol(format!("'{}' is not UTF-8", to.display())));

@@ -1,8 +1,8 @@
-//! Making a database where there is none.
+//! Creating a database where there is none.
 //!
-//! Invariant: no half-made file ever carries the database's name. A new one is made complete under another name in the
-//! same folder and renamed; whatever a start that was killed left of it is removed by the next. Who makes one holds the
-//! folder, so two that start at once make one database.
+//! Invariant: no half-made file ever has the database's name. A new one is completed under another name in the same
+//! folder and renamed; the next start removes whatever a killed start left of it. Whoever makes one holds the folder,
+//! so two that start at once make one database.
 
 use std::fs::{File, TryLockError};
 use std::io;
@@ -16,13 +16,13 @@ use crate::error::Result;
 use crate::file::{beside, length};
 use crate::open::{self, failed};
 
-/// Making one takes some milliseconds.
+/// Making one takes a few milliseconds.
 const HOLD_LIMIT: Duration = Duration::from_secs(10);
 const HOLD_PAUSE: Duration = Duration::from_millis(10);
 /// What SQLite may leave beside a file.
 const BESIDE: [&str; 4] = ["-journal", "-wal", "-shm", ""];
 
-/// Makes the database if there is none, or an empty file only.
+/// Makes the database if there is none, or only an empty file.
 pub(crate) async fn make_missing(path: &Path) -> Result<()> {
     if length(path) > 0 {
         return Ok(());
@@ -39,7 +39,7 @@ pub(crate) async fn make_missing(path: &Path) -> Result<()> {
         );
         return Err(failed(path, reason));
     }
-    // Of a first start that was killed: nothing had been written that it could undo.
+    // Left by a first start that was killed: nothing had been written that it could undo.
     remove(&beside(path, "-journal")).map_err(|error| failed(path, error))?;
     make(path).await
 }

@@ -1,8 +1,9 @@
-//! Creating tasks when many do so at once.
+//! Creating tasks when many callers do so at once.
 //!
-//! Whoever gets the writer writes everything that waits for it in one transaction, so a crowd costs few of them.
-//! Invariant: every caller hears of its own task, whatever becomes of the others. When the caller that writes the batch is
-//! dropped in the middle, the others hear of a failure; what was committed nevertheless is told to all followers.
+//! Whoever gets the writer writes everything that waits for it in one transaction, so a crowd needs few of them.
+//! Invariant: every caller gets the result of its own task, whatever happens to the others. When the caller that writes
+//! the batch is dropped in the middle, the others get a failure; what was committed nevertheless is published to all
+//! followers.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -30,15 +31,15 @@ pub(crate) struct Crowd(Mutex<Vec<Waiting>>);
 
 struct Waiting {
     made: Made,
-    tell: oneshot::Sender<Result<()>>,
+    done: oneshot::Sender<Result<()>>,
 }
 
 impl Crowd {
     fn join(&self, task: &Task, key: Option<Keyed>) -> oneshot::Receiver<Result<()>> {
-        let (tell, told) = oneshot::channel();
-        let waiting = Waiting { made: (task.clone(), key), tell };
+        let (done, result) = oneshot::channel();
+        let waiting = Waiting { made: (task.clone(), key), done };
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(waiting);
-        told
+        result
     }
 
     fn take(&self) -> Vec<Waiting> {
@@ -49,13 +50,13 @@ impl Crowd {
 }
 
 impl Store {
-    /// Creates one visible task, together with whatever others are being created just now.
+    /// Creates one visible task, together with others that are being created at the moment.
     pub async fn create_task(&self, task: &Task, key: Option<Keyed>) -> Result<()> {
-        let mut told = self.0.crowd.join(task, key);
+        let mut result = self.0.crowd.join(task, key);
         loop {
             let writer = tokio::select! {
                 biased;
-                answer = &mut told => return answer.unwrap_or_else(|_| Err(cut_off())),
+                answer = &mut result => return answer.unwrap_or_else(|_| Err(cut_off())),
                 writer = self.writer() => writer?,
             };
             let batch = self.0.crowd.take();
@@ -71,18 +72,18 @@ fn cut_off() -> StoreError {
 }
 
 async fn write(store: Arc<Inner>, writer: OwnedMutexGuard<Writer>, batch: Vec<Waiting>) {
-    let (tasks, tells): (Vec<Made>, Vec<_>) = batch.into_iter().map(|one| (one.made, one.tell)).unzip();
+    let (tasks, dones): (Vec<Made>, Vec<_>) = batch.into_iter().map(|one| (one.made, one.done)).unzip();
     let answers = match insert(store, writer, &tasks).await {
         Ok(answers) => answers,
         Err(error) => tasks.iter().map(|_| Err(again(&error))).collect(),
     };
-    for (tell, answer) in tells.into_iter().zip(answers) {
-        // A caller that went away does not want to know.
-        let _ = tell.send(answer);
+    for (done, answer) in dones.into_iter().zip(answers) {
+        // A caller that went away does not need the result.
+        let _ = done.send(answer);
     }
 }
 
-/// The same failure for each of those whom it hit.
+/// The same failure for each caller that it affects.
 fn again(error: &StoreError) -> StoreError {
     match error {
         StoreError::Full => StoreError::Full,
@@ -91,7 +92,7 @@ fn again(error: &StoreError) -> StoreError {
     }
 }
 
-/// All in one go when that works, else one by one: a row that names no project spoils the statement for all.
+/// All at once when that works, else one by one: a row that names no project fails the statement for all.
 async fn insert(
     store: Arc<Inner>,
     writer: OwnedMutexGuard<Writer>,
@@ -100,7 +101,7 @@ async fn insert(
     let mut tx = Tx::join(store, writer);
     match tx.create_tasks(tasks).await {
         Ok(()) => return Ok(tasks.iter().map(|_| Ok(())).collect()),
-        // They may be committed already, to a file that has no name any more.
+        // They may be committed already, to a file that no longer has a name.
         Err(error @ StoreError::Gone { .. }) => return Err(error),
         Err(_) => {}
     }

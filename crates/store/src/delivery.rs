@@ -1,7 +1,7 @@
-//! What of alerts has left Forge, and what waits to.
+//! Which alerts have left Forge, and which wait to.
 //!
-//! Invariant: an alert is queued once for each severity that it had, in the transaction that gave it that severity; what
-//! was taken out of the queue is not in it again unless it is put back.
+//! Invariant: an alert is queued once for each severity that it had, in the transaction that gave it that severity;
+//! what was taken from the queue is not in it again unless it is put back.
 
 use forge_types::{Alert, AlertId, Millis, Severity};
 use sqlx::sqlite::SqliteRow;
@@ -19,18 +19,18 @@ const DROP: &str = "UPDATE alert_deliveries SET due_ms = NULL, error = $2 WHERE 
      (SELECT alert_id, severity FROM alert_deliveries WHERE due_ms IS NOT NULL \
      ORDER BY due_ms DESC LIMIT -1 OFFSET $1)";
 
-/// An alert on its way out, with the severity that is told.
+/// An alert on its way out, with the severity that is reported.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Delivery {
     pub alert: Alert,
-    /// The present try is counted.
+    /// Includes the current try.
     pub tries: u32,
 }
 
 fn delivery(row: &SqliteRow) -> Read<Delivery> {
     let mut cells = Cells::of(row);
     let alert: Alert = cells.json()?;
-    // It may have become graver since, which is told by itself.
+    // It may have become graver since, which is reported separately.
     let severity = cells.json()?;
     Ok(Delivery { alert: Alert { severity, ..alert }, tries: cells.take()? })
 }
@@ -59,7 +59,7 @@ impl Tx {
         Ok(rows.iter().map(delivery).collect::<Read<_>>()?)
     }
 
-    /// Notes why a delivery failed; with `again` it is tried once more then.
+    /// Records why a delivery failed; with `again` it is tried once more at that time.
     pub async fn fail_delivery(
         &mut self,
         id: AlertId,
@@ -73,7 +73,7 @@ impl Tx {
         Ok(())
     }
 
-    /// Gives up all but the newest `most` that wait; answers how many went.
+    /// Drops all but the newest `most` that wait; returns how many were dropped.
     pub async fn drop_deliveries(&mut self, most: u32, error: &str) -> Result<u64> {
         Ok(bind!(DROP, most, error).execute(self.conn()?).await?.rows_affected())
     }

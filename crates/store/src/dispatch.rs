@@ -1,4 +1,4 @@
-//! How beads are given to agents: the rule of each project, and which task a bead became.
+//! How beads are given to agents: the rule of each project, and the task of each bead.
 //!
 //! Invariant: a bead has at most one task, and a task at most one bead.
 
@@ -54,7 +54,7 @@ impl Store {
         query::many(&mut *self.reader().await?, sql, workspace.to_string_lossy().into_owned(), link).await
     }
 
-    /// The bead that a task stands for, if it does.
+    /// The bead of a task, if it has one.
     pub async fn bead_of_task(&self, task: TaskId) -> Result<Option<BeadTask>> {
         let sql = "SELECT workspace, bead, task_id FROM bead_tasks WHERE task_id = $1";
         query::one(&mut *self.reader().await?, sql, task.to_string(), link).await
@@ -76,7 +76,7 @@ impl Tx {
         Ok(())
     }
 
-    /// Notes the task that a bead became, in the place of one before.
+    /// Records the task of a bead, replacing an earlier one.
     pub async fn link_bead(&mut self, link: &BeadTask) -> Result<()> {
         let sql = "INSERT INTO bead_tasks (workspace, bead, task_id) VALUES ($1, $2, $3) \
              ON CONFLICT (workspace, bead) DO UPDATE SET task_id = excluded.task_id";

@@ -1,7 +1,7 @@
 //! Tasks as lists show them, kept ready beside their columns.
 //!
-//! Invariant: after every commit the document of a task is the JSON of its summary. When the form of that JSON differs
-//! from what wrote the database, every document is written anew at opening.
+//! Invariant: after every commit the document of a task is the JSON of its summary. When the format of that JSON
+//! differs from the one that wrote the database, every document is written again at opening.
 
 use forge_types::{Change, Event, Millis, ProjectId, Task, TaskId, TaskStatus, TaskSummary};
 use sqlx::SqliteConnection;
@@ -10,11 +10,11 @@ use crate::error::Result;
 use crate::row::{self, task_columns};
 use crate::write::fresh_summary;
 
-/// Stands between two documents of a block. JSON has no bare newline inside an object that we write, so a block can
-/// be taken apart again, and as it is it is the inside of a JSON array.
+/// Separates two documents of a block. Our JSON objects contain no bare newline, so a block can be split again, and
+/// unsplit it is the inside of a JSON array.
 pub(crate) const SEPARATOR: &str = ",\n";
 
-/// A stretch of a task list, never empty.
+/// A part of a task list, never empty.
 #[derive(Clone, Debug)]
 pub struct TaskBlock {
     ids: String,
@@ -48,7 +48,7 @@ pub(crate) fn of(task: &TaskSummary) -> Result<String> {
     Ok(serde_json::to_string(task).map_err(|error| sqlx::Error::Encode(error.into()))?)
 }
 
-/// What a new task is told of as, and its document.
+/// The event of a new task, and its document.
 pub(crate) fn created(task: &Task) -> Result<(Event, String)> {
     let task = fresh_summary(task);
     let json = of(&task)?;
@@ -61,7 +61,7 @@ pub(crate) async fn write(conn: &mut SqliteConnection, task: &TaskSummary) -> Re
     Ok(())
 }
 
-/// Writes every document anew when this version would write them differently.
+/// Writes every document again when this version would write them differently.
 pub(crate) async fn renew(conn: &mut SqliteConnection) -> Result<()> {
     const KEY: &str = "task_document";
     let form = form()?;
@@ -85,7 +85,7 @@ pub(crate) async fn renew(conn: &mut SqliteConnection) -> Result<()> {
     Ok(())
 }
 
-/// The document of a task that never changes: it differs exactly when the form does.
+/// The document of a task that never changes: it differs exactly when the format does.
 fn form() -> Result<String> {
     let task = Task {
         id: TaskId(Default::default()),

@@ -1,7 +1,7 @@
 //! Drafts one by one, and those that wait to be sent.
 //!
-//! Invariant: an attempt has at most one draft of each kind. Writing them is in `write`, where every statement that
-//! makes an event is.
+//! Invariant: an attempt has at most one draft of each kind. They are written in `write`, like everything that makes an
+//! event.
 
 use forge_types::{AttemptId, Draft, DraftKind};
 use sqlx::SqliteConnection;
@@ -22,7 +22,7 @@ impl Store {
         draft(&mut *self.reader().await?, attempt, kind).await
     }
 
-    /// Drafts that are queued, or were on their way when the last server died.
+    /// Drafts that are queued, or were being sent when the last server died.
     pub async fn waiting_drafts(&self) -> Result<Vec<Draft>> {
         query::all(&mut *self.reader().await?, WAITING, row::draft).await
     }

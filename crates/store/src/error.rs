@@ -1,4 +1,4 @@
-//! What can go wrong, as far as a caller acts on it.
+//! Failures of the store, as far as a caller acts on them.
 //!
 //! Invariant: SQLite's result codes are read here and nowhere else.
 
@@ -15,18 +15,18 @@ pub enum StoreError {
     #[error("cannot open database '{path}': {reason}")]
     Open { path: PathBuf, reason: String },
     #[error(
-        "database '{path}' is damaged ({reason}); it was not touched. The way back is {}",
-        way_back(copy.as_deref())
+        "database '{path}' is damaged ({reason}); it was not touched. To recover, restore {}",
+        how_to_recover(copy.as_deref())
     )]
     Damaged { path: PathBuf, reason: String, copy: Option<PathBuf> },
     #[error(
-        "'{path}' is not the file that this server opened: {what}. What is written now would be gone at the next start, \
+        "'{path}' is not the file that this server opened: {what}. Anything written now would be gone at the next start, \
          so nothing is saved: put the file back; or stop the server, restore a backup with `forge backup restore FILE`, \
          and start it again"
     )]
     Gone { path: PathBuf, what: String },
     #[error(
-        "database '{path}' has to be brought up to date, and the copy that is made before cannot be written: {reason}. \
+        "database '{path}' has to be migrated, and the copy that is made first cannot be written: {reason}. \
          About {needed} bytes are needed in '{folder}'. The database was not changed: make room there and start again"
     )]
     NoCopy { path: PathBuf, folder: PathBuf, needed: u64, reason: String },
@@ -60,10 +60,10 @@ impl From<sqlx::Error> for StoreError {
     }
 }
 
-/// SQLITE_CORRUPT and SQLITE_NOTADB; the higher bits of a code say more than is asked here.
+/// SQLITE_CORRUPT and SQLITE_NOTADB; the higher bits of a code are details.
 const DAMAGE: [u32; 2] = [11, 26];
 
-/// Whether SQLite says that a file is no sound database.
+/// Whether SQLite reports that a file is not an intact database.
 pub(crate) fn is_damage(error: &(dyn std::error::Error + 'static)) -> bool {
     let mut next = Some(error);
     while let Some(error) = next {
@@ -76,7 +76,7 @@ pub(crate) fn is_damage(error: &(dyn std::error::Error + 'static)) -> bool {
     false
 }
 
-fn way_back(copy: Option<&Path>) -> String {
+fn how_to_recover(copy: Option<&Path>) -> String {
     match copy {
         Some(copy) => format!(
             "a backup, or the copy from before the last update: `forge backup restore --replace {}`",

@@ -1,9 +1,9 @@
-//! The two files that a running store stands on: the database and its write-ahead log.
+//! The two files of a running store: the database and its write-ahead log.
 //!
-//! Invariant: nothing is answered as saved while either name leads to another file than the one the writer has open,
-//! or the database was emptied, for it would be gone at the next start. The database itself is only looked at by its name here: closing a second
-//! handle of it would end SQLite's locks, which belong to the whole process. The log has no locks, so one handle of it
-//! is kept and synced for what has to survive a power cut.
+//! Invariant: nothing is reported as saved while either name leads to another file than the one that the writer has
+//! open, or the database was emptied, for it would be gone at the next start. The database itself is only checked by
+//! its name here: closing a second handle of it would end SQLite's locks, which belong to the whole process. The log
+//! has no locks, so one handle of it is kept and synced for what has to survive a power cut.
 
 use std::fs::{File, Metadata};
 use std::io;
@@ -55,7 +55,7 @@ fn identity(file: &Metadata) -> (u64, u64) {
 }
 
 impl Files {
-    /// To be called when the writer is open and has read something, which makes the log.
+    /// To be called when the writer is open and has read something, which creates the log.
     pub(crate) fn of(database: &Path) -> io::Result<Self> {
         // SQLite names it after the file itself, whatever links lead there.
         let log = beside(&std::fs::canonicalize(database)?, "-wal");
@@ -65,7 +65,7 @@ impl Files {
         Ok(Self { database, log, handle: Arc::new(handle), syncs: AtomicU64::new(0) })
     }
 
-    /// Whether what is written now will be found by the next start. Two looks at names, some microseconds.
+    /// Whether the next start will find what is written now. Two look-ups of names, a few microseconds.
     pub(crate) fn check(&self) -> Result<()> {
         // The log may be empty, after all of it was folded into the database; the database never is.
         if self.database.check()? == 0 {
@@ -74,7 +74,7 @@ impl Files {
         self.log.check().map(drop)
     }
 
-    /// Everything that was committed before this call is on the disk when it returns.
+    /// When it returns, everything that was committed before is on the disk.
     pub(crate) async fn sync(&self) -> Result<()> {
         let handle = Arc::clone(&self.handle);
         let synced = tokio::task::spawn_blocking(move || handle.sync_data()).await;

@@ -1,7 +1,7 @@
-//! What requests under a key led to.
+//! The results of requests under a key.
 //!
-//! Invariant: a row is written in the transaction that writes what it tells of, so there is no effect without its row. The
-//! answer may come later, and what is missing can be read from the effect.
+//! Invariant: a row is written in the transaction that writes its effect, so there is no effect without its row. The
+//! response may follow later, and what is missing can be read from the effect.
 
 use forge_types::Millis;
 use sqlx::{AssertSqlSafe, Row};
@@ -20,15 +20,15 @@ pub struct Keyed {
     pub fingerprint: String,
     /// What was made, as JSON.
     pub effect: String,
-    /// What was answered, as JSON, once that is known.
+    /// The response, as JSON, once it is known.
     pub answer: Option<String>,
     pub created_at: Millis,
 }
 
 pub(crate) const COLUMNS: usize = 6;
 
-/// The statement that writes so many rows, its placeholders numbered after `first`. What stands there already is too old to
-/// count, or says less.
+/// The statement that writes this many rows, its placeholders numbered after `first`. An existing row is too old to
+/// count, or contains less.
 pub(crate) fn insert(first: usize, count: usize) -> String {
     format!(
         "INSERT INTO idempotency (key, route, fingerprint, effect, answer, created_ms) VALUES {} \
@@ -39,7 +39,7 @@ pub(crate) fn insert(first: usize, count: usize) -> String {
 }
 
 impl Store {
-    /// What is known of a key, unless it is older than `since`.
+    /// The row of a key, unless it is older than `since`.
     pub async fn keyed(&self, key: &str, since: Millis) -> Result<Option<Keyed>> {
         let sql = "SELECT route, fingerprint, effect, answer, created_ms FROM idempotency \
              WHERE key = $1 AND created_ms >= $2";
@@ -56,7 +56,7 @@ impl Store {
         }))
     }
 
-    /// Removes the keys that are older than `before`, and says how many.
+    /// Removes the keys that are older than `before`, and returns how many.
     pub async fn forget_keys(&self, before: Millis) -> Result<u64> {
         let mut tx = self.begin().await?;
         let sql = "DELETE FROM idempotency WHERE created_ms < $1";
@@ -74,7 +74,7 @@ impl Tx {
         Ok(())
     }
 
-    /// Adds what was answered.
+    /// Adds the response.
     pub async fn put_answer(&mut self, key: &str, answer: &str) -> Result<()> {
         let sql = "UPDATE idempotency SET answer = $2 WHERE key = $1";
         sqlx::query(sql).bind(key).bind(answer).execute(self.conn()?).await?;

@@ -105,13 +105,13 @@ impl Tx {
         Ok(())
     }
 
-    /// The image that was there.
+    /// Returns the image that was deleted.
     pub async fn delete_image(&mut self, id: ImageId) -> Result<Option<Image>> {
         const SQL: &str = concat!("DELETE FROM images WHERE id = $1 RETURNING ", image_columns!());
         query::one(self.conn()?, SQL, id.to_string(), image).await
     }
 
-    /// Deletes and answers the images that no task shows and that are older than `before`.
+    /// Deletes and returns the images that no task shows and that are older than `before`.
     pub async fn delete_loose_images(&mut self, before: Millis) -> Result<Vec<Image>> {
         let rows = sqlx::query(DELETE_LOOSE).bind(before.0).fetch_all(self.conn()?).await?;
         Ok(rows.iter().map(image).collect::<sqlx::Result<_>>()?)
@@ -134,7 +134,7 @@ impl Tx {
         Ok(())
     }
 
-    /// The task shows these images from now on and no others.
+    /// From now on the task shows these images and no others.
     pub async fn replace_images(&mut self, task: TaskId, ids: &[ImageId]) -> Result<()> {
         bind!("DELETE FROM task_images WHERE task_id = $1", task.to_string()).execute(self.conn()?).await?;
         self.attach_images(task, ids).await

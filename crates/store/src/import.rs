@@ -1,7 +1,7 @@
 //! What was imported from where: every statement about it.
 //!
-//! Invariant: one row for each thing of a source that was ever taken, with when that was and what the source said of it. It
-//! changes nothing that people see, so it makes no events.
+//! Invariant: one row for each thing of a source that was ever imported, with when that was and what the source
+//! contained then. It changes nothing that people see, so it makes no events.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ use crate::store::Store;
 use crate::tx::Tx;
 use crate::write::bind;
 
-/// What kinds of things are noted.
+/// The kinds of things that are recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ImportKind {
     Project,
@@ -36,18 +36,18 @@ impl ImportKind {
     }
 }
 
-/// What is noted of a thing of a source.
+/// The record of a thing of a source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Noted {
-    /// What it is here.
+    /// Its id here.
     pub id: String,
-    /// What the source said of it. Empty when it was here before the import; `None` when an earlier version noted it.
+    /// What the source contained. Empty when it was here before the import; `None` when an earlier version recorded it.
     pub seen: Option<String>,
-    /// When that was taken.
+    /// When it was imported.
     pub at: Millis,
 }
 
-/// Everything that was taken from one source, by kind and key.
+/// Everything that was imported from one source, by kind and key.
 #[derive(Debug, Default)]
 pub struct Imported(HashMap<(String, String), Noted>);
 
@@ -78,7 +78,7 @@ impl Store {
 }
 
 impl Tx {
-    /// Notes where something of a source is now, and what the source said of it.
+    /// Records the id here of something of a source, and what the source contained.
     pub async fn note_import(
         &mut self,
         source: &str,

@@ -1,8 +1,8 @@
 //! The only crate that knows SQL.
 //!
 //! Owns: the database file, its schema, every statement, and the event log. One connection writes, a few read.
-//! Invariant: state and the events that tell of it change in one transaction, and events are published in the
-//! order of their commits, so a snapshot plus the events after its number is the present.
+//! Invariant: state and its events change in one transaction, and events are published in the order of their commits,
+//! so a snapshot plus the events after its number is the current state.
 //!
 //! Statements keep to what SQLite and PostgreSQL share; PRAGMAs and migrations live in `open` and `migrations/`.
 

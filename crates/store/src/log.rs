@@ -1,4 +1,4 @@
-//! The event log: appending to it, following it, cutting off its old end.
+//! The event log: appending to it, following it, pruning its old end.
 //!
 //! Invariant: sequence numbers are consecutive and in the order of commits. A follower that receives a first
 //! event other than the one after its position knows that the events between were pruned.
@@ -20,7 +20,7 @@ use crate::{query, row};
 const PRUNE_STEP: i64 = 5000;
 
 impl Store {
-    /// Number of the newest event that subscribers were told of.
+    /// Number of the newest event that was published.
     pub fn latest_seq(&self) -> i64 {
         *self.0.latest.borrow()
     }
@@ -60,7 +60,7 @@ impl Store {
         Ok(rows.iter().map(|row| row::event(row).map(Arc::new)).collect::<sqlx::Result<_>>()?)
     }
 
-    /// Deletes all but the newest events and says how many. The newest one always stays: it holds the count.
+    /// Deletes all but the newest events and returns how many. The newest one always stays: it holds the count.
     pub async fn prune_events(&self, keep_newest: i64) -> Result<u64> {
         let mut pruned = 0;
         loop {
@@ -79,7 +79,7 @@ impl Store {
 }
 
 impl Inner {
-    /// Tells followers. The caller still holds the writer, so commits are told of in their order.
+    /// Wakes followers. The caller still holds the writer, so commits are published in their order.
     pub(crate) fn publish(&self, records: Vec<Sized>) {
         let Some(seq) = records.last().map(|(record, _)| record.seq) else { return };
         let mut ring = self.ring.lock().unwrap_or_else(PoisonError::into_inner);
@@ -125,7 +125,7 @@ async fn append_chunk(
     Ok(())
 }
 
-/// A statement that answers numbers.
+/// A statement that returns numbers.
 pub(crate) type Numbers<'q> = QueryScalar<'q, Sqlite, i64, SqliteArguments>;
 
 pub(crate) fn bodies(events: &[Event]) -> Result<Vec<String>> {
@@ -133,7 +133,7 @@ pub(crate) fn bodies(events: &[Event]) -> Result<Vec<String>> {
     Ok(bodies.map_err(|error| sqlx::Error::Encode(error.into()))?)
 }
 
-/// The statement that writes so many events, its placeholders numbered from `first` on.
+/// The statement that writes this many events, its placeholders numbered from `first` on.
 pub(crate) fn insert_events(first: usize, count: usize) -> String {
     let rows = rows_of(first, count, 5);
     format!("INSERT INTO events (at_ms, kind, project_id, attempt_id, body) VALUES {rows} RETURNING seq")
@@ -162,7 +162,7 @@ pub(crate) fn number(mut seqs: Vec<i64>, events: Vec<Event>, bodies: &[String]) 
     Ok(numbered.map(|((seq, event), body)| (Arc::new(EventRecord { seq, event }), body.len())).collect())
 }
 
-/// `($1, $2), ($3, $4), …`: placeholders for so many rows of so many columns, after the first so many.
+/// `($1, $2), ($3, $4), …`: placeholders for `rows` rows of `columns` columns, numbered after `first`.
 pub(crate) fn rows_of(first: usize, rows: usize, columns: usize) -> String {
     use std::fmt::Write;
     let mut text = String::with_capacity(rows * columns * 5);
@@ -179,7 +179,7 @@ pub(crate) fn rows_of(first: usize, rows: usize, columns: usize) -> String {
     text
 }
 
-/// What the log shows of an event without its body: kind, project and attempt, as far as the event names them.
+/// The columns of an event besides its body: kind, project and attempt, as far as the event names them.
 fn label(event: &Event) -> (&'static str, Option<String>, Option<String>) {
     match event {
         Event::Project { project, .. } => ("project", Some(project.id.to_string()), None),

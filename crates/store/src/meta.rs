@@ -1,6 +1,6 @@
 //! Single values of a database that no store has open.
 //!
-//! Invariant: the schema stays what it is, so a database of any version can be asked, also one that is about to be
+//! Invariant: the schema does not change, so a database of any version can be read, also one that is about to be
 //! refused.
 
 use std::path::Path;
@@ -29,7 +29,7 @@ async fn find(conn: &mut SqliteConnection, key: &str) -> sqlx::Result<Option<Str
     }
 }
 
-/// Changes the value of a key that is there; it is on the disk when this returns.
+/// Changes the value of a key that exists; it is on the disk when this returns.
 pub async fn replace_meta(path: &Path, key: &str, value: &str) -> Result<()> {
     let mut conn = open::options(path).connect().await.map_err(|error| failed(path, error))?;
     let sql = "UPDATE meta SET value = $2 WHERE key = $1";

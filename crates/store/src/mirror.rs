@@ -1,7 +1,7 @@
 //! What the beads and the tasks of a project last agreed on.
 //!
-//! Invariant: a bead and a task that met have one row, which outlives both of them. Whether they still belong together is
-//! said by their link alone.
+//! Invariant: a bead and a task that were linked have one row, which outlives both of them. Only their link determines
+//! whether they still belong together.
 
 use std::path::{Path, PathBuf};
 
@@ -15,14 +15,14 @@ use crate::store::Store;
 use crate::tx::Tx;
 use crate::write::bind;
 
-/// A bead and its task as they were when they were last the same.
+/// A bead and its task as they were when they last agreed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mirror {
     pub workspace: PathBuf,
     pub bead: String,
     pub project_id: ProjectId,
     pub task_id: TaskId,
-    /// Stands for title and description of each.
+    /// Hashes of title and description of each.
     pub bead_text: String,
     pub task_text: String,
     pub bead_status: String,
@@ -44,7 +44,7 @@ fn mirror(row: &SqliteRow) -> Read<Mirror> {
 }
 
 impl Store {
-    /// Every bead of a workspace that has met a task.
+    /// Every bead of a workspace that was ever linked to a task.
     pub async fn mirrors(&self, workspace: &Path) -> Result<Vec<Mirror>> {
         let sql = "SELECT workspace, bead, project_id, task_id, bead_text, task_text, bead_status, task_status \
              FROM mirrors WHERE workspace = $1 ORDER BY bead";
@@ -53,7 +53,7 @@ impl Store {
 }
 
 impl Tx {
-    /// Notes what a bead and its task agree on, in the place of what each agreed on before, with whomever.
+    /// Records what a bead and its task agree on, replacing earlier records of either.
     pub async fn put_mirror(&mut self, new: &Mirror) -> Result<()> {
         let (workspace, task) = (new.workspace.to_string_lossy().into_owned(), new.task_id.to_string());
         let old = "DELETE FROM mirrors WHERE (workspace = $1 AND bead = $2) OR task_id = $3";
@@ -75,7 +75,7 @@ impl Tx {
         Ok(())
     }
 
-    /// The bead is gone: its task stands for itself from now on.
+    /// The bead is gone: its task is independent from now on.
     pub async fn unlink_bead(&mut self, workspace: &Path, bead: &str) -> Result<()> {
         let sql = "DELETE FROM bead_tasks WHERE workspace = $1 AND bead = $2";
         bind!(sql, workspace.to_string_lossy().into_owned(), bead).execute(self.conn()?).await?;

@@ -1,7 +1,7 @@
 //! Settings of the forge group and the notifications that wait to be sent.
 //!
-//! Invariant: an attempt gets at most one notification, ever. One that is being sent when the server dies is sent again by
-//! the next one: rather twice than never.
+//! Invariant: an attempt gets at most one notification, ever. One that is being sent when the server dies is sent again
+//! by the next one: better twice than never.
 
 use forge_types::{
     AttemptId, ForgeSettings, Millis, Notification, NotificationId, NotificationStatus, ProjectId,
@@ -31,7 +31,7 @@ pub struct Due {
 }
 
 impl Store {
-    /// What a project has set for itself.
+    /// The project's own settings.
     pub async fn project_settings(&self, project: ProjectId) -> Result<Option<ForgeSettings>> {
         let sql = "SELECT omni_enabled, omni_config FROM project_settings WHERE project_id = $1";
         let row: Option<(bool, Option<String>)> =
@@ -88,7 +88,7 @@ impl Tx {
         Ok(())
     }
 
-    /// Says whether it is the attempt's first.
+    /// Returns whether it is the attempt's first.
     pub async fn queue_notification(
         &mut self,
         attempt: AttemptId,
@@ -118,7 +118,7 @@ impl Tx {
         row.map(read).transpose()
     }
 
-    /// Records what became of a notification; `at` is when it was sent or is to be tried again.
+    /// Records the result of a notification; `at` is when it was sent or is to be tried again.
     pub async fn settle_notification(
         &mut self,
         id: NotificationId,

@@ -1,7 +1,7 @@
 //! Opening a database: settings, the check of SQLite's version, migrations.
 //!
-//! Invariant: a database written by a newer Forge is read but not written, and after `connect` returns the schema
-//! is the newest one. A start that was killed, at whatever moment, keeps no later one from opening it. PRAGMAs and
+//! Invariant: a database written by a newer Forge is read but not written, and after `connect` returns the schema is
+//! the newest one. A start that was killed, at whatever moment, never prevents a later one from opening it. PRAGMAs and
 //! migrations are the only SQL that belongs to SQLite alone.
 
 use std::path::Path;
@@ -48,15 +48,15 @@ pub(crate) async fn connect(path: &Path) -> Result<(SqliteConnection, SqlitePool
     Ok((writer, readers))
 }
 
-/// Brings the schema up to date.
+/// Migrates the schema.
 pub(crate) async fn migrate(path: &Path, conn: &mut SqliteConnection) -> Result<()> {
     check_version(path, conn).await?;
     MIGRATIONS.run(&mut *conn).await.map_err(|e| failed(path, e))?;
     document::renew(conn).await
 }
 
-/// Undoes what a process that was killed had begun to write without the write-ahead log. Any connection that may write
-/// does so with its first look; one that may not can only fail.
+/// Undoes what a killed process had begun to write without the write-ahead log. Any connection that may write does so
+/// on its first read; one that may not can only fail.
 pub(crate) async fn heal(path: &Path) -> Result<()> {
     if length(path) == 0 || length(&beside(path, "-journal")) == 0 {
         return Ok(());
@@ -67,7 +67,7 @@ pub(crate) async fn heal(path: &Path) -> Result<()> {
     looked.map(drop)
 }
 
-/// The database holds keys of the user: its file, and those SQLite makes beside it, are nobody else's business.
+/// The database contains keys of the user: nobody else may read its file and those that SQLite makes beside it.
 pub(crate) fn keep_private(path: &Path) -> std::io::Result<()> {
     use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
     let file = std::fs::OpenOptions::new().append(true).create(true).mode(0o600).open(path)?;
@@ -101,7 +101,7 @@ pub(crate) fn reader_options(path: &Path) -> SqliteConnectOptions {
     options(path).read_only(true).row_buffer_size(ROW_BUFFER)
 }
 
-/// Why a database cannot be opened; one that is damaged is told with the way back.
+/// Why a database cannot be opened; for a damaged one with how to recover.
 pub(crate) fn failed(path: &Path, error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> StoreError {
     let (path, error) = (path.to_owned(), error.into());
     let reason = error.to_string();
@@ -111,7 +111,7 @@ pub(crate) fn failed(path: &Path, error: impl Into<Box<dyn std::error::Error + S
     }
 }
 
-/// Looks through a read-only connection, since opening for writing may already change the file.
+/// Checks through a read-only connection, since opening for writing may already change the file.
 pub(crate) async fn refuse_newer(path: &Path) -> Result<()> {
     if length(path) == 0 {
         return Ok(());

@@ -1,6 +1,6 @@
-//! Pull requests that are on their way, and the issues that tasks came from.
+//! Open pull requests, and the issues that tasks came from.
 //!
-//! Invariant: a pull request's row keeps its id, attempt and number; only what its host says about it changes.
+//! Invariant: a pull request's row keeps its id, attempt and number; only what its host reports about it changes.
 
 use crate::error::{Result, StoreError};
 use crate::row::{self, attempt_columns, pr_word};
@@ -8,7 +8,7 @@ use crate::store::Store;
 use crate::tx::Tx;
 use forge_types::{Attempt, AttemptId, IssueLink, Merge, MergeId, ProjectId, TaskId};
 
-/// A pull request that was open when it was last looked at.
+/// A pull request that was open at the last check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpenPull {
     pub merge: Merge,
@@ -46,7 +46,7 @@ impl Store {
         Ok(rows.iter().map(row::open_pull).collect::<sqlx::Result<_>>()?)
     }
 
-    /// Attempts whose pull request is still to be opened by itself, oldest first.
+    /// Attempts whose pull request is still to be opened automatically, oldest first.
     pub async fn attempts_to_publish(&self) -> Result<Vec<Attempt>> {
         let rows = sqlx::query(TO_PUBLISH).fetch_all(&mut *self.reader().await?).await?;
         Ok(rows.iter().map(row::attempt).collect::<sqlx::Result<_>>()?)
@@ -59,7 +59,7 @@ impl Store {
         Ok(row.as_ref().map(row::issue).transpose()?)
     }
 
-    /// The link of the task that was made of this issue.
+    /// The link of the task that was made from this issue.
     pub async fn issue(
         &self,
         project: ProjectId,
@@ -88,7 +88,7 @@ impl Tx {
         Ok(row.as_ref().map(row::merge).transpose()?)
     }
 
-    /// Writes what the host of a pull request says now. A direct merge never changes.
+    /// Writes the current state of a pull request at its host. A direct merge never changes.
     pub async fn update_merge(&mut self, merge: &Merge) -> Result<()> {
         let Merge::Pr { id, task_attempt_id, target_branch_name, pr_info, .. } = merge else {
             return Err(StoreError::Missing);

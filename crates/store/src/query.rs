@@ -1,7 +1,7 @@
 //! Every SELECT, as functions over a connection, so that readers and transactions share them.
 //!
-//! Invariant: a list is one statement that an index answers. "Newest" means the first row in the order
-//! `created_ms DESC, id`; runs are listed oldest first and their newest is the last one.
+//! Invariant: a list is one statement that uses an index. "Newest" means the first row in the order `created_ms DESC,
+//! id`; runs are listed oldest first and their newest is the last one.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -36,12 +36,12 @@ pub(crate) const TASKS: &str = select!(
     task_columns,
     "FROM tasks WHERE project_id = $1 AND hidden = FALSE ORDER BY created_ms DESC, id LIMIT $2 OFFSET $3"
 );
-/// A block of the list, from a task on, as one row: thousands of rows would each be a message between two threads. The
-/// first comparison is what the index answers; the aggregates see the rows in the order of the inner statement.
+/// A block of the list, starting at a task, as one row: thousands of rows would each be a message between two threads.
+/// The index serves the first comparison; the aggregates see the rows in the order of the inner statement.
 const TASKS_AT: &str = "SELECT string_agg(id, $6), string_agg(document, $6), MIN(created_ms), COUNT(*) FROM (\
      SELECT id, created_ms, document FROM tasks WHERE project_id = $1 AND hidden = FALSE AND created_ms <= $2 \
      AND (created_ms < $2 OR id > $3) ORDER BY created_ms DESC, id LIMIT $4 OFFSET $5) AS block";
-/// How many tasks are read in one go.
+/// How many tasks are read at once.
 const BLOCK: i64 = 1000;
 const CHILD_TASKS: &str =
     select!(task_columns, "FROM tasks WHERE parent_attempt_id = $1 ORDER BY created_ms DESC, id");
@@ -64,7 +64,7 @@ const LATEST_ATTEMPTS: &str = select!(
 );
 const ATTEMPT_BY_PATH: &str =
     select!(attempt_columns, "FROM attempts WHERE container_ref = $1 ORDER BY created_ms DESC, id LIMIT 1");
-// Both the last completion and the last change must be old: what was touched lately is in use.
+// Both the last completion and the last change must be old: what was touched recently is in use.
 const IDLE_ATTEMPTS: &str = select!(
     attempt_columns,
     "FROM attempts WHERE worktree_deleted = FALSE AND use_worktree = TRUE AND updated_ms < $1 \
@@ -369,7 +369,7 @@ mod tests {
         for (sql, index) in lists {
             let plan = plan(&mut conn, sql).await;
             assert!(plan.contains(index), "{sql}\n{plan}");
-            // What an index already cut out is read through, of course.
+            // Rows that an index already selected may be scanned.
             let steps = plan.lines().filter(|step| !["SCAN block", "SCAN spent"].contains(step));
             let scans = steps.into_iter().any(|step| step.contains("SCAN") && !step.contains("USING"));
             assert!(!scans, "{sql}\n{plan}");

@@ -1,7 +1,7 @@
 //! Rebases that are not complete yet.
 //!
-//! Invariant: an attempt has at most one. The row carries all that is needed to tell later, from git alone, whether the
-//! rebase was completed or given up.
+//! Invariant: an attempt has at most one. The row contains all that is needed to determine later, from git alone,
+//! whether the rebase was completed or aborted.
 
 use forge_types::{AttemptId, Millis};
 use sqlx::{Row, SqliteConnection};
@@ -16,7 +16,7 @@ pub struct PendingRebase {
     pub target_branch: String,
     /// Where the attempt's branch was before.
     pub tip: String,
-    /// The commit it goes onto.
+    /// The commit that it is rebased onto.
     pub onto: String,
     pub started_at: Millis,
 }
@@ -42,7 +42,7 @@ impl Store {
 }
 
 impl Tx {
-    /// Takes the place of an earlier one.
+    /// Replaces an earlier one.
     pub async fn put_pending_rebase(&mut self, rebase: &PendingRebase) -> Result<()> {
         let sql = "INSERT INTO rebases (attempt_id, target_branch, tip, onto, started_ms) \
              VALUES ($1, $2, $3, $4, $5) ON CONFLICT (attempt_id) DO UPDATE SET \

@@ -1,7 +1,7 @@
-//! Deleting tasks and projects with all that hangs on them.
+//! Deleting tasks and projects with everything that depends on them.
 //!
-//! Invariant: the foreign keys delete; this module only finds out beforehand, with one query per kind, what they
-//! will delete, so that each removed entity is told of.
+//! Invariant: the foreign keys delete; this module only determines beforehand, with one query per kind, what they will
+//! delete, so that each removed entity gets its event.
 
 use forge_types::{AttemptId, ProjectId, RunId, TaskId};
 use sqlx::sqlite::SqliteRow;
@@ -32,7 +32,7 @@ const PROJECT_CHILDREN: &str = "SELECT tasks.id FROM tasks \
      WHERE parents.project_id = $1 AND tasks.project_id <> $1";
 
 impl Tx {
-    /// With its attempts, runs, merges and drafts. Says whether there was one.
+    /// With its attempts, runs, merges and drafts. Returns whether there was one.
     pub async fn delete_task(&mut self, id: TaskId) -> Result<bool> {
         let key = id.to_string();
         let runs = self.collect(TASK_RUNS, &key, row::id_pair).await?;
@@ -47,7 +47,7 @@ impl Tx {
         Ok(true)
     }
 
-    /// With its tasks and errands and all that hangs on them. Says whether there was one.
+    /// With its tasks and errands and everything that depends on them. Returns whether there was one.
     pub async fn delete_project(&mut self, id: ProjectId) -> Result<bool> {
         let key = id.to_string();
         let runs = self.collect(PROJECT_RUNS, &key, row::id_pair).await?;

@@ -66,7 +66,7 @@ impl<'r> Cells<'r> {
         Ok(self.take::<Option<i64>>()?.map(Millis))
     }
 
-    /// The cell just taken holds what no version of Forge wrote there.
+    /// The cell just read contains what no version of Forge wrote there.
     pub(crate) fn bad(&self, error: impl Into<Box<dyn StdError + Send + Sync>>) -> sqlx::Error {
         use sqlx::Column;
         let index = self.row.columns().get(self.next - 1).map(|column| column.name().to_owned());
@@ -244,7 +244,7 @@ fn take_attempt(cells: &mut Cells<'_>) -> Read<Attempt> {
     })
 }
 
-/// Follows from the newest agent run.
+/// Derived from the newest agent run.
 pub(crate) fn attempt_status(run: Option<RunStatus>) -> AttemptStatus {
     match run {
         None => AttemptStatus::Pending,
@@ -264,7 +264,7 @@ fn auto_pr(state: Option<&str>, note: Option<String>) -> Option<AutoPr> {
     })
 }
 
-/// The two cells of a pull request that opens by itself.
+/// The two cells of a pull request that opens automatically.
 pub(crate) fn auto_pr_cells(auto_pr: Option<&AutoPr>) -> (Option<&'static str>, Option<&str>) {
     match auto_pr {
         None => (None, None),

@@ -27,7 +27,7 @@ use crate::tx::{Tx, Writer};
 use crate::{open, query, row};
 
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
-/// Far longer than any transaction takes; a caller that waits this long has met a defect.
+/// Far longer than any transaction takes; a caller that waits this long has found a bug.
 const WRITER_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Everything Forge keeps in its database. Clones share it.
@@ -67,7 +67,7 @@ pub enum Dropped {
 }
 
 impl Store {
-    /// Creates the database when there is none, and brings an older one up to date.
+    /// Creates the database when there is none, and migrates an older one.
     pub async fn open(path: &Path) -> Result<Store> {
         let (mut conn, readers) = open::connect(path).await?;
         let start_seq = query::newest_seq(&mut conn).await?;
@@ -83,8 +83,8 @@ impl Store {
         })))
     }
 
-    /// Ends every connection; the writer goes last so that it folds the write-ahead log into the database.
-    /// Whoever holds a connection for longer than a few seconds is not waited for.
+    /// Ends every connection; the writer is last so that it folds the write-ahead log into the database. Connections
+    /// that stay in use for more than a few seconds are not waited for.
     pub async fn close(&self) {
         if timeout(CLOSE_TIMEOUT, self.0.readers.close()).await.is_err() {
             tracing::warn!("a reader of the database is still busy; closing without it");
@@ -100,7 +100,7 @@ impl Store {
         self.0.files.check()
     }
 
-    /// How often [`Tx::commit_synced`] had the log written through.
+    /// How often [`Tx::commit_synced`] synced the log.
     pub fn syncs(&self) -> u64 {
         self.0.files.syncs()
     }
@@ -152,7 +152,7 @@ impl Store {
         let store = self.clone();
         tokio::spawn(async move {
             if let Err(error) = store.read_tasks(project, page, &blocks).await {
-                // Nobody listens any more when this fails too.
+                // When this fails too, nobody listens any more.
                 let _ = blocks.send(Err(error)).await;
             }
         });
@@ -260,7 +260,7 @@ impl Store {
         query::run(&mut *self.reader().await?, id).await
     }
 
-    /// Every run that has not ended, oldest first: what recovery after a restart looks at.
+    /// Every run that has not ended, oldest first: what recovery after a restart handles.
     pub async fn open_runs(&self) -> Result<Vec<Run>> {
         query::open_runs(&mut *self.reader().await?).await
     }
@@ -284,7 +284,7 @@ impl Store {
         query::merges(&mut *self.reader().await?, attempt).await
     }
 
-    /// Attempts with a worktree of their own, no open run, and nothing done or changed since `before`.
+    /// Attempts with their own worktree, no open run, and nothing done or changed since `before`.
     pub async fn idle_attempts(&self, before: Millis) -> Result<Vec<Attempt>> {
         query::idle_attempts(&mut *self.reader().await?, before).await
     }

@@ -104,7 +104,7 @@ impl Tx {
         changed(update.execute(self.conn()?).await?)
     }
 
-    /// Says whether there was one.
+    /// Returns whether there was one.
     pub async fn delete_tag(&mut self, id: TagId) -> Result<bool> {
         let done = bind!("DELETE FROM tags WHERE id = $1", id.to_string()).execute(self.conn()?).await?;
         Ok(done.rows_affected() > 0)
@@ -145,7 +145,7 @@ impl Tx {
         changed(done)
     }
 
-    /// Says whether there was one.
+    /// Returns whether there was one.
     pub async fn delete_template(&mut self, id: TemplateId) -> Result<bool> {
         let done = bind!("DELETE FROM templates WHERE id = $1", id.to_string()).execute(self.conn()?).await?;
         Ok(done.rows_affected() > 0)

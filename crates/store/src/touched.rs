@@ -1,7 +1,7 @@
-//! What a transaction changed, and the events that tell of it.
+//! What a transaction changed, and the events for it.
 //!
-//! Invariant: one event per entity and transaction, in the order removals, projects, attempts, tasks, runs,
-//! drafts, approvals, workers, routings, alerts. What was made and removed again in the same transaction never happened.
+//! Invariant: one event per entity and transaction, in the order removals, projects, attempts, tasks, runs, drafts,
+//! approvals, workers, routings, alerts. What was made and removed again in the same transaction never happened.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -47,7 +47,7 @@ impl<K: Hash + Eq, V> Ordered<K, V> {
     }
 }
 
-/// A task as the log will show it, or that its row must be refreshed and read first.
+/// A task as the log will show it, or a mark that its row must be refreshed and read first.
 pub(crate) enum TaskState {
     Known { task: TaskSummary, hidden: bool },
     Stale(TaskId),
@@ -99,16 +99,16 @@ impl Touched {
 
     /// A new attempt as it is at the end of the transaction.
     pub(crate) fn attempt_read(&mut self, attempt: Attempt) {
-        if let Some((.., told)) = self.attempts.get_mut(&attempt.id) {
-            *told = Some(Box::new(attempt));
+        if let Some((.., stored)) = self.attempts.get_mut(&attempt.id) {
+            *stored = Some(Box::new(attempt));
         }
     }
 
-    /// A task whose whole state follows from what was just written.
+    /// A task whose whole state is known from what was just written.
     pub(crate) fn task(&mut self, change: Change, task: TaskSummary, hidden: bool) {
         let id = task.task.id;
         match self.tasks.get_mut(&id) {
-            // What made it stale has still to be counted.
+            // The change that made it stale has still to be counted.
             Some((_, TaskState::Stale(_))) => {}
             Some((_, known)) => *known = TaskState::Known { task, hidden },
             None => self.tasks.put(id, (change, TaskState::Known { task, hidden })),
@@ -220,14 +220,14 @@ impl Touched {
             .collect()
     }
 
-    /// Settles a stale task with its row as it is now.
+    /// Completes a stale task with its row as it is now.
     pub(crate) fn refreshed(&mut self, task: TaskSummary, hidden: bool) {
         if let Some((_, state)) = self.tasks.get_mut(&task.task.id) {
             *state = TaskState::Known { task, hidden };
         }
     }
 
-    /// The tasks as they will be told of.
+    /// The tasks as their events will contain them.
     pub(crate) fn known_tasks(&self) -> impl Iterator<Item = &TaskSummary> {
         self.tasks.values.iter().flatten().filter_map(|(_, state)| match state {
             TaskState::Known { task, .. } => Some(task),

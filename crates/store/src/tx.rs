@@ -1,8 +1,8 @@
-//! One transaction of the single writer, from BEGIN to the moment its events are told.
+//! One transaction of the single writer, from BEGIN to the publication of its events.
 //!
-//! Invariant: rows and the events that tell of them are committed together, and published in the order of commits
-//! because the writer is held until then. A transaction that is dropped leaves no trace; one that is dropped in the middle
-//! of its commit leaves none or is told of before the next one begins.
+//! Invariant: rows and their events are committed together, and published in the order of commits because the writer is
+//! held until then. A transaction that is dropped leaves no trace; one that is dropped in the middle of its commit
+//! leaves none or is published before the next one begins.
 
 use std::sync::Arc;
 
@@ -41,7 +41,7 @@ impl Writer {
     }
 
     async fn begin(&mut self) -> Result<()> {
-        // Set first: the statement is carried out even when this future is dropped.
+        // Set first: the statement is executed even when this future is dropped.
         self.open = true;
         sqlx::query("BEGIN IMMEDIATE").execute(self.conn()?).await?;
         Ok(())
@@ -95,7 +95,7 @@ pub struct Tx {
     pub(crate) touched: Touched,
 }
 
-// The columns that follow from other tables. Dev servers are no work on the task.
+// The columns that depend on other tables. Dev servers do not count as work on the task.
 const REFRESH_TASK: &str = concat!(
     "UPDATE tasks SET \
      running_count = (SELECT COUNT(*) FROM runs JOIN attempts ON attempts.id = runs.attempt_id \
@@ -125,13 +125,13 @@ impl Tx {
         self.writer.conn()
     }
 
-    /// A transaction that has still to begin: its statement does so itself, or [`Tx::restart`] does.
+    /// A transaction that has yet to begin: its statement does that, or [`Tx::restart`] does.
     pub(crate) fn join(store: Arc<Inner>, writer: OwnedMutexGuard<Writer>) -> Tx {
         Tx { store, writer, touched: Touched::default() }
     }
 
     fn check(&mut self) -> Result<()> {
-        // A store that was closed has no log any more, and says that it is closed.
+        // A store that was closed no longer has a log, and reports that it is closed.
         self.conn()?;
         self.store.files.check()
     }
@@ -159,8 +159,8 @@ impl Tx {
         self.store.files.check()
     }
 
-    /// Makes it so, tells the subscribers, and returns the number of the newest event.
-    /// Once called it runs to its end even when the caller goes away.
+    /// Commits, notifies the subscribers, and returns the number of the newest event. Once called it runs to its end
+    /// even when the caller goes away.
     pub async fn commit(self) -> Result<i64> {
         match tokio::spawn(self.finish()).await {
             Ok(done) => done,
@@ -169,8 +169,8 @@ impl Tx {
         }
     }
 
-    /// Like [`Tx::commit`], and a power cut does not undo it: the log is written through before this returns. Others
-    /// write meanwhile. For what people act upon elsewhere, since it costs a turn of the disk.
+    /// Like [`Tx::commit`], and a power cut does not undo it: the log is synced before this returns. Others write
+    /// meanwhile. For what people act upon elsewhere, since it costs a disk sync.
     pub async fn commit_synced(self) -> Result<i64> {
         let store = Arc::clone(&self.store);
         let newest = self.commit().await?;
@@ -204,7 +204,7 @@ impl Tx {
         Ok(row.as_ref().map(row::task_and_hidden).transpose()?)
     }
 
-    /// Where an attempt belongs.
+    /// The task and the project of an attempt.
     pub(crate) async fn home(&mut self, attempt: AttemptId) -> Result<Home> {
         if let Some(home) = self.touched.home(attempt) {
             return Ok(home);
@@ -248,15 +248,15 @@ impl Tx {
 }
 
 impl Inner {
-    /// Undoes what an abandoned transaction left open, or tells of it when it had been committed already: the
-    /// connection's thread carries a statement out even when nobody waits for it any more.
+    /// Undoes what an abandoned transaction left open, or publishes it when it was already committed: the connection's
+    /// thread executes a statement even when nobody waits for it any more.
     async fn mend(&self, writer: &mut Writer) -> Result<()> {
         if !writer.open {
             return Ok(());
         }
         writer.rollback().await;
-        let told = *self.latest.borrow();
-        self.publish(writer.committed_after(told).await?);
+        let published = *self.latest.borrow();
+        self.publish(writer.committed_after(published).await?);
         Ok(())
     }
 }

@@ -1,8 +1,8 @@
 //! What runs used, written as totals; and what runs and workers used, read as sums.
 //!
-//! Invariant: the rows of a run add up to the newest total that was noted for it, however often it was noted. What earlier
-//! days hold stays with them, so the part that a day holds is what was added on that day. Sums are of the view `spending`,
-//! which has the use of workers too (see `calls`).
+//! Invariant: the rows of a run add up to the newest total that was recorded for it, however often it was recorded. The
+//! parts of earlier days stay with them, so the part of a day is what was added on that day. Sums are of the view
+//! `spending`, which includes the use of workers (see `calls`).
 
 use std::collections::HashMap;
 
@@ -17,7 +17,7 @@ use crate::row::{Cells, Read};
 use crate::write::bind;
 use crate::{Store, Tx};
 
-/// What a run used of one model in total; its `cost_microusd` is the cost that counts.
+/// The total use of one model by a run; `cost_microusd` is the cost that counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UsageLine {
     pub model: String,
@@ -25,7 +25,7 @@ pub struct UsageLine {
     pub source: Option<CostSource>,
 }
 
-/// Whose use is to be noted.
+/// Whose use is recorded.
 #[derive(Clone, Copy, Debug)]
 pub struct Spender<'a> {
     pub run: &'a Run,
@@ -45,7 +45,7 @@ pub struct Spent {
 const EARLIER: &str = "SELECT model, SUM(input_tokens), SUM(output_tokens), SUM(cache_read_tokens), \
      SUM(cache_write_tokens), SUM(reasoning_tokens), SUM(cost_microusd) FROM usage \
      WHERE run_id = $1 AND day < $2 GROUP BY model";
-/// What was spent where a column has a value, by runs and by workers.
+/// What runs and workers spent where a column has a value.
 macro_rules! spent {
     ($rows:literal) => {
         concat!(
@@ -136,7 +136,7 @@ async fn sums(conn: &mut SqliteConnection, query: &UsageQuery) -> Result<(Vec<Us
     Ok((groups, total))
 }
 
-/// Narrows a statement to what the query is about.
+/// Narrows a statement to the subject of the query.
 pub(crate) fn pick(sql: &mut QueryBuilder<Sqlite>, query: &UsageQuery) {
     if let Some(project) = query.project_id {
         sql.push(" AND project_id = ").push_bind(project.to_string());
@@ -182,7 +182,7 @@ impl Store {
         sums(&mut *self.reader().await?, query).await
     }
 
-    /// Without an attempt or a project nothing is told of one.
+    /// Without an attempt or a project their part is zero.
     pub async fn spent(
         &self,
         attempt: Option<AttemptId>,
@@ -200,11 +200,11 @@ impl Store {
 }
 
 impl Tx {
-    /// Notes what a run used so far, in the place of what was noted before.
+    /// Records what a run used so far, replacing the earlier record.
     pub async fn put_usage(&mut self, spender: Spender<'_>, day: Day, lines: &[UsageLine]) -> Result<()> {
         let run = spender.run.id;
         let mut earlier = self.used_before(run, day).await?;
-        // A clock that was set back leaves later days; the total stands for all of them.
+        // A clock that was set back leaves later days; the total covers all of them.
         let sql = "DELETE FROM usage WHERE run_id = $1 AND day >= $2";
         bind!(sql, run.to_string(), day.to_string()).execute(self.conn()?).await?;
         for line in lines {
@@ -215,7 +215,7 @@ impl Tx {
             }
         }
         for model in earlier.keys() {
-            // The agent has come to tell it under another name.
+            // The agent now reports it under another name.
             let sql = "DELETE FROM usage WHERE run_id = $1 AND model = $2";
             bind!(sql, run.to_string(), model).execute(self.conn()?).await?;
         }

@@ -1,4 +1,4 @@
-//! Workers and the leases they hold.
+//! Workers and their leases.
 //!
 //! Invariant: a bead has at most one lease, and only its holder gives it back.
 
@@ -39,7 +39,7 @@ async fn find(conn: &mut SqliteConnection, id: &WorkerId) -> Result<Option<Worke
     query::one(conn, WORKER, id.to_string(), worker).await
 }
 
-/// What was counted against a bead.
+/// The failures of a bead.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BeadFailure {
     pub bead: String,
@@ -77,14 +77,14 @@ impl Store {
         query::many(&mut *self.reader().await?, LEASES_OF, worker.to_string(), lease).await
     }
 
-    /// Whether anybody ever took a bead from here under this name.
+    /// Whether anybody here ever took a bead under this name.
     pub async fn gave_actor(&self, actor: &str) -> Result<bool> {
         let sql = "SELECT EXISTS (SELECT 1 FROM lease_actors WHERE actor = $1)";
         let row = bind!(sql, actor).fetch_one(&mut *self.reader().await?).await?;
         Ok(Cells::of(&row).take()?)
     }
 
-    /// The beads of a workspace that were given up before.
+    /// The beads of a workspace that failed before.
     pub async fn bead_failures(&self, workspace: &Path) -> Result<Vec<BeadFailure>> {
         let sql = "SELECT bead, count, reason, parked FROM bead_failures WHERE workspace = $1 ORDER BY bead";
         query::many(&mut *self.reader().await?, sql, text(workspace), failure).await
@@ -96,7 +96,7 @@ impl Tx {
         find(self.conn()?, id).await
     }
 
-    /// Writes a worker that is new. `false` when there is one of that name.
+    /// Writes a new worker. `false` when there is one of that name.
     pub async fn insert_worker(&mut self, worker: &Worker) -> Result<bool> {
         let sql = "INSERT INTO workers (id, phase, body, created_ms, updated_ms) VALUES ($1, $2, $3, $4, $5) \
              ON CONFLICT (id) DO NOTHING";
@@ -146,7 +146,7 @@ impl Tx {
         Ok(delete.execute(self.conn()?).await?.rows_affected() > 0)
     }
 
-    /// Counts a failure against a bead and answers how many there are.
+    /// Counts a failure of a bead and returns how many there are.
     pub async fn count_bead_failure(
         &mut self,
         workspace: &Path,
@@ -161,13 +161,13 @@ impl Tx {
         Ok(Cells::of(&row).take()?)
     }
 
-    /// From now on nobody takes the bead by itself.
+    /// From now on nobody takes the bead automatically.
     pub async fn park_bead(&mut self, workspace: &Path, bead: &str) -> Result<()> {
         let sql = "UPDATE bead_failures SET parked = 1 WHERE workspace = $1 AND bead = $2";
         changed(bind!(sql, text(workspace), bead).execute(self.conn()?).await?)
     }
 
-    /// The bead may be taken again, as if it had never failed; `false` when nothing was counted against it.
+    /// The bead may be taken again, as if it had never failed; `false` when it had no failures.
     pub async fn forgive_bead(&mut self, workspace: &Path, bead: &str) -> Result<bool> {
         let sql = "DELETE FROM bead_failures WHERE workspace = $1 AND bead = $2";
         Ok(bind!(sql, text(workspace), bead).execute(self.conn()?).await?.rows_affected() > 0)

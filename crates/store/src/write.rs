@@ -1,7 +1,7 @@
 //! Inserts and updates.
 //!
-//! Invariant: every method notes what it touched after its statement succeeded. Ids, owners and times of creation
-//! never change; an update of a row that is not there is [`StoreError::Missing`].
+//! Invariant: every method records what it touched after its statement succeeded. Ids, owners and times of creation
+//! never change; an update of a missing row is [`StoreError::Missing`].
 
 use forge_types::{
     Attempt, AttemptId, Change, Draft, DraftKind, Errand, Merge, Millis, Project, Run, RunOwner, RunPhase,
@@ -45,7 +45,7 @@ pub(crate) fn json(value: &impl serde::Serialize) -> Result<String> {
     serde_json::to_string(value).map_err(|error| StoreError::Sql(sqlx::Error::Encode(error.into())))
 }
 
-/// Null for a list without anything in it.
+/// Null for an empty list.
 fn list(items: &[String]) -> Result<Option<String>> {
     (!items.is_empty()).then(|| json(&items)).transpose()
 }
@@ -216,8 +216,8 @@ impl Tx {
         self.touch_task_of(attempt.id).await
     }
 
-    /// A run that is to run comes after every other of its owner, also when the clock was set back: what is newest is
-    /// decided by this order.
+    /// A run that is still to run comes after every other run of its owner, also when the clock was set back: this
+    /// order determines which is newest.
     pub async fn insert_run(&mut self, run: &Run) -> Result<()> {
         let newest = match run.phase {
             RunPhase::Ended => None,
@@ -327,25 +327,6 @@ impl Tx {
         Ok(())
     }
 
-    pub async fn update_errand(&mut self, errand: &Errand) -> Result<()> {
-        let done = bind!(
-            "UPDATE errands SET branch = $2, target_branch = $3, executor = $4, variant = $5, container_ref = $6, \
-             prompt = $7, worktree_deleted = $8, updated_ms = $9 WHERE id = $1",
-            errand.id.to_string(),
-            &errand.branch,
-            &errand.target_branch,
-            &errand.executor,
-            &errand.variant,
-            &errand.container_ref,
-            &errand.prompt,
-            errand.worktree_deleted,
-            errand.updated_at.0,
-        )
-        .execute(self.conn()?)
-        .await?;
-        changed(done)
-    }
-
     pub async fn insert_merge(&mut self, merge: &Merge) -> Result<()> {
         let (kind, id, attempt, target, created, pr) = match merge {
             Merge::Direct { id, task_attempt_id, target_branch_name, created_at, .. } => {
@@ -374,7 +355,7 @@ impl Tx {
         self.touch_task_of(*attempt).await
     }
 
-    /// An attempt has at most one draft of each kind; this one takes its place.
+    /// An attempt has at most one draft of each kind; this one replaces it.
     pub async fn put_draft(&mut self, draft: &Draft) -> Result<()> {
         bind!(
             "INSERT INTO drafts (attempt_id, kind, id, retry_run_id, prompt, queued, sending, variant, image_ids, \
@@ -410,7 +391,7 @@ impl Tx {
         Ok(())
     }
 
-    /// Says whether there was one.
+    /// Returns whether there was one.
     pub async fn delete_draft(&mut self, attempt: AttemptId, kind: DraftKind) -> Result<bool> {
         let sql = "DELETE FROM drafts WHERE attempt_id = $1 AND kind = $2";
         let done = bind!(sql, attempt.to_string(), draft_word(kind)).execute(self.conn()?).await?;

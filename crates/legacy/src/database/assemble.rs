@@ -1,7 +1,8 @@
 //! From rows to a bundle.
 //!
-//! Two generations are read alike: attempts with their processes, and workspaces with sessions that have processes; projects
-//! with a path, and projects with repositories. Forge works in one repository per project: the first one is taken.
+//! Two generations are read alike: attempts with their processes, and workspaces with sessions that have processes;
+//! projects with a path, and projects with repositories. Forge works in one repository per project: the first one is
+//! used.
 
 mod attempt;
 mod landing;
@@ -64,7 +65,7 @@ fn project(tables: &Tables, record: &Record, notes: &mut Vec<String>) -> Option<
             if !others.is_empty() {
                 let others: Vec<_> = others.iter().map(|(_, path)| path.as_str()).collect();
                 notes.push(format!(
-                    "Project '{name}': only its first repository is taken; left out: {}",
+                    "Project '{name}': only its first repository is imported; left out: {}",
                     others.join(", ")
                 ));
             }
@@ -104,7 +105,7 @@ fn repos_of<'t>(tables: &'t Tables, project: &str) -> Vec<(&'t Record, String)> 
     links
         .filter_map(|link| {
             let repo = repos.get(&link.key(&["repo_id"])?)?;
-            // Scripts were kept with the link first and with the repository later.
+            // Scripts were first kept with the link and later with the repository.
             let settings = if link.words(&["setup_script", "dev_script", "cleanup_script"]).is_some() {
                 link
             } else {

@@ -1,7 +1,7 @@
 //! Cells of databases whose types cannot be relied on.
 //!
-//! Invariant: every question has an answer, perhaps `None`. Ids are compared as hyphenated text, whether they are stored as
-//! bytes, as digits or as text.
+//! Invariant: every read returns something, perhaps `None`. Ids are compared as hyphenated text, whether they are
+//! stored as bytes, as digits or as text.
 
 use std::collections::HashMap;
 use std::str::FromStr;
@@ -30,7 +30,7 @@ impl Record {
                 return None;
             }
             let kind = raw.type_info().name().to_owned();
-            // Asked without a check: the declared type of a column says nothing about its cells.
+            // Read without a type check: the declared type of a column does not determine its cells.
             let cell = match kind.as_str() {
                 "INTEGER" | "BOOLEAN" => Cell::Number(row.try_get_unchecked(index).ok()?),
                 "REAL" => Cell::Number(row.try_get_unchecked::<f64, _>(index).ok()? as i64),
@@ -51,7 +51,7 @@ impl Record {
         })
     }
 
-    /// As [`Self::text`], but blank is none.
+    /// Like [`Self::text`], but blank counts as none.
     pub(super) fn words(&self, columns: &[&str]) -> Option<String> {
         columns.iter().find_map(|column| self.text(&[column]).filter(|text| !text.trim().is_empty()))
     }
@@ -96,12 +96,12 @@ impl Record {
     }
 }
 
-/// What stands in a cell for text, whatever its bytes are.
+/// The text of a cell, whatever its bytes are.
 fn text(row: &SqliteRow, index: usize) -> Option<String> {
     bytes(row, index).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// The bytes of a cell, also when they claim to be text and are none.
+/// The bytes of a cell, also when they claim to be text and are not.
 pub(super) fn bytes(row: &SqliteRow, index: usize) -> Option<Vec<u8>> {
     row.try_get_unchecked::<Option<Vec<u8>>, _>(index).ok().flatten()
 }

@@ -1,7 +1,7 @@
 //! Logs as vibe-kanban and automagik-forge keep them: one JSON message in each line.
 //!
 //! Invariant: what an agent printed comes out as it was printed. Messages that only the other system's page needed are
-//! left out; a line that is no message is taken for output.
+//! left out; a line that is not a message counts as output.
 
 use forge_types::{OldLine, Voice};
 use serde_json::Value;

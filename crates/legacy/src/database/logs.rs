@@ -1,4 +1,4 @@
-//! Where the log of an old process is: in rows of its own, in its own row, or in a file beside the database.
+//! Where the log of an old process is: in separate rows, in its own row, or in a file beside the database.
 //!
 //! Invariant: one row, or a few lines of a file, are in memory at a time.
 
@@ -21,7 +21,7 @@ const FILE_BYTES: usize = 256 << 10;
 
 pub(super) struct Logs {
     opened: Arc<Mutex<Opened>>,
-    /// Bytes in rows of their own, by process.
+    /// Bytes in separate rows, by process.
     sizes: HashMap<String, u64>,
     /// The folder of the database.
     folder: PathBuf,
@@ -59,7 +59,7 @@ impl Logs {
         Logs { opened: Arc::new(Mutex::new(opened)), sizes, folder: folder.to_owned() }
     }
 
-    /// The log of a process; `session` is what its file is filed under.
+    /// The log of a process; its file is stored under `session`.
     pub(super) fn of(&self, tables: &Tables, process: &str, session: Option<&str>) -> Option<LogSource> {
         if let Some(file) = session.and_then(|session| self.file(session, process)) {
             return file_source(file);

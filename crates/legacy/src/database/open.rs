@@ -1,7 +1,8 @@
 //! Opening a database that belongs to somebody else.
 //!
-//! SQLite keeps a database in WAL mode together with two files beside it and would make them where they are missing. So one
-//! without a log is opened as a file that does not change, and one whose log has lost its index is read from a copy.
+//! SQLite keeps a database in WAL mode together with two files beside it and would create them where they are missing.
+//! So a database without a log is opened as a file that does not change, and one whose log has lost its index is read
+//! from a copy.
 
 use std::fs;
 use std::io::Read;
@@ -18,7 +19,7 @@ type Result<T> = std::result::Result<T, LegacyError>;
 /// The other server may be in the middle of a write.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 const MAGIC: &[u8] = b"SQLite format 3\0";
-/// Place and value of the header byte that says that there is a write-ahead log.
+/// Position and value of the header byte that marks a database with a write-ahead log.
 const WAL_BYTE: (usize, u8) = (19, 2);
 
 /// A connection that cannot write, and the copy it reads, if any.
@@ -96,7 +97,7 @@ impl Copy {
 impl Drop for Copy {
     fn drop(&mut self) {
         if let Err(error) = fs::remove_dir_all(&self.0) {
-            tracing::warn!(path = %self.0.display(), %error, "a copy that was made for an import stays");
+            tracing::warn!(path = %self.0.display(), %error, "a copy that was made for an import cannot be removed");
         }
     }
 }

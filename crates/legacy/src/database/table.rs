@@ -1,4 +1,4 @@
-//! All tables of a foreign database that an import looks at, but for the logs.
+//! All tables of a foreign database that an import reads, except for the logs.
 
 use std::collections::HashMap;
 

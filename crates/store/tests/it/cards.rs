@@ -1,4 +1,4 @@
-//! Cards tell of the newest attempt and of nothing else, and their figures are told of.
+//! Cards show the newest attempt and nothing else, and a change of their figures makes an event.
 
 use forge_store::{Spender, Store, UsageLine};
 use forge_types::*;
@@ -34,7 +34,7 @@ fn line(cost: i64) -> UsageLine {
 }
 
 #[tokio::test]
-async fn a_card_tells_of_the_runs_of_the_newest_attempt_and_of_the_cost_of_all() {
+async fn a_card_shows_the_runs_of_the_newest_attempt_and_the_cost_of_all() {
     let (store, _dir) = store().await;
     let project = insert_project(&store).await.id;
     let mut tx = store.begin().await.unwrap();
@@ -137,7 +137,7 @@ async fn a_card_tells_of_the_runs_of_the_newest_attempt_and_of_the_cost_of_all()
 }
 
 #[tokio::test]
-async fn figures_are_told_of_when_they_change_and_only_then() {
+async fn a_change_of_the_figures_makes_an_event_and_nothing_else_does() {
     let (store, _dir) = store().await;
     let project = insert_project(&store).await.id;
     let mut tx = store.begin().await.unwrap();
@@ -149,10 +149,12 @@ async fn figures_are_told_of_when_they_change_and_only_then() {
         let mut tx = store.begin().await.unwrap();
         tx.put_changes(attempt.id, changes).await.unwrap();
         tx.commit().await.unwrap();
-        let told = told(&store, before).await;
-        assert_eq!(told.len(), usize::from(is_news), "{told:?}");
+        let events = events_since(&store, before).await;
+        assert_eq!(events.len(), usize::from(is_news), "{events:?}");
         assert!(
-            told.iter().all(|event| matches!(event, Event::Task { task: one, .. } if one.task.id == task.id))
+            events
+                .iter()
+                .all(|event| matches!(event, Event::Task { task: one, .. } if one.task.id == task.id))
         );
         let card = card(&store, &task).await;
         assert_eq!(card.files_changed, changes.map(|changes| changes.files_changed));

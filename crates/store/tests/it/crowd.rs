@@ -1,4 +1,4 @@
-//! Tasks that are created at once are written together, and each caller hears of its own.
+//! Tasks that are created at once are written together, and each caller gets its own result.
 
 use forge_store::StoreError;
 use forge_types::{Event, ProjectId};
@@ -31,17 +31,17 @@ async fn one_bad_task_in_a_crowd_fails_alone() {
         }
     }
     assert_eq!(created.len(), 90);
-    let mut told = Vec::new();
+    let mut published = Vec::new();
     for record in store.events_after(before, 1000).await.unwrap() {
-        told.push(named(&record.event));
+        published.push(named(&record.event));
     }
     created.sort();
-    told.sort();
-    assert_eq!(told, created, "every task that exists was told of, once");
+    published.sort();
+    assert_eq!(published, created, "every task that exists was published, once");
 }
 
 #[tokio::test]
-async fn a_task_whose_creator_goes_away_is_told_of_if_it_exists() {
+async fn a_task_whose_creator_goes_away_is_published_if_it_exists() {
     let (store, _dir) = store().await;
     let home = project(1);
     let mut tx = store.begin().await.unwrap();
@@ -51,7 +51,7 @@ async fn a_task_whose_creator_goes_away_is_told_of_if_it_exists() {
         let task = task(home.id, n);
         let mut creation = Box::pin(store.create_task(&task, None));
         let _pending_or_done = futures_util::poll!(&mut creation);
-        // Sometimes the statement is carried out before its caller is gone, sometimes not even begun.
+        // Sometimes the statement is executed before its caller is gone, sometimes not even begun.
         if n % 2 == 0 {
             tokio::time::sleep(std::time::Duration::from_micros(100)).await;
         }
@@ -59,11 +59,12 @@ async fn a_task_whose_creator_goes_away_is_told_of_if_it_exists() {
     let last = task(home.id, 1000);
     store.create_task(&last, None).await.unwrap();
     let (newest, tasks) = store.tasks_snapshot(home.id).await.unwrap();
-    let told = store.events_after(before, 1000).await.unwrap();
-    assert_eq!(told.last().map(|record| record.seq), Some(newest));
-    let told: std::collections::BTreeSet<_> = told.iter().map(|record| named(&record.event)).collect();
+    let published = store.events_after(before, 1000).await.unwrap();
+    assert_eq!(published.last().map(|record| record.seq), Some(newest));
+    let published: std::collections::BTreeSet<_> =
+        published.iter().map(|record| named(&record.event)).collect();
     let exist: std::collections::BTreeSet<_> = tasks.iter().map(|task| task.task.id).collect();
-    assert_eq!(told, exist);
+    assert_eq!(published, exist);
     assert!(exist.len() > 1, "some of those whose creator went away exist");
 }
 

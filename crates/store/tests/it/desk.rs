@@ -44,7 +44,7 @@ async fn only_old_images_that_no_task_shows_are_loose() {
 }
 
 #[tokio::test]
-async fn an_approval_is_answered_once_and_each_step_is_told() {
+async fn an_approval_is_answered_once_and_each_step_makes_an_event() {
     let (store, _dir) = store().await;
     let approval = Approval {
         id: ApprovalId::random(),
@@ -72,7 +72,7 @@ async fn an_approval_is_answered_once_and_each_step_is_told() {
     assert_eq!(answered, Approval { status: denied, answered_at: Some(Millis(5)), ..approval.clone() });
     assert_eq!(store.approval(approval.id).await.unwrap(), Some(answered.clone()));
     assert_eq!(
-        told(&store, 0).await,
+        events_since(&store, 0).await,
         [
             Event::Approval { change: Change::Created, approval },
             Event::Approval { change: Change::Updated, approval: answered },

@@ -199,8 +199,8 @@ pub async fn insert_attempt(tx: &mut Tx, project: ProjectId, at: i64) -> (Task, 
     (task, attempt)
 }
 
-/// What the log tells after `seq`.
-pub async fn told(store: &Store, seq: i64) -> Vec<Event> {
+/// The events after `seq`.
+pub async fn events_since(store: &Store, seq: i64) -> Vec<Event> {
     let records = store.events_after(seq, usize::MAX).await.unwrap();
     records.iter().map(|record| record.event.clone()).collect()
 }

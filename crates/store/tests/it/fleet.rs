@@ -60,8 +60,8 @@ async fn a_worker_is_kept_whole_and_its_name_is_taken_once() {
     tx.commit().await.unwrap();
     assert_eq!(store.workers().await.unwrap(), std::slice::from_ref(&running));
     let events = store.events_after(0, 10).await.unwrap();
-    let told: Vec<&Event> = events.iter().map(|record| &record.event).collect();
-    assert_eq!(told, [&Event::Worker { change: Change::Created, worker: running }]);
+    let changes: Vec<&Event> = events.iter().map(|record| &record.event).collect();
+    assert_eq!(changes, [&Event::Worker { change: Change::Created, worker: running }]);
 }
 
 #[tokio::test]
@@ -189,12 +189,12 @@ async fn an_alert_is_queued_once_for_each_severity_and_taken_once() {
     assert_eq!(tx.claim_deliveries(Millis(8), 4).await.unwrap(), [], "not before its time");
     assert_eq!(tx.claim_deliveries(Millis(9), 4).await.unwrap()[0].tries, 2);
 
-    // Somebody who has seen it is not bothered; else it gets graver, once.
+    // A warning that somebody has seen stays; any other becomes critical, once.
     assert!(tx.escalate_alert(warned.id, Millis(10)).await.unwrap().is_some());
     assert!(tx.escalate_alert(warned.id, Millis(11)).await.unwrap().is_none());
     tx.raise_alert(alert(Severity::Warning, 12)).await.unwrap();
-    let told = tx.claim_deliveries(Millis(20), 4).await.unwrap();
-    assert_eq!(told.iter().map(|one| one.alert.severity).collect::<Vec<_>>(), [Severity::Critical]);
+    let deliveries = tx.claim_deliveries(Millis(20), 4).await.unwrap();
+    assert_eq!(deliveries.iter().map(|one| one.alert.severity).collect::<Vec<_>>(), [Severity::Critical]);
 
     tx.resolve_alert(AlertKind::WorkerStale, "alpha", Millis(21)).await.unwrap();
     for at in 30..33 {

@@ -83,7 +83,7 @@ async fn sixteen_creators_at_once_all_succeed() {
 }
 
 #[tokio::test]
-async fn the_disk_tells_the_same_as_the_memory() {
+async fn the_disk_returns_the_same_as_the_memory() {
     let (store, dir) = store().await;
     let project = insert_project(&store).await;
     let mut tx = store.begin().await.unwrap();

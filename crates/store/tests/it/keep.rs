@@ -21,7 +21,7 @@ async fn connect(path: &Path) -> SqliteConnection {
     SqliteConnectOptions::new().filename(path).create_if_missing(true).connect().await.unwrap()
 }
 
-/// What a process leaves that is killed while it writes without a write-ahead log: pages of a transaction that is not
+/// What a process leaves behind when it is killed while it writes without a write-ahead log: pages of a transaction that is not
 /// committed, and the journal that undoes them.
 async fn leave_hot_journal(from: &Path, path: &Path) {
     let mut conn = connect(from).await;
@@ -147,7 +147,7 @@ async fn nothing_is_answered_as_saved_when_the_database_vanished_or_was_replaced
             store.check().unwrap();
         }
     }
-    // It goes while a transaction is under way.
+    // It disappears while a transaction is open.
     let mut tx = store.begin().await.unwrap();
     tx.put_meta("key", "value").await.unwrap();
     std::fs::rename(&path, &away).unwrap();
@@ -232,12 +232,12 @@ async fn no_migration_begins_when_its_copy_cannot_be_written() {
     std::fs::write(dir.path().join("backups"), "in the way").unwrap();
     let error = Store::open(&path).await.err().unwrap();
     let needed = std::fs::metadata(&path).unwrap().len();
-    assert!(matches!(&error, StoreError::NoCopy { needed: told, .. } if *told >= needed), "{error}");
+    assert!(matches!(&error, StoreError::NoCopy { needed: reported, .. } if *reported >= needed), "{error}");
     assert!(examine_database(&path).await.unwrap().schema.unwrap() < newest(), "nothing was changed");
 }
 
 #[tokio::test]
-async fn a_damaged_database_is_told_with_its_newest_copy_and_the_way_back() {
+async fn a_damaged_database_is_reported_with_its_newest_copy_and_how_to_recover() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("forge.db");
     older(&path).await;

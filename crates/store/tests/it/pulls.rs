@@ -1,4 +1,4 @@
-//! Pull requests on their way and issues that became tasks.
+//! Open pull requests, and issues that became tasks.
 
 use forge_store::StoreError;
 use forge_types::*;
@@ -42,8 +42,8 @@ async fn an_open_pull_request_is_found_until_it_is_merged() {
     tx.commit().await.unwrap();
     assert!(store.open_pulls().await.unwrap().is_empty());
     assert!(store.merges(attempt.id).await.unwrap().contains(&merged));
-    let told = told(&store, seq).await;
-    assert!(matches!(&told[..], [Event::Task { task, .. }] if task.has_merged_attempt), "{told:?}");
+    let events = events_since(&store, seq).await;
+    assert!(matches!(&events[..], [Event::Task { task, .. }] if task.has_merged_attempt), "{events:?}");
     let mut tx = store.begin().await.unwrap();
     let direct = direct_merge(attempt.id, 1);
     assert!(matches!(tx.update_merge(&direct).await, Err(StoreError::Missing)));

@@ -151,7 +151,7 @@ async fn every_older_database_is_brought_up_to_date_with_its_rows() {
             );
             let attempts = store.project_attempts(projects[0].id).await.unwrap();
             assert_eq!(attempts[0].worktree_path.as_deref(), Some("/tree"));
-            assert_eq!(told(&store, 0).await.len(), 1);
+            assert_eq!(events_since(&store, 0).await.len(), 1);
             assert!(store.meta("made_by").await.unwrap().is_some());
         }
         insert_project(&store).await;

@@ -1,4 +1,4 @@
-//! The life of a project, step by step: its rows and exactly what the log tells of them.
+//! The life of a project, step by step: its rows and exactly their events.
 
 use forge_store::{Dropped, Page, Store, StoreError, Tx};
 use forge_types::*;
@@ -6,13 +6,13 @@ use pretty_assertions::assert_eq;
 
 use crate::fixture::*;
 
-/// Commits one step and returns what it told.
+/// Commits one step and returns its events.
 async fn step(store: &Store, work: impl AsyncFnOnce(&mut Tx)) -> Vec<Event> {
     let before = store.latest_seq();
     let mut tx = store.begin().await.unwrap();
     work(&mut tx).await;
     assert_eq!(tx.commit().await.unwrap(), store.latest_seq());
-    told(store, before).await
+    events_since(store, before).await
 }
 
 fn fresh(task: &Task) -> TaskSummary {
@@ -36,26 +36,26 @@ async fn a_project_from_creation_to_deletion() {
     assert_eq!((store.start_seq(), store.latest_seq()), (0, 0));
 
     let mut project = project(1);
-    let told = step(&store, async |tx| tx.insert_project(&project).await.unwrap()).await;
-    assert_eq!(told, [Event::Project { change: Change::Created, project: project.clone() }]);
+    let events = step(&store, async |tx| tx.insert_project(&project).await.unwrap()).await;
+    assert_eq!(events, [Event::Project { change: Change::Created, project: project.clone() }]);
 
     project.name = "renamed".into();
     project.dev_script = Some("make run".into());
     project.updated_at = Millis(2);
-    let told = step(&store, async |tx| tx.update_project(&project).await.unwrap()).await;
-    assert_eq!(told, [Event::Project { change: Change::Updated, project: project.clone() }]);
+    let events = step(&store, async |tx| tx.update_project(&project).await.unwrap()).await;
+    assert_eq!(events, [Event::Project { change: Change::Updated, project: project.clone() }]);
     assert_eq!(store.project(project.id).await.unwrap().as_ref(), Some(&project));
     assert_eq!(store.project_by_path(&project.git_repo_path).await.unwrap().as_ref(), Some(&project));
 
     let task = task(project.id, 10);
     let mut summary = fresh(&task);
-    let told = step(&store, async |tx| tx.insert_task(&task, false).await.unwrap()).await;
-    assert_eq!(told, [shown(Change::Created, &summary)]);
+    let events = step(&store, async |tx| tx.insert_task(&task, false).await.unwrap()).await;
+    assert_eq!(events, [shown(Change::Created, &summary)]);
 
     // An attempt and its setup run, made together.
     let attempt = attempt(&task, 20);
     let setup = script_run(RunOwner::Attempt(attempt.id), ScriptContext::SetupScript, 21);
-    let told = step(&store, async |tx| {
+    let events = step(&store, async |tx| {
         tx.insert_attempt(&attempt).await.unwrap();
         tx.insert_run(&setup).await.unwrap();
     })
@@ -64,7 +64,7 @@ async fn a_project_from_creation_to_deletion() {
     summary.attempt_count = 1;
     summary.executor = "CLAUDE_CODE:PLAN".into();
     assert_eq!(
-        told,
+        events,
         [
             Event::AttemptCreated {
                 id: attempt.id,
@@ -82,13 +82,13 @@ async fn a_project_from_creation_to_deletion() {
     // The setup ends and the agent starts.
     let setup = ended(&setup, RunStatus::Completed, 30);
     let agent = agent_run(RunOwner::Attempt(attempt.id), 31);
-    let told = step(&store, async |tx| {
+    let events = step(&store, async |tx| {
         tx.update_run(&setup).await.unwrap();
         tx.insert_run(&agent).await.unwrap();
     })
     .await;
     assert_eq!(
-        told,
+        events,
         [
             shown(Change::Updated, &summary),
             Event::Run { change: Change::Updated, run: setup.clone() },
@@ -100,14 +100,14 @@ async fn a_project_from_creation_to_deletion() {
     // The agent fails; a dev server does not count as work.
     let agent = ended(&agent, RunStatus::Failed, 40);
     let server = script_run(RunOwner::Attempt(attempt.id), ScriptContext::DevServer, 41);
-    let told = step(&store, async |tx| {
+    let events = step(&store, async |tx| {
         tx.update_run(&agent).await.unwrap();
         tx.insert_run(&server).await.unwrap();
     })
     .await;
     summary.has_in_progress_attempt = false;
     summary.last_attempt_failed = true;
-    assert_eq!(told[0], shown(Change::Updated, &summary));
+    assert_eq!(events[0], shown(Change::Updated, &summary));
     assert_eq!(store.attempt(attempt.id).await.unwrap().unwrap().status, AttemptStatus::Failed);
 
     // A retry drops the failed run.
@@ -125,18 +125,18 @@ async fn a_project_from_creation_to_deletion() {
     let all = store.runs(attempt.id, Dropped::Shown).await.unwrap();
     assert_eq!(all, [setup.clone(), agent.clone(), server.clone(), retry.clone()]);
 
-    // An open pull request is no merge; a direct one is.
+    // An open pull request is not a merge; a direct one is.
     let request = pull_request(attempt.id, PrStatus::Open, 60);
-    let told = step(&store, async |tx| tx.insert_merge(&request).await.unwrap()).await;
-    assert_eq!(told, [shown(Change::Updated, &summary)]);
+    let events = step(&store, async |tx| tx.insert_merge(&request).await.unwrap()).await;
+    assert_eq!(events, [shown(Change::Updated, &summary)]);
     let landed = direct_merge(attempt.id, 61);
-    let told = step(&store, async |tx| tx.insert_merge(&landed).await.unwrap()).await;
+    let events = step(&store, async |tx| tx.insert_merge(&landed).await.unwrap()).await;
     summary.has_merged_attempt = true;
-    assert_eq!(told, [shown(Change::Updated, &summary)]);
+    assert_eq!(events, [shown(Change::Updated, &summary)]);
     assert_eq!(store.merges(attempt.id).await.unwrap(), [landed, request]);
 
     // A draft is written, replaced and deleted without touching the task.
-    let told_of = |draft| Event::Draft {
+    let draft_event = |draft| Event::Draft {
         attempt_id: attempt.id,
         project_id: project.id,
         kind: DraftKind::FollowUp,
@@ -144,22 +144,22 @@ async fn a_project_from_creation_to_deletion() {
     };
     for version in 1..=2 {
         let draft = Draft { version, ..draft(attempt.id, 70) };
-        let told = step(&store, async |tx| tx.put_draft(&draft).await.unwrap()).await;
-        assert_eq!(told, [told_of(Some(draft.clone()))]);
+        let events = step(&store, async |tx| tx.put_draft(&draft).await.unwrap()).await;
+        assert_eq!(events, [draft_event(Some(draft.clone()))]);
         let (_, drafts) = store.drafts_snapshot(project.id).await.unwrap();
         assert_eq!(drafts, [(attempt.id, vec![draft])]);
     }
-    let told = step(&store, async |tx| {
+    let events = step(&store, async |tx| {
         assert!(tx.delete_draft(attempt.id, DraftKind::FollowUp).await.unwrap());
         assert!(!tx.delete_draft(attempt.id, DraftKind::Retry).await.unwrap());
     })
     .await;
-    assert_eq!(told, [told_of(None)]);
+    assert_eq!(events, [draft_event(None)]);
 
     // The attempt changes: the task is shown again.
     let attempt = Attempt { worktree_deleted: true, updated_at: Millis(80), ..attempt };
-    let told = step(&store, async |tx| tx.update_attempt(&attempt).await.unwrap()).await;
-    assert_eq!(told, [shown(Change::Updated, &summary)]);
+    let events = step(&store, async |tx| tx.update_attempt(&attempt).await.unwrap()).await;
+    assert_eq!(events, [shown(Change::Updated, &summary)]);
     let stored = store.attempt(attempt.id).await.unwrap().unwrap();
     assert_eq!(stored, Attempt { status: AttemptStatus::Completed, ..attempt.clone() });
 
@@ -167,23 +167,23 @@ async fn a_project_from_creation_to_deletion() {
     let child = Task { parent_task_attempt: Some(attempt.id), ..crate::fixture::task(project.id, 90) };
     let errand = errand(project.id, 91);
     let errand_run = agent_run(RunOwner::Errand(errand.id), 92);
-    let told = step(&store, async |tx| {
+    let events = step(&store, async |tx| {
         tx.insert_errand(&errand).await.unwrap();
         tx.insert_run(&errand_run).await.unwrap();
         tx.insert_task(&child, false).await.unwrap();
     })
     .await;
-    let run_told = Event::Run { change: Change::Created, run: errand_run.clone() };
-    assert_eq!(told, [shown(Change::Created, &fresh(&child)), run_told]);
+    let run_event = Event::Run { change: Change::Created, run: errand_run.clone() };
+    assert_eq!(events, [shown(Change::Created, &fresh(&child)), run_event]);
     assert_eq!(store.child_tasks(attempt.id).await.unwrap(), std::slice::from_ref(&child));
     assert_eq!(store.errand_runs(errand.id).await.unwrap(), std::slice::from_ref(&errand_run));
     assert_eq!(store.errands(Some(project.id)).await.unwrap(), std::slice::from_ref(&errand));
 
     let removed = |run: &Run| Event::RunRemoved { id: run.id, attempt_id: run.owner.attempt() };
-    let told = step(&store, async |tx| assert!(tx.delete_task(task.id).await.unwrap())).await;
+    let events = step(&store, async |tx| assert!(tx.delete_task(task.id).await.unwrap())).await;
     let child = Task { parent_task_attempt: None, ..child };
     assert_eq!(
-        told,
+        events,
         [
             removed(&setup),
             removed(&agent),
@@ -198,9 +198,9 @@ async fn a_project_from_creation_to_deletion() {
     assert_eq!(store.attempts(None, Page::default()).await.unwrap(), []);
     assert_eq!(store.merges(attempt.id).await.unwrap(), []);
 
-    let told = step(&store, async |tx| assert!(tx.delete_project(project.id).await.unwrap())).await;
+    let events = step(&store, async |tx| assert!(tx.delete_project(project.id).await.unwrap())).await;
     assert_eq!(
-        told,
+        events,
         [
             removed(&errand_run),
             Event::TaskRemoved { id: child.id, project_id: project.id },
@@ -209,12 +209,12 @@ async fn a_project_from_creation_to_deletion() {
     );
     assert_eq!(store.errand(errand.id).await.unwrap(), None);
     assert_eq!(store.open_runs().await.unwrap(), []);
-    let told = step(&store, async |tx| {
+    let events = step(&store, async |tx| {
         assert!(!tx.delete_project(project.id).await.unwrap());
         assert!(!tx.delete_task(child.id).await.unwrap());
     })
     .await;
-    assert_eq!(told, []);
+    assert_eq!(events, []);
 }
 
 #[tokio::test]
@@ -222,7 +222,7 @@ async fn one_event_per_entity_however_often_it_changes() {
     let (store, _dir) = store().await;
     let project = insert_project(&store).await;
     let mut task = task(project.id, 5);
-    let told = step(&store, async |tx| {
+    let events = step(&store, async |tx| {
         tx.insert_task(&task, true).await.unwrap();
         task.title = "changed".into();
         tx.update_task(&task).await.unwrap();
@@ -239,9 +239,9 @@ async fn one_event_per_entity_however_often_it_changes() {
         Event::AttemptCreated { .. },
         Event::Task { change, task: shown, hidden },
         Event::Run { change: of_run, run },
-    ] = &told[..]
+    ] = &events[..]
     else {
-        panic!("{told:#?}")
+        panic!("{events:#?}")
     };
     assert_eq!((*change, *hidden, *of_run), (Change::Created, true, Change::Created));
     assert_eq!((&shown.task, shown.last_attempt_failed, shown.attempt_count), (&task, true, 1));
@@ -252,14 +252,14 @@ async fn one_event_per_entity_however_often_it_changes() {
 async fn what_is_made_and_removed_together_never_happened() {
     let (store, _dir) = store().await;
     let project = insert_project(&store).await;
-    let told = step(&store, async |tx| {
+    let events = step(&store, async |tx| {
         let (task, attempt) = insert_attempt(tx, project.id, 5).await;
         tx.insert_run(&agent_run(RunOwner::Attempt(attempt.id), 6)).await.unwrap();
         tx.put_draft(&draft(attempt.id, 7)).await.unwrap();
         assert!(tx.delete_task(task.id).await.unwrap());
     })
     .await;
-    assert_eq!(told, []);
+    assert_eq!(events, []);
 }
 
 #[tokio::test]
@@ -273,7 +273,7 @@ async fn a_dropped_transaction_leaves_no_trace() {
     tx.insert_task(&lost, false).await.unwrap();
     assert_eq!(tx.task(lost.id).await.unwrap().as_ref(), Some(&lost));
     drop(tx);
-    // Also callers that go away in the middle of a statement; now and then it is faster than they are.
+    // Also callers that go away in the middle of a statement; sometimes it completes before they are gone.
     for _ in 0..50 {
         let mut tx = store.begin().await.unwrap();
         let mut statement = Box::pin(tx.insert_task(&lost, false));
@@ -286,12 +286,12 @@ async fn a_dropped_transaction_leaves_no_trace() {
     let (newest, tasks) = store.tasks_snapshot(project.id).await.unwrap();
     assert_eq!(newest, seq + 1, "the numbers stay consecutive");
     assert_eq!(tasks.iter().map(|task| task.task.id).collect::<Vec<_>>(), [kept.id]);
-    assert_eq!(told(&store, seq).await.len(), 1);
+    assert_eq!(events_since(&store, seq).await.len(), 1);
     assert_eq!(*subscriber.borrow(), seq + 1);
 }
 
 #[tokio::test]
-async fn a_commit_is_told_even_when_the_caller_goes_away() {
+async fn a_commit_is_published_even_when_the_caller_goes_away() {
     let (store, _dir) = store().await;
     let project = insert_project(&store).await;
     let mut subscriber = store.subscribe();
@@ -302,7 +302,7 @@ async fn a_commit_is_told_even_when_the_caller_goes_away() {
     assert!(futures_util::poll!(&mut commit).is_pending());
     drop(commit);
     tokio::time::timeout(std::time::Duration::from_secs(10), subscriber.changed()).await.unwrap().unwrap();
-    assert_eq!(told(&store, 1).await.len(), 1);
+    assert_eq!(events_since(&store, 1).await.len(), 1);
 }
 
 #[tokio::test]

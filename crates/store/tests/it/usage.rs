@@ -47,7 +47,7 @@ async fn a_total_that_is_noted_again_takes_the_place_of_the_one_before() {
         note(&store, &run, project, "2026-01-01", &[line("opus[1m]", 200, Some(12))]).await;
     }
     let (groups, total) = grouped(&store, &[UsageKey::Model]).await;
-    assert_eq!(groups.len(), 1, "the name the agent told it under first is gone: {groups:?}");
+    assert_eq!(groups.len(), 1, "the name that the agent reported first is gone: {groups:?}");
     assert_eq!((groups[0].model.as_deref(), groups[0].sum.clone()), (Some("opus[1m]"), total.clone()));
     assert_eq!((total.input_tokens, total.cost_usd, total.runs), (200, Some(MicroUsd(12)), 1));
     let mut tx = store.begin().await.unwrap();
@@ -70,7 +70,7 @@ async fn a_run_over_midnight_costs_each_day_its_part() {
     let days: Vec<_> = groups.iter().map(|group| (group.sum.input_tokens, group.sum.cost_usd)).collect();
     assert_eq!(days, [(100, Some(MicroUsd(5))), (207, Some(MicroUsd(15)))]);
     assert_eq!((total.input_tokens, total.cost_usd, total.runs), (307, Some(MicroUsd(20)), 1));
-    assert_eq!(total.unpriced_tokens, 7, "what has no price is told apart");
+    assert_eq!(total.unpriced_tokens, 7, "what has no price is counted separately");
     let spent = store.spent(run.owner.attempt(), Some(project), day("2026-01-02")).await.unwrap();
     assert_eq!((spent.attempt, spent.project, spent.day), (MicroUsd(20), MicroUsd(20), MicroUsd(15)));
 }

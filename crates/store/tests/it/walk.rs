@@ -78,7 +78,7 @@ impl Known {
     }
 }
 
-/// What the walker has made; rows may be gone, which the transaction says.
+/// What the walker has made; rows may be gone, which the transaction reports.
 #[derive(Clone, Default)]
 struct Made {
     projects: Vec<Project>,
@@ -225,7 +225,7 @@ async fn compare(store: &Store, known: &Known, made: &Made) {
     assert_eq!(store.open_runs().await.unwrap().len(), open);
 }
 
-/// The flags of a task worked out in the plainest way.
+/// The flags of a task computed in the simplest way.
 async fn derive(store: &Store, summary: &TaskSummary) -> TaskSummary {
     let attempts = store.attempts(Some(summary.task.id), Default::default()).await.unwrap();
     let (mut runs, mut merges) = (Vec::new(), Vec::new());

@@ -12,7 +12,7 @@ use super::super::table::Tables;
 use super::landing::landings;
 use super::{born, changed};
 
-/// Who refers to an attempt, by the names of the columns over time.
+/// Columns that refer to an attempt, by their names over time.
 const OWNER: [&str; 3] = ["workspace_id", "task_attempt_id", "attempt_id"];
 
 pub(super) struct Attempts {

@@ -1,4 +1,4 @@
-//! How attempts landed: rows of their own, rows of pull requests, or columns of the attempt, as it was over time.
+//! How attempts landed: separate rows, rows of pull requests, or columns of the attempt, depending on the version.
 
 use std::collections::HashMap;
 

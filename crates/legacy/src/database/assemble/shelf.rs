@@ -34,7 +34,7 @@ impl<'t> Shelf<'t> {
 
     fn image(&self, record: &Record) -> Option<OldImage> {
         let path = record.words(&["file_path"])?;
-        // Only the name counts: an import reads no file outside of the folders of images.
+        // Only the name counts: an import reads no file outside the folders of images.
         let name = path.rsplit(['/', '\\']).next()?.to_owned();
         let places = || self.foreign.images.iter().map(|folder| folder.join(&name));
         let file = places().find(|file| file.is_file()).or_else(|| places().next())?;
