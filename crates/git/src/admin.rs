@@ -1,8 +1,8 @@
 //! The private git directories of linked worktrees (`<common>/worktrees/<id>`).
 //!
-//! Owns: the two pointers between a worktree and its private directory, and how such a directory comes and goes.
-//! Invariant: files and whole directories appear complete or not at all, because every git that lists the worktrees
-//! dies when it meets a half of one, the user's own too; only ids under `worktrees/` are ever named.
+//! Owns: the two pointers between a worktree and its private directory, and how such a directory is made and removed.
+//! Invariant: files and whole directories appear complete or not at all, because every git that lists the worktrees,
+//! also the user's own, dies when it finds an incomplete one; only ids under `worktrees/` are ever named.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use crate::scratch::Scratch;
 use crate::tree::read_text;
 use crate::{GitError, Repo};
 
-/// As git names the directory itself.
+/// The name that git uses.
 const WORKTREES: &str = "worktrees";
 
 /// The directory that the `.git` file of `worktree` points at; `None` for a main checkout or no checkout.
@@ -22,7 +22,7 @@ pub(crate) fn private_dir(worktree: &Path) -> Option<PathBuf> {
     dir.join("commondir").is_file().then_some(dir)
 }
 
-/// The worktree that a private directory says it belongs to.
+/// The worktree that a private directory names as its own.
 pub(crate) fn worktree_of(git_dir: &Path) -> Option<PathBuf> {
     let text = read_text(&git_dir.join("gitdir")).ok()?;
     let pointer = git_dir.join(text.trim_end_matches('\n'));
@@ -58,13 +58,13 @@ fn point_back(git_dir: &Path, worktree: &Path) -> Result<(), GitError> {
     }
 }
 
-/// Finishes a move that was cut off between renaming the worktree and telling git: `worktree` leads to its private
-/// directory, which still names a place where nothing is.
+/// Finishes a move that was cut off after the worktree was renamed and before git's record was updated: `worktree`
+/// leads to its private directory, which still names a place where nothing is.
 pub(crate) fn reconnect(worktree: &Path) -> Result<(), GitError> {
     let Some(git_dir) = private_dir(worktree) else { return Ok(()) };
     let real = std::fs::canonicalize(worktree).map_err(GitError::io(worktree))?;
     match worktree_of(&git_dir) {
-        Some(told) if told != real && !told.exists() => connect(&git_dir, &real),
+        Some(named) if named != real && !named.exists() => connect(&git_dir, &real),
         _ => Ok(()),
     }
 }
@@ -88,7 +88,7 @@ pub(crate) struct Draft {
 }
 
 impl Draft {
-    /// `fill` makes the directory at the path it is given.
+    /// `fill` makes the directory at the path that it gets.
     pub fn new(repo: &Repo, fill: impl FnOnce(&Path) -> Result<(), GitError>) -> Result<Self, GitError> {
         let scratch = Scratch::new(repo)?;
         let dir = scratch.path().join("admin");
@@ -96,8 +96,8 @@ impl Draft {
         Ok(Self { scratch, dir })
     }
 
-    /// Registers the directory for `worktree`, under an id close to `wanted` that nobody uses. A worktree that is in
-    /// its place already leads there before git can look for it: one that leads nowhere may be pruned.
+    /// Registers the directory for `worktree`, under an id close to `wanted` that nobody uses. A worktree that is
+    /// already in its place leads there before git can look for it: git may prune one that leads nowhere.
     pub fn publish(self, repo: &Repo, wanted: &str, worktree: &Path) -> Result<PathBuf, GitError> {
         point_at(&self.dir, worktree)?;
         let worktrees = repo.common_dir().join(WORKTREES);
@@ -119,8 +119,8 @@ impl Draft {
     }
 }
 
-/// Takes a private directory away, with all that is in it. A git that has just read its name still dies of it, as it
-/// does of git's own removal; but there is no half to be met.
+/// Removes a private directory with everything in it. A git that has just read its name still dies of it, as it does of
+/// git's own removal; but it never finds an incomplete one.
 pub(crate) fn withdraw(repo: &Repo, git_dir: &Path) -> Result<(), GitError> {
     let scratch = Scratch::new(repo)?;
     std::fs::rename(git_dir, scratch.path().join("admin")).map_err(GitError::io(git_dir))

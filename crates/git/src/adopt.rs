@@ -1,8 +1,8 @@
-//! Worktrees of this repository that another program made: seen, taken over or let go on the user's word.
+//! Worktrees of this repository that another program made: found, adopted or released when the user asks for it.
 //!
-//! Invariant: a worktree with anybody's mark is not a subject. Taking one over changes no file in it, its index and its HEAD
-//! included; it is marked first, then moved below the base if it lies elsewhere on the same file system. Letting one go only
-//! detaches its HEAD, and only where nothing is uncommitted or under way. Nothing is deleted.
+//! Invariant: a worktree with anybody's mark is left alone. Adopting one changes no file in it, its index and its HEAD
+//! included; it is marked first, then moved below the base if it lies elsewhere on the same file system. Releasing one
+//! only detaches its HEAD, and only where nothing is uncommitted or in progress. Nothing is deleted.
 
 use std::path::{Path, PathBuf};
 
@@ -48,8 +48,8 @@ fn full_ref(branch: &str) -> String {
     format!("refs/heads/{branch}")
 }
 
-/// Makes the worktree at `from` the owner's and answers where it is: in its place when that is below the base, else at `to`.
-/// Called again after it was cut off, it goes on.
+/// Makes the worktree at `from` the owner's and returns where it is: in its place when that is below the base, else at
+/// `to`. When called again after it was cut off, it continues.
 pub async fn adopt(
     repo: &Repo,
     base: &WorktreeBase,
@@ -155,7 +155,7 @@ fn subject(repo: &Repo, base: &WorktreeBase, branch: &str, path: &Path) -> Resul
     }
 }
 
-/// A rebase that stopped is on no branch and says which one it moves.
+/// A rebase that stopped is on no branch and names the one that it moves.
 fn is_stopped_on(git_dir: &Path, branch: &str) -> bool {
     let names = ["rebase-merge/head-name", "rebase-apply/head-name"];
     let head = full_ref(branch);

@@ -1,9 +1,9 @@
 //! Where the worktrees of one installation live.
 //!
-//! Owns: the layout `<base>/<name>`, `<base>/.forge-spare/…`, `<base>/.forge-trash/…`, `<base>/.forge-owners/…` (one file
-//! system, so that moves are renames) and the list of spares that are ready to be claimed.
-//! Invariant: a spare handed out is no longer in the list. Several installations of one user may share a base; nobody else
-//! can change it or read what is in it.
+//! Owns: the layout `<base>/<name>`, `<base>/.forge-spare/…`, `<base>/.forge-trash/…`, `<base>/.forge-owners/…` (one
+//! file system, so that moves are renames) and the list of spares that are ready to be claimed.
+//! Invariant: a spare handed out is no longer in the list. Several installations of one user may share a base; nobody
+//! else can change it or read its contents.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -17,21 +17,21 @@ use crate::{GitError, Mark, Repo, admin, mark};
 const SPARE_DIR: &str = ".forge-spare";
 const TRASH_DIR: &str = ".forge-trash";
 const OWNERS_DIR: &str = ".forge-owners";
-/// Folders of these names are Forge's, in a place where everybody can make some.
+/// Folders of these names are Forge's, in a place where everybody can create folders.
 const OWN_NAMES: [&str; 2] = ["automagik-forge", "automagik-forge-dev"];
 
-/// Where worktrees are made if nobody says where.
+/// The default place of worktrees.
 pub fn usual_base() -> PathBuf {
     let parent = if cfg!(target_os = "linux") { PathBuf::from("/var/tmp") } else { std::env::temp_dir() };
     parent.join(OWN_NAMES[usize::from(cfg!(debug_assertions))]).join("worktrees")
 }
 
-/// Why the base cannot be one, as far as can be seen without making it.
+/// Why the base cannot be one, as far as can be determined without making it.
 pub fn look_at_base(path: &Path) -> Result<(), Untrusted> {
     own_folders(path).try_for_each(|(folder, others)| look_private(folder, others))
 }
 
-/// The base and, where that is Forge's too, the folder above it first: who can change that one can swap the base.
+/// The base and first, where that is Forge's too, the folder above it: whoever can change that one can swap the base.
 fn own_folders(base: &Path) -> impl Iterator<Item = (&Path, Others)> {
     let is_own =
         |above: &&Path| above.file_name().is_some_and(|name| OWN_NAMES.iter().any(|own| name == *own));
@@ -49,7 +49,7 @@ struct Inner {
     path: PathBuf,
     installation: String,
     spares: Mutex<HashMap<PathBuf, Vec<Spare>>>,
-    /// Spares that some call of this process is working on.
+    /// Spares that a call of this process is working on.
     busy: Mutex<HashSet<PathBuf>>,
 }
 
@@ -70,8 +70,8 @@ impl WorktreeBase {
         &self.0.path
     }
 
-    /// Makes the base where there is none, and proves that it is nobody else's. It may go at any time, as files below
-    /// `/var/tmp` do, and somebody else may put another one there.
+    /// Makes the base where there is none, and proves that it is nobody else's. It may disappear at any time, as files
+    /// below `/var/tmp` do, and somebody else may put another one there.
     pub fn make(&self) -> Result<(), GitError> {
         for (folder, others) in own_folders(self.path()) {
             if let Some(mode) = take_private(folder, others)? {
@@ -178,7 +178,7 @@ pub async fn list(base: &WorktreeBase) -> Result<Vec<Listed>, GitError> {
     blocking(work).await
 }
 
-/// Bytes that each of the directories takes on disk, in the same order. Every file is looked at.
+/// Bytes that each of the directories takes on disk, in the same order. Every file is examined.
 pub async fn measure(dirs: Vec<PathBuf>) -> Result<Vec<u64>, GitError> {
     blocking(move || Ok(dirs.iter().map(|dir| disk_use(dir)).collect())).await
 }
@@ -195,7 +195,7 @@ fn directories(dir: &Path) -> Result<Vec<PathBuf>, GitError> {
     Ok(found)
 }
 
-/// Bytes that the files below `dir` take on disk; unreadable parts count as nothing.
+/// Bytes that the files below `dir` take on disk; unreadable parts count as zero.
 pub(crate) fn disk_use(dir: &Path) -> u64 {
     use std::os::unix::fs::MetadataExt;
     let mut bytes = 0;
@@ -219,7 +219,7 @@ pub(crate) async fn blocking<T: Send + 'static>(
 ) -> Result<T, GitError> {
     match tokio::task::spawn_blocking(work).await {
         Ok(result) => result,
-        Err(error) => Err(GitError::Busy(format!("file work was cut short: {error}"))),
+        Err(error) => Err(GitError::Busy(format!("file work was interrupted: {error}"))),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Branches and how they relate.
+//! Branches and their relations.
 //!
 //! Owns: looking names up, listing, counting commits between two tips.
 //! Invariant: a name given by a user is only ever used inside a full ref, after the characters with a meaning in
@@ -17,7 +17,7 @@ use crate::session::Session;
 use crate::tree::Tree;
 use crate::{GitError, Repo};
 
-/// A branch is a file below its prefix, and no part of a path may have more than 255 bytes.
+/// A branch is a file below its prefix, and no part of a path may be longer than 255 bytes.
 pub const PREFIX_MAX_BYTES: usize = 100;
 
 const IDLE_LIMIT: Duration = Duration::from_secs(60);
@@ -49,14 +49,14 @@ impl Resolver {
     pub async fn commit(&self, name: &str) -> Result<Option<String>, GitError> {
         let mut open = self.open.lock().await;
         let question = format!("{name}^{{commit}}");
-        // Taken out while it is asked: a caller that gives up in between must not leave its answer to the next one.
+        // Taken out while it is used: a caller that gives up in between must not leave its answer to the next one.
         if let Some((mut session, _)) = open.take()
             && let Ok(info) = session.info(&question).await
         {
             *open = Some((session, Instant::now()));
             return Ok(info.map(|info| info.oid));
         }
-        // A session may have died since its last use: a fresh one tells.
+        // A session may have died since its last use: try a fresh one.
         let mut session = Session::open(&self.store)?;
         let info = session.info(&question).await?;
         *open = Some((session, Instant::now()));
@@ -138,7 +138,7 @@ fn read_branch(line: &str) -> Option<BranchInfo> {
     Some(BranchInfo { name: name.to_owned(), is_current: head == "*", is_remote, last_commit_date })
 }
 
-/// Whether a name can only mean itself when it is put inside a full ref.
+/// Whether a name can only mean itself inside a full ref.
 pub(crate) fn is_plain(name: &str) -> bool {
     !name.is_empty()
         && !name.starts_with(['-', '/'])

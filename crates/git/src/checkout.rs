@@ -1,4 +1,4 @@
-//! The user's own checkout: how it stands, and bringing it up to date.
+//! The user's own checkout: its state, and updating it.
 //!
 //! Invariant: a pull that cannot be finished leaves the checkout exactly as it was. Uncommitted changes are never
 //! stashed, and no local commit is left out because the remote once had it.
@@ -38,7 +38,7 @@ pub async fn checkout_state(repo: &Repo) -> Result<CheckoutState, GitError> {
                 Some(("branch.oid", oid)) if oid != "(initial)" => state.head = Some(oid.to_owned()),
                 Some(("branch.head", name)) if name != "(detached)" => state.branch = Some(name.to_owned()),
                 Some(("branch.upstream", name)) => state.upstream = Some(name.to_owned()),
-                // Git leaves the counts out when the upstream is configured but not there.
+                // Git omits the counts when the upstream is configured but does not exist.
                 Some(("branch.ab", _)) => upstream_exists = true,
                 _ => {}
             },
@@ -51,12 +51,12 @@ pub async fn checkout_state(repo: &Repo) -> Result<CheckoutState, GitError> {
     Ok(state)
 }
 
-/// How a pull ended. Only in the first case has anything changed.
+/// The result of a pull. Only in the first case has anything changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Pulled {
     /// Up to date with this branch of the remote.
     Done { from: String },
-    /// Nothing was changed; the reason, and what git said.
+    /// Nothing was changed; the reason, and git's output.
     Refused { reason: String, details: String },
 }
 

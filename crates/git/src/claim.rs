@@ -1,8 +1,8 @@
 //! Claiming a worktree: a name, a branch and a directory for one attempt or errand.
 //!
-//! Invariant: a claim is whole or absent. On failure the branch and its configuration are gone again and the directory
-//! is a spare for the next claim. Branch and directory always carry the same hex digits of the owner's id, and the
-//! branch configuration holds the full id.
+//! Invariant: a claim is whole or absent. On failure the branch and its configuration are removed again and the
+//! directory is a spare for the next claim. Branch and directory always have the same hex digits of the owner's id, and
+//! the branch configuration holds the full id.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -142,7 +142,7 @@ fn move_back(spare: &Spare, from: &Path) -> Result<(), GitError> {
     crate::admin::connect(&spare.git_dir, &spare.path)
 }
 
-/// Moves back because of `error`, which stays the error to tell.
+/// Moves back because of `error`, which stays the error to report.
 fn unsettle(spare: &Spare, from: &Path, error: GitError) -> GitError {
     if std::fs::symlink_metadata(&spare.path).is_err()
         && let Err(second) = move_back(spare, from)
@@ -185,7 +185,7 @@ async fn full_commit(repo: &Repo, commit: &str) -> Result<String, GitError> {
     found.ok_or_else(|| GitError::BranchMissing(commit.to_owned()))
 }
 
-/// Fills in submodules where the main checkout has them; trouble is a warning.
+/// Fills in submodules where the main checkout has them; a failure is a warning.
 pub(crate) async fn update_submodules(repo: &Repo, tree: &Tree) -> Vec<String> {
     let wanted = tree.path().join(".gitmodules").is_file() && repo.common_dir().join("modules").is_dir();
     if !wanted {

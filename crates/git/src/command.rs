@@ -1,10 +1,10 @@
 //! The one place that starts `git`.
 //!
 //! Owns: the forced options, the cleaned environment, the time and size limits, and the translation of git's failures.
-//! Invariant: no call waits or reads without a bound, none asks at a terminal, and no `GIT_*` variable of the caller can
-//! point it at another repository. A call on a checkout is told all its directories, so nothing that lies in the checkout
-//! decides which configuration it reads; hooks are off but at a push and for a new worktree (not for one that is brought
-//! back), and no token is in its environment. Reads never take optional locks.
+//! Invariant: no call waits or reads without a bound, none asks at a terminal, and no `GIT_*` variable of the caller
+//! can point it at another repository. A call on a checkout gets all its directories explicitly, so nothing inside the
+//! checkout decides which configuration it reads; hooks are off except for a push and for a new worktree (not for one
+//! that is brought back), and no token is in its environment. Reads never take optional locks.
 
 use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
@@ -60,7 +60,7 @@ const REDIRECTS: &[&str] = &[
     "GIT_DIFF_OPTS",
 ];
 
-/// Keys of agents, which git has no use for either.
+/// Keys of agents, which git does not need.
 const AGENT_KEYS: &[&str] = &[
     "COPILOT_GITHUB_TOKEN",
     "ANTHROPIC_API_KEY",
@@ -83,7 +83,7 @@ enum Access {
     Write,
 }
 
-/// One call of git, being put together.
+/// One call of git, under construction.
 pub(crate) struct Git {
     dir: PathBuf,
     access: Access,
@@ -93,11 +93,11 @@ pub(crate) struct Git {
     env: Vec<(Cow<'static, str>, OsString)>,
     input: Option<Vec<u8>>,
     time_limit: Duration,
-    /// What has to stay until the call has ended.
+    /// What must be kept until the call has ended.
     held: Option<Secret>,
 }
 
-/// What git answered, whatever its exit code.
+/// The output of git, whatever its exit code.
 pub(crate) struct Answer {
     pub code: i32,
     pub stdout: Vec<u8>,
@@ -114,7 +114,7 @@ impl Git {
         Self::pinned(tree, Access::Write)
     }
 
-    /// For what needs no repository, and for finding one from a folder that the user names.
+    /// For calls that need no repository, and for finding one from a folder that the user names.
     pub fn anywhere(dir: &Path) -> Self {
         Self {
             dir: dir.to_owned(),
@@ -134,7 +134,7 @@ impl Git {
         Self { access, env: env.collect(), ..Self::anywhere(tree.path()) }
     }
 
-    /// Lets the hooks of the user's run.
+    /// Lets the user's hooks run.
     pub fn with_hooks(mut self) -> Self {
         self.hooks = true;
         self
@@ -207,7 +207,7 @@ impl Git {
         command
     }
 
-    /// Starts a git that stays and is talked to over its pipes.
+    /// Starts a git that keeps running and is used over its pipes.
     pub fn start(mut self) -> Result<Child, GitError> {
         self.input.get_or_insert_default();
         let mut command = self.command();
@@ -215,7 +215,7 @@ impl Git {
         spawn(&mut command, &self.dir)
     }
 
-    /// Runs to the end; a non-zero exit is an answer like any other.
+    /// Runs to the end; a non-zero exit is a result like any other.
     pub async fn answer(&self) -> Result<Answer, GitError> {
         let answer = self.collect(STDOUT_LIMIT).await?;
         if answer.stdout.len() as u64 > STDOUT_LIMIT {
@@ -232,7 +232,7 @@ impl Git {
         let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let feed = async {
             if let (Some(mut pipe), Some(bytes)) = (stdin, &self.input) {
-                // A git that stops reading early says why in its exit code and stderr.
+                // A git that stops reading early reports why in its exit code and stderr.
                 let _ = pipe.write_all(bytes).await;
             }
         };
@@ -253,32 +253,32 @@ impl Git {
         Ok(Answer { code: status.code().unwrap_or(-1), stdout: out, stderr, command: self.name() })
     }
 
-    /// Runs to the end and insists on exit code 0.
+    /// Runs to the end and requires exit code 0.
     pub async fn run(&self) -> Result<Vec<u8>, GitError> {
         let answer = self.answer().await?;
         if answer.code == 0 { Ok(answer.stdout) } else { Err(answer.into_error()) }
     }
 
-    /// Like `run`, but keeps at most one byte more of the answer than `limit`.
+    /// Like `run`, but keeps at most one byte more of the output than `limit`.
     pub async fn head(&self, limit: u64) -> Result<Vec<u8>, GitError> {
         let answer = self.collect(limit).await?;
         if answer.code == 0 { Ok(answer.stdout) } else { Err(answer.into_error()) }
     }
 
-    /// The answer as one trimmed line.
+    /// The output as one trimmed line.
     pub async fn text(&self) -> Result<String, GitError> {
         let bytes = self.run().await?;
         Ok(String::from_utf8_lossy(&bytes).trim_end_matches('\n').to_owned())
     }
 
-    /// Like `run`, but waits for what another process is just doing, as [`Git::answer_patiently`] does.
+    /// Like `run`, but waits for other processes, as [`Git::answer_patiently`] does.
     pub async fn run_patiently(&self) -> Result<Vec<u8>, GitError> {
         let answer = self.answer_patiently().await?;
         if answer.code == 0 { Ok(answer.stdout) } else { Err(answer.into_error()) }
     }
 
     /// Like `answer`, but waits for a lock that another process holds (`config.lock` has no time-out in git) and for a
-    /// worktree that is being made. Git finds both before it has changed anything.
+    /// worktree that is being made. Git notices both before it has changed anything.
     pub async fn answer_patiently(&self) -> Result<Answer, GitError> {
         let mut pause_ms = 5;
         for _ in 0..12 {
@@ -311,7 +311,7 @@ impl Answer {
 fn spawn(command: &mut Command, dir: &Path) -> Result<Child, GitError> {
     SPAWNED.fetch_add(1, Ordering::Relaxed);
     command.spawn().map_err(|source| match source.kind() {
-        // A folder that is gone is answered the same way as a program that is.
+        // A missing folder causes the same error as a missing program.
         std::io::ErrorKind::NotFound if !dir.exists() => GitError::NoRepository(dir.to_owned()),
         std::io::ErrorKind::NotFound => GitError::NoGit,
         _ => GitError::io(dir)(source),
@@ -331,7 +331,7 @@ async fn drain(pipe: Option<impl AsyncRead + Unpin>, limit: u64) -> Vec<u8> {
 fn is_lock_failure(stderr: &str) -> bool {
     stderr.contains("could not lock config file")
         || (stderr.contains(".lock': File exists") && stderr.contains("Unable to create"))
-        // Git looks into every worktree entry and gives up on one that another git is just writing.
+        // Git reads every worktree entry and fails on one that another git is just writing.
         || (stderr.contains("failed to read") && stderr.contains("commondir"))
 }
 
@@ -357,7 +357,7 @@ impl GitVersion {
     }
 }
 
-/// The version of the installed git; an error when it is missing or too old. Asked once per process.
+/// The version of the installed git; an error when it is missing or too old. Determined once per process.
 pub async fn check_git() -> Result<GitVersion, GitError> {
     static VERSION: OnceCell<GitVersion> = OnceCell::const_new();
     VERSION
@@ -405,7 +405,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_disk_is_told_apart() {
+    fn a_full_disk_is_recognised() {
         let stderr = "error: unable to write file f: No space left on device".to_owned();
         let answer = Answer { code: 128, stdout: Vec::new(), stderr, command: "add".into() };
         assert!(matches!(answer.into_error(), GitError::DiskFull));

@@ -1,4 +1,4 @@
-//! Commits that Forge makes on its own, and going back to an earlier one.
+//! Commits that Forge makes by itself, and going back to an earlier one.
 //!
 //! Invariant: an automatic commit runs no hook and asks for no key, so neither can lose the agent's work; the user's
 //! configuration is never written. A reset saves what it would destroy first.
@@ -32,7 +32,7 @@ pub(crate) async fn commit_tree(repo: &Repo, tree: &Tree, message: &str) -> Resu
         return Ok(Committed::Nothing);
     }
     add_all(tree, None).await?;
-    // A merge may end without any difference; for anything else git would look into every submodule to say so.
+    // A merge may end without any difference; for anything else git would look into every submodule to determine that.
     if operation_in(tree.git_dir()).is_none() && !is_staged(tree).await? {
         return Ok(Committed::Nothing);
     }
@@ -42,9 +42,9 @@ pub(crate) async fn commit_tree(repo: &Repo, tree: &Tree, message: &str) -> Resu
     Ok(Committed::Commit(repo.head_of(tree.path()).await?))
 }
 
-/// Stages everything, as `git add -A` does. That would run git inside every submodule, and with what is configured there,
-/// to see whether it is changed; so submodules are staged by themselves, for which only their HEAD is read.
-/// `index` is another one than the worktree's own.
+/// Stages everything, as `git add -A` does. That would run git inside every submodule, with the configuration there, to
+/// see whether it is changed; so submodules are staged separately, for which only their HEAD is read. `index` is an
+/// index other than the worktree's own.
 pub(crate) async fn add_all(tree: &Tree, index: Option<&Path>) -> Result<(), GitError> {
     let git = |args: &[&str]| {
         let git = Git::write(tree).args(args).time_limit(Duration::from_secs(1800));
@@ -63,7 +63,7 @@ pub(crate) async fn add_all(tree: &Tree, index: Option<&Path>) -> Result<(), Git
     }
     let add = git(&["add", "-A", "--pathspec-from-file=-", "--pathspec-file-nul"]);
     add.input(others).run_patiently().await?;
-    // One that lies behind a link by now went with the directory that was there.
+    // One that is behind a link by now was removed with the directory that was there.
     let is_there = |link: &&[u8]| {
         let parent = tree.path().join(to_path(link)).parent().map(Path::to_owned).unwrap_or_default();
         std::fs::canonicalize(&parent).map_or(true, |real| real == parent)
@@ -79,7 +79,7 @@ pub(crate) async fn is_staged(tree: &Tree) -> Result<bool, GitError> {
     Ok(Git::read(tree).args(diff).answer().await?.code != 0)
 }
 
-/// Whether anything differs from HEAD, untracked files included. What is uncommitted inside a submodule is not.
+/// Whether anything differs from HEAD, untracked files included. Uncommitted changes inside a submodule do not count.
 pub async fn is_dirty(repo: &Repo, worktree: &Path) -> Result<bool, GitError> {
     Ok(!changed_files(&repo.tree(worktree)?, Untracked::Count).await?.is_empty())
 }

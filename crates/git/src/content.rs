@@ -1,8 +1,8 @@
 //! The contents of changed files.
 //!
-//! Owns: one `git` process per reader, started on first use, for what does not lie in a file that can be read as it is.
-//! Invariant: what is in memory at a time is the batch that the caller asked for, and no file of it is larger than the
-//! caller allows; binary and larger files are told without content.
+//! Owns: one `git` process per reader, started on first use, for contents that are not in a file that can be read
+//! directly. Invariant: only the batch that the caller asked for is in memory, and no file of it is larger than the
+//! caller allows; binary and larger files are reported without content.
 
 use std::path::{Path, PathBuf};
 
@@ -14,7 +14,7 @@ use crate::loose::{self, Loose};
 use crate::session::Session;
 use crate::{Blob, FileDiff, GitError, Repo};
 
-/// How much of a file git looks at to see whether it is text.
+/// How much of a file git reads to determine whether it is text.
 const BINARY_LOOK_BYTES: usize = 8000;
 
 /// Reads the contents of changed files, a batch at a time.
@@ -24,7 +24,7 @@ pub struct ContentReader {
     session: Option<Session>,
 }
 
-/// Where the content of one side lies.
+/// Where the content of one side is.
 enum Source {
     /// In the worktree.
     File(String),
@@ -78,7 +78,7 @@ impl ContentReader {
         Ok(diffs)
     }
 
-    /// Where the sides of a file lie, the old one first.
+    /// Where the sides of a file are, the old one first.
     fn sources(&self, file: &FileDiff) -> impl Iterator<Item = Source> {
         let key = file.key().to_owned();
         [&file.old, &file.new].into_iter().flatten().map(move |blob| match (blob.modified, &blob.oid) {
@@ -88,8 +88,8 @@ impl ContentReader {
         })
     }
 
-    /// The contents in the order of `sources`; `None` for what is gone or too large. What can be read from a file is; git is
-    /// asked for the rest.
+    /// The contents in the order of `sources`; `None` for what is gone or too large. What can be read from a file is;
+    /// git supplies the rest.
     async fn read(&mut self, sources: Vec<Source>, max_bytes: u64) -> Result<Vec<Option<Vec<u8>>>, GitError> {
         let (objects, worktree) = (self.repo.common_dir().join("objects"), self.worktree.clone());
         let (mut found, packed) = blocking(move || {
@@ -132,7 +132,7 @@ impl ContentReader {
         mut new: Option<Vec<u8>>,
         max_bytes: u64,
     ) -> Result<(), GitError> {
-        // A file may have grown or gone since it was measured: then there is nothing whole to show.
+        // A file may have grown or disappeared since it was measured: then there is nothing whole to show.
         let gone = (file.old.is_some() && old.is_none()) || (file.new.is_some() && new.is_none());
         if gone || [&old, &new].into_iter().flatten().any(|bytes| is_binary(bytes)) {
             return Ok(());
@@ -195,8 +195,8 @@ fn has_crlf(bytes: &[u8]) -> bool {
     bytes.windows(2).any(|pair| pair == b"\r\n")
 }
 
-/// The file's bytes, or a link's target; `None` when it is gone, too large or no file of the worktree any more: an agent
-/// may be at work there.
+/// The file's bytes, or a link's target; `None` when it is gone, too large or no longer a file of the worktree: an
+/// agent may be running there.
 fn read_bounded(worktree: &Path, file: &Path, max_bytes: u64) -> Option<Vec<u8>> {
     match std::fs::read_link(worktree.join(file)) {
         Ok(target) => Some(target.into_os_string().into_encoded_bytes()),

@@ -1,4 +1,4 @@
-//! Files that a project wants in each new worktree although git does not carry them (`.env` and the like).
+//! Files that a project needs in each new worktree although git does not track them (`.env` and the like).
 //!
 //! Invariant: nothing is read from outside the project and nothing is written outside the worktree, whatever the entry,
 //! a symbolic link or a glob says. A refused or missing entry is a warning and does not stop the rest.
@@ -117,9 +117,9 @@ impl Copying {
                     self.warn(entry, format!("{} leads outside the project", path.display()));
                     continue;
                 }
-                // A directory that holds the worktree would be copied into itself without end.
+                // A directory that contains the worktree would be copied into itself without end.
                 Ok(real) if self.worktree.starts_with(&real) || real.starts_with(&self.worktree) => {
-                    self.warn(entry, format!("{} holds the worktree itself", path.display()));
+                    self.warn(entry, format!("{} contains the worktree itself", path.display()));
                     continue;
                 }
                 Ok(_) => {}
@@ -130,7 +130,7 @@ impl Copying {
             }
             let is_dir = from.symlink_metadata().is_ok_and(|meta| meta.is_dir());
             if path.components().any(|part| part.as_os_str() == ".git") {
-                self.warn(entry, format!("{} is git's own", path.display()));
+                self.warn(entry, format!("{} belongs to git", path.display()));
             } else if !is_dir {
                 if let Err(reason) = self.file(&path) {
                     self.warn(entry, format!("{}: {reason}", path.display()));
@@ -151,7 +151,7 @@ impl Copying {
         make_inside(&self.worktree, parent)?;
         // A link at the target could lead anywhere; it is left alone.
         if to.symlink_metadata().is_ok_and(|meta| !meta.is_file()) {
-            return Err("the worktree has something else at that place".into());
+            return Err("the worktree has something else in that place".into());
         }
         self.files += 1;
         // One byte more than there is room for shows that it was too much.

@@ -1,8 +1,8 @@
 //! Which files differ, and by how much.
 //!
 //! Owns: comparing a worktree (untracked files included) or a commit with what came before it.
-//! Invariant: the worktree's own index is only read; untracked files are noted in a copy of it. Names are split at NUL
-//! bytes, so no file name can be mistaken for something else.
+//! Invariant: the worktree's own index is only read; untracked files are added to a copy of it. Names are split at NUL
+//! bytes, so no file name can be confused with something else.
 
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -19,11 +19,11 @@ use crate::{GitError, Repo};
 /// One side of a change.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Blob {
-    /// Absent when git has not stored the content, and perhaps not stored when `modified` is there.
+    /// Absent when git has not stored the content; it may be missing from the store when `modified` is present.
     pub oid: Option<String>,
     /// Known for files of the working tree.
     pub size: Option<u64>,
-    /// When the file in the working tree was last written; absent when the content lies in the repository.
+    /// When the file in the working tree was last written; absent when the content is in the repository.
     pub modified: Option<SystemTime>,
 }
 
@@ -81,11 +81,11 @@ pub async fn diff_worktree(
     Ok(name_changes(Some(worktree), read(&bytes), counting))
 }
 
-/// A copy of a worktree's index in which untracked files are noted, too.
+/// A copy of a worktree's index that includes untracked files.
 pub(crate) struct NotedIndex {
     tree: Tree,
     file: PathBuf,
-    /// Holds the copy.
+    /// Contains the copy.
     _scratch: Scratch,
 }
 
@@ -102,13 +102,13 @@ impl NotedIndex {
         if !files.is_empty() {
             let note = ["add", "-N", "--ignore-errors", "--pathspec-from-file=-", "--pathspec-file-nul"];
             let note = noted.git().args(note).env("GIT_LITERAL_PATHSPECS", "1");
-            // A file that vanished meanwhile is an error of its own only.
+            // A file that vanished meanwhile fails alone.
             note.input(files).answer().await?;
         }
         Ok(noted)
     }
 
-    /// A reading git that sees this index. Larger files are told as binary instead of being read line by line.
+    /// A reading git that uses this index. Larger files are reported as binary instead of being read line by line.
     pub fn git(&self) -> Git {
         Git::read(&self.tree).option("core.bigFileThreshold=16m").env("GIT_INDEX_FILE", &self.file)
     }
@@ -139,7 +139,7 @@ impl Counting {
     }
 }
 
-/// A raw record, as git tells it.
+/// A raw record, as git prints it.
 struct Raw {
     modes: (String, String),
     oids: (String, String),
@@ -184,7 +184,7 @@ fn read(bytes: &[u8]) -> Vec<Raw> {
         };
         let mut path = parts.next().unwrap_or_default();
         if path.is_empty() {
-            // A rename: old and new path follow as fields of their own.
+            // A rename: old and new path follow as separate fields.
             fields.next();
             path = fields.next().unwrap_or_default();
         }
@@ -197,8 +197,8 @@ fn read(bytes: &[u8]) -> Vec<Raw> {
     found
 }
 
-/// Names the kind of each change. The new side of a worktree is read from the worktree, and measured there; looking the
-/// size of a stored object up costs as much as reading it, so that is left to whoever reads it.
+/// Determines the kind of each change. The new side of a worktree is read from the worktree, and measured there;
+/// looking up the size of a stored object costs as much as reading it, so that is left to whoever reads it.
 fn name_changes(worktree: Option<&Path>, raws: Vec<Raw>, counting: Counting) -> Vec<FileDiff> {
     let stored = |mode: &str, oid: &str| match mode {
         "000000" => None,

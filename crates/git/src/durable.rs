@@ -1,8 +1,8 @@
-//! Writing a landing through to the disk.
+//! Syncing a landing to the disk.
 //!
-//! Git by itself syncs packs, but neither single objects nor branches: a power cut soon after could take the work of a
-//! merge that was answered as done, though its task says so. Invariant: a branch moves to a landing only after every
-//! object that the landing adds is on the disk, and the move itself is before it is answered.
+//! Git by itself syncs packs, but neither single objects nor branches: a power cut soon after could lose the work of a
+//! merge that was reported as done. Invariant: a branch moves to a landing only after every object that the landing
+//! adds is on the disk, and the move itself is on the disk before it is reported.
 
 use std::fs::File;
 use std::io::ErrorKind;
@@ -14,10 +14,11 @@ use crate::{GitError, Repo};
 
 /// Has git sync the objects and branches that one call writes.
 pub(crate) const OPTION: &str = "core.fsync=loose-object,reference";
-/// Those that sync at once share turns of the disk: many files take a third of the time of one after the other, or less.
+/// Files that are synced at once share disk flushes: many files take a third of the time of one after the other, or
+/// less.
 const THREADS: usize = 16;
 
-/// Syncs the objects of `commit` that `previous` lacks, as far as they are files of their own.
+/// Syncs the objects of `commit` that `previous` lacks, as far as they are separate files.
 pub(crate) async fn sync_objects(repo: &Repo, previous: &str, commit: &str) -> Result<(), GitError> {
     let args = ["rev-list", "--objects", "--no-object-names", commit, "--not", previous];
     let ids = Git::read(repo.main()).args(args).text().await?;

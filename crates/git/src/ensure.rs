@@ -1,7 +1,7 @@
 //! Bringing a worktree back when its directory is gone, and undoing a claim that nobody recorded.
 //!
-//! Invariant: a directory that exists is only accepted, never changed; one without this owner's mark is an error. A branch
-//! is deleted only when it carries nothing of its own.
+//! Invariant: a directory that exists is only accepted, never changed; one without this owner's mark is an error. A
+//! branch is deleted only when it has no commits of its own.
 
 use std::path::Path;
 
@@ -11,8 +11,8 @@ use crate::spare::{self, Attach, AttachFailure, Hooks};
 use crate::tree::read_text;
 use crate::{GitError, Kept, Mark, MarkedTask, Owner, Repo, WorktreeBase, admin, mark, retire};
 
-/// Makes sure that the owner's worktree exists at `path`; a missing one is checked out again from its branch, without any
-/// hook, and marked as work for `task`.
+/// Makes sure that the owner's worktree exists at `path`; a missing one is checked out again from its branch, without
+/// any hook, and marked as work for `task`.
 pub async fn ensure(
     repo: &Repo,
     base: &WorktreeBase,
@@ -70,8 +70,8 @@ pub async fn ensure(
     Ok(())
 }
 
-/// Checks the files out again for a worktree whose directory vanished but whose private directory is still there:
-/// HEAD, index and reflog stay what they were.
+/// Checks the files out again for a worktree whose directory vanished but whose private directory still exists: HEAD,
+/// index and reflog stay what they were.
 async fn refill(
     repo: &Repo,
     base: &WorktreeBase,
@@ -100,9 +100,10 @@ fn checked_out_at(repo: &Repo, full_ref: &str) -> Option<std::path::PathBuf> {
     dirs.filter_map(|dir| admin::worktree_of(&dir)).find(|path| path.exists())
 }
 
-/// Undoes a claim whose owner was never recorded. The branch goes only when it still is where the claim put it and is
-/// known to be the claim's: its configuration names this owner or, when the claim was cut off before that was written, the
-/// worktree is on it. It goes before the directory is retired: without the directory nothing would lead to it any more.
+/// Undoes a claim whose owner was never recorded. The branch is deleted only when it still is where the claim put it
+/// and is known to be the claim's: its configuration names this owner or, when the claim was cut off before that was
+/// written, the worktree is on it. It is deleted before the directory is retired: without the directory nothing would
+/// lead to it any more.
 pub async fn drop_orphan_claim(
     repo: &Repo,
     base: &WorktreeBase,
@@ -116,7 +117,7 @@ pub async fn drop_orphan_claim(
     let tip = repo.resolver().commit(&format!("refs/heads/{branch}")).await?;
     if tip.as_deref() == Some(base_commit) && branch_is_claims(repo, owner, path, branch).await? {
         if is_there {
-            // First the owner's name, so that it is known whose the branch is when the worktree is no longer on it.
+            // First the owner's name, so that the owner of the branch is known when the worktree is no longer on it.
             record(repo, branch, owner).await?;
             let detach = ["update-ref", "--no-deref", "HEAD", base_commit];
             Git::write(&repo.tree(path)?).args(detach).run_patiently().await?;
@@ -159,7 +160,7 @@ pub async fn drop_late_branch(repo: &Repo, branch: &str, commit: &str) -> Result
     remove_claimed_branch(repo, branch, commit).await
 }
 
-/// Retires a worktree whose claim may have been cut off anywhere, even between its move and git's knowing of it.
+/// Retires a worktree whose claim may have been cut off anywhere, even between its move and git's record of it.
 pub async fn retire_cut_off(
     repo: &Repo,
     base: &WorktreeBase,

@@ -1,7 +1,7 @@
-//! What a caller of this crate can branch on.
+//! The failures that a caller of this crate can branch on.
 //!
-//! Invariant: every message names the path, branch or file it is about and what to do next; the text of `git` itself is
-//! passed on only in `Failed`.
+//! Invariant: every message names the path, branch or file that it is about and what to do next; the output of `git`
+//! itself appears only in `Failed`.
 
 use std::borrow::Cow;
 use std::io;
@@ -78,7 +78,7 @@ pub enum GitError {
     NoRemote(PathBuf),
     #[error("{remote} refused '{branch}': {reason}")]
     Rejected { remote: String, branch: String, reason: String },
-    /// The remote did not let us in: no, wrong or too few credentials.
+    /// The remote refused access: no, wrong or insufficient credentials.
     #[error("{remote} did not let git in: {reason}")]
     Locked { remote: String, reason: String },
     #[error(
@@ -100,7 +100,7 @@ pub enum GitError {
 }
 
 impl GitError {
-    /// An I/O error with the path it happened at; a full disk keeps its own kind.
+    /// An I/O error with its path; a full disk keeps its own kind.
     pub(crate) fn io(path: &Path) -> impl FnOnce(io::Error) -> GitError + '_ {
         move |source| match source.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => GitError::DiskFull,

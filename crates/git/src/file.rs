@@ -1,8 +1,8 @@
 //! One file of a worktree or of a commit, whole.
 //!
-//! Invariant: only regular files that lie inside, and none through a link, whatever an agent lays there meanwhile: each
-//! folder on the way is opened by itself and is held while the next one is. Nothing waits for a pipe, and nothing above the caller's
-//! limit is read.
+//! Invariant: only regular files inside the worktree, and none through a link, whatever an agent puts there meanwhile:
+//! each folder on the way is opened separately and held while the next one is opened. Nothing waits for a pipe, and
+//! nothing above the caller's limit is read.
 
 use std::fs::File;
 use std::io::Read;
@@ -19,12 +19,12 @@ use crate::inside::{bad, missing, spell};
 use crate::session::Session;
 use crate::{GitError, Repo};
 
-/// What clients call the path.
+/// The name of the path in requests.
 const FIELD: &str = "path";
 const REGULAR: &str = "the path of a regular file";
 const NO_LINK: &str = "a path without symbolic links";
 
-/// The file as it lies in the worktree.
+/// The file as it is in the worktree.
 pub async fn read_worktree_file(worktree: &Path, file: &str, max_bytes: u64) -> Result<Vec<u8>, GitError> {
     let (root, file) = (worktree.to_owned(), spell(FIELD, file)?);
     blocking(move || {
@@ -71,7 +71,7 @@ pub async fn read_committed_file(
 }
 
 fn open_inside(root: &Path, file: &str) -> Result<File, GitError> {
-    // A pipe without a writer would be waited for.
+    // Opening a pipe without a writer would block.
     let look = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let mut place = OwnedFd::from(File::open(root).map_err(GitError::io(root))?);
     let mut parts = file.split('/').peekable();

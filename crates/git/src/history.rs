@@ -1,6 +1,6 @@
-//! Single commits: what they are and where a branch left another.
+//! Single commits: their details, and where a branch left another.
 //!
-//! Invariant: a commit named by a caller is an object id and nothing else; no other word is looked up.
+//! Invariant: a commit named by a caller is an object id and nothing else; no other name is looked up.
 
 use std::collections::HashSet;
 
@@ -58,7 +58,7 @@ impl Repo {
         Ok(messages.map(str::to_owned).collect())
     }
 
-    /// Whether the repository holds a commit with this object id.
+    /// Whether the repository contains a commit with this object id.
     pub async fn has_commit(&self, sha: &str) -> Result<bool, GitError> {
         Ok(is_object_id(sha) && self.resolver().commit(sha).await?.is_some())
     }
@@ -71,7 +71,7 @@ impl Repo {
         Ok(text.lines().filter_map(|line| line.strip_prefix("refs/heads/")).map(str::to_owned).collect())
     }
 
-    /// Whether the name is that of a branch which only a remote has.
+    /// Whether the name is that of a branch that only a remote has.
     pub async fn is_remote(&self, branch: &str) -> Result<bool, GitError> {
         let found = self.resolve_branch(branch).await?;
         Ok(found.is_some_and(|tip| tip.full_ref.starts_with("refs/remotes/")))
@@ -100,7 +100,7 @@ pub(crate) async fn fork_point(repo: &Repo, base: &BranchTip, tip: &str) -> Resu
     let args = ["merge-base", "--fork-point", &base.full_ref, revision(tip)?];
     let answer = Git::read(repo.main()).args(args).answer().await?;
     let forked = String::from_utf8_lossy(&answer.stdout).trim().to_owned();
-    // A base that once held the whole branch (merged, then taken back) would leave nothing of the branch.
+    // A base that once held the whole branch (merged, then reverted) would leave nothing of the branch.
     let forked = Some(forked).filter(|commit| answer.code == 0 && !commit.is_empty() && commit != tip);
     Ok(forked.or(plain))
 }

@@ -1,8 +1,8 @@
 //! Forge's pre-commit hook, beside whatever hook was there before.
 //!
-//! Owns: `pre-commit` while it carries Forge's line, and `pre-commit.before-forge`, which is the hook it took the place of.
-//! Invariant: a hook of somebody else is moved and called, never changed or overwritten; taking Forge's away puts it back
-//! as it was. Whether Forge is still installed or not, the hook itself never stops a commit.
+//! Owns: `pre-commit` while it has Forge's line, and `pre-commit.before-forge`, which is the hook that it replaced.
+//! Invariant: somebody else's hook is moved and called, never changed or overwritten; removing Forge's puts it back as
+//! it was. Whether Forge is still installed or not, the hook itself never stops a commit.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -16,13 +16,13 @@ const NAME: &str = "pre-commit";
 const BEFORE: &str = "pre-commit.before-forge";
 /// A hook is a script; Forge's own is shorter than any other.
 const MAX_BYTES: u64 = 1 << 20;
-/// By this line Forge knows its own.
+/// The line by which Forge recognises its own hook.
 const SIGN: &str = "# Installed by `forge hook install`; `forge hook uninstall` takes it away.";
 
 /// The place of the hook for one checkout.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hook {
-    /// Where git looks for hooks, as `core.hooksPath` may tell.
+    /// Where git looks for hooks; `core.hooksPath` may set it.
     folder: PathBuf,
     /// The folder is part of the checkout, so other worktrees have it once it is committed.
     pub in_checkout: bool,
@@ -41,11 +41,12 @@ pub enum HookState {
 }
 
 impl Hook {
-    /// The hook of the checkout that holds `dir`; all worktrees of a repository share it unless its folder is in the checkout.
+    /// The hook of the checkout that contains `dir`; all worktrees of a repository share it unless its folder is in the
+    /// checkout.
     pub async fn find(dir: &Path) -> Result<Hook, GitError> {
         let top = rev_parse(dir, &["--show-toplevel"]).await?;
         let top = top.first().ok_or_else(|| GitError::NoRepository(dir.to_owned()))?;
-        // A relative `core.hooksPath` is meant from the top.
+        // A relative `core.hooksPath` starts at the top.
         let found = rev_parse(Path::new(top), &["--path-format=absolute", "--git-path", "hooks"]).await?;
         let folder = PathBuf::from(found.first().ok_or_else(|| GitError::NoRepository(dir.to_owned()))?);
         let inside = folder.strip_prefix(top).is_ok_and(|rest| !rest.starts_with(".git"));
@@ -78,11 +79,11 @@ impl Hook {
         }
     }
 
-    /// Puts the hook in its place; `program` is tried first, then whatever `forge` is on the PATH. Answers the state before.
+    /// Installs the hook; `program` is tried first, then any `forge` on the PATH. Returns the state before.
     pub fn install(&self, program: &Path) -> Result<HookState, GitError> {
         let state = self.state()?;
         let (path, before) = (self.path(), self.folder.join(BEFORE));
-        // A tool that wrote its hook anew over Forge's, as husky does, has it kept already.
+        // A tool that wrote its hook again over Forge's, as husky does, has its earlier one kept already.
         let is_kept = || self.read(NAME).ok().is_some_and(|now| self.read(BEFORE).ok() == Some(now));
         let moves = state == HookState::Foreign && !is_kept();
         if moves && std::fs::symlink_metadata(&before).is_ok() {
@@ -100,7 +101,7 @@ impl Hook {
         Ok(state)
     }
 
-    /// Takes Forge's hook away and puts the one before it back. Answers the state before; a foreign hook stays.
+    /// Removes Forge's hook and puts the one before it back. Returns the state before; a foreign hook stays.
     pub fn uninstall(&self) -> Result<HookState, GitError> {
         let state = self.state()?;
         let path = self.path();
@@ -125,7 +126,7 @@ fn is_ours(script: &[u8]) -> bool {
     script.split(|byte| *byte == b'\n').take(3).any(|line| line == SIGN.as_bytes())
 }
 
-/// A shell script keeps its name while it is run from another file, because husky's scripts ask for theirs.
+/// A shell script keeps its name while it is run from another file, because husky's scripts read theirs.
 fn script(program: &Path) -> Vec<u8> {
     let mut script = format!("#!/bin/sh\n{SIGN}\n").into_bytes();
     script.extend_from_slice(
@@ -153,7 +154,7 @@ forge="#,
     script
 }
 
-/// As one word of a shell.
+/// As one shell word.
 fn quote(word: &[u8]) -> Vec<u8> {
     let mut quoted = vec![b'\''];
     for byte in word {

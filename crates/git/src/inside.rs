@@ -1,14 +1,14 @@
-//! Paths that clients name.
+//! Paths in requests.
 //!
-//! Invariant: what [`spell`] lets through is relative, has no `..` and no `.git`, and is spelled as git does. Whether a link
-//! on the way leads elsewhere is seen by whoever opens it.
+//! Invariant: what [`spell`] accepts is relative, has no `..` and no `.git`, and is spelled as git does. Whoever opens
+//! it checks whether a link on the way leads elsewhere.
 
 use std::path::{Component, Path};
 
 use crate::GitError;
 
-/// The path as git spells it, after everything that could lead out of the worktree is ruled out. `field` is what the
-/// client calls it.
+/// The path as git spells it, after everything that could lead out of the worktree is ruled out. `field` is its name in
+/// the request.
 pub(crate) fn spell(field: &'static str, file: &str) -> Result<String, GitError> {
     let mut parts = Vec::new();
     for part in Path::new(file).components() {

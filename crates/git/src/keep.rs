@@ -1,8 +1,8 @@
 //! Keep commits: a worktree, byte for byte, as an object of its repository.
 //!
 //! Owns: `refs/forge/keep/<owner>/<n>`. The tree of a keep commit has `work/` (the files), `admin/` (the private git
-//! directory) and `staged/<stage>/` (what the index holds); its message is JSON with what a tree cannot say; its parents are
-//! the commits that only this worktree remembers.
+//! directory) and `staged/<stage>/` (the contents of the index); its message is JSON with what a tree cannot express;
+//! its parents are the commits that only this worktree remembers.
 //! Invariant: a reference exists only after every object was read back with the size seen on disk and the worktree was
 //! found unchanged since.
 
@@ -23,7 +23,7 @@ use crate::{GitError, Kept, Owner, Repo};
 const TRIES: usize = 4;
 const TIME_LIMIT: Duration = Duration::from_secs(3600);
 const MAX_PARENTS: usize = 500;
-/// A head is a line; where HEAD has been is one for each command of a long life.
+/// A head is a line; the reflog of HEAD has one for each command of a long life.
 const MAX_HEAD_BYTES: u64 = 64 << 20;
 
 /// Files of a private git directory that name commits.
@@ -46,7 +46,7 @@ const HEADS: &[&str] = &[
     "rebase-merge/git-rebase-todo",
 ];
 
-/// What a tree cannot say.
+/// What a tree cannot express.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Meta {
     pub version: u32,
@@ -93,7 +93,7 @@ pub(crate) async fn keep(repo: &Repo, tree: &Tree, owner: Owner) -> Result<Kept,
     Err(GitError::Busy(format!("{} {text}", worktree.display())))
 }
 
-/// What the index holds: `<mode> <oid> <stage>\t<path>` records.
+/// The contents of the index: `<mode> <oid> <stage>\t<path>` records.
 async fn staged(tree: &Tree) -> Result<Vec<Vec<u8>>, GitError> {
     let answer = Git::read(tree).args(["ls-files", "-s", "-z"]).answer().await?;
     // A broken index is still saved as a file.
@@ -250,7 +250,7 @@ async fn commit(repo: &Repo, tree: &str, meta: &Meta, git_dir: Option<&Path>) ->
     commit.args(args).args(["-F", "-"]).input(message).text().await
 }
 
-/// Commits that nothing but this worktree may lead to: its heads and the places its HEAD has been.
+/// Commits that perhaps only this worktree leads to: its heads and the places where its HEAD was.
 async fn remembered(repo: &Repo, meta: &Meta, git_dir: Option<&Path>) -> Result<Vec<String>, GitError> {
     let mut names = BTreeSet::new();
     for (dir, name) in git_dir.into_iter().flat_map(|dir| HEADS.iter().map(move |name| (dir, name))) {
@@ -264,7 +264,7 @@ async fn remembered(repo: &Repo, meta: &Meta, git_dir: Option<&Path>) -> Result<
     let args = ["cat-file", "--batch-check=%(objectname) %(objecttype)"];
     let known = Git::read(repo.store()).args(args).input(input).text().await?;
     let commits = known.lines().filter_map(|line| line.strip_suffix(" commit")).map(str::to_owned);
-    // The head comes first, so that the keep commit reads as a child of it.
+    // The head is first, so that the keep commit reads as a child of it.
     let mut parents: Vec<String> = meta.head.iter().cloned().collect();
     parents.extend(commits.filter(|commit| Some(commit) != meta.head.as_ref()).take(MAX_PARENTS));
     Ok(parents)

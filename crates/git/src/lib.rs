@@ -1,4 +1,4 @@
-//! Everything Forge does with git, through the `git` program.
+//! Everything that Forge does with git, through the `git` program.
 //!
 //! Owns: repositories, branches, worktrees (claim, ownership mark, warm spares, retire, restore, trash), diffs,
 //! commits, the squash merge, and push, fetch and pull. No other crate runs `git`.

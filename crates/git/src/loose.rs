@@ -1,8 +1,8 @@
-//! Objects that git keeps in a file of their own.
+//! Objects that git keeps in separate files.
 //!
-//! Owns: reading such a file without starting git, which maps each of them into memory and is slow at it.
-//! Invariant: only what is wholly understood is answered. An object in a pack or in another repository's store, and a file
-//! that is not as expected, are left to git.
+//! Owns: reading such a file without starting git, which maps each of them into memory and is slow at it. Invariant:
+//! only an object that is fully understood is returned. An object in a pack or in another repository's store, and a
+//! file with unexpected content, are left to git.
 
 use std::io::Read;
 use std::path::Path;
@@ -18,7 +18,7 @@ pub(crate) enum Loose {
     TooLarge,
 }
 
-/// The file with the name `oid` below `objects`, when it is there.
+/// The file with the name `oid` below `objects`, when it exists.
 pub(crate) fn read(objects: &Path, oid: &str, max_bytes: u64) -> Option<Loose> {
     if oid.len() < 40 || !oid.bytes().all(|digit| digit.is_ascii_hexdigit()) {
         return None;

@@ -4,7 +4,7 @@
 //! `forge-attempt` in the private git directory of that id, which hooks and `forge whoami` read. An agent can write the
 //! copies, so they decide only where there is nothing else: in worktrees of earlier versions, until [`take_over`].
 //! Invariant: the mark holds the installation and the full id, and it is written before the branch exists, so whatever
-//! a crash leaves behind can be told from a stranger's directory. Reading it needs no server and no `git`.
+//! a crash leaves behind can be distinguished from a stranger's directory. Reading it needs no server and no `git`.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -48,12 +48,12 @@ pub struct Mark {
     pub branch: Option<String>,
     /// Path of the main repository.
     pub repo: String,
-    /// Marks of earlier versions do not tell it.
+    /// Marks of earlier versions do not contain it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<MarkedTask>,
 }
 
-/// What an attempt was for when its worktree was made; a title that changes later is not followed.
+/// The task of an attempt when its worktree was made; a later change of its title does not count.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MarkedTask {
     pub id: TaskId,
@@ -69,7 +69,7 @@ pub struct Whoami {
     pub git_dir: PathBuf,
 }
 
-/// Finds the marked worktree that holds `start`, going upwards.
+/// Finds the marked worktree that contains `start`, going upwards.
 pub fn whoami(start: &Path) -> Result<Option<Whoami>, GitError> {
     let start = std::fs::canonicalize(start).map_err(GitError::io(start))?;
     for dir in start.ancestors() {
@@ -84,7 +84,7 @@ pub fn whoami(start: &Path) -> Result<Option<Whoami>, GitError> {
     Ok(None)
 }
 
-/// Whose the worktree with this private git directory is; an unreadable mark counts as a stranger's.
+/// Who owns the worktree with this private git directory; an unreadable mark counts as a stranger's.
 pub(crate) fn read(base: &WorktreeBase, git_dir: &Path) -> Result<Option<Mark>, GitError> {
     match read_bytes(&place(base, git_dir))? {
         Some(bytes) => Ok(serde_json::from_slice(&bytes).ok()),
@@ -129,13 +129,13 @@ pub(crate) fn write(base: &WorktreeBase, git_dir: &Path, mark: &Mark) -> Result<
     write_copy(git_dir, mark)
 }
 
-/// Whether a mark is kept under the name of this private git directory, also one that cannot be read or is of another
-/// repository's worktree.
+/// Whether a mark is kept under the name of this private git directory, also one that cannot be read or belongs to
+/// another repository's worktree.
 pub(crate) fn has_place(base: &WorktreeBase, git_dir: &Path) -> bool {
     place(base, git_dir).exists()
 }
 
-/// Takes back a mark that [`write`] has just made.
+/// Removes a mark that [`write`] has just made.
 pub(crate) fn withdraw(base: &WorktreeBase, git_dir: &Path) -> Result<(), GitError> {
     for name in [MARK_FILE, ID_FILE] {
         let path = git_dir.join(name);
@@ -144,7 +144,7 @@ pub(crate) fn withdraw(base: &WorktreeBase, git_dir: &Path) -> Result<(), GitErr
     forget(base, git_dir)
 }
 
-/// Forgets whose a private git directory was that is no more.
+/// Removes the mark of a private git directory that no longer exists.
 pub(crate) fn forget(base: &WorktreeBase, git_dir: &Path) -> Result<(), GitError> {
     let path = place(base, git_dir);
     match std::fs::remove_file(&path) {
@@ -153,7 +153,7 @@ pub(crate) fn forget(base: &WorktreeBase, git_dir: &Path) -> Result<(), GitError
     }
 }
 
-/// Keeps the marks of worktrees that an earlier version made where no agent writes from now on.
+/// Moves the marks of worktrees that an earlier version made to where no agent writes.
 pub async fn take_over(base: &WorktreeBase) -> Result<(), GitError> {
     for listed in crate::list(base).await? {
         let Some(git_dir) = admin::private_dir(&listed.path) else { continue };
@@ -178,7 +178,7 @@ pub(crate) fn write_copy(git_dir: &Path, mark: &Mark) -> Result<(), GitError> {
     }
 }
 
-/// Removes folders that an agent laid where the copies are written.
+/// Removes folders that an agent put where the copies are written.
 pub(crate) fn make_way(git_dir: &Path) -> Result<(), GitError> {
     for path in [MARK_FILE, ID_FILE].map(|name| git_dir.join(name)) {
         if std::fs::symlink_metadata(&path).is_ok_and(|kind| kind.is_dir()) {

@@ -1,9 +1,9 @@
 //! Landing an attempt: one squash commit on the target branch.
 //!
 //! Invariant: the commit is made in the object store and both branches move in one transaction with their expected old
-//! values; no checkout is touched unless it is clean (beads do not count), and nothing untracked is ever overwritten. When a checkout cannot
-//! follow, the branches move back. A merge is answered as done only after the target was seen to hold it, and survives a
-//! power cut from then on.
+//! values; no checkout is touched unless it is clean (beads do not count), and nothing untracked is ever overwritten.
+//! When a checkout cannot follow, the branches move back. A merge is reported as done only after the target was checked
+//! to contain it, and survives a power cut from then on.
 
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use crate::status::{look, rebased_branch};
 use crate::tree::Tree;
 use crate::{GitError, Repo, admin, durable};
 
-/// How a branch's reflog tells that a merge moved it.
+/// The reflog message by which a merge is recognised.
 const REFLOG_MESSAGE: &str = "forge: squash merge";
 
 /// The folder of a tracker.
@@ -26,7 +26,7 @@ pub struct Merged {
     pub commit: String,
     /// Where the target was before.
     pub previous: String,
-    /// Checkouts of the target branch that follow it now.
+    /// Checkouts of the target branch that now follow it.
     pub updated_checkouts: Vec<PathBuf>,
 }
 
@@ -100,7 +100,7 @@ async fn target_tip(repo: &Repo, target: &str) -> Result<String, GitError> {
     }
 }
 
-/// A branch that is being rebased is checked out nowhere, but its rebase will want to find it where it was.
+/// A branch that is being rebased is checked out nowhere, but its rebase expects to find it where it was.
 fn refuse_rebased(repo: &Repo, target: &str) -> Result<(), GitError> {
     let mut dirs = admin::all(repo).into_iter().chain([repo.common_dir().to_owned()]);
     match dirs.find(|dir| rebased_branch(dir).as_deref() == Some(target)) {
@@ -112,7 +112,7 @@ fn refuse_rebased(repo: &Repo, target: &str) -> Result<(), GitError> {
     }
 }
 
-/// Sees that the target holds the commit and the commit the whole change.
+/// Checks that the target contains the commit and the commit the whole change.
 async fn prove(repo: &Repo, target: &str, commit: &str, tip: &str) -> Result<(), GitError> {
     let now = local_tip(repo, target).await?;
     let trees = [format!("{commit}^{{tree}}"), format!("{tip}^{{tree}}")];
@@ -132,8 +132,8 @@ async fn refuse_dirty(tree: &Tree) -> Result<(), GitError> {
     if files.is_empty() { Ok(()) } else { Err(GitError::Dirty { path: tree.path().to_owned(), files }) }
 }
 
-/// A tracker writes its beads down whenever one is taken or closed. That is nobody's unfinished work, and git itself
-/// refuses a merge that would overwrite it.
+/// A tracker writes its beads whenever one is taken or closed. That is nobody's unfinished work, and git itself refuses
+/// a merge that would overwrite it.
 async fn refuse_changes(checkout: &Tree) -> Result<(), GitError> {
     let mut files = changed_files(checkout, Untracked::Ignore).await?;
     files.retain(|file| !file.starts_with(BEADS));

@@ -1,9 +1,9 @@
-//! Calls of git that speak to another machine.
+//! Calls of git that use the network.
 //!
-//! Owns: how a token gets to git, that nothing ever asks a question, and what the failures mean.
-//! Invariant: a token is where only this user reads it and goes with the call, and where the system allows it is on no
-//! disk: never in the environment or among the arguments of a process, in a lasting configuration, a reflog or an error.
-//! Without a token git uses whatever the user has set up.
+//! Owns: how a token gets to git, that nothing ever prompts, and what the failures mean. Invariant: a token is where
+//! only this user reads it and goes with the call, and where the system allows it, it is on no disk: never in the
+//! environment or among the arguments of a process, in a lasting configuration, a reflog or an error. Without a token
+//! git uses whatever the user has configured.
 
 use std::fmt;
 use std::time::Duration;
@@ -30,25 +30,25 @@ impl fmt::Debug for Credential {
     }
 }
 
-/// Makes `git` fit to speak to `remote`.
+/// Prepares `git` for a call to `remote`.
 pub(crate) fn connect(
     git: Git,
     repo: &Repo,
     remote: &Remote,
     credential: Option<&Credential>,
 ) -> Result<Git, GitError> {
-    // A program that asks takes the place of the terminal, and this one has no answer.
+    // This program replaces the prompt at the terminal and answers nothing.
     let git = git.env("SSH_ASKPASS", "false").env("SSH_ASKPASS_REQUIRE", "force").time_limit(TIME_LIMIT);
     let (Some(credential), Some(site)) = (credential, site_of(&remote.url)) else { return Ok(git) };
     let plain = format!("{}:{}", credential.user, credential.secret);
     let header = format!("Authorization: Basic {}", base64::engine::general_purpose::STANDARD.encode(plain));
-    // A refused token is told, not papered over with another identity.
+    // A refused token is reported, not hidden by another identity.
     let settings = format!("[http {}]\n\textraHeader = {header}\n[credential]\n\thelper =\n", quote(&site));
     let secret = Secret::new(repo, settings.as_bytes())?;
     Ok(git.option(format!("include.path={}", secret.path().display())).holding(secret))
 }
 
-/// As the name of a subsection.
+/// Quoted as the name of a subsection.
 fn quote(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', r"\\").replace('"', "\\\""))
 }
@@ -64,7 +64,7 @@ fn site_of(url: &str) -> Option<String> {
     Some(format!("{scheme}://{host}/"))
 }
 
-/// What a failed call means to a caller.
+/// The meaning of a failed call.
 pub(crate) fn explain(answer: Answer, remote: &Remote, branch: &str) -> GitError {
     let reason = without_credentials(&words(&answer));
     let remote = format!("remote '{}'", remote.name);
@@ -84,7 +84,7 @@ pub(crate) fn explain(answer: Answer, remote: &Remote, branch: &str) -> GitError
     if has(&["[rejected]", "[remote rejected]", "stale info", "non-fast-forward", "fetch first"]) {
         return GitError::Rejected { remote, branch: branch.to_owned(), reason };
     }
-    // Hosts say so of a repository that one may not know of.
+    // Hosts also report this for a repository that the caller may not see.
     let hidden = has(&["epository"]) && has(&["not found", "does not exist"]);
     match hidden || has(&locked) {
         true => GitError::Locked { remote, reason },
@@ -95,7 +95,7 @@ pub(crate) fn explain(answer: Answer, remote: &Remote, branch: &str) -> GitError
     }
 }
 
-/// The lines that say something, from both streams.
+/// The lines with content, from both streams.
 fn words(answer: &Answer) -> String {
     let stdout = String::from_utf8_lossy(&answer.stdout).into_owned();
     let refs = stdout.lines().filter(|line| line.starts_with('!'));
@@ -104,7 +104,7 @@ fn words(answer: &Answer) -> String {
     if text.is_empty() { format!("exit code {}", answer.code) } else { text }
 }
 
-/// Cuts `user:secret@` out of every URL of a text.
+/// Removes `user:secret@` from every URL of a text.
 pub(crate) fn without_credentials(text: &str) -> String {
     let mut rest = text;
     let mut clean = String::with_capacity(text.len());

@@ -1,7 +1,7 @@
 //! What differs, as a patch that people and agents read.
 //!
 //! Owns: the text of a worktree's (untracked files included) or a commit's changes.
-//! Invariant: never more than the caller allows; what is left out is whole lines at the end, and the answer says so.
+//! Invariant: never more than the caller allows; what is left out is whole lines at the end, and the result says so.
 
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -14,7 +14,7 @@ use crate::{GitError, Repo, command::Git};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Patch {
     pub text: String,
-    /// There is more of it than was allowed.
+    /// There is more of it than allowed.
     pub truncated: bool,
 }
 
@@ -22,9 +22,9 @@ pub struct Patch {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct PatchScope {
     pub max_bytes: u64,
-    /// Unchanged lines around each change; what the user's git shows when absent.
+    /// Unchanged lines around each change; git's configured default when absent.
     pub context_lines: Option<u32>,
-    /// Only these files, named as git spells them; of a renamed one both names.
+    /// Only these files, named as git spells them; both names of a renamed one.
     pub files: Option<Vec<String>>,
 }
 
@@ -60,7 +60,7 @@ impl PatchScope {
         let git = git.args(FORMAT).args(context).args(revisions).args(["--"]);
         let git = match self.files.as_deref() {
             None => git,
-            // Without a name git would tell of all.
+            // Without a name git would show all.
             Some([]) => return Ok(Patch { text: String::new(), truncated: false }),
             Some(files) => git.args(files).env("GIT_LITERAL_PATHSPECS", "1"),
         };

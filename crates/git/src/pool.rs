@@ -2,7 +2,7 @@
 //!
 //! Owns: how many there are and at which commit. `claim` takes them from the base.
 //! Invariant: never more than `size` ready per repository, none made when the disk runs low, and a spare that turns out
-//! to hold changes is retired like any worktree. Spares of other installations are not touched.
+//! to contain changes is retired like any worktree. Spares of other installations are not touched.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -57,7 +57,7 @@ impl Pool {
         Ok(filled)
     }
 
-    /// Takes up spares that an earlier server of this installation left; unfinished and changed ones are retired.
+    /// Takes over spares that an earlier server of this installation left; unfinished and changed ones are retired.
     async fn adopt(&self, repo: &Repo, filled: &mut Filled) -> Result<(), GitError> {
         let Ok(dir) = std::fs::canonicalize(self.base.spare_dir()) else { return Ok(()) };
         let known = self.base.spare_paths(repo);

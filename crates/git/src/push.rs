@@ -1,7 +1,8 @@
 //! Publishing an attempt's branch.
 //!
-//! Invariant: nothing on the remote is ever overwritten but what this installation itself pushed there: a branch whose
-//! history was rewritten replaces exactly the commit noted in `refs/forge/pushed/…`, and anything else is refused.
+//! Invariant: nothing on the remote is ever overwritten except what this installation itself pushed there: a branch
+//! whose history was rewritten replaces exactly the commit recorded in `refs/forge/pushed/…`, and anything else is
+//! refused.
 
 use std::path::Path;
 
@@ -11,7 +12,7 @@ use crate::commit::{Untracked, changed_files};
 use crate::network::{Credential, connect, explain};
 use crate::{GitError, Remote, Repo};
 
-/// Pushes `branch` under its own name, makes it follow the remote one, and answers the commit that is there now.
+/// Pushes `branch` under its own name, makes it follow the remote one, and returns the commit that is there now.
 pub async fn push(
     repo: &Repo,
     worktree: &Path,
@@ -42,7 +43,7 @@ pub async fn push(
         args.push(format!("--force-with-lease=refs/heads/{branch}:{pushed}"));
     }
     args.extend(["--".into(), remote.name.clone(), format!("{tip}:refs/heads/{branch}")]);
-    // The pre-push hook is what uploads the files of git-lfs.
+    // The pre-push hook uploads the files of git-lfs.
     let push = Git::write(repo.main()).with_hooks().args(&args);
     let answer = connect(push, repo, remote, credential)?.answer().await?;
     if answer.code != 0 {
@@ -52,7 +53,7 @@ pub async fn push(
     Ok(tip)
 }
 
-/// Notes what was pushed and where the branch goes from now on.
+/// Records what was pushed and which branch it follows from now on.
 async fn record(repo: &Repo, branch: &str, remote: &Remote, note: &str, tip: &str) -> Result<(), GitError> {
     let _writing = repo.writing().await;
     Git::write(repo.main()).args(["update-ref", note, tip]).run_patiently().await?;

@@ -1,8 +1,8 @@
-//! What merging would conflict in, without merging.
+//! Where merging would conflict, without merging.
 //!
 //! Owns what is known about pairs of commits of a repository. Two commits never change, so neither does the result, and
-//! after a commit only the pairs of that one branch are computed again.
-//! Invariant: at most [`PAIRS_KEPT`] results are kept per repository. Everything happens between commits; no branch, index or checkout is read or written, and the trees that git
+//! after a commit only the pairs of that one branch are computed again. Invariant: at most [`PAIRS_KEPT`] results are
+//! kept per repository. Only commits are used; no branch, index or checkout is read or written, and the trees that git
 //! makes on the way go to a scratch directory, not to the repository.
 
 use std::collections::{HashMap, HashSet};
@@ -30,8 +30,8 @@ impl Conflicts {
     }
 }
 
-/// The files in which each pair conflicts, in the order of the pairs: from memory, or from one run of git for all that
-/// is new.
+/// The files in which each pair conflicts, in the order of the pairs: from memory, or from one run of git for all new
+/// pairs.
 pub async fn conflicts_of(repo: &Repo, pairs: &[Pair]) -> Result<Vec<Files>, GitError> {
     let unknown: Vec<Pair> = {
         let known = repo.conflicts().lock();
@@ -96,7 +96,7 @@ mod tests {
     use super::read;
 
     #[test]
-    fn clean_and_conflicting_merges_are_told_apart() {
+    fn clean_and_conflicting_merges_are_distinguished() {
         let fields = ["0", "9d6e", "f", "ü \"x.txt", "", "1", "4a06", "", "0", "2408", "g", "", ""];
         let found = read(fields.join("\0").as_bytes());
         assert_eq!(found, [vec!["f".to_owned(), "ü \"x.txt".to_owned()], vec![], vec!["g".to_owned()]]);

@@ -1,8 +1,8 @@
-//! Moving a branch onto another base, and getting out of an operation that stopped.
+//! Moving a branch onto another base, and ending an operation that stopped.
 //!
-//! Invariant: a rebase starts only in a worktree that is on its branch and has no tracked change; it runs no hook, opens no
-//! editor, asks for no key and moves no other branch. It ends complete, stopped at conflicts, or not begun. What an abort
-//! throws away is saved under `refs/forge/undo` first.
+//! Invariant: a rebase starts only in a worktree that is on its branch and has no tracked change; it runs no hook,
+//! opens no editor, asks for no key and moves no other branch. It ends complete, stopped at conflicts, or not begun.
+//! What an abort discards is saved under `refs/forge/undo` first.
 
 use std::path::Path;
 use std::time::Duration;
@@ -26,7 +26,7 @@ pub enum Rebased {
     Conflicts { files: Vec<String> },
 }
 
-/// Replays what `branch` has since it left `old` onto the commit of `new`.
+/// Replays the commits of `branch` since it left `old` onto the commit of `new`.
 pub async fn rebase(
     repo: &Repo,
     worktree: &Path,
@@ -62,7 +62,7 @@ pub async fn rebase(
     }
 }
 
-/// A worktree in which nothing is half done, on its own branch, without tracked changes.
+/// A worktree without an unfinished operation, on its own branch, without tracked changes.
 pub(crate) fn refuse_unready(worktree: &Path, branch: &str, now: &WorktreeStatus) -> Result<(), GitError> {
     let path = worktree.to_owned();
     if let Some(operation) = now.operation {
@@ -78,7 +78,7 @@ pub(crate) fn refuse_unready(worktree: &Path, branch: &str, now: &WorktreeStatus
     }
 }
 
-/// Git with everything switched off that could block, ask, or touch what is not this branch.
+/// Git with everything turned off that could block, ask, or touch what is not this branch.
 pub(crate) async fn quiet(repo: &Repo, tree: &Tree) -> Result<Git, GitError> {
     let identity = repo.identity().await?;
     let git = Git::write(tree).options(&identity).time_limit(TIME_LIMIT);
@@ -88,9 +88,9 @@ pub(crate) async fn quiet(repo: &Repo, tree: &Tree) -> Result<Git, GitError> {
     Ok(git.option("rebase.rebaseMerges=false").option("rebase.missingCommitsCheck=ignore"))
 }
 
-/// A merge looks into nested repositories, and one that says it lacks commits has git fetch them with a program of its
-/// choice. So nothing is fetched; but in a partial clone, while no commit of `range` changes what is nested. Refuses the
-/// traps that it would meet on the way.
+/// A merge looks into nested repositories, and one that claims to lack commits makes git fetch them with a program that
+/// it chooses. So nothing is fetched, except in a partial clone while no commit of `range` changes what is nested.
+/// Refuses such traps on the way.
 pub(crate) async fn alone(repo: &Repo, git: Git, range: &[&str]) -> Result<Git, GitError> {
     if repo.refuse_any_trap().await? == Objects::Partial {
         let changes = ["log", "--format=", "--raw", "--no-renames", "--no-abbrev", "--no-merges"];
@@ -103,7 +103,7 @@ pub(crate) async fn alone(repo: &Repo, git: Git, range: &[&str]) -> Result<Git, 
     Ok(git.env("GIT_NO_LAZY_FETCH", "1"))
 }
 
-/// What came of a rebase; `None` when it stopped without a conflict.
+/// The result of a rebase; `None` when it stopped without a conflict.
 pub(crate) async fn conclude(repo: &Repo, tree: &Tree, succeeded: bool) -> Result<Option<Rebased>, GitError> {
     if succeeded && operation_in(tree.git_dir()).is_none() {
         return Ok(Some(Rebased::Done { head: repo.head_of(tree.path()).await? }));
@@ -112,7 +112,7 @@ pub(crate) async fn conclude(repo: &Repo, tree: &Tree, succeeded: bool) -> Resul
     Ok((!files.is_empty()).then_some(Rebased::Conflicts { files }))
 }
 
-/// Git's list of untracked files that it would have to overwrite, as the refusal it is.
+/// Git's list of untracked files that it would have to overwrite, as a refusal.
 fn in_the_way(worktree: &Path, error: GitError) -> GitError {
     let GitError::Failed { stderr, .. } = &error else { return error };
     if !stderr.contains("untracked working tree files would be overwritten") {

@@ -10,11 +10,11 @@ use crate::{GitError, Repo};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Remote {
     pub name: String,
-    /// Where pushes go, after every rewriting that git's configuration asks for.
+    /// Where pushes go, after every URL rewriting in git's configuration.
     pub url: String,
 }
 
-/// The remote for work that is to land on `target`: the one it follows, else `origin`, else the only one.
+/// The remote for work that is to land on `target`: the one that it follows, else `origin`, else the only one.
 pub async fn remote_for(repo: &Repo, target: &str) -> Result<Remote, GitError> {
     let names = Git::read(repo.main()).args(["remote"]).text().await?;
     let names: Vec<&str> = names.lines().collect();
@@ -40,14 +40,14 @@ pub async fn remote_for(repo: &Repo, target: &str) -> Result<Remote, GitError> {
 }
 
 impl Remote {
-    /// The name that a branch has on the remote: `origin/main` is its `main`.
+    /// The name of a branch on the remote: `origin/main` is its `main`.
     pub fn strip<'a>(&self, branch: &'a str) -> &'a str {
         let rest = branch.strip_prefix(self.name.as_str()).and_then(|rest| rest.strip_prefix('/'));
         rest.unwrap_or(branch)
     }
 }
 
-/// Brings the remote-tracking branches up to date.
+/// Updates the remote-tracking branches.
 pub async fn fetch(repo: &Repo, remote: &Remote, credential: Option<&Credential>) -> Result<(), GitError> {
     let args = ["fetch", "-q", "--no-tags", "--no-write-fetch-head", "--upload-pack=git-upload-pack", "--"];
     let fetch = connect(Git::write(repo.main()).args(args).args([&remote.name]), repo, remote, credential)?;

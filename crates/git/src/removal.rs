@@ -1,7 +1,8 @@
 //! Deleting one file of a worktree, on its branch.
 //!
-//! Invariant: the path is inside the worktree and leads through no link; the commit holds this deletion and nothing else,
-//! whatever else is uncommitted. Content that no commit has is saved under `refs/forge/undo` before it goes.
+//! Invariant: the path is inside the worktree and leads through no link; the commit contains this deletion and nothing
+//! else, whatever else is uncommitted. Content that no commit has is saved under `refs/forge/undo` before it is
+//! deleted.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -13,7 +14,7 @@ use crate::rebase::refuse_unready;
 use crate::status::look;
 use crate::{Committed, GitError, Owner, Repo, undo};
 
-/// What clients call the path.
+/// The name of the path in requests.
 const FIELD: &str = "file_path";
 
 /// Deletes `file` and commits the deletion; nothing is committed for a file that was never tracked.

@@ -1,8 +1,8 @@
-//! Going on with a rebase that stopped, without believing what it left behind.
+//! Continuing a rebase that stopped, without trusting what it left behind.
 //!
-//! The state of a stopped rebase lies where an agent writes, and git would run any program that it names. Invariant:
-//! Forge reads it as text, takes nothing from it but ids of commits of the branch, and has git begin a fresh rebase with
-//! them. Until that one has begun, the old state is kept aside and comes back after a crash.
+//! The state of a stopped rebase is where an agent writes, and git would run any program that it names. Invariant:
+//! Forge reads it as text, takes nothing from it but ids of commits of the branch, and starts a fresh rebase with them.
+//! Until that one has begun, the old state is kept aside and comes back after a crash.
 
 use std::path::{Path, PathBuf};
 
@@ -22,7 +22,7 @@ const ASIDE: &str = "forge-rebase";
 /// What git leaves of an operation beside its state.
 const LEFTOVERS: &[&str] = &["CHERRY_PICK_HEAD", "REVERT_HEAD", "REBASE_HEAD", "MERGE_MSG", "AUTO_MERGE"];
 
-/// What is believed of a stopped rebase.
+/// What is trusted of a stopped rebase.
 struct Stopped {
     /// The commit that did not apply.
     at: String,
@@ -37,13 +37,13 @@ impl Stopped {
         }
         let dir = git_dir.join(STATE);
         if !dir.is_dir() {
-            return Err("it is not one that git calls a merge rebase".to_owned());
+            return Err("it is not what git calls a merge rebase".to_owned());
         }
         let head_name = read_text(&dir.join("head-name"))?;
         if head_name.trim() != format!("refs/heads/{branch}") {
-            return Err(format!("it is of '{}', not of '{branch}'", head_name.trim()));
+            return Err(format!("it belongs to '{}', not to '{branch}'", head_name.trim()));
         }
-        let at = picks(&read_text(&dir.join("done"))?)?.pop().ok_or("nothing of it is done")?;
+        let at = picks(&read_text(&dir.join("done"))?)?.pop().ok_or("none of it is done")?;
         Ok(Self { at, rest: picks(&read_text(&dir.join("git-rebase-todo"))?)? })
     }
 }
@@ -116,7 +116,7 @@ impl Aside {
         Ok(Self { git_dir: git_dir.to_owned() })
     }
 
-    /// Back to its place when no rebase has taken it.
+    /// Puts it back when no rebase has replaced it.
     fn settle(&self, is_done: bool) -> Result<(), GitError> {
         let (state, aside) = (self.git_dir.join(STATE), self.git_dir.join(ASIDE));
         match is_done || state.exists() {
@@ -126,7 +126,7 @@ impl Aside {
     }
 }
 
-/// Brings back a state that a crash left aside; one whose rebase ended meanwhile goes.
+/// Brings back a state that a crash left aside; one whose rebase ended meanwhile is removed.
 pub(crate) fn bring_back(git_dir: &Path) -> Result<(), GitError> {
     let aside = Aside { git_dir: git_dir.to_owned() };
     match git_dir.join(ASIDE).exists() {
@@ -144,8 +144,8 @@ fn is_attached(git_dir: &Path) -> bool {
     read_text(&git_dir.join("HEAD")).is_ok_and(|head| head.starts_with("ref:"))
 }
 
-/// Puts the worktree back on its branch and takes the state of the rebase away. What git had stashed for it is kept as
-/// a stash.
+/// Puts the worktree back on its branch and removes the state of the rebase. What git had stashed for it is kept as a
+/// stash.
 pub(crate) async fn leave(repo: &Repo, tree: &Tree, branch: &str, reset: bool) -> Result<(), GitError> {
     let git_dir = tree.git_dir();
     if reset {
@@ -157,7 +157,7 @@ pub(crate) async fn leave(repo: &Repo, tree: &Tree, branch: &str, reset: bool) -
         let Ok(stash) = read_text(&git_dir.join(state).join("autostash")) else { continue };
         if is_object_id(stash.trim()) {
             let store = ["stash", "store", "-q", "-m", "autostash of an aborted rebase", stash.trim()];
-            // What is no stash is refused by git.
+            // Git refuses what is not a stash.
             Git::write(tree).args(store).answer().await?;
         }
     }

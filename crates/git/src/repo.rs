@@ -16,7 +16,7 @@ use crate::radar::Conflicts;
 use crate::tree::{Tree, read_text};
 use crate::{GitError, admin, is_object_id};
 
-/// Checkouts at once in one repository: they are bound by disk and processor, not by waiting.
+/// Checkouts at once in one repository: disk and processor limit them, not waiting.
 const CHECKOUTS: usize = 4;
 
 #[derive(Clone)]
@@ -39,7 +39,7 @@ impl std::fmt::Debug for Repo {
 }
 
 impl Repo {
-    /// Opens the repository that holds `path`; from inside a linked worktree that is the main repository.
+    /// Opens the repository that contains `path`; from inside a linked worktree that is the main repository.
     pub async fn open(path: &Path) -> Result<Repo, GitError> {
         if !path.is_dir() {
             return Err(GitError::NoRepository(path.to_owned()));
@@ -101,7 +101,7 @@ impl Repo {
         Ok(any.is_empty() && head.code != 0)
     }
 
-    /// A repository without any commit gets an empty one on the branch that it is on; answers which, if one was made.
+    /// A repository without any commit gets an empty one on its current branch; returns which branch, if one was made.
     pub async fn ensure_first_commit(&self) -> Result<Option<String>, GitError> {
         let _writing = self.writing().await;
         if !self.is_empty().await? {
@@ -144,7 +144,7 @@ impl Repo {
         &self.0.store
     }
 
-    /// Does something when this process first uses the repository.
+    /// Runs `work` when this process first uses the repository.
     pub(crate) fn first_use(&self, work: impl FnOnce()) {
         self.0.used.call_once(work);
     }
@@ -165,7 +165,7 @@ impl Repo {
         let git_dir = if is_main { self.common_dir().to_owned() } else { self.entry(worktree)? };
         let head = read_text(&git_dir.join("HEAD")).unwrap_or_default();
         let head = head.trim();
-        // A branch or a commit is known without a process; whatever else HEAD may say, git knows how to read it.
+        // A branch or a commit is known without a process; git resolves whatever else HEAD may contain.
         if let Some(name) = head.strip_prefix("ref: ").or_else(|| is_object_id(head).then_some(head))
             && let Some(commit) = self.resolver().commit(name).await?
         {
@@ -206,8 +206,8 @@ impl Repo {
     }
 }
 
-/// A linked worktree belongs to the repository in which its private git directory lies, and that one lies neither in the
-/// worktree nor in a private git directory: there an agent could have made it.
+/// A linked worktree belongs to the repository that contains its private git directory, and that repository is neither
+/// in the worktree nor in a private git directory: there an agent could have made it.
 fn refuse_inner(path: &Path, git_dir: &Path, common_dir: &Path) -> Result<(), GitError> {
     let is_registered = git_dir.parent() == Some(&common_dir.join("worktrees"));
     let is_private = common_dir.ancestors().any(|dir| dir.join("commondir").exists());
@@ -222,7 +222,7 @@ fn refuse_inner(path: &Path, git_dir: &Path, common_dir: &Path) -> Result<(), Gi
 }
 
 async fn main_checkout(path: &Path, common_dir: &Path, own: bool) -> Result<PathBuf, GitError> {
-    // The main checkout of a linked worktree holds the common directory as `.git`; otherwise there is none.
+    // The main checkout of a linked worktree has the common directory as `.git`; otherwise there is none.
     let beside = common_dir.parent().filter(|_| common_dir.ends_with(".git"));
     let Some(from) = (if own { Some(path) } else { beside }) else { return Ok(common_dir.to_owned()) };
     match rev_parse(from, &["--show-toplevel"]).await?.first() {

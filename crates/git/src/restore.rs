@@ -1,7 +1,7 @@
 //! Bringing a retired worktree back.
 //!
 //! Invariant: never onto something that exists. From the trash it is the very directory that was retired; from a keep
-//! reference it is built beside its place and moved there when complete. Its branch is made again if it is gone.
+//! reference it is built beside its place and moved there when complete. Its branch is created again if it is gone.
 
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
@@ -65,7 +65,7 @@ pub async fn restore(
         return Err(GitError::NothingKept(owner.to_string()));
     };
     let meta = read_meta(repo, &commit).await?;
-    // What Forge said of the snapshot when it made it. What is in it an agent may have written.
+    // What Forge recorded about the snapshot when it made it. An agent may have written what is in it.
     if meta.owner != owner {
         return Err(GitError::stranger(path, format!("its snapshot names {}, not {owner}", meta.owner)));
     }
@@ -99,7 +99,7 @@ async fn from_trash(
             .and_then(|()| forge_os::rename_new(&item.join(TREE_DIR), &to).map_err(GitError::io(&to)));
         if let Err(error) = moved {
             if left.is_none() {
-                // Only the copy that was just made goes.
+                // Only the copy that was just made is removed.
                 let _ = admin::withdraw(&repo, &git_dir).and_then(|()| mark::forget(&base, &git_dir));
             }
             return Err(error);
@@ -114,7 +114,7 @@ async fn from_trash(
     .await
 }
 
-/// Marks a private git directory that is back. Whose it is comes from what Forge wrote itself; the rest is for people.
+/// Marks a private git directory that is back. Its owner comes from what Forge wrote itself; the rest is for people.
 fn mark_again(repo: &Repo, base: &WorktreeBase, git_dir: &Path, owner: Owner) -> Result<(), GitError> {
     mark::make_way(git_dir)?;
     let copy = mark::read_copy(git_dir)?.unwrap_or_else(|| spare::spare_mark(repo, base));
@@ -255,7 +255,7 @@ async fn place(
             admin::connect(&git_dir, &to)
         };
         settle().inspect_err(|_| {
-            // Only the copy that was just made goes.
+            // Only the copy that was just made is removed.
             let _ = admin::withdraw(&repo, &git_dir).and_then(|()| mark::forget(&base, &git_dir));
         })
     })

@@ -1,7 +1,7 @@
 //! Taking a worktree out of use without losing anything in it.
 //!
-//! Invariant: the order is prove ownership, snapshot and verify, move to the trash, forget the private directory. A crash
-//! after any step leaves the content in at least one of the three places, and the branch is never touched.
+//! Invariant: the order is: prove ownership, snapshot and verify, move to the trash, remove the private directory. A
+//! crash after any step leaves the content in at least one of the three places, and the branch is never touched.
 
 use std::path::{Path, PathBuf};
 
@@ -24,7 +24,7 @@ pub struct Kept {
     pub trash: Option<PathBuf>,
 }
 
-/// What a trash item says about itself.
+/// What a trash item records about itself.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct ItemNote {
     pub installation: String,

@@ -1,7 +1,8 @@
 //! A directory for passing files to git.
 //!
-//! Invariant: it lies in the common git directory, where no watch looks, and is gone when dropped. It is locked for as long
-//! as its process lives, so what one left that was killed is known, and goes when the repository is first used again.
+//! Invariant: it is in the common git directory, where nothing is watched, and is removed when dropped. It is locked as
+//! long as its process lives, so what a killed process left is recognised, and removed when the repository is first
+//! used again.
 
 use std::fs::File;
 use std::io::Write;
@@ -15,12 +16,12 @@ use crate::base::blocking;
 use crate::{GitError, Repo};
 
 const PREFIX: &str = "forge-scratch-";
-/// Another process may take a directory for left before it is locked.
+/// Another process may consider a directory abandoned before it is locked.
 const TRIES: usize = 8;
 
 pub(crate) struct Scratch {
     path: PathBuf,
-    /// Its lock goes with the process.
+    /// Its lock ends with the process.
     _lock: File,
 }
 
@@ -44,7 +45,7 @@ impl Scratch {
     }
 
     /// A copy of a worktree's index, or the place for one when there is none. It keeps the time of the original: git
-    /// takes an entry for unchanged when the index is younger than the file, so a younger copy would hide changes.
+    /// considers an entry unchanged when the index is younger than the file, so a younger copy would hide changes.
     pub async fn copy_index(&self, git_dir: &Path) -> Result<PathBuf, GitError> {
         let (from, to) = (git_dir.join("index"), self.path.join("index"));
         blocking(move || {
@@ -86,7 +87,7 @@ impl Drop for Scratch {
 /// Fails when somebody else has it, or has removed it.
 fn lock(path: &Path) -> std::io::Result<File> {
     let lock = File::open(path)?;
-    // Some file systems know no locks; there nobody takes it for left either.
+    // Some file systems have no locks; there nobody considers it abandoned either.
     if let Err(Errno::WOULDBLOCK) = flock(&lock, FlockOperation::NonBlockingLockExclusive) {
         return Err(Errno::WOULDBLOCK.into());
     }
@@ -102,7 +103,7 @@ fn remove_left(dir: &Path) {
         if flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok()
             && let Err(error) = std::fs::remove_dir_all(entry.path())
         {
-            tracing::warn!(path = %entry.path().display(), %error, "what a killed server left stays");
+            tracing::warn!(path = %entry.path().display(), %error, "cannot remove what a killed server left");
         }
     }
 }

@@ -1,8 +1,8 @@
-//! A text for git that is gone with this process, even if that is killed.
+//! A text for git that disappears with this process, even if that is killed.
 //!
-//! Invariant: nobody but this user can read it, and it is on no disk where the system can keep it in memory. There git and
-//! whatever it starts read it through this process; elsewhere it is a file of mode 600 that goes when it is dropped, or when
-//! the next one comes.
+//! Invariant: nobody but this user can read it, and it is on no disk where the system can keep it in memory. There git
+//! and whatever it starts read it through this process; elsewhere it is a file of mode 600 that is removed when this is
+//! dropped, or when the next one is made.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use crate::{GitError, Repo};
 
 pub(crate) struct Secret {
     path: PathBuf,
-    /// What goes when this is dropped.
+    /// Removed when this is dropped.
     _held: Held,
 }
 
@@ -49,7 +49,7 @@ impl Secret {
 
         let pid = std::process::id();
         let open = PathBuf::from(format!("/proc/{pid}/fd"));
-        // The processes of another namespace have other numbers; one that may not be looked into is root's there.
+        // The processes of another namespace have other numbers; one that may not be inspected is root's there.
         let is_here = std::fs::read_link("/proc/self").ok()? == Path::new(&pid.to_string());
         if !is_here || std::fs::metadata(&open).ok()?.uid() != rustix::process::geteuid().as_raw() {
             return None;

@@ -1,7 +1,7 @@
 //! A `git cat-file --batch-command` process that answers many questions about objects.
 //!
-//! Invariant: there is one answer for each question, in order; after any error the session is unusable and must be dropped,
-//! which ends its process. Refs and packs that appear while it runs are seen, because git re-reads them.
+//! Invariant: there is one answer for each question, in order; after any error the session is unusable and must be
+//! dropped, which ends its process. Refs and packs that appear while it runs are seen, because git re-reads them.
 
 use std::time::Duration;
 
@@ -53,8 +53,8 @@ impl Session {
         Ok(self.contents_of(&[oid], max_bytes).await?.pop().flatten())
     }
 
-    /// The contents of several objects, asked for at once so that git never waits for the next question; `None` for one
-    /// that is missing or larger than `max_bytes`. The caller sees to it that the questions fit into a pipe.
+    /// The contents of several objects, requested at once so that git never waits for the next question; `None` for one
+    /// that is missing or larger than `max_bytes`. The caller makes sure that the questions fit into a pipe.
     pub async fn contents_of(
         &mut self,
         oids: &[&str],
@@ -89,7 +89,7 @@ impl Session {
         self.answer(to).await
     }
 
-    /// Git collects its answers and gives them when told so: one write for many.
+    /// Git collects its answers until it gets a flush: one write for many.
     async fn ask(&mut self, questions: &str) -> Result<(), GitError> {
         let work = async {
             self.stdin.write_all(format!("{questions}flush\n").as_bytes()).await?;
@@ -98,7 +98,7 @@ impl Session {
         bound(work).await
     }
 
-    /// Reads one object that was asked for; false when there is none.
+    /// Reads one requested object; false when there is none.
     async fn answer(&mut self, to: &mut (impl AsyncWrite + Unpin)) -> Result<bool, GitError> {
         let Some(info) = self.head().await? else { return Ok(false) };
         self.receive(info.size, to).await?;

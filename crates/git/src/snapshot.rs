@@ -1,6 +1,7 @@
-//! What is in a directory, exactly.
+//! The exact contents of a directory.
 //!
-//! Owns: the walk over a worktree, the list of regenerable caches, and the reversible spelling of names that git refuses.
+//! Owns: the walk over a worktree, the list of regenerable caches, and the reversible spelling of names that git
+//! refuses.
 //! Invariant: two equal walks mean that nothing was written in between (size, times and inode of every entry agree).
 
 use std::ffi::{OsStr, OsString};
@@ -24,9 +25,9 @@ const CACHES: &[&str] = &[
     ".turbo",
     ".parcel-cache",
 ];
-/// Build directories are caches only when their tool says so with a `CACHEDIR.TAG`.
+/// Build directories are caches only when their tool marks them with a `CACHEDIR.TAG`.
 const TAGGED_CACHES: &[&str] = &["target", "build", ".cache"];
-/// A tag is this signature and a word to people.
+/// A tag is this signature and a note for people.
 const MAX_TAG_BYTES: u64 = 64 << 10;
 const CACHE_TAG: &[u8] = b"Signature: 8a477f597d28d172789f06886806bc55";
 
@@ -60,7 +61,7 @@ pub(crate) struct Walk {
 }
 
 /// Walks `root` without following links. `.git` at the top is left out; caches are named but not entered, unless
-/// `tracked` says that git has files below them.
+/// `tracked` shows that git has files below them.
 pub(crate) fn walk(root: &Path, tracked: &dyn Fn(&Path) -> bool) -> Result<Walk, GitError> {
     let mut walk = Walk::default();
     let mut open = vec![PathBuf::new()];

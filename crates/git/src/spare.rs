@@ -1,7 +1,7 @@
-//! Making worktrees and turning them into an owner's.
+//! Making worktrees and assigning them to an owner.
 //!
-//! Owns: the three steps every worktree goes through: detached spare, marked and moved to its name, put on its branch.
-//! Invariant: a step that fails is undone by the caller with [`give_back`]; a spare is never deleted.
+//! Owns: the three steps of every worktree: detached spare, marked and moved to its name, put on its branch. Invariant:
+//! the caller undoes a failed step with [`give_back`]; a spare is never deleted.
 
 use std::path::{Path, PathBuf};
 
@@ -27,7 +27,7 @@ pub(crate) enum Attach {
 pub(crate) enum Hooks {
     /// It begins at a commit that the user chose, and may need what they do.
     Run,
-    /// It is brought back with what an agent left in it, which no program of the user's may take for theirs.
+    /// It is brought back with what an agent left in it, which the user's hooks must not treat as the user's own.
     Off,
 }
 
@@ -73,7 +73,7 @@ async fn fill_in(
     Ok(Spare { path: path.to_owned(), git_dir, commit: commit.to_owned() })
 }
 
-/// Brings a spare to `commit`. Of the hooks only the user's run, and none that lies in the worktree itself.
+/// Brings a spare to `commit`. Only the user's own hooks run, and none that is in the worktree itself.
 pub(crate) async fn check_out(
     repo: &Repo,
     tree: &Tree,
@@ -92,8 +92,8 @@ pub(crate) async fn check_out(
 }
 
 /// An empty worktree at `commit` that git knows. `git worktree add` writes its entry file by file, and every git that
-/// lists the worktrees meanwhile, the user's own too, dies of it. So Forge writes the entry of a common repository
-/// itself, in one piece, and leaves to git the uncommon ones, whose entries hold more than this.
+/// lists the worktrees meanwhile, also the user's own, dies of it. So Forge writes the entry of a common repository
+/// itself, in one piece, and leaves the uncommon ones, whose entries contain more, to git.
 async fn register(repo: &Repo, base: &WorktreeBase, commit: &str, path: &Path) -> Result<PathBuf, GitError> {
     let _writing = repo.writing().await;
     let mark = spare_mark(repo, base);
@@ -125,7 +125,7 @@ async fn register(repo: &Repo, base: &WorktreeBase, commit: &str, path: &Path) -
     .await
 }
 
-/// Takes back a worktree in which nothing was checked out; one that holds a single file is left for later.
+/// Removes a worktree in which nothing was checked out; one that contains a single file is left for later.
 fn drop_empty(repo: &Repo, base: &WorktreeBase, path: &Path, git_dir: &Path) {
     let empty = std::fs::read_dir(path)
         .is_ok_and(|mut entries| entries.all(|entry| entry.is_ok_and(|entry| entry.file_name() == ".git")));
@@ -134,8 +134,8 @@ fn drop_empty(repo: &Repo, base: &WorktreeBase, path: &Path, git_dir: &Path) {
     }
 }
 
-/// Whether a worktree's entry is no more than HEAD and the two pointers: references as files, one configuration for
-/// all worktrees, no sparse checkout to inherit, no permissions of its own.
+/// Whether a worktree's entry is no more than HEAD and the two pointers: references as files, one configuration for all
+/// worktrees, no sparse checkout to inherit, no permissions of its own.
 fn is_common(repo: &Repo) -> bool {
     let Ok(config) = std::fs::read_to_string(repo.common_dir().join("config")) else { return false };
     let config = config.to_ascii_lowercase();
@@ -154,7 +154,7 @@ pub(crate) fn spare_mark(repo: &Repo, base: &WorktreeBase) -> Mark {
     }
 }
 
-/// Marks the spare and moves it to `to`; `Exists` when something is there already.
+/// Marks the spare and moves it to `to`; `Exists` when something is already there.
 pub(crate) fn settle(base: &WorktreeBase, spare: &Spare, mark: &Mark, to: &Path) -> Result<(), GitError> {
     mark::write(base, &spare.git_dir, mark)?;
     match forge_os::rename_new(&spare.path, to) {

@@ -1,7 +1,7 @@
 //! One file between the working tree and the index of a commit that is being made.
 //!
-//! Invariant: only the named file is looked at or added. The index is the one that git tells a hook of, which is not
-//! always the repository's: `commit -a` and `commit <path>` work on indexes of their own.
+//! Invariant: only the named file is examined or added. The index is the one that git passes to a hook, which is not
+//! always the repository's: `commit -a` and `commit <path>` use separate indexes.
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
@@ -13,7 +13,7 @@ use crate::{GitError, Repo};
 /// Where a hook's git finds the index.
 const INDEX: &str = "GIT_INDEX_FILE";
 
-/// How a file stands in a worktree.
+/// The state of a file in a worktree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileStanding {
     /// The working tree has what the index has, or neither has the file.
@@ -38,8 +38,8 @@ impl PendingCommit {
         Ok(Self { tree: repo.tree(worktree)?, index: std::env::var_os(INDEX) })
     }
 
-    /// Whether only named paths are committed. What is added to such a commit is missing in the index afterwards, as if
-    /// the user were about to take it back.
+    /// Whether only named paths are committed. A file that is added to such a commit is missing in the index
+    /// afterwards, as if the user were about to remove it.
     pub fn is_partial(&self) -> bool {
         let name = self.index.as_deref().map(Path::new).and_then(Path::file_name);
         name.and_then(OsStr::to_str).is_some_and(|name| name.starts_with("next-index-"))

@@ -1,7 +1,7 @@
-//! How a worktree stands: its HEAD, what is uncommitted, and the operation that stopped in it.
+//! The state of a worktree: its HEAD, what is uncommitted, and the operation that stopped in it.
 //!
-//! Invariant: one `git status` tells everything that needs git; whether an operation is in progress is read from the
-//! private git directory, which costs no process.
+//! Invariant: one `git status` returns everything that needs git; whether an operation is in progress is read from the
+//! private git directory, which needs no process.
 
 use std::path::Path;
 
@@ -26,7 +26,7 @@ pub struct WorktreeStatus {
     pub operation: Option<ConflictOp>,
 }
 
-/// Looks at a worktree without changing it. What is uncommitted inside a submodule is the submodule's business.
+/// Examines a worktree without changing it. Uncommitted changes inside a submodule do not count.
 pub async fn status(repo: &Repo, worktree: &Path) -> Result<WorktreeStatus, GitError> {
     look(&repo.tree(worktree)?).await
 }
@@ -37,7 +37,7 @@ pub(crate) async fn look(tree: &Tree) -> Result<WorktreeStatus, GitError> {
     Ok(WorktreeStatus { operation: operation_in(tree.git_dir()), ..read(&bytes) })
 }
 
-/// The operation that is in progress in a worktree; none in one that is not there.
+/// The operation that is in progress in a worktree; none in a missing one.
 pub fn operation(repo: &Repo, worktree: &Path) -> Result<Option<ConflictOp>, GitError> {
     match worktree.exists() {
         true => Ok(operation_in(repo.tree(worktree)?.git_dir())),
@@ -71,7 +71,7 @@ fn read(bytes: &[u8]) -> WorktreeStatus {
     let mut status = WorktreeStatus::default();
     for record in bytes.split(|byte| *byte == 0) {
         let text = String::from_utf8_lossy(record);
-        // How many fields stand before the path depends on the kind of entry.
+        // How many fields come before the path depends on the kind of entry.
         let path = |fields: usize| text.splitn(fields + 1, ' ').nth(fields).unwrap_or_default().to_owned();
         match text.split_once(' ') {
             Some(("#", header)) => match header.split_once(' ') {
@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_kind_of_entry_is_told_apart() {
+    fn every_kind_of_entry_is_recognised() {
         let text = "# branch.oid 1234\0# branch.head forge/1-a b\0# branch.ab +0 -0\0\
             1 .M N... 100644 100644 100644 aa bb name with  blanks.txt\0\
             u UU N... 100644 100644 100644 100644 aa bb cc both.txt\0? new file\0? dir/\0";

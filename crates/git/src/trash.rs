@@ -1,7 +1,7 @@
-//! The trash: retired worktrees that still are directories.
+//! The trash: retired worktrees that are still directories.
 //!
 //! Invariant: an item is deleted only when it is this installation's, old enough, and its keep commit is complete and
-//! holds every file of it with the same size. Everything else stays and is reported with the reason.
+//! contains every file of it with the same size. Everything else stays and is reported with the reason.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -34,7 +34,7 @@ pub struct TrashItem {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Emptied {
     pub deleted: Vec<PathBuf>,
-    /// Bytes that are free again.
+    /// Bytes that were freed.
     pub bytes: u64,
     /// Items old enough that had to stay, and why.
     pub left: Vec<(PathBuf, String)>,
@@ -112,7 +112,7 @@ pub async fn empty_trash(
     Ok(emptied)
 }
 
-/// Proves that the keep commit holds everything the item holds.
+/// Proves that the keep commit contains everything in the item.
 async fn verify(item: &Path, note: &ItemNote) -> Result<(), String> {
     let text = |error: GitError| error.to_string();
     let repo = Repo::open(&note.repo).await.map_err(text)?;

@@ -1,10 +1,9 @@
-//! The directories that a git works on, named by Forge and never looked for.
+//! The directories that a git works on, named by Forge and never searched for.
 //!
-//! Owns: the proof that a worktree is the one its repository knows. An agent writes what it likes into its worktree and
-//! into the private git directory, so both are read as text and believed only where they agree with each other and with
-//! the repository.
-//! Invariant: whoever has a [`Tree`] has directories of the repository itself, so git reads its configuration, and with it
-//! the programs that it may start, from nowhere else.
+//! Owns: the proof that a worktree is the one that its repository knows. An agent writes what it likes into its
+//! worktree and into the private git directory, so both are read as text and trusted only where they agree with each
+//! other and with the repository. Invariant: whoever has a [`Tree`] has directories of the repository itself, so git
+//! reads its configuration, and with it the programs that it may start, from nowhere else.
 
 use std::ffi::OsStr;
 use std::fs::{DirEntry, File};
@@ -81,13 +80,13 @@ impl Tree {
         matches!(self.kind, Kind::Linked { .. }).then_some(&self.git_dir)
     }
 
-    /// What tells git its directories.
+    /// The arguments that name git's directories.
     pub fn pins(&self) -> Vec<(&'static str, &OsStr)> {
         let git_dir = ("GIT_DIR", self.git_dir.as_os_str());
         let work_tree = ("GIT_WORK_TREE", self.path.as_os_str());
         match &self.kind {
             Kind::Main => vec![git_dir, work_tree],
-            // Without it the current directory would be taken for the checkout.
+            // Without it git would use the current directory as the checkout.
             Kind::Store => vec![git_dir, ("GIT_IMPLICIT_WORK_TREE", OsStr::new("0"))],
             Kind::Linked { common_dir } => {
                 vec![git_dir, work_tree, ("GIT_COMMON_DIR", common_dir.as_os_str())]
@@ -124,7 +123,7 @@ impl Repo {
         Ok(self.linked(&real, git_dir))
     }
 
-    /// A worktree that Forge has just made, so that both directories are known.
+    /// A worktree that Forge has just made, so both directories are known.
     pub(crate) fn linked(&self, path: &Path, git_dir: PathBuf) -> Tree {
         Tree {
             path: path.to_owned(),
@@ -133,7 +132,7 @@ impl Repo {
         }
     }
 
-    /// The private git directory that the worktree at `path` names, which lies where this repository has them.
+    /// The private git directory that the worktree at `path` names, which is where this repository keeps them.
     pub(crate) fn entry(&self, path: &Path) -> Result<PathBuf, GitError> {
         let replaced = |reason: String| GitError::Replaced { path: path.to_owned(), reason };
         let pointer = path.join(".git");
@@ -142,11 +141,11 @@ impl Repo {
         let dir = std::fs::canonicalize(path.join(target)).ok();
         dir.filter(|dir| dir.parent() == Some(&self.common_dir().join("worktrees"))).ok_or_else(|| {
             let (file, places) = (pointer.display(), self.common_dir().join("worktrees"));
-            replaced(format!("{file} names '{target}', which is no worktree's in {}", places.display()))
+            replaced(format!("{file} names '{target}', which is not a worktree's in {}", places.display()))
         })
     }
 
-    /// Git reads `config.worktree` where the repository allows it, and a key of it may be a program.
+    /// Git reads `config.worktree` where the repository allows it, and a key in it may name a program.
     fn refuse_configuration(&self, git_dir: &Path) -> Result<(), String> {
         let file = git_dir.join("config.worktree");
         if std::fs::symlink_metadata(&file).is_err() {
@@ -161,13 +160,13 @@ impl Repo {
         }
     }
 
-    /// Whether the repository's configuration has this word, in small letters. One that cannot be read may have any.
+    /// Whether the repository's configuration contains this word, in lower case. An unreadable one may contain any.
     fn is_configured(&self, word: &str) -> bool {
         let config = std::fs::read(self.common_dir().join("config"));
         config.map_or(true, |text| String::from_utf8_lossy(&text).to_ascii_lowercase().contains(word))
     }
 
-    /// For a git that looks into every worktree of the repository, of whose objects it is told how many are here.
+    /// Refuses traps in any worktree, for a git that looks into all of them. Returns whether all objects are here.
     pub(crate) async fn refuse_any_trap(&self) -> Result<Objects, GitError> {
         let repo = self.clone();
         blocking(move || {
@@ -184,8 +183,8 @@ impl Repo {
     }
 }
 
-/// Git follows a link where it writes a message or a reflog, and so would write into a file of somebody else; at a pipe it
-/// would wait, and a file without an end it would read until there is no memory left.
+/// Git follows a link where it writes a message or a reflog, and so would write into somebody else's file; it would
+/// wait for a pipe, and read an endless file until there is no memory left.
 fn refuse_traps(git_dir: &Path) -> Result<(), String> {
     let entries = |dir: &Path| std::fs::read_dir(dir).into_iter().flatten().flatten();
     let is_open_dir = |entry: &DirEntry| entry.file_type().is_ok_and(|kind| kind.is_dir());
@@ -203,26 +202,26 @@ fn refuse_traps(git_dir: &Path) -> Result<(), String> {
 
 fn is_trap(entry: &DirEntry) -> bool {
     let is_index = || entry.file_name().to_string_lossy().contains("index");
-    // What is gone by now is none.
+    // What is gone by now does no harm.
     entry.metadata().is_ok_and(|found| match found.is_file() {
         true => found.len() > STATE_MAX_BYTES && !is_index(),
-        // A socket is how the user's git talks to its monitor of files.
+        // The user's git talks to its file monitor through a socket.
         false => !found.is_dir() && !found.file_type().is_socket(),
     })
 }
 
 /// A regular file, whole, if it is a small one. Waits for nobody, whatever is put in its place meanwhile.
 pub(crate) fn read_text(file: &Path) -> Result<String, String> {
-    let told = |error: std::io::Error| format!("{}: {error}", file.display());
+    let failed = |error: std::io::Error| format!("{}: {error}", file.display());
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let open = File::options().read(true).custom_flags(flags.bits().cast_signed()).open(file);
-    let open = open.map_err(told)?;
-    if !open.metadata().map_err(told)?.is_file() {
+    let open = open.map_err(failed)?;
+    if !open.metadata().map_err(failed)?.is_file() {
         return Err(format!("{} is not a regular file", file.display()));
     }
     let mut text = String::new();
     let read = open.take(TEXT_MAX_BYTES + 1).read_to_string(&mut text);
-    match read.map_err(told)? as u64 > TEXT_MAX_BYTES {
+    match read.map_err(failed)? as u64 > TEXT_MAX_BYTES {
         true => Err(format!("{} has more than {TEXT_MAX_BYTES} bytes", file.display())),
         false => Ok(text),
     }
@@ -243,7 +242,7 @@ fn strange_setting(text: &str) -> Option<&str> {
             line.split_once('=').map_or((*line, ""), |(key, value)| (key.trim(), value.trim()));
         let key = format!("{section}.{key}").to_ascii_lowercase();
         let harmless = HARMLESS.contains(&key.as_str()) || (key == "core.bare" && value == "false");
-        // A line that goes on could hide the next one.
+        // A line that continues could hide the next one.
         !harmless || line.ends_with('\\')
     })
 }

@@ -1,8 +1,8 @@
-//! A copy of uncommitted work, made before something throws it away on purpose.
+//! A copy of uncommitted work, made before something discards it on purpose.
 //!
-//! Owns: `refs/forge/undo/<owner>/<ms>`. Each is a plain commit on top of HEAD whose tree is the worktree without ignored
-//! files, so `git show` and `git checkout <ref> -- <file>` bring anything back; what was staged and differed is its
-//! second parent.
+//! Owns: `refs/forge/undo/<owner>/<ms>`. Each is a plain commit on top of HEAD whose tree is the worktree without
+//! ignored files, so `git show` and `git checkout <ref> -- <file>` bring anything back; what was staged and differed is
+//! its second parent.
 //! Invariant: the worktree and its index are only read.
 
 use forge_types::Millis;
@@ -13,7 +13,7 @@ use crate::scratch::Scratch;
 use crate::tree::Tree;
 use crate::{GitError, Owner, Repo};
 
-/// Saves what is uncommitted, and `file` even if it is ignored, and answers the reference that holds it.
+/// Saves what is uncommitted, and `file` even if it is ignored, and returns the reference that holds it.
 pub(crate) async fn save(
     repo: &Repo,
     tree: &Tree,

@@ -2,7 +2,7 @@
 //!
 //! Owns: one watch per directory that git does not ignore, plus the private git directory for commits and checkouts.
 //! Invariant: a burst of changes wakes the reader once, 200 ms after it began; what happens while nobody waits is not
-//! forgotten. Memory is bounded: too many new directories at once mean a fresh walk.
+//! lost. Memory is bounded: too many new directories at once lead to a fresh walk.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -18,23 +18,23 @@ use crate::{GitError, admin};
 const DEBOUNCE: Duration = Duration::from_millis(200);
 const MAX_DIRECTORIES: usize = 20_000;
 const MAX_PENDING: usize = 1_000;
-/// What a folder has git ignore is a few lines, or a few thousand.
+/// An ignore file has a few lines, or a few thousand.
 const MAX_IGNORE_BYTES: u64 = 1 << 20;
 
 pub struct Watch {
     worktree: PathBuf,
     watcher: RecommendedWatcher,
     watched: HashSet<PathBuf>,
-    news: Arc<News>,
+    changes: Arc<Changes>,
 }
 
 #[derive(Default)]
-struct News {
+struct Changes {
     arrived: Notify,
     directories: Mutex<Directories>,
 }
 
-/// New directories that need a watch of their own.
+/// New directories that need their own watch.
 #[derive(Default)]
 struct Directories {
     new: Vec<PathBuf>,
@@ -46,15 +46,15 @@ pub fn watch(worktree: &Path) -> Result<Watch, GitError> {
     let worktree = std::fs::canonicalize(worktree).map_err(GitError::io(worktree))?;
     let git_dir = admin::private_dir(&worktree).unwrap_or_else(|| worktree.join(".git"));
     let git_dir = std::fs::canonicalize(&git_dir).unwrap_or(git_dir);
-    let news = Arc::new(News::default());
-    let teller = Arc::clone(&news);
+    let changes = Arc::new(Changes::default());
+    let noticed = Arc::clone(&changes);
     let private = git_dir.clone();
-    let tell = move |event: notify::Result<notify::Event>| match event {
-        Ok(event) => teller.tell(&private, &event),
-        Err(_) => teller.overflow(),
+    let on_event = move |event: notify::Result<notify::Event>| match event {
+        Ok(event) => noticed.note(&private, &event),
+        Err(_) => noticed.overflow(),
     };
-    let watcher = notify::recommended_watcher(tell).map_err(|error| failed(&worktree, error))?;
-    let mut watch = Watch { worktree: worktree.clone(), watcher, watched: HashSet::new(), news };
+    let watcher = notify::recommended_watcher(on_event).map_err(|error| failed(&worktree, error))?;
+    let mut watch = Watch { worktree: worktree.clone(), watcher, watched: HashSet::new(), changes };
     watch.add(&worktree)?;
     for dir in [git_dir.join("logs"), git_dir] {
         if dir.is_dir() {
@@ -68,16 +68,16 @@ pub fn watch(worktree: &Path) -> Result<Watch, GitError> {
 impl Watch {
     /// Returns once something changed, at most once per 200 ms.
     pub async fn changed(&mut self) {
-        self.news.arrived.notified().await;
+        self.changes.arrived.notified().await;
         tokio::time::sleep(DEBOUNCE).await;
-        let found = std::mem::take(&mut *self.news.lock());
+        let found = std::mem::take(&mut *self.changes.lock());
         // Directories first: what was written in them before the watch existed is read by the caller after this.
         if found.overflow {
             self.watched.retain(|dir| dir.is_dir());
             self.add_below(&self.worktree.clone());
         }
         for dir in found.new {
-            // It may be a new directory under an old name, whose watch went with the old one.
+            // It may be a new directory under an old name, whose watch ended with the old one.
             self.watched.retain(|old| !old.starts_with(&dir));
             self.add_below(&dir);
         }
@@ -85,12 +85,12 @@ impl Watch {
 
     /// Adds every directory at or below `dir` that git does not ignore.
     fn add_below(&mut self, dir: &Path) {
-        // A walk never ignores its own root, so a new directory is looked at from its parent.
+        // A walk never ignores its own root, so a new directory is walked from its parent.
         let is_top = dir == self.worktree;
         let root = if is_top { dir } else { dir.parent().unwrap_or(dir) };
         let within = root.ancestors().take_while(|above| above.starts_with(&self.worktree));
         if let Some(odd) = within.into_iter().find(|above| !may_enter(&self.worktree, above)) {
-            tracing::warn!(path = %odd.display(), "its .gitignore is none that is read; it is not watched");
+            tracing::warn!(path = %odd.display(), "its .gitignore cannot be read as one; it is not watched");
             return;
         }
         let mut builder = ignore::WalkBuilder::new(root);
@@ -118,7 +118,7 @@ impl Watch {
         if !self.watched.contains(dir) {
             match self.watcher.watch(dir, RecursiveMode::NonRecursive) {
                 Ok(()) => _ = self.watched.insert(dir.to_owned()),
-                // It may have gone already.
+                // It may be gone already.
                 Err(_) if !dir.exists() => {}
                 Err(error) => return Err(failed(dir, error)),
             }
@@ -127,7 +127,7 @@ impl Watch {
     }
 }
 
-/// Whether the walk may look into a folder: it reads the `.gitignore` there whatever it is, a pipe and a device too.
+/// Whether the walk may enter a folder: it reads the `.gitignore` there whatever it is, also a pipe or a device.
 fn may_enter(worktree: &Path, dir: &Path) -> bool {
     match file::if_any(file::open(worktree, &dir.join(".gitignore"))) {
         Ok(Some(found)) => found.metadata().is_ok_and(|about| about.len() <= MAX_IGNORE_BYTES),
@@ -135,7 +135,7 @@ fn may_enter(worktree: &Path, dir: &Path) -> bool {
     }
 }
 
-impl News {
+impl Changes {
     fn lock(&self) -> std::sync::MutexGuard<'_, Directories> {
         self.directories.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -145,7 +145,7 @@ impl News {
         self.arrived.notify_one();
     }
 
-    fn tell(&self, git_dir: &Path, event: &notify::Event) {
+    fn note(&self, git_dir: &Path, event: &notify::Event) {
         if matches!(event.kind, EventKind::Access(_)) {
             return;
         }

@@ -1,4 +1,4 @@
-//! Worktrees of other programs: taken over as they are, or let go where nothing is lost.
+//! Worktrees of other programs: adopted as they are, or released where nothing is lost.
 
 use std::path::{Path, PathBuf};
 
@@ -64,7 +64,7 @@ async fn a_worktree_below_the_base_stays_and_an_adoption_that_was_cut_off_goes_o
     let again = adopt(&f.repo, &f.base, (owner(id), None), BRANCH, &from, &to).await;
     assert!(matches!(again, Err(GitError::NotForges { .. })), "{again:?}");
 
-    // It was moved, and git was not told any more.
+    // It was moved, and git's record was not updated any more.
     let late = f.base.path().join("late");
     std::fs::rename(&from, &late).unwrap();
     adopt(&f.repo, &f.base, (owner(id), None), BRANCH, &from, &late).await.unwrap();

@@ -44,15 +44,15 @@ async fn a_warm_claim_is_indistinguishable_from_a_cold_one() {
 }
 
 #[tokio::test]
-async fn a_worktree_tells_its_task_also_when_it_was_made_anew() {
+async fn a_worktree_names_its_task_also_when_it_was_made_again() {
     let f = Fixture::new().await;
     let (id, w) = f.start("Fix it").await;
-    let told = || forge_git::whoami(&w.path).unwrap().and_then(|found| found.mark.task);
-    let task = told().unwrap();
+    let marked = || forge_git::whoami(&w.path).unwrap().and_then(|found| found.mark.task);
+    let task = marked().unwrap();
     assert_eq!(task.title, "Fix it");
     git(&f.project(), &["worktree", "remove", w.path.to_str().unwrap()]);
     ensure(&f.repo, &f.base, owner(id), &w.branch, &w.path, Some(&task)).await.unwrap();
-    assert_eq!(told(), Some(task));
+    assert_eq!(marked(), Some(task));
 }
 
 #[tokio::test]
@@ -136,7 +136,7 @@ async fn a_failed_claim_leaves_nothing() {
 async fn a_claim_that_cannot_record_its_id_is_undone() {
     let f = Fixture::new().await;
     let before = git(&f.project(), &["for-each-ref"]);
-    // A directory in the place of the lock cannot be waited away.
+    // A directory in the place of the lock does not disappear by waiting.
     std::fs::create_dir(f.repo.common_dir().join("config.lock")).unwrap();
     f.claim(AttemptId::random(), "x").await.unwrap_err();
     std::fs::remove_dir(f.repo.common_dir().join("config.lock")).unwrap();
@@ -146,7 +146,7 @@ async fn a_claim_that_cannot_record_its_id_is_undone() {
 }
 
 #[tokio::test]
-async fn whoami_tells_the_full_id_from_a_subdirectory_and_nothing_elsewhere() {
+async fn whoami_returns_the_full_id_from_a_subdirectory_and_nothing_elsewhere() {
     let f = Fixture::new().await;
     let (id, worktree) = f.start("who").await;
     let me = whoami(&worktree.path.join("dir")).unwrap().unwrap();
@@ -207,7 +207,7 @@ async fn the_pool_adopts_moves_and_respects_size_disk_and_other_installations() 
     let f = Fixture::new().await;
     let pool = Pool::new(f.base.clone(), 2, 0);
     pool.fill(&f.repo, &f.head()).await.unwrap();
-    // Another server of this installation takes the spares up, another installation makes its own.
+    // Another server of this installation takes the spares over, another installation makes its own.
     let again = base(f.base.path(), "here");
     let filled = Pool::new(again.clone(), 2, 0).fill(&f.repo, &f.head()).await.unwrap();
     assert_eq!((filled.ready, filled.made), (2, 0));
@@ -320,7 +320,7 @@ async fn an_unfinished_spare_of_a_crashed_server_is_retired() {
     assert!(!spare.exists());
 }
 
-/// Git reads every worktree's entry at the start of a checkout, a rebase, a fetch, and dies of half a one.
+/// Git reads every worktree's entry at the start of a checkout, a rebase, a fetch, and dies of an incomplete one.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_users_own_git_never_meets_half_a_worktree() {
     let f = Fixture::new().await;
@@ -345,7 +345,7 @@ async fn the_users_own_git_never_meets_half_a_worktree() {
     assert_eq!(git(&f.project(), &["worktree", "list"]).lines().count(), 21);
 }
 
-/// What decides whose a worktree is.
+/// The file that decides whose a worktree is.
 fn mark_file(f: &Fixture, git_dir: &std::path::Path) -> std::path::PathBuf {
     let id = git_dir.file_name().unwrap().to_string_lossy().into_owned();
     f.base.path().join(".forge-owners").join(format!("{id}.json"))

@@ -13,7 +13,7 @@ fn by_key(files: Vec<FileDiff>) -> BTreeMap<String, FileDiff> {
 }
 
 #[tokio::test]
-async fn every_kind_of_change_is_told_and_the_index_is_not_touched() {
+async fn every_kind_of_change_is_listed_and_the_index_is_not_touched() {
     let f = Fixture::new().await;
     let long: String = (0..50).map(|n| format!("line {n}\n")).collect();
     write(&f.project().join("long.txt"), &long);
@@ -90,9 +90,9 @@ async fn contents_are_the_same_from_loose_objects_and_from_packs() {
     git(&f.project(), &["prune-packed", "-q"]);
     let packed = ContentReader::new(&f.repo, &w.path).load(&files, 2048).await.unwrap();
     assert_eq!(loose, packed);
-    let told = |at: usize| (loose[at].old_content.as_deref(), loose[at].new_content.as_deref());
-    assert_eq!(told(0), (Some("one\ntwo\nthree\n"), Some("changed\n")));
-    assert_eq!(told(1), (None, None), "too large to be told");
+    let contents = |at: usize| (loose[at].old_content.as_deref(), loose[at].new_content.as_deref());
+    assert_eq!(contents(0), (Some("one\ntwo\nthree\n"), Some("changed\n")));
+    assert_eq!(contents(1), (None, None), "too large to be included");
 }
 
 #[tokio::test]

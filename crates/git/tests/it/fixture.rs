@@ -1,4 +1,4 @@
-//! A repository, a worktree base and a few words to work with them.
+//! A repository, a worktree base and a few helpers to work with them.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -1,6 +1,6 @@
 //! No git of Forge's runs a program that an agent planted in its worktree or in the private git directory.
 //!
-//! Each plant proves itself: a plain git runs it. Every public function that is given a worktree, or keeps one, has a row
+//! Each plant proves itself: a plain git runs it. Every public function that takes a worktree, or keeps one, has a row
 //! in [`call`]; the list of them is read from the sources, so a new one cannot be forgotten.
 
 use std::collections::BTreeSet;
@@ -372,7 +372,7 @@ fn functions() -> BTreeSet<String> {
 }
 
 #[tokio::test]
-async fn a_replaced_git_directory_is_told_with_what_to_do() {
+async fn a_replaced_git_directory_is_reported_with_what_to_do() {
     for (name, plant, _) in &PLANTS[2..] {
         if *name == "a stopped rebase has a step of its own" {
             continue;
@@ -438,7 +438,7 @@ async fn a_submodule_whose_commit_changed_is_committed_without_being_entered() {
     assert!(!world.has_run());
     assert!(git(&s.w.path, &["ls-tree", "HEAD", "nested"]).contains(&moved));
     assert_eq!(git(&s.w.path, &["show", "HEAD:new.txt"]), "new");
-    // What changed only inside of it is its own business.
+    // What changed only inside it does not count.
     write(&nested.join("f"), "3");
     assert_eq!(commit_all(&world.f.repo, &s.w.path, "m").await.unwrap(), Committed::Nothing);
     assert!(!world.has_run());

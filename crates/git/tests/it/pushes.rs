@@ -99,7 +99,7 @@ async fn the_remote_is_the_one_the_target_follows() {
 }
 
 #[tokio::test]
-async fn a_remote_that_is_not_there_is_told_without_its_secret() {
+async fn a_remote_that_is_missing_is_reported_without_its_secret() {
     let f = Fixture::new().await;
     let (_, w) = f.start("nowhere").await;
     commit(&w, "one");

@@ -95,7 +95,7 @@ async fn what_is_uncommitted_or_in_the_way_refuses_a_rebase_and_stays() {
     assert!(matches!(&refused, GitError::Dirty { files, .. } if files == &["later.txt"]), "{refused}");
     git(&w.path, &["checkout", "-q", "later.txt"]);
 
-    // Main brings a file that lies untracked in the worktree.
+    // Main brings a file that is untracked in the worktree.
     commit(&f.project(), "notes.txt", "theirs", "notes");
     write(&w.path.join("notes.txt"), "mine");
     let refused = rebase_onto_main(&f, &w).await.unwrap_err();
@@ -117,7 +117,7 @@ async fn open_conflicts_are_never_committed_and_staged_ones_are_carried_on() {
     assert_eq!((stopped.operation, stopped.branch), (Some(ConflictOp::Rebase), None));
     assert!(matches!(rebase_onto_main(&f, &w).await.unwrap_err(), GitError::InProgress { .. }));
 
-    // Resolved in the file but not staged: nobody said that it is done.
+    // Resolved in the file but not staged: nobody declared it done.
     write(&w.path.join("a.txt"), "one\nboth\nthree\n");
     let held = commit_work(&f.repo, &w.path, &w.branch, "never used").await.unwrap();
     assert_eq!(held, Committed::Conflicts(vec!["a.txt".to_owned()]));

@@ -77,7 +77,7 @@ async fn prefixes_are_checked_by_gits_own_rule() {
 }
 
 #[tokio::test]
-async fn search_respects_gitignore_unless_told_otherwise() {
+async fn search_respects_gitignore_by_default() {
     let f = Fixture::new().await;
     write(&f.project().join("ignored/secret.txt"), "x");
     write(&f.project().join("node_modules/secret.js"), "x");
