@@ -1,8 +1,8 @@
-//! Files that somebody else laid down: those of a repository, of a worktree, of an agent.
+//! Files that somebody else wrote: those of a repository, of a worktree, of an agent.
 //!
 //! Owns the one way to open them. Invariants: what is opened is a regular file below the root that the caller names,
-//! whatever links somebody lays there meanwhile; a link that stays below the root is followed. Opening waits for nobody, also
-//! not for the other end of a pipe, and never more than the caller's limit is read.
+//! whatever links somebody puts there meanwhile; a link that stays below the root is followed. Opening never blocks,
+//! not even for the other end of a pipe, and never more than the caller's limit is read.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
-/// How often a lookup is tried that somebody disturbs by moving folders.
+/// How often a lookup is retried that somebody disturbs by moving folders.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 const TRIES: usize = 16;
 
@@ -36,7 +36,7 @@ impl FileError {
         matches!(self, Self::Missing { .. })
     }
 
-    /// The file stands in the way, not the machine: it is there, and whoever owns it can change that.
+    /// The file is the problem, not the machine: it exists, and its owner can change it.
     pub fn is_refusal(&self) -> bool {
         match self {
             Self::NotRegular { .. } | Self::LeadsOut { .. } | Self::TooLarge { .. } => true,
@@ -48,7 +48,7 @@ impl FileError {
     }
 }
 
-/// For callers that deal in the errors of the standard library.
+/// For callers that use the errors of the standard library.
 impl From<FileError> for io::Error {
     fn from(error: FileError) -> Self {
         let kind = match &error {
@@ -60,13 +60,13 @@ impl From<FileError> for io::Error {
     }
 }
 
-/// The whole file, if it has no more bytes than the limit. `path` is meant from `root`, or is absolute and below it.
+/// The whole file, if it has no more bytes than the limit. `path` is relative to `root`, or absolute and below it.
 pub fn read(root: &Path, path: &Path, limit: u64) -> Result<Vec<u8>, FileError> {
     let file = open(root, path)?;
     let path = || root.join(path);
     let failed = |source| FileError::Io { path: path(), source };
     let mut bytes = Vec::new();
-    // A file that says how large it is need not be read to be refused.
+    // A file whose size is known need not be read to be refused.
     if file.metadata().map_err(failed)?.len() <= limit {
         file.take(limit + 1).read_to_end(&mut bytes).map_err(failed)?;
         if bytes.len() as u64 <= limit {
@@ -92,12 +92,12 @@ pub fn if_any<T>(found: Result<T, FileError>) -> Result<Option<T>, FileError> {
     }
 }
 
-/// Opens a file for reading, for those who read it piece by piece.
+/// Opens a file for reading, for callers that read it piece by piece.
 pub fn open(root: &Path, path: &Path) -> Result<File, FileError> {
     open_as(root, path, OFlags::RDONLY)
 }
 
-/// Opens a file to write behind its end, or to lock it, and makes it where there is none.
+/// Opens a file to append to it, or to lock it, and creates a missing one.
 pub fn open_end(root: &Path, path: &Path) -> Result<File, FileError> {
     open_as(root, path, OFlags::WRONLY | OFlags::CREATE | OFlags::APPEND)
 }
@@ -106,7 +106,7 @@ fn open_as(root: &Path, path: &Path, access: OFlags) -> Result<File, FileError> 
     let flags = access | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
     let below = path.strip_prefix(root).unwrap_or(path);
     let opened = match open_beneath(root, below, flags) {
-        // The kernel cannot, must not, or does not see that an absolute link leads back below the root.
+        // The kernel cannot, must not, or does not notice that an absolute link leads back below the root.
         Err(Errno::NOSYS | Errno::PERM | Errno::XDEV) => open_resolved(root, below, flags),
         other => other,
     };
@@ -129,7 +129,7 @@ fn open_as(root: &Path, path: &Path, access: OFlags) -> Result<File, FileError> 
     }
 }
 
-/// The kernel follows links and sees that none leads out.
+/// The kernel follows links and makes sure that none leads out.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 fn open_beneath(root: &Path, below: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
     use rustix::fs::{ResolveFlags, open, openat2};
@@ -149,13 +149,13 @@ fn open_beneath(_: &Path, _: &Path, _: OFlags) -> Result<OwnedFd, Errno> {
     Err(Errno::NOSYS)
 }
 
-/// Finds out where links lead, then goes there through folders alone: a link that came since is not followed.
+/// Resolves links first, then walks there through folders alone: a link that appeared since is not followed.
 fn open_resolved(root: &Path, below: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
     let errno = |error: io::Error| Errno::from_io_error(&error).unwrap_or(Errno::IO);
     let root = root.canonicalize().map_err(errno)?;
     let wanted = root.join(below);
     let real = match (wanted.canonicalize(), wanted.parent(), wanted.file_name()) {
-        // A link that leads nowhere leads anywhere, once somebody makes its target.
+        // A link that leads nowhere leads anywhere, once somebody creates its target.
         (Err(_), ..) if wanted.is_symlink() => return Err(Errno::XDEV),
         (Err(error), Some(folder), Some(name)) if error.kind() == io::ErrorKind::NotFound => {
             folder.canonicalize().map_err(errno)?.join(name)
@@ -172,7 +172,7 @@ fn open_resolved(root: &Path, below: &Path, flags: OFlags) -> Result<OwnedFd, Er
     Ok(place)
 }
 
-/// The kernel refuses a mode where nothing is made.
+/// The kernel refuses a mode where nothing is created.
 fn mode_of(flags: OFlags) -> Mode {
     if flags.contains(OFlags::CREATE) { Mode::from_raw_mode(0o644) } else { Mode::empty() }
 }

@@ -1,7 +1,7 @@
 //! Folders of this user that nobody else can change.
 //!
-//! Owns how such a folder is made, looked at and repaired. Invariant: it is a real folder and not a link, and what is said
-//! of it is said of the folder that is open, not of a name that somebody could give to another one meanwhile.
+//! Owns how such a folder is made, checked and repaired. Invariant: it is a real folder and not a link, and every
+//! statement is about the folder that is open, not about a name that somebody could give to another one meanwhile.
 
 use std::fs::{DirBuilder, File, Metadata, OpenOptions, Permissions};
 use std::io::{self, ErrorKind};
@@ -30,8 +30,8 @@ pub struct Untrusted {
     why: String,
 }
 
-/// Makes the folder where there is none, with those above it, for this user alone. One of this user that is open to others
-/// is closed; returns the mode that it had.
+/// Makes the folder where there is none, with those above it, for this user alone. A folder of this user that is open
+/// to others is closed; returns its earlier mode.
 pub fn take_private(path: &Path, others: Others) -> Result<Option<u32>, Untrusted> {
     let untrusted = |why: String| Untrusted { path: path.to_owned(), why };
     match DirBuilder::new().recursive(true).mode(0o700).create(path) {
@@ -47,7 +47,7 @@ pub fn take_private(path: &Path, others: Others) -> Result<Option<u32>, Untruste
         }
         Err(error) => untrusted(format!("cannot be opened: {error}")),
     })?;
-    let seen = || folder.metadata().map_err(|error| untrusted(format!("cannot be looked at: {error}")));
+    let seen = || folder.metadata().map_err(|error| untrusted(format!("cannot be examined: {error}")));
     let before = seen()?;
     if !judge(&before, others).map_err(untrusted)? {
         return Ok(None);
@@ -55,7 +55,7 @@ pub fn take_private(path: &Path, others: Others) -> Result<Option<u32>, Untruste
     let mode = before.mode() & 0o7777;
     let closed = folder.set_permissions(Permissions::from_mode(mode & !others.denied()));
     match closed.map_err(|error| error.to_string()).and_then(|()| {
-        // Some file systems know no modes and report success.
+        // Some file systems have no modes and report success.
         let still = judge(&seen().map_err(|error| error.to_string())?, others)?;
         if still { Err("its file system keeps the mode".to_owned()) } else { Ok(()) }
     }) {
@@ -66,7 +66,7 @@ pub fn take_private(path: &Path, others: Others) -> Result<Option<u32>, Untruste
     }
 }
 
-/// Whether [`take_private`] would succeed, as far as can be seen; changes nothing.
+/// Whether [`take_private`] would succeed, as far as can be determined; changes nothing.
 pub fn look_private(path: &Path, others: Others) -> Result<(), Untrusted> {
     let untrusted = |why: String| Untrusted { path: path.to_owned(), why };
     match std::fs::symlink_metadata(path) {
@@ -76,7 +76,7 @@ pub fn look_private(path: &Path, others: Others) -> Result<(), Untrusted> {
             let able = access(above, Access::WRITE_OK | Access::EXEC_OK);
             able.map_err(|error| untrusted(format!("cannot be made in {}: {error}", above.display())))
         }
-        Err(error) => Err(untrusted(format!("cannot be looked at: {error}"))),
+        Err(error) => Err(untrusted(format!("cannot be examined: {error}"))),
     }
 }
 

@@ -1,10 +1,10 @@
-//! Who a process is: its pid, its start time, and the boot of the machine that both belong to.
+//! Identity of a process: its pid, its start time, and the boot of the machine that both belong to.
 //!
 //! Owns identity, liveness and signalling of single processes, and the platform's process table.
-//! Invariant: **no process is signalled by pid alone**. A signal reaches the process that was meant or nobody; one that
-//! was given its pid since is never hit. The libraries signal nobody in another way, but for children that they have
-//! not yet waited for, whose pid is still their own. Linux reads `/proc` and signals through a pidfd; elsewhere `ps` and
-//! a check just before `kill`.
+//! Invariant: **no process is signalled by pid alone**. A signal reaches the intended process or nobody; a later
+//! process with the same pid is never hit. The libraries send signals in no other way, except to children that they
+//! have not yet waited for, whose pid is still their own. Linux reads `/proc` and signals through a pidfd; elsewhere
+//! `ps` and a check just before `kill`.
 
 #[cfg(target_os = "linux")]
 mod proc_fs;
@@ -26,13 +26,13 @@ use ps as platform;
 pub use platform::{arguments, boot, list, look_up, with_variable};
 pub use rustix::process::Signal;
 
-/// One process, told apart from every other that had or will have its pid.
+/// One process, distinguished from every other that had or will have its pid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Identity {
     pub pid: u32,
-    /// In the platform's own unit; only equality means something.
+    /// In the platform's own unit; only equality is meaningful.
     pub start_time: u64,
-    /// Not written: who keeps identities for longer than a boot writes the boot down beside them.
+    /// Not written: whoever keeps identities for longer than a boot stores the boot beside them.
     #[serde(skip, default = "boot")]
     pub boot: Uuid,
 }
@@ -44,7 +44,7 @@ pub struct Entry {
     pub parent: u32,
     /// The process group, named after its leader's pid.
     pub group: u32,
-    /// The session it belongs to, named after its leader's pid; 0 where unknown.
+    /// The session that it belongs to, named after its leader's pid; 0 where unknown.
     pub session: u32,
     pub has_terminal: bool,
     pub life: Life,
@@ -60,7 +60,7 @@ pub enum Life {
     Gone,
 }
 
-/// What is to be had of a process that may end at any time.
+/// How to refer to a process that may end at any time.
 pub enum Hold {
     /// Stays with the process, whoever gets its pid later, and is readable from its end on.
     Held(OwnedFd),
@@ -83,7 +83,7 @@ impl Identity {
         match look_up(self.pid) {
             Some(entry) if entry.identity == self => entry.life,
             Some(_) => Life::Gone,
-            // A table that cannot be read, for want of descriptors say, proves no death.
+            // An unreadable table, because of missing descriptors for example, does not prove that a process is dead.
             None if self.boot == boot() && is_taken(self.pid) => Life::Alive,
             None => Life::Gone,
         }
@@ -93,7 +93,7 @@ impl Identity {
         self.life() == Life::Alive
     }
 
-    /// Sends the signal if the process is still there.
+    /// Sends the signal if the process still exists.
     pub fn signal(self, signal: Signal) {
         match self.hold() {
             #[cfg(target_os = "linux")]
@@ -122,21 +122,21 @@ impl Identity {
         Hold::Unsupported
     }
 
-    /// Unlike [`Identity::life`], doubt is a no.
+    /// Unlike [`Identity::life`], doubt counts as no.
     fn is_proven(self) -> bool {
         Identity::of(self.pid) == Some(self)
     }
 }
 
-/// Ends the process group of a child that leads it and has not yet been waited for: until then its number is no stranger's.
+/// Kills the process group of a child that leads it and has not yet been waited for: until then the number is its own.
 pub fn end_group(leader: u32) {
     if let Some(leader) = raw(leader) {
-        // The group may be gone already, which is what was wanted.
+        // The group may be gone already, which is fine.
         let _ = kill_process_group(leader, Signal::KILL);
     }
 }
 
-/// What a process was started as, for people.
+/// The command line of a process, for people.
 pub fn command_of(pid: u32) -> String {
     const MOST_CHARS: usize = 80;
     let words = arguments(pid).join(" ").replace(|c: char| c.is_control(), " ").trim().to_owned();
@@ -170,7 +170,7 @@ mod tests {
         Command::new("sleep").arg("60").spawn().expect("sleep")
     }
 
-    /// One that has answered is its program; before, it may still bear the name of who started it.
+    /// One that has answered runs its own program; before that, it may still have the name of its starter.
     fn echo() -> Child {
         let mut child =
             Command::new("cat").arg("-").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("cat");
@@ -190,7 +190,7 @@ mod tests {
             stranger.signal(Signal::KILL);
         }
         assert!(identity.is_alive());
-        // Another signal: had one of theirs been sent, it would be the end that is seen here.
+        // Another signal: if one of theirs had been sent, that would be the end that shows here.
         identity.signal(Signal::TERM);
         assert_eq!(child.wait().expect("wait").signal(), Some(Signal::TERM.as_raw()));
         assert_eq!(identity.life(), Life::Gone);
@@ -200,18 +200,18 @@ mod tests {
     fn a_table_that_cannot_be_read_proves_no_death_and_no_identity() {
         const ALONE: &str = "ALONE";
         if std::env::var_os(ALONE).is_none() {
-            // In a process of its own, where no other test needs a descriptor.
+            // In a separate process, where no other test needs a descriptor.
             let mut again = Command::new(std::env::current_exe().expect("a path"));
             let ended = again.arg("a_table_that_cannot_be_read").env(ALONE, "1").output().expect("a test");
-            let told = String::from_utf8_lossy(&ended.stdout);
-            assert!(told.contains("1 passed"), "{told}");
+            let output = String::from_utf8_lossy(&ended.stdout);
+            assert!(output.contains("1 passed"), "{output}");
             return;
         }
         let own = Identity::own().expect("alive");
         let limit = getrlimit(Resource::Nofile);
         setrlimit(Resource::Nofile, Rlimit { current: Some(0), ..limit }).expect("a limit");
         let seen = (Identity::own(), own.life(), Identity { boot: Uuid::from_u128(7), ..own }.life());
-        // This process would not come to see whether it was sent.
+        // This process would not live to see whether it was sent.
         own.signal(Signal::KILL);
         setrlimit(Resource::Nofile, limit).expect("the old limit");
         assert_eq!(seen, (None, Life::Alive, Life::Gone));
@@ -222,7 +222,7 @@ mod tests {
         let mut child = echo();
         let native = look_up(child.id()).expect("native");
         let portable = ps::look_up(child.id()).expect("portable");
-        // What `ps` knows otherwise, or not at all.
+        // What `ps` reports differently, or not at all.
         let Entry { identity, session, resident_bytes, .. } = native;
         assert_eq!(Entry { identity, session, resident_bytes, ..portable.clone() }, native);
         assert!(ps::list().iter().any(|entry| entry.identity == portable.identity));
@@ -239,7 +239,7 @@ mod tests {
         let pid = raw(child.id()).expect("a pid");
         waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT).expect("an end");
         assert_eq!(Identity::of(child.id()).map(Identity::life), Some(Life::Zombie));
-        assert_eq!(command_of(child.id()), "cat", "who has ended has no words left");
+        assert_eq!(command_of(child.id()), "cat", "an ended process has no command line");
         child.wait().expect("wait");
     }
 }

@@ -11,7 +11,7 @@ pub fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
         use rustix::io::Errno;
         match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
             Ok(()) => return Ok(()),
-            // Some file systems do not know the flag; then the check below has to do.
+            // Some file systems do not have the flag; then the check below must suffice.
             Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {}
             Err(other) => return Err(other.into()),
         }

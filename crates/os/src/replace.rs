@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     Exactly(u32),
-    /// What they might before. A new file gets this, less what the user's mask takes away.
+    /// What they might before. A new file gets this, less what the user's mask removes.
     Kept {
         new: u32,
     },
@@ -25,7 +25,7 @@ pub fn replace(path: &Path, bytes: &[u8], mode: Mode) -> io::Result<()> {
     let draft = PathBuf::from(draft);
     let renamed = write(&draft, path, bytes, mode).and_then(|()| std::fs::rename(&draft, path));
     if renamed.is_err() {
-        // What failed is reported; a draft that stays does no harm.
+        // The failure is reported; a draft that stays does no harm.
         let _ = std::fs::remove_file(&draft);
     }
     renamed?;
@@ -33,7 +33,7 @@ pub fn replace(path: &Path, bytes: &[u8], mode: Mode) -> io::Result<()> {
 }
 
 fn write(draft: &Path, path: &Path, bytes: &[u8], mode: Mode) -> io::Result<()> {
-    // What a crash left may have another mode. It is taken away rather than overwritten: a link in its place would be
+    // What a crash left may have another mode. It is removed rather than overwritten: a link in its place would be
     // written to.
     match std::fs::remove_file(draft) {
         Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),

@@ -1,7 +1,7 @@
-//! The address of a git remote, taken apart.
+//! The address of a git remote, parsed.
 //!
-//! Invariant: an [`Address`] holds no credentials, and its path has only letters, digits and `._~-` between slashes, so it
-//! can stand in a URL as it is.
+//! Invariant: an [`Address`] has no credentials, and its path has only letters, digits and `._~-` between slashes, so
+//! it can be used in a URL unchanged.
 
 use std::net::IpAddr;
 
@@ -17,14 +17,14 @@ pub enum Transport {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Address {
     pub transport: Transport,
-    /// Lower case; with the port when it is an HTTP one that is not the usual.
+    /// Lower case; with the port when it is an HTTP one that is not the default.
     pub host: String,
     /// `owner/repo`, with as many groups before it as the host allows.
     pub path: String,
 }
 
 impl Address {
-    /// `None` for local paths, other protocols and anything that is no repository on a host.
+    /// `None` for local paths, other protocols and anything that is not a repository on a host.
     pub fn parse(remote: &str) -> Option<Self> {
         let remote = remote.trim();
         let Some((scheme, rest)) = remote.split_once("://") else { return scp_like(remote) };
@@ -48,7 +48,7 @@ impl Address {
         let usual = match transport {
             Transport::Https => port == Some("443"),
             Transport::Http => port == Some("80"),
-            // The port of an SSH server says nothing about the API of the host.
+            // The port of an SSH server is unrelated to the API of the host.
             Transport::Ssh => true,
         };
         let host = match port.filter(|_| !usual) {
@@ -70,7 +70,7 @@ impl Address {
         })
     }
 
-    /// Whether git can show a token there, and it may travel: over HTTP, encrypted or on this machine.
+    /// Whether git can send a token there safely: over HTTP, encrypted or on this machine.
     pub fn takes_token(&self) -> bool {
         match self.transport {
             Transport::Https => true,

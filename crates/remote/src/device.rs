@@ -26,12 +26,12 @@ pub struct DeviceCode {
     device_code: String,
 }
 
-/// What the site says to "is it done?".
+/// The site's answer to "is it done?".
 pub enum DeviceAnswer {
     Pending,
     SlowDown,
     Done(Token),
-    /// The code expired or the user said no.
+    /// The code expired or the user refused.
     Over(String),
 }
 
@@ -103,7 +103,7 @@ impl LoginSite {
         }
     }
 
-    /// Who the token belongs to. An address that may not be read is none.
+    /// Who the token belongs to. An email address that may not be read counts as none.
     pub async fn user(&self, http: &Http, token: &Token) -> Result<GithubUser, RemoteError> {
         let url = format!("{}/user", self.api);
         let user = self.get(http, &url, token).await?.success(&url)?;

@@ -1,8 +1,8 @@
 //! Code hosts: which one a remote belongs to, and the few calls that Forge makes there.
 //!
-//! Owns: recognising GitHub, GitLab and Gitea (Forgejo) and where their APIs are. What differs between them is in
-//! one file each below this one: where a thing is, and how it reads.
-//! Invariant: a host that is neither well known nor named in the settings is never given a token by its name alone.
+//! Owns: recognising GitHub, GitLab and Gitea (Forgejo) and where their APIs are. What differs between them is in one
+//! file each below this one: addresses and formats. Invariant: a host that is neither well known nor named in the
+//! settings never gets a token because of its name alone.
 
 mod gitea;
 mod github;
@@ -31,14 +31,14 @@ pub enum HostKind {
     Gitea,
 }
 
-/// What the settings say about one host, under its name in `hosts`.
+/// The settings of one host, under its name in `hosts`.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
-pub struct HostSettings {
+pub(crate) struct HostSettings {
     pub kind: Option<HostKind>,
     /// Such as `https://git.example/api/v3`.
     pub api: Option<String>,
-    /// Where people log in; only asked for github.com.
+    /// Where people log in; only used for github.com.
     pub web: Option<String>,
     /// The environment variable that holds the token. Tokens themselves do not belong here.
     pub token_env: Option<String>,
@@ -62,7 +62,7 @@ pub struct Host {
 }
 
 impl Hosts {
-    /// From the key `hosts` of the settings; entries that do not read are left out with a warning.
+    /// From the key `hosts` of the settings; unreadable entries are left out with a warning.
     pub fn of(settings: &Settings) -> Self {
         let Some(Value::Object(entries)) = settings.other.get("hosts") else { return Self::default() };
         let read = |(name, value): (&String, &Value)| match serde_json::from_value(value.clone()) {
@@ -75,11 +75,11 @@ impl Hosts {
         Self(entries.iter().filter_map(read).collect())
     }
 
-    pub fn get(&self, name: &str) -> Option<&HostSettings> {
+    pub(crate) fn get(&self, name: &str) -> Option<&HostSettings> {
         self.0.get(name)
     }
 
-    /// The repository that a remote's URL leads to, when its host is known.
+    /// The repository of a remote's URL, when its host is known.
     pub fn recognise(&self, remote: &str) -> Option<Host> {
         let address = Address::parse(remote)?;
         let bare = address.host.rsplit_once(':').map_or(address.host.as_str(), |(name, _)| name);
@@ -104,7 +104,7 @@ impl Hosts {
     }
 }
 
-/// Whether a host is what its name says.
+/// Whether a host is certainly what its name says.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Trust {
     Full,
@@ -139,7 +139,7 @@ fn usual_api(kind: HostKind, host: &str) -> String {
 }
 
 impl Host {
-    /// What people call the thing.
+    /// What people call a pull request there.
     pub fn product(&self) -> &'static str {
         match self.kind {
             HostKind::Github => "GitHub",
@@ -148,7 +148,7 @@ impl Host {
         }
     }
 
-    /// The name git gives together with a token as its password.
+    /// The user name that git sends together with a token as the password.
     pub fn git_user(&self) -> &'static str {
         match self.kind {
             HostKind::Github => "x-access-token",
@@ -169,7 +169,7 @@ impl Host {
     fn url(&self, parts: &[&str], query: &[(&str, &str)]) -> Result<Url, RemoteError> {
         let unusable = |reason: String| RemoteError::Unusable { host: self.name.clone(), reason };
         let mut url = Url::parse(&self.api)
-            .map_err(|error| unusable(format!("its API address '{}' is no URL: {error}", self.api)))?;
+            .map_err(|error| unusable(format!("its API address '{}' is not a URL: {error}", self.api)))?;
         {
             let mut path = url
                 .path_segments_mut()
@@ -183,7 +183,7 @@ impl Host {
     }
 }
 
-/// A code host with the means to ask it.
+/// A code host and an HTTP client for it.
 pub struct CodeHost<'a> {
     pub http: &'a Http,
     pub host: &'a Host,
@@ -221,7 +221,7 @@ impl CodeHost<'_> {
         Ok(found)
     }
 
-    /// The pull requests of the repository that changed last, unless none did since `etag`.
+    /// The pull requests of the repository that changed last, unless none changed since `etag`.
     pub async fn pull_requests(&self, etag: Option<&str>) -> Result<Listing, RemoteError> {
         let url = match self.host.kind {
             HostKind::Github => github::latest(self.host)?,
@@ -277,7 +277,7 @@ impl CodeHost<'_> {
         self.ask(Method::POST, &url, Some(&json!({ "body": text }))).await.map(drop)
     }
 
-    /// Whether the host knows the token; without one it does not.
+    /// Whether the host accepts the token; without one it does not.
     pub async fn check_token(&self) -> Result<bool, RemoteError> {
         if self.token.is_none() {
             return Ok(false);
@@ -286,7 +286,7 @@ impl CodeHost<'_> {
         let reply = self.send(Method::GET, &url, None, None).await?;
         match reply.status {
             401 => Ok(false),
-            // A token of an installation may not ask who it is, and yet be good.
+            // A token of an installation may not ask who it is, and yet be valid.
             403 => Ok(true),
             _ => reply.success(url.as_str()).map(|_| true),
         }

@@ -1,7 +1,7 @@
 //! The one HTTP client.
 //!
-//! Invariant: redirects never carry a token to another host, answers above [`MAX_ANSWER_BYTES`] are refused, and an error
-//! names the host and the status but never a secret.
+//! Invariant: redirects never take a token to another host, responses above [`MAX_ANSWER_BYTES`] are refused, and an
+//! error names the host and the status but never a secret.
 
 use std::error::Error as _;
 use std::time::Duration;
@@ -13,24 +13,24 @@ const TIME_LIMIT: Duration = Duration::from_secs(30);
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
 const MAX_REDIRECTS: usize = 5;
 pub(crate) const MAX_ANSWER_BYTES: usize = 16 << 20;
-/// How much of a server's own words goes into an error.
+/// How much of a server's message goes into an error.
 const MAX_SAID_CHARS: usize = 600;
 
 #[derive(Debug, thiserror::Error)]
 pub enum RemoteError {
-    /// No answer: unknown host, refused connection, time-out.
+    /// No response: unknown host, refused connection, time-out.
     #[error("cannot reach {host}: {reason}")]
     Unreachable { host: String, reason: String },
-    /// An answer that is not a success; `message` is what the server said.
+    /// A response that is not a success; `message` is the server's.
     #[error("{host} answered {status}: {message}")]
     Refused { host: String, status: u16, message: String },
-    /// An answer that cannot be used.
+    /// An unusable response.
     #[error("{host} sent an answer that cannot be used: {reason}")]
     Unusable { host: String, reason: String },
 }
 
 impl RemoteError {
-    /// Whether it may pass by itself. A refusal of this very request does not.
+    /// Whether the failure may be temporary. A refusal of this very request is not.
     pub fn may_pass(&self) -> bool {
         match self {
             RemoteError::Unreachable { .. } => true,
@@ -40,7 +40,7 @@ impl RemoteError {
     }
 }
 
-/// An answer, success or not.
+/// A response, success or not.
 #[derive(Debug)]
 pub(crate) struct Reply {
     pub status: u16,
@@ -67,7 +67,7 @@ impl Http {
         })
     }
 
-    /// One request with a JSON answer; an empty answer is `null`.
+    /// One request with a JSON response; an empty response is `null`.
     pub(crate) async fn call(
         &self,
         method: Method,
@@ -108,7 +108,7 @@ impl Http {
     }
 }
 
-/// Follows a redirect only on the same host: headers of our own would go along to any other.
+/// Follows a redirect only on the same host: our own headers would be sent to any other, too.
 fn stay_with_host(attempt: reqwest::redirect::Attempt<'_>) -> reqwest::redirect::Action {
     let place = |url: &reqwest::Url| {
         (url.scheme().to_owned(), url.host_str().map(str::to_owned), url.port_or_known_default())
@@ -146,7 +146,7 @@ pub(crate) fn host_of(url: &str) -> String {
 }
 
 impl Reply {
-    /// The body of a success; otherwise the error with the server's own words.
+    /// The body of a success; otherwise the error with the server's message.
     pub fn success(self, url: &str) -> Result<Value, RemoteError> {
         if StatusCode::from_u16(self.status).is_ok_and(|status| status.is_success()) {
             return Ok(self.body);
@@ -156,7 +156,7 @@ impl Reply {
     }
 }
 
-/// What went wrong in the server's own words; hosts put them under several keys, some as lists.
+/// The server's own message; hosts put it under several keys, some as lists.
 fn said(body: &Value) -> Option<String> {
     let words = |value: &Value| match value {
         Value::String(text) => Some(text.clone()),

@@ -1,7 +1,7 @@
-//! What Forge asks of other machines over HTTP: code hosts and notification gateways.
+//! What Forge requests from other machines over HTTP: code hosts and notification gateways.
 //!
-//! Invariant: every request has a time limit and a size limit, and no error, log line or `Debug` text ever holds a token
-//! or a URL's credentials.
+//! Invariant: every request has a time limit and a size limit, and no error, log line or `Debug` text ever contains a
+//! token or a URL's credentials.
 
 mod address;
 mod device;
@@ -15,7 +15,7 @@ mod webhook;
 
 pub use address::Address;
 pub use device::{DeviceAnswer, DeviceCode, GithubUser, LoginSite};
-pub use host::{CodeHost, Host, HostKind, HostSettings, Hosts};
+pub use host::{CodeHost, Host, HostKind, Hosts};
 pub use http::{Http, RemoteError};
 pub use omni::check_host;
 pub use pull::{Issue, Listing, NewPullRequest, PullRequest};

@@ -1,6 +1,6 @@
-//! Omni, a gateway to messengers: which accounts it has, and sending a text through one.
+//! Omni, a gateway to messengers: listing its accounts, and sending a text through one.
 //!
-//! Invariant: the key travels in a header to the configured host and nowhere else.
+//! Invariant: the key is sent in a header to the configured host and nowhere else.
 
 use forge_types::{OmniInstance, RecipientType};
 use reqwest::{Method, Url};
@@ -24,7 +24,7 @@ impl Http {
         let found: Result<Channels, _> = serde_json::from_value(reply.success(&url)?);
         found.map(|found| found.channels).map_err(|error| RemoteError::Unusable {
             host: host_of(host),
-            reason: format!("it is no list of channels: {error}"),
+            reason: format!("it is not a list of channels: {error}"),
         })
     }
 
@@ -57,7 +57,7 @@ pub fn check_host(host: &str) -> Result<(), String> {
 fn address(host: &str, path: &[&str]) -> Result<String, RemoteError> {
     let wrong = || RemoteError::Unreachable {
         host: "the given address".to_owned(),
-        reason: "it is no http or https address".to_owned(),
+        reason: "it is not an http or https address".to_owned(),
     };
     let mut url = Url::parse(host.trim()).map_err(|_| wrong())?;
     if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {

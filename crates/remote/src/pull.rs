@@ -1,4 +1,4 @@
-//! What code hosts keep, in one form for all of them.
+//! Objects of code hosts, in one form for all of them.
 
 use forge_types::{Millis, PrStatus};
 use serde_json::Value;
@@ -23,7 +23,7 @@ pub struct NewPullRequest<'a> {
     pub base: &'a str,
 }
 
-/// The most lately changed pull requests of a repository.
+/// The most recently changed pull requests of a repository.
 #[derive(Debug)]
 pub enum Listing {
     /// Nothing changed since the listing with this tag.

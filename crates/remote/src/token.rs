@@ -1,7 +1,7 @@
-//! Tokens for code hosts and where they are looked for.
+//! Tokens for code hosts and where they are found.
 //!
-//! Invariant: a token is never printed, and goes only to the host it is for: the user's GitHub settings to github.com and
-//! to GitHub hosts that the user named in the settings, and nowhere else.
+//! Invariant: a token is never printed, and goes only to its own host: the user's GitHub settings to github.com and to
+//! GitHub hosts that the user named in the settings, and nowhere else.
 
 use std::fmt;
 use std::process::Stdio;
@@ -18,7 +18,7 @@ const GH_LIMIT: Duration = Duration::from_secs(5);
 pub struct Token(String);
 
 impl Token {
-    /// `None` for blank text, and for text that cannot stand in a header.
+    /// `None` for blank text, and for text that is not allowed in a header.
     pub fn new(text: &str) -> Option<Self> {
         let text = text.trim();
         let fits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic());
@@ -54,7 +54,7 @@ pub fn stored_token(host: &Host, settings: &Settings) -> Option<Token> {
     }
 }
 
-/// As [`stored_token`], else the one with which `gh` is logged in there.
+/// Like [`stored_token`], else the one with which `gh` is logged in there.
 pub async fn find_token(host: &Host, settings: &Settings) -> Option<Token> {
     match stored_token(host, settings) {
         None if host.kind == HostKind::Github => ask_gh(&host.name).await,

@@ -1,6 +1,6 @@
 //! Posting a document to an address that a user has chosen.
 //!
-//! Invariant: the address is the secret, so no error has more of it than its host.
+//! Invariant: the address is the secret, so errors contain only its host.
 
 use reqwest::{Method, Url};
 use serde_json::Value;
@@ -8,11 +8,11 @@ use serde_json::Value;
 use crate::{Http, RemoteError};
 
 impl Http {
-    /// Only whether it was taken counts, not what is answered.
+    /// Only whether it was accepted counts, not the response.
     pub async fn post_webhook(&self, url: &str, body: &Value) -> Result<(), RemoteError> {
         match self.call(Method::POST, url, &[], Some(body)).await {
             Ok(reply) => reply.success(url).map(drop),
-            // A success whose words are no JSON.
+            // A success whose body is not JSON.
             Err(RemoteError::Unusable { .. }) => Ok(()),
             Err(error) => Err(error),
         }
@@ -23,7 +23,7 @@ impl Http {
 pub fn check_webhook(url: &str) -> Result<(), &'static str> {
     match Url::parse(url.trim()) {
         Ok(url) if matches!(url.scheme(), "http" | "https") && url.has_host() => Ok(()),
-        _ => Err("what was given is no address; allowed: an http or https address"),
+        _ => Err("the value is not an address; allowed: an http or https address"),
     }
 }
 

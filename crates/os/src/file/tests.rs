@@ -95,7 +95,7 @@ fn too_large_a_file_is_refused_with_the_limit() {
 }
 
 #[test]
-fn a_missing_file_is_told_from_one_that_cannot_be_read() {
+fn a_missing_file_differs_from_one_that_cannot_be_read() {
     let tree = Tree::new();
     let long = "n".repeat(300);
     for path in ["nothing", "sub/nothing", "large/below", "nowhere", &long] {
@@ -123,7 +123,7 @@ fn a_file_to_write_to_is_made_where_there_is_none_and_waits_for_no_reader() {
     assert!(!tree.dir.path().join("new").exists());
 }
 
-/// Where the kernel cannot look for links that lead out.
+/// Where the kernel cannot check for links that lead out.
 #[test]
 fn the_portable_way_comes_to_the_same() {
     let tree = Tree::new();

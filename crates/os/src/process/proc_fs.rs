@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use super::{Entry, Identity, Life};
 
-/// Differs from boot to boot of the machine, so that pids and start times of an earlier one mean nothing; nil while it
+/// Differs from boot to boot of the machine, so pids and start times of an earlier boot mean nothing; nil while it
 /// cannot be read.
 pub fn boot() -> Uuid {
     // Read once: a process that has no descriptor to spare later is still in the same boot.
@@ -21,7 +21,7 @@ pub fn boot() -> Uuid {
     }
 }
 
-/// The words a process was started with; none once it has ended.
+/// The command line of a process; none once it has ended.
 pub fn arguments(pid: u32) -> Vec<String> {
     let bytes = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     let text = String::from_utf8_lossy(&bytes);
@@ -36,7 +36,7 @@ pub fn list() -> Vec<Entry> {
     pids().filter_map(look_up).collect()
 }
 
-/// The living processes that were started with this environment variable. Empty where nobody may read that.
+/// The living processes that were started with this environment variable. Empty where nobody may read it.
 pub fn with_variable(name: &str, value: &str) -> Vec<Identity> {
     let wanted = format!("{name}={value}");
     let has = |pid: u32| {

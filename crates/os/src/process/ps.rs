@@ -17,7 +17,7 @@ pub fn list() -> Vec<Entry> {
     table(&["-A", "-o", COLUMNS])
 }
 
-/// Unknown here; a start time with its date is told apart across boots anyway.
+/// Unknown here; a start time with its date is distinct across boots anyway.
 #[cfg(not(target_os = "linux"))]
 pub fn boot() -> Uuid {
     Uuid::nil()
@@ -29,7 +29,7 @@ pub fn arguments(pid: u32) -> Vec<String> {
     line.split_ascii_whitespace().map(str::to_owned).collect()
 }
 
-/// Not to be had without privileges.
+/// Unavailable without privileges.
 #[cfg(not(target_os = "linux"))]
 pub fn with_variable(_name: &str, _value: &str) -> Vec<Identity> {
     Vec::new()

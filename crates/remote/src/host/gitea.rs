@@ -1,13 +1,13 @@
-//! Gitea and Forgejo: GitHub's objects, but lists cannot be asked for by branch and are shorter.
+//! Gitea and Forgejo: GitHub's objects, but lists cannot be filtered by branch and are shorter.
 
 use reqwest::Url;
 
 use super::{Host, github};
 use crate::RemoteError;
 
-/// The largest page that servers give out unless they are told otherwise.
+/// The largest page that servers return by default.
 pub(super) const PAGE: usize = 50;
-/// How many pages are looked through for a branch, most lately changed first.
+/// How many pages are searched for a branch, most recently changed first.
 const PAGES: usize = 4;
 
 fn page(host: &Host, number: usize) -> Result<Url, RemoteError> {

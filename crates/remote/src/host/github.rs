@@ -1,4 +1,4 @@
-//! GitHub and GitHub Enterprise. Gitea speaks the same for everything but lists.
+//! GitHub and GitHub Enterprise. Gitea is the same for everything but lists.
 
 use forge_types::PrStatus;
 use reqwest::Url;

@@ -41,7 +41,7 @@ pub(super) fn pull(value: &Value) -> Option<PullRequest> {
         Some("closed") => PrStatus::Closed,
         _ => PrStatus::Unknown,
     };
-    // A fast-forward makes no commit of its own: then the head is what landed.
+    // A fast-forward makes no commit: then the head is what landed.
     let keys = ["merge_commit_sha", "squash_commit_sha", "sha"];
     let commit = keys.iter().find_map(|key| value[*key].as_str()).filter(|_| status == PrStatus::Merged);
     Some(PullRequest {

@@ -81,5 +81,5 @@ fn states_of_every_host_are_read() {
         let value = json!({"iid": 3, "state": state, "sha": "s"});
         assert_eq!(gitlab::pull(&value).map(|pull| pull.status), Some(status), "{state}");
     }
-    assert_eq!(github::pull(&json!({"state": "open"})), None, "without a number it is no pull request");
+    assert_eq!(github::pull(&json!({"state": "open"})), None, "without a number it is not a pull request");
 }
