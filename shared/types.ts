@@ -100,7 +100,7 @@ export interface AttachedPullRequest {
   pr_status: PrStatus | null;
 }
 
-/** The patch of an attempt, or as much of it as was asked for. */
+/** The patch of an attempt, or as much of it as was requested. */
 export interface AttemptDiff {
   attempt_id: Uuid;
   target_branch: string;
@@ -146,7 +146,7 @@ export interface AutoPr {
 
 export type AutoPrState = "waiting" | "opened" | "failed";
 
-/** A piece of work as its tracker has it; fields that the tracker adds are told too. */
+/** A piece of work as its tracker has it; fields that the tracker adds are included. */
 export interface Bead {
   id: string;
   standing: BeadStanding;
@@ -207,7 +207,7 @@ export interface BeadsOf {
   workspace?: string | null;
 }
 
-/** `left_open`: conflicted files that the agent's last turn left as they are; ask again, resolve them yourself, or abort. `no_remote`: there is nowhere to push to; add one with `git remote add origin <url>`. */
+/** `left_open`: conflicted files that the agent's last turn left as they are; ask again, resolve them yourself, or abort. `no_remote`: there is no remote; add one with `git remote add origin <url>`. */
 export interface BranchStatus {
   commits_behind: number | null;
   commits_ahead: number | null;
@@ -412,7 +412,7 @@ export interface DeleteChange {
   action: "delete";
 }
 
-/** A project to look around in, with scripted agents at work. */
+/** A project to try things out, with scripted agents running. */
 export interface Demo {
   project: Project;
   tasks: Task[];
@@ -430,7 +430,7 @@ export interface DeviceStart {
   interval: number;
 }
 
-/** One changed file. Contents are left out for large and binary files and when only figures are asked for. */
+/** One changed file. Contents are left out for large and binary files and when only figures are requested. */
 export interface Diff {
   change: DiffChange;
   oldPath: string | null;
@@ -477,7 +477,7 @@ export interface DirectoryListing {
   current_path: string;
 }
 
-/** Absent keeps; null takes a limit or an agent away. */
+/** An absent field stays as it is; null removes a limit or an agent. */
 export interface DispatchChange {
   close_on?: CloseOn;
   enabled?: boolean | null;
@@ -507,7 +507,7 @@ export interface DispatchRequest extends DispatchChange {
   dry_run?: boolean;
 }
 
-/** How the beads of a project are given to agents; `has_beads` tells whether it keeps any. */
+/** How the beads of a project are given to agents; `has_beads`: whether it has any. */
 export interface DispatchRule {
   enabled: boolean;
   mode: DispatchMode;
@@ -548,7 +548,7 @@ export interface Draft {
   retry_process_id?: Uuid;
 }
 
-/** Absent and null keep what is stored. */
+/** Absent and null keep the stored value. */
 export interface DraftChange {
   image_ids?: Uuid[] | null;
   prompt?: string | null;
@@ -602,7 +602,7 @@ export interface EndFrame {
 
 export type EntryType = PlainEntry | UserFeedbackEntry | ToolUseEntry | ErrorEntry;
 
-/** Around every JSON answer. */
+/** Around every JSON response. */
 export interface Envelope {
   success: boolean;
   data: unknown;
@@ -631,7 +631,7 @@ export type ErrorWord = "setup_required" | "other";
 /** Something that happened; `seq` is its number in the server's log. */
 export type EventFrame = HelloFrame | PatchEvent | ApprovalEvent | WorkerEvent | WorkerRemovedEvent | AlertEvent | RoutingEvent | ProjectEvent | ProjectRemovedEvent | AttemptEvent;
 
-/** One process of an attempt: a script or a turn of its agent. `output` is the transcript, only of the newest one. `parked_until`: it waits, or waited, for its provider. `unverified`: the agent said that it is done and nothing shows that it did anything. `commit_error`: why its work is not committed yet; it stays in the worktree and the commit is tried again. `setup_required`: the agent has to be installed, logged in or given a key first. `open_conflicts`: files in which the agent left conflicts open. */
+/** One process of an attempt: a script or a turn of its agent. `output` is the transcript, only of the newest one. `parked_until`: it waits, or waited, for its provider. `unverified`: the agent reported success and nothing shows that it did anything. `commit_error`: why its work is not committed yet; it stays in the worktree and the commit is tried again. `setup_required`: the agent has to be installed, logged in or given a key first. `open_conflicts`: files in which the agent left conflicts open. */
 export interface ExecutionProcess {
   id: Uuid;
   task_attempt_id: Uuid | null;
@@ -736,7 +736,7 @@ export interface FleetSettings {
   status_keep_days: number;
 }
 
-/** An absent variant keeps the last one, null asks for the default. `fresh` begins a new conversation. */
+/** An absent variant keeps the last one, null selects the default. `fresh` begins a new conversation. */
 export interface FollowUp {
   prompt: string;
   force_when_dirty?: boolean | null;
@@ -778,7 +778,7 @@ export interface ForgeSettingsChange {
   omni_enabled?: boolean;
 }
 
-/** What this machine has of an agent program. `keys` names variables, `install` and `log_in` are commands; `ready`: it is there, tells its version, and has a key or a login. `ACP` is told of only when a profile names its command. An executor that is not told of cannot be started. */
+/** An agent program on this machine. `keys` names variables, `install` and `log_in` are commands; `ready`: it is installed, reports its version, and has a key or a login. `ACP` is listed only when a profile names its command. An executor that is not listed cannot be started. */
 export interface FoundAgent {
   executor: string;
   name: string;
@@ -795,7 +795,7 @@ export interface FoundAgent {
   state?: AgentState;
 }
 
-/** Frames after a number, for clients that no stream reaches; `more` is true when there are more right now. */
+/** Frames after a number, for clients that cannot use streams; `more` is true when there are more right now. */
 export interface FramePage {
   frames: StreamFrame[];
   finished: boolean;
@@ -849,7 +849,7 @@ export interface Hello {
   version: string;
 }
 
-/** The first frame: what comes is what happened after `seq`, which is another number than that asked for when what came since is not in the log any more. */
+/** The first frame: the stream continues after `seq`, which differs from the requested number when the events since then are no longer in the log. */
 export interface HelloFrame {
   seq: number;
   event: "hello";
@@ -879,7 +879,7 @@ export interface ImportReport {
   attempts: ImportedAttempt[];
 }
 
-/** `worktrees` says what becomes of worktrees of the other system that still exist. */
+/** `worktrees`: what happens to worktrees of the other system that still exist. */
 export interface ImportRequest {
   kind: string;
   dry_run?: boolean;
@@ -897,7 +897,7 @@ export interface ImportSkipped {
 
 export type ImportStanding = "new" | "merged" | "known";
 
-/** `changed` were here and were brought up to date. */
+/** `changed` were here and were updated. */
 export interface ImportTally {
   new: number;
   known: number;
@@ -950,7 +950,7 @@ export interface KeptWorktree {
 
 export type Language = "BROWSER" | "EN" | "JA" | "ES" | "KO";
 
-/** What a launcher said when it had started a worker. */
+/** What a launcher reported when it had started a worker. */
 export interface LauncherAnswer {
   model: string | null;
   message: string | null;
@@ -958,7 +958,7 @@ export interface LauncherAnswer {
   bead_title: string | null;
 }
 
-/** `shipped`: it is as it came with Forge. */
+/** `shipped`: it is unchanged since it came with Forge. */
 export interface LauncherFile {
   name: string;
   path: string;
@@ -1013,15 +1013,15 @@ export interface McpConfig {
   is_toml_config: boolean;
 }
 
-/** That an attempt's work landed, or is on its way as a pull request. */
+/** A record that an attempt's work landed, or is on its way as a pull request. */
 export type Merge = DirectMerge | PrMerge;
 
-/** `message` is that of the commit. */
+/** `message` is the commit message. */
 export interface MergeAttempt {
   message?: string | null;
 }
 
-/** What a model costs and how it serves. */
+/** What a model costs and how fast it is. */
 export interface ModelPerformance {
   model: string;
   call_count: number;
@@ -1032,7 +1032,7 @@ export interface ModelPerformance {
   cache_hit_rate: number | null;
 }
 
-/** What the present month (UTC) has cost. */
+/** What the current month (UTC) has cost. */
 export interface MonthSpending {
   month: string;
   spent_usd: number;
@@ -1147,7 +1147,7 @@ export interface PairConflict {
   files: string[];
 }
 
-/** A model that could not be used. */
+/** A model that was unavailable. */
 export interface PassedOver {
   model: string;
   tier: WorkerTier;
@@ -1160,7 +1160,7 @@ export interface PatchEvent {
   data: PatchOp[];
 }
 
-/** `seq` is there when the stream was asked for with `after`. */
+/** `seq` is present when the stream was requested with `after`. */
 export interface PatchFrame {
   JsonPatch: PatchOp[];
   seq?: number;
@@ -1175,7 +1175,7 @@ export interface PatchOp {
 
 export type PatchWord = "add" | "replace" | "remove";
 
-/** With `freeze` its processes do not run either. */
+/** With `freeze` its processes are stopped too. */
 export interface PauseWorker {
   freeze?: boolean;
   reason?: string;
@@ -1251,14 +1251,14 @@ export interface PriorityTiers {
   P4: WorkerTier;
 }
 
-/** What an attempt shows of a process; its status is in capitals here. */
+/** A process as its attempt shows it; its status is in capitals here. */
 export interface ProcessDigest {
   id: Uuid;
   status: string;
   normalized_logs: TextEntry[];
 }
 
-/** A process that is mistaken for no other. */
+/** A process that cannot be confused with another one. */
 export interface ProcessMark {
   pid: number;
   start_time: number;
@@ -1278,7 +1278,7 @@ export interface ProfilesFile {
   path: string;
 }
 
-/** A repository. `task_counts`, by status, is told by a list that was asked for `counts`. */
+/** A repository. `task_counts`, by status, is present in a list that was requested with `counts`. */
 export interface Project {
   id: Uuid;
   name: string;
@@ -1320,7 +1320,7 @@ export interface QueueDraft {
   prompt?: string | null;
 }
 
-/** A chunk of output; chunks are not lines. One that is no UTF-8 has its bytes in base64, in numbered streams. */
+/** A chunk of output; chunks are not lines. One that is not UTF-8 has its bytes in base64, in numbered streams. */
 export interface RawLogEntry {
   type: RawLogWord;
   content: string;
@@ -1425,7 +1425,7 @@ export interface RouteList {
   note: string;
 }
 
-/** Which agent got a piece of work, why, and what came of it. */
+/** Which agent got a piece of work, why, and the result. */
 export interface Routing {
   id: Uuid;
   workspace: string;
@@ -1517,7 +1517,7 @@ export interface Showcases {
 
 export type SoundFile = "ABSTRACT_SOUND1" | "ABSTRACT_SOUND2" | "ABSTRACT_SOUND3" | "ABSTRACT_SOUND4" | "GENIE_NOTIFY1" | "GENIE_NOTIFY2" | "PHONE_VIBRATION";
 
-/** By a definition, by launcher and workspace, or by both; what is given here counts more. */
+/** By a definition, by launcher and workspace, or by both; the fields here take precedence. */
 export interface SpawnWorker {
   bead?: string | null;
   default_workspace?: string | null;
@@ -1611,7 +1611,7 @@ export interface Task {
   labels?: string[];
 }
 
-/** One try at a task, with a branch and a worktree of its own. */
+/** One try at a task, with its own branch and worktree. */
 export interface TaskAttempt {
   id: Uuid;
   task_id: Uuid;
@@ -1642,7 +1642,7 @@ export interface TaskAttemptDetail extends TaskAttempt {
   execution_processes: ProcessDigest[];
 }
 
-/** A task's newest attempt at a glance; the cost is that of all its attempts. `setup_required`: its agent has to be installed, logged in or given a key first. `open_conflicts`: files in which its agent left conflicts open. `earlier_changes`: an earlier attempt has changes, or may have. */
+/** A summary of a task's newest attempt; the cost is that of all its attempts. `setup_required`: its agent has to be installed, logged in or given a key first. `open_conflicts`: files in which its agent left conflicts open. `earlier_changes`: an earlier attempt has changes, or may have some. */
 export interface TaskCard {
   task_id: Uuid;
   attempt_id: Uuid;
@@ -1818,7 +1818,7 @@ export interface UpdateTag {
   tag_name?: string | null;
 }
 
-/** Absent and null keep what is stored; a blank description clears it, and so does an empty list. */
+/** Absent and null keep the stored value; a blank description or an empty list clears it. */
 export interface UpdateTask {
   description?: string | null;
   image_ids?: Uuid[] | null;
@@ -1884,7 +1884,7 @@ export interface WebFetchAction {
   url: string;
 }
 
-/** An agent that lives on in a tmux session. `config` is what it is started with, without the values of its variables; `status` is what its status file says; `tmux` is the socket of its tmux server, where that is not Forge's own. */
+/** An agent that keeps running in a tmux session. `config` is what it is started with, without the values of its variables; `status` is its status file; `tmux` is the socket of its tmux server, unless that is Forge's own. */
 export interface Worker {
   id: string;
   session: string;
@@ -1922,7 +1922,7 @@ export interface WorkerDefinitions {
   problems: string[];
 }
 
-/** What a worker gets done for its money; the score is tokens per dollar. */
+/** How much a worker does for its money; the score is tokens per dollar. */
 export interface WorkerEfficiency {
   worker_id: string;
   call_count: number;

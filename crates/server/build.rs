@@ -1,8 +1,8 @@
-//! Builds the board and writes it down as a table of files for `src/page/board.rs`, so that `cargo build` makes the whole
+//! Builds the board and writes it as a table of files for `src/page/board.rs`, so that `cargo build` makes the whole
 //! product.
 //!
-//! Invariant: no build of Forge fails for want of the board; the reason is then in the table's place. Nothing runs here
-//! unless something that the board is made from changed, or its last build failed.
+//! Invariant: no build of Forge fails because the board is missing; the table then holds the reason instead. Nothing
+//! runs here unless a source of the board changed, or its last build failed.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -30,7 +30,7 @@ const SOURCES: [&str; 11] = [
     "web/public",
     "web/src",
 ];
-/// How many of the last lines of a tool are told when it fails.
+/// How many of a tool's last lines are shown when it fails.
 const LAST_LINES: usize = 12;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -64,7 +64,7 @@ fn watch(path: &Path) {
     println!("cargo::rerun-if-changed={}", path.display());
 }
 
-/// Runs the build of the board, and says where its files are or why there are none.
+/// Runs the build of the board, and returns where its files are or why there are none.
 fn build(root: &Path, page: &Path) -> Result<PathBuf, String> {
     // To cargo a missing file is a changed one. The client's `types.ts` is a copy that the build makes itself.
     SOURCES.iter().map(|name| root.join(name)).filter(|path| path.exists()).for_each(|path| watch(&path));
@@ -87,16 +87,16 @@ fn build(root: &Path, page: &Path) -> Result<PathBuf, String> {
         npm(root, &[&build[..], &["--", "--outDir", &place, "--emptyOutDir"]].concat())
     });
     if made.is_err() {
-        // Never there, so the next build tries again: the network may be back.
+        // This file never exists, so the next build tries again: the network may be back.
         watch(&page.with_extension("missing"));
     }
     made.map(|()| page.to_owned())
 }
 
-/// Makes sure that what the board needs is installed.
+/// Makes sure that the dependencies of the board are installed.
 fn install(root: &Path) -> Result<(), String> {
-    // Other packages bring Vite along, so that it is there says little; and told of one workspace, `ls` finds no fault with
-    // an empty folder.
+    // Other packages bring Vite along, so its presence proves little; and for a single workspace `ls` reports no
+    // problem with an empty folder.
     if npm(root, &["ls"]).is_ok() {
         return Ok(());
     }
@@ -105,16 +105,16 @@ fn install(root: &Path) -> Result<(), String> {
 }
 
 fn npm(root: &Path, args: &[&str]) -> Result<(), String> {
-    // Somebody's NODE_ENV would choose which packages are installed and which React is built in.
+    // The caller's NODE_ENV would choose which packages are installed and which React is built in.
     let mut npm = Command::new("npm");
     npm.args(args).current_dir(root).env_remove("NODE_ENV").env_remove("FORCE_COLOR").env("NO_COLOR", "1");
-    // What follows "--" is where this one build has its files.
+    // After "--" comes where this one build puts its files.
     let name = args.split(|arg| *arg == "--").next().unwrap_or(args).join(" ");
     let output = npm.output().map_err(|error| format!("`npm {name}` cannot be run: {error}."))?;
     if output.status.success() {
         return Ok(());
     }
-    // The type checker complains on standard output.
+    // The type checker reports errors on standard output.
     let said = if output.stderr.trim_ascii().is_empty() { output.stdout } else { output.stderr };
     let said = String::from_utf8_lossy(&said);
     let lines: Vec<&str> = said.lines().filter(|line| !line.trim().is_empty()).collect();
@@ -122,7 +122,7 @@ fn npm(root: &Path, args: &[&str]) -> Result<(), String> {
     Err(format!("`npm {name}` failed ({}) when Forge was built.\n{last}", output.status))
 }
 
-/// Copies the files of a page to `out`, each content once, and gives the Rust expression of their table.
+/// Copies the files of a page to `out`, each content once, and returns the Rust expression of their table.
 fn take(page: &Path, out: &Path) -> io::Result<String> {
     let index = fs::read_to_string(page.join("index.html"))
         .map_err(|error| io::Error::new(error.kind(), format!("index.html: {error}")))?;
@@ -174,7 +174,7 @@ fn list(folder: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Writes a content beside the table, and the static that holds it; gives its name.
+/// Writes a content beside the table, and the static that holds it; returns its name.
 fn keep(out: &Path, name: String, bytes: &[u8], statics: &mut String) -> io::Result<String> {
     fs::write(out.join(&name), bytes)?;
     *statics += &format!("static {name}: &[u8] = include_bytes!(concat!(env!(\"OUT_DIR\"), \"/{name}\"));\n");

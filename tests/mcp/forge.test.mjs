@@ -80,7 +80,7 @@ for (const version of Object.keys(protocols)) {
       assert.equal(resourceTemplates.length, 3);
       await assert.rejects(
         client.readResource({ uri: "forge://attempt/nobody/logs" }),
-        /names nothing; allowed: forge:/,
+        /matches nothing; allowed: forge:/,
       );
 
       const refused = await ask("get_task", { task_id: "abc" });

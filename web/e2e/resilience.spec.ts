@@ -63,7 +63,7 @@ test("a server that asks for a token lets the login link in once, and says so wh
     const link = (): string => readFileSync(join(forge.home, "login"), "utf8").trim();
     const page = await browser.newPage();
     expect((await page.goto(forge.base))?.status()).toBe(401);
-    await expect(page.getByRole("heading", { name: "It asks who you are" })).toBeVisible();
+    await expect(page.getByRole("heading", { name: "Log in to continue" })).toBeVisible();
     await page.goto(link());
     await expect(page.getByRole("button", { name: "Try the demo" })).toBeVisible();
     const port = Number(new URL(forge.base).port);

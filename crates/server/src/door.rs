@@ -1,9 +1,10 @@
-//! Who may come in: `Host`, `Origin`, `Sec-Fetch-Site`, then user or token, before any handler runs.
+//! Who is let in: `Host`, `Origin`, `Sec-Fetch-Site`, then user or token, before any handler runs.
 //!
 //! Invariant: no web page of a foreign origin and no rebound DNS name reaches a handler, whatever the method or body; a
-//! foreign page can at most send its reader to one of ours. Without a token or session only the user that runs the server
-//! comes in, over loopback and by a name of ours; everybody else gets health and login, and a browser is told how to log in.
-//! Secrets are compared in constant time, a few wrong ones a minute, and are never logged or sent back.
+//! foreign page can at most send its reader to one of ours. Without a token or session only the user that runs the
+//! server is let in, over loopback and by a name of ours; everybody else gets health and login, and a browser gets a
+//! page about how to log in. Secrets are compared in constant time, at most a few wrong ones a minute, and are never
+//! logged or sent back.
 
 #[cfg(target_os = "linux")]
 mod diag;
@@ -34,15 +35,15 @@ pub(crate) use peer::Sight;
 pub use peer::{Peer, probe};
 use sessions::Sessions;
 
-/// As much of an upload, and as long, as is heard from somebody who may not make it.
+/// How much of an upload, and for how long, is read from somebody who may not make it.
 const UNHEARD_BYTES: usize = 32 << 20;
 const UNHEARD_LIMIT: Duration = Duration::from_secs(5);
-/// The style is that of the page which says how to log in.
+/// The style belongs to the page that explains how to log in.
 const OPEN_PATHS: [&str; 4] = ["/health", "/api/health", "/login", "/plain.css"];
 const CORS_METHODS: &str = "GET, POST, PUT, DELETE";
 const CORS_HEADERS: &str =
     "authorization, content-type, last-event-id, mcp-protocol-version, mcp-method, mcp-name";
-/// As many as are looked at in one request.
+/// How many are checked in one request.
 const MOST_COOKIES: usize = 4;
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 const FETCH_MODE: HeaderName = HeaderName::from_static("sec-fetch-mode");
@@ -50,21 +51,21 @@ const FETCH_DEST: HeaderName = HeaderName::from_static("sec-fetch-dest");
 
 pub(crate) struct Guard {
     names: Names,
-    /// Whether nobody gets past the first check under a foreign name. On an open address whoever has a token or a session
-    /// may use any name: a rebound one has neither.
+    /// Whether the first check refuses every foreign name. On an open address whoever has a token or a session may use
+    /// any name: a rebound one has neither.
     always_named: bool,
     token: Option<String>,
     open_to: OpenTo,
     origins: Vec<String>,
     pub auth_required: bool,
     pub version: String,
-    /// Browsers send cookies to every port of a host, so each server has a name of its own.
+    /// Browsers send cookies to every port of a host, so each server has its own cookie name.
     cookie: String,
     sessions: Mutex<Sessions>,
     guesses: Guesses,
 }
 
-/// Beside a request that came in with a session: cancelled when that ends.
+/// Beside a request that came in with a session: cancelled when that session ends.
 #[derive(Clone)]
 pub(crate) struct SessionEnd(pub CancellationToken);
 
@@ -163,14 +164,14 @@ impl Guard {
         }
     }
 
-    /// A page of another port of this host can put a cookie of the same name before ours.
+    /// A page on another port of this host can put a cookie of the same name before ours.
     fn session_cookies<'a>(&self, headers: &'a HeaderMap) -> impl Iterator<Item = &'a str> {
         let lines = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
         let pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
         pairs.filter(|(name, _)| *name == self.cookie).map(|(_, value)| value).take(MOST_COOKIES)
     }
 
-    /// Has a request answered that was let in. A stream that a session opened would go on telling after its end.
+    /// Handles a request that was let in. A stream that a session opened would otherwise outlive the session.
     async fn pass(&self, mut request: Request, next: Next) -> Response {
         let end = self.session_cookies(request.headers()).find_map(|cookie| self.sessions().end_of(cookie));
         let Some(end) = end else { return next.run(request).await };
@@ -217,7 +218,7 @@ pub(crate) async fn guard(State(app): State<App>, peer: Peer, request: Request, 
             }
         };
     };
-    // Browsers send the question before the token, so it is answered without one.
+    // Browsers send the preflight request before the token, so it needs none.
     let mut response = match request.method() {
         &Method::OPTIONS => StatusCode::NO_CONTENT.into_response(),
         _ => match admit() {
@@ -229,12 +230,12 @@ pub(crate) async fn guard(State(app): State<App>, peer: Peer, request: Request, 
     reply.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
     reply.insert(header::ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static(CORS_METHODS));
     reply.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, HeaderValue::from_static(CORS_HEADERS));
-    // The answer may depend on more than who asks.
+    // The response may depend on more than who asks.
     reply.append(header::VARY, HeaderValue::from_static("origin"));
     Ok(response)
 }
 
-/// Reads what is still on its way and forgets it: whoever is cut off in the middle of an upload never reads why.
+/// Reads and discards the rest of the request: a client that is cut off in the middle of an upload never reads why.
 async fn hear_out(request: Request) {
     let (mut body, mut heard) = (request.into_body().into_data_stream(), 0);
     let hear = async {
@@ -247,8 +248,8 @@ async fn hear_out(request: Request) {
     let _ = tokio::time::timeout(UNHEARD_LIMIT, hear).await;
 }
 
-/// Images, scripts and the like of a foreign page have no `Origin`, but browsers say where they come from. A page of
-/// another port is `same-site`. Links to our pages are fine: their reader leaves the foreign page behind.
+/// Images, scripts and the like of a foreign page have no `Origin`, but browsers send where they come from. A page of
+/// another port is `same-site`. Links to our pages are allowed: their reader leaves the foreign page.
 fn check_site(request: &Request) -> Result<(), Fault> {
     let headers = request.headers();
     let foreign = headers.get_all(FETCH_SITE).iter().find(|site| *site != "same-origin" && *site != "none");
@@ -264,7 +265,7 @@ fn check_site(request: &Request) -> Result<(), Fault> {
     }
 }
 
-/// `GET /login?code=…`. Who only looks whether the link leads somewhere does not use it up.
+/// `GET /login?code=…`. A `HEAD` request, which only checks the link, does not use it up.
 pub(crate) async fn login(State(app): State<App>, peer: Peer, method: Method, params: Params) -> Answer {
     let code = params.require("code")?;
     if method == Method::HEAD {
@@ -285,7 +286,7 @@ pub(crate) async fn login(State(app): State<App>, peer: Peer, method: Method, pa
     Ok(([app.guard.set_cookie(&session, "")], Redirect::to("/")).into_response())
 }
 
-/// `POST /api/auth/login-link`: for another browser of somebody who is in already.
+/// `POST /api/auth/login-link`: for another browser of somebody who is logged in.
 pub(crate) async fn make_link(State(app): State<App>) -> Response {
     let code = sessions::random();
     app.guard.sessions().expect(code.clone());

@@ -1,4 +1,4 @@
-//! The four-key envelope around every JSON answer, and the status of every failure.
+//! The four-key envelope around every JSON response, and the status of every failure.
 //!
 //! Invariant: all four keys are always present, and no failure leaves the server without them. Statuses follow from
 //! the engine's [`Kind`] and from nothing else; the cause of an internal fault goes to the log, not to the caller.
@@ -31,7 +31,7 @@ pub(crate) fn warn<T: Serialize>(data: T, message: Option<String>) -> Response {
     json(StatusCode::OK, &Envelope { success: true, data, error_data: (), message })
 }
 
-/// A rule says no, and clients look at the data of the refusal; shipped ones expect a 200 for it.
+/// A rule refuses it, and clients look at the data of the refusal; shipped ones expect a 200 for it.
 pub(crate) fn refuse<E: Serialize>(error_data: E) -> Response {
     json(StatusCode::OK, &Envelope { success: false, data: (), error_data, message: None })
 }
@@ -49,13 +49,13 @@ pub(crate) fn ok_and_bare<T: Serialize>(data: T) -> Response {
     json(StatusCode::OK, &Both { envelope, bare: &data })
 }
 
-/// A JSON answer without the envelope.
+/// A JSON response without the envelope.
 pub(crate) fn json<T: Serialize>(status: StatusCode, body: &T) -> Response {
     match serde_json::to_vec(body) {
         Ok(text) => (status, [(header::CONTENT_TYPE, "application/json")], text).into_response(),
         Err(error) => {
-            tracing::error!(%error, "cannot write an answer as JSON");
-            Fault::new(StatusCode::INTERNAL_SERVER_ERROR, "the answer cannot be written as JSON")
+            tracing::error!(%error, "cannot write a response as JSON");
+            Fault::new(StatusCode::INTERNAL_SERVER_ERROR, "the response cannot be written as JSON")
                 .into_response()
         }
     }
@@ -66,7 +66,7 @@ pub(crate) fn json<T: Serialize>(status: StatusCode, body: &T) -> Response {
 pub(crate) struct Fault {
     pub status: StatusCode,
     pub message: String,
-    /// When it makes sense to ask again.
+    /// When a retry makes sense.
     retry_after_s: Option<u64>,
 }
 
@@ -75,7 +75,7 @@ impl Fault {
         Self { status, message: message.into(), retry_after_s: None }
     }
 
-    /// Too often, for now.
+    /// Too many requests for now.
     pub fn later(retry_after_s: u64, message: impl Into<String>) -> Self {
         Self { retry_after_s: Some(retry_after_s), ..Self::new(StatusCode::TOO_MANY_REQUESTS, message) }
     }
@@ -84,7 +84,7 @@ impl Fault {
         Self::new(StatusCode::BAD_REQUEST, message)
     }
 
-    /// A rule says no, and shipped clients expect a 200 for it.
+    /// A rule refuses it, and shipped clients expect a 200 for it.
     pub fn refused(message: impl Into<String>) -> Self {
         Self::new(StatusCode::OK, message)
     }

@@ -1,7 +1,7 @@
 //! Reading ids, query parameters and JSON bodies out of a request.
 //!
-//! Invariant: whatever is wrong with a request is answered with the envelope, a 4xx and a message that names the
-//! parameter or field and what is allowed. No body is read beyond its limit, nor waited for without end.
+//! Invariant: an invalid request is answered with the envelope, a 4xx and a message that names the parameter or field
+//! and what is allowed. No body is read beyond its limit, nor waited for without a time limit.
 
 use std::str::FromStr;
 use std::time::Duration;
@@ -21,7 +21,7 @@ pub(crate) const BODY_LIMIT: usize = 2 << 20;
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 const PAGE_MAX: u32 = 10_000;
 
-/// An id that can stand in a path, and the name it has there.
+/// An id that can be part of a path, and its name there.
 pub(crate) trait PathId: FromStr {
     const PARAM: &'static str;
 }
@@ -111,7 +111,7 @@ impl Params {
         Ok(Page { limit, offset })
     }
 
-    /// The position from which a stream is to go on.
+    /// The position from which a stream continues.
     pub fn after(&self) -> Result<Option<i64>, Fault> {
         self.number("after", 0, i64::MAX)
     }
@@ -130,13 +130,13 @@ impl Params {
     }
 }
 
-/// The part of a whole list that `page` asks for.
+/// The part of a whole list that `page` selects.
 pub(crate) fn cut<T>(rows: Vec<T>, page: Page) -> Vec<T> {
     let limit = page.limit.map_or(usize::MAX, |limit| limit as usize);
     rows.into_iter().skip(page.offset as usize).take(limit).collect()
 }
 
-/// A JSON body that must be there.
+/// A required JSON body.
 pub(crate) struct Payload<T>(pub T);
 
 impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Payload<T> {
@@ -203,7 +203,8 @@ fn is_over_limit(error: &axum::Error) -> bool {
     std::error::Error::source(error).is_some_and(|cause| cause.to_string().contains("length limit exceeded"))
 }
 
-/// Reads a `T`, telling broken JSON (400, with its position) from JSON of the wrong shape (422, with the field).
+/// Reads a `T` and distinguishes broken JSON (400, with its position) from JSON of the wrong shape (422, with the
+/// field).
 pub(crate) fn decode<T: DeserializeOwned>(body: &[u8]) -> Result<T, Fault> {
     if let Err(error) = serde_json::from_slice::<IgnoredAny>(body) {
         return Err(Fault::bad_request(format!("the body is not JSON: {error}")));
@@ -223,16 +224,16 @@ pub(crate) fn decode<T: DeserializeOwned>(body: &[u8]) -> Result<T, Fault> {
     Err(Fault::new(StatusCode::UNPROCESSABLE_ENTITY, message))
 }
 
-/// As [`decode`], of a body that must be an object: a list could pass for one in which every field is absent.
+/// Like [`decode`], for a body that must be an object: a list could pass for one in which every field is absent.
 pub(crate) fn decode_object<T: DeserializeOwned>(body: &[u8]) -> Result<T, Fault> {
     if !body.trim_ascii_start().starts_with(b"{") && serde_json::from_slice::<IgnoredAny>(body).is_ok() {
-        let message = "the body is no JSON object; send an object such as {}";
+        let message = "the body is not a JSON object; send an object such as {}";
         return Err(Fault::new(StatusCode::UNPROCESSABLE_ENTITY, message));
     }
     decode(body)
 }
 
-/// As [`decode`], of JSON that is already parsed.
+/// Like [`decode`], for JSON that is already parsed.
 pub(crate) fn decode_value<T: DeserializeOwned>(value: &Value) -> Result<T, Fault> {
     decode(value.to_string().as_bytes())
 }

@@ -1,8 +1,8 @@
 //! HTTP, WebSocket and SSE in front of the engine.
 //!
-//! Owns: the route table, the door (who may come in), the envelope, and the translation between the engine's words
-//! and the wire's. Invariant: a handler makes one engine call; no rule of the product lives here, and no stream keeps
-//! more in memory than the frames its client is about to take.
+//! Owns: the route table, the door (who is let in), the envelope, and the translation between the engine's words and
+//! the wire's. Invariant: a handler makes one engine call; no rule of the product lives here, and no stream keeps more
+//! in memory than the frames that its client is about to take.
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
@@ -36,7 +36,7 @@ pub use door::{Peer, probe as probe_peers};
 pub use mcp::Alone;
 pub use table::{Route, RouteKind, routes};
 
-/// Who comes in without a token. Pages of foreign origins and rebound names never do.
+/// Who is let in without a token. Pages of foreign origins and rebound names never are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OpenTo {
     Nobody,
@@ -45,17 +45,17 @@ pub enum OpenTo {
     Everybody,
 }
 
-/// Who may come in, and what the server says about itself.
+/// Who is let in, and what the server reports about itself.
 pub struct Door {
     pub bind: SocketAddr,
     pub open_to: OpenTo,
-    /// What lets others in; without one, none.
+    /// The token that lets others in; without one, nobody else is.
     pub token: Option<String>,
-    /// Names, with or without a port, that `Host` may carry beside loopback and the bound address.
+    /// Names, with or without a port, that `Host` may contain beside loopback and the bound address.
     pub allowed_hosts: Vec<String>,
     /// Origins, such as `https://board.example`, whose pages may call the API.
     pub allowed_origins: Vec<String>,
-    /// What `/api/forge/auth-required` answers.
+    /// What `/api/forge/auth-required` returns.
     pub auth_required: bool,
     pub version: String,
     /// Opens a browser session through `GET /login?code=…`, once.
@@ -63,7 +63,7 @@ pub struct Door {
 }
 
 impl Door {
-    /// Open to the user alone, for a server that lives as long as a command.
+    /// Open to the user alone, for a server that runs as long as a command.
     pub fn local(bind: SocketAddr, version: String) -> Self {
         Self {
             bind,
@@ -84,7 +84,7 @@ pub(crate) struct App {
     forge: Forge,
     guard: Arc<door::Guard>,
     shutdown: CancellationToken,
-    /// Living WebSockets, so that `serve` returns only after they said goodbye.
+    /// Open WebSockets, so that `serve` returns only after they are closed.
     sockets: TaskTracker,
     mcp: mcp::Endpoint,
 }
@@ -102,12 +102,12 @@ impl FromRef<App> for Forge {
     }
 }
 
-/// The whole API and the page as one router, for requests that carry a [`Peer`]. Streams end when `shutdown` is cancelled.
+/// The whole API and the page as one router, for requests with a [`Peer`]. Streams end when `shutdown` is cancelled.
 pub fn router(forge: Forge, door: Door, shutdown: CancellationToken) -> axum::Router {
     table::build(App::new(forge, door, shutdown))
 }
 
-/// Answers on `listener` until `shutdown`, then returns within 1.5 s whatever clients do.
+/// Serves on `listener` until `shutdown`, then returns within 1.5 s whatever clients do.
 pub async fn serve(
     listener: TcpListener,
     forge: Forge,

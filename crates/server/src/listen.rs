@@ -1,8 +1,8 @@
-//! Accepting connections and letting go of them.
+//! Accepting and dropping connections.
 //!
 //! Owns: one task per connection. Invariant: after shutdown no connection outlives the grace period, be it idle, half
-//! open, or in the middle of a request; a client that never finishes its request head is dropped by the head timeout, and
-//! one that takes nothing of its answer by [`STALL_LIMIT`].
+//! open, or in the middle of a request; a client that never finishes its request head is dropped by the head timeout,
+//! and one that reads nothing of its response by [`STALL_LIMIT`].
 
 mod patient;
 
@@ -24,9 +24,9 @@ use patient::Patient;
 
 const GRACE: Duration = Duration::from_secs(1);
 const HEAD_TIMEOUT: Duration = Duration::from_secs(30);
-/// What waits for a client is in memory, so it waits no longer than a network may be away.
+/// What waits for a client is in memory, so it waits no longer than a network outage may last.
 const STALL_LIMIT: Duration = Duration::from_secs(60);
-/// Out of file descriptors is the usual cause, and trying again at once would only spin.
+/// The usual cause is a lack of file descriptors, and trying again at once would only spin.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 /// Serves until `shutdown`, then waits at most [`GRACE`] for requests and `sockets`.
@@ -73,7 +73,7 @@ async fn serve(
     shutdown: CancellationToken,
     deadline: CancellationToken,
 ) {
-    // A client that has gone already needs no answer.
+    // A client that is already gone needs no response.
     let (Ok(address), Ok(local)) = (stream.peer_addr(), stream.local_addr()) else { return };
     let peer = sight.see(address, local);
     let router = router.map_request(move |mut request: Request<Incoming>| {

@@ -1,9 +1,9 @@
 //! The Model Context Protocol at `/mcp`: tools and resources for agents that direct other agents.
 //!
 //! Owns: the endpoint, the words of the protocol, and (below) one file per group of tools. Nothing else knows `rmcp`.
-//! Invariant: every request stands alone, so nothing is lost when the server restarts and no session can pile up. The door
-//! in front of every route guards this one too. A tool makes one engine call where it can, and what it refuses is an
-//! answer that the caller reads, not an error of the protocol.
+//! Invariant: every request is independent, so nothing is lost when the server restarts and no sessions pile up. The
+//! door in front of every route guards this one too. A tool makes one engine call where it can, and a refusal is a
+//! result that the caller reads, not an error of the protocol.
 
 mod agents;
 mod alone;
@@ -54,11 +54,12 @@ use calls::{Calls, NAME_HEADER, Notice, new_name};
 use progress::Progress;
 use tool::Call;
 
-const INSTRUCTIONS: &str = "Forge runs coding agents, each in a git worktree of its own, and lands their work. A project is a \
-    repository, a task is a piece of work in it, an attempt is one try at a task on a branch of its own. The usual way: \
-    list_projects (or create_project), create_task_and_start, wait_for_attempt until it is finished, get_attempt_result and \
-    get_attempt_diff to judge the work, follow_up to ask for more, then merge_task_attempt or create_pr. When a wait ends \
-    because the agent asks something, list_approvals shows the question and answer_approval answers it.";
+const INSTRUCTIONS: &str = "Forge runs coding agents, each in its own git worktree, and lands their work. A project is \
+    a repository, a task is a piece of work in it, an attempt is one try at a task on its own branch. The usual way: \
+    list_projects (or create_project), create_task_and_start, wait_for_attempt until it is finished, \
+    get_attempt_result and get_attempt_diff to judge the work, follow_up to ask for more, then merge_task_attempt or \
+    create_pr. When a wait ends because the agent asks something, list_approvals shows the question and \
+    answer_approval answers it.";
 
 /// The endpoint. Cheap to clone.
 #[derive(Clone)]
@@ -69,7 +70,7 @@ pub(crate) struct Endpoint {
 
 impl Endpoint {
     pub fn new(forge: &Forge, version: &str, shutdown: &CancellationToken) -> Self {
-        // `Host` and `Origin` are the door's business, and it has let this request in.
+        // The door checks `Host` and `Origin`, and has let this request in.
         let config = StreamableHttpServerConfig::default()
             .with_legacy_session_mode(false)
             .disable_allowed_hosts()
@@ -100,7 +101,7 @@ pub(crate) async fn answer(State(app): State<App>, request: Request) -> Result<R
     Ok(response)
 }
 
-/// Answers one request of the protocol.
+/// Handles one request of the protocol.
 #[derive(Clone)]
 struct Desk {
     forge: Forge,
@@ -143,8 +144,7 @@ impl ServerHandler for Desk {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let Some(tool) = tool::find(&request.name) else {
-            let message =
-                format!("name: no tool is called '{}'; tools/list tells which there are", request.name);
+            let message = format!("name: no tool is called '{}'; tools/list lists the tools", request.name);
             return Err(ErrorData::invalid_params(message, None));
         };
         let left = context.ct.child_token();
@@ -180,14 +180,14 @@ impl ServerHandler for Desk {
     }
 }
 
-/// What Forge says of itself.
+/// What Forge reports about itself.
 fn describe(version: &str) -> ServerConfig {
     let capabilities = ServerCapabilities::builder().enable_tools().enable_resources().build();
     let identity = Implementation::new("automagik-forge", version.to_owned());
     ServerConfig::new(capabilities).with_server_info(identity).with_instructions(INSTRUCTIONS)
 }
 
-/// Dates compare as text. A newer version than we know is answered with the newest that we know.
+/// Dates compare as text. For a newer version than we know, the response names the newest that we know.
 fn check_version(requested: &ProtocolVersion) -> Result<(), ErrorData> {
     match requested.as_str() < ProtocolVersion::V_2024_11_05.as_str() {
         true => Err(too_old(requested)),

@@ -1,13 +1,13 @@
-//! What the content of a file is, as a media type.
+//! The media type of a file, by its content.
 //!
-//! Invariant: pictures are known by their first bytes, never by a name; everything else is plain text or nothing that a
-//! browser shows.
+//! Invariant: pictures are recognised by their first bytes, never by a name; everything else is plain text or nothing
+//! that a browser shows.
 
 const TEXT: &str = "text/plain; charset=utf-8";
 const OCTETS: &str = "application/octet-stream";
-/// Sizes of the second header of a bitmap, by which it is told from a text that begins with `BM`.
+/// Sizes of the second header of a bitmap, which distinguish it from a text that begins with `BM`.
 const BITMAP_HEADERS: [u32; 7] = [12, 40, 52, 56, 64, 108, 124];
-/// How many brands of a picture are looked at.
+/// How many brands of a picture are checked.
 const MAX_BRANDS: usize = 16;
 
 pub(crate) fn of(bytes: &[u8]) -> &'static str {

@@ -1,7 +1,7 @@
 //! `Idempotency-Key`: a request that may be sent twice has one effect.
 //!
-//! Invariant: the engine keeps the keys; this layer reads the header and says whether an answer is that of an earlier
-//! request. Without the header nothing happens here.
+//! Invariant: the engine keeps the keys; this layer reads the header and marks a response that repeats an earlier one.
+//! Without the header nothing happens here.
 
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! The API described for machines (OpenAPI) and for people (`/docs`).
 //!
-//! Invariant: both are made from the route table, so they show exactly what is served. `shape` says what each route takes
-//! and gives, `schema` what those things look like; tests hold real answers against them.
+//! Invariant: both are made from the route table, so they show exactly what is served. `shape` lists what each route
+//! takes and returns, `schema` what those objects look like; tests compare real responses with them.
 
 mod beads;
 mod page;
@@ -15,24 +15,24 @@ use serde_json::{Map, Value, json};
 use crate::table::{Route, RouteKind, routes};
 pub(crate) use page::render;
 
-/// The failures a route can answer with, beside those that its parameters and its body bring.
+/// The failures of a route, beside those of its parameters and its body.
 const ALWAYS: [&str; 5] = ["401", "403", "429", "500", "503"];
 const FAILURES: [(&str, &str); 12] = [
-    ("400", "a parameter or the JSON of the body cannot be read; the message names it"),
-    ("401", "a token is needed and was not sent"),
+    ("400", "a parameter or the JSON of the body is invalid; the message names it"),
+    ("401", "a token is required"),
     ("403", "a foreign Host, Origin or Sec-Fetch-Site"),
-    ("404", "something that was named does not exist"),
+    ("404", "something that the request names does not exist"),
     ("408", "the body did not arrive in time"),
-    ("409", "the present state does not allow it; the message says what to do"),
-    ("413", "the body, or the file that is asked for, is too large"),
-    ("415", "the body is not of the expected type"),
+    ("409", "the current state does not allow it; the message says what to do"),
+    ("413", "the body, or the requested file, is too large"),
+    ("415", "the body has the wrong type"),
     ("422", "a field is missing or not allowed; the message names it"),
     (
         "429",
         "too many wrong tokens, cookies or login codes from this address; `Retry-After` says when to try again",
     ),
-    ("500", "a fault of the server"),
-    ("503", "something the server needs is not to be had; try again"),
+    ("500", "the server failed"),
+    ("503", "something that the server needs is unavailable; try again"),
 ];
 
 /// The whole document.
@@ -51,7 +51,7 @@ pub(crate) fn document(version: &str) -> Value {
         "info": {
             "title": "Forge",
             "version": version,
-            "description": "Runs coding agents in git worktrees. On a loopback address the user that runs the server needs no token.",
+            "description": "Runs coding agents in git worktrees. On a loopback address the user who runs the server needs no token.",
         },
         "security": [{}, {"token": []}, {"session": []}],
         "paths": paths,
@@ -105,7 +105,7 @@ fn operation_id(route: &Route) -> String {
 }
 
 fn in_path(name: &str) -> Value {
-    // Clients take the id of an approval for any string; beads, sounds and workers have names.
+    // To clients the id of an approval is any string; beads, sounds and workers have names.
     let schema = match name {
         "approval_id" | "bead_id" | "sound" | "worker_id" => json!({"type": "string"}),
         _ => json!({"type": "string", "format": "uuid"}),
@@ -136,8 +136,8 @@ fn idempotency_key() -> Value {
     json!({
         "name": "Idempotency-Key", "in": "header", "required": false,
         "schema": {"type": "string", "minLength": 1, "maxLength": 255},
-        "description": "A name, such as a UUID, under which this request has one effect. Sent again within 24 hours it gets \
-            the same answer, with `Idempotency-Replayed: true`; an equal request under way is waited for (409 after 30 s). \
+        "description": "A name, such as a UUID, under which this request has one effect. If sent again within 24 hours, it gets \
+            the same response, with `Idempotency-Replayed: true`; it waits for an equal request in progress (409 after 30 s). \
             With another body or path it is refused (422). A request that was refused may be sent again.",
     })
 }

@@ -1,6 +1,7 @@
 //! The web page: the board, embedded in the program, and the plain pages beside it.
 //!
-//! Invariant: a path that is no route and nothing of the page is a 404, under `/api` with the envelope whatever the method.
+//! Invariant: a path that is not a route and not a file of the page is a 404, under `/api` with the envelope whatever
+//! the method.
 
 mod answer;
 mod board;
@@ -14,7 +15,7 @@ use serde_json::json;
 use crate::envelope::{Answer, Fault};
 use board::BUILT;
 
-/// What stands in the document where each answer has a word of its own.
+/// What the document contains where each response has its own nonce.
 const NONCE: &str = "__NONCE__";
 const LOCKED: &str = include_str!("../page/locked.html");
 const STYLE: &str = include_str!("../page/plain.css");
@@ -36,18 +37,18 @@ pub(crate) async fn manifest(headers: HeaderMap) -> Response {
     })
 }
 
-/// Whether somebody looks with a browser, rather than a program asking.
+/// Whether a person asks with a browser, rather than a program.
 pub(crate) fn is_asked_for(request: &Request) -> bool {
     let accepts = request.headers().get(header::ACCEPT).and_then(|value| value.to_str().ok());
     is_page(request) && accepts.is_some_and(|kinds| kinds.contains("text/html"))
 }
 
-/// Whether a link to it may lead here from anywhere.
+/// Whether a link from anywhere may lead to it.
 pub(crate) fn is_visit(request: &Request) -> bool {
     request.method() == Method::GET && is_page(request)
 }
 
-/// In place of any page, for whoever has not logged in.
+/// Instead of any page, for whoever has not logged in.
 pub(crate) fn locked() -> Response {
     let fresh = [(header::CACHE_CONTROL, "no-store")];
     policy::plain((StatusCode::UNAUTHORIZED, fresh, Html(LOCKED)))
@@ -69,7 +70,7 @@ pub(crate) fn plain(page: String) -> Response {
     policy::plain(Html(page))
 }
 
-/// Text as it is written in HTML.
+/// Text escaped for HTML.
 pub(crate) fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

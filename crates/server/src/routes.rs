@@ -1,6 +1,6 @@
-//! One file per entity; every handler reads its request, makes one engine call and wraps the answer.
+//! One file per entity; every handler reads its request, makes one engine call and wraps the result.
 //!
-//! Invariant: no rule of the product is decided here. Handlers that read more than one thing only put together an answer.
+//! Invariant: no rule of the product is decided here. Handlers that read more than one thing only assemble a response.
 
 pub(crate) mod agents;
 pub(crate) mod alerts;

@@ -1,6 +1,6 @@
-//! The notification sounds, made of sine waves when they are first asked for.
+//! The notification sounds, made of sine waves on first use.
 //!
-//! Invariant: each sound is a complete mono WAV of 16 bit at [`RATE_HZ`], made once per process and the same every time.
+//! Invariant: each sound is a complete 16-bit mono WAV at [`RATE_HZ`], made once per process and the same every time.
 
 use std::f32::consts::TAU;
 use std::sync::LazyLock;
@@ -11,7 +11,7 @@ use forge_types::SoundFile;
 const RATE_HZ: u32 = 22_050;
 const LOUDNESS: f32 = 0.35;
 
-/// A tone: when it begins, how long it sounds, how high it is, and how quickly it fades.
+/// A tone: when it begins, how long it lasts, its pitch, and how quickly it fades.
 struct Tone {
     at_ms: u32,
     length_ms: u32,
@@ -72,7 +72,7 @@ fn mix(tones: &[Tone]) -> Vec<i16> {
         let length = samples(tone.length_ms);
         for (n, sample) in wave[samples(tone.at_ms)..].iter_mut().take(length).enumerate() {
             let (seconds, share) = (n as f32 / RATE_HZ as f32, n as f32 / length as f32);
-            // Both ends come to nothing, or the tone would begin and end with a click.
+            // Both ends fade to zero, or the tone would begin and end with a click.
             let edge = (share * 40.0).min((1.0 - share) * 40.0).min(1.0);
             *sample += (TAU * tone.hz * seconds).sin() * (-tone.fade * share).exp() * edge;
         }

@@ -1,8 +1,9 @@
-//! Streams: what happens, told to clients as it happens.
+//! Streams: events, sent to clients as they happen.
 //!
-//! `delivery` chooses the way: `socket` drives a WebSocket, `sse` sends events, `page` answers once. `patch` writes frames,
-//! `live` joins a snapshot with the events after it; the other files say, for one stream each, what to show. Invariant: every stream pulls from disk or from the event log only when its
-//! client takes frames, so a slow client costs time and not memory, and misses nothing.
+//! `delivery` chooses the transport: `socket` drives a WebSocket, `sse` sends events, `page` responds once. `patch`
+//! writes frames, `live` joins a snapshot with the events after it; each of the other files defines what one stream
+//! shows. Invariant: every stream pulls from disk or from the event log only when its client takes frames, so a slow
+//! client costs time and not memory, and misses nothing.
 
 mod delivery;
 pub(crate) mod diff;

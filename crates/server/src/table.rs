@@ -1,7 +1,7 @@
-//! The route table: every path the server answers, once.
+//! The route table: every path of the server, once.
 //!
-//! Invariant: the router, `/api/routes` and `/api/openapi.json` are all made from this table, so what they tell is what
-//! is served. A method and its handler stand in one row and cannot disagree.
+//! Invariant: the router, `/api/routes` and `/api/openapi.json` are all made from this table, so they describe exactly
+//! what is served. A method and its handler are in one row and cannot disagree.
 
 use axum::Router;
 use axum::extract::Request;
@@ -20,7 +20,7 @@ use crate::routes::{
 };
 use crate::{App, door, once, page, stream, trace};
 
-/// What a route answers with.
+/// The kind of a route's response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RouteKind {
     /// The envelope.
@@ -331,7 +331,7 @@ pub(crate) fn build(app: App) -> Router {
         .with_state(app)
 }
 
-/// `/api/<word>`, which clients also ask for with a slash at the end.
+/// `/api/<word>`, which clients also request with a slash at the end.
 fn is_collection(path: &str) -> bool {
     path.strip_prefix("/api/").is_some_and(|rest| !rest.contains(['/', '.']))
 }

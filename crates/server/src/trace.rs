@@ -1,7 +1,7 @@
-//! What surrounds every request: its id, its log line, the security headers, and the answer to a panic.
+//! What surrounds every request: its id, its log line, the security headers, and the response to a panic.
 //!
-//! Invariant: neither query strings nor header values nor bodies are logged, since any of them may carry a secret. Every
-//! answer, also one of the door or of a panic, has a request id and the security headers.
+//! Invariant: neither query strings nor header values nor bodies are logged, since any of them may contain a secret.
+//! Every response, also one of the door or of a panic, has a request id and the security headers.
 
 use std::any::Any;
 use std::time::Instant;
@@ -37,7 +37,7 @@ pub(crate) async fn observe(request: Request, next: Next) -> Response {
     });
     let headers = response.headers_mut();
     for (name, value) in SECURITY {
-        // A handler that sends what others made may be stricter.
+        // A handler that sends content of others may set a stricter policy.
         headers.entry(name).or_insert(HeaderValue::from_static(value));
     }
     if let Ok(id) = HeaderValue::from_str(&id) {
@@ -46,7 +46,7 @@ pub(crate) async fn observe(request: Request, next: Next) -> Response {
     response
 }
 
-/// A panic is our fault: the caller gets a 500, the words go to the log.
+/// A panic is our fault: the caller gets a 500, the panic's message goes to the log.
 pub(crate) fn answer_panic(panic: Box<dyn Any + Send>) -> Response {
     let words = panic.downcast_ref::<String>().map(String::as_str);
     let words = words.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no words");

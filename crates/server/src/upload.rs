@@ -1,7 +1,7 @@
-//! Reading an image out of a multipart body.
+//! Reading an image from a multipart body.
 //!
-//! Invariant: the bytes go to disk as they come; no more than one chunk of them is in memory, none is read beyond the
-//! limit, and the whole takes no longer than a few minutes.
+//! Invariant: the bytes go to disk as they arrive; no more than one chunk of them is in memory, none is read beyond the
+//! limit, and the whole upload takes no longer than a few minutes.
 
 use std::time::Duration;
 
@@ -61,7 +61,7 @@ async fn take(forge: &Forge, request: Request, length: Option<u64>) -> Result<Im
     Err(Fault::bad_request("Failed to upload file: the body has no field 'image' or 'file'"))
 }
 
-/// The body is the image but for its frame, so its length tells the size well enough.
+/// Apart from its frame the body is the image, so its length is a good estimate of the size.
 fn too_large(length: Option<u64>) -> Fault {
     let megabytes = |bytes: u64| bytes as f64 / f64::from(1 << 20);
     let size = match length {

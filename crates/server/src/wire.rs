@@ -1,8 +1,8 @@
-//! The wire's words for ours, in one place.
+//! The translation between our words and the wire's, in one place.
 //!
 //! Our *run* is the wire's *execution process*, our *errand* its *execution run*. Everything else already serialises as
-//! the contract says; here are only the objects that are put together from several of ours.
-//! Invariant: nothing outside this file writes `execution_process…` or `execution_run…` as a JSON key of an object.
+//! the contract requires; here are only the objects that are assembled from several of ours. Invariant: nothing outside
+//! this file writes `execution_process…` or `execution_run…` as a JSON key of an object.
 
 use forge_core::{AttemptPatch, ChangeStat, IssueTask, Started, StartedErrand};
 use forge_types::{
@@ -34,7 +34,7 @@ pub(crate) struct Process<'a> {
     /// Present for a run that waits, or waited, for its provider.
     #[serde(skip_serializing_if = "Option::is_none")]
     parked_until: Option<Millis>,
-    /// True when the agent said that it is done and nothing shows that it did anything.
+    /// True when the agent reported success and nothing shows that it did anything.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     unverified: bool,
     /// Why its work is not committed; absent when it is.
@@ -87,7 +87,7 @@ pub(crate) fn processes(runs: &[Run], last_output: Option<String>) -> Vec<Proces
     list
 }
 
-/// The answer to create-and-start: the task flat, and again beside its attempt.
+/// The response to create-and-start: the task flat, and again beside its attempt.
 #[derive(Serialize)]
 pub(crate) struct StartedTask<'a> {
     #[serde(flatten)]
@@ -106,7 +106,7 @@ pub(crate) fn started_task(started: &Started) -> StartedTask<'_> {
     }
 }
 
-/// The task of an issue, flat as a start's, with its newest attempt when there is one.
+/// The task of an issue, flat like a started task, with its newest attempt when there is one.
 #[derive(Serialize)]
 pub(crate) struct TaskOfIssue<'a> {
     #[serde(flatten)]
@@ -127,7 +127,7 @@ pub(crate) fn task_of_issue(made: &IssueTask) -> TaskOfIssue<'_> {
     }
 }
 
-/// One attempt with its task and what its runs said.
+/// One attempt with its task and the transcript of its runs.
 #[derive(Serialize)]
 pub(crate) struct AttemptDetail<'a> {
     #[serde(flatten)]
@@ -139,7 +139,7 @@ pub(crate) struct AttemptDetail<'a> {
 #[derive(Serialize)]
 struct ProcessDigest {
     id: RunId,
-    /// In capitals, unlike everywhere else: the one reader of this list compares it so.
+    /// In capitals, unlike everywhere else: the only reader of this list expects it.
     status: &'static str,
     normalized_logs: Vec<TextEntry>,
 }
@@ -150,8 +150,8 @@ struct TextEntry {
     content: String,
 }
 
-/// The newest agent run stands first, because readers look only at the first; `output` is its transcript, of which only
-/// what the agent answered is shown: readers take every text for its answer.
+/// The newest agent run is first, because readers look only at the first; `output` is its transcript. Of that only the
+/// agent's answers are shown: readers take every text for an answer.
 pub(crate) fn attempt_detail<'a>(
     attempt: &'a Attempt,
     task: &'a Task,
@@ -182,7 +182,7 @@ fn digest(run: &Run, output: Option<String>) -> ProcessDigest {
     ProcessDigest { id: run.id, status, normalized_logs }
 }
 
-/// The agent's last answer: a summary that was cut goes on in the transcript, which ends with the whole of it.
+/// The agent's last answer: a summary that was cut continues in the transcript, which ends with the whole of it.
 fn answer(summary: &str, output: &str) -> Option<String> {
     let whole = || {
         let begin =
@@ -196,7 +196,7 @@ fn answer(summary: &str, output: &str) -> Option<String> {
 #[derive(Serialize)]
 pub(crate) struct ChangedFile<'a> {
     path: &'a str,
-    /// Where it was, when that is another place.
+    /// Where it was, if it was moved.
     old_path: Option<&'a str>,
     change: DiffChange,
     additions: Option<u64>,
@@ -245,7 +245,7 @@ pub(crate) fn attempt_diff<'a>(attempt: &'a Attempt, patch: &'a AttemptPatch) ->
     }
 }
 
-/// The answer to starting an errand.
+/// The response to starting an errand.
 #[derive(Serialize)]
 pub(crate) struct ErrandStart<'a> {
     execution_run: &'a Errand,
@@ -275,7 +275,7 @@ pub(crate) fn drafts(attempt: AttemptId, stored: Vec<Draft>, now: Millis) -> Dra
     drafts
 }
 
-/// A draft as requests about one draft are answered; streams show the whole [`Draft`].
+/// A draft as responses about one draft show it; streams show the whole [`Draft`].
 #[derive(Serialize)]
 pub(crate) struct DraftAnswer {
     task_attempt_id: AttemptId,
@@ -303,7 +303,7 @@ pub(crate) fn draft(draft: Draft) -> DraftAnswer {
     }
 }
 
-/// A question with where it stands.
+/// A question with its state.
 #[derive(Serialize)]
 pub(crate) struct ApprovalAnswer<'a> {
     id: ApprovalId,
@@ -320,7 +320,7 @@ pub(crate) struct ApprovalAnswer<'a> {
     asker: Asker,
 }
 
-/// Whose question it is; nothing when it came from outside of any attempt.
+/// Whose question it is; nothing when it came from outside any attempt.
 #[derive(Serialize)]
 struct Asker {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -350,7 +350,7 @@ pub(crate) fn approval(approval: &Approval) -> ApprovalAnswer<'_> {
     }
 }
 
-/// A question that waits, under the names of both generations of clients.
+/// A waiting question, with the names of both generations of clients.
 #[derive(Serialize)]
 pub(crate) struct PendingApproval<'a> {
     id: ApprovalId,

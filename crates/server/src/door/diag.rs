@@ -1,7 +1,7 @@
-//! Whose socket is at the other end of a connection within this machine: one question to the kernel, over netlink.
+//! Which user owns the other end of a connection within this machine: one netlink request to the kernel.
 //!
-//! Invariant: the answer is about exactly the socket that was asked for, while a process has it open. The kernel falls back
-//! to a listener on the same port, and reports user 0 for a socket that was closed; neither passes for an answer. A question
+//! Invariant: the answer is about exactly the requested socket, while a process has it open. The kernel falls back to a
+//! listener on the same port, and reports user 0 for a socket that was closed; neither counts as an answer. A request
 //! never blocks: the kernel has replied by the time that sending it returns.
 
 use std::io;
@@ -25,10 +25,10 @@ const AF_INET6: u8 = 10;
 const IPPROTO_TCP: u8 = 6;
 /// Established, or closed for writing by a process that still reads (FIN_WAIT1, FIN_WAIT2).
 const CONNECTED: [u8; 3] = [1, 4, 5];
-/// Each question has a socket of its own, so one number is enough.
+/// Each request has its own socket, so one number is enough.
 const SEQUENCE: u32 = 1;
 
-/// The user that the `client` end of a connection to `server` belongs to.
+/// The user that owns the `client` end of a connection to `server`.
 pub(super) fn owner_of(client: SocketAddr, server: SocketAddr) -> io::Result<u32> {
     let ends = (canonical(client), canonical(server));
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
@@ -94,7 +94,7 @@ fn read_answer(bytes: &[u8], ends: (SocketAddr, SocketAddr)) -> io::Result<u32> 
     word(80).ok_or_else(malformed)
 }
 
-/// One end of the socket in an answer. A socket of IPv6 that speaks IPv4 is reported with mapped addresses.
+/// One end of the socket in an answer. An IPv6 socket that speaks IPv4 is reported with mapped addresses.
 fn end(bytes: &[u8], family: u8, port: usize, address: usize) -> Option<SocketAddr> {
     let port = u16::from_be_bytes(bytes.get(port..port + 2)?.try_into().ok()?);
     let address: [u8; 16] = bytes.get(address..address + 16)?.try_into().ok()?;

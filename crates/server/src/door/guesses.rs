@@ -1,7 +1,7 @@
-//! How often an address may show a wrong token, cookie or login code.
+//! How often an address may send a wrong token, cookie or login code.
 //!
-//! Invariant: at most [`MOST_WRONG`] wrong ones are looked at within [`WINDOW`]; after that nothing is, right or wrong, until
-//! the window ends. No more than [`MOST_ADDRESSES`] are remembered.
+//! Invariant: at most [`MOST_WRONG`] wrong ones are checked within [`WINDOW`]; after that none is checked, right or
+//! wrong, until the window ends. No more than [`MOST_ADDRESSES`] are remembered.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -13,12 +13,12 @@ const WINDOW: Duration = Duration::from_secs(60);
 const MOST_WRONG: u32 = 10;
 const MOST_ADDRESSES: usize = 1024;
 
-/// What somebody shows.
+/// What a client sends to be let in.
 #[derive(Clone, Copy)]
 pub(super) enum Shown<'a> {
     /// By a program, or by a person who follows a link.
     OnPurpose,
-    /// With every request of every page, long after it ended; so the same one counts once.
+    /// Sent with every request of every page, long after it ended; so the same one counts once.
     Cookie(&'a str),
 }
 
@@ -26,7 +26,7 @@ pub(super) enum Shown<'a> {
 pub(super) enum Verdict {
     Right,
     Wrong,
-    /// Nothing is looked at for this many seconds.
+    /// Nothing is checked for this many seconds.
     Wait(u64),
 }
 
@@ -44,7 +44,7 @@ struct Tries {
 }
 
 impl Guesses {
-    /// The comparison is made under the lock, so that many at once are no way around the limit.
+    /// The comparison is made under the lock, so that parallel requests cannot get around the limit.
     pub fn judge(
         &self,
         address: IpAddr,
@@ -81,7 +81,7 @@ impl Guesses {
     }
 }
 
-/// Whoever has one address of IPv6 has all of its /64.
+/// Whoever has one IPv6 address has all of its /64.
 fn network(address: IpAddr) -> IpAddr {
     match address {
         IpAddr::V4(_) => address,

@@ -1,7 +1,7 @@
-//! The `Host` header: how it is written, and which names are ours.
+//! The `Host` header: its syntax, and which names are ours.
 //!
-//! Invariant: every request has exactly one, which is a name or an address and perhaps a port, and nothing else. A rebound
-//! DNS name is not ours unless somebody configured it.
+//! Invariant: every request has exactly one, which is a name or an address and optionally a port, and nothing else. A
+//! rebound DNS name is not ours unless somebody configured it.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
@@ -56,7 +56,7 @@ impl Host {
         Some(Self { name: name.to_owned(), address, port, text })
     }
 
-    /// Whether `origin` (`scheme://authority`) is the server of this name; a missing port is the scheme's own.
+    /// Whether `origin` (`scheme://authority`) is the server of this name; a missing port means the scheme's default.
     pub fn is_origin(&self, origin: &str) -> bool {
         let Some((scheme, authority)) = origin.split_once("://") else { return false };
         let port = match scheme {

@@ -1,8 +1,8 @@
 //! Where a connection comes from, and whether its other end is the user that runs this server.
 //!
-//! Invariant: only connections with both ends on loopback can be the user's, and each costs one question at most, when it is
-//! accepted. Whatever goes wrong with that question makes a stranger. Only where the kernel has no answers at all, which is
-//! found out once, does every connection on loopback count as the user's.
+//! Invariant: only connections with both ends on loopback can be the user's, and each costs at most one request to the
+//! kernel, when it is accepted. If that request fails, the peer counts as a stranger. Only where the kernel cannot
+//! answer at all, which is determined once, does every connection on loopback count as the user's.
 
 use std::convert::Infallible;
 use std::io;
@@ -38,10 +38,10 @@ impl<S: Send + Sync> FromRequestParts<S> for Peer {
     }
 }
 
-/// What can be seen of the other end of a connection.
+/// What is known about the other end of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sight {
-    /// Its user; this is our own.
+    /// Its user, who also runs this server.
     User(u32),
     /// Only its address.
     Address,
@@ -79,10 +79,10 @@ fn own_user() -> u32 {
     rustix::process::geteuid().as_raw()
 }
 
-/// Whether the kernel can be asked for the user of a connection, tried with a connection of our own.
+/// Whether the kernel reports the user of a connection, tried with a connection of our own.
 pub fn probe() -> io::Result<()> {
     match ask_about_ourselves() {
-        // Somebody may have used up what the question needs; that must not open the door.
+        // Somebody may have used up what the request needs; that must not open the door.
         Err(error) if is_shortage(&error) => Ok(()),
         Ok(Some(owner)) if owner != own_user() => {
             Err(io::Error::other(format!("a connection of user {} is reported as of {owner}", own_user())))
@@ -134,7 +134,7 @@ mod tests {
         let (_listener, _client, server) = connection("127.0.0.1:0");
         assert!(see(Sight::User(own_user()), &server).is_user);
         assert!(!see(Sight::User(own_user() + 1), &server).is_user);
-        // Where nobody can say whose it is, loopback is open.
+        // Where the owner cannot be determined, loopback is open.
         assert!(see(Sight::Address, &server).is_user);
     }
 
@@ -143,7 +143,7 @@ mod tests {
         let (_listener, client, server) = connection("127.0.0.1:0");
         drop(client);
         assert!(!see(Sight::User(own_user()), &server).is_user);
-        // That is how a closed socket is reported.
+        // The kernel reports a closed socket like this.
         assert!(!see(Sight::User(0), &server).is_user);
     }
 

@@ -1,8 +1,8 @@
-//! Browsers that are logged in, and the codes with which they get there.
+//! Browsers that are logged in, and the codes with which they log in.
 //!
-//! Invariant: a code opens one session, once. A session ends [`LIFETIME`] after it was last used, when its browser logs out,
-//! or when [`MOST_SESSIONS`] others are younger, and the streams that it opened end with it. All are kept in memory, so they
-//! end with the server.
+//! Invariant: a code opens one session, once. A session ends [`LIFETIME`] after its last use, when its browser logs
+//! out, or when [`MOST_SESSIONS`] others are younger, and the streams that it opened end with it. All are kept in
+//! memory, so they end with the server.
 
 use std::time::{Duration, SystemTime};
 
@@ -26,7 +26,7 @@ pub(super) struct Sessions {
 struct Session {
     secret: String,
     used: SystemTime,
-    /// Cancelled when the session is no more.
+    /// Cancelled when the session ends.
     end: CancellationToken,
     _end: DropGuard,
 }
@@ -56,9 +56,9 @@ impl Sessions {
         Some(secret)
     }
 
-    /// Whether the secret is that of a session, which is thereby used.
+    /// Whether the secret belongs to a session. The session counts as used.
     pub fn use_one(&mut self, secret: &str, now: SystemTime) -> bool {
-        // A clock that was set back makes nobody older.
+        // A clock that was set back ages no session.
         self.open.retain(|session| session.used + LIFETIME > now);
         let Some(mut session) = self.take(secret) else { return false };
         session.used = now;
@@ -66,7 +66,7 @@ impl Sessions {
         true
     }
 
-    /// What is cancelled when the session with this secret ends.
+    /// The token that is cancelled when the session with this secret ends.
     pub fn end_of(&self, secret: &str) -> Option<CancellationToken> {
         self.open.iter().find(|session| equal(&session.secret, secret)).map(|session| session.end.clone())
     }

@@ -1,4 +1,4 @@
-//! What is said about a body or a parameter that is wrong.
+//! What the message says about a body or a parameter that is wrong.
 
 use forge_types::{CreateProject, StartTask};
 
@@ -10,7 +10,7 @@ fn fault<T: DeserializeOwned>(body: &str) -> (u16, String) {
 }
 
 #[test]
-fn broken_json_is_told_its_position_even_after_a_wrong_field() {
+fn broken_json_is_refused_with_its_position_even_after_a_wrong_field() {
     for body in [r#"{"name": "#, r#"{"name": 5, "git_repo_path" oops}"#, r#"{"name":"a"} x"#] {
         let (status, message) = fault::<CreateProject>(body);
         assert_eq!(status, 400, "{message}");

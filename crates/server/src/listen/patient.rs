@@ -1,7 +1,7 @@
-//! A connection that gives up on a client that takes nothing.
+//! A connection that gives up on a client that does not read.
 //!
-//! Invariant: while there is something to take, some of it is taken within the limit, or writing fails. What was to be sent
-//! is then let go of, however large it is; a client of a stream comes back with the number it has seen.
+//! Invariant: while there is something to send, the client reads some of it within the limit, or writing fails. The
+//! rest is then dropped, however large it is; a client of a stream comes back with the number that it has seen.
 
 use std::io;
 use std::pin::Pin;
@@ -14,7 +14,7 @@ use tokio::time::{Sleep, sleep};
 pub(crate) struct Patient<S> {
     stream: S,
     limit: Duration,
-    /// Runs out when the client has taken nothing for too long; there is none while it takes.
+    /// Expires when the client has read nothing for too long; `None` while it reads.
     stalled: Option<Pin<Box<Sleep>>>,
 }
 
@@ -31,7 +31,7 @@ impl<S> Patient<S> {
         let limit = self.limit;
         let stalled = self.stalled.get_or_insert_with(|| Box::pin(sleep(limit)));
         ready!(stalled.as_mut().poll(cx));
-        Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the client takes nothing")))
+        Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the client does not read")))
     }
 }
 

@@ -7,7 +7,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use super::*;
 
-/// Twice what is promised, so that a busy machine does not fail the test.
+/// Twice the promised time, so that a busy machine does not fail the test.
 const PATIENCE: Duration = Duration::from_secs(3);
 
 async fn start(shutdown: &CancellationToken) -> (SocketAddr, tokio::task::JoinHandle<()>) {

@@ -1,7 +1,7 @@
 //! What can be answered without a running server, so that a client that starts first keeps its connection.
 //!
-//! Owns nothing: which tools there are does not depend on what they work on. Invariant: the same words as the server's, and
-//! no tool looks as if it had been called.
+//! Owns nothing: which tools there are does not depend on any data. Invariant: the same words as the server's, and a
+//! tool call never looks as if it had worked.
 
 use rmcp::model::{
     CallToolResult, ContentBlock, DiscoverResult, InitializeRequestParams, ListResourceTemplatesResult,
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::{check_version, describe, resource, tool};
 
-/// Knows what the server would say of itself.
+/// Knows what the server would report about itself.
 pub struct Alone {
     pub version: &'static str,
     /// Every tool is listed.
@@ -27,14 +27,15 @@ impl ServerHandler for Alone {
 }
 
 impl Alone {
-    /// The answer to a request while no server can be reached, which `why` tells; `None` for what only a server can answer.
+    /// The response to a request while no server can be reached, with the reason `why`; `None` for what only a server
+    /// can answer.
     pub fn answer(&self, request: &Value, why: &str) -> Option<Value> {
         let id = request.get("id").filter(|id| !id.is_null())?;
         let answer = match request["method"].as_str()? {
             "initialize" => self.initialize(&request["params"]),
             "server/discover" => {
                 let known = ProtocolVersion::KNOWN_VERSIONS.to_vec();
-                tell(DiscoverResult::from_server_info(known, describe(self.version)))
+                to_value(DiscoverResult::from_server_info(known, describe(self.version)))
             }
             "ping" => Ok(json!({})),
             "tools/list" => list(ListToolsResult::with_all_items(
@@ -45,10 +46,11 @@ impl Alone {
                 list(ListResourceTemplatesResult::with_all_items(resource::templates()))
             }
             "tools/call" => {
-                let told = json!({"success": false, "error": "Failed to connect to AF API", "details": why});
-                let mut result = CallToolResult::error(vec![ContentBlock::text(format!("{told:#}"))]);
-                result.structured_content = Some(told);
-                tell(result)
+                let failure =
+                    json!({"success": false, "error": "Failed to connect to AF API", "details": why});
+                let mut result = CallToolResult::error(vec![ContentBlock::text(format!("{failure:#}"))]);
+                result.structured_content = Some(failure);
+                to_value(result)
             }
             _ => return None,
         };
@@ -62,18 +64,18 @@ impl Alone {
         let request: InitializeRequestParams = serde_json::from_value(params.clone())
             .map_err(|error| ErrorData::invalid_params(format!("params: {error}"), None))?;
         check_version(&request.protocol_version)?;
-        tell(self.negotiate_initialize(&request)?)
+        to_value(self.negotiate_initialize(&request)?)
     }
 }
 
-/// Newer clients want to know how long they may keep a list: not at all, because the server may have another one.
+/// Newer clients ask how long they may keep a list: not at all, because the server may have another one.
 fn list(result: impl Serialize) -> Result<Value, ErrorData> {
-    let mut told = tell(result)?;
-    (told["ttlMs"], told["cacheScope"]) = (json!(0), json!("private"));
-    Ok(told)
+    let mut list = to_value(result)?;
+    (list["ttlMs"], list["cacheScope"]) = (json!(0), json!("private"));
+    Ok(list)
 }
 
-fn tell(result: impl Serialize) -> Result<Value, ErrorData> {
+fn to_value(result: impl Serialize) -> Result<Value, ErrorData> {
     serde_json::to_value(result).map_err(|error| ErrorData::internal_error(error.to_string(), None))
 }
 

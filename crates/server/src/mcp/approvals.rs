@@ -1,4 +1,4 @@
-//! Tools for approvals: what agents ask, and the answers to it.
+//! Tools for approvals: the questions of agents, and the answers.
 //!
 //! Invariant: an answer is given once; the engine refuses a second one.
 
@@ -17,7 +17,7 @@ tools! {
     Reads list_approvals(ListArguments)
         "Lists the questions of agents that wait for an answer: which tool they want to use, with what, and until when.";
     Adds answer_approval(AnswerArguments)
-        "Answers the question of an agent: it may use the tool, or it may not and is told why.";
+        "Answers the question of an agent: it may use the tool, or it may not and learns why.";
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -30,11 +30,11 @@ struct ListArguments {
 #[derive(Deserialize, JsonSchema)]
 #[schemars(crate = "rmcp::schemars")]
 struct AnswerArguments {
-    /// The question, as list_approvals tells it.
+    /// The id of the question, from list_approvals.
     approval_id: Id<ApprovalId>,
-    /// Whether the agent may do it.
+    /// Whether the agent may use the tool.
     approved: bool,
-    /// What the agent is told when it may not.
+    /// The reason that the agent gets when it may not.
     reason: Option<String>,
 }
 
@@ -47,7 +47,7 @@ async fn list_approvals(call: Call, arguments: ListArguments) -> Outcome {
     }
     let mut list = Vec::new();
     for ask in &pending {
-        list.push(tell_with(&call.forge, ask, tell(ask)).await?);
+        list.push(with_owner(&call.forge, ask, show(ask)).await?);
     }
     Ok(json!({"approvals": list, "count": list.len(), "url": projects::board(&call.forge)}).into())
 }
@@ -59,12 +59,12 @@ async fn answer_approval(call: Call, arguments: AnswerArguments) -> Outcome {
         false => Answer::Deny { reason: arguments.reason },
     };
     let answered = call.forge.answer_approval(id, None, answer).await?;
-    let told = json!({"approval_id": id, "status": answered.status.as_str()});
-    Ok(tell_with(&call.forge, &answered, told).await?.into())
+    let data = json!({"approval_id": id, "status": answered.status.as_str()});
+    Ok(with_owner(&call.forge, &answered, data).await?.into())
 }
 
-/// The answer, with whose question it is and where people see it.
-async fn tell_with(forge: &Forge, ask: &Approval, mut data: Value) -> Result<Value, Fault> {
+/// Adds whose question it is and where people see it.
+async fn with_owner(forge: &Forge, ask: &Approval, mut data: Value) -> Result<Value, Fault> {
     data["url"] = json!(projects::board(forge));
     let Some(run) = ask.run_id else { return Ok(data) };
     if let Some(id) = forge.run(run).await?.owner.attempt() {
@@ -75,7 +75,7 @@ async fn tell_with(forge: &Forge, ask: &Approval, mut data: Value) -> Result<Val
     Ok(data)
 }
 
-pub(crate) fn tell(ask: &Approval) -> Value {
+pub(crate) fn show(ask: &Approval) -> Value {
     json!({
         "approval_id": ask.id,
         "process_id": ask.run_id,

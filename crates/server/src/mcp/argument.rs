@@ -1,4 +1,4 @@
-//! What tools take: ids, statuses and profiles, read so that a mistake is told in full.
+//! Arguments of tools: ids, statuses and profiles, read so that a mistake is reported in full.
 //!
 //! Invariant: a value that is refused is named in the message, together with what is allowed.
 
@@ -19,7 +19,9 @@ impl<'de, T: FromStr> Deserialize<'de> for Id<T> {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let text = String::deserialize(from)?;
         let wrong = |_| {
-            serde::de::Error::custom(format!("'{text}' is not a UUID; give the full id that a tool told"))
+            serde::de::Error::custom(format!(
+                "'{text}' is not a UUID; give the full id, as a tool returned it"
+            ))
         };
         text.trim().parse().map(Id).map_err(wrong)
     }
@@ -47,14 +49,14 @@ pub(crate) struct Nothing {}
 #[derive(Deserialize, JsonSchema)]
 #[schemars(crate = "rmcp::schemars")]
 pub(crate) struct ProjectArgument {
-    /// The project, as list_projects tells it.
+    /// The id of the project, from list_projects.
     pub project_id: Id<ProjectId>,
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[schemars(crate = "rmcp::schemars")]
 pub(crate) struct TaskArgument {
-    /// The task, as list_tasks tells it.
+    /// The id of the task, from list_tasks.
     pub task_id: Id<TaskId>,
 }
 
@@ -92,7 +94,7 @@ fn executors() -> String {
     format!("one of {}", names.join(", "))
 }
 
-/// The text, unless there is none of it.
+/// The text, unless it is blank.
 pub(crate) fn filled<'a>(name: &str, text: &'a str, allowed: &str) -> Result<&'a str, Fault> {
     match text.trim() {
         "" => Err(refuse(format!("{name}: '{text}' is blank; give {allowed}"))),
@@ -109,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn executors_are_read_in_every_spelling_and_mistakes_are_told_with_what_is_allowed() {
+    fn executors_are_read_in_every_spelling_and_mistakes_list_what_is_allowed() {
         assert_eq!(profile("claude-code", None).unwrap().to_string(), "CLAUDE_CODE");
         assert_eq!(profile(" codex:HIGH", None).unwrap().to_string(), "CODEX:HIGH");
         assert_eq!(profile("codex:HIGH", Some("plan".into())).unwrap().to_string(), "CODEX:plan");
@@ -121,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn statuses_are_taken_in_every_spelling_and_told_in_one() {
+    fn statuses_are_read_in_every_spelling_and_written_in_one() {
         for text in ["inprogress", "in-progress", "in_progress", "InProgress"] {
             assert_eq!(kebab(status(text).unwrap()), "in-progress");
         }

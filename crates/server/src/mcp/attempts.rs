@@ -1,6 +1,6 @@
 //! Tools for attempts: starting them, talking to them and stopping them.
 //!
-//! Invariant: every answer carries the attempt's id and where people see it.
+//! Invariant: every result contains the attempt's id and where people see it.
 
 use forge_core::{Forge, Page};
 use forge_types::{
@@ -24,24 +24,24 @@ tools! {
     Reads get_task_attempt(AttemptArgument)
         "Shows one attempt: status, branch, target branch, worktree, executor and tokens used. For what it achieved see get_attempt_result.";
     Starts follow_up(FollowUpArguments)
-        "Sends another message to the attempt's agent, which goes on in the same worktree and conversation. While it works, it is told at once or next.";
+        "Sends another message to the attempt's agent, which continues in the same worktree and conversation. A running agent gets it at once or after its turn.";
     Reads get_children(AttemptArgument)
-        "Lists the tasks that an attempt gave rise to, and the task that its own task came from.";
+        "Lists the tasks that an attempt spawned, and the task that its own task came from.";
     Replaces stop_task_attempt(AttemptArgument)
-        "Stops everything that an attempt runs. What it did so far is kept, and follow_up lets it go on.";
+        "Stops everything that an attempt runs. Its work so far is kept, and follow_up continues it.";
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[schemars(crate = "rmcp::schemars")]
 pub(crate) struct AttemptArgument {
-    /// The attempt, as list_task_attempts tells it.
+    /// The id of the attempt, from list_task_attempts.
     pub attempt_id: Id<AttemptId>,
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[schemars(crate = "rmcp::schemars")]
 struct StartArguments {
-    /// The task, as list_tasks tells it.
+    /// The id of the task, from list_tasks.
     task_id: Id<TaskId>,
     /// The agent: CLAUDE_CODE, CODEX, GEMINI, OPENCODE and so on.
     executor: String,
@@ -65,16 +65,16 @@ struct ListArguments {
 #[derive(Deserialize, JsonSchema)]
 #[schemars(crate = "rmcp::schemars")]
 struct FollowUpArguments {
-    /// The attempt, as list_task_attempts tells it.
+    /// The id of the attempt, from list_task_attempts.
     attempt_id: Id<AttemptId>,
-    /// What the agent is told.
+    /// The message for the agent.
     #[serde(alias = "prompt")]
     message: String,
 }
 
 async fn start_task_attempt(call: Call, arguments: StartArguments) -> Outcome {
     let base =
-        filled("base_branch", &arguments.base_branch, "the name of a branch; list_branches tells them")?;
+        filled("base_branch", &arguments.base_branch, "the name of a branch; list_branches lists them")?;
     let start = CreateAttemptOptions {
         max_cost_usd: None,
         executor_profile_id: profile(&arguments.executor, arguments.variant)?,
@@ -102,7 +102,7 @@ async fn list_task_attempts(call: Call, arguments: ListArguments) -> Outcome {
     let chosen =
         attempts.iter().filter(|attempt| project.is_none_or(|project| attempt.project_id == project));
     let list: Vec<Value> =
-        chosen.take(limit as usize).map(|attempt| tell_line(&call.forge, attempt)).collect();
+        chosen.take(limit as usize).map(|attempt| show_line(&call.forge, attempt)).collect();
     Ok(json!({
         "attempts": list,
         "count": list.len(),
@@ -114,14 +114,14 @@ async fn list_task_attempts(call: Call, arguments: ListArguments) -> Outcome {
 
 async fn get_task_attempt(call: Call, arguments: AttemptArgument) -> Outcome {
     let attempt = call.forge.attempt(arguments.attempt_id.0).await?;
-    let mut told = json!(attempt);
-    told["url"] = json!(url(&call.forge, &attempt));
-    Ok(json!({"attempt_id": attempt.id, "task_attempt": told}).into())
+    let mut shown = json!(attempt);
+    shown["url"] = json!(url(&call.forge, &attempt));
+    Ok(json!({"attempt_id": attempt.id, "task_attempt": shown}).into())
 }
 
 async fn follow_up(call: Call, arguments: FollowUpArguments) -> Outcome {
     let id = arguments.attempt_id.0;
-    let message = filled("message", &arguments.message, "what the agent is to be told")?;
+    let message = filled("message", &arguments.message, "the message for the agent")?;
     let run = call.forge.follow_up(id, FollowUp::saying(message.to_owned()), None).await?;
     let attempt = call.forge.attempt(id).await?;
     let url = url(&call.forge, &attempt);
@@ -144,12 +144,13 @@ async fn stop_task_attempt(call: Call, arguments: AttemptArgument) -> Outcome {
 async fn get_children(call: Call, arguments: AttemptArgument) -> Outcome {
     let id = arguments.attempt_id.0;
     let relations = call.forge.task_relationships(id).await?;
-    let children: Vec<Value> = relations.children.iter().map(|task| tell_task(&call.forge, task)).collect();
-    let parent = relations.parent_task.as_ref().map(|task| tell_task(&call.forge, task));
-    tell_with(&call, id, json!({"children": children, "count": children.len(), "parent_task": parent})).await
+    let children: Vec<Value> = relations.children.iter().map(|task| show_task(&call.forge, task)).collect();
+    let parent = relations.parent_task.as_ref().map(|task| show_task(&call.forge, task));
+    with_attempt(&call, id, json!({"children": children, "count": children.len(), "parent_task": parent}))
+        .await
 }
 
-fn tell_task(forge: &Forge, task: &Task) -> Value {
+fn show_task(forge: &Forge, task: &Task) -> Value {
     json!({
         "id": task.id,
         "title": task.title,
@@ -158,8 +159,8 @@ fn tell_task(forge: &Forge, task: &Task) -> Value {
     })
 }
 
-/// An answer, with which attempt it is about and where people see it.
-pub(crate) async fn tell_with(call: &Call, id: AttemptId, mut data: Value) -> Outcome {
+/// Adds which attempt a result is about and where people see it.
+pub(crate) async fn with_attempt(call: &Call, id: AttemptId, mut data: Value) -> Outcome {
     let attempt = call.forge.attempt(id).await?;
     data["attempt_id"] = json!(id);
     data["task_id"] = json!(attempt.task_id);
@@ -175,7 +176,7 @@ pub(crate) fn url(forge: &Forge, attempt: &Attempt) -> String {
     format!("{base}/projects/{}/tasks/{}/attempts/{}", attempt.project_id, attempt.task_id, attempt.id)
 }
 
-fn tell_line(forge: &Forge, attempt: &Attempt) -> Value {
+fn show_line(forge: &Forge, attempt: &Attempt) -> Value {
     json!({
         "id": attempt.id,
         "task_id": attempt.task_id,

@@ -1,6 +1,6 @@
-//! Tools for beads, the work that a project has written down for agents.
+//! Tools for beads, the issues that a project keeps for agents.
 //!
-//! Invariant: a bead is told as its tracker has it, with how it stands.
+//! Invariant: a bead is shown as its tracker has it, together with its state in Forge.
 
 use forge_core::BeadFilter;
 use forge_types::{BeadsOf, ClaimBead, CloseBead, CreateBead, ProjectId};
@@ -16,7 +16,7 @@ tools! {
     Reads list_beads(ListArguments)
         "Lists the beads of a project: its issues with what they wait for, who has them and whether they can be worked on now.";
     Adds create_bead(CreateArguments)
-        "Writes a new bead down in a project, as a piece of work that an agent may be given later.";
+        "Creates a bead in a project, as a piece of work that an agent may get later.";
     Adds claim_bead(ClaimArguments)
         "Takes a bead, so that nobody else works on it. Refused when somebody has it, or when it waits for another bead.";
     Replaces close_bead(CloseArguments)
@@ -26,18 +26,18 @@ tools! {
 #[derive(Deserialize, JsonSchema)]
 #[schemars(crate = "rmcp::schemars")]
 struct ListArguments {
-    /// The project, as list_projects tells it.
+    /// The id of the project, from list_projects.
     project_id: Id<ProjectId>,
-    /// Only those that can be worked on now.
+    /// Only beads that can be worked on now.
     ready: Option<bool>,
-    /// Only those with this status, such as open or closed.
+    /// Only beads with this status, such as open or closed.
     status: Option<String>,
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[schemars(crate = "rmcp::schemars")]
 struct CreateArguments {
-    /// The project, as list_projects tells it.
+    /// The id of the project, from list_projects.
     project_id: Id<ProjectId>,
     /// What is to be done, in a line.
     title: String,
@@ -47,16 +47,16 @@ struct CreateArguments {
     priority: Option<i64>,
     /// Such as task, bug or feature; task when left out.
     issue_type: Option<String>,
-    /// Ids of beads that must be closed before.
+    /// Ids of beads that must be closed first.
     depends_on: Option<Vec<String>>,
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[schemars(crate = "rmcp::schemars")]
 struct ClaimArguments {
-    /// The project, as list_projects tells it.
+    /// The id of the project, from list_projects.
     project_id: Id<ProjectId>,
-    /// The bead, as list_beads tells it.
+    /// The id of the bead, from list_beads.
     bead: String,
     /// Who takes it: a name without blanks.
     worker: Option<String>,
@@ -65,9 +65,9 @@ struct ClaimArguments {
 #[derive(Deserialize, JsonSchema)]
 #[schemars(crate = "rmcp::schemars")]
 struct CloseArguments {
-    /// The project, as list_projects tells it.
+    /// The id of the project, from list_projects.
     project_id: Id<ProjectId>,
-    /// The bead, as list_beads tells it.
+    /// The id of the bead, from list_beads.
     bead: String,
     /// What was done.
     reason: String,

@@ -1,6 +1,6 @@
-//! Tools for an attempt's branch: how it stands, rebasing and landing it, its conflicts and its worktree.
+//! Tools for an attempt's branch: its state, rebasing and landing it, its conflicts and its worktree.
 //!
-//! Invariant: a rebase that stops is told as a failure that says how to go on, since the work has not arrived.
+//! Invariant: a rebase that stops is a failure whose message says how to continue, since the work has not arrived.
 
 use axum::http::StatusCode;
 use forge_core::RebaseOutcome;
@@ -11,13 +11,13 @@ use serde_json::json;
 
 use crate::envelope::Fault;
 use crate::mcp::argument::{Id, ProjectArgument, filled};
-use crate::mcp::attempts::{AttemptArgument, tell_with};
+use crate::mcp::attempts::{AttemptArgument, with_attempt};
 use crate::mcp::projects;
 use crate::mcp::tool::{Call, Outcome, tools};
 
 tools! {
     Reads get_branch_status(AttemptArgument)
-        "Tells how an attempt's branch stands: commits ahead of and behind its target, uncommitted files, conflicts and merges.";
+        "Shows the state of an attempt's branch: commits ahead of and behind its target, uncommitted files, conflicts and merges.";
     Replaces rebase_task_attempt(RebaseArguments)
         "Replays an attempt's commits onto the newest state of its target branch, or onto another branch that becomes its target.";
     Adds merge_task_attempt(AttemptArgument)
@@ -25,19 +25,19 @@ tools! {
     Replaces change_target_branch(TargetArguments)
         "Sets the branch that an attempt is compared with and merged into. Nothing is rebased.";
     Replaces abort_conflicts(AttemptArgument)
-        "Gives up a rebase or merge that stopped with conflicts in an attempt's worktree; the branch is as it was before.";
+        "Aborts a rebase or merge that stopped with conflicts in an attempt's worktree; the branch is as it was before.";
     Starts resolve_conflicts(AttemptArgument)
-        "Tells the attempt's agent to resolve the conflicts at which a rebase or merge has stopped, and to finish it. Then call wait_for_attempt.";
+        "Asks the attempt's agent to resolve the conflicts at which a rebase or merge has stopped, and to finish it. Then call wait_for_attempt.";
     Reads list_conflicts(ProjectArgument)
-        "Tells which attempts of a project would conflict with their target branch, and which with each other, in which files.";
+        "Lists which attempts of a project would conflict with their target branch, and which with each other, in which files.";
     Adds restore_worktree(AttemptArgument)
-        "Brings back the worktree of an attempt that was put away, with all that was in it.";
+        "Brings back the worktree of an attempt that was put away, with everything that was in it.";
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[schemars(crate = "rmcp::schemars")]
 struct RebaseArguments {
-    /// The attempt, as list_task_attempts tells it.
+    /// The id of the attempt, from list_task_attempts.
     attempt_id: Id<AttemptId>,
     /// Another branch to replay onto; the target branch when left out.
     base_branch: Option<String>,
@@ -46,7 +46,7 @@ struct RebaseArguments {
 #[derive(Deserialize, JsonSchema)]
 #[schemars(crate = "rmcp::schemars")]
 struct TargetArguments {
-    /// The attempt, as list_task_attempts tells it.
+    /// The id of the attempt, from list_task_attempts.
     attempt_id: Id<AttemptId>,
     /// The name of the new target branch.
     target_branch: String,
@@ -54,13 +54,13 @@ struct TargetArguments {
 
 async fn get_branch_status(call: Call, arguments: AttemptArgument) -> Outcome {
     let id = arguments.attempt_id.0;
-    // The engine would bring the worktree back to look at it, and who only asks has not asked for that.
+    // The engine would bring the worktree back to look at it, which a status query must not do.
     if call.forge.attempt(id).await?.worktree_deleted {
         let message = "the attempt's worktree was put away; restore_worktree brings it back".to_owned();
         return Err(Fault::new(StatusCode::CONFLICT, message));
     }
     let status = call.forge.branch_status(id).await?;
-    tell_with(&call, id, json!(status)).await
+    with_attempt(&call, id, json!(status)).await
 }
 
 async fn rebase_task_attempt(call: Call, arguments: RebaseArguments) -> Outcome {
@@ -68,7 +68,7 @@ async fn rebase_task_attempt(call: Call, arguments: RebaseArguments) -> Outcome 
     let new_base_branch = arguments.base_branch.filter(|name| !name.trim().is_empty());
     let request = RebaseAttempt { old_base_branch: None, new_base_branch };
     match call.forge.rebase_attempt(id, request).await? {
-        RebaseOutcome::Done => tell_with(&call, id, json!({"rebased": true})).await,
+        RebaseOutcome::Done => with_attempt(&call, id, json!({"rebased": true})).await,
         RebaseOutcome::Conflicts { message } => Err(stuck(&message)),
         RebaseOutcome::InProgress => Err(stuck("an earlier rebase has stopped with conflicts")),
     }
@@ -76,7 +76,7 @@ async fn rebase_task_attempt(call: Call, arguments: RebaseArguments) -> Outcome 
 
 fn stuck(message: &str) -> Fault {
     let message = format!(
-        "{message} To go on, let resolve_conflicts tell the agent to resolve them, or call abort_conflicts"
+        "{message} To continue, call resolve_conflicts, which asks the agent to resolve them, or abort_conflicts"
     );
     Fault::new(StatusCode::CONFLICT, message)
 }
@@ -86,40 +86,40 @@ async fn merge_task_attempt(call: Call, arguments: AttemptArgument) -> Outcome {
     call.forge.merge_attempt(id, None, None).await?;
     let merges = call.forge.merges(id).await?;
     let commit = merges.first().and_then(|merge| merge.commit());
-    tell_with(&call, id, json!({"merged": true, "merge_commit": commit})).await
+    with_attempt(&call, id, json!({"merged": true, "merge_commit": commit})).await
 }
 
 async fn change_target_branch(call: Call, arguments: TargetArguments) -> Outcome {
     let id = arguments.attempt_id.0;
     let name =
-        filled("target_branch", &arguments.target_branch, "the name of a branch; list_branches tells them")?;
+        filled("target_branch", &arguments.target_branch, "the name of a branch; list_branches lists them")?;
     let request = ChangeTargetBranch { new_target_branch: name.to_owned() };
     let changed = call.forge.change_target_branch(id, request).await?;
     let (ahead, behind) = changed.status;
-    tell_with(&call, id, json!({"commits_ahead": ahead, "commits_behind": behind})).await
+    with_attempt(&call, id, json!({"commits_ahead": ahead, "commits_behind": behind})).await
 }
 
 async fn abort_conflicts(call: Call, arguments: AttemptArgument) -> Outcome {
     call.forge.abort_conflicts(arguments.attempt_id.0).await?;
-    tell_with(&call, arguments.attempt_id.0, json!({"in_conflict": false})).await
+    with_attempt(&call, arguments.attempt_id.0, json!({"in_conflict": false})).await
 }
 
 async fn resolve_conflicts(call: Call, arguments: AttemptArgument) -> Outcome {
     let id = arguments.attempt_id.0;
     let run = call.forge.resolve_conflicts(id).await?;
-    tell_with(&call, id, json!({"process_id": run.id})).await
+    with_attempt(&call, id, json!({"process_id": run.id})).await
 }
 
 async fn list_conflicts(call: Call, arguments: ProjectArgument) -> Outcome {
     let id = arguments.project_id.0;
-    let mut told = json!(call.forge.conflicts(id).await?);
-    told["project_id"] = json!(id);
-    told["url"] = json!(projects::url(&call.forge, id));
-    Ok(told.into())
+    let mut conflicts = json!(call.forge.conflicts(id).await?);
+    conflicts["project_id"] = json!(id);
+    conflicts["url"] = json!(projects::url(&call.forge, id));
+    Ok(conflicts.into())
 }
 
 async fn restore_worktree(call: Call, arguments: AttemptArgument) -> Outcome {
     let id = arguments.attempt_id.0;
     let restored = call.forge.restore_worktree(id).await?;
-    tell_with(&call, id, json!(restored)).await
+    with_attempt(&call, id, json!(restored)).await
 }

@@ -1,9 +1,9 @@
-//! Calls that are under way, so that whoever made one can take it back.
+//! Calls that are in progress, so that a client can cancel its own.
 //!
-//! Over HTTP a cancellation is a request of its own, and all it says is the number that its sender gave the call. So
-//! every client that begins with a handshake gets a name, sends it along (`Mcp-Session-Id`), and a call is known by
-//! both. Invariant: a name is nothing but a name. It is remembered only while a call of its bearer is under way, any name
-//! is as good as another, and one from before a restart still is.
+//! Over HTTP a cancellation is a separate request, and contains only the number that its sender gave the call. So every
+//! client that begins with a handshake gets a name, sends it along (`Mcp-Session-Id`), and a call is known by both.
+//! Invariant: a name is nothing but a name. It is remembered only while one of its bearer's calls is in progress, any
+//! name is as good as another, and one from before a restart still works.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -21,13 +21,13 @@ type Key = (HeaderValue, Value);
 #[derive(Clone, Default)]
 pub(crate) struct Calls(Arc<Mutex<HashMap<Key, CancellationToken>>>);
 
-/// A call is forgotten when this goes.
+/// Removes the call when dropped.
 pub(crate) struct UnderWay {
     calls: Calls,
     key: Option<Key>,
 }
 
-/// What matters of a message here.
+/// The parts of a message that matter here.
 #[derive(Deserialize)]
 struct Message {
     #[serde(default)]
@@ -47,7 +47,7 @@ impl Calls {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes a call whose end is `left`. One without a name ends when its connection does.
+    /// Records a call that `left` cancels. One without a name ends when its connection does.
     pub fn begin(&self, headers: Option<&HeaderMap>, id: Value, left: &CancellationToken) -> UnderWay {
         let name = headers.and_then(|headers| headers.get(NAME_HEADER)).cloned();
         let key = name.map(|name| (name, id));
@@ -57,7 +57,7 @@ impl Calls {
         UnderWay { calls: self.clone(), key }
     }
 
-    /// Looks at a message on its way in: ends the call that it takes back, and tells whether it begins a handshake.
+    /// Reads an incoming message: ends the call that it cancels, and returns whether it begins a handshake.
     pub fn notice(&self, headers: &HeaderMap, body: &[u8]) -> Notice {
         let Ok(Message { method, params }) = serde_json::from_slice(body) else { return Notice::Other };
         match (method.as_str(), headers.get(NAME_HEADER)) {

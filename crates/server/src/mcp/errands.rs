@@ -1,6 +1,6 @@
 //! Tools for errands, which the wire calls execution runs: an agent without a task.
 //!
-//! Invariant: an errand is told with the contract's names.
+//! Invariant: an errand is shown with the contract's names.
 
 use forge_types::{CreateErrand, Errand, ErrandId, ProjectId};
 use rmcp::schemars::JsonSchema;
@@ -13,7 +13,7 @@ use crate::mcp::tool::{Call, Outcome, tools};
 
 tools! {
     Starts start_execution_run(StartArguments)
-        "Runs an agent once in a worktree of its own, without a task on the board. Its work is not merged; use a task for that.";
+        "Runs an agent once in its own worktree, without a task on the board. Its work is not merged; use a task for that.";
     Reads list_execution_runs(ListArguments)
         "Lists execution runs (agents without a task), of everything or of one project.";
     Reads get_execution_run(ErrandArgument)
@@ -25,9 +25,9 @@ tools! {
 #[derive(Deserialize, JsonSchema)]
 #[schemars(crate = "rmcp::schemars")]
 struct StartArguments {
-    /// The project, as list_projects tells it.
+    /// The id of the project, from list_projects.
     project_id: Id<ProjectId>,
-    /// What the agent is told.
+    /// The prompt of the agent.
     prompt: String,
     /// The agent: CLAUDE_CODE, CODEX, GEMINI, OPENCODE and so on.
     executor: String,
@@ -47,14 +47,14 @@ struct ListArguments {
 #[derive(Deserialize, JsonSchema)]
 #[schemars(crate = "rmcp::schemars")]
 struct ErrandArgument {
-    /// The execution run, as list_execution_runs tells it.
+    /// The id of the execution run, from list_execution_runs.
     execution_run_id: Id<ErrandId>,
 }
 
 async fn start_execution_run(call: Call, arguments: StartArguments) -> Outcome {
     let request = CreateErrand {
         project_id: arguments.project_id.0,
-        prompt: filled("prompt", &arguments.prompt, "what the agent is to be told")?.to_owned(),
+        prompt: filled("prompt", &arguments.prompt, "a prompt for the agent")?.to_owned(),
         executor_profile_id: profile(&arguments.executor, arguments.variant)?,
         base_branch: arguments.base_branch.filter(|name| !name.trim().is_empty()),
     };
@@ -73,7 +73,7 @@ async fn start_execution_run(call: Call, arguments: StartArguments) -> Outcome {
 async fn list_execution_runs(call: Call, arguments: ListArguments) -> Outcome {
     let project_id = arguments.project_id.map(|id| id.0);
     let errands = call.forge.errands(project_id).await?;
-    let list: Vec<Value> = errands.iter().map(|errand| tell(&call, errand)).collect();
+    let list: Vec<Value> = errands.iter().map(|errand| show(&call, errand)).collect();
     let url = projects::url_of(&call.forge, project_id);
     Ok(json!({"runs": list, "count": list.len(), "url": url}).into())
 }
@@ -81,11 +81,11 @@ async fn list_execution_runs(call: Call, arguments: ListArguments) -> Outcome {
 async fn get_execution_run(call: Call, arguments: ErrandArgument) -> Outcome {
     let errand = call.forge.errand(arguments.execution_run_id.0).await?;
     let runs = call.forge.errand_runs(errand.id).await?;
-    let mut told = tell(&call, &errand);
-    told["prompt"] = json!(errand.prompt);
-    told["status"] = json!(runs.last().map(|run| run.status));
-    told["final_message"] = json!(runs.last().and_then(|run| run.summary.as_deref()));
-    Ok(told.into())
+    let mut shown = show(&call, &errand);
+    shown["prompt"] = json!(errand.prompt);
+    shown["status"] = json!(runs.last().map(|run| run.status));
+    shown["final_message"] = json!(runs.last().and_then(|run| run.summary.as_deref()));
+    Ok(shown.into())
 }
 
 async fn stop_execution_run(call: Call, arguments: ErrandArgument) -> Outcome {
@@ -96,7 +96,7 @@ async fn stop_execution_run(call: Call, arguments: ErrandArgument) -> Outcome {
     Ok(json!({"stopped": true, "execution_run_id": id, "project_id": errand.project_id, "url": url}).into())
 }
 
-fn tell(call: &Call, errand: &Errand) -> Value {
+fn show(call: &Call, errand: &Errand) -> Value {
     json!({
         "id": errand.id,
         "project_id": errand.project_id,

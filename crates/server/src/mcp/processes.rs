@@ -1,6 +1,6 @@
-//! Tools for runs, which the wire calls execution processes: what an attempt has run and runs, one by one.
+//! Tools for runs, which the wire calls execution processes: the past and current processes of an attempt.
 //!
-//! Invariant: a process is told with the contract's names, and with the attempt that it belongs to.
+//! Invariant: a process is shown with the contract's names, and with the attempt that it belongs to.
 
 use forge_core::Dropped;
 use forge_types::{Run, RunId};
@@ -9,16 +9,16 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::mcp::argument::Id;
-use crate::mcp::attempts::{AttemptArgument, tell_with};
+use crate::mcp::attempts::{AttemptArgument, with_attempt};
 use crate::mcp::projects;
-use crate::mcp::results::tell_run;
+use crate::mcp::results::show_run;
 use crate::mcp::tool::{Call, Outcome, tools};
 
 tools! {
     Reads list_processes(AttemptArgument)
         "Lists the processes of an attempt, oldest first: setup script, agent, cleanup script and dev server, with status and exit code.";
     Reads get_process(ProcessArgument)
-        "Shows one process of an attempt: status, exit code, what its agent was told and its final message.";
+        "Shows one process of an attempt: status, exit code, the prompt of its agent and its final message.";
     Replaces stop_process(ProcessArgument)
         "Stops one process of an attempt and lets the others run; stop_task_attempt stops all of them.";
     Starts start_dev_server(AttemptArgument)
@@ -28,7 +28,7 @@ tools! {
 #[derive(Deserialize, JsonSchema)]
 #[schemars(crate = "rmcp::schemars")]
 struct ProcessArgument {
-    /// The process, as list_processes tells it.
+    /// The id of the process, from list_processes.
     process_id: Id<RunId>,
 }
 
@@ -36,40 +36,40 @@ async fn list_processes(call: Call, arguments: AttemptArgument) -> Outcome {
     let id = arguments.attempt_id.0;
     call.forge.attempt(id).await?;
     let runs = call.forge.runs(id, Dropped::Hidden).await?;
-    let list: Vec<Value> = runs.iter().map(tell_run).collect();
-    tell_with(&call, id, json!({"processes": list, "count": list.len()})).await
+    let list: Vec<Value> = runs.iter().map(show_run).collect();
+    with_attempt(&call, id, json!({"processes": list, "count": list.len()})).await
 }
 
 async fn get_process(call: Call, arguments: ProcessArgument) -> Outcome {
     let run = call.forge.run(arguments.process_id.0).await?;
-    tell(&call, &run).await
+    show(&call, &run).await
 }
 
 async fn stop_process(call: Call, arguments: ProcessArgument) -> Outcome {
     let id = arguments.process_id.0;
     call.forge.stop_run(id).await?;
-    tell(&call, &call.forge.run(id).await?).await
+    show(&call, &call.forge.run(id).await?).await
 }
 
 async fn start_dev_server(call: Call, arguments: AttemptArgument) -> Outcome {
     let id = arguments.attempt_id.0;
     call.forge.start_dev_server(id).await?;
-    tell_with(&call, id, json!({"started": true})).await
+    with_attempt(&call, id, json!({"started": true})).await
 }
 
-async fn tell(call: &Call, run: &Run) -> Outcome {
-    let mut told = tell_run(run);
-    told["prompt"] = json!(run.action.prompt());
-    told["final_message"] = json!(run.summary);
-    let data = json!({"process_id": run.id, "process": told});
+async fn show(call: &Call, run: &Run) -> Outcome {
+    let mut shown = show_run(run);
+    shown["prompt"] = json!(run.action.prompt());
+    shown["final_message"] = json!(run.summary);
+    let data = json!({"process_id": run.id, "process": shown});
     match run.owner.attempt() {
-        Some(id) => tell_with(call, id, data).await,
-        None => tell_errand(call, run, data).await,
+        Some(id) => with_attempt(call, id, data).await,
+        None => with_errand(call, run, data).await,
     }
 }
 
 /// A run without an attempt belongs to an execution run.
-async fn tell_errand(call: &Call, run: &Run, mut data: Value) -> Outcome {
+async fn with_errand(call: &Call, run: &Run, mut data: Value) -> Outcome {
     if let Some(id) = run.owner.errand() {
         let errand = call.forge.errand(id).await?;
         data["execution_run_id"] = json!(id);

@@ -1,6 +1,6 @@
-//! Telling a caller that waits how far things are.
+//! Progress reports for a caller that waits.
 //!
-//! Invariant: nothing is told to a caller that did not ask for it, and a caller that is gone is no error.
+//! Invariant: only a caller that asked for reports gets them, and a caller that is gone is not an error.
 
 use rmcp::RoleServer;
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
@@ -14,7 +14,7 @@ impl Progress {
     }
 
     /// `done` of `total`, in whatever unit the tool waits.
-    pub async fn tell(&self, done: f64, total: f64, message: String) {
+    pub async fn report(&self, done: f64, total: f64, message: String) {
         if let Some((peer, token)) = &self.0 {
             let word = ProgressNotificationParam::new(token.clone(), done);
             let _ = peer.notify_progress(word.with_total(total).with_message(message)).await;

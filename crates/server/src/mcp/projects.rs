@@ -1,6 +1,6 @@
 //! Tools for projects.
 //!
-//! Invariant: a project is told whole, with the address of its board.
+//! Invariant: a project is shown whole, with the address of its board.
 
 use forge_core::Forge;
 use forge_types::{CreateProject, Project, ProjectId, RegisteredProject, UpdateProject};
@@ -44,7 +44,7 @@ struct CreateArguments {
 #[derive(Deserialize, JsonSchema)]
 #[schemars(crate = "rmcp::schemars")]
 struct UpdateArguments {
-    /// The project, as list_projects tells it.
+    /// The id of the project, from list_projects.
     project_id: Id<ProjectId>,
     /// New name on the board.
     name: Option<String>,
@@ -58,13 +58,13 @@ struct UpdateArguments {
 
 async fn list_projects(call: Call, _: Nothing) -> Outcome {
     let projects = call.forge.projects().await?;
-    let list: Vec<Value> = projects.iter().map(|project| tell(&call.forge, project)).collect();
+    let list: Vec<Value> = projects.iter().map(|project| show(&call.forge, project)).collect();
     Ok(json!({"projects": list, "count": list.len(), "url": board(&call.forge)}).into())
 }
 
 async fn get_project(call: Call, arguments: ProjectArgument) -> Outcome {
     let project = call.forge.project(arguments.project_id.0).await?;
-    Ok(json!({"project": tell(&call.forge, &project)}).into())
+    Ok(json!({"project": show(&call.forge, &project)}).into())
 }
 
 async fn list_branches(call: Call, arguments: ProjectArgument) -> Outcome {
@@ -93,11 +93,11 @@ async fn create_project(call: Call, arguments: CreateArguments) -> Outcome {
         default_base_branch: None,
     };
     let RegisteredProject { project, first_commit } = call.forge.create_project(request).await?;
-    let mut told = json!({"project_id": project.id, "project": tell(&call.forge, &project)});
+    let mut result = json!({"project_id": project.id, "project": show(&call.forge, &project)});
     if let Some(branch) = first_commit {
-        told["first_commit"] = branch.into();
+        result["first_commit"] = branch.into();
     }
-    Ok(told.into())
+    Ok(result.into())
 }
 
 async fn update_project(call: Call, arguments: UpdateArguments) -> Outcome {
@@ -110,7 +110,7 @@ async fn update_project(call: Call, arguments: UpdateArguments) -> Outcome {
         ..UpdateProject::default()
     };
     let project = call.forge.update_project(arguments.project_id.0, request).await?.project;
-    Ok(json!({"project": tell(&call.forge, &project)}).into())
+    Ok(json!({"project": show(&call.forge, &project)}).into())
 }
 
 async fn delete_project(call: Call, arguments: ProjectArgument) -> Outcome {
@@ -129,12 +129,12 @@ pub(crate) fn url(forge: &Forge, id: ProjectId) -> String {
     format!("{}/{id}/tasks", board(forge))
 }
 
-/// Where people see the project, or all of them when none is meant.
+/// Where people see the project, or all of them when none is given.
 pub(crate) fn url_of(forge: &Forge, id: Option<ProjectId>) -> String {
     id.map_or_else(|| board(forge), |id| url(forge, id))
 }
 
-fn tell(forge: &Forge, project: &Project) -> Value {
+fn show(forge: &Forge, project: &Project) -> Value {
     json!({
         "id": project.id,
         "name": project.name,

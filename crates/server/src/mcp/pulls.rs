@@ -1,6 +1,6 @@
 //! Tools that send an attempt's work to another machine: push, pull requests, and tasks that come from there.
 //!
-//! Invariant: what a code host refuses is told as a failure that says what to do.
+//! Invariant: a refusal by a code host is a failure whose message says what to do.
 
 use axum::http::StatusCode;
 use forge_core::Opened;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::envelope::Fault;
 use crate::mcp::argument::{Id, profile, refuse};
-use crate::mcp::attempts::{self, AttemptArgument, tell_with};
+use crate::mcp::attempts::{self, AttemptArgument, with_attempt};
 use crate::mcp::tasks;
 use crate::mcp::tool::{Call, Outcome, tools};
 
@@ -23,15 +23,15 @@ tools! {
     Publishes attach_pr(AttachArguments)
         "Connects an attempt with a pull request that the code host already has for its branch.";
     Reads get_pr_status(AttemptArgument)
-        "Tells the pull requests of an attempt, newest first, and whether each is open, merged or closed, as Forge saw it last.";
+        "Lists the pull requests of an attempt, newest first, and whether each is open, merged or closed, as Forge saw it last.";
     Publishes create_task_from_issue(IssueArguments)
-        "Makes a task of an issue on the project's code host, tells the issue so in a comment, and on demand starts an agent on it. An issue has one task: asking again answers that one.";
+        "Makes a task of an issue on the project's code host, comments on the issue, and starts an agent on it if wanted. An issue has one task: another call returns the same task.";
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[schemars(crate = "rmcp::schemars")]
 struct PullArguments {
-    /// The attempt, as list_task_attempts tells it.
+    /// The id of the attempt, from list_task_attempts.
     attempt_id: Id<AttemptId>,
     /// The title; the task's when left out.
     title: Option<String>,
@@ -42,7 +42,7 @@ struct PullArguments {
 #[derive(Deserialize, JsonSchema)]
 #[schemars(crate = "rmcp::schemars")]
 struct AttachArguments {
-    /// The attempt, as list_task_attempts tells it.
+    /// The id of the attempt, from list_task_attempts.
     attempt_id: Id<AttemptId>,
     /// The number of the pull request; the newest one of the branch when left out.
     pr_number: Option<i64>,
@@ -51,13 +51,13 @@ struct AttachArguments {
 #[derive(Deserialize, JsonSchema)]
 #[schemars(crate = "rmcp::schemars")]
 struct IssueArguments {
-    /// The project, as list_projects tells it.
+    /// The id of the project, from list_projects.
     project_id: Id<ProjectId>,
-    /// The number of the issue; either this or its url.
+    /// The number of the issue; give this or its url.
     number: Option<i64>,
-    /// The address of the issue; either this or its number.
+    /// The address of the issue; give this or its number.
     url: Option<String>,
-    /// Whether an agent starts at once; not when left out.
+    /// Whether an agent starts at once; false when left out.
     start: Option<bool>,
     /// The agent to start: CLAUDE_CODE, CODEX, GEMINI, OPENCODE and so on; the one of the settings when left out.
     executor: Option<String>,
@@ -65,13 +65,13 @@ struct IssueArguments {
     variant: Option<String>,
     /// The branch to begin from, and to merge into later; the project's own when left out.
     base_branch: Option<String>,
-    /// Whether a pull request is opened when the agent is done; not when left out.
+    /// Whether a pull request is opened when the agent is done; false when left out.
     auto_pr: Option<bool>,
 }
 
 async fn push_task_attempt(call: Call, arguments: AttemptArgument) -> Outcome {
     call.forge.push_attempt(arguments.attempt_id.0).await?;
-    tell_with(&call, arguments.attempt_id.0, json!({"pushed": true})).await
+    with_attempt(&call, arguments.attempt_id.0, json!({"pushed": true})).await
 }
 
 async fn create_pr(call: Call, arguments: PullArguments) -> Outcome {
@@ -82,7 +82,7 @@ async fn create_pr(call: Call, arguments: PullArguments) -> Outcome {
     };
     let request = CreatePullRequest { title, body: arguments.body, target_branch: None };
     match call.forge.create_pull_request(id, request).await? {
-        Opened::Url(pr_url) => tell_with(&call, id, json!({"pr_url": pr_url})).await,
+        Opened::Url(pr_url) => with_attempt(&call, id, json!({"pr_url": pr_url})).await,
         Opened::Refused(refusal) => Err(Fault::new(
             StatusCode::FORBIDDEN,
             format!(
@@ -97,17 +97,17 @@ async fn attach_pr(call: Call, arguments: AttachArguments) -> Outcome {
     let id = arguments.attempt_id.0;
     let request = AttachPullRequest { pr_number: arguments.pr_number };
     let attached = call.forge.attach_pull_request(id, request).await?;
-    tell_with(&call, id, json!(attached)).await
+    with_attempt(&call, id, json!(attached)).await
 }
 
 async fn get_pr_status(call: Call, arguments: AttemptArgument) -> Outcome {
     let id = arguments.attempt_id.0;
     let merges = call.forge.merges(id).await?;
-    let pulls: Vec<Value> = merges.iter().filter_map(tell_pull).collect();
-    tell_with(&call, id, json!({"pull_requests": pulls, "count": pulls.len()})).await
+    let pulls: Vec<Value> = merges.iter().filter_map(show_pull).collect();
+    with_attempt(&call, id, json!({"pull_requests": pulls, "count": pulls.len()})).await
 }
 
-fn tell_pull(merge: &Merge) -> Option<Value> {
+fn show_pull(merge: &Merge) -> Option<Value> {
     match merge {
         Merge::Pr { pr_info, target_branch_name, .. } => Some(json!({
             "number": pr_info.number,
@@ -124,7 +124,7 @@ fn tell_pull(merge: &Merge) -> Option<Value> {
 async fn create_task_from_issue(call: Call, arguments: IssueArguments) -> Outcome {
     let executor = arguments.executor.filter(|executor| !executor.trim().is_empty());
     if let (None, Some(variant)) = (&executor, &arguments.variant) {
-        return Err(refuse(format!("variant: '{variant}' is of no executor; give the executor too")));
+        return Err(refuse(format!("variant: '{variant}' needs an executor; give both")));
     }
     let request = TaskFromIssue {
         number: arguments.number,

@@ -1,7 +1,7 @@
 //! Resources: texts of Forge that a client can read by address.
 //!
-//! Invariant: every text is bounded, and says so where something was left out. An address that names nothing is answered
-//! with the forms that there are.
+//! Invariant: every text is bounded, and says so where something was left out. For an address that matches nothing the
+//! error lists the possible forms.
 
 use forge_core::{Error, Forge, Kind, PatchRequest};
 use forge_types::{AttemptId, ProjectId};
@@ -10,7 +10,7 @@ use rmcp::model::{ReadResourceResult, Resource, ResourceContents, ResourceTempla
 use serde_json::json;
 
 use crate::mcp::results::{DIFF_FILES, MAX_DIFF_BYTES, MAX_LOG_BYTES};
-use crate::mcp::tasks::{tasks_of, tell_line};
+use crate::mcp::tasks::{show_line, tasks_of};
 
 const MAX_TASKS: usize = 1000;
 
@@ -57,7 +57,7 @@ pub(crate) fn templates() -> Vec<ResourceTemplate> {
     .to_vec()
 }
 
-/// The task lists; transcripts and patches are too many to list and are found by their attempts.
+/// The task lists; transcripts and patches are too many to list. Clients find them by their attempts.
 pub(crate) async fn list(forge: &Forge) -> Result<Vec<Resource>, ErrorData> {
     let projects = forge.projects().await.map_err(|error| to_protocol(&error))?;
     let resources = projects.iter().map(|project| {
@@ -72,7 +72,7 @@ pub(crate) async fn list(forge: &Forge) -> Result<Vec<Resource>, ErrorData> {
 pub(crate) async fn read(forge: &Forge, uri: &str) -> Result<ReadResourceResult, ErrorData> {
     let Some(address) = Address::parse(uri) else {
         let message = format!(
-            "uri: '{uri}' names nothing; allowed: forge://attempt/<id>/logs, forge://attempt/<id>/diff, \
+            "uri: '{uri}' matches nothing; allowed: forge://attempt/<id>/logs, forge://attempt/<id>/diff, \
              forge://project/<id>/tasks"
         );
         return Err(ErrorData::resource_not_found(message, None));
@@ -96,9 +96,9 @@ async fn write(forge: &Forge, address: Address) -> Result<(&'static str, String)
         Address::Tasks(id) => {
             let tasks = tasks_of(forge, id).await?;
             let list: Vec<_> =
-                tasks.iter().take(MAX_TASKS).map(|summary| tell_line(forge, summary)).collect();
-            let told = json!({"project_id": id, "tasks": list, "truncated": tasks.len() > MAX_TASKS});
-            Ok(("application/json", format!("{told:#}")))
+                tasks.iter().take(MAX_TASKS).map(|summary| show_line(forge, summary)).collect();
+            let shown = json!({"project_id": id, "tasks": list, "truncated": tasks.len() > MAX_TASKS});
+            Ok(("application/json", format!("{shown:#}")))
         }
     }
 }

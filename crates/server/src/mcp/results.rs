@@ -1,6 +1,6 @@
-//! Tools that tell what an attempt does and did: waiting, the result, the transcript and the diff.
+//! Tools that show what an attempt does and did: waiting, the result, the transcript and the diff.
 //!
-//! Invariant: no wait is without bound, nor any text; what was cut says so.
+//! Invariant: every wait and every text is bounded; what was cut says so.
 
 use std::pin::pin;
 use std::time::Duration;
@@ -32,7 +32,7 @@ tools! {
     Reads wait_for_attempt(WaitArguments)
         "Waits until the attempt's agent has ended or asks for an approval, at most wait_s seconds. Reports progress meanwhile. Call it again while finished is false.";
     Reads get_attempt_result(AttemptArgument)
-        "Tells what an attempt has come to: the agent's final message, commits, changed files, tokens used and their cost, merges and open questions.";
+        "Shows the result of an attempt: the agent's final message, commits, changed files, tokens used and their cost, merges and open questions.";
     Reads get_attempt_logs(LogArguments)
         "The readable transcript of an attempt, newest part: what the agent said and did, and what its scripts printed.";
     Reads get_attempt_diff(DiffArguments)
@@ -42,7 +42,7 @@ tools! {
 #[derive(Deserialize, JsonSchema)]
 #[schemars(crate = "rmcp::schemars")]
 struct WaitArguments {
-    /// The attempt, as list_task_attempts tells it.
+    /// The id of the attempt, from list_task_attempts.
     attempt_id: Id<AttemptId>,
     /// How long to wait, in seconds: 0 to 600; 50 when left out.
     wait_s: Option<u64>,
@@ -51,7 +51,7 @@ struct WaitArguments {
 #[derive(Deserialize, JsonSchema)]
 #[schemars(crate = "rmcp::schemars")]
 struct LogArguments {
-    /// The attempt, as list_task_attempts tells it.
+    /// The id of the attempt, from list_task_attempts.
     attempt_id: Id<AttemptId>,
     /// At most this much of the end: 1 to 262144; 65536 when left out.
     max_bytes: Option<u64>,
@@ -60,7 +60,7 @@ struct LogArguments {
 #[derive(Deserialize, JsonSchema)]
 #[schemars(crate = "rmcp::schemars")]
 struct DiffArguments {
-    /// The attempt, as list_task_attempts tells it.
+    /// The id of the attempt, from list_task_attempts.
     attempt_id: Id<AttemptId>,
     /// At most this much of the patch: 1 to 1048576; 131072 when left out.
     max_bytes: Option<u64>,
@@ -82,17 +82,17 @@ async fn wait_for_attempt(call: Call, arguments: WaitArguments) -> Outcome {
             },
             () = &mut over => break End::TimeOut,
             () = call.left.cancelled() => {
-                tracing::info!(attempt = %id, "a wait was taken back");
+                tracing::info!(attempt = %id, "a wait was cancelled");
                 break End::Cancelled;
             }
             _ = beat.tick() => {
                 let waited_s = begun.elapsed().as_secs();
-                let message = format!("the agent works; waited {waited_s} of {wait_s} s");
-                call.progress.tell(waited_s as f64, wait_s as f64, message).await;
+                let message = format!("the agent is running; waited {waited_s} of {wait_s} s");
+                call.progress.report(waited_s as f64, wait_s as f64, message).await;
             }
         }
     };
-    tell_wait(&call.forge, id, end, begun.elapsed()).await
+    show_wait(&call.forge, id, end, begun.elapsed()).await
 }
 
 /// Why a wait is over.
@@ -104,7 +104,7 @@ enum End {
     Cancelled,
 }
 
-async fn tell_wait(forge: &Forge, id: AttemptId, end: End, waited: Duration) -> Outcome {
+async fn show_wait(forge: &Forge, id: AttemptId, end: End, waited: Duration) -> Outcome {
     let attempt = forge.attempt(id).await?;
     let runs = forge.runs(id, Dropped::Hidden).await?;
     let approvals: Vec<Approval> = match end {
@@ -118,7 +118,7 @@ async fn tell_wait(forge: &Forge, id: AttemptId, end: End, waited: Duration) -> 
         (End::Ended, AttemptStatus::Completed) => {
             ("ended", "get_attempt_result and get_attempt_diff show the work; merge_task_attempt lands it")
         }
-        (End::Ended, _) => ("ended", "get_attempt_logs tells what happened; follow_up lets the agent go on"),
+        (End::Ended, _) => ("ended", "get_attempt_logs shows what happened; follow_up continues the work"),
         (End::Asks, _) => ("asks", "answer_approval answers the question; then call wait_for_attempt again"),
         (End::TimeOut, _) => ("time-out", "call wait_for_attempt again"),
         (End::Cancelled, _) => ("cancelled", "call wait_for_attempt to wait again"),
@@ -133,7 +133,7 @@ async fn tell_wait(forge: &Forge, id: AttemptId, end: End, waited: Duration) -> 
         "status": attempt.status,
         "waited_s": waited.as_secs(),
         "final_message": wire::newest_agent_run(&runs).and_then(|run| run.summary.as_deref()),
-        "approvals": approvals.iter().map(approvals::tell).collect::<Vec<_>>(),
+        "approvals": approvals.iter().map(approvals::show).collect::<Vec<_>>(),
         "parked_until": parked_until,
         "next": next,
         "url": url(forge, &attempt),
@@ -145,12 +145,12 @@ async fn get_attempt_result(call: Call, arguments: AttemptArgument) -> Outcome {
     let id = arguments.attempt_id.0;
     let report = call.forge.attempt_report(id).await?;
     let used = call.forge.usage(UsageQuery { attempt_id: Some(id), ..UsageQuery::default() }).await?;
-    let mut told = tell_report(&call.forge, &report);
-    told["usage"] = json!(used.total);
-    Ok(told.into())
+    let mut shown = show_report(&call.forge, &report);
+    shown["usage"] = json!(used.total);
+    Ok(shown.into())
 }
 
-fn tell_report(forge: &Forge, report: &AttemptReport) -> Value {
+fn show_report(forge: &Forge, report: &AttemptReport) -> Value {
     let attempt = &report.attempt;
     let finished = report.runs.iter().all(|run| run.phase == RunPhase::Ended);
     json!({
@@ -164,16 +164,16 @@ fn tell_report(forge: &Forge, report: &AttemptReport) -> Value {
         "target_branch": attempt.target_branch,
         "worktree_deleted": attempt.worktree_deleted,
         "commits": report.commits,
-        "diff_stat": tell_stat(&report.changes),
+        "diff_stat": show_stat(&report.changes),
         "tokens": attempt.tokens,
         "merges": report.merges,
-        "approvals": report.asks.iter().map(approvals::tell).collect::<Vec<_>>(),
-        "processes": report.runs.iter().map(tell_run).collect::<Vec<_>>(),
+        "approvals": report.asks.iter().map(approvals::show).collect::<Vec<_>>(),
+        "processes": report.runs.iter().map(show_run).collect::<Vec<_>>(),
         "url": url(forge, attempt),
     })
 }
 
-pub(crate) fn tell_run(run: &Run) -> Value {
+pub(crate) fn show_run(run: &Run) -> Value {
     json!({
         "id": run.id,
         "run_reason": run.reason,
@@ -188,7 +188,7 @@ pub(crate) fn tell_run(run: &Run) -> Value {
     })
 }
 
-fn tell_stat(changes: &ChangeStat) -> Value {
+fn show_stat(changes: &ChangeStat) -> Value {
     json!({
         "files_changed": changes.file_count,
         "additions": changes.additions,

@@ -1,6 +1,6 @@
 //! Tools for tasks.
 //!
-//! Invariant: a status is taken in every spelling and told with hyphens.
+//! Invariant: a status is read in every spelling and written with hyphens.
 
 use forge_core::Forge;
 use forge_types::{
@@ -39,9 +39,9 @@ tools! {
 #[derive(Deserialize, JsonSchema)]
 #[schemars(crate = "rmcp::schemars")]
 struct ListArguments {
-    /// The project, as list_projects tells it.
+    /// The id of the project, from list_projects.
     project_id: Id<ProjectId>,
-    /// Only tasks of this status: todo, in-progress, in-review, done, cancelled, agent or archived.
+    /// Only tasks with this status: todo, in-progress, in-review, done, cancelled, agent or archived.
     status: Option<String>,
     /// At most this many tasks; 50 when left out.
     limit: Option<i64>,
@@ -50,11 +50,11 @@ struct ListArguments {
 #[derive(Deserialize, JsonSchema)]
 #[schemars(crate = "rmcp::schemars")]
 struct CreateArguments {
-    /// The project, as list_projects tells it.
+    /// The id of the project, from list_projects.
     project_id: Id<ProjectId>,
     /// What is to be done, in one line.
     title: String,
-    /// Everything else the agent has to know.
+    /// Everything else that the agent has to know.
     description: Option<String>,
     /// Words to find it by, at most 20.
     labels: Option<Vec<String>>,
@@ -63,11 +63,11 @@ struct CreateArguments {
 #[derive(Deserialize, JsonSchema)]
 #[schemars(crate = "rmcp::schemars")]
 struct StartArguments {
-    /// The project, as list_projects tells it.
+    /// The id of the project, from list_projects.
     project_id: Id<ProjectId>,
     /// What is to be done, in one line.
     title: String,
-    /// Everything else the agent has to know.
+    /// Everything else that the agent has to know.
     description: Option<String>,
     /// Words to find it by, at most 20.
     labels: Option<Vec<String>>,
@@ -84,7 +84,7 @@ struct StartArguments {
 #[derive(Deserialize, JsonSchema)]
 #[schemars(crate = "rmcp::schemars")]
 struct UpdateArguments {
-    /// The task, as list_tasks tells it.
+    /// The id of the task, from list_tasks.
     task_id: Id<TaskId>,
     /// New title.
     title: Option<String>,
@@ -92,7 +92,7 @@ struct UpdateArguments {
     description: Option<String>,
     /// New status: todo, in-progress, in-review, done, cancelled, agent or archived.
     status: Option<String>,
-    /// New labels in the place of all; an empty list removes them.
+    /// New labels that replace all; an empty list removes them.
     labels: Option<Vec<String>>,
 }
 
@@ -103,7 +103,7 @@ async fn list_tasks(call: Call, arguments: ListArguments) -> Outcome {
     let tasks = tasks_of(&call.forge, id).await?;
     let chosen = tasks.iter().filter(|summary| wanted.is_none_or(|wanted| summary.task.status == wanted));
     let list: Vec<Value> =
-        chosen.take(limit as usize).map(|summary| tell_line(&call.forge, summary)).collect();
+        chosen.take(limit as usize).map(|summary| show_line(&call.forge, summary)).collect();
     Ok(json!({
         "tasks": list,
         "count": list.len(),
@@ -122,7 +122,7 @@ pub(crate) async fn tasks_of(forge: &Forge, id: ProjectId) -> Result<Vec<TaskSum
 
 async fn get_task(call: Call, arguments: TaskArgument) -> Outcome {
     let summary = call.forge.task_summary(arguments.task_id.0).await?;
-    Ok(json!({"task": tell(&call.forge, &summary)}).into())
+    Ok(json!({"task": show(&call.forge, &summary)}).into())
 }
 
 async fn create_task(call: Call, arguments: CreateArguments) -> Outcome {
@@ -141,7 +141,7 @@ async fn create_task(call: Call, arguments: CreateArguments) -> Outcome {
 
 async fn create_task_and_start(call: Call, arguments: StartArguments) -> Outcome {
     let base =
-        filled("base_branch", &arguments.base_branch, "the name of a branch; list_branches tells them")?;
+        filled("base_branch", &arguments.base_branch, "the name of a branch; list_branches lists them")?;
     let request = StartTask {
         start: CreateAttemptOptions {
             max_cost_usd: None,
@@ -160,14 +160,14 @@ async fn create_task_and_start(call: Call, arguments: StartArguments) -> Outcome
         },
     };
     let started = call.forge.start_task(request, None).await?;
-    let mut told = tell(&call.forge, &started.task);
-    told["project_id"] = json!(started.task.task.project_id);
-    told["task_id"] = json!(started.task.task.id);
-    told["attempt_id"] = json!(started.attempt.id);
-    told["branch"] = json!(started.attempt.branch);
-    told["warning"] = json!(started.warning);
-    told["url"] = json!(attempts::url(&call.forge, &started.attempt));
-    Ok(told.into())
+    let mut shown = show(&call.forge, &started.task);
+    shown["project_id"] = json!(started.task.task.project_id);
+    shown["task_id"] = json!(started.task.task.id);
+    shown["attempt_id"] = json!(started.attempt.id);
+    shown["branch"] = json!(started.attempt.branch);
+    shown["warning"] = json!(started.warning);
+    shown["url"] = json!(attempts::url(&call.forge, &started.attempt));
+    Ok(shown.into())
 }
 
 async fn create_and_start_task(call: Call, arguments: StartArguments) -> Outcome {
@@ -185,18 +185,18 @@ async fn update_task(call: Call, arguments: UpdateArguments) -> Outcome {
     };
     call.forge.update_task(id, request).await?;
     let summary = call.forge.task_summary(id).await?;
-    Ok(json!({"task": tell(&call.forge, &summary)}).into())
+    Ok(json!({"task": show(&call.forge, &summary)}).into())
 }
 
 async fn list_task_images(call: Call, arguments: TaskArgument) -> Outcome {
     let task = call.forge.task(arguments.task_id.0).await?;
     let images = call.forge.task_images(task.id).await?;
-    let list: Vec<Value> = images.iter().map(|image| tell_image(&call.forge, image)).collect();
+    let list: Vec<Value> = images.iter().map(|image| show_image(&call.forge, image)).collect();
     let url = url(&call.forge, &task);
     Ok(json!({"task_id": task.id, "images": list, "count": list.len(), "url": url}).into())
 }
 
-fn tell_image(forge: &Forge, image: &Image) -> Value {
+fn show_image(forge: &Forge, image: &Image) -> Value {
     let base = forge.config().public_url.trim_end_matches('/');
     json!({
         "id": image.id,
@@ -225,10 +225,10 @@ pub(crate) fn url(forge: &Forge, task: &Task) -> String {
     format!("{base}/projects/{}/tasks/{}", task.project_id, task.id)
 }
 
-/// A task as lists tell it.
-pub(crate) fn tell_line(forge: &Forge, summary: &TaskSummary) -> Value {
+/// A task as lists show it.
+pub(crate) fn show_line(forge: &Forge, summary: &TaskSummary) -> Value {
     let task = &summary.task;
-    let mut told = json!({
+    let mut shown = json!({
         "id": task.id,
         "title": task.title,
         "status": kebab(task.status),
@@ -240,14 +240,14 @@ pub(crate) fn tell_line(forge: &Forge, summary: &TaskSummary) -> Value {
         "url": url(forge, task),
     });
     if !task.labels.is_empty() {
-        told["labels"] = json!(task.labels);
+        shown["labels"] = json!(task.labels);
     }
-    told
+    shown
 }
 
-fn tell(forge: &Forge, summary: &TaskSummary) -> Value {
-    let mut told = tell_line(forge, summary);
-    told["project_id"] = json!(summary.task.project_id);
-    told["description"] = json!(summary.task.description);
-    told
+fn show(forge: &Forge, summary: &TaskSummary) -> Value {
+    let mut shown = show_line(forge, summary);
+    shown["project_id"] = json!(summary.task.project_id);
+    shown["description"] = json!(summary.task.description);
+    shown
 }

@@ -1,7 +1,7 @@
 //! What a tool is, and the table of all of them.
 //!
-//! Invariant: name, description, effect, parameters and what is done stand in one row and cannot disagree. A tool that
-//! changes something runs to its end even when its caller goes away in the middle. Whatever goes wrong is told in the
+//! Invariant: name, description, effect, parameters and function are in one row and cannot disagree. A tool that
+//! changes something runs to its end even when its caller goes away in the middle. Every failure is reported in the
 //! result, in words that the caller can act on.
 
 use std::pin::Pin;
@@ -25,14 +25,14 @@ use crate::mcp::{
 pub(crate) struct Call {
     pub forge: Forge,
     pub progress: Progress,
-    /// The caller has gone away, or has taken the call back.
+    /// The caller has gone away, or has cancelled the call.
     pub left: CancellationToken,
 }
 
 pub(crate) type Outcome = Result<Reply, Fault>;
 type Work = Pin<Box<dyn Future<Output = Outcome> + Send>>;
 
-/// What a tool answers: data for programs, and text for people and models where JSON is not the best text.
+/// The result of a tool: data for programs, and text for people and models where JSON is not the best text.
 pub(crate) struct Reply {
     pub data: Value,
     pub text: Option<String>,
@@ -48,9 +48,9 @@ impl From<Value> for Reply {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Effect {
     Reads,
-    /// Something comes into being.
+    /// Something is created.
     Adds,
-    /// Something takes the place of what was there, or ends.
+    /// Something is replaced or ends.
     Replaces,
     /// An agent starts, which may do anything.
     Starts,
@@ -66,7 +66,7 @@ pub(crate) struct Tool {
     pub call: fn(Call, Value) -> Work,
 }
 
-/// A group of tools: effect, function (its name is the tool's), what it takes, description.
+/// A group of tools: effect, function (its name is the tool's), its arguments, description.
 macro_rules! tools {
     ($($effect:ident $name:ident($arguments:ty) $description:literal;)*) => {
         pub(crate) const TOOLS: &[$crate::mcp::tool::Tool] = &[$($crate::mcp::tool::Tool {
@@ -83,7 +83,7 @@ macro_rules! tools {
 }
 pub(crate) use tools;
 
-/// What it takes to start work, follow it, judge it and land it. It only grows within these groups: every tool costs each
+/// The tools to start work, follow it, judge it and land it. It only grows within these groups: every tool costs each
 /// caller some of its attention.
 const USUAL: &[&[Tool]] = &[
     projects::TOOLS,
@@ -97,7 +97,7 @@ const USUAL: &[&[Tool]] = &[
     errands::TOOLS,
 ];
 
-/// The rest, and the place of every new group.
+/// The rest, and the place for every new group.
 const ADVANCED: &[&[Tool]] = &[drafts::TOOLS, processes::TOOLS, usage::TOOLS, beads::TOOLS, workers::TOOLS];
 
 /// The tools that are listed, in their order.
@@ -106,7 +106,7 @@ pub(crate) fn listed(is_advanced: bool) -> impl Iterator<Item = &'static Tool> {
     USUAL.iter().chain(advanced).copied().flatten()
 }
 
-/// One that is not listed can be called all the same: who knows its name has reasons.
+/// A tool that is not listed can still be called by its name.
 pub(crate) fn find(name: &str) -> Option<&'static Tool> {
     listed(true).find(|tool| tool.name == name)
 }
@@ -122,9 +122,9 @@ impl Tool {
         let outcome = match self.effect {
             Effect::Reads => work.await,
             _ => tokio::spawn(work.in_current_span()).await.unwrap_or_else(|error| {
-                tracing::error!(tool = self.name, %error, "a tool broke off");
+                tracing::error!(tool = self.name, %error, "a tool did not finish");
                 let status = axum::http::StatusCode::INTERNAL_SERVER_ERROR;
-                Err(Fault::new(status, "the server failed in the middle of this; its log tells why"))
+                Err(Fault::new(status, "the server failed in the middle of this; see its log"))
             }),
         };
         match outcome {
@@ -148,7 +148,7 @@ impl Effect {
     }
 }
 
-/// Times are told with an offset here, where the rest of the interface writes `Z`.
+/// Times are written with an offset here, where the rest of the interface writes `Z`.
 fn offset_times(data: &mut Value) {
     match data {
         Value::Array(items) => items.iter_mut().for_each(offset_times),
@@ -184,21 +184,21 @@ fn fail(fault: &Fault) -> CallToolResult {
         true => "refused".to_owned(),
         false => fault.status.to_string(),
     };
-    let told = json!({"success": false, "error": advise(&fault.message), "details": details});
-    let mut result = CallToolResult::error(vec![ContentBlock::text(format!("{told:#}"))]);
-    result.structured_content = Some(told);
+    let failure = json!({"success": false, "error": advise(&fault.message), "details": details});
+    let mut result = CallToolResult::error(vec![ContentBlock::text(format!("{failure:#}"))]);
+    result.structured_content = Some(failure);
     result
 }
 
-/// The engine says what is wrong; which tool helps, only we know.
+/// The engine reports what is wrong; which tool helps, only this crate knows.
 fn advise(message: &str) -> String {
     const HELP: [(&str, &str); 8] = [
-        ("Project not found", "list_projects tells which there are"),
-        ("Task not found", "list_tasks tells which there are"),
-        ("Task attempt not found", "list_task_attempts tells which there are"),
-        ("Execution run not found", "list_execution_runs tells which there are"),
-        ("Execution process not found", "list_processes tells which there are"),
-        ("Approval not found", "list_approvals tells which there are"),
+        ("Project not found", "list_projects lists them"),
+        ("Task not found", "list_tasks lists them"),
+        ("Task attempt not found", "list_task_attempts lists them"),
+        ("Execution run not found", "list_execution_runs lists them"),
+        ("Execution process not found", "list_processes lists them"),
+        ("Approval not found", "list_approvals lists them"),
         ("No dev server script configured", "update_project sets dev_script"),
         ("No draft to queue", "save_draft writes one"),
     ];
@@ -208,7 +208,7 @@ fn advise(message: &str) -> String {
     }
 }
 
-/// The JSON Schema of a tool's parameters, without what only a schema on its own needs.
+/// The JSON Schema of a tool's parameters, without what only a standalone schema needs.
 pub(crate) fn parameters<T: JsonSchema>() -> JsonObject {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         settings.inline_subschemas = true;
@@ -250,7 +250,7 @@ mod tests {
         }
     }
 
-    /// A tool or parameter that a description sends its reader to has to be there.
+    /// A tool or parameter that a description refers to has to exist.
     fn assert_spoken_of(tool: &str, words: &str, parameters: &serde_json::Map<String, Value>) {
         for word in named(words) {
             assert!(find(word).is_some() || parameters.contains_key(word), "{tool} speaks of {word}");

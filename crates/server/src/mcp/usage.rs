@@ -1,6 +1,6 @@
-//! The tools that tell what agents used and what it cost.
+//! The tools that show what agents used and what it cost.
 //!
-//! Invariant: a value that cannot be read is refused with its parameter's name and what is allowed.
+//! Invariant: an invalid value is refused with its parameter's name and what is allowed.
 
 use std::str::FromStr;
 
@@ -16,11 +16,11 @@ use crate::mcp::tool::{Call, Outcome, tools};
 
 tools! {
     Reads get_usage(UsageArguments)
-        "Tells how many tokens agents and workers used and what is known of their cost in dollars: of everything, one project or one attempt.";
+        "Shows how many tokens agents and workers used and their known cost in dollars: of everything, one project or one attempt.";
     Reads get_worker_efficiency(DaysArguments)
-        "Tells for each worker how many calls it made, what they cost, and how many tokens it got for a dollar.";
+        "Shows for each worker how many calls it made, what they cost, and how many tokens it got for a dollar.";
     Reads get_model_performance(DaysArguments)
-        "Tells for each model what its tokens cost, how long its calls take, and how much of the input came from a cache.";
+        "Shows for each model what its tokens cost, how long its calls take, and how much of the input came from a cache.";
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -30,7 +30,7 @@ struct UsageArguments {
     project_id: Option<Id<ProjectId>>,
     /// Only use by this attempt.
     attempt_id: Option<Id<AttemptId>>,
-    /// How it is summed up: project, executor, model, day, task, worker, bead, or several of them with commas; by model when left out.
+    /// How to group it: by project, executor, model, day, task, worker, bead, or several with commas; else by model.
     group_by: Option<String>,
     /// The first day that counts, such as 2026-01-31.
     from: Option<String>,
@@ -90,10 +90,10 @@ async fn get_usage(call: Call, arguments: UsageArguments) -> Outcome {
         from: arguments.from.map(|day| read("from", &day)).transpose()?,
         to: arguments.to.map(|day| read("to", &day)).transpose()?,
     };
-    let mut told = json!(call.forge.usage(query).await?);
-    told["applied_filters"] = json!({"project_id": project_id, "attempt_id": attempt_id});
-    told["url"] = json!(projects::url_of(&call.forge, project_id));
-    Ok(told.into())
+    let mut report = json!(call.forge.usage(query).await?);
+    report["applied_filters"] = json!({"project_id": project_id, "attempt_id": attempt_id});
+    report["url"] = json!(projects::url_of(&call.forge, project_id));
+    Ok(report.into())
 }
 
 fn read<T: FromStr<Err = String>>(name: &str, text: &str) -> Result<T, Fault> {

@@ -1,4 +1,4 @@
-//! Tools for workers: agents that live on in tmux sessions.
+//! Tools for workers: agents that keep running in tmux sessions.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -14,20 +14,20 @@ use crate::mcp::argument::{Nothing, refuse};
 use crate::mcp::projects::board;
 use crate::mcp::tool::{Call, Outcome, tools};
 
-/// How many alerts are told.
+/// How many alerts are listed.
 const ALERTS: u32 = 100;
 
 tools! {
     Reads list_workers(Nothing)
-        "Lists the workers: agents that live on in tmux sessions, with phase and health. Those that are not managed belong to others.";
+        "Lists the workers: agents that keep running in tmux sessions, with phase and health. Those that are not managed belong to others.";
     Reads get_worker(WorkerArgument)
-        "Shows one worker: what it was started with, how it is, what it says of itself, and the last lines of its pane.";
+        "Shows one worker: what it was started with, its health, its own status report, and the last lines of its pane.";
     Starts spawn_worker(SpawnArguments)
         "Starts a worker in a tmux session, from a definition or from a launcher and a workspace.";
     Replaces stop_worker(StopArguments)
-        "Stops a worker with everything in its session. It is asked first, and killed when it does not go.";
+        "Stops a worker with everything in its session. It is asked to leave first, and killed if it does not.";
     Starts send_to_worker(SendArguments)
-        "Types one line into the pane of a worker, and Enter.";
+        "Types one line into the pane of a worker, and presses Enter.";
     Reads list_alerts(Nothing)
         "Lists what a person should know about the workers, such as crashes; what is open comes first.";
 }
@@ -35,44 +35,44 @@ tools! {
 #[derive(Deserialize, JsonSchema)]
 #[schemars(crate = "rmcp::schemars")]
 struct WorkerArgument {
-    /// The worker, as list_workers tells it.
+    /// The id of the worker, from list_workers.
     worker_id: String,
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[schemars(crate = "rmcp::schemars")]
 struct SpawnArguments {
-    /// A worker of workers.yaml, or a type of the folder workers.
+    /// A worker of workers.yaml, or a type in the folder workers.
     definition: Option<String>,
-    /// What it is called; one is made up if none is given.
+    /// Its id; generated if left out.
     worker_id: Option<String>,
-    /// The name of a launcher (claude-code, codex, glm, opencode, scripted, or one of your own), or its whole path.
+    /// The name of a launcher (claude-code, codex, glm, opencode, scripted, or one of your own), or its absolute path.
     launcher: Option<String>,
-    /// The model the agent uses.
+    /// The model that the agent uses.
     model: Option<String>,
     /// What the model costs: premium, standard, budget or free.
     tier: Option<String>,
-    /// The directory it works in, as a whole path.
+    /// The absolute path of the directory in which it works.
     workspace: Option<PathBuf>,
-    /// The bead it works on.
+    /// The bead that it works on.
     bead: Option<String>,
-    /// Further variables for the launcher and the agent.
+    /// More variables for the launcher and the agent.
     env: Option<BTreeMap<String, String>>,
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[schemars(crate = "rmcp::schemars")]
 struct StopArguments {
-    /// The worker, as list_workers tells it.
+    /// The id of the worker, from list_workers.
     worker_id: String,
-    /// Do not ask it first.
+    /// Kill it without asking it first.
     kill: Option<bool>,
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[schemars(crate = "rmcp::schemars")]
 struct SendArguments {
-    /// The worker, as list_workers tells it.
+    /// The id of the worker, from list_workers.
     worker_id: String,
     /// One line, without a line break.
     line: String,
@@ -123,8 +123,8 @@ async fn stop_worker(call: Call, arguments: StopArguments) -> Outcome {
 
 async fn send_to_worker(call: Call, arguments: SendArguments) -> Outcome {
     call.forge.send_to_worker(&parse(&arguments.worker_id)?, &arguments.line).await?;
-    let told = json!({"worker_id": arguments.worker_id, "sent": arguments.line, "url": board(&call.forge)});
-    Ok(told.into())
+    let sent = json!({"worker_id": arguments.worker_id, "sent": arguments.line, "url": board(&call.forge)});
+    Ok(sent.into())
 }
 
 async fn list_alerts(call: Call, _: Nothing) -> Outcome {

@@ -1,4 +1,4 @@
-//! Beads and how they are given out, in the words of `schema`.
+//! Beads and how they are dispatched, in the notation of `schema`.
 
 pub(super) const SCHEMAS: &[(&str, &str)] = &[
     (
@@ -7,7 +7,7 @@ pub(super) const SCHEMAS: &[(&str, &str)] = &[
          status?:string priority?:int issue_type?:string assignee?:string owner?:string created_at?:string \
          updated_at?:string closed_at?:string close_reason?:string labels?:string[] \
          dependencies?:BeadDependency[] comments?:BeadComment[] standing:BeadStanding \
-         -- A piece of work as its tracker has it; fields that the tracker adds are told too.",
+         -- A piece of work as its tracker has it; fields that the tracker adds are included.",
     ),
     ("BeadDependency", "depends_on_id:string type?:string"),
     ("BeadComment", "id:any author:string text:string"),
@@ -41,13 +41,13 @@ pub(super) const SCHEMAS: &[(&str, &str)] = &[
         "chosen_worker:string|null model:string tier:WorkerTier reason:RoutingReason estimated_cost:number|null",
     ),
     ("RoutingOutcome", "= closed released parked"),
-    ("PassedOver", "model:string tier:WorkerTier why:string -- A model that could not be used."),
+    ("PassedOver", "model:string tier:WorkerTier why:string -- A model that was unavailable."),
     (
         "Routing",
         "id:uuid workspace:string work:string title:string score:ScoreComponents complexity:int \
          decision:RoutingDecision wanted:WorkerTier|null passed_over:PassedOver[] worker:string|null attempt_id:uuid|null \
          by:string|null landing:DispatchLanding close_on:CloseOn outcome:RoutingOutcome|null actual_cost:number|null \
-         decided_at:time ended_at:time|null -- Which agent got a piece of work, why, and what came of it.",
+         decided_at:time ended_at:time|null -- Which agent got a piece of work, why, and the result.",
     ),
     ("DispatchMode", "= attempt worker"),
     ("DispatchLanding", "= review merge pr"),
@@ -56,13 +56,13 @@ pub(super) const SCHEMAS: &[(&str, &str)] = &[
         "DispatchRule",
         "enabled:bool mode:DispatchMode landing:DispatchLanding close_on:CloseOn max_workers:int|null \
          executor_profile_id:ExecutorProfileId|null worker:string|null tasks:bool mirror:bool has_beads:bool \
-         -- How the beads of a project are given to agents; `has_beads` tells whether it keeps any.",
+         -- How the beads of a project are given to agents; `has_beads`: whether it has any.",
     ),
     (
         "DispatchChange",
         "enabled?:bool|null mode?:DispatchMode landing?:DispatchLanding close_on?:CloseOn max_workers?:int|null \
          executor_profile_id?:ProfileChoice|null worker?:string|null tasks?:bool|null mirror?:bool|null \
-         -- Absent keeps; null takes a limit or an agent away.",
+         -- An absent field stays as it is; null removes a limit or an agent.",
     ),
     ("DispatchRequest", "+DispatchChange project_id:uuid dry_run?:bool"),
     (

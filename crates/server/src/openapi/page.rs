@@ -11,8 +11,8 @@ pub(crate) fn render(document: &Value) -> String {
     let mut page = String::from(
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Forge API</title>\
          <meta name=\"viewport\" content=\"width=device-width\"><link rel=\"stylesheet\" href=\"/plain.css\"></head>\n\
-         <body><main><h1>Forge API</h1>\n<p>Every JSON answer is \
-         <code>{\"success\", \"data\", \"error_data\", \"message\"}</code>; failures carry their reason in \
+         <body><main><h1>Forge API</h1>\n<p>Every JSON response is \
+         <code>{\"success\", \"data\", \"error_data\", \"message\"}</code>; failures have their reason in \
          <code>message</code>. For machines: <a href=\"/api/openapi.json\">openapi.json</a>, \
          <a href=\"/api/routes\">list of routes</a>.</p>\n",
     );
@@ -74,7 +74,7 @@ fn write_operation(page: &mut String, path: &str, method: &str, operation: &Valu
             content.map_or(("", &Value::Null), |(media, content)| (media.as_str(), &content["schema"]));
         let envelope = schema.get("anyOf").map_or(schema, |forms| &forms[0]);
         let data = envelope["allOf"][1]["properties"].get("data").unwrap_or(schema);
-        let _ = writeln!(page, "<li>answer: {status} {} {}</li>", escape(media), link(data));
+        let _ = writeln!(page, "<li>response: {status} {} {}</li>", escape(media), link(data));
     }
     page.push_str("</ul></details>\n");
 }

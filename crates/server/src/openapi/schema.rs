@@ -1,17 +1,17 @@
-//! What goes over the wire, one line per object.
+//! The objects of the wire, one line each.
 //!
-//! A line lists fields as `name:type`, `name?:type` when the key may be absent; `+Name` includes another object, `=` starts
-//! a list of words, `|` a choice; what follows ` -- ` says what it is. Types: `string uuid time bool int number any null
-//! object`, a `'word'` that is always the same, a name of this list, and any of them with `[]`, `{}` (a map by string) or
-//! `|null`. `shared/types.ts` is made of these lines. Invariant: names that are used are listed (a test resolves every
-//! reference).
+//! A line lists fields as `name:type`, `name?:type` when the key may be absent; `+Name` includes another object, `=`
+//! starts a list of words, `|` a choice; after ` -- ` comes the description. Types: `string uuid time bool int number
+//! any null object`, a `'word'` that is always the same, a name of this list, and any of them with `[]`, `{}` (a map by
+//! string) or `|null`. `shared/types.ts` is made from these lines. Invariant: every name that is used is listed (a test
+//! resolves every reference).
 
 use serde_json::{Map, Value, json};
 
 use super::{beads, streams, workers};
 
 const SCHEMAS: &[(&str, &str)] = &[
-    ("Envelope", "success:bool data:any error_data:any message:string|null -- Around every JSON answer."),
+    ("Envelope", "success:bool data:any error_data:any message:string|null -- Around every JSON response."),
     ("Failure", "success:bool data:null error_data:any message:string|null"),
     ("Ready", "status:string service:string version:string message:string"),
     ("RouteList", "version:string routes:object note:string"),
@@ -21,7 +21,7 @@ const SCHEMAS: &[(&str, &str)] = &[
         "id:uuid name:string git_repo_path:string setup_script:string|null dev_script:string|null \
          cleanup_script:string|null copy_files:string|null commit_prompt:string|null default_base_branch:string|null \
          created_at:time updated_at:time max_cost_usd?:number task_counts?:int{} \
-         -- A repository. `task_counts`, by status, is told by a list that was asked for `counts`.",
+         -- A repository. `task_counts`, by status, is present in a list that was requested with `counts`.",
     ),
     (
         "RegisteredProject",
@@ -64,9 +64,9 @@ const SCHEMAS: &[(&str, &str)] = &[
          additions:int|null deletions:int|null waiting_approvals:int parked_until:time|null unverified:bool commit_error:string|null \
          setup_required?:bool open_conflicts?:string[] worktree_deleted:bool queued_draft:bool pr:PrInfo|null merged:bool \
          earlier_changes?:bool \
-         -- A task's newest attempt at a glance; the cost is that of all its attempts. `setup_required`: its agent has to be \
+         -- A summary of a task's newest attempt; the cost is that of all its attempts. `setup_required`: its agent has to be \
          installed, logged in or given a key first. `open_conflicts`: files in which its agent left conflicts open. \
-         `earlier_changes`: an earlier attempt has changes, or may have.",
+         `earlier_changes`: an earlier attempt has changes, or may have some.",
     ),
     ("CreateTask", "+CreateTaskHere project_id:uuid"),
     (
@@ -78,7 +78,7 @@ const SCHEMAS: &[(&str, &str)] = &[
         "UpdateTask",
         "title?:string description?:string|null status?:TaskStatus parent_task_attempt?:uuid|null \
          image_ids?:uuid[]|null labels?:string[]|null \
-         -- Absent and null keep what is stored; a blank description clears it, and so does an empty list.",
+         -- Absent and null keep the stored value; a blank description or an empty list clears it.",
     ),
     (
         "AttemptOptions",
@@ -99,7 +99,10 @@ const SCHEMAS: &[(&str, &str)] = &[
     ),
     ("PrStatus", "= open merged closed unknown"),
     ("PrInfo", "number:int url:string status:PrStatus merged_at:time|null merge_commit_sha:string|null"),
-    ("Merge", "| DirectMerge PrMerge -- That an attempt's work landed, or is on its way as a pull request."),
+    (
+        "Merge",
+        "| DirectMerge PrMerge -- A record that an attempt's work landed, or is on its way as a pull request.",
+    ),
     (
         "DirectMerge",
         "type:'direct' id:uuid task_attempt_id:uuid target_branch_name:string created_at:time merge_commit:string",
@@ -115,10 +118,10 @@ const SCHEMAS: &[(&str, &str)] = &[
          uncommitted_count:int|null untracked_count:int|null target_branch_name:string remote_commits_behind:int|null \
          remote_commits_ahead:int|null merges:Merge[] is_rebase_in_progress:bool conflict_op:ConflictOp|null \
          conflicted_files:string[] left_open?:string[] no_remote?:bool -- `left_open`: conflicted files that the agent's last \
-         turn left as they are; ask again, resolve them yourself, or abort. `no_remote`: there is nowhere to push to; add one \
+         turn left as they are; ask again, resolve them yourself, or abort. `no_remote`: there is no remote; add one \
          with `git remote add origin <url>`.",
     ),
-    ("MergeAttempt", "message?:string|null -- `message` is that of the commit."),
+    ("MergeAttempt", "message?:string|null -- `message` is the commit message."),
     ("RebaseAttempt", "old_base_branch?:string|null new_base_branch?:string|null"),
     ("ChangeTargetBranch", "new_target_branch:string"),
     ("TargetBranchChanged", "new_target_branch:string status:int[]"),
@@ -206,30 +209,27 @@ const SCHEMAS: &[(&str, &str)] = &[
     (
         "MonthSpending",
         "month:string spent_usd:number projected_usd:number limit_usd:number|null days_passed:int days:int \
-         -- What the present month (UTC) has cost.",
+         -- What the current month (UTC) has cost.",
     ),
     (
         "WorkerEfficiency",
         "worker_id:string call_count:int total_cost_usd:number total_tokens:int avg_cost_per_call:number \
          avg_tokens_per_call:number efficiency_score:number|null last_active:time tier:WorkerTier|null \
-         -- What a worker gets done for its money; the score is tokens per dollar.",
+         -- How much a worker does for its money; the score is tokens per dollar.",
     ),
     (
         "ModelPerformance",
         "model:string call_count:int total_tokens:int total_cost_usd:number avg_cost_per_1k_tokens:number \
-         avg_latency_ms:number|null cache_hit_rate:number|null -- What a model costs and how it serves.",
+         avg_latency_ms:number|null cache_hit_rate:number|null -- What a model costs and how fast it is.",
     ),
-    ("Demo", "project:Project tasks:Task[] -- A project to look around in, with scripted agents at work."),
+    ("Demo", "project:Project tasks:Task[] -- A project to try things out, with scripted agents running."),
     (
         "ImportRequest",
-        "kind:string path?:string|null dry_run?:bool project?:string|null worktrees?:OldWorktrees -- `worktrees` says what \
-         becomes of worktrees of the other system that still exist.",
+        "kind:string path?:string|null dry_run?:bool project?:string|null worktrees?:OldWorktrees -- `worktrees`: what \
+         happens to worktrees of the other system that still exist.",
     ),
     ("OldWorktrees", "= leave adopt"),
-    (
-        "ImportTally",
-        "new:int changed?:int known:int skipped:int -- `changed` were here and were brought up to date.",
-    ),
+    ("ImportTally", "new:int changed?:int known:int skipped:int -- `changed` were here and were updated."),
     ("ImportStanding", "= new merged known"),
     (
         "ImportedProject",
@@ -252,20 +252,20 @@ const SCHEMAS: &[(&str, &str)] = &[
          worktree_deleted:bool setup_completed_at:time|null input_tokens:int|null output_tokens:int|null \
          cache_creation_tokens:int|null cache_read_tokens:int|null created_at:time updated_at:time \
          status:AttemptStatus project_id:uuid executor_profile_id:ExecutorProfileId worktree_path:string|null \
-         use_worktree:bool auto_pr?:AutoPr|null cost_usd?:number max_cost_usd?:number -- One try at a task, with a branch \
-         and a worktree of its own.",
+         use_worktree:bool auto_pr?:AutoPr|null cost_usd?:number max_cost_usd?:number -- One try at a task, with its own branch \
+         and worktree.",
     ),
     ("ListedAttempt", "+TaskAttempt task_title:string"),
     ("TaskAttemptDetail", "+TaskAttempt task:Task execution_processes:ProcessDigest[]"),
     (
         "ProcessDigest",
-        "id:uuid status:string normalized_logs:TextEntry[] -- What an attempt shows of a process; its status is in capitals here.",
+        "id:uuid status:string normalized_logs:TextEntry[] -- A process as its attempt shows it; its status is in capitals here.",
     ),
     ("TextEntry", "type:string content:string"),
     (
         "FollowUp",
         "prompt:string variant?:string|null image_ids?:uuid[]|null retry_process_id?:uuid|null \
-         force_when_dirty?:bool|null perform_git_reset?:bool|null fresh?:bool|null -- An absent variant keeps the last one, null asks for the default. `fresh` begins a new conversation.",
+         force_when_dirty?:bool|null perform_git_reset?:bool|null fresh?:bool|null -- An absent variant keeps the last one, null selects the default. `fresh` begins a new conversation.",
     ),
     (
         "ReplaceProcess",
@@ -288,7 +288,7 @@ const SCHEMAS: &[(&str, &str)] = &[
     (
         "DraftChange",
         "prompt?:string|null variant?:string|null image_ids?:uuid[]|null retry_process_id?:uuid|null \
-         version?:int|null -- Absent and null keep what is stored.",
+         version?:int|null -- Absent and null keep the stored value.",
     ),
     ("QueueDraft", "queued:bool prompt?:string|null expected_queued?:bool|null expected_version?:int|null"),
     ("RunReason", "= setupscript cleanupscript codingagent devserver"),
@@ -313,7 +313,7 @@ const SCHEMAS: &[(&str, &str)] = &[
          output:string|null parked_until?:time unverified?:bool commit_error?:string setup_required?:bool \
          open_conflicts?:string[] -- One process of an attempt: a script or a turn of its \
          agent. `output` is the transcript, only of the newest one. `parked_until`: it waits, or waited, for its provider. \
-         `unverified`: the agent said that it is done and nothing shows that it did anything. \
+         `unverified`: the agent reported success and nothing shows that it did anything. \
          `commit_error`: why its work is not committed yet; it stays in the worktree and the commit is tried again. \
          `setup_required`: the agent has to be installed, logged in or given a key first. `open_conflicts`: files in which the \
          agent left conflicts open.",
@@ -372,10 +372,10 @@ const SCHEMAS: &[(&str, &str)] = &[
     (
         "FoundAgent",
         "executor:string name:string program:string protocol:string found:AgentSource|null path:string|null \
-         version:string|null keys:string[] logged_in:bool ready:bool state?:AgentState install:string log_in:string|null -- What this \
-         machine has of an agent program. `keys` names variables, `install` and `log_in` are commands; `ready`: it is there, tells \
-         its version, and has a key or a login. `ACP` is told of only when a profile names its command. An executor that is not \
-         told of cannot be started.",
+         version:string|null keys:string[] logged_in:bool ready:bool state?:AgentState install:string log_in:string|null -- An agent \
+         program on this machine. `keys` names variables, `install` and `log_in` are commands; `ready`: it is installed, reports \
+         its version, and has a key or a login. `ACP` is listed only when a profile names its command. An executor that is not \
+         listed cannot be started.",
     ),
     ("AgentState", "= ready not_installed not_working not_logged_in"),
     ("ProfilesFile", "content:string path:string"),

@@ -1,12 +1,12 @@
-//! What each route takes and gives, in the words of `schema`.
+//! What each route takes and returns, in the notation of `schema`.
 //!
-//! Invariant: every route that takes a body stands here, under the path that the route table has (a test checks it).
-//! A body is the name of a schema, with `?` when it may be missing, `multipart` or `text`; an answer is a type, with `~`
+//! Invariant: every route that takes a body is listed here, under its path in the route table (a test checks it). A
+//! body is the name of a schema, with `?` when it may be missing, `multipart` or `text`; a response is a type, with `~`
 //! when it may come without the envelope, or `@` and a media type.
 
 use crate::table::Route;
 
-/// Route, body, data of the answer.
+/// Route, body, data of the response.
 type Row = (&'static str, &'static str, &'static str);
 
 pub(crate) struct Shape {

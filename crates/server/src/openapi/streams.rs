@@ -1,21 +1,21 @@
-//! What goes over sockets and into settings, in the words of `schema`.
+//! What goes over sockets and into settings, in the notation of `schema`.
 //!
-//! Invariant: a frame is one of the shapes that its stream's row in `shape` names; tests hold every kind of entry, diff
-//! and draft against these lines.
+//! Invariant: a frame is one of the shapes that its stream's row in `shape` names; tests compare every kind of entry,
+//! diff and draft with these lines.
 
 pub(super) const SCHEMAS: &[(&str, &str)] = &[
     ("PatchOp", "op:PatchWord path:string value?:any -- One RFC 6902 operation; `remove` has no value."),
     ("PatchWord", "= add replace remove"),
     (
         "PatchFrame",
-        "JsonPatch:PatchOp[] seq?:int -- `seq` is there when the stream was asked for with `after`.",
+        "JsonPatch:PatchOp[] seq?:int -- `seq` is present when the stream was requested with `after`.",
     ),
     ("EndFrame", "finished:bool seq?:int -- The last frame of a stream that ends."),
     ("StreamFrame", "| PatchFrame EndFrame"),
     (
         "FramePage",
         "frames:StreamFrame[] finished:bool more:bool \
-         -- Frames after a number, for clients that no stream reaches; `more` is true when there are more right now.",
+         -- Frames after a number, for clients that cannot use streams; `more` is true when there are more right now.",
     ),
     (
         "EventFrame",
@@ -25,8 +25,8 @@ pub(super) const SCHEMAS: &[(&str, &str)] = &[
     (
         "HelloFrame",
         "seq:int event:'hello' data:Hello \
-         -- The first frame: what comes is what happened after `seq`, which is another number than that asked for when what \
-         came since is not in the log any more.",
+         -- The first frame: the stream continues after `seq`, which differs from the requested number when the events \
+         since then are no longer in the log.",
     ),
     ("Hello", "version:string"),
     ("PatchEvent", "seq:int event:'json_patch' data:PatchOp[]"),
@@ -45,7 +45,7 @@ pub(super) const SCHEMAS: &[(&str, &str)] = &[
     (
         "RawLogEntry",
         "type:RawLogWord content:string bytes?:string \
-         -- A chunk of output; chunks are not lines. One that is no UTF-8 has its bytes in base64, in numbered streams.",
+         -- A chunk of output; chunks are not lines. One that is not UTF-8 has its bytes in base64, in numbered streams.",
     ),
     ("NormalizedLogEntry", "type:'NORMALIZED_ENTRY' content:NormalizedEntry"),
     ("DiffEntry", "type:'DIFF' content:Diff"),
@@ -107,7 +107,7 @@ pub(super) const SCHEMAS: &[(&str, &str)] = &[
         "Diff",
         "change:DiffChange oldPath:string|null newPath:string|null oldContent:string|null newContent:string|null \
          contentOmitted:bool additions:int|null deletions:int|null lockFile:bool \
-         -- One changed file. Contents are left out for large and binary files and when only figures are asked for.",
+         -- One changed file. Contents are left out for large and binary files and when only figures are requested.",
     ),
     (
         "ChangedFile",
@@ -116,7 +116,7 @@ pub(super) const SCHEMAS: &[(&str, &str)] = &[
     (
         "AttemptDiff",
         "attempt_id:uuid target_branch:string files:ChangedFile[] files_changed:int additions:int deletions:int \
-         diff:string truncated:bool -- The patch of an attempt, or as much of it as was asked for.",
+         diff:string truncated:bool -- The patch of an attempt, or as much of it as was requested.",
     ),
     (
         "Draft",

@@ -1,9 +1,12 @@
-//! Workers and alerts, in the words of `schema`.
+//! Workers and alerts, in the notation of `schema`.
 
 pub(super) const SCHEMAS: &[(&str, &str)] = &[
     ("WorkerTier", "= free budget standard premium"),
     ("WorkerPhase", "= starting running paused parked recovering stopped finished failed"),
-    ("ProcessMark", "pid:int start_time:int boot_id:string -- A process that is mistaken for no other."),
+    (
+        "ProcessMark",
+        "pid:int start_time:int boot_id:string -- A process that cannot be confused with another one.",
+    ),
     ("AssignedBead", "workspace:string id:string title:string actor:string attempt_id:uuid|null"),
     ("HealthLevel", "= healthy degraded critical failed"),
     (
@@ -15,15 +18,15 @@ pub(super) const SCHEMAS: &[(&str, &str)] = &[
     (
         "LauncherAnswer",
         "model:string|null message:string|null bead_id:string|null bead_title:string|null \
-         -- What a launcher said when it had started a worker.",
+         -- What a launcher reported when it had started a worker.",
     ),
     (
         "Worker",
         "id:string session:string model:string tier:WorkerTier workspace:string phase:WorkerPhase config:any \
          process:ProcessMark|null pane:ProcessMark|null bead:AssignedBead|null answer?:LauncherAnswer tmux?:string \
          paused_by_file?:bool health:Health status:any restarts:time[] parked_until:time|null started_at:time|null note:string|null created_at:time updated_at:time \
-         -- An agent that lives on in a tmux session. `config` is what it is started with, without the values of its \
-         variables; `status` is what its status file says; `tmux` is the socket of its tmux server, where that is not \
+         -- An agent that keeps running in a tmux session. `config` is what it is started with, without the values of its \
+         variables; `status` is its status file; `tmux` is the socket of its tmux server, unless that is \
          Forge's own.",
     ),
     (
@@ -35,7 +38,7 @@ pub(super) const SCHEMAS: &[(&str, &str)] = &[
         "SpawnWorker",
         "definition?:string|null id?:string|null launcher?:string|null model?:string|null tier?:WorkerTier|null \
          workspace?:string|null default_workspace?:string|null bead?:string|null env?:string{} timeout_secs?:int|null style?:CallStyle|null \
-         -- By a definition, by launcher and workspace, or by both; what is given here counts more.",
+         -- By a definition, by launcher and workspace, or by both; the fields here take precedence.",
     ),
     (
         "FleetSettings",
@@ -65,11 +68,14 @@ pub(super) const SCHEMAS: &[(&str, &str)] = &[
     ),
     ("CallStyle", "= positional flags model-workspace-session"),
     ("StopWorker", "timeout_secs?:int|null -- How long the worker may take to leave before it is killed."),
-    ("PauseWorker", "reason?:string freeze?:bool -- With `freeze` its processes do not run either."),
+    ("PauseWorker", "reason?:string freeze?:bool -- With `freeze` its processes are stopped too."),
     ("SendToWorker", "line:string"),
     ("ReassignWorker", "bead:string -- A bead of the worker's workspace that is ready."),
     ("WorkerPane", "text:string"),
-    ("LauncherFile", "name:string path:string shipped:bool -- `shipped`: it is as it came with Forge."),
+    (
+        "LauncherFile",
+        "name:string path:string shipped:bool -- `shipped`: it is unchanged since it came with Forge.",
+    ),
     ("WorkerDefinition", "name:string launcher:string model:string tier:WorkerTier workspace:string|null"),
     ("WorkerDefinitions", "definitions:WorkerDefinition[] problems:string[]"),
     ("WorkerHealth", "+Health id:string phase:WorkerPhase note:string|null"),

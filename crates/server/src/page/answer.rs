@@ -1,7 +1,8 @@
 //! Which file answers a request, and in which form.
 //!
-//! Invariant: a path that names no file gets the document, so that links to a task open in the board; what looks like a
-//! file, or lies in `assets`, is that file or nothing. Only names with a hash of the content are kept without asking again.
+//! Invariant: a path that matches no file gets the document, so that links to a task open in the board; what looks like
+//! a file, or lies in `assets`, is that file or nothing. Only names with a hash of the content are cached without
+//! revalidation.
 
 use axum::body::Body;
 use axum::http::{HeaderMap, StatusCode, header};
@@ -12,7 +13,7 @@ use super::{NONCE, escape, policy};
 
 const MISSING: &str = include_str!("../../page/missing.html");
 
-/// The answer to a path that is no route, if it is one of the page.
+/// The response to a path that is not a route, if it belongs to the page.
 pub(super) fn find(built: &Built, path: &str, headers: &HeaderMap) -> Option<Response> {
     let name = path.strip_prefix('/').unwrap_or(path);
     if let Some(file) = file(built, name, headers) {

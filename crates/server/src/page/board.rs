@@ -1,9 +1,9 @@
 //! The board's files as `build.rs` found them, or why there are none.
 //!
-//! Invariant: everything that can be served is in this table, so no request reaches the disk and no path leads out of it.
+//! Invariant: everything that can be served is in this table, so no request reaches the disk and no path leads out.
 
 pub(super) struct Board {
-    /// `index.html`, in which [`super::NONCE`] stands for what each answer puts there.
+    /// `index.html`, in which [`super::NONCE`] is a placeholder for the nonce of each response.
     pub index: &'static str,
     /// Every other file.
     pub files: &'static [File],
@@ -20,7 +20,7 @@ pub(super) struct File {
     pub gzip: Option<&'static [u8]>,
 }
 
-/// A build without the board has the reason in its place, in words for people.
+/// A build without the board has the reason instead, in words for people.
 pub(super) type Built = Result<Board, &'static str>;
 
 pub(super) static BUILT: Built = include!(concat!(env!("OUT_DIR"), "/board.rs"));

@@ -7,7 +7,7 @@ use forge_types::AlertId;
 use crate::envelope::{Answer, ok};
 use crate::extract::{Id, Params};
 
-/// How many are told where nobody says.
+/// How many alerts are listed by default.
 const LIMIT: u32 = 200;
 const LIMIT_MAX: u32 = 10_000;
 

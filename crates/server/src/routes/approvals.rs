@@ -1,7 +1,7 @@
 //! Approvals: questions of agents and the answers to them.
 //!
-//! Invariant: an answer in the native form is answered bare, one in the clients' form with the envelope; the other
-//! objects carry both.
+//! Invariant: a request in the native form gets a bare response, one in the clients' form gets the envelope; the other
+//! objects contain both.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use crate::envelope::{Answer, Fault, json, ok, ok_and_bare};
 use crate::extract::{Params, Payload, decode_value};
 use crate::wire;
 
-/// The longest that a question about an answer may wait for it.
+/// The longest that a request may wait for an answer.
 const WAIT_MAX_S: u64 = 60;
 
 #[derive(Deserialize)]
@@ -68,12 +68,12 @@ fn said(status: ApprovalStatus) -> Result<Said, Fault> {
         ApprovalStatus::Denied { reason } => Ok(Said::Deny { reason }),
         ApprovalStatus::Pending | ApprovalStatus::TimedOut => Err(Fault::new(
             StatusCode::UNPROCESSABLE_ENTITY,
-            format!("status.status: '{}' is no answer; allowed: approved, denied", status.as_str()),
+            format!("status.status: '{}' is not allowed; allowed: approved, denied", status.as_str()),
         )),
     }
 }
 
-/// Clients take the id for any string: one that is no id of ours is one that nobody has.
+/// To clients the id is any string: what is not one of our ids matches nothing.
 fn parse(id: &str) -> Result<ApprovalId, Fault> {
     id.parse().map_err(|_| Fault::new(StatusCode::NOT_FOUND, format!("Approval not found: {id}")))
 }

@@ -1,6 +1,6 @@
 //! Attempts: starting, talking to and stopping them.
 //!
-//! Invariant: routes that need no body do not look at one, since clients send anything there.
+//! Invariant: routes that need no body do not read one, since clients send anything there.
 
 use axum::extract::State;
 use forge_core::{AttemptsOf, Dropped, Forge};
@@ -33,7 +33,7 @@ pub(crate) async fn create(
     Ok(warn(started.attempt, started.warning))
 }
 
-/// The task is named by the path, and the profile may be called `executor`.
+/// The path names the task, and the profile may be called `executor`.
 pub(crate) async fn start(
     state: State<Forge>,
     key: Key,

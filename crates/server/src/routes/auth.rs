@@ -1,6 +1,6 @@
-//! The login at GitHub.
+//! The GitHub login.
 //!
-//! Invariant: bodies are not looked at; the device code that some clients send is kept by the engine.
+//! Invariant: bodies are not read; the engine keeps the device code that some clients send.
 
 use axum::extract::State;
 use forge_core::Forge;

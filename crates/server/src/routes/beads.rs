@@ -1,4 +1,4 @@
-//! Beads: the work that projects have written down, who has it, and what waits for what.
+//! Beads: the issues of projects, who has them, and what waits for what.
 
 use axum::extract::{Path, State};
 use forge_core::{BeadFilter, Forge};
@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::envelope::{Answer, Fault, ok};
 use crate::extract::{OptionalPayload, Params, Payload};
 
-/// Whose beads the query means.
+/// Selects a workspace of beads by the query.
 pub(crate) fn whose(params: &Params) -> Result<BeadsOf, Fault> {
     Ok(BeadsOf {
         project_id: params.optional_id("project_id")?,
@@ -63,7 +63,7 @@ pub(crate) async fn close(
     Ok(ok(forge.close_bead(&id, request).await?))
 }
 
-/// `added` is false when the one waited for the other already.
+/// `added` is false when the dependency already existed.
 pub(crate) async fn link(
     State(forge): State<Forge>,
     Path(id): Path<String>,
@@ -74,7 +74,7 @@ pub(crate) async fn link(
     Ok(ok(json!({"bead": id, "depends_on": on, "added": added})))
 }
 
-/// `removed` is false when the one did not wait for the other.
+/// `removed` is false when there was no such dependency.
 pub(crate) async fn unlink(
     State(forge): State<Forge>,
     Path(id): Path<String>,

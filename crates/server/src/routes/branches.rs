@@ -1,6 +1,6 @@
-//! The branches of attempts: how they stand, rebasing and landing them, and their conflicts.
+//! The branches of attempts: their state, rebasing and landing them, and their conflicts.
 //!
-//! Invariant: routes that need no body do not look at one. A rebase that stops is an answer with data, not a failure.
+//! Invariant: routes that need no body do not read one. A rebase that stops is a response with data, not a failure.
 
 use axum::extract::{Request, State};
 use forge_core::{Forge, PatchRequest, RebaseOutcome};
@@ -12,7 +12,7 @@ use crate::extract::{BODY_LIMIT, Id, OptionalPayload, Params, Payload, read};
 use crate::once::Key;
 use crate::wire;
 
-/// The whole of an answer is in memory.
+/// The whole response is in memory.
 const DIFF_MAX_BYTES: u64 = 16 << 20;
 const DIFF_MAX_FILES: usize = 20_000;
 const DIFF_MAX_CONTEXT: u32 = 1000;
@@ -21,7 +21,7 @@ pub(crate) async fn status(State(forge): State<Forge>, Id(id): Id<AttemptId>) ->
     Ok(ok(forge.branch_status(id).await?))
 }
 
-/// `max_bytes=0` asks for the figures alone, `path` for one file.
+/// `max_bytes=0` selects the figures alone, `path` one file.
 pub(crate) async fn diff(State(forge): State<Forge>, Id(id): Id<AttemptId>, params: Params) -> Answer {
     let request = PatchRequest {
         max_bytes: params.number("max_bytes", 0, DIFF_MAX_BYTES)?.unwrap_or(DIFF_MAX_BYTES),
@@ -33,7 +33,7 @@ pub(crate) async fn diff(State(forge): State<Forge>, Id(id): Id<AttemptId>, para
     Ok(ok(wire::attempt_diff(&forge.attempt(id).await?, &patch)))
 }
 
-/// Clients send anything here: a body that is no object with a message is none.
+/// Clients send anything here: a body that is not an object with a message counts as none.
 pub(crate) async fn merge(
     State(forge): State<Forge>,
     key: Key,
@@ -100,7 +100,7 @@ pub(crate) async fn children(State(forge): State<Forge>, Id(id): Id<AttemptId>) 
     Ok(ok(forge.task_relationships(id).await?))
 }
 
-/// `url` is for editors that are reached through a link.
+/// `url` is for editors that open by a link.
 pub(crate) async fn open(
     State(forge): State<Forge>,
     Id(id): Id<AttemptId>,

@@ -1,6 +1,6 @@
-//! The user's settings and what the server tells about itself.
+//! The user's settings and what the server reports about itself.
 //!
-//! Invariant: settings leave the server masked; the engine hands them out so.
+//! Invariant: settings leave the server masked; the engine masks them.
 
 use axum::extract::{Request, State};
 use forge_core::Forge;

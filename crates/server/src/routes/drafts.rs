@@ -1,6 +1,6 @@
 //! The drafts of an attempt, one by one.
 //!
-//! Invariant: the query says which draft is meant; a body that is a bare string is its prompt.
+//! Invariant: the query selects the draft; a body that is a bare string is its prompt.
 
 use axum::extract::State;
 use forge_core::Forge;

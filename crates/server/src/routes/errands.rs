@@ -1,6 +1,6 @@
 //! Errands, which the wire calls execution runs.
 //!
-//! Invariant: an errand serialises as the contract's execution run; only its start is put together in `wire`.
+//! Invariant: an errand serialises as the contract's execution run; only its start is assembled in `wire`.
 
 use axum::extract::State;
 use forge_core::Forge;

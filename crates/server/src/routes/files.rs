@@ -1,7 +1,7 @@
 //! The files of attempts, as bytes.
 //!
-//! Invariant: whatever an agent wrote, a browser that opens it runs nothing of it: its type follows from its content and is
-//! never one that browsers run, and even as a page of its own it may load nothing and do nothing.
+//! Invariant: whatever an agent wrote, a browser that opens it runs nothing of it: its type follows from its content
+//! and is never one that browsers run, and even as a separate page it may load nothing and do nothing.
 
 use axum::extract::State;
 use axum::http::header;

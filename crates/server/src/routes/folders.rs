@@ -1,4 +1,4 @@
-//! Folders of this machine, and whose a worktree is.
+//! Folders of this machine, and the owner of a worktree.
 
 use std::path::Path;
 

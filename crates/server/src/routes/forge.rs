@@ -1,6 +1,6 @@
 //! The forge group: settings, notifications through Omni, and agents of projects.
 //!
-//! Invariant: what is said about Omni is JSON without the envelope, as shipped clients expect; errors still have it.
+//! Invariant: responses about Omni are JSON without the envelope, as shipped clients expect; errors still have it.
 
 use axum::extract::{Request, State};
 use axum::http::StatusCode;

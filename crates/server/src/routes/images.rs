@@ -1,7 +1,7 @@
-//! Images: taking them in, showing them, forgetting them.
+//! Images: uploading, showing and deleting them.
 //!
-//! Invariant: whatever a file holds, a browser that opens it runs nothing of it: types are not guessed (`trace` says so
-//! for every answer), pages are sandboxed, and what may carry scripts is a download.
+//! Invariant: whatever a file contains, a browser that opens it runs nothing of it: types are not guessed (`trace` adds
+//! the header to every response), pages are sandboxed, and what may contain scripts is a download.
 
 use axum::body::Body;
 use axum::extract::{Request, State};
@@ -52,7 +52,7 @@ fn describe(image: &Image, mut response: Response) -> Response {
     let mime = image.mime_type.as_deref().unwrap_or("application/octet-stream");
     let headers = response.headers_mut();
     headers.extend(SAFE.map(|(name, value)| (name, HeaderValue::from_static(value))));
-    // A type that is no header value cannot have been stored by us.
+    // A type that is not a header value cannot have been stored by us.
     let mime_value = HeaderValue::from_str(mime);
     let octets = HeaderValue::from_static("application/octet-stream");
     headers.insert(header::CONTENT_TYPE, mime_value.unwrap_or(octets));

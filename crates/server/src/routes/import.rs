@@ -1,4 +1,4 @@
-//! Bringing over what another system knew.
+//! Importing the data of another system.
 
 use axum::extract::State;
 use forge_core::Forge;

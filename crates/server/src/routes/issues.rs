@@ -1,4 +1,4 @@
-//! Tasks made of issues.
+//! Tasks made from issues.
 
 use axum::extract::State;
 use forge_core::Forge;

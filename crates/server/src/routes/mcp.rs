@@ -28,7 +28,7 @@ impl<'de> Deserialize<'de> for Servers {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let mut body = Map::deserialize(from)?;
         let servers = match body.remove("servers") {
-            // A server that is called "servers" has a command or an address; the wrapping has neither.
+            // A server that is called "servers" has a command or an address; the wrapper has neither.
             Some(Value::Object(inner)) if !inner.contains_key("command") && !inner.contains_key("url") => {
                 inner
             }

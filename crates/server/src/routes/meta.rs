@@ -1,6 +1,6 @@
-//! What the server says about itself: health, routes, documentation.
+//! What the server reports about itself: health, routes, documentation.
 //!
-//! Invariant: everything about routes is read from the route table at the moment of asking.
+//! Invariant: everything about routes is read from the route table when requested.
 
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -13,7 +13,7 @@ use crate::envelope::{Answer, json as raw, ok};
 use crate::table::routes;
 use crate::{openapi, page};
 
-/// The headings that clients of the route list know, whether or not anything is under them.
+/// The headings that clients of the route list know, also those with nothing under them.
 const GROUPS: [&str; 14] = [
     "core",
     "auth",
@@ -63,7 +63,7 @@ pub(crate) async fn list_routes(State(app): State<App>) -> Response {
             other => *other = json!([line]),
         }
     }
-    let note = "Collection roots also answer with a slash at the end. Paths ending in /ws are WebSockets.";
+    let note = "Collection roots also work with a slash at the end. Paths ending in /ws are WebSockets.";
     raw(StatusCode::OK, &json!({"version": app.guard.version, "routes": groups, "note": note}))
 }
 

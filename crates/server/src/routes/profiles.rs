@@ -1,7 +1,7 @@
 //! Executor profiles, as one JSON text.
 //!
-//! Invariant: the body of a save is text whatever its content type, and a text that cannot be used is a refusal (200
-//! with `success: false`), as shipped clients expect.
+//! Invariant: the body of a save is text whatever its content type, and an invalid text is a refusal (200 with
+//! `success: false`), as shipped clients expect.
 
 use axum::extract::{Request, State};
 use forge_core::{Forge, Kind};
@@ -33,7 +33,7 @@ pub(crate) async fn save(State(forge): State<Forge>, request: Request) -> Answer
     }
 }
 
-/// Some clients send `{"profiles": <text or object>}` instead of the profiles themselves, and some what they were told:
+/// Some clients send `{"profiles": <text or object>}` instead of the profiles themselves, and some what they received:
 /// `{"content": <text>, "path": …}`.
 fn unwrap(text: &str) -> String {
     let take = |body: &mut Value, key: &str| body.get_mut(key).map(Value::take);

@@ -53,12 +53,12 @@ pub(crate) async fn search(State(forge): State<Forge>, Id(id): Id<ProjectId>, pa
     Ok(ok(forge.search_files(id, query, scope).await?))
 }
 
-/// What the board shows beside each task; of one task when it is named.
+/// What the board shows beside each task, or beside one task when it is named.
 pub(crate) async fn cards(State(forge): State<Forge>, Id(id): Id<ProjectId>, params: Params) -> Answer {
     Ok(ok(forge.cards(id, params.optional_id("task_id")?).await?))
 }
 
-/// `url` is for editors that are reached through a link.
+/// `url` is for editors that open by a link.
 pub(crate) async fn open(
     State(forge): State<Forge>,
     Id(id): Id<ProjectId>,

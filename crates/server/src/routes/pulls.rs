@@ -1,6 +1,6 @@
 //! Publishing attempts: push and pull requests.
 //!
-//! Invariant: what a code host refuses is a 200 with a word in `error_data`, as shipped clients expect.
+//! Invariant: a refusal by a code host is a 200 with a word in `error_data`, as shipped clients expect.
 
 use axum::extract::State;
 use forge_core::{Forge, Opened};

@@ -1,4 +1,4 @@
-//! Giving out beads: the switch of each project, one round by hand, and why which agent got what.
+//! Dispatching beads: the rule of each project, one round on request, and why which agent got what.
 
 use axum::extract::State;
 use forge_core::Forge;

@@ -90,7 +90,7 @@ pub(crate) async fn update(
     Ok(ok(forge.update_task(id, request).await?))
 }
 
-/// 202: the worktrees go in the background.
+/// 202: the worktrees are removed in the background.
 pub(crate) async fn delete(State(forge): State<Forge>, Id(id): Id<TaskId>) -> Answer {
     forge.delete_task(id).await?;
     Ok((StatusCode::ACCEPTED, ok(())).into_response())
@@ -108,16 +108,16 @@ fn fill_project(body: &mut Value, project: ProjectId) {
 
 type Blocks = Pin<Box<dyn Stream<Item = Result<TaskBlock, Error>> + Send>>;
 
-/// A list in the writing. `blocks` is gone once the last byte is written.
+/// A list that is being written. `blocks` is gone once the last byte is written.
 struct Writer {
     blocks: Option<Blocks>,
-    /// With it every row carries its latest attempt.
+    /// With it every row contains its latest attempt.
     latest: Option<HashMap<TaskId, Attempt>>,
     buffer: BytesMut,
     separator: &'static [u8],
 }
 
-/// The first chunk is made before the answer begins, so an early failure still gets its status.
+/// The first chunk is made before the response begins, so an early failure still gets its status.
 async fn write_list(
     blocks: impl Stream<Item = Result<TaskBlock, Error>> + Send + 'static,
     latest: Option<HashMap<TaskId, Attempt>>,

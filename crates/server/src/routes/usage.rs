@@ -1,6 +1,6 @@
 //! What agents used and what it cost.
 //!
-//! Invariant: a value that cannot be read is a 400 that names the parameter, the value and what is allowed.
+//! Invariant: an invalid value is a 400 that names the parameter, the value and what is allowed.
 
 use std::str::FromStr;
 

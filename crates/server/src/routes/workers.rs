@@ -1,6 +1,6 @@
 //! Workers: agents in tmux sessions.
 //!
-//! Invariant: variables of a worker are shown by their names only; what the engine answers is masked here.
+//! Invariant: only the names of a worker's variables are shown; what the engine returns is masked here.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use serde_json::json;
 use crate::envelope::{Answer, Fault, ok};
 use crate::extract::{OptionalPayload, Params, Payload};
 
-/// How many lines of a pane are shown where nobody says.
+/// How many lines of a pane are shown by default.
 const PEEK_LINES: usize = 50;
 const PEEK_MAX: usize = 10_000;
 /// The longest that a worker may take to leave when it is asked to.

@@ -1,6 +1,7 @@
-//! Worktrees: what is on disk, and putting it away without losing it.
+//! Worktrees: what is on disk, and retiring it without losing it.
 //!
-//! Invariant: nothing here deletes; retiring keeps a copy that restoring brings back, and adopting takes what is there.
+//! Invariant: nothing here deletes; retiring keeps a copy that restoring brings back, and adopting takes over what
+//! exists.
 
 use axum::extract::State;
 use forge_core::{Forge, GcRequest};

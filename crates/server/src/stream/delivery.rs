@@ -1,7 +1,7 @@
 //! How frames reach a client: over a WebSocket, as server-sent events, or a page at a time.
 //!
-//! The same handler serves all three, and the end of the path says which: `/ws`, `/sse`, or neither. Invariant: the
-//! frames are the same whatever the way, so a client may go on by another way after the number it has seen.
+//! The same handler serves all three, and the end of the path chooses: `/ws`, `/sse`, or neither. Invariant: the frames
+//! are the same on every transport, so a client may continue on another one after the number it has seen.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ use crate::extract::Params;
 use crate::stream::socket::{Batch, Upgrade};
 use crate::stream::{page, sse};
 
-/// As long as proxies commonly let a request be.
+/// As long as proxies commonly let a request last.
 const WAIT_MAX_MS: u64 = 30_000;
 
 pub(crate) struct Delivery {
@@ -41,7 +41,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Delivery {
             let way = Way::Socket(Box::new(Upgrade::from_request_parts(parts, state).await?));
             return Ok(Self { way, after: params.after()? });
         }
-        // Newer ways come with numbers always.
+        // The newer transports always number their frames.
         if path.ends_with("/sse") {
             let after = sse::position(&parts.headers, &params)?.unwrap_or(0);
             return Ok(Self { way: Way::Events, after: Some(after) });
@@ -53,7 +53,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Delivery {
 }
 
 impl Delivery {
-    /// The number after which the client wants frames; with one, it wants numbers.
+    /// The number after which the client wants frames; a client that sends one gets numbered frames.
     pub fn after(&self) -> Option<i64> {
         self.after
     }

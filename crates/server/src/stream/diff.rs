@@ -1,7 +1,7 @@
 //! What an attempt changed, file by file: `/entries/<path>`.
 //!
 //! Invariant: a file is always written whole with `add`, which overwrites. There is no history of a diff: a client that
-//! comes back gets it afresh, numbered from 1 when it asked for numbers.
+//! comes back gets all of it again, numbered from 1 when it asked for numbers.
 
 use std::pin::pin;
 
@@ -41,7 +41,7 @@ enum Value<'a> {
     Diff(&'a Diff),
 }
 
-/// One batch is read and written down while the one before it is on its way to the client.
+/// One batch is read and written while the one before it is sent to the client.
 fn frames(
     app: &App,
     feed: DiffFeed,
@@ -51,7 +51,7 @@ fn frames(
     app.sockets.spawn(async move {
         let mut written = pin!(write_all(feed, numbering));
         loop {
-            // A diff may not change for hours: the client's leaving must not go unnoticed until it does.
+            // A diff may not change for hours: the client's leaving must be noticed before that.
             let batch = tokio::select! {
                 () = batches.closed() => return,
                 batch = written.next() => batch,

@@ -1,8 +1,8 @@
 //! Everything that happens, as server-sent events and over one WebSocket.
 //!
-//! Invariant: the number of an event is its number in the log; a client that names one gets all later ones. A client that
-//! names none gets everything since the server started from the one, and everything from now on from the other, which says
-//! in its first frame where it begins. All projects, agent chats included.
+//! Invariant: the number of an event is its number in the log; a client that names one gets all later ones. A client
+//! that names none gets everything since the server started as server-sent events, and everything from now on over the
+//! WebSocket, whose first frame says where it begins. All projects, agent chats included.
 
 use axum::extract::State;
 use axum::http::HeaderMap;
@@ -30,7 +30,7 @@ pub(crate) async fn watch(State(app): State<App>, params: Params, headers: Heade
     Ok(sse::send(&app, messages(feed)))
 }
 
-/// Browsers hold few connections to one host, and sockets do not count among them.
+/// Browsers allow few connections to one host, and sockets do not count among them.
 pub(crate) async fn watch_socket(
     State(app): State<App>,
     params: Params,
@@ -39,17 +39,17 @@ pub(crate) async fn watch_socket(
     let after = params.after()?;
     let upgrade = upgrade?;
     let seq = app.forge.resume_after(after).await?;
-    let hello = frame(seq, &Told::new("hello", &json!({"version": app.guard.version})));
-    let write = |record: &EventRecord| tell(&record.event).map(|told| frame(record.seq, &told));
+    let hello = frame(seq, &WireEvent::new("hello", &json!({"version": app.guard.version})));
+    let write = |record: &EventRecord| to_wire(&record.event).map(|event| frame(record.seq, &event));
     Ok(upgrade.send(&app, follow(&app.forge, seq, Some(hello), write)))
 }
 
-fn frame(seq: i64, told: &Told) -> String {
-    let mut text = open(Some(seq), told.data.len());
+fn frame(seq: i64, event: &WireEvent) -> String {
+    let mut text = open(Some(seq), event.data.len());
     text.push_str(r#""event":""#);
-    text.push_str(told.name);
+    text.push_str(event.name);
     text.push_str(r#"","data":"#);
-    text.push_str(&told.data);
+    text.push_str(&event.data);
     text.push('}');
     text
 }
@@ -72,19 +72,19 @@ fn messages(feed: EventFeed) -> impl Stream<Item = Message> + Send + 'static {
 }
 
 /// An event under its name, its data as JSON.
-struct Told {
+struct WireEvent {
     name: &'static str,
     data: String,
 }
 
-impl Told {
+impl WireEvent {
     /// Values of this crate always serialise.
     fn new<T: Serialize + ?Sized>(name: &'static str, value: &T) -> Self {
         Self { name, data: serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned()) }
     }
 }
 
-/// Shipped clients take the names on this stream for all there are; what they never heard of goes over the socket alone.
+/// Shipped clients expect only the names that they know on this stream; newer ones go over the socket alone.
 fn write(record: &EventRecord) -> Option<Message> {
     if matches!(
         record.event,
@@ -92,25 +92,25 @@ fn write(record: &EventRecord) -> Option<Message> {
     ) {
         return None;
     }
-    let Told { name, data } = tell(&record.event)?;
+    let WireEvent { name, data } = to_wire(&record.event)?;
     Some(Message::default().id(record.seq.to_string()).event(name).data(data))
 }
 
-fn tell(event: &Event) -> Option<Told> {
+fn to_wire(event: &Event) -> Option<WireEvent> {
     Some(match event {
-        Event::Project { project, .. } => Told::new("project", project),
-        Event::ProjectRemoved { id } => Told::new("project_removed", id),
-        Event::AttemptCreated { attempt, .. } => Told::new("attempt", attempt.as_ref()?),
-        Event::Approval { approval, .. } => Told::new("approval", &wire::approval(approval)),
-        Event::Worker { worker, .. } => Told::new("worker", &worker.shown()),
-        Event::WorkerRemoved { id } => Told::new("worker_removed", id),
-        Event::Alert { alert, .. } => Told::new("alert", alert),
-        Event::Routing { routing, .. } => Told::new("routing", routing),
-        _ => Told { name: "json_patch", data: format!("[{}]", patch(event)?) },
+        Event::Project { project, .. } => WireEvent::new("project", project),
+        Event::ProjectRemoved { id } => WireEvent::new("project_removed", id),
+        Event::AttemptCreated { attempt, .. } => WireEvent::new("attempt", attempt.as_ref()?),
+        Event::Approval { approval, .. } => WireEvent::new("approval", &wire::approval(approval)),
+        Event::Worker { worker, .. } => WireEvent::new("worker", &worker.shown()),
+        Event::WorkerRemoved { id } => WireEvent::new("worker_removed", id),
+        Event::Alert { alert, .. } => WireEvent::new("alert", alert),
+        Event::Routing { routing, .. } => WireEvent::new("routing", routing),
+        _ => WireEvent { name: "json_patch", data: format!("[{}]", patch(event)?) },
     })
 }
 
-/// What has a place in the documents that clients keep; the rest has names of its own on this stream.
+/// A patch for what is part of the documents that clients keep; the rest has its own names on this stream.
 fn patch(event: &Event) -> Option<String> {
     Some(match event {
         Event::Task { change, task, .. } => {

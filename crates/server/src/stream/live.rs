@@ -1,7 +1,7 @@
 //! A snapshot and then every event after it.
 //!
-//! Invariant: the snapshot names the event up to which it is true and the feed begins right after that one, so there is
-//! neither a gap nor a repetition. A client that names a position still in the log gets only what it missed.
+//! Invariant: the snapshot names the last event that it includes and the feed begins right after that one, so there is
+//! neither a gap nor a repetition. A client that names a position that is still in the log gets only what it missed.
 
 use forge_core::{Forge, Kind, Result};
 use forge_types::EventRecord;
@@ -26,7 +26,7 @@ pub(crate) fn start(forge: &Forge, after: Option<i64>) -> Start {
     }
 }
 
-/// Whether frames carry their number.
+/// Whether frames have numbers.
 #[derive(Clone, Copy)]
 pub(crate) enum Numbering {
     Plain,
@@ -47,8 +47,8 @@ impl Numbering {
     }
 }
 
-/// Frames of `snapshot` (its event number and its patch), then of every event that `show` has a patch for.
-/// `None` goes on after `seq` without a snapshot.
+/// Frames of `snapshot` (its event number and its patch), then of every event for which `show` returns a patch. `None`
+/// continues after `seq` without a snapshot.
 pub(crate) fn frames(
     forge: &Forge,
     numbering: Numbering,
@@ -79,13 +79,13 @@ pub(crate) fn follow(
             }
         }
     });
-    // The log is read as far as it goes, so after each batch there is no more at that moment.
+    // The log is read to its end, so after each batch there is nothing more at that moment.
     let pause = || Ok(Batch::new());
-    let told = stream::iter(first).chain(later);
-    stream::iter([pause()]).chain(told.flat_map(move |batch| stream::iter([batch, pause()])))
+    let frames = stream::iter(first).chain(later);
+    stream::iter([pause()]).chain(frames.flat_map(move |batch| stream::iter([batch, pause()])))
 }
 
-/// Of something unknown there is an empty snapshot: clients may ask before it exists.
+/// Unknown ids yield an empty snapshot: clients may ask before the entity exists.
 pub(crate) fn or_empty<T>(forge: &Forge, found: Result<(i64, Vec<T>)>) -> Result<(i64, Vec<T>)> {
     match found {
         Err(error) if error.kind() == Kind::NotFound => Ok((forge.latest_seq(), Vec::new())),

@@ -1,7 +1,8 @@
 //! Raw logs: what a process wrote, chunk by chunk.
 //!
-//! Invariant: entry N is output record N of the log, on every connection and after any `?after=` or `?tail=`; nothing is
-//! cut, joined or left out, and what is no text can be had byte for byte. What Forge itself remarks is shown as stderr; what was written to the process is not shown.
+//! Invariant: entry N is output record N of the log, on every connection and after any `?after=` or `?tail=`; nothing
+//! is cut, joined or left out, and what is not text is available byte for byte. Forge's own remarks are shown as
+//! stderr; input to the process is not shown.
 
 use std::fmt::Write as _;
 
@@ -38,13 +39,13 @@ pub(crate) async fn watch_raw(
     delivery.send(&app, log.frames()).await
 }
 
-/// How many entries from the end the client wants first. It counts for the first connection: a browser that comes back by
-/// itself says after which number it goes on.
+/// How many entries from the end the client wants first. It applies to the first connection: a browser that reconnects
+/// by itself sends the number after which to continue.
 fn tail(params: &Params, delivery: &Delivery) -> std::result::Result<Option<u64>, Fault> {
     let tail = params.number("tail", 1, u64::MAX)?;
     if tail.is_some() && params.get("after").is_some() {
         return Err(Fault::bad_request(
-            "tail: not together with 'after', which says where to begin; send one of them",
+            "tail: not together with 'after', which also says where to begin; send one of them",
         ));
     }
     Ok(tail.filter(|_| delivery.after().is_none_or(|after| after == 0)))
@@ -54,7 +55,7 @@ fn start(after: Option<i64>) -> LogStart {
     LogStart::After(after.unwrap_or(0).unsigned_abs())
 }
 
-/// The log of the errand's newest agent run, in the errand's own form.
+/// The log of the errand's newest agent run, in the format for errands.
 pub(crate) async fn watch_errand(
     State(app): State<App>,
     Id(errand): Id<ErrandId>,
@@ -72,7 +73,7 @@ pub(crate) async fn watch_errand(
     Ok(upgrade.send(&app, log.frames()))
 }
 
-/// How a chunk is written.
+/// The format of a chunk.
 #[derive(Clone, Copy)]
 enum Form {
     /// `{"JsonPatch":[{"op":"add","path":"/entries/N",…}]}`
@@ -90,7 +91,7 @@ struct Log {
     numbering: Numbering,
     form: Form,
     monitor: Monitor,
-    /// The client knows that it has all there is.
+    /// The client has received everything that exists so far.
     idle: bool,
 }
 
@@ -143,7 +144,7 @@ impl Log {
         batch
     }
 
-    /// `content` is what `bytes` say as text. Clients that want numbers get the bytes too where the text is not the same.
+    /// `content` is `bytes` as text. Clients that want numbers also get the bytes where the text differs from them.
     fn write(&self, stdout: bool, content: &str, bytes: &[u8]) -> String {
         // Room for a few escapes: most chunks are lines of text.
         let mut text = open(self.numbering.seq(self.next() + 1), content.len() + content.len() / 16 + 64);

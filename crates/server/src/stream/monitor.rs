@@ -1,4 +1,4 @@
-//! The extra messages for one shipped client, the Genie task monitor, which waits for words of its own.
+//! The extra messages for one shipped client, the Genie task monitor, which expects its own words.
 //!
 //! Invariant: any other client gets none of them.
 
@@ -35,7 +35,7 @@ impl Monitor {
         })
     }
 
-    /// `{"type":"status",…}` before the end; `run` is `None` when its end is not known.
+    /// `{"type":"status",…}` before the end; `run` is `None` when its end is unknown.
     pub fn status(self, run: Option<&Run>) -> Option<String> {
         let run = run.filter(|_| self == Monitor::Present)?;
         let message = match (run.status, run.exit_code) {

@@ -1,7 +1,7 @@
-//! A page of frames in one answer, for clients that nothing else reaches.
+//! A page of frames in one response, for clients that cannot use the other transports.
 //!
-//! Invariant: an answer waits no longer than asked and holds little more than [`MAX_BYTES`]; a client that asks again
-//! after the last number misses nothing.
+//! Invariant: a response waits no longer than requested and contains little more than [`MAX_BYTES`]; a client that asks
+//! again after the last number misses nothing.
 
 use std::pin::pin;
 use std::time::Duration;
@@ -17,7 +17,7 @@ use crate::envelope::{Answer, ok};
 use crate::stream::socket::Batch;
 
 const MAX_BYTES: usize = 4 << 20;
-/// How long reading what is there may take.
+/// How long reading the existing frames may take.
 const READ_LIMIT: Duration = Duration::from_secs(30);
 
 #[derive(Default, Serialize)]
@@ -25,7 +25,7 @@ struct Page {
     frames: Vec<Value>,
     /// The last frame is the end of the stream.
     finished: bool,
-    /// There is more right now than this page holds.
+    /// There is more right now than fits in this page.
     more: bool,
 }
 

@@ -1,7 +1,7 @@
 //! Frames and patches as text.
 //!
-//! Patches are written once, as text, and then wrapped for a socket or for SSE. Invariant: without numbering the text is
-//! exactly the form shipped clients know; numbering only adds `"seq"` in front.
+//! Patches are written once, as text, and then wrapped for a socket or for SSE. Invariant: without numbering the text
+//! is exactly the form that shipped clients know; numbering only adds `"seq"` in front.
 
 use std::fmt::Write as _;
 

@@ -1,7 +1,7 @@
 //! The moment between the end of a log and the end of its run.
 //!
-//! A log is at its end when the process is gone; the run ends a little later, after its work is committed. Invariant: a
-//! client that hears `finished` and then asks for the run finds it ended, unless ending takes longer than [`LIMIT`].
+//! A log ends when the process is gone; the run ends a little later, after its work is committed. Invariant: a client
+//! that receives `finished` and then requests the run finds it ended, unless ending takes longer than [`LIMIT`].
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ pub(crate) async fn settle(forge: &Forge, id: RunId) -> Option<Run> {
 }
 
 async fn wait(forge: &Forge, id: RunId) -> Result<Option<Run>> {
-    // The feed begins before the look, so that no event falls in between.
+    // The feed begins before the query, so that no event is lost in between.
     let mut feed = forge.feed(forge.latest_seq());
     let run = forge.run(id).await?;
     if run.phase.is_over() {

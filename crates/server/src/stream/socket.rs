@@ -1,8 +1,9 @@
 //! One WebSocket: frames out, nothing in.
 //!
-//! Invariant: every socket ends with a Close frame: 1000 when its frames ended, 1001 when the server stops, 1011 when the
-//! source failed, 1002, 1007 or 1009 when the client sends what it must not. Frames are written as long as more are waiting and flushed the moment none is. A client that takes
-//! nothing is dropped by `listen`, and one that takes a batch too slowly by [`STALL_LIMIT`]; it can come back with `?after=`.
+//! Invariant: every socket ends with a Close frame: 1000 when its frames ended, 1001 when the server stops, 1011 when
+//! the source failed, 1002, 1007 or 1009 when the client sends what it must not. Frames are written as long as more are
+//! waiting and flushed the moment none is. `listen` drops a client that reads nothing, and [`STALL_LIMIT`] one that
+//! takes a batch too slowly; it can come back with `?after=`.
 
 use std::future::ready;
 use std::pin::pin;
@@ -26,16 +27,16 @@ const PING_EVERY: Duration = Duration::from_secs(30);
 const STALL_LIMIT: Duration = Duration::from_secs(600);
 /// How long a client may take to answer our Close frame.
 const FAREWELL: Duration = Duration::from_millis(500);
-/// Clients have nothing to say; a message above this ends the socket.
+/// Clients have nothing to send; a message above this size ends the socket.
 const MESSAGE_LIMIT: usize = 64 << 10;
 
-/// A batch of text frames; an empty one says that those before it are all there are at this moment.
+/// A batch of text frames; an empty one means that there are no more at this moment.
 pub(crate) type Batch = Vec<String>;
 
 /// A request to become a WebSocket.
 pub(crate) struct Upgrade {
     upgrade: WebSocketUpgrade,
-    /// That of the session with which it came, if any.
+    /// The token of the session with which it came, if any.
     end: CancellationToken,
 }
 
@@ -71,7 +72,7 @@ enum End {
     Finished,
     Shutdown,
     Failed(Error),
-    /// The client breaks the protocol; the code of how.
+    /// The client breaks the protocol; the close code.
     Broken(u16),
     /// The client left, or cannot be reached.
     Gone,
@@ -99,7 +100,7 @@ async fn drive(
         while socket.next().await.transpose()?.is_some() {}
         Ok::<_, axum::Error>(())
     };
-    // Whether the client answers makes no difference any more.
+    // Whether the client replies makes no difference now.
     let _ = timeout(FAREWELL, farewell).await;
 }
 
@@ -147,7 +148,7 @@ async fn pump(
     }
 }
 
-/// What ends a socket that cannot be read any more.
+/// What ends a socket that can no longer be read.
 fn judge(error: axum::Error) -> End {
     use tungstenite::error::{Error, ProtocolError};
     match error.into_inner().downcast_ref() {

@@ -1,7 +1,7 @@
-//! Server-sent events: for clients behind proxies that let no WebSocket through, and for browsers.
+//! Server-sent events: for clients behind proxies that do not pass WebSockets on, and for browsers.
 //!
 //! Invariant: the id of a message is the number after which a client that comes back wants more. Something is sent at
-//! once, so that a client can tell a quiet stream from a proxy that holds everything back.
+//! once, so that a client can distinguish a quiet stream from a proxy that holds everything back.
 
 use std::convert::Infallible;
 use std::future::ready;
@@ -20,7 +20,7 @@ use crate::stream::patch::number_of;
 use crate::stream::socket::Batch;
 
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
-/// Asks a proxy in between to pass on what it gets.
+/// Asks a proxy in between to pass everything on at once.
 const UNBUFFERED: (HeaderName, &str) = (HeaderName::from_static("x-accel-buffering"), "no");
 
 /// The position that a client names, either as browsers do or in the query.

@@ -1,4 +1,4 @@
-//! What is wrong with a request is said in the envelope.
+//! What is wrong with a request is reported in the envelope.
 
 use axum::body::Body;
 use axum::http::{Request, header};

@@ -1,4 +1,4 @@
-//! What lies on the desk: drafts, tags, templates, folders and questions, without an agent.
+//! Drafts, tags, templates, folders and questions, without an agent.
 
 use axum::http::StatusCode;
 use pretty_assertions::assert_eq;

@@ -1,4 +1,4 @@
-//! Nobody comes in who should not.
+//! Nobody gets in who should not.
 
 use std::time::Duration;
 
@@ -74,7 +74,7 @@ async fn a_page_of_another_origin_can_do_nothing() {
 }
 
 #[tokio::test]
-async fn a_configured_origin_is_told_that_it_may() {
+async fn a_configured_origin_is_allowed() {
     let origin = "https://board.example";
     let world = World::with(Door { allowed_origins: vec![format!("{origin}/")], ..door() }).await;
     let headers = [("host", "localhost:8887"), ("origin", origin)];
@@ -88,14 +88,14 @@ async fn a_configured_origin_is_told_that_it_may() {
 }
 
 #[tokio::test]
-async fn what_an_answer_depends_on_besides_is_told_to_other_origins_too() {
+async fn other_origins_also_see_what_else_a_response_depends_on() {
     let origin = "https://board.example";
     let world = World::with(Door { allowed_origins: vec![origin.into()], ..door() }).await;
     let vary = async |headers: &[(&str, &str)]| {
         // A file of the board, if it is in this build.
         let response = world.send(request("GET", "/theme.js", headers)).await;
-        let told = response.headers().get_all(header::VARY).into_iter();
-        told.map(|value| value.to_str().unwrap().to_owned()).collect::<Vec<_>>()
+        let vary = response.headers().get_all(header::VARY).into_iter();
+        vary.map(|value| value.to_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
     let host = ("host", "localhost:8887");
     let mut expected = vary(&[host]).await;
@@ -111,7 +111,7 @@ async fn with_a_token_only_health_and_login_are_open() {
     for path in ["/api/projects", "/", "/api/events", "/api/nothing", "/assets/a.js"] {
         assert_fault(&read(world.send(request("GET", path, &[host])).await).await, 401, "Bearer");
     }
-    // A browser is told in words how to get in, on whatever page it asks for; the API speaks as always.
+    // A browser gets a page that explains how to log in, whatever it requests; the API responds as always.
     let browser = ("accept", "text/html,application/xhtml+xml");
     for path in ["/", "/projects/a/tasks/b"] {
         let page = world.send(request("GET", path, &[host, browser])).await;
@@ -202,7 +202,7 @@ async fn without_a_token_loopback_is_open_to_the_user_alone() {
     let world = World::new().await;
     let answer = read(world.send_from(STRANGER, request("GET", "/api/projects", &[HOST, right])).await).await;
     assert_fault(&answer, 401, "open to the user that runs it alone");
-    // A request that nobody says anything about is a stranger's.
+    // A request without a peer is a stranger's.
     let answer = world.send_from(Peer::default(), request("GET", "/api/projects", &[HOST])).await;
     assert_eq!(answer.status(), StatusCode::UNAUTHORIZED);
     world.close().await;
@@ -229,7 +229,7 @@ async fn on_an_open_address_a_rebound_name_gets_nothing_from_the_users_browser()
         let response = world.send_from(peer, request("GET", "/api/projects", &[("host", host)])).await;
         assert_eq!(response.status(), status, "{peer:?} {host}");
     }
-    // Whoever has the token may call this machine what they like.
+    // Whoever has the token may use any name for this machine.
     for peer in [USER, elsewhere] {
         let headers = [("host", "my-machine.lan"), ("authorization", "Bearer s3cret")];
         assert_eq!(world.send_from(peer, request("GET", "/api/projects", &headers)).await.status(), 200);
@@ -305,7 +305,7 @@ async fn after_ten_wrong_secrets_an_address_has_to_wait() {
         assert!((1..=60).contains(&wait), "{wait}");
         assert_fault(&read(response).await, 429, "too many wrong tokens");
     }
-    // Nothing was shown, so nothing is held against it.
+    // Nothing was sent, so nothing counts against it.
     assert_eq!(world.send_from(from(1), request("GET", "/api/projects", &[HOST])).await.status(), 401);
     assert_eq!(world.send_from(from(1), request("GET", "/health", &[HOST])).await.status(), 200);
     assert_eq!(world.send_from(from(2), request("GET", "/api/projects", &right)).await.status(), 200);
@@ -340,8 +340,8 @@ async fn several_browsers_log_in_and_each_logs_out_for_itself() {
     let first = log_in("/login?code=once").await;
     let link = "/api/auth/login-link";
     assert_eq!(world.send(request("POST", link, &[HOST])).await.status(), StatusCode::UNAUTHORIZED);
-    let (_, told) = read(world.send(request("POST", link, &[HOST, ("cookie", &first)])).await).await;
-    let second = log_in(told["data"]["path"].as_str().unwrap()).await;
+    let (_, answer) = read(world.send(request("POST", link, &[HOST, ("cookie", &first)])).await).await;
+    let second = log_in(answer["data"]["path"].as_str().unwrap()).await;
 
     let status = async |cookie: &str| {
         let response = world.send(request("GET", "/api/projects", &[HOST, ("cookie", cookie)])).await;
@@ -352,8 +352,8 @@ async fn several_browsers_log_in_and_each_logs_out_for_itself() {
     assert_eq!(stream.status(), StatusCode::OK);
     let gone = world.send(request("POST", "/logout", &[HOST, ("cookie", &first)])).await;
     assert_eq!(gone.status(), StatusCode::SEE_OTHER);
-    let told = axum::body::to_bytes(stream.into_body(), 1 << 20);
-    tokio::time::timeout(Duration::from_secs(20), told).await.expect("the stream ends, too").unwrap();
+    let rest = axum::body::to_bytes(stream.into_body(), 1 << 20);
+    tokio::time::timeout(Duration::from_secs(20), rest).await.expect("the stream ends, too").unwrap();
     let cleared = gone.headers()[header::SET_COOKIE].to_str().unwrap();
     assert!(cleared.starts_with("forge_session_8887=;") && cleared.ends_with("Max-Age=0"), "{cleared}");
     assert_eq!((status(&first).await, status(&second).await), (401, 200));

@@ -1,4 +1,4 @@
-//! What is wrong with a request, or with the world it is about, is never called a fault of the server.
+//! What is wrong with a request, or with the data that it is about, is never reported as a fault of the server.
 
 use axum::http::StatusCode;
 use serde_json::{Value, json};

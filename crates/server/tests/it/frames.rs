@@ -1,4 +1,4 @@
-//! What streams carry is as the description says: every kind of entry, diff and draft there is.
+//! Streams match their description: every kind of entry, diff and draft.
 
 use forge_types::{
     ActionType, AttemptId, CommandResult, Diff, DiffChange, Draft, EntryType, ErrorType, ExitStatus,

@@ -78,7 +78,7 @@ async fn what_cannot_be_kept_is_refused_and_leaves_nothing() {
     let unknown = format!("/api/images/task/{UNKNOWN}/upload");
     assert_fault(&upload(&world, &unknown, "image", "a.png", b"x").await, 404, UNKNOWN);
     assert_fault(&world.get(&format!("/api/images/task/{UNKNOWN}")).await, 404, UNKNOWN);
-    // The remains of a refused upload go in the background.
+    // The remains of a refused upload are removed in the background.
     for _ in 0..200 {
         if files(&world).is_empty() {
             break;

@@ -1,4 +1,5 @@
-//! The Model Context Protocol: what is offered, that all of it answers, and who may ask. The agent is the shell.
+//! The Model Context Protocol: which tools are listed, that all of them work, and who may call them. The agent is the
+//! shell.
 
 use std::collections::BTreeSet;
 
@@ -24,7 +25,7 @@ const CONTRACT: [(&str, &str); 11] = [
     ("stop_execution_run", "execution_run_id"),
 ];
 
-/// A message to the server and its last word to it.
+/// A message to the server and the last event of its response.
 async fn send(world: &World, headers: &[(&str, &str)], message: &Value) -> (StatusCode, Value) {
     send_to("/mcp", world, headers, message).await
 }
@@ -63,13 +64,13 @@ struct Caller<'a> {
     called: BTreeSet<String>,
 }
 
-/// Every text in `told` that is a time.
-fn times(told: &Value) -> Vec<String> {
-    match told {
+/// Every text in `value` that is a time.
+fn times(value: &Value) -> Vec<String> {
+    match value {
         Value::Array(items) => items.iter().flat_map(times).collect(),
         Value::Object(fields) => fields.values().flat_map(times).collect(),
         Value::String(text) => {
-            let parsed = serde_json::from_value::<forge_types::Millis>(told.clone());
+            let parsed = serde_json::from_value::<forge_types::Millis>(value.clone());
             parsed.ok().filter(|_| text.contains('T')).map(|_| text.clone()).into_iter().collect()
         }
         _ => Vec::new(),
@@ -88,19 +89,19 @@ impl Caller<'_> {
         let result = self.result(name, arguments).await;
         assert_ne!(result["isError"], true, "{name}: {result}");
         assert_eq!(result["content"][0]["type"], "text");
-        let told = result["structuredContent"].clone();
-        assert!(told.to_string().contains(r#""url":"http"#), "{name} tells no url: {told}");
-        assert_eq!(times(&told).iter().find(|time| !time.ends_with("+00:00")), None, "{name}: {told}");
-        told
+        let content = result["structuredContent"].clone();
+        assert!(content.to_string().contains(r#""url":"http"#), "{name} has no url: {content}");
+        assert_eq!(times(&content).iter().find(|time| !time.ends_with("+00:00")), None, "{name}: {content}");
+        content
     }
 
-    /// The words of a refusal.
+    /// The message of a refusal.
     async fn refused(&mut self, name: &str, arguments: Value) -> String {
         let result = self.result(name, arguments).await;
         assert_eq!(result["isError"], true, "{name}: {result}");
-        let told: Value = serde_json::from_str(result["content"][0]["text"].as_str().unwrap()).unwrap();
-        assert_eq!((&told["success"], &told), (&json!(false), &result["structuredContent"]));
-        told["error"].as_str().unwrap().to_owned()
+        let failure: Value = serde_json::from_str(result["content"][0]["text"].as_str().unwrap()).unwrap();
+        assert_eq!((&failure["success"], &failure), (&json!(false), &result["structuredContent"]));
+        failure["error"].as_str().unwrap().to_owned()
     }
 }
 
@@ -219,8 +220,8 @@ async fn every_tool_answers() {
     assert!(tools.refused("restore_worktree", this.clone()).await.contains("is there already"));
     let merged = tools.call("merge_task_attempt", this.clone()).await;
     assert_eq!(merged["merge_commit"].as_str().map(str::len), Some(40), "{merged}");
-    let told = json!({"attempt_id": attempt, "message": "sleep 60"});
-    assert_eq!(tools.call("follow_up", told).await["success"], true);
+    let arguments = json!({"attempt_id": attempt, "message": "sleep 60"});
+    assert_eq!(tools.call("follow_up", arguments).await["success"], true);
     assert_eq!(tools.call("stop_task_attempt", this.clone()).await["stopped"], true);
     let runs = tools.call("list_processes", this.clone()).await;
     assert_eq!((&runs["count"], &runs["processes"][1]["status"]), (&json!(2), &json!("killed")), "{runs}");
@@ -251,7 +252,7 @@ async fn every_tool_answers() {
 
     assert_eq!(tools.call("list_approvals", this).await["count"], 0);
     let answer = json!({"approval_id": UNKNOWN, "approved": true});
-    assert!(tools.refused("answer_approval", answer).await.contains("list_approvals tells"));
+    assert!(tools.refused("answer_approval", answer).await.contains("list_approvals lists"));
 
     let errand = json!({"project_id": project, "prompt": "sleep 60", "executor": "SHELL"});
     let errand = tools.call("start_execution_run", errand).await["execution_run_id"].clone();
@@ -283,7 +284,7 @@ async fn every_tool_answers() {
 }
 
 #[tokio::test]
-async fn times_are_told_with_an_offset() {
+async fn times_are_written_with_an_offset() {
     let world = World::new().await;
     let mut tools = Caller { world: &world, called: BTreeSet::new() };
     let project = world.project().await;
@@ -304,18 +305,21 @@ async fn a_refusal_names_the_field_the_value_and_what_to_do() {
         |executor: &str, base: &str| json!({"task_id": UNKNOWN, "executor": executor, "base_branch": base});
     for (name, arguments, words) in [
         ("get_task", json!({"task_id": "abc"}), &["task_id", "'abc'", "UUID"][..]),
-        ("get_task", json!({"task_id": UNKNOWN}), &["Task not found", UNKNOWN, "list_tasks tells"]),
+        ("get_task", json!({"task_id": UNKNOWN}), &["Task not found", UNKNOWN, "list_tasks lists"]),
         ("get_task", json!({}), &["task_id"]),
-        ("list_tasks", json!({"project_id": UNKNOWN}), &["Project not found", "list_projects tells"]),
+        ("list_tasks", json!({"project_id": UNKNOWN}), &["Project not found", "list_projects lists"]),
         ("list_tasks", json!({"project_id": project, "status": "x"}), &["status", "'x'", "in-progress"]),
         ("start_task_attempt", start(" ", "main"), &["executor", "is blank", "CLAUDE_CODE"]),
         ("start_task_attempt", start("SHELL", ""), &["base_branch", "is blank", "list_branches"]),
-        ("wait_for_attempt", json!({"attempt_id": UNKNOWN}), &["not found", "list_task_attempts tells"]),
+        ("wait_for_attempt", json!({"attempt_id": UNKNOWN}), &["not found", "list_task_attempts lists"]),
         ("wait_for_attempt", json!({"attempt_id": UNKNOWN, "wait_s": 601}), &["wait_s", "'601'", "0 to 600"]),
-        ("stop_execution_run", json!({"execution_run_id": UNKNOWN}), &["list_execution_runs tells"]),
+        ("stop_execution_run", json!({"execution_run_id": UNKNOWN}), &["list_execution_runs lists"]),
     ] {
-        let told = tools.refused(name, arguments).await;
-        assert!(words.iter().all(|word| told.contains(word)), "{name}: '{told}' lacks one of {words:?}");
+        let message = tools.refused(name, arguments).await;
+        assert!(
+            words.iter().all(|word| message.contains(word)),
+            "{name}: '{message}' lacks one of {words:?}"
+        );
     }
     let unknown = ask(&world, "tools/call", json!({"name": "nope"})).await;
     assert!(unknown["error"]["message"].as_str().unwrap().contains("'nope'"), "{unknown}");
@@ -337,9 +341,9 @@ async fn old_and_new_versions_of_the_protocol_are_answered() {
         ("2025-11-25", "2025-11-25"),
         ("2031-01-01", "2025-11-25"),
     ] {
-        let told = ask(&world, "initialize", hello(given)).await;
-        assert_eq!(told["result"]["protocolVersion"], answered, "{told}");
-        assert_eq!(told["result"]["serverInfo"]["name"], "automagik-forge");
+        let answer = ask(&world, "initialize", hello(given)).await;
+        assert_eq!(answer["result"]["protocolVersion"], answered, "{answer}");
+        assert_eq!(answer["result"]["serverInfo"]["name"], "automagik-forge");
     }
     let error = &ask(&world, "initialize", hello("2023-01-01")).await["error"];
     assert_eq!(
@@ -353,8 +357,8 @@ async fn old_and_new_versions_of_the_protocol_are_answered() {
                       key("clientCapabilities"): {}});
     let message = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": meta}});
     let headers = [("mcp-protocol-version", "2026-07-28"), ("mcp-method", "tools/list")];
-    let (_, told) = send(&world, &headers, &message).await;
-    assert!(told["result"]["tools"].as_array().is_some_and(|tools| !tools.is_empty()), "{told}");
+    let (_, answer) = send(&world, &headers, &message).await;
+    assert!(answer["result"]["tools"].as_array().is_some_and(|tools| !tools.is_empty()), "{answer}");
     world.close().await;
 }
 
@@ -368,7 +372,7 @@ async fn the_door_guards_the_protocol_too() {
     let door = Door { open_to: OpenTo::Nobody, token: Some("s3cret".into()), ..door() };
     let world = World::with(door).await;
     assert_eq!(send(&world, &[], &message).await.0, StatusCode::UNAUTHORIZED);
-    let (status, told) = send(&world, &[("authorization", "Bearer s3cret")], &message).await;
-    assert!(status.is_success() && told["result"]["tools"].is_array(), "{told}");
+    let (status, answer) = send(&world, &[("authorization", "Bearer s3cret")], &message).await;
+    assert!(status.is_success() && answer["result"]["tools"].is_array(), "{answer}");
     world.close().await;
 }

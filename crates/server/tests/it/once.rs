@@ -1,4 +1,4 @@
-//! `Idempotency-Key`: equal requests under one key have one effect and one answer.
+//! `Idempotency-Key`: equal requests under one key have one effect and one response.
 
 use axum::body::Body;
 use axum::http::{Request, StatusCode, header};
@@ -10,7 +10,7 @@ use crate::world::{World, assert_fault, read};
 
 const KEY: &str = "5c1a7e0e-one";
 
-/// An answer, and whether it says that it is that of an earlier request.
+/// A response, and whether it is marked as a repetition.
 async fn post(world: &World, path: &str, key: &str, body: &Value) -> (StatusCode, Value, bool) {
     let request = Request::post(path).header(header::HOST, "localhost:8887").header("Idempotency-Key", key);
     let request = request.header(header::CONTENT_TYPE, "application/json");

@@ -1,4 +1,4 @@
-//! The description of the API is true: it is sound in itself, and real answers are as it says.
+//! The description of the API is true: it is consistent, and real responses match it.
 
 use std::collections::BTreeSet;
 
@@ -67,7 +67,7 @@ async fn the_document_is_sound_in_itself() {
     world.close().await;
 }
 
-/// What in `value` is not as `schema` says; keys that the schema does not name count too.
+/// What in `value` does not match `schema`; keys that the schema does not name count too.
 pub(crate) fn check(document: &Value, schema: &Value, value: &Value, at: &str, faults: &mut Vec<String>) {
     let mut names = BTreeSet::new();
     check_known(document, schema, value, at, faults, &mut names);

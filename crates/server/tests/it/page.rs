@@ -39,7 +39,7 @@ async fn every_page_has_a_strict_policy_that_its_own_text_keeps() {
 }
 
 #[tokio::test]
-async fn a_page_is_asked_for_each_time_and_head_tells_the_same_without_the_text() {
+async fn a_page_is_revalidated_each_time_and_head_returns_the_same_without_the_text() {
     let world = World::new().await;
     for path in ["/", "/projects/a"] {
         let (status, headers, text) = ask(&world, "GET", path).await;

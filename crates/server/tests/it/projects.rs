@@ -24,7 +24,7 @@ async fn a_project_lives_from_create_to_delete() {
 }
 
 #[tokio::test]
-async fn a_list_tells_how_many_tasks_there_are_when_it_is_asked_to() {
+async fn a_list_counts_the_tasks_when_asked_to() {
     let world = World::new().await;
     let id = world.project().await;
     let tasks = format!("/api/projects/{id}/tasks");

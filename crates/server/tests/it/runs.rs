@@ -9,7 +9,7 @@ use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use crate::streams::{close_code, connect, next, serve};
 use crate::world::{World, assert_fault};
 
-/// The answer of create-and-start for a task that runs `script`.
+/// The response of create-and-start for a task that runs `script`.
 async fn start(world: &World, script: &str) -> Value {
     let project = world.project().await;
     let body = json!({"project_id": project, "title": script, "executor_profile_id": "SHELL"});
@@ -19,7 +19,7 @@ async fn start(world: &World, script: &str) -> Value {
 }
 
 #[tokio::test]
-async fn a_start_that_fails_is_told_and_leaves_whole_rows() {
+async fn a_start_that_fails_is_reported_and_leaves_whole_rows() {
     let world = World::without_keeper().await;
     let started = start(&world, "true").await;
     assert!(
@@ -62,7 +62,7 @@ async fn run_of(world: &World, started: &Value) -> String {
 const SCRIPT: &str = r#"echo "hé"; sleep 0.1; echo oops >&2"#;
 
 #[tokio::test]
-async fn a_log_is_told_live_and_again_then_finished_then_closed_with_1000() {
+async fn a_log_is_sent_live_and_again_then_finished_then_closed_with_1000() {
     let world = World::new().await;
     let run = run_of(&world, &start(&world, SCRIPT).await).await;
     let (address, _server) = serve(&world).await;

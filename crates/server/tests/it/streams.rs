@@ -161,7 +161,7 @@ async fn open_events(address: &str, headers: &str) -> BufReader<TcpStream> {
     BufReader::new(stream)
 }
 
-/// One line of the answer; empty at its end.
+/// One line of the response; empty at its end.
 async fn read_line(stream: &mut BufReader<TcpStream>) -> String {
     let mut line = String::new();
     timeout(PATIENCE, stream.read_line(&mut line)).await.expect("a line must come").unwrap();

@@ -51,7 +51,7 @@ impl World {
         Self::build(door, keeper()).await
     }
 
-    /// Without a keeper every start fails in the way that cannot be foreseen.
+    /// Without a keeper every start fails in a way that cannot be foreseen.
     pub async fn without_keeper() -> Self {
         Self::build(door(), "/no-such-program".into()).await
     }
@@ -68,7 +68,7 @@ impl World {
     }
 
     async fn open(dir: TempDir, door: Door, exe: PathBuf) -> Self {
-        // Nothing here may reach out into the world.
+        // Nothing here may use the network.
         let settings =
             json!({"hosts": {"github.com": {"api": "http://127.0.0.1:9", "web": "http://127.0.0.1:9"}}});
         std::fs::write(dir.path().join("config.json"), settings.to_string()).unwrap();
@@ -166,7 +166,7 @@ pub async fn read(response: Response) -> (StatusCode, Value) {
     (status, serde_json::from_slice(&body).unwrap_or(Value::Null))
 }
 
-/// A failure with its status, all four keys, and words that say `what`.
+/// A failure with its status, all four keys, and a message that contains `what`.
 #[track_caller]
 pub fn assert_fault((status, body): &(StatusCode, Value), want: u16, what: &str) {
     assert_eq!(status.as_u16(), want, "{body}");

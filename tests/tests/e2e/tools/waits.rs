@@ -72,7 +72,7 @@ async fn a_wait_ends_with_its_connection() {
     assert!(tokio::time::timeout(PATIENCE, wait.chunk()).await.unwrap().unwrap().is_some());
     drop(wait);
     let begun = std::time::Instant::now();
-    while !forge.log().contains("a wait was taken back") {
+    while !forge.log().contains("a wait was cancelled") {
         assert!(begun.elapsed() < PATIENCE, "the server waits on:\n{}", forge.log());
         tokio::time::sleep(std::time::Duration::from_millis(20)).await;
     }

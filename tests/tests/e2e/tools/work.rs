@@ -74,7 +74,7 @@ async fn processes_are_told_and_stopped_one_by_one() {
     let agent = forge.tool("get_process", json!({"process_id": told["processes"][0]["id"]})).await;
     assert_eq!(agent["process"]["final_message"], "done");
     let nobody = forge.refused_tool("get_process", json!({"process_id": project})).await;
-    assert!(nobody.contains("list_processes tells which there are"), "{nobody}");
+    assert!(nobody.contains("list_processes lists them"), "{nobody}");
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! The bytes of a question, and what passes for an answer.
+//! The bytes of a request, and what counts as an answer.
 
 use std::net::{TcpListener, TcpStream};
 
@@ -8,7 +8,7 @@ fn ends(client: &str, server: &str) -> (SocketAddr, SocketAddr) {
     (client.parse().unwrap(), server.parse().unwrap())
 }
 
-/// As the kernel answers: the ends as they stand in the question, then state, user and inode.
+/// As the kernel answers: the ends as they are in the request, then state, user and inode.
 fn answer(question: &[u8], state: u8, uid: u32, inode: u32) -> Vec<u8> {
     let mut bytes = question[..HEADER_LEN].to_vec();
     bytes.extend([question[16], state, 0, 0]);
@@ -48,7 +48,7 @@ fn only_an_open_socket_with_the_same_ends_is_an_answer() {
         assert_eq!(read_answer(&answer(&asked, state, 1000, 7), pair).unwrap(), 1000);
     }
     let refused = |bytes: &[u8]| read_answer(bytes, pair).is_err();
-    // Being opened, of a closed connection, a listener; and open, but by nobody.
+    // A connection that opens, one that is closed, a listener; and one that is open, but owned by nobody.
     for (state, inode) in [(2, 7), (6, 7), (7, 7), (8, 7), (10, 7), (1, 0)] {
         assert!(refused(&answer(&asked, state, 1000, inode)), "state {state}, inode {inode}");
     }

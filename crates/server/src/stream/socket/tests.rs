@@ -30,7 +30,7 @@ where
     connect_async(format!("ws://{address}/")).await.unwrap().0
 }
 
-/// All text frames, and the code the server closed with.
+/// All text frames, and the code with which the server closed.
 async fn read(mut client: Client) -> (Vec<String>, Option<CloseCode>) {
     let mut texts = Vec::new();
     let all = async {
@@ -85,7 +85,7 @@ async fn a_client_that_reads_nothing_is_not_read_ahead_for() {
         })
     };
     let client = connect(shutdown.clone(), source).await;
-    // The source never ends, so the count can only stand still because nobody takes frames.
+    // The source never ends, so the count can only stop because nobody takes frames.
     let mut before = usize::MAX;
     while pulled.load(Ordering::Relaxed) != before {
         before = pulled.load(Ordering::Relaxed);
@@ -109,7 +109,7 @@ async fn a_client_that_closes_gets_its_close_answered() {
     answered.await.expect("the server must answer the close");
 }
 
-/// Bytes of a client that knows no better, behind a proper handshake.
+/// Bytes of a client that breaks the protocol, after a proper handshake.
 #[tokio::test]
 async fn bad_frames_end_with_the_code_of_what_is_wrong() {
     let masked = |first: u8, body: &[u8]| [&[first, 0x80 | body.len() as u8, 0, 0, 0, 0], body].concat();
