@@ -15,7 +15,7 @@ use serde_json::json;
 use crate::envelope::{Answer, Fault};
 use board::BUILT;
 
-/// What the document contains where each response has its own nonce.
+/// The placeholder in the document for the nonce of each response.
 const NONCE: &str = "__NONCE__";
 const LOCKED: &str = include_str!("../page/locked.html");
 const STYLE: &str = include_str!("../page/plain.css");

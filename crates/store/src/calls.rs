@@ -203,7 +203,7 @@ impl Tx {
         self.insert_call(call, "open", 1).await
     }
 
-    /// Records the sum of a session's calls since its last sum, instead of them. An earlier sum stays.
+    /// Records the sum of a session's calls since its last sum, instead of them. A sum that exists already is skipped.
     pub async fn sum_calls(&mut self, sums: &[CallRow]) -> Result<()> {
         let Some(first) = sums.first() else { return Ok(()) };
         let known = bind!("SELECT 1 FROM calls WHERE key = $1", &first.key);
