@@ -1,4 +1,4 @@
-//! The commands, one file each, and which of them was asked for.
+//! The commands, one file each, and the choice among them.
 
 mod alerts;
 mod approve;
@@ -56,45 +56,45 @@ use crate::settings::Env;
 pub struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
-    /// The same as the command `mcp`, as agent programs have it in their settings
+    /// The same as the command `mcp`, for agent programs that have it in their settings
     #[arg(long, hide = true)]
     mcp: bool,
     #[command(flatten)]
     mcp_flags: mcp::Flags,
     #[command(flatten)]
     serve: serve::Flags,
-    /// Read further variables from this file
+    /// Read more variables from this file
     #[arg(long, global = true, value_name = "FILE")]
     env_file: Option<PathBuf>,
 }
 
 #[derive(Subcommand)]
 enum Command {
-    /// Start the server with its board (also without any command, outside of a repository)
+    /// Start the server with its board (also `forge` alone, outside a repository)
     Serve(serve::Command),
     /// Give an agent a task in this repository and watch it work
     Run(run::Flags),
-    /// Say more to the agent of an attempt and watch it go on
+    /// Send the agent of an attempt a follow-up message and watch it continue
     Resume(resume::Flags),
-    /// Attempts of this repository, or tasks, projects and agents
+    /// List the attempts of this repository, or tasks, projects and agents
     List(list::Flags),
-    /// How the server stands, or one attempt
+    /// Show the status of the server or of one attempt
     Status(status::Flags),
-    /// Stop what attempts have at work
+    /// Stop running attempts
     Stop(stop::Flags),
-    /// Answer the questions of agents
+    /// Answer agents' questions
     Approve(approve::Flags),
     /// Land an attempt as one commit on its target branch
     Merge(merge::Flags),
-    /// Replay an attempt on its target branch, or get out of a conflict
+    /// Rebase an attempt onto its target branch, or resolve a conflict
     Rebase(rebase::Flags),
-    /// Publish an attempt's branch
+    /// Push an attempt's branch
     Push(push::Flags),
     /// Open a pull request for an attempt
     Pr(pr::Flags),
     /// Open an attempt on the board or in the editor, or print its path
     Open(open::Flags),
-    /// Retired worktrees, and bringing one back
+    /// List retired worktrees, or restore one
     Restore(restore::Flags),
     /// Add, list, show and remove projects
     #[command(subcommand)]
@@ -105,62 +105,62 @@ enum Command {
     /// Read and change the settings
     #[command(subcommand)]
     Config(config::Command),
-    /// What agents used and what it cost
+    /// Show what agents used and what it cost
     Usage(usage::Flags),
-    /// Give agents many tasks at once, from a file
+    /// Run many tasks at once, from a file
     Batch(batch::Flags),
-    /// The work that a project has written down: list it, take it, close it
+    /// A project's issues: list, claim, create and close them
     #[command(subcommand)]
     Beads(beads::Command),
-    /// Give the beads of a project to agents, by itself or once
+    /// Give a project's beads to agents, continuously or once
     Dispatch(dispatch::Flags),
-    /// Why which agent got a bead, and what came of it
+    /// Explain which agent got a bead, why, and how it ended
     #[command(subcommand)]
     Route(route::Command),
-    /// Attempts, tasks, workers, costs and alerts on a live dashboard
+    /// Open a live dashboard of attempts, tasks, workers, costs and alerts
     Tui(tui::Flags),
-    /// Show what an attempt did, or stay with it while it works
+    /// Show what an attempt did, or follow it while it runs
     View(view::Flags),
-    /// Print what one run of an attempt wrote, as it was
+    /// Print the raw output of one run of an attempt
     Logs(logs::Flags),
     /// Show what an attempt changed
     Diff(diff::Flags),
-    /// Show the whole product in a minute: a repository, three tasks side by side, one of them merged
+    /// Show the whole product in a minute: a repository, three tasks in parallel, one of them merged
     Demo(demo::Flags),
-    /// Look at what Forge needs here, and say what is missing and which command helps
+    /// Check what Forge needs, and show what is missing and how to fix it
     Doctor(doctor::Flags),
-    /// Write everything that Forge keeps into one file, or bring such a file back
+    /// Back up everything Forge stores into one file, or restore such a file
     Backup(backup::Flags),
-    /// Bring projects, tasks, attempts and logs over from another system, which is only read
+    /// Import projects, tasks, attempts and logs from another system (which is not modified)
     Import(import::Flags),
-    /// Start, watch and end workers: agents that live on in tmux sessions
+    /// Start, watch and stop workers: agents in long-lived tmux sessions
     #[command(subcommand)]
     Worker(worker::Command),
-    /// Check and list the programs that workers are started with
+    /// Check and list the programs that start workers
     #[command(subcommand)]
     Launcher(launcher::Command),
-    /// What you should know about the workers
+    /// List alerts about workers
     Alerts(alerts::Flags),
-    /// Tell which attempt, task, wish and issue the present directory belongs to; needs no server
+    /// Show which attempt, task, wish and issue the current directory belongs to; needs no server
     Whoami(whoami::Flags),
-    /// Bring Genie's sessions here, or write attempts down for Genie
+    /// Import Genie's sessions, or export attempts to Genie
     #[command(subcommand)]
     Sessions(sessions::Command),
-    /// Link the commits of agents in .genie/SESSION-STATE.md, by a pre-commit hook
+    /// Link agents' commits in .genie/SESSION-STATE.md with a pre-commit hook
     #[command(subcommand)]
     Hook(hook::Command),
-    /// Speak the Model Context Protocol on standard input and output, for the server that runs
+    /// Connect standard input and output to the running server's Model Context Protocol
     #[command(
-        after_help = "Examples:\n  forge mcp\n  forge mcp --advanced    # lists every tool, not only those of the usual work"
+        after_help = "Examples:\n  forge mcp\n  forge mcp --advanced    # lists every tool, not only the common ones"
     )]
     Mcp(mcp::Flags),
     /// List, retire, restore and adopt worktrees
     #[command(subcommand)]
     Worktree(worktree::Command),
-    /// Create the database, or bring it up to date, and exit
+    /// Create or migrate the database, and exit
     #[command(after_help = "Examples:\n  forge prepare-db")]
     PrepareDb,
-    /// Print a script that completes commands and flags in a shell
+    /// Print a completion script for a shell
     Completions(completions::Flags),
     /// Print the manual page, or write one per command
     Man(man::Flags),
@@ -180,15 +180,15 @@ impl Cli {
         let Some(command) = self.command else {
             return done(match self.mcp {
                 true => mcp::run(self.mcp_flags),
-                false if overview::is_meant() => overview::run(),
+                false if overview::applies() => overview::run(),
                 false => serve::run(self.serve),
             });
         };
         if command.meets_sessions() {
-            sessions::notice::tell();
+            sessions::notice::offer();
         }
         match command {
-            // These two are started for every run: no runtime, no logging, nothing to wait for.
+            // These two start for every run: no runtime, no logging, nothing to wait for.
             Command::Keep { dir } => Ok(forge_run::keep(&dir)),
             Command::ScriptedAgent => Ok(scripted_agent()),
             Command::Whoami(flags) => done(whoami::run(&flags)),
@@ -236,7 +236,7 @@ impl Cli {
 }
 
 impl Command {
-    /// Whether the command has to do with the work on a server, and so with sessions that could be there.
+    /// Whether the command works with a server, and so may find sessions to import.
     fn meets_sessions(&self) -> bool {
         match self {
             Command::Keep { .. } | Command::ScriptedAgent | Command::Mcp(_) | Command::Hook(_) => false,
@@ -244,7 +244,7 @@ impl Command {
             Command::Doctor(_) | Command::Whoami(_) | Command::Sessions(_) | Command::Tui(_) => false,
             Command::Completions(_) | Command::Man(_) | Command::Import(_) => false,
             Command::Worker(_) | Command::Launcher(_) | Command::Alerts(_) => false,
-            // They have a server first.
+            // These need a server first.
             Command::Run(_) | Command::Resume(_) => false,
             _ => true,
         }

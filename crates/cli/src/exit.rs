@@ -1,6 +1,6 @@
-//! How a command ends, as a number that scripts can act on.
+//! Exit codes that scripts can rely on.
 //!
-//! Invariant: a number means the same for every command. 0 is done; 130 (as a shell tells of Ctrl-C) is a run that was
+//! Invariant: a code means the same for every command. 0 is done; 130 (the shell's code for Ctrl-C) is a run that was
 //! stopped or left.
 
 use std::process::ExitCode;
@@ -12,17 +12,17 @@ use crate::reference::NotFound;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
-    /// The agent failed, or something that no other number tells of.
+    /// The agent failed, or any other error.
     Failed = 1,
-    /// The command was not understood; clap uses the same number.
+    /// Wrong usage; clap uses the same code.
     Misused = 2,
-    /// There is no server to ask.
+    /// No server answers.
     Unreachable = 3,
-    /// A name or id stands for nothing, or for more than one thing.
+    /// Not found, or ambiguous.
     NotFound = 4,
-    /// The server knows what was meant and does not do it; nothing has changed.
+    /// The server refused; nothing changed.
     Refused = 5,
-    /// A run was stopped, or left while it goes on.
+    /// A run was stopped, or left while it continues.
     Stopped = 130,
 }
 
@@ -32,7 +32,7 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// An argument that clap lets pass and Forge does not.
+/// An argument that clap accepts and Forge does not.
 #[derive(Debug)]
 pub struct Misused(pub String);
 
@@ -44,7 +44,7 @@ impl std::fmt::Display for Misused {
 
 impl std::error::Error for Misused {}
 
-/// The number for an error.
+/// The exit code for an error.
 pub fn of(error: &anyhow::Error) -> Exit {
     if error.is::<Misused>() {
         return Exit::Misused;

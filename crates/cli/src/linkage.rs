@@ -1,4 +1,4 @@
-//! What a directory belongs to: attempt, branch, task, wish and issue, told by git and files alone.
+//! What a directory belongs to: attempt, branch, task, wish and issue, determined from git and files alone.
 
 use std::path::{Path, PathBuf};
 
@@ -19,13 +19,13 @@ pub struct Linkage {
     pub issue: Option<u64>,
     pub worktree: PathBuf,
     pub repository: PathBuf,
-    /// Only a worktree that Forge made tells it.
+    /// Known only for a worktree that Forge created.
     pub installation: Option<String>,
 }
 
 impl Linkage {
-    /// By the mark of the worktree or, in a checkout that somebody else made, by what git keeps about the branch; `None`
-    /// where no agent of Forge is at work.
+    /// By the mark of the worktree or, in a checkout that Forge did not create, by what git stores about the branch;
+    /// `None` if no agent of Forge works there.
     pub async fn of(dir: &Path) -> Result<Option<Linkage>> {
         let mut linkage = match forge_git::whoami(dir)? {
             Some(found) => {
@@ -62,7 +62,7 @@ impl Linkage {
         Ok(Some(linkage))
     }
 
-    /// The hex digits by which branch and directory are called.
+    /// The hex digits in the names of branch and directory.
     pub fn prefix(&self) -> &str {
         let name = self.branch.rsplit('/').next().unwrap_or_default();
         let digits = name.split('-').next().unwrap_or_default();
@@ -70,13 +70,13 @@ impl Linkage {
         if is_ours { digits } else { self.id.get(..4).unwrap_or_default() }
     }
 
-    /// What the work is called in the branch's name.
+    /// The name of the work in the branch's name.
     pub fn abbreviation(&self) -> &str {
         let name = self.branch.rsplit('/').next().unwrap_or_default();
         name.strip_prefix(self.prefix()).map_or(name, |rest| rest.trim_start_matches('-'))
     }
 
-    /// How a wish for this work may be called: as the whole title, or as what the branch has of it.
+    /// Possible names of a wish for this work: the whole title, or the part in the branch's name.
     fn names(&self) -> Vec<String> {
         let title = self.task.as_ref().map(|task| dashed(&task.title));
         title.into_iter().chain([self.abbreviation().to_owned()]).filter(|name| !name.is_empty()).collect()
@@ -92,7 +92,7 @@ impl Linkage {
     }
 }
 
-/// The attempt whose branch is checked out in a place that is not marked.
+/// The attempt whose branch is checked out in a directory without a mark.
 async fn by_branch(dir: &Path) -> Result<Option<Linkage>> {
     let Ok(repo) = forge_git::Repo::open(dir).await else { return Ok(None) };
     let Some((branch, id)) = forge_git::recorded(dir).await? else { return Ok(None) };
@@ -102,7 +102,7 @@ async fn by_branch(dir: &Path) -> Result<Option<Linkage>> {
     Ok(Some(Linkage { kind, id, branch, task, wish, issue, worktree, repository, installation: None }))
 }
 
-/// A title as the name of a folder, of any length.
+/// A title as a folder name of any length.
 fn dashed(title: &str) -> String {
     let words = title.to_lowercase();
     let words = words.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());

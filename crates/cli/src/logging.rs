@@ -1,5 +1,5 @@
-//! Where log lines go: standard error, or a file where the screen is taken; level per module by `RUST_LOG`, JSON on
-//! request.
+//! Where log lines go: standard error, or a file while the dashboard uses the screen; level per module by `RUST_LOG`,
+//! JSON on request.
 
 use std::fs::OpenOptions;
 use std::io::IsTerminal;
@@ -29,7 +29,7 @@ pub fn start(format: LogFormat, default: &str, rust_log: Option<String>) {
     };
 }
 
-/// To a file that begins anew: it is for what goes wrong this time.
+/// Logs to a file, which is overwritten each time.
 pub fn start_in(path: &Path, default: &str, rust_log: Option<String>) -> std::io::Result<()> {
     let file = OpenOptions::new().create(true).write(true).truncate(true).mode(0o600).open(path)?;
     let log = tracing_subscriber::fmt().with_env_filter(filter(default, rust_log)).with_ansi(false);

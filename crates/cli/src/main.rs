@@ -1,10 +1,10 @@
 //! The `forge` program: one binary that is server, command line, keeper and scripted agent.
 //!
-//! Each command has a file of its own. Commands that look at or change the state of a server speak HTTP to it like
+//! Each command has its own file. Commands that read or change the state of a server use HTTP like
 //! any other client, so they work against a remote one too.
 
-// These shadow the macros of the standard library, so that no command can write past the guard.
-#[allow(unused_macros, reason = "whoever writes it some day gets this one")]
+// These shadow the standard macros, so that no command can bypass the guard.
+#[allow(unused_macros, reason = "a future use must get this one")]
 macro_rules! print {
     ($($word:tt)*) => { $crate::terminal::put_words(format_args!($($word)*)) };
 }
@@ -46,7 +46,7 @@ use std::process::ExitCode;
 use clap::Parser;
 use forge_tui::figures;
 
-/// Gives memory back after a burst: a server that lives for weeks should be small again when it is quiet.
+/// Returns memory after a burst: a server that runs for weeks should be small again when idle.
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 

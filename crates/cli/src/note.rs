@@ -1,6 +1,6 @@
-//! Files by which a server leaves word: where it listens, which process it is, how a person comes in.
+//! Files in which a server notes its address, its process id and its login link.
 //!
-//! Invariant: a note is whole or not there, is for its user alone, and goes with the server that wrote it. No link is
+//! Invariant: a note is complete or absent, private to its user, and removed with the server that wrote it. No link is
 //! followed to write one.
 
 use std::fs::OpenOptions;
@@ -14,7 +14,7 @@ pub struct Note {
 }
 
 impl Note {
-    /// A server that cannot leave word works all the same.
+    /// A server works even if it cannot write its notes.
     pub fn leave(path: PathBuf, text: String) -> Self {
         let note = Self { path, text };
         if let Err(error) = note.write() {
@@ -23,7 +23,7 @@ impl Note {
         note
     }
 
-    /// Not synced: no note outlives its server, let alone the machine's power.
+    /// Not synced: a note is useless after its server ends.
     fn write(&self) -> std::io::Result<()> {
         let draft = self.path.with_extension(format!("{}.new", std::process::id()));
         match std::fs::remove_file(&draft) {
@@ -38,7 +38,7 @@ impl Note {
 
 impl Drop for Note {
     fn drop(&mut self) {
-        // Another server may have written its own since.
+        // Another server may have written its own in the meantime.
         if std::fs::read_to_string(&self.path).is_ok_and(|text| text == self.text) {
             let _ = std::fs::remove_file(&self.path);
         }

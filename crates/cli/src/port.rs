@@ -1,4 +1,4 @@
-//! Binding the port, saying who has it when it is taken, and leaving word where we listen.
+//! Binding the port, reporting who uses it if it is taken, and noting the address.
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use tokio::net::TcpListener;
 use crate::home;
 use crate::note::Note;
 
-/// Listens, or explains who does so already and how to choose another port.
+/// Listens, or reports who already does and how to choose another port.
 pub async fn bind(host: IpAddr, port: u16) -> Result<TcpListener> {
     let address = SocketAddr::new(host, port);
     let error = match TcpListener::bind(address).await {
@@ -30,7 +30,7 @@ pub async fn bind(host: IpAddr, port: u16) -> Result<TcpListener> {
         false => holder,
     };
     bail!(
-        "port {port} is taken by {who}. Choose another with --port <n> (0 = any free one), or the \
+        "port {port} is taken by {who}. Choose another with --port <n> (0 for any free one), or the \
          variables BACKEND_PORT or PORT"
     )
 }
@@ -44,7 +44,7 @@ pub async fn is_forge(port: u16) -> bool {
     tokio::time::timeout(Duration::from_secs(1), probe).await.ok().flatten().unwrap_or(false)
 }
 
-/// The process that listens on a TCP port, as far as `/proc` lets us see it.
+/// The process that listens on a TCP port, as far as `/proc` shows it.
 pub fn owner_of(port: u16) -> Option<(u32, String)> {
     const LISTEN: &str = "0A";
     let tables =
@@ -66,19 +66,19 @@ pub fn owner_of(port: u16) -> Option<(u32, String)> {
     Some((pid, name.trim().to_owned()))
 }
 
-/// Tells other programs where this server listens for as long as it does: in its home and where programs of this machine
-/// have always looked. Everybody can make the folder there, so nothing is written to one of somebody else.
-pub fn leave_word(home: &Path, port: u16, url: String) -> Vec<Note> {
-    // On another address of this machine the port may be somebody else's, who would like to have the token.
+/// Notes the server's address for other programs while it is running: in its home and where programs on this machine
+/// have always looked. Any user can create that folder, so nothing is written to one that belongs to another user.
+pub fn leave_notes(home: &Path, port: u16, url: String) -> Vec<Note> {
+    // On another address of this machine the port may belong to another user, who must not get the token.
     let mut notes = vec![Note::leave(home.join(home::ADDRESS_FILE), url)];
     let shared = std::env::temp_dir().join("automagik-forge");
     match take_private(&shared, Others::Read) {
         Ok(_) => notes.push(Note::leave(shared.join("automagik-forge.port"), port.to_string())),
         Err(untrusted) => {
-            tracing::warn!(%untrusted, "no port file is written there; programs that look for one do not find this server");
+            tracing::warn!(%untrusted, "no port file is written there; programs that look for one will not find this server");
         }
     }
-    // The last: who waits for a start waits for this one.
+    // Last, because whoever waits for the start waits for this one.
     notes.push(Note::leave(home.join("port"), port.to_string()));
     notes
 }

@@ -1,4 +1,4 @@
-//! The runs of an attempt, as the server tells them.
+//! The runs of an attempt, as the server reports them.
 
 use std::time::{Duration, Instant};
 
@@ -12,7 +12,7 @@ use crate::client::Client;
 const SETTLE_LIMIT: Duration = Duration::from_secs(120);
 const SETTLE_PAUSE: Duration = Duration::from_millis(50);
 
-/// A run as the server tells it.
+/// A run as the server reports it.
 #[derive(Clone, Deserialize)]
 pub struct Process {
     pub id: String,
@@ -25,7 +25,7 @@ pub struct Process {
     /// Why its work is not committed.
     #[serde(default)]
     pub commit_error: Option<String>,
-    /// Its agent has to be installed, logged in or given a key first.
+    /// Its agent must be installed, logged in or given a key first.
     #[serde(default)]
     pub setup_required: bool,
     /// Files in which its agent left conflicts open.
@@ -61,7 +61,7 @@ impl Process {
         format!("/api/execution-processes/{}/raw-logs", self.id)
     }
 
-    /// What people call it.
+    /// Its name for people.
     pub fn name(&self) -> &str {
         match self.run_reason.as_str() {
             "codingagent" => "agent",
@@ -72,7 +72,7 @@ impl Process {
         }
     }
 
-    /// The run that was started because this one completed, if there is one: it was written together with that end.
+    /// The run that started because this one completed, if any: both are recorded together.
     pub async fn next(&self, client: &Client, attempt: &str) -> Result<Option<Process>> {
         let action = &self.executor_action["next_action"];
         if action.is_null() {
@@ -88,12 +88,12 @@ impl Process {
         let begun = Instant::now();
         loop {
             let run: Process = client.get(&format!("/api/execution-processes/{run}")).await?;
-            // One that waits for its provider has no process any more; it goes on as another run.
+            // A parked run no longer has a process; it continues as another run.
             if run.status != "running" || run.parked_until.is_some() {
                 return Ok(run);
             }
             if begun.elapsed() > SETTLE_LIMIT {
-                bail!("the run's log is at its end, but the server does not end the run");
+                bail!("the run's log has ended, but the server does not end the run");
             }
             tokio::time::sleep(SETTLE_PAUSE).await;
         }

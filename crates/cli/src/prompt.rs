@@ -1,6 +1,6 @@
 //! Where a prompt comes from: the command line, a file or standard input.
 //!
-//! Invariant: a prompt is taken whole or refused, before anything is asked of a server.
+//! Invariant: a prompt is accepted whole or refused, before any request to a server.
 
 use std::io::{IsTerminal, Read};
 use std::path::PathBuf;
@@ -9,14 +9,14 @@ use anyhow::{Context, Result};
 
 use crate::exit::Misused;
 
-/// What a server takes in one request, less the room for what stands around the prompt.
+/// What a server accepts in one request, less some room for the rest of the request.
 const LIMIT_BYTES: usize = (2 << 20) - (16 << 10);
-/// More is not even read.
+/// Nothing beyond this is read.
 const READ_BYTES: u64 = 8 << 20;
 
 #[derive(clap::Args)]
 pub struct Prompt {
-    /// What the agent is to do; `-`, or nothing before a pipe, reads it from standard input
+    /// What the agent should do; `-`, or nothing with a pipe, reads standard input
     #[arg(value_name = "PROMPT")]
     text: Option<String>,
     /// Read the prompt from a file
@@ -29,7 +29,7 @@ impl Prompt {
         self.text.is_some() || self.file.is_some()
     }
 
-    /// The prompt in full. Nothing to read is an error: a person at a terminal is not waited for.
+    /// The full prompt. An empty one is an error: it does not wait for a person at a terminal.
     pub fn read(&self) -> Result<String> {
         let prompt = match (&self.file, self.text.as_deref()) {
             (Some(file), _) => std::fs::File::open(file)
@@ -46,11 +46,11 @@ impl Prompt {
     }
 }
 
-/// As much as tells that it is too much: a pipe may have no end.
+/// Reads just enough to detect that it is too long: a pipe may have no end.
 fn read_bounded(source: impl Read) -> std::io::Result<String> {
     let mut text = Vec::new();
     source.take(READ_BYTES).read_to_end(&mut text)?;
-    // What was cut off may end in half a character, and is refused for its length.
+    // Text that was cut off may end in half a character; it is refused for its length.
     if text.len() as u64 == READ_BYTES {
         return Ok(String::from_utf8_lossy(&text).into_owned());
     }
@@ -59,16 +59,16 @@ fn read_bounded(source: impl Read) -> std::io::Result<String> {
 
 fn check(prompt: &str) -> Result<()> {
     if prompt.trim().is_empty() {
-        let text = "the prompt is empty; say what the agent is to do, e.g. \"Fix the typo in the README\", with --file FILE, or \
-             on standard input";
+        let text = "the prompt is empty; say what the agent should do, e.g. \"Fix the typo in the README\", or use \
+             --file FILE or standard input";
         return Err(Misused(text.to_owned()).into());
     }
-    // As it travels, with its line breaks escaped.
+    // As sent, with escaped line breaks.
     let bytes = serde_json::to_string(prompt).map_or(prompt.len(), |json| json.len());
     if bytes > LIMIT_BYTES {
         let text = format!(
-            "the prompt takes {bytes} bytes and a server accepts {LIMIT_BYTES}; put the long part into a file of the \
-             repository and tell the agent to read it"
+            "the prompt takes {bytes} bytes and a server accepts {LIMIT_BYTES}; put the long part into a file in the \
+             repository and ask the agent to read it"
         );
         return Err(Misused(text).into());
     }

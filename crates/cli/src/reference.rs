@@ -1,8 +1,8 @@
-//! What a person means by a word: an id, the beginning of one, a name, `@last`.
+//! Finds what a person names: by an id, a prefix of one, a name, or `@last`.
 //!
-//! Invariant: a word stands for one thing or for none; where it fits several, they are named and nothing is chosen.
-//! Only an agent's name and `@last` mean the newest of many. The repository of the current directory comes first; whoever
-//! changes something in another one names it, or gives the id.
+//! Invariant: a name matches one thing or none; if it matches several, the error lists them and nothing is chosen.
+//! Only an agent's name and `@last` mean the newest of many. The repository of the current directory comes first; to
+//! change something in another one, name it or give the id.
 
 mod scope;
 
@@ -18,10 +18,10 @@ use serde::de::DeserializeOwned;
 use crate::client::{Client, Refused};
 pub use scope::{Deed, Meant, Place, Scope};
 
-/// As many digits as the name of a worktree begins with.
+/// As many digits as a worktree's name begins with.
 pub const LEAST_DIGITS: usize = 4;
 
-/// A word that stands for nothing, or for too much.
+/// A name that matches nothing, or too much.
 #[derive(Debug)]
 pub struct NotFound(pub String);
 
@@ -38,7 +38,7 @@ pub struct Project {
     pub id: String,
     pub name: String,
     pub git_repo_path: PathBuf,
-    /// The branch on which an empty first commit was made, of a project that was made just now.
+    /// For a project that was just created: the branch that got an empty first commit.
     #[serde(default)]
     pub first_commit: Option<String>,
 }
@@ -64,13 +64,13 @@ pub struct Attempt {
     pub cost_usd: Option<f64>,
     #[serde(default)]
     pub worktree_path: Option<PathBuf>,
-    /// Lists have it; of one attempt the server tells the whole task.
+    /// Set in lists; for a single attempt the server returns the whole task.
     #[serde(default)]
     pub task_title: String,
 }
 
 impl Attempt {
-    /// The id as it is shown to people.
+    /// The id as shown to people.
     pub fn short(&self) -> &str {
         short(&self.id)
     }
@@ -86,10 +86,10 @@ impl Attempt {
     }
 }
 
-/// The attempt that a command is about, and the form of its answer.
+/// The attempt that a command is about, and the format of the output.
 #[derive(clap::Args)]
 pub struct Subject {
-    /// The attempt: id or the beginning of it, branch, task, agent or @last
+    /// The attempt: id or a prefix of it, branch, task, agent or @last
     attempt: String,
     #[command(flatten)]
     scope: Scope,
@@ -106,7 +106,7 @@ impl Subject {
     }
 }
 
-/// As much of an id as people are shown.
+/// The part of an id that is shown to people.
 pub fn short(id: &str) -> &str {
     id.get(..8).unwrap_or(id)
 }
@@ -117,29 +117,29 @@ pub async fn project_at(client: &Client, path: &Path) -> Result<Option<Project>>
     Ok(scope::at(&projects, path).await)
 }
 
-/// The project of the present directory.
+/// The project of the current directory.
 pub async fn project_here(client: &Client) -> Result<Option<Project>> {
-    project_at(client, &std::env::current_dir().context("the present directory is gone")?).await
+    project_at(client, &std::env::current_dir().context("the current directory does not exist")?).await
 }
 
-/// The project of the present directory, which has to be one.
+/// The project of the current directory, or an error.
 pub async fn here_or_refuse(client: &Client) -> Result<Project> {
     let none = || {
         let help = "add it with `forge project add`, or name one";
-        NotFound(format!("this directory is in no project of Forge; {help}")).into()
+        NotFound(format!("this directory does not belong to a Forge project; {help}")).into()
     };
     project_here(client).await?.ok_or_else(none)
 }
 
-/// A project by its id, the beginning of it, its name or its path.
+/// A project by its id, a prefix of it, its name or its path.
 pub async fn project(client: &Client, named: &str) -> Result<Project> {
     let scope = Scope { project: Some(named.to_owned()) };
-    scope.place(client).await?.here.context("the project is gone")
+    scope.place(client).await?.here.context("the project no longer exists")
 }
 
-/// A project by its id, the beginning of it, or its name.
+/// A project by its id, a prefix of it, or its name.
 fn named_in(projects: &[Project], named: &str) -> Result<Option<Project>> {
-    let by_id = |project: &&Project| is_beginning(named, &project.id);
+    let by_id = |project: &&Project| is_prefix(named, &project.id);
     let by_name = |project: &&Project| project.name.eq_ignore_ascii_case(named);
     let found: Vec<&Project> = match projects.iter().filter(by_id).collect::<Vec<_>>() {
         found if found.is_empty() => projects.iter().filter(by_name).collect(),
@@ -149,12 +149,12 @@ fn named_in(projects: &[Project], named: &str) -> Result<Option<Project>> {
     Ok(only(named, "project", &found, label)?.cloned())
 }
 
-/// A task by its id, the beginning of it, its title, or through one of its attempts, and whose it is.
+/// A task by its id, a prefix of it, its title, or one of its attempts, and its project.
 pub async fn task(client: &Client, named: &str, scope: &Scope, deed: Deed) -> Result<(Task, Project)> {
     let place = scope.place(client).await?;
     if let Some(task) = titled(client, named, &place).await? {
         let project = place.project_of(&task.project_id)?;
-        if !is_beginning(named, &task.id) {
+        if !is_prefix(named, &task.id) {
             place.refuse_elsewhere(named, short(&task.id), &project, deed)?;
         }
         return Ok((task, project));
@@ -167,8 +167,8 @@ pub async fn task(client: &Client, named: &str, scope: &Scope, deed: Deed) -> Re
     }
 }
 
-/// An attempt by its id, the beginning of it, its branch or worktree, its task, its agent's name, or `@last`, and whose it
-/// is.
+/// An attempt by its id, a prefix of it, its branch or worktree, its task, its agent's name, or `@last`, and its
+/// project.
 pub async fn attempt(client: &Client, named: &str, scope: &Scope, deed: Deed) -> Result<Meant> {
     if named.parse::<uuid::Uuid>().is_ok() {
         let path = format!("/api/task-attempts/{}", named.to_lowercase());
@@ -180,7 +180,7 @@ pub async fn attempt(client: &Client, named: &str, scope: &Scope, deed: Deed) ->
             found => return place.meant(found?),
         }
     }
-    // Two requests, however many projects and attempts there are: this is what every command begins with.
+    // Two requests, however many projects and attempts there are: every command starts with this.
     let (attempts, place) = tokio::try_join!(Attempt::all(client), scope.place(client))?;
     match find_attempt(named, attempts, &place, deed)? {
         Some(meant) => Ok(meant),
@@ -195,9 +195,9 @@ fn find_attempt(named: &str, mut attempts: Vec<Attempt>, place: &Place, deed: De
     attempts.retain(|attempt| place.holds(&attempt.project_id));
     let Some(attempt) = choose(named, &attempts, place, deed)? else { return Ok(None) };
     let meant = place.meant(attempt.clone())?;
-    if !is_beginning(named, &attempt.id) && !is_beginning(named, &attempt.task_id) {
+    if !is_prefix(named, &attempt.id) && !is_prefix(named, &attempt.task_id) {
         place.refuse_elsewhere(named, attempt.short(), &meant.project, deed)?;
-        place.tell_elsewhere(&meant);
+        place.note_elsewhere(&meant);
     }
     Ok(Some(meant))
 }
@@ -206,7 +206,7 @@ fn is_newest(named: &str) -> bool {
     named == "@last" || named == "-"
 }
 
-/// The one of these, newest first, that a word stands for.
+/// The attempt with this name, among these, newest first.
 fn choose<'a>(
     named: &str,
     attempts: &'a [Attempt],
@@ -219,7 +219,7 @@ fn choose<'a>(
         return newest.map(Some).ok_or_else(|| place.no_newest(named, deed));
     }
     let here = place.here.as_ref();
-    let by_id: Vec<&Attempt> = attempts.iter().filter(|attempt| is_beginning(named, &attempt.id)).collect();
+    let by_id: Vec<&Attempt> = attempts.iter().filter(|attempt| is_prefix(named, &attempt.id)).collect();
     let by_branch = || {
         let found = attempts.iter().filter(|attempt| is_branch(named, &attempt.branch)).collect();
         closest(found, here, |attempt| &attempt.project_id)
@@ -241,13 +241,13 @@ fn choose<'a>(
     }
 }
 
-/// The newest attempt of the task that is meant by its id, the beginning of it, or its title.
+/// The newest attempt of the task with this id, prefix of an id, or title.
 fn newest_of_task<'a>(
     named: &str,
     attempts: &'a [Attempt],
     here: Option<&Project>,
 ) -> Result<Option<&'a Attempt>> {
-    let by_id = |attempt: &&Attempt| is_beginning(named, &attempt.task_id);
+    let by_id = |attempt: &&Attempt| is_prefix(named, &attempt.task_id);
     let by_title = |attempt: &&Attempt| attempt.task_title.eq_ignore_ascii_case(named);
     let mut found: Vec<&Attempt> = attempts.iter().filter(by_id).collect();
     if found.is_empty() {
@@ -259,7 +259,7 @@ fn newest_of_task<'a>(
     only(named, "task", &found, |attempt| format!("{} {}", short(&attempt.task_id), attempt.task_title))
 }
 
-/// Those of the present directory's project, else all.
+/// Those of the current directory's project, else all.
 fn closest<'a, T>(found: Vec<&'a T>, here: Option<&Project>, of: impl Fn(&T) -> &String) -> Vec<&'a T> {
     let is_here = |one: &&&T| here.is_some_and(|project| project.id == *of(one));
     let near: Vec<&T> = found.iter().filter(is_here).copied().collect();
@@ -282,7 +282,7 @@ async fn tasks_of<T: DeserializeOwned>(client: &Client, projects: &[Project]) ->
     Ok(try_join_all(asked).await?.into_iter().flatten().collect())
 }
 
-/// A task by its id, the beginning of it, or its title.
+/// A task by its id, a prefix of it, or its title.
 async fn titled(client: &Client, named: &str, place: &Place) -> Result<Option<Task>> {
     if named.parse::<uuid::Uuid>().is_ok() {
         return match client.get::<Task>(&format!("/api/tasks/{}", named.to_lowercase())).await {
@@ -294,7 +294,7 @@ async fn titled(client: &Client, named: &str, place: &Place) -> Result<Option<Ta
     }
     let mut tasks = tasks_of::<Task>(client, &place.projects).await?;
     tasks.retain(|task| place.holds(&task.project_id));
-    let by_id: Vec<&Task> = tasks.iter().filter(|task| is_beginning(named, &task.id)).collect();
+    let by_id: Vec<&Task> = tasks.iter().filter(|task| is_prefix(named, &task.id)).collect();
     let by_title = || {
         let found = tasks.iter().filter(|task| task.title.eq_ignore_ascii_case(named)).collect();
         closest(found, place.here.as_ref(), |task| &task.project_id)
@@ -304,7 +304,7 @@ async fn titled(client: &Client, named: &str, place: &Place) -> Result<Option<Ta
     Ok(only(named, "task", &found, label)?.cloned())
 }
 
-pub fn is_beginning(named: &str, id: &str) -> bool {
+pub fn is_prefix(named: &str, id: &str) -> bool {
     named.len() >= LEAST_DIGITS
         && named.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
         && id.starts_with(&named.to_ascii_lowercase())
@@ -341,7 +341,7 @@ fn only<'a, T>(
                 labels.push(format!("{} more", many.len() - SHOWN));
             }
             let text =
-                format!("'{named}' fits {} {kind}s: {}; say more of it", many.len(), labels.join(", "));
+                format!("'{named}' matches {} {kind}s: {}; be more specific", many.len(), labels.join(", "));
             Err(NotFound(text).into())
         }
     }
@@ -350,7 +350,7 @@ fn only<'a, T>(
 fn nothing(named: &str, kind: &str, hint: &str) -> anyhow::Error {
     let short = named.len() < LEAST_DIGITS && named.bytes().all(|byte| byte.is_ascii_hexdigit());
     let rule = if short { format!(" (an id needs at least {LEAST_DIGITS} digits)") } else { String::new() };
-    NotFound(format!("no {kind} is meant by '{named}'{rule}; {hint}")).into()
+    NotFound(format!("no {kind} matches '{named}'{rule}; {hint}")).into()
 }
 
 fn real(path: &Path) -> PathBuf {
@@ -393,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_that_is_changed_is_one_of_the_present_repository() {
+    fn a_change_to_the_newest_stays_in_the_current_repository() {
         for named in ["@last", "-", "codex"] {
             assert_eq!(meant(named, Some("shop"), Deed::Change).unwrap().unwrap(), "a1a1a1a1", "{named}");
             let refused = meant(named, None, Deed::Change).unwrap_err();
@@ -406,7 +406,7 @@ mod tests {
     }
 
     #[test]
-    fn an_id_means_its_attempt_wherever_it_is_and_a_name_changes_only_what_is_here() {
+    fn an_id_is_found_anywhere_and_a_name_changes_only_what_is_here() {
         for here in [None, Some("shop"), Some("blog")] {
             assert_eq!(meant("c3c3", here, Deed::Change).unwrap().unwrap(), "c3c3c3c3");
             for named in ["forge/c3c3c3c3", "Paint"] {
@@ -423,16 +423,16 @@ mod tests {
         }
         assert_eq!(meant("fix it", Some("shop"), Deed::Change).unwrap().unwrap(), "a1a1a1a1");
         let two = meant("fix it", None, Deed::Change).unwrap_err().to_string();
-        assert!(two.contains("fits 2 tasks"), "{two}");
+        assert!(two.contains("matches 2 tasks"), "{two}");
     }
 
     #[test]
-    fn an_id_is_known_by_its_beginning() {
+    fn an_id_is_known_by_a_prefix() {
         let id = "a1b2c3d4-0000-4000-8000-000000000000";
         for (named, is) in
             [("a1b2", true), ("A1B2C3D4-", true), ("a1b", false), ("a1b2x", false), ("b2c3", false)]
         {
-            assert_eq!(is_beginning(named, id), is, "{named}");
+            assert_eq!(is_prefix(named, id), is, "{named}");
         }
     }
 
@@ -453,10 +453,10 @@ mod tests {
     }
 
     #[test]
-    fn several_are_named_and_none_is_chosen() {
+    fn several_matches_are_listed_and_none_is_chosen() {
         let found = ["one", "two"];
         let refs: Vec<&&str> = found.iter().collect();
         let error = only("x", "task", &refs, |text| (*text).to_owned()).unwrap_err();
-        assert_eq!(error.to_string(), "'x' fits 2 tasks: one, two; say more of it");
+        assert_eq!(error.to_string(), "'x' matches 2 tasks: one, two; be more specific");
     }
 }

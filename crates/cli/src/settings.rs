@@ -17,7 +17,7 @@ pub const DEFAULT_PORT: u16 = 8887;
 const DEFAULT_SPARES: usize = 3;
 const DEFAULT_EXPIRY_H: u64 = 72;
 
-/// The folder of everything Forge keeps: `FORGE_HOME`, else `~/.forge`.
+/// The folder for all of Forge's data: `FORGE_HOME`, else `~/.forge`.
 pub fn home(env: &Env) -> Result<PathBuf> {
     if let Some(home) = env.get("FORGE_HOME") {
         return Ok(std::path::absolute(home)?);
@@ -53,7 +53,7 @@ pub fn config(flags: &Flags, env: &Env, home: PathBuf) -> Result<Config> {
     let database = database(env, &home)?;
     let Base { path: worktree_base, why } = worktree_base(flags, env, &home)?;
     if let Some(why) = why {
-        tracing::warn!(base = %worktree_base.display(), why, "worktrees are not made in the usual folder");
+        tracing::warn!(base = %worktree_base.display(), why, "worktrees are not created in the usual folder");
     }
     Ok(Config {
         worktree_base,
@@ -105,7 +105,7 @@ fn database_path(url: &str) -> Result<PathBuf> {
     Ok(std::path::absolute(Path::new(path))?)
 }
 
-/// `--worktree-dir`, then `FORGE_WORKTREE_DIR`, then the usual folder or the one in its place.
+/// `--worktree-dir`, then `FORGE_WORKTREE_DIR`, then the usual folder or its replacement.
 pub fn worktree_base(flags: &Flags, env: &Env, home: &Path) -> Result<Base> {
     let asked = flags.worktree_dir.clone().or_else(|| env.get("FORGE_WORKTREE_DIR").map(Into::into));
     base::choose(asked, forge_git::usual_base(), home)

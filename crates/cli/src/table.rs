@@ -1,35 +1,35 @@
 //! Rows in columns, for people and for `awk`.
 //!
-//! Invariant: a row is one line; without a terminal nothing is cut and nothing is coloured. On a terminal the columns
-//! that bend give way first, so that what stands right of them is seen too.
+//! Invariant: a row is one line; without a terminal nothing is cut or coloured. On a terminal the flexible columns
+//! shrink first, so that the columns to their right stay visible.
 
 use unicode_width::UnicodeWidthStr;
 
 use crate::terminal;
 use crate::transcript::{Ink, Line, Page, beginning, clean};
 
-/// Columns are this far apart.
+/// Space between columns.
 const GAP: usize = 2;
-/// A column that bends keeps so much.
+/// The minimum width of a flexible column.
 const LEAST_WIDTH: usize = 12;
 
 pub struct Table {
     head: Vec<&'static str>,
-    bending: Vec<&'static str>,
+    flexible: Vec<&'static str>,
     right: Vec<&'static str>,
     rows: Vec<Vec<(Ink, String)>>,
     /// Signs before the rows, for terminals that can draw them.
     signs: Vec<&'static str>,
 }
 
-/// Signs are two columns wide, or one, as the terminal likes; what follows them begins here.
+/// Signs are one or two columns wide, depending on the terminal; the text after them starts here.
 const AFTER_SIGN: usize = 3;
 
 impl Table {
     pub fn new(head: &[&'static str]) -> Self {
         Self {
             head: head.to_vec(),
-            bending: Vec::new(),
+            flexible: Vec::new(),
             right: Vec::new(),
             rows: Vec::new(),
             signs: Vec::new(),
@@ -37,11 +37,11 @@ impl Table {
     }
 
     /// Columns that are cut when the terminal is too narrow.
-    pub fn bending(self, columns: &[&'static str]) -> Self {
-        Self { bending: columns.to_vec(), ..self }
+    pub fn flexible(self, columns: &[&'static str]) -> Self {
+        Self { flexible: columns.to_vec(), ..self }
     }
 
-    /// Columns whose cells stand at their right edge, as numbers do.
+    /// Right-aligned columns, e.g. numbers.
     pub fn right(self, columns: &[&'static str]) -> Self {
         Self { right: columns.to_vec(), ..self }
     }
@@ -52,7 +52,7 @@ impl Table {
         self.rows.push(cells.into_iter().map(one_line).collect());
     }
 
-    /// A sign before the row that comes next. A table has one before each row, or none.
+    /// A sign before the next row. A table has one before each row, or none.
     pub fn sign(&mut self, sign: &'static str) {
         self.signs.push(sign);
     }
@@ -61,7 +61,7 @@ impl Table {
         let page = terminal::page();
         match self.signs.is_empty() {
             true => terminal::print(&self.on(page)),
-            // Every cell is clean, and a terminal that is gone needs no table.
+            // Every cell is clean, and errors do not matter if the terminal is gone.
             false => _ = terminal::draw(&self.on(page)),
         }
     }
@@ -103,9 +103,9 @@ impl Table {
                 *width = (*width).max(text.width());
             }
         }
-        let bends = |place: &usize| self.bending.contains(&self.head[*place]);
+        let bends = |place: &usize| self.flexible.contains(&self.head[*place]);
         let whole = |widths: &[usize]| widths.iter().sum::<usize>() + GAP * (widths.len().max(1) - 1);
-        // The widest gives way to the next in width, so that none is cut while another has more.
+        // Shrink the widest first, so that none is cut while another is wider.
         while whole(&widths) > page {
             let widest = (0..widths.len()).filter(bends).max_by_key(|place| widths[*place]);
             match widest.filter(|place| widths[*place] > LEAST_WIDTH) {
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn signs_of_any_width_leave_the_columns_where_they_are() {
+    fn signs_of_any_width_do_not_move_the_columns() {
         let mut table = Table::new(&["ID"]);
         for sign in ["✅", "⏸️"] {
             table.sign(sign);
@@ -154,8 +154,8 @@ mod tests {
     }
 
     #[test]
-    fn bending_columns_give_way_and_numbers_stand_at_the_right() {
-        let mut table = Table::new(&["COST", "TITLE", "BRANCH"]).bending(&["TITLE"]).right(&["COST"]);
+    fn flexible_columns_shrink_and_numbers_are_right_aligned() {
+        let mut table = Table::new(&["COST", "TITLE", "BRANCH"]).flexible(&["TITLE"]).right(&["COST"]);
         let title = "A title that is far too long";
         table.row(vec![(Ink::Plain, "$1".into()), (Ink::Plain, title.into()), (Ink::Plain, "main".into())]);
         let wide = "COST  TITLE                         BRANCH\n  $1  A title that is far too long  main\n";

@@ -16,11 +16,11 @@ pub struct Changes {
 }
 
 impl Changes {
-    /// Counted here when the worktree is on this machine; a server elsewhere has no numbers without the files.
+    /// Counted here if the worktree is on this machine; a remote server does not report these numbers.
     pub async fn count(attempt: &Value) -> Option<Self> {
         let text = |key: &str| attempt[key].as_str();
         let place = Path::new(text("worktree_path")?);
-        // Only as a worktree of another repository: one that an agent made in its place is not looked at.
+        // Only a linked worktree: a repository that an agent created in its place is ignored.
         let repo = Repo::open(&linked_worktree(place)?).await.ok()?;
         let base = merge_base(&repo, text("branch")?, text("target_branch")?).await.ok()??;
         let files = diff_worktree(&repo, place, &base, Counting::Count).await.ok()?;
@@ -37,7 +37,7 @@ impl Changes {
     }
 }
 
-/// Tokens that went in, those from a cache included, and out.
+/// Input tokens, including those from a cache, and output tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tokens {
     pub input: u64,
@@ -45,7 +45,7 @@ pub struct Tokens {
 }
 
 impl Tokens {
-    /// From the fields of an attempt or of a total of `/api/usage`, which differ in one name.
+    /// From the fields of an attempt or of a `/api/usage` total, which differ in one name.
     pub fn read(from: &Value) -> Self {
         let count = |key: &str| from[key].as_u64().unwrap_or(0);
         let written = count("cache_creation_tokens") + count("cache_write_tokens");
@@ -59,7 +59,7 @@ impl Tokens {
         self == Self::default()
     }
 
-    /// Nothing when none was used.
+    /// `None` if no tokens were used.
     pub fn words(self) -> Option<String> {
         let Self { input, output } = self;
         let words = || format!("{} tokens in, {} out", figures::tokens(input), figures::tokens(output));

@@ -1,8 +1,8 @@
-//! What standard output is: a terminal of some width, with or without colours, or something else; what is printed there,
-//! and questions to the person before it.
+//! Standard output: its width and colours if it is a terminal, printing to it,
+//! and asking the person there.
 //!
-//! Invariant: nothing from elsewhere reaches a terminal with its control characters, whichever command shows it: all that is
-//! written to standard output or error passes the [`Guard`], except what [`draw`] puts together itself. Where there is no
+//! Invariant: no foreign text reaches a terminal with its control characters, whichever command shows it: everything
+//! written to standard output or error passes the [`Guard`], except what [`draw`] writes. Without a
 //! terminal, every byte stays as it is.
 
 mod guard;
@@ -20,25 +20,25 @@ use guard::Guard;
 use crate::exit::Misused;
 use crate::transcript::{Colours, Ink, Line, Page};
 
-/// Narrower than this nothing can be read anyway.
+/// Nothing is readable on a narrower terminal.
 const LEAST_COLUMNS: usize = 20;
 
-/// Whether rows of standard output can be written again.
+/// Whether rows of standard output can be overwritten.
 pub fn can_rewrite() -> bool {
     std::io::stdout().is_terminal() && set("TERM").is_some_and(|term| term != "dumb")
 }
 
-/// Whether somebody sits here who reads and types.
+/// Whether a person reads the output and can type.
 pub fn is_attended() -> bool {
     std::io::stdin().is_terminal() && std::io::stdout().is_terminal()
 }
 
-/// Whether standard output is a terminal that can draw the signs of workers.
+/// Whether standard output is a terminal that can draw the emoji of workers.
 pub fn draws_emoji() -> bool {
     std::io::stdout().is_terminal() && forge_tui::draws_emoji(|name| std::env::var(name).ok())
 }
 
-/// A reader that has seen enough, such as `head`, is no failure.
+/// A reader that closes the pipe early, such as `head`, is not a failure.
 pub fn until_closed(result: Result<ExitCode>) -> Result<ExitCode> {
     match result {
         Err(error) if is_closed(&error) => Ok(ExitCode::SUCCESS),
@@ -50,8 +50,8 @@ fn is_closed(error: &anyhow::Error) -> bool {
     error.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == ErrorKind::BrokenPipe)
 }
 
-/// Standard output as a page. `NO_COLOR` and a `dumb` terminal get no colours; what is no terminal gets lines of any
-/// length, because it is read by programs.
+/// Standard output as a page. With `NO_COLOR` or a `dumb` terminal there are no colours; without a terminal lines have
+/// any length, for programs.
 pub fn page() -> Page {
     let out = std::io::stdout();
     if !out.is_terminal() {
@@ -63,7 +63,7 @@ pub fn page() -> Page {
     Page { width, colours: if plain { Colours::Off } else { Colours::On } }
 }
 
-/// Writes to standard output, at once. The colours are ours.
+/// Writes to standard output and flushes. Keeps colours, which are ours.
 pub fn write(text: &str) -> Result<()> {
     match std::io::stdout().is_terminal() {
         true => draw(&Guard::whole(Colours::On, text)),
@@ -71,7 +71,7 @@ pub fn write(text: &str) -> Result<()> {
     }
 }
 
-/// Writes to standard output what moves the cursor. What is from elsewhere in it has to be [`clean`] already.
+/// Writes text that may move the cursor. Foreign text in it must already be [`clean`].
 ///
 /// [`clean`]: crate::transcript::clean
 pub fn draw(text: &str) -> Result<()> {
@@ -83,7 +83,7 @@ fn put(bytes: &[u8]) -> Result<()> {
     out.write_all(bytes).and_then(|()| out.flush()).context("cannot write to standard output")
 }
 
-/// The output of a program, shown as it was: byte for byte, and at a terminal with its colours and nothing else.
+/// The output of a program, shown byte for byte; on a terminal with its colours but no other control characters.
 pub struct Log(Option<Guard>);
 
 impl Log {
@@ -103,13 +103,13 @@ impl Log {
 impl Drop for Log {
     fn drop(&mut self) {
         if let Some(guard) = &mut self.0 {
-            // Whoever comes next writes in their own colours; a terminal that is gone needs none.
+            // Reset colours for later output; errors do not matter if the terminal is gone.
             let _ = draw(&guard.end());
         }
     }
 }
 
-/// The name of a file: at a terminal in quotes, as git writes it, if a control character is in it.
+/// A file name: on a terminal quoted as git does, if it contains a control character.
 pub fn file_name(path: &str) -> Cow<'_, str> {
     match std::io::stdout().is_terminal() && path.contains(char::is_control) {
         true => Cow::Owned(quote(path)),
@@ -140,7 +140,7 @@ fn quote(path: &str) -> String {
     out
 }
 
-/// What `print!` and `println!` stand for in this crate: plain words, which may be anybody's.
+/// What `print!` and `println!` call in this crate: plain text, possibly foreign.
 pub fn put_words(words: fmt::Arguments<'_>) {
     let words = words.to_string();
     match std::io::stdout().is_terminal() {
@@ -149,17 +149,17 @@ pub fn put_words(words: fmt::Arguments<'_>) {
     }
 }
 
-/// What `eprint!` and `eprintln!` stand for.
+/// What `eprint!` and `eprintln!` call.
 pub fn put_remark(words: fmt::Arguments<'_>) {
     let (words, mut out) = (words.to_string(), std::io::stderr().lock());
-    // Where standard error is closed, there is nobody to be told.
+    // If standard error is closed, the error cannot be reported.
     let _ = match out.is_terminal() {
         true => out.write_all(Guard::whole(Colours::Off, &words).as_bytes()),
         false => out.write_all(words.as_bytes()),
     };
 }
 
-/// The last that a command writes: a reader that has seen enough, such as `head`, ends it quietly.
+/// Writes the output of a command; exits quietly if the reader, such as `head`, has closed the pipe.
 pub fn print(text: &str) {
     if write(text).is_err_and(|error| is_closed(&error)) {
         std::process::exit(0);
@@ -178,26 +178,26 @@ pub fn print_json(value: &Value) {
     print(&format!("{value:#}\n"));
 }
 
-/// A fact under its name.
+/// Prints a named fact.
 pub fn say_fact(name: &str, value: &str) {
     say(&Line::new(Ink::Dim, &format!("{name:<9} ")).and(Ink::Plain, value).whole());
 }
 
-/// Asks the person at the terminal. Where there is none, nobody can be asked and the flag `--yes` has to say it.
+/// Asks the person at the terminal. Without a terminal, `--yes` is required.
 pub fn confirm(question: &str) -> Result<bool> {
     if !std::io::stdin().is_terminal() {
-        let text = format!("{question} There is no terminal to ask at; add --yes to say so");
+        let text = format!("{question} There is no terminal to ask; add --yes to confirm");
         return Err(Misused(text).into());
     }
     Ok(matches!(ask(&format!("{question} [y/N] "))?.as_str(), "y" | "yes"))
 }
 
-/// Asks the person at the terminal; whoever only presses Enter agrees. The end of the input is no answer.
+/// Asks the person at the terminal; Enter means yes, the end of the input means no.
 pub fn agree(question: &str) -> Result<bool> {
     Ok(matches!(ask(&format!("{question} [Y/n] "))?.as_str(), "\n" | "y" | "yes"))
 }
 
-/// The answer in small letters; an empty line is a line break, and the end of the input nothing.
+/// The answer in lower case; a line break for an empty line, and nothing at the end of the input.
 fn ask(question: &str) -> Result<String> {
     eprint!("{question}");
     let mut line = String::new();

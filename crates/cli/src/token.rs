@@ -1,4 +1,4 @@
-//! The secret that a server needs as soon as it can be reached from elsewhere.
+//! The secret that a server requires once it can be reached from other machines.
 
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 
-/// Whether this start made the token, which is the only time it is shown.
+/// Whether this start created the token, which is the only time it is shown.
 pub enum Token {
     Known(String),
     Fresh(String),
@@ -35,7 +35,7 @@ pub fn load(home: &Path, given: Option<String>) -> Result<Option<Token>> {
     }
 }
 
-/// The token of this installation, made where there is none.
+/// The token of this installation, created if necessary.
 pub fn load_or_make(home: &Path, given: Option<String>) -> Result<Token> {
     if let Some(token) = load(home, given)? {
         return Ok(token);

@@ -1,6 +1,6 @@
-//! What an agent does, as text for a terminal.
+//! The work of an agent as text for a terminal.
 //!
-//! Owns what was printed already, so that a change of an entry prints only what is new: text that grew goes on where it
+//! Remembers what was printed, so that a changed entry prints only what is new: growing text continues where it
 //! stopped, a tool call is one line when it begins and its result when it ends. Invariants: pure (changes in, text
 //! out), nothing that has scrolled by is painted again, no text of an agent reaches the terminal with its control
 //! characters, and memory is bounded by the newest [`REMEMBERED`] entries.
@@ -18,13 +18,13 @@ pub use forge_tui::text::{Colours, Ink, Line, Page, beginning, clean, deed};
 /// Entries that may still change. Agents change their newest ones.
 const REMEMBERED: usize = 128;
 
-/// What a program says about itself all the time and means nothing to people.
+/// A frequent status message that means nothing to people.
 const IDLE_TALK: &str = "System: status";
 
 pub struct Transcript {
     page: Page,
     shown: BTreeMap<usize, Shown>,
-    /// The entry whose text stands last on the screen.
+    /// The entry whose text is last on the screen.
     bottom: Option<usize>,
     flow: Option<Flow>,
     group: Option<Group>,
@@ -36,7 +36,7 @@ enum Shown {
     Deed { head: Vec<Line>, ended: bool },
 }
 
-/// Entries of one group stand together without blank lines between them.
+/// Entries of one group have no blank lines between them.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Group {
     Speech,
@@ -46,7 +46,7 @@ enum Group {
     Part,
 }
 
-/// How a text entry is told from others.
+/// How a text entry is marked.
 struct Voice {
     ink: Ink,
     mark: &'static str,
@@ -74,7 +74,7 @@ impl Transcript {
     pub fn take(&mut self, index: usize, entry: &NormalizedEntry) -> String {
         let mut out = String::new();
         match voice(&entry.entry_type) {
-            Some(voice) => self.tell(index, entry, &voice, &mut out),
+            Some(voice) => self.write_text(index, entry, &voice, &mut out),
             None => self.show(index, entry, &mut out),
         }
         while self.shown.len() > REMEMBERED {
@@ -83,7 +83,7 @@ impl Transcript {
         out
     }
 
-    /// What a script printed goes on with `text`.
+    /// The output of a script continues with `text`.
     pub fn chunk(&mut self, text: &str) -> String {
         let mut out = String::new();
         if self.flow.is_none() || self.bottom.is_some() {
@@ -96,17 +96,17 @@ impl Transcript {
         out
     }
 
-    /// Lines of our own, in their place between the entries.
+    /// Lines of our own between the entries.
     pub fn lines(&mut self, lines: &[Line]) -> String {
         self.block(Group::Note, lines)
     }
 
-    /// Lines about something that is done, next to others of that kind.
+    /// Lines about an action, next to others of that kind.
     pub fn deed(&mut self, lines: &[Line]) -> String {
         self.block(Group::Deed, lines)
     }
 
-    /// Lines of our own that stand apart from everything else.
+    /// Lines of our own, separated from everything else.
     pub fn part(&mut self, lines: &[Line]) -> String {
         self.block(Group::Part, lines)
     }
@@ -118,7 +118,7 @@ impl Transcript {
         out
     }
 
-    /// Shows what is held back of the line that is being written.
+    /// Shows the held-back part of the current line.
     pub fn rest(&mut self) -> String {
         let mut out = String::new();
         if let Some(flow) = &mut self.flow {
@@ -127,7 +127,7 @@ impl Transcript {
         out
     }
 
-    /// Ends the line that is being written.
+    /// Ends the current line.
     pub fn pause(&mut self) -> String {
         let mut out = String::new();
         if let Some(mut flow) = self.flow.take() {
@@ -136,14 +136,14 @@ impl Transcript {
         out
     }
 
-    /// Entries are numbered anew: another run begins.
+    /// Another run begins, with its own numbering of entries.
     pub fn turn(&mut self) -> String {
         self.shown.clear();
         self.bottom = None;
         self.pause()
     }
 
-    fn tell(&mut self, index: usize, entry: &NormalizedEntry, voice: &Voice, out: &mut String) {
+    fn write_text(&mut self, index: usize, entry: &NormalizedEntry, voice: &Voice, out: &mut String) {
         let text = clean(words(entry));
         if matches!(entry.entry_type, EntryType::SystemMessage) && text == IDLE_TALK {
             return;
@@ -152,7 +152,7 @@ impl Transcript {
             Some(Shown::Text { printed }) => printed.as_str(),
             _ => "",
         };
-        // A text that was corrected in what is printed already is printed again; one that became shorter is not.
+        // Text that changed in its printed part is printed again; text that became shorter is not.
         let rest = match text.strip_prefix(printed) {
             Some(rest) => rest,
             None if printed.starts_with(text.as_str()) => "",
@@ -179,9 +179,9 @@ impl Transcript {
             Some(Shown::Deed { head, ended }) => (Some(head), *ended),
             _ => (None, false),
         };
-        // A call may be described better later on; a plan is one entry that changes.
-        let told = known.is_some_and(|known| *known == head || !(ends || deed::is_list(entry)));
-        if !told {
+        // A call may get a better description later; a plan is one entry that changes.
+        let printed = known.is_some_and(|known| *known == head || !(ends || deed::is_list(entry)));
+        if !printed {
             self.begin(Some(index), Group::Deed, out);
             self.put(&head, out);
         }
@@ -195,7 +195,7 @@ impl Transcript {
                 self.put(&result, out);
             }
         }
-        let head = if told { self.known_head(index) } else { head };
+        let head = if printed { self.known_head(index) } else { head };
         self.shown.insert(index, Shown::Deed { head, ended: ended || ends });
     }
 
@@ -206,7 +206,7 @@ impl Transcript {
         }
     }
 
-    /// Begins a block of lines, set off from a block of another kind.
+    /// Begins a block of lines, separated from a block of another kind.
     fn begin(&mut self, index: Option<usize>, group: Group, out: &mut String) {
         out.push_str(&self.pause());
         let apart =
@@ -225,7 +225,7 @@ impl Transcript {
     }
 }
 
-/// The text of an entry, without what only machines need.
+/// The text of an entry, without parts for machines.
 fn words(entry: &NormalizedEntry) -> &str {
     let text = entry.content.trim_start_matches(['\n', '\r']);
     match entry.entry_type {

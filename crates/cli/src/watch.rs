@@ -1,7 +1,7 @@
-//! Watching a run to its end, with a person who may answer, stop it or leave.
+//! Shows a run to its end, to a person who may answer, stop it or leave.
 //!
-//! Invariant: whatever the person does, the run's end is told by the server and by nobody else; leaving leaves the
-//! agent at work.
+//! Invariant: only the server decides when the run has ended; leaving leaves the
+//! agent running.
 
 mod ask;
 mod feed;
@@ -22,7 +22,7 @@ use crate::client::{Client, Refused};
 use crate::process::Process;
 use crate::terminal;
 use crate::transcript::{Ink, Line, question};
-use ask::{Ask, Asks, CHOICE, Choice, News, REASON, read_choice};
+use ask::{Ask, Asks, CHOICE, Change, Choice, REASON, read_choice};
 pub use feed::{Feed, Step};
 use keyboard::Keyboard;
 use leave::Signals;
@@ -30,9 +30,9 @@ use screen::Answered;
 pub use screen::Screen;
 use status::Status;
 
-/// Text that does not go on in this time is shown as far as it goes.
+/// Incomplete text is shown after this time without more.
 pub const LULL: Duration = Duration::from_millis(30);
-/// A question is in the log a moment before it can be answered.
+/// A question appears in the log a moment before it can be answered.
 const ASKED_LIMIT: Duration = Duration::from_secs(10);
 const ASKED_PAUSE: Duration = Duration::from_millis(100);
 
@@ -43,7 +43,7 @@ pub enum Consent {
     Given,
     /// The person at the terminal.
     Asked,
-    /// Somebody else; it is said how.
+    /// Somebody else, with printed instructions.
     Elsewhere,
 }
 
@@ -81,7 +81,7 @@ pub struct Watch<'a> {
     asks: Asks,
     typing: Typing,
     status: Option<Status>,
-    /// What is said to somebody who leaves.
+    /// Printed when the person leaves.
     farewell: Vec<Line>,
     stopping: Option<JoinHandle<Result<Value>>>,
 }
@@ -108,12 +108,12 @@ impl<'a> Watch<'a> {
         })
     }
 
-    /// Says this to somebody who leaves.
+    /// Prints these lines when the person leaves.
     pub fn with_farewell(self, farewell: Vec<Line>) -> Self {
         Self { farewell, ..self }
     }
 
-    /// With a row below the transcript that tells time and numbers, where the terminal can have one.
+    /// Adds a row with time and numbers below the transcript, if the terminal supports it.
     pub fn with_status(self, attempt: &Value, begun: Instant) -> Self {
         let wanted = matches!(self.screen, Screen::Text(_)) && terminal::can_rewrite();
         let status = wanted.then(|| Status::of(self.client, attempt, begun));
@@ -124,8 +124,8 @@ impl<'a> Watch<'a> {
         self.screen
     }
 
-    /// Tells a run from its beginning to its end.
-    pub async fn tell(&mut self, run: &Process) -> Result<Watched> {
+    /// Shows a run from its beginning to its end.
+    pub async fn show(&mut self, run: &Process) -> Result<Watched> {
         let mut feed = Feed::new(self.client, run.log());
         self.screen.turn()?;
         self.asks.clear();
@@ -136,7 +136,7 @@ impl<'a> Watch<'a> {
 
     async fn follow(&mut self, run: &Process, feed: &mut Feed) -> Result<Watched> {
         loop {
-            // Kept over everything else that happens: one that is begun anew each second might never connect.
+            // Kept across all other events: if it restarted each second, it might never connect.
             let mut next = pin!(feed.next());
             let (mut lull, mut rested) = (pin!(tokio::time::sleep(LULL)), false);
             let step = loop {
@@ -168,12 +168,12 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// The run once its end is written; `None` when the person does not wait for that.
+    /// The run once its end is recorded; `None` if the person does not wait for it.
     pub async fn settle(&mut self, run: &Process) -> Result<Option<Process>> {
         tokio::select! {
             settled = Process::settled(self.client, &run.id) => settled.map(Some),
             _ = self.signals.next() => {
-                // The terminal may be gone already; that must not look like a failure.
+                // The terminal may already be gone; that is not a failure.
                 let _ = self.say_farewell();
                 Ok(None)
             }
@@ -188,14 +188,14 @@ impl<'a> Watch<'a> {
             }
             let Some((index, entry)) = self.screen.entry(&run.id, change)? else { continue };
             match self.asks.notice(index, &entry) {
-                News::None => {}
-                News::Asked(ask) => self.put(&ask).await?,
-                News::Settled { .. } if self.typing != Typing::Nothing => {
+                Change::None => {}
+                Change::Asked(ask) => self.put(&ask).await?,
+                Change::Settled { .. } if self.typing != Typing::Nothing => {
                     self.screen.clear_prompt(Answered::Elsewhere)?;
                     self.screen.note("answered elsewhere")?;
                     self.ask_next()?;
                 }
-                News::Settled { .. } => {}
+                Change::Settled { .. } => {}
             }
         }
         Ok(())
@@ -210,7 +210,7 @@ impl<'a> Watch<'a> {
             }
             Consent::Asked if self.typing != Typing::Nothing => Ok(()),
             Consent::Asked => self.ask_next(),
-            Consent::Elsewhere => self.tell_how_to_answer(ask),
+            Consent::Elsewhere => self.show_how_to_answer(ask),
         }
     }
 
@@ -223,7 +223,7 @@ impl<'a> Watch<'a> {
         Ok(())
     }
 
-    fn tell_how_to_answer(&mut self, ask: &Ask) -> Result<()> {
+    fn show_how_to_answer(&mut self, ask: &Ask) -> Result<()> {
         let token = self.client.curl_header();
         let address = format!("{}/api/approvals/{}/respond", self.client.base(), ask.approval);
         let command = format!(
@@ -232,29 +232,29 @@ impl<'a> Watch<'a> {
         let mut lines = question(&ask.entry);
         lines.push(Line::new(
             Ink::Plain,
-            "  It waits. Answer on the board, or with (false and \"comment\" to refuse):",
+            "  It is waiting. Answer on the board, or with (false and \"comment\" to refuse):",
         ));
         lines.push(Line::new(Ink::Plain, &command).whole());
         if let Screen::Json = self.screen {
-            eprintln!("forge: the agent waits for an answer:\n{command}");
+            eprintln!("forge: the agent is waiting for an answer:\n{command}");
         }
         self.screen.part(&lines)
     }
 
     async fn take_line(&mut self, line: Option<String>) -> Result<()> {
         let Some(line) = line else {
-            // The keyboard is gone for good; the question is not.
+            // The keyboard is gone; the question stays open.
             self.consent = Consent::Elsewhere;
             self.keyboard = Keyboard::default();
             self.drop_question()?;
             return match self.asks.first().cloned() {
-                Some(ask) => self.tell_how_to_answer(&ask),
+                Some(ask) => self.show_how_to_answer(&ask),
                 None => Ok(()),
             };
         };
         let typing = std::mem::replace(&mut self.typing, Typing::Nothing);
         if typing == Typing::Nothing {
-            // Typed while nothing was asked: it cannot be meant as an answer to what comes later.
+            // Typed without a question: it cannot answer a later one.
             return Ok(());
         }
         self.screen.clear_prompt(Answered::Here)?;
@@ -296,17 +296,17 @@ impl<'a> Watch<'a> {
         };
         match tokio::time::timeout(ASKED_LIMIT, respond).await {
             Ok(Ok(())) => Ok(()),
-            Ok(Err(error)) if is(&error, 409) => self.screen.note("it was answered already"),
-            Ok(Err(error)) => {
-                self.screen.lines(&[Line::new(Ink::Red, &format!("! the answer was not taken: {error:#}"))])
-            }
+            Ok(Err(error)) if is(&error, 409) => self.screen.note("already answered"),
+            Ok(Err(error)) => self
+                .screen
+                .lines(&[Line::new(Ink::Red, &format!("! the answer was not accepted: {error:#}"))]),
             Err(_) => self.screen.lines(&[Line::new(Ink::Red, "! the server does not know this question")]),
         }
     }
 
-    /// Asks the server to stop the run; its end comes through the log.
+    /// Asks the server to stop the run; its end arrives through the log.
     fn stop(&mut self) -> Result<()> {
-        // What it says of Ctrl-C is over.
+        // What the status row says about Ctrl-C no longer applies.
         self.status = None;
         self.screen.status(None)?;
         self.drop_question()?;
@@ -316,7 +316,7 @@ impl<'a> Watch<'a> {
         Ok(())
     }
 
-    /// What is being asked is not waited for any more.
+    /// Withdraws the open question.
     fn drop_question(&mut self) -> Result<()> {
         self.typing = Typing::Nothing;
         self.screen.clear_prompt(Answered::Elsewhere)
@@ -334,7 +334,7 @@ async fn beat(status: &mut Option<Status>) -> Line {
     }
 }
 
-/// The end of the request to stop, told once.
+/// The result of the request to stop, returned once.
 async fn joined(stopping: &mut Option<JoinHandle<Result<Value>>>) -> Result<()> {
     let Some(task) = stopping else { return std::future::pending().await };
     let ended = task.await;

@@ -1,11 +1,11 @@
-//! Wishes: what Genie's users want, written down in `.genie/wishes`, and which of them a piece of work is about.
+//! Wishes: what Genie's users want, described in `.genie/wishes`, and which of them a piece of work is about.
 
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
 const FOLDER: &str = ".genie/wishes";
-/// The issue stands in the first lines of a wish.
+/// The issue is named in the first lines of a wish.
 const HEAD_LINES: usize = 60;
 const MAX_BYTES: u64 = 1 << 20;
 const MAX_WISHES: usize = 10_000;
@@ -19,7 +19,7 @@ pub struct Wish {
 }
 
 impl Wish {
-    /// The wish of the checkout at `top` that is named by one of these words, the best word first: by its whole name, else
+    /// The wish of the checkout at `top` with one of these names, the best name first: by its whole name, else
     /// by most of its parts.
     pub fn find(top: &Path, names: &[String]) -> Option<Wish> {
         let slugs = slugs(&top.join(FOLDER));
@@ -31,7 +31,7 @@ impl Wish {
     }
 }
 
-/// What stands in the folder, archives aside, in order.
+/// The sorted contents of the folder, without archives.
 fn slugs(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().take(MAX_WISHES).flatten();
     let named = entries.filter_map(|entry| {
@@ -48,7 +48,7 @@ fn slugs(folder: &Path) -> Vec<String> {
     slugs
 }
 
-/// The name that shares the most parts with `name`, at least seven of ten. Names of branches are cut, so the beginning of a
+/// The name that shares the most parts with `name`, at least seven of ten. Branch names are cut, so a prefix of a
 /// part is enough.
 fn closest<'a>(slugs: &'a [String], name: &str) -> Option<&'a String> {
     let parts: Vec<&str> = name.split('-').filter(|part| !part.is_empty()).collect();
@@ -57,11 +57,11 @@ fn closest<'a>(slugs: &'a [String], name: &str) -> Option<&'a String> {
     };
     let least = (parts.len() * 7).div_ceil(10).max(1);
     let fitting = slugs.iter().filter(|slug| shared(slug) >= least);
-    // The first of those that fit equally well.
+    // The first of those that match equally well.
     fitting.rev().max_by_key(|slug| shared(slug))
 }
 
-/// The file with the wish; its name follows the folder's only by custom.
+/// The file with the wish; by convention it is named like the folder.
 fn text_of(folder: &Path, slug: &str) -> Option<PathBuf> {
     let own = folder.join(slug);
     let usual = [
@@ -80,7 +80,7 @@ fn text_of(folder: &Path, slug: &str) -> Option<PathBuf> {
     wishes.into_iter().next()
 }
 
-/// What cannot be read tells no issue.
+/// Empty if it cannot be read.
 fn read(top: &Path, path: &Path) -> String {
     let bytes = forge_os::file::read(top, path, MAX_BYTES).unwrap_or_default();
     String::from_utf8_lossy(&bytes).into_owned()
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn the_issue_stands_in_the_name_or_under_the_heading() {
+    fn the_issue_is_in_the_name_or_under_the_heading() {
         assert_eq!(issue_in_name("242-agent-x"), Some(242));
         assert_eq!(issue_in_name("wish-120-a-b"), Some(120));
         assert_eq!(issue_in_name("agent-242"), None);

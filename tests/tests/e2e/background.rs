@@ -110,7 +110,7 @@ async fn a_server_can_be_started_in_the_background_and_its_agents_outlive_it() {
         assert!(words(&begun).contains(part), "{part:?} is missing: {}", words(&begun));
     }
     let twice = output(forge_at(&forge, &repo, &["serve", "--background"])).await;
-    assert!(twice.status.success() && words(&twice).contains("is running already"), "{}", words(&twice));
+    assert!(twice.status.success() && words(&twice).contains("is already running"), "{}", words(&twice));
     let run = ["run", "-b", "--json", "-x", "SCRIPTED", "run while [ ! -e ../go ]; do sleep 0.05; done"];
     let told: serde_json::Value =
         serde_json::from_slice(&output(forge_at(&forge, &repo, &run)).await.stdout).unwrap();

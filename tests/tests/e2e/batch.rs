@@ -140,7 +140,7 @@ async fn leaving_says_what_goes_on_and_what_was_not_started() {
     assert_eq!(attempts[0]["status"], "running");
     let screen = terminal.screen();
     for part in [
-        "1 at work go on",
+        "1 still running",
         &format!("forge view --follow {}", &text(&attempts[0]["id"])[..8]),
         "not started:",
         "Second (task 2)",

@@ -188,12 +188,12 @@ async fn at_a_terminal_the_first_bead_begins_the_list_after_a_yes() {
         Terminal::start(command, 120)
     };
     let mut terminal = create();
-    terminal.until("keeps no beads yet").await;
+    terminal.until("has no beads yet").await;
     terminal.type_line("n");
     assert_eq!(terminal.ended().await.code(), Some(4));
     assert!(!repo.join(".beads").exists());
     let mut terminal = create();
-    terminal.until("keeps no beads yet").await;
+    terminal.until("has no beads yet").await;
     terminal.type_line("y");
     assert!(terminal.ended().await.success(), "{}", terminal.screen());
     assert_eq!(told(&forge, &repo, &["ready"]).await[0]["title"], "One");

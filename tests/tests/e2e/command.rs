@@ -106,7 +106,7 @@ async fn the_exit_code_says_what_went_wrong() {
         (&["-x", "SCRIPTED", "-f", "missing.md"], 1, "--file: cannot read missing.md"),
         (&["--issue", "7", "and more"], 2, "no prompt can be given"),
         (&["-x", "SCRIPTED", "-p", "/", "x"], 4, "is not in a git repository"),
-        (&["-x", "SCRIPTED", "-p", "nobody", "x"], 4, "no project is meant by 'nobody'"),
+        (&["-x", "SCRIPTED", "-p", "nobody", "x"], 4, "no project matches 'nobody'"),
     ] {
         let refused = output(run(&forge, &repo, args)).await;
         assert!(words(&refused).contains(reason), "{args:?}: {}", words(&refused));

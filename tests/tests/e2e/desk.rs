@@ -67,7 +67,9 @@ async fn attempts_of_the_repository_are_listed_and_those_of_all_projects_on_dema
     assert!(!list.out.contains('\u{1b}'), "no colours where there is no terminal: {:?}", list.out);
     assert_eq!(list.out.lines().count(), 5, "a head and four attempts: {}", list.out);
     forge(&server, &repo, &["list", "--all"]).await.assert(0, &["PROJECT", "there", "Elsewhere"]);
-    forge(&server, server.dir(), &["list"]).await.assert(0, &["in no project", "Elsewhere"]);
+    forge(&server, server.dir(), &["list"])
+        .await
+        .assert(0, &["does not belong to a Forge project", "Elsewhere"]);
 
     let two = forge(&server, &repo, &["list", "--limit", "2"]).await.assert(0, &["Broken", "Task 2"]);
     assert_eq!((two.out.lines().count(), two.err.trim()), (3, "… 2 more; --limit 0 shows all"));
@@ -120,10 +122,10 @@ async fn an_attempt_is_named_by_id_branch_title_agent_or_as_the_last() {
     }
     forge(&server, server.dir(), &["status", "Fix the login"])
         .await
-        .assert(4, &["fits 2 tasks", "say more of it"]);
+        .assert(4, &["matches 2 tasks", "be more specific"]);
     forge(&server, &repo, &["status", "nobody"])
         .await
-        .assert(4, &["no attempt is meant by 'nobody'", "forge list"]);
+        .assert(4, &["no attempt matches 'nobody'", "forge list"]);
     server.post("/api/tasks", &json!({"project_id": here, "title": "Only planned"})).await.data();
     forge(&server, &repo, &["stop", "only planned"]).await.assert(4, &["'Only planned' has no attempt yet"]);
 }
@@ -165,7 +167,7 @@ async fn what_runs_is_told_and_stopped_and_what_does_not_is_no_error() {
     assert_eq!(server.runs(&first).await[0]["status"], "running", "all are found before any is stopped");
     forge(&server, &repo, &["stop", &first[..6]]).await.assert(0, &["stopped the agent of", &first[..8]]);
     assert_eq!(server.settled(&first).await[0]["status"], "killed");
-    forge(&server, &repo, &["stop", &first[..6]]).await.assert(0, &["nothing runs in", &first[..8]]);
+    forge(&server, &repo, &["stop", &first[..6]]).await.assert(0, &["nothing is running in", &first[..8]]);
 
     forge(&server, &repo, &["stop", "--all"]).await.assert(2, &["Stop 1 attempt?", "--yes"]);
     assert_eq!(server.runs(&second).await[0]["status"], "running");
@@ -186,7 +188,7 @@ async fn a_question_is_shown_with_how_to_answer_it_and_answered() {
         let server = &server;
         async move { text(&server.post("/api/approvals/create", &body).await.data()["id"]) }
     };
-    forge(&server, &repo, &["approve"]).await.assert(0, &["no agent waits"]);
+    forge(&server, &repo, &["approve"]).await.assert(0, &["no agent is waiting"]);
     let (first, second) = (ask("rm -rf build").await, ask("git push").await);
     for args in [&["approve"][..], &["status"], &["status", "@last"]] {
         let how = format!("forge approve {}", &first[..8]);
@@ -200,7 +202,7 @@ async fn a_question_is_shown_with_how_to_answer_it_and_answered() {
     assert_eq!(server.get(&path(&first)).await.body["status"], "approved");
     let denied = server.get(&path(&second)).await.body;
     assert_eq!((&denied["status"], &denied["reason"]), (&json!("denied"), &json!("not yet")));
-    forge(&server, &repo, &["approve", "@last"]).await.assert(4, &["does not wait for an answer"]);
+    forge(&server, &repo, &["approve", "@last"]).await.assert(4, &["is not waiting for an answer"]);
 }
 
 #[tokio::test]

@@ -125,7 +125,7 @@ fn a_login_is_seen_by_its_file_and_a_slow_program_is_not_waited_for() {
     let words = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{words}");
     assert!(words.contains("0.9.1, app-server, logged in"), "{words}");
-    assert!(words.contains("does not tell its version"), "{words}");
+    assert!(words.contains("does not report its version"), "{words}");
     assert!(words.contains("Forge can work here."), "{words}");
 }
 

@@ -29,7 +29,7 @@ async fn an_attempt_of_another_repository_is_changed_only_by_its_id_or_its_proje
     let attempt = worked(&server, &project, "Paint", "write a.txt one").await;
     let (elsewhere, before) = (stranger(&server, "n"), git(&repo, &["rev-parse", "main"]));
     git(&elsewhere, &["commit", "-q", "--allow-empty", "-m", "Begin"]);
-    let help = ["this directory is in none", "--project"];
+    let help = ["this directory does not belong to one", "--project"];
     for args in [
         &["merge", "@last"][..],
         &["merge", "scripted"],
@@ -83,9 +83,9 @@ async fn what_was_changed_is_said_with_its_project() {
     let at = |args: &'static [&'static str]| forge(&server, &repo, args);
     at(&["task", "add", "Later"]).await.assert(0, &["added ", " Later to shop"]);
     at(&["task", "done", "Later"]).await.assert(0, &["Later of shop"]);
-    at(&["task", "rm", "Later", "--yes"]).await.assert(0, &["forgot ", " Later of shop"]);
-    at(&["stop", "@last"]).await.assert(0, &["nothing runs in ", " in shop"]);
-    at(&["worktree", "retire", "@last"]).await.assert(0, &["retired ", " of shop; kept as "]);
+    at(&["task", "rm", "Later", "--yes"]).await.assert(0, &["removed ", " Later of shop"]);
+    at(&["stop", "@last"]).await.assert(0, &["nothing is running in ", " in shop"]);
+    at(&["worktree", "retire", "@last"]).await.assert(0, &["retired ", " of shop; saved as "]);
     at(&["restore", "@last"]).await.assert(0, &["restored ", " of shop from the "]);
     at(&["resume", "@last", "say more", "--background"]).await.assert(0, &[" of shop"]);
     let told = at(&["run", "-x", "SCRIPTED", "say it", "--background", "--json"]).await.json();
@@ -115,15 +115,15 @@ async fn beads_are_written_down_where_the_command_is_called_or_not_at_all() {
     forge(&server, &elsewhere, &["beads", "claim", bead, "--project", "shop"]).await.assert(0, &[" in shop"]);
 
     let told = forge(&server, &elsewhere, &["beads", "init"]).await;
-    told.assert(0, &["made ", ".beads", "first commit on trunk"]);
-    forge(&server, &elsewhere, &["beads", "init"]).await.assert(0, &["n has beads already"]);
+    told.assert(0, &["created ", ".beads", "first commit on trunk"]);
+    forge(&server, &elsewhere, &["beads", "init"]).await.assert(0, &["n already has beads"]);
     forge(&server, &elsewhere, &["beads", "create", "Mine"]).await.assert(0, &["created in n", "n-"]);
 }
 
 #[tokio::test]
 async fn a_first_commit_is_never_made_without_a_word() {
     let server = TestForge::start().await;
-    let said = "made an empty first commit on trunk, because the repository had none";
+    let said = "created an empty first commit on trunk, because the repository had none";
     let repo = stranger(&server, "added");
     forge(&server, &repo, &["project", "add"]).await.assert(0, &[said, "added added"]);
     assert_eq!((commits(&repo).as_str(), git(&repo, &["branch", "--show-current"]).as_str()), ("1", "trunk"));
@@ -144,7 +144,7 @@ async fn a_first_commit_is_never_made_without_a_word() {
 #[tokio::test]
 async fn at_a_terminal_a_first_commit_is_asked_for() {
     let server = TestForge::start().await;
-    let question = "Make an empty first one on trunk? [Y/n]";
+    let question = "Create an empty first commit on trunk? [Y/n]";
     let start = |repo: &Path| {
         let mut command = server.command();
         command.args(["project", "add"]).current_dir(repo);

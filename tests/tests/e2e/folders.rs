@@ -60,8 +60,7 @@ async fn a_home_and_a_base_that_others_could_enter_are_closed_and_keep_what_is_i
     let place = forge.get(&format!("/api/task-attempts/{attempt}")).await.data();
     assert!(Path::new(&text(&place["container_ref"])).join("a.txt").exists(), "{place:#}");
     let log = forge.log();
-    for part in
-        ["was open to other users (mode 755); it is for you alone now", "this folder of worktrees was open"]
+    for part in ["was open to other users (mode 755); it is private now", "this folder of worktrees was open"]
     {
         assert_eq!(log.matches(part).count(), 1, "{part:?} in {log}");
     }

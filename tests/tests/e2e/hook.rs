@@ -171,7 +171,7 @@ async fn an_existing_hook_decides_first_and_comes_back_as_it_was() {
     assert_eq!(stopped.status.code(), Some(1), "{}", words(&stopped));
 
     let taken = stage.hook(&stage.worktree, &["uninstall"]);
-    assert!(words(&taken).contains("is back"), "{}", words(&taken));
+    assert!(words(&taken).contains("is restored"), "{}", words(&taken));
     assert_eq!(std::fs::read_to_string(&path).unwrap(), script);
     assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o755);
     assert!(!stage.repo.join(".git/hooks/pre-commit.before-forge").exists());
@@ -254,7 +254,7 @@ async fn nothing_is_committed_that_the_user_did_not_add() {
     // Changes that wait in the working tree stay there.
     write(&stage.worktree, STATE, &format!("{BEGIN}a thought\n"));
     let left = stage.commit("a.txt");
-    assert!(words(&left).contains("changes that are not added"), "{}", words(&left));
+    assert!(words(&left).contains("unstaged changes"), "{}", words(&left));
     assert!(stage.state().contains(&stage.id()) && stage.state().ends_with("a thought\n"));
     assert_eq!(git(&stage.worktree, &["show", "--format=", "--name-only", "HEAD"]), "a.txt");
 }

@@ -25,7 +25,7 @@ async fn a_project_is_added_shown_and_forgotten_and_its_repository_stays() {
     forge(&server, &repo, &["project", "rm", "shop"]).await.assert(2, &["1 task", "--yes"]);
     assert_eq!(server.get("/api/projects").await.data().as_array().unwrap().len(), 1);
     let gone = forge(&server, &repo, &["project", "rm", "SHOP", "--yes"]).await;
-    gone.assert(0, &["forgot shop with its 1 task", "every branch stay", "refs/forge/keep"]);
+    gone.assert(0, &["removed shop with its 1 task", "all branches are kept", "refs/forge/keep"]);
     assert_eq!(server.get("/api/projects").await.data(), json!([]));
     assert!(!git(&repo, &["rev-parse", &branch]).is_empty());
 }
@@ -55,7 +55,9 @@ async fn a_task_is_written_down_started_changed_and_ended() {
     forge(&server, &repo, &["task", "done", "@last"]).await.assert(0, &["done Renamed"]);
     forge(&server, &repo, &["task", "cancel", "renamed"]).await.assert(0, &["cancelled Renamed"]);
     forge(&server, &repo, &["task", "rm", "renamed"]).await.assert(2, &["--yes"]);
-    forge(&server, &repo, &["task", "rm", "renamed", "--yes"]).await.assert(0, &["forgot", "branches stay"]);
+    forge(&server, &repo, &["task", "rm", "renamed", "--yes"])
+        .await
+        .assert(0, &["removed", "branches are kept"]);
 
     let started = ["task", "add", "At once", "-d", "say hi", "--start", "-x", "SCRIPTED", "--json"];
     let attempt = forge(&server, &repo, &started).await.json();
@@ -91,7 +93,7 @@ async fn a_setting_is_read_and_changed_by_its_name_and_a_secret_is_never_shown()
     forge(&server, dir, &["config", "unset", "github.pat"]).await.assert(0, &["github.pat = null"]);
     forge(&server, dir, &["config", "set", "max_cost_usd_per_day", "20"]).await.assert(0, &["= 20"]);
     forge(&server, dir, &["status"]).await.assert(0, &["$20.00 a day"]);
-    forge(&server, dir, &["config", "unset", "theme"]).await.assert(2, &["cannot be empty"]);
+    forge(&server, dir, &["config", "unset", "theme"]).await.assert(2, &["cannot be cleared"]);
     forge(&server, dir, &["config", "set", "theme", "PURPLE"]).await.assert(5, &["PURPLE", "DARK"]);
     forge(&server, dir, &["config", "set", "git_prefix", "x"])
         .await

@@ -145,7 +145,7 @@ async fn a_database_of_automagik_forge_comes_over_whole_and_only_once() {
     assert_eq!((&draft["prompt"], &draft["queued"]), (&json!("and then this"), &json!(false)));
 
     let again = import(&forge, "automagik-forge", &source, &[]).await;
-    assert!(words(&again).contains("Nothing new: Forge has all of it already"), "{}", words(&again));
+    assert!(words(&again).contains("Nothing new: Forge already has all of it"), "{}", words(&again));
     assert_eq!(forge.get("/api/task-attempts").await.data().as_array().unwrap().len(), 2);
     assert!(source.files() == before, "the source is as it was, with nothing beside it");
 }

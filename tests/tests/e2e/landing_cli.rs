@@ -39,9 +39,9 @@ async fn a_conflict_names_its_files_and_can_be_taken_back_or_handed_to_the_agent
     let help = ["README.md", "--resolve", "--abort"];
     forge(&server, &repo, &["rebase", "@last"]).await.assert(5, &help);
     forge(&server, &repo, &["rebase", "@last"]).await.assert(5, &["an earlier rebase", "--abort"]);
-    forge(&server, &repo, &["status", "@last"]).await.assert(0, &["a rebase has stopped: README.md"]);
+    forge(&server, &repo, &["status", "@last"]).await.assert(0, &["a rebase stopped: README.md"]);
     forge(&server, &repo, &["rebase", "@last", "--abort"]).await.assert(0, &["aborted the rebase"]);
-    forge(&server, &repo, &["rebase", "@last", "--abort"]).await.assert(0, &["nothing to take back"]);
+    forge(&server, &repo, &["rebase", "@last", "--abort"]).await.assert(0, &["nothing to abort"]);
 
     forge(&server, &repo, &["rebase", "@last"]).await.assert(5, &[]);
     forge(&server, &repo, &["rebase", "@last", "--resolve"])
@@ -95,9 +95,9 @@ async fn an_attempt_is_opened_by_address_and_path_and_its_worktree_comes_back() 
     let place = std::path::Path::new(path.trim_end());
     assert!(place.join("a.txt").exists(), "{path}");
 
-    forge(&server, &repo, &["restore"]).await.assert(0, &["no worktree is retired"]);
+    forge(&server, &repo, &["restore"]).await.assert(0, &["no retired worktrees"]);
     forge(&server, &repo, &["restore", "@last"]).await.assert(5, &["is there already"]);
-    forge(&server, &repo, &["worktree", "retire", "open"]).await.assert(0, &["kept as refs/forge/keep/"]);
+    forge(&server, &repo, &["worktree", "retire", "open"]).await.assert(0, &["saved as refs/forge/keep/"]);
     assert!(!place.exists());
     forge(&server, &repo, &["status", "@last"]).await.assert(0, &["1 ahead", "retired; `forge restore`"]);
     forge(&server, &repo, &["rebase", "@last", "--abort"]).await.assert(1, &["is retired", "forge restore"]);

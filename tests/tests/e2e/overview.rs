@@ -87,7 +87,8 @@ async fn a_run_says_what_the_agents_copy_does_not_have() {
     std::fs::write(repo.join("new.txt"), "x").unwrap();
     std::fs::write(repo.join(".gitmodules"), "").unwrap();
     let told = words(&run().await);
-    for part in ["you are on side, the agent begins at main", "uncommitted changes", "submodules are empty"] {
+    for part in ["you are on side, the agent starts from main", "uncommitted changes", "submodules are empty"]
+    {
         assert!(told.contains(part), "{part:?} is missing: {told}");
     }
 }

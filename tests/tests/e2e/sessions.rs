@@ -119,7 +119,7 @@ async fn a_second_import_and_a_dry_run_change_nothing() {
     write(&repo, OLD, first_store().to_string());
     let before = files(&repo.join(".genie"));
     let tried = sessions(&forge, &repo, &["import", "--dry-run"]).await;
-    assert!(words(&tried).contains("2 would be new, 0 here already"), "{}", words(&tried));
+    assert!(words(&tried).contains("2 would be new, 0 already imported"), "{}", words(&tried));
     assert_eq!(files(&repo.join(".genie")), before);
     assert_eq!(forge.get("/api/projects").await.data(), json!([]));
 

@@ -149,7 +149,7 @@ async fn ctrl_c_leaves_the_agent_at_work_and_says_so() {
         terminal.until("at work").await;
         signal(terminal.pid(), Signal::INT);
         assert_eq!(terminal.ended().await.code(), Some(130), "{flags:?}: {}", terminal.screen());
-        assert!(terminal.screen().contains("the agent goes on"), "{}", terminal.screen());
+        assert!(terminal.screen().contains("the agent continues"), "{}", terminal.screen());
     }
     assert_eq!(server.runs(&id).await[0]["status"], "running");
     std::fs::write(place.join("go"), "").unwrap();

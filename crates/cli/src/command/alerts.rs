@@ -1,4 +1,4 @@
-//! `forge alerts`: what a person should know about the workers.
+//! `forge alerts`: alerts about workers.
 
 use anyhow::Result;
 use clap::Subcommand;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::client::Client;
 use crate::command::serve::block_on;
 use crate::figures;
-use crate::reference::{NotFound, is_beginning, short};
+use crate::reference::{NotFound, is_prefix, short};
 use crate::table::Table;
 use crate::terminal::{self, say};
 use crate::transcript::{Ink, Line};
@@ -18,7 +18,7 @@ use crate::transcript::{Ink, Line};
 pub struct Flags {
     #[command(subcommand)]
     command: Option<Command>,
-    /// Also those that are seen or over
+    /// Also show acknowledged and resolved alerts
     #[arg(long)]
     all: bool,
     /// Print JSON
@@ -28,13 +28,13 @@ pub struct Flags {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Say that you have seen an alert, or all of them
+    /// Acknowledge an alert, or all of them
     #[command(after_help = "Examples:\n  forge alerts ack a1b2\n  forge alerts ack --all")]
     Ack {
-        /// The alert: its id or the beginning of it
+        /// The alert: its id or a prefix of it
         #[arg(required_unless_present = "all")]
         alert: Option<String>,
-        /// All that are open
+        /// Acknowledge all open alerts
         #[arg(long, conflicts_with = "alert")]
         all: bool,
         /// Print JSON
@@ -58,10 +58,10 @@ pub fn run(flags: Flags) -> Result<()> {
                     return Ok(());
                 }
                 for alert in &seen {
-                    say(&Line::new(Ink::Yellow, "seen ").and(Ink::Plain, &alert.message));
+                    say(&Line::new(Ink::Yellow, "acknowledged: ").and(Ink::Plain, &alert.message));
                 }
                 if seen.is_empty() {
-                    say(&Line::new(Ink::Plain, "there was nothing new"));
+                    say(&Line::new(Ink::Plain, "no open alerts"));
                 }
                 Ok(())
             }
@@ -94,7 +94,7 @@ async fn list(client: &Client, all: bool, json: bool) -> Result<()> {
         let severity = serde_json::to_value(alert.severity)?.as_str().unwrap_or_default().to_owned();
         let state = match (alert.resolved_at, alert.acknowledged_at) {
             (Some(_), _) => "resolved",
-            (None, Some(_)) => "seen",
+            (None, Some(_)) => "acknowledged",
             (None, None) => "open",
         };
         table.row(vec![
@@ -113,10 +113,10 @@ async fn list(client: &Client, all: bool, json: bool) -> Result<()> {
 async fn acknowledge(client: &Client, named: &str) -> Result<Alert> {
     let all: Vec<Value> = client.get("/api/alerts").await?;
     let ids: Vec<&str> = all.iter().filter_map(|alert| alert["id"].as_str()).collect();
-    let meant: Vec<&&str> = ids.iter().filter(|id| is_beginning(named, id)).collect();
-    match meant[..] {
+    let matching: Vec<&&str> = ids.iter().filter(|id| is_prefix(named, id)).collect();
+    match matching[..] {
         [id] => client.post(&format!("/api/alerts/{id}/ack"), &json!({})).await,
-        [] => Err(NotFound(format!("no alert begins with '{named}'; `forge alerts` shows which do")).into()),
-        _ => Err(NotFound(format!("'{named}' fits {} alerts; say more of it", meant.len())).into()),
+        [] => Err(NotFound(format!("no alert matches '{named}'; `forge alerts` lists them")).into()),
+        _ => Err(NotFound(format!("'{named}' matches {} alerts; use a longer id", matching.len())).into()),
     }
 }

@@ -1,4 +1,4 @@
-//! `forge approve`: the questions of agents, and answers to them.
+//! `forge approve`: lists and answers agents' questions.
 
 use anyhow::Result;
 use forge_types::Millis;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::client::Client;
 use crate::command::serve::block_on;
 use crate::figures;
-use crate::reference::{self, Deed, Meant, NotFound, Scope, is_beginning, short};
+use crate::reference::{self, Deed, Meant, NotFound, Scope, is_prefix, short};
 use crate::terminal::{self, say};
 use crate::transcript::{Ink, Line};
 
@@ -17,12 +17,12 @@ use crate::transcript::{Ink, Line};
     after_help = "Examples:\n  forge approve\n  forge approve a1b2\n  forge approve @last --deny \"not in main\""
 )]
 pub struct Flags {
-    /// A question by its id, or the attempt whose questions are answered [default: shows what waits]
+    /// A question by its id, or the attempt whose questions to answer [default: list all open questions]
     #[arg(value_name = "QUESTION|ATTEMPT")]
     which: Option<String>,
     #[command(flatten)]
     scope: Scope,
-    /// Say no, with a reason if there is one
+    /// Deny, with an optional reason
     #[arg(long, value_name = "REASON", num_args = 0..=1, default_missing_value = "", requires = "which")]
     deny: Option<String>,
     /// Print JSON
@@ -30,7 +30,7 @@ pub struct Flags {
     json: bool,
 }
 
-/// A question that waits, and the attempt whose agent asked it.
+/// An open question, and the attempt whose agent asked it.
 pub struct Question {
     id: String,
     attempt: Option<String>,
@@ -40,7 +40,7 @@ pub struct Question {
 }
 
 impl Question {
-    /// How long it waits for an answer, if that can be told.
+    /// How long it still waits for an answer, if known.
     fn time_left(&self) -> String {
         let until = serde_json::from_value::<Millis>(json!(self.timeout_at));
         until.map_or_else(
@@ -65,14 +65,14 @@ pub fn run(flags: Flags) -> Result<()> {
             if flags.json {
                 terminal::print_json(&all.iter().map(Question::object).collect());
             } else if all.is_empty() {
-                say(&Line::new(Ink::Plain, "no agent waits for an answer"));
+                say(&Line::new(Ink::Plain, "no agent is waiting for an answer"));
             } else {
-                tell_questions(&all);
+                print_questions(&all);
             }
             return Ok(());
         };
-        let meant = meant(&client, named, &flags.scope, all).await?;
-        for question in &meant {
+        let chosen = select(&client, named, &flags.scope, all).await?;
+        for question in &chosen {
             let body = json!({"approved": flags.deny.is_none(), "comment": reason(flags.deny.as_deref())});
             client.post::<Value>(&format!("/api/approvals/{}/respond", question.id), &body).await?;
             if !flags.json {
@@ -86,7 +86,7 @@ pub fn run(flags: Flags) -> Result<()> {
             }
         }
         if flags.json {
-            terminal::print_json(&meant.iter().map(Question::object).collect());
+            terminal::print_json(&chosen.iter().map(Question::object).collect());
         }
         Ok(())
     })
@@ -96,14 +96,14 @@ fn reason(deny: Option<&str>) -> Option<&str> {
     deny.map(str::trim).filter(|reason| !reason.is_empty())
 }
 
-/// Those of one id, else those of one attempt.
-async fn meant(client: &Client, named: &str, scope: &Scope, all: Vec<Question>) -> Result<Vec<Question>> {
-    let by_id: Vec<bool> = all.iter().map(|question| is_beginning(named, &question.id)).collect();
+/// The question with this id, or else those of one attempt.
+async fn select(client: &Client, named: &str, scope: &Scope, all: Vec<Question>) -> Result<Vec<Question>> {
+    let by_id: Vec<bool> = all.iter().map(|question| is_prefix(named, &question.id)).collect();
     match by_id.iter().filter(|fits| **fits).count() {
         0 => {}
         1 => return Ok(all.into_iter().zip(by_id).filter_map(|(one, fits)| fits.then_some(one)).collect()),
         count => {
-            return Err(NotFound(format!("'{named}' fits {count} questions; say more of it")).into());
+            return Err(NotFound(format!("'{named}' matches {count} questions; use a longer id")).into());
         }
     }
     let Meant { attempt, .. } = reference::attempt(client, named, scope, Deed::Change).await?;
@@ -111,7 +111,7 @@ async fn meant(client: &Client, named: &str, scope: &Scope, all: Vec<Question>) 
         all.into_iter().filter(|question| question.attempt.as_ref() == Some(&attempt.id)).collect();
     if of_attempt.is_empty() {
         let text = format!(
-            "the agent of {} does not wait for an answer; `forge approve` shows which do",
+            "the agent of {} is not waiting for an answer; `forge approve` lists those that are",
             attempt.short()
         );
         return Err(NotFound(text).into());
@@ -128,7 +128,7 @@ async fn project_of(client: &Client, question: &Question) -> Option<String> {
     project["name"].as_str().map(str::to_owned)
 }
 
-/// Every question that waits.
+/// Every open question.
 pub async fn questions(client: &Client) -> Result<Vec<Question>> {
     #[derive(Deserialize)]
     struct Pending {
@@ -158,8 +158,8 @@ pub async fn questions_of(client: &Client, attempt: &str) -> Result<Vec<Question
     Ok(all.into_iter().filter(|question| question.attempt.as_deref() == Some(attempt)).collect())
 }
 
-/// Each question, with how it is answered.
-pub fn tell_questions(questions: &[Question]) {
+/// Prints each question and how to answer it.
+pub fn print_questions(questions: &[Question]) {
     for question in questions {
         let id = short(&question.id);
         say(&Line::new(Ink::Yellow, "asks ").and(Ink::Plain, &title(question)));

@@ -1,6 +1,6 @@
-//! `forge backup`: everything that Forge keeps in one file, and back.
+//! `forge backup`: writes everything Forge stores into one file, and restores it.
 //!
-//! Making one needs no server and disturbs none; bringing one back needs the home for itself.
+//! A backup needs no server and disturbs none; a restore needs exclusive use of the home.
 
 use std::path::{Path, PathBuf};
 
@@ -22,16 +22,16 @@ use crate::terminal;
   forge backup /media/disk/forge.tar.zst
   forge backup restore forge-backup-2026-01-31T120000.tar.zst
 
-A backup holds the database, settings, profiles, prices, images, definitions of workers and the
-logs of all runs, also while a server and its agents are at work. It is read back and compared
-before it gets its name. Only its owner can read it: it may hold keys of code hosts.
-Not in it are the repositories and worktrees, the token, server logs and older copies of the
-database."
+A backup contains the database, settings, profiles, prices, images, worker definitions and the
+logs of all runs. It can be made while a server and its agents are running. Forge reads it back
+and verifies it before giving it its name. Only its owner can read it: it may contain keys of
+code hosts. It does not contain repositories, worktrees, the token, server logs or older copies
+of the database."
 )]
 pub struct Flags {
     #[command(subcommand)]
     command: Option<Command>,
-    /// The file to write, or a folder for it [default: forge-backup-<date>.tar.zst here]
+    /// The file to write, or a folder for it [default: forge-backup-<date>.tar.zst in the current directory]
     file: Option<PathBuf>,
     /// Print the report as JSON
     #[arg(long)]
@@ -40,15 +40,15 @@ pub struct Flags {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Bring a backup back, or a copy of the database from `backups` in Forge's home
+    /// Restore a backup, or a copy of the database from `backups` in Forge's home
     #[command(after_help = "Examples:
   forge backup restore forge-backup-2026-01-31T120000.tar.zst
   forge backup restore --replace ~/.forge/backups/db-before-0015-2026-01-31T120000.000Z.sqlite
 
-No server may be running on the home, and no agent may be at work. Everything is unpacked and
-compared, and the database opened, before anything changes. What was there is moved to
-`before-restore-<time>` in the home and never deleted. Repositories and worktrees are left as they
-are; the token stays.")]
+No server may be using the home, and no agent may be running. Forge unpacks and verifies
+everything, and opens the database, before it changes anything. Existing data is moved to
+`before-restore-<time>` in the home and never deleted. Repositories, worktrees and the token stay
+as they are.")]
     Restore(Restore),
 }
 
@@ -56,7 +56,7 @@ are; the token stays.")]
 struct Restore {
     /// The backup
     file: PathBuf,
-    /// Move what is there aside and put the backup in its place
+    /// Move existing data aside and put the backup in its place
     #[arg(long)]
     replace: bool,
     /// Print the report as JSON
@@ -68,7 +68,7 @@ pub fn run(flags: Flags) -> Result<()> {
     serve::block_on(async {
         match flags.command {
             None => make(flags.file.as_deref().unwrap_or(Path::new(".")), flags.json).await,
-            Some(Command::Restore(restore)) => bring_back(restore).await,
+            Some(Command::Restore(restore)) => restore_home(restore).await,
         }
     })
 }
@@ -93,16 +93,18 @@ async fn make(file: &Path, json: bool) -> Result<()> {
         file.display(),
         size(bytes)
     );
-    println!("It was read back, and every file agrees. Keep it private: it may hold keys of code hosts.");
+    println!(
+        "Forge read it back and verified every file. Keep it private: it may contain keys of code hosts."
+    );
     for one in left_out {
         println!("  left out  {one}");
     }
-    println!("Not in it: {NOT_IN_BACKUPS}.");
+    println!("Not included: {NOT_IN_BACKUPS}.");
     println!("Next: forge backup restore {}", file.display());
     Ok(())
 }
 
-async fn bring_back(flags: Restore) -> Result<()> {
+async fn restore_home(flags: Restore) -> Result<()> {
     let file = std::path::absolute(&flags.file).context("cannot resolve FILE")?;
     let config = config()?;
     let _lock = home::take(&config.home).await?;
@@ -115,16 +117,16 @@ async fn bring_back(flags: Restore) -> Result<()> {
     let made = made_at.map(|at| format!(", made at {at}")).unwrap_or_default();
     println!("Restored {} to {} from {}{made}", count(files, "file"), home.display(), file.display());
     for aside in moved_aside {
-        println!("What was there is in {}", aside.display());
+        println!("The previous data is in {}", aside.display());
     }
     if let Some(other) = other_home {
         println!(
-            "{} is there too, so this home is another installation. The worktrees of its attempts stay with that one: \
-             once they are retired there, a follow-up here makes a new one from the branch.",
+            "{} also exists, so this home is another installation. The worktrees of its attempts stay with that one: \
+             once they are retired there, a follow-up here creates a new one from the branch.",
             other.display()
         );
     }
-    println!("Not in it: {NOT_IN_BACKUPS}; those are as they were.");
+    println!("Not included: {NOT_IN_BACKUPS}; those are unchanged.");
     println!("Next: forge serve");
     Ok(())
 }

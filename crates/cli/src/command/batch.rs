@@ -1,7 +1,7 @@
-//! `forge batch`: many tasks at once from a file, side by side, and what came of them.
+//! `forge batch`: runs many tasks from a file in parallel, and shows their results.
 //!
-//! Invariant: nothing is started before the whole file is understood and everything that can be checked is checked;
-//! leaving leaves what is at work at work, and what was not started is named.
+//! Invariant: nothing starts before the whole file is parsed and everything that can be checked is checked;
+//! Ctrl-C leaves running tasks running, and lists those that were not started.
 
 mod board;
 mod crew;
@@ -28,34 +28,34 @@ use crew::{Crew, Over};
 use file::Item;
 use job::Job;
 
-/// As long as a file of tasks may be.
+/// The maximum size of a task file.
 const MAX_BYTES: u64 = 10 << 20;
 
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
-  forge batch tasks.md                       # every task of the file, side by side
-  forge batch tasks.yaml --jobs 4 -x CODEX   # at most four at work at a time
-  forge batch tasks.json --dry-run           # what would be started
+  forge batch tasks.md                       # every task of the file, in parallel
+  forge batch tasks.yaml --jobs 4 -x CODEX   # at most four at a time
+  forge batch tasks.json --dry-run           # show what would start
 
 A Markdown or text file has tasks between lines of `---`: title first, then the prompt.
 JSON, JSON lines and YAML have texts, or objects with title, prompt, executor, variant,
 model, base and labels.")]
 pub struct Flags {
-    /// The file of tasks; `-` reads it from standard input
+    /// The task file; `-` reads standard input
     file: String,
-    /// How many are at work at a time [default: all]
+    /// How many run at a time [default: all]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     jobs: Option<u16>,
-    /// The agent of tasks that name none [default: the one of the settings]
+    /// The agent for tasks that name none [default: from the settings]
     #[arg(short = 'x', long, value_name = "EXECUTOR[:VARIANT]")]
     executor: Option<String>,
-    /// Branch to begin at and to land on, of tasks that name none [default: the one of the project]
+    /// Branch to start from and to land on, for tasks that name none [default: the project's]
     #[arg(long, value_name = "BRANCH")]
     base: Option<String>,
-    /// Print what came of them as JSON
+    /// Print the results as JSON
     #[arg(long)]
     json: bool,
-    /// Check the file and say what would be started
+    /// Check the file and show what would start
     #[arg(long)]
     dry_run: bool,
 }
@@ -72,7 +72,7 @@ pub fn run(flags: Flags) -> Result<ExitCode> {
             items.into_iter().map(|item| Job::of(item, &usual, flags.base.as_deref())).collect();
         check(&client, &flags.file, &jobs).await?;
         if flags.dry_run {
-            return tell_plan(&jobs, flags.json).map(|()| ExitCode::SUCCESS);
+            return print_plan(&jobs, flags.json).map(|()| ExitCode::SUCCESS);
         }
         let mut notes = Vec::new();
         let project = find_project(&client, None, &mut notes).await?;
@@ -80,7 +80,7 @@ pub fn run(flags: Flags) -> Result<ExitCode> {
         let mut board = if flags.json { Board::Silent } else { Board::open() };
         let crew = Crew::new(&client, &project.id, flags.jobs.map_or(usize::MAX, usize::from));
         let over = crew.work(&mut jobs, &mut board).await?;
-        tell_end(&jobs, flags.json)?;
+        print_results(&jobs, flags.json)?;
         if over == Over::Left {
             return leave(&jobs);
         }
@@ -96,14 +96,10 @@ fn read(name: &str) -> Result<Vec<Item>> {
     };
     taken.map_err(|error| Misused(format!("cannot read {name}: {error}")))?;
     if bytes.len() as u64 > MAX_BYTES {
-        return Err(Misused(format!(
-            "{name} is longer than {} MiB, the most that is taken",
-            MAX_BYTES >> 20
-        ))
-        .into());
+        return Err(Misused(format!("{name} is larger than the limit of {} MiB", MAX_BYTES >> 20)).into());
     }
     let text =
-        String::from_utf8(bytes).map_err(|error| Misused(format!("{name} is no UTF-8 text: {error}")))?;
+        String::from_utf8(bytes).map_err(|error| Misused(format!("{name} is not UTF-8 text: {error}")))?;
     file::parse(name, &text).map_err(|mistakes| refuse(name, &mistakes))
 }
 
@@ -113,7 +109,7 @@ fn refuse(name: &str, mistakes: &[String]) -> anyhow::Error {
     Misused(format!("{name} has {count}; nothing was started:\n  {}", mistakes.join("\n  "))).into()
 }
 
-/// What the server would refuse one by one, told of all at once.
+/// Reports everything the server would refuse one by one, all at once.
 async fn check(client: &Client, name: &str, jobs: &[Job]) -> Result<()> {
     let project = reference::project_here(client).await?;
     let branches: Option<Vec<Value>> = match &project {
@@ -131,7 +127,7 @@ async fn check(client: &Client, name: &str, jobs: &[Job]) -> Result<()> {
     if mistakes.is_empty() { Ok(()) } else { Err(refuse(name, &mistakes)) }
 }
 
-fn tell_plan(jobs: &[Job], json: bool) -> Result<()> {
+fn print_plan(jobs: &[Job], json: bool) -> Result<()> {
     if json {
         let plan: Vec<Value> = jobs.iter().map(Job::plan).collect();
         return terminal::write(&format!("{:#}\n", json!(plan)));
@@ -149,22 +145,22 @@ fn tell_plan(jobs: &[Job], json: bool) -> Result<()> {
     Ok(())
 }
 
-fn tell_end(jobs: &[Job], json: bool) -> Result<()> {
+fn print_results(jobs: &[Job], json: bool) -> Result<()> {
     if json {
         let ends: Vec<Value> = jobs.iter().map(Job::object).collect();
         return terminal::write(&format!("{:#}\n", json!(ends)));
     }
-    let mut table = Table::new(&["ID", "HOW", "TIME", "FILES", "COST", "TITLE"]);
+    let mut table = Table::new(&["ID", "STATUS", "TIME", "FILES", "COST", "TITLE"]);
     jobs.iter().for_each(|job| table.row(job.row()));
     table.print();
     Ok(())
 }
 
 fn leave(jobs: &[Job]) -> Result<ExitCode> {
-    let (at_work, waiting): (Vec<&Job>, Vec<&Job>) =
+    let (running, waiting): (Vec<&Job>, Vec<&Job>) =
         jobs.iter().filter(|job| !job.is_over()).partition(|job| job.attempt().is_some());
-    eprintln!("forge: left; {} at work go on", at_work.len());
-    at_work.iter().for_each(|job| eprintln!("  forge view --follow {}", job.short()));
+    eprintln!("forge: left; {} still running", running.len());
+    running.iter().for_each(|job| eprintln!("  forge view --follow {}", job.short()));
     if !waiting.is_empty() {
         eprintln!("forge: not started:");
         waiting

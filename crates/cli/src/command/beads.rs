@@ -1,4 +1,4 @@
-//! `forge beads`: the work that a project has written down, who has it, and what waits for what.
+//! `forge beads`: a project's issues, who has claimed them, and their dependencies.
 
 mod whose;
 
@@ -20,57 +20,57 @@ use whose::{Whose, refuse_none};
     after_help = "Examples:\n  forge beads init\n  forge beads ready\n  forge beads create \"Fix the login\" -p 1\n  forge beads claim shop-a1b"
 )]
 pub enum Command {
-    /// Let the repository of the present directory keep beads: make it a project with a folder .beads
+    /// Set up beads in the current repository: make it a project with a .beads folder
     #[command(after_help = "Examples:\n  forge beads init\n  forge beads init --json")]
     Init {
         /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// Beads that can be worked on now, in the order of their tracker
+    /// List the beads that are ready for work, in the tracker's order
     #[command(after_help = "Examples:\n  forge beads ready\n  forge beads ready --json")]
     Ready(Common),
-    /// Every bead that is not closed
+    /// List all beads that are not closed
     #[command(after_help = "Examples:\n  forge beads list\n  forge beads list --status closed --json")]
     List {
         /// Only those with this status, e.g. open, in_progress or closed
         #[arg(long)]
         status: Option<String>,
-        /// Closed ones too
+        /// Include closed beads
         #[arg(short, long, conflicts_with = "status")]
         all: bool,
         #[command(flatten)]
         common: Common,
     },
-    /// One bead with what it waits for and what was said about it
+    /// Show one bead with its dependencies and comments
     #[command(after_help = "Examples:\n  forge beads show shop-a1b\n  forge beads show shop-a1b --json")]
     Show {
-        /// Its id
+        /// The bead's id
         bead: String,
         #[command(flatten)]
         common: Common,
     },
-    /// Take a bead, so that nobody else works on it
+    /// Claim a bead, so that nobody else works on it
     #[command(
         after_help = "Examples:\n  forge beads claim shop-a1b\n  forge beads claim shop-a1b --worker alpha"
     )]
     Claim {
-        /// Its id
+        /// The bead's id
         bead: String,
-        /// Who takes it, a name without blanks [default: person]
+        /// Who claims it, a name without spaces [default: person]
         #[arg(short, long, value_name = "NAME")]
         worker: Option<String>,
         #[command(flatten)]
         common: Common,
     },
-    /// Give a bead back, or let one be tried again that was given up
+    /// Release a claimed bead, or allow another try of one that was set aside
     #[command(
         after_help = "Examples:\n  forge beads release shop-a1b\n  forge beads release shop-a1b -m \"needs a key\""
     )]
     Release {
-        /// Its id
+        /// The bead's id
         bead: String,
-        /// Why, as a comment
+        /// The reason, added as a comment
         #[arg(short = 'm', long, value_name = "TEXT")]
         comment: Option<String>,
         #[command(flatten)]
@@ -79,7 +79,7 @@ pub enum Command {
     /// Close a bead
     #[command(after_help = "Examples:\n  forge beads close shop-a1b -r \"Done in 1a2b3c4\"")]
     Close {
-        /// Its id
+        /// The bead's id
         bead: String,
         /// What was done
         #[arg(short, long, value_name = "TEXT")]
@@ -87,16 +87,16 @@ pub enum Command {
         #[command(flatten)]
         common: Common,
     },
-    /// Write a new bead down
+    /// Create a bead
     #[command(after_help = "Examples:\n  forge beads create \"Fix the login\" -t bug -p 0\n  \
                             forge beads create \"Test it\" --depends-on shop-a1b")]
     Create(NewBead),
-    /// Remove a dependency: a bead no longer waits for another one
+    /// Remove a dependency between two beads
     #[command(after_help = "Examples:\n  forge beads undep shop-a1b shop-c2d")]
     Undep {
-        /// The bead that waits
+        /// The dependent bead
         bead: String,
-        /// The bead that it waits for
+        /// The bead it depends on
         depends_on: String,
         /// Only a dependency of this type [default: any]
         #[arg(short = 't', long = "type", value_name = "TYPE")]
@@ -104,16 +104,16 @@ pub enum Command {
         #[command(flatten)]
         common: Common,
     },
-    /// Make a bead wait for another one
+    /// Add a dependency between two beads
     #[command(
         after_help = "Examples:\n  forge beads dep shop-a1b shop-c2d\n  forge beads dep shop-a1b shop-c2d --type related"
     )]
     Dep {
-        /// The bead that waits
+        /// The dependent bead
         bead: String,
-        /// The bead that must be closed before
+        /// The bead that must be closed first
         depends_on: String,
-        /// How they hang together
+        /// Dependency type
         #[arg(short = 't', long = "type", value_name = "TYPE", default_value = "blocks")]
         kind: String,
         #[command(flatten)]
@@ -132,24 +132,24 @@ pub struct Common {
 
 #[derive(clap::Args)]
 pub struct NewBead {
-    /// What is to be done, in a line
+    /// What to do, in one line
     title: String,
     /// What an agent needs to know to do it
     #[arg(short, long, value_name = "TEXT")]
     description: Option<String>,
-    /// From 0, the most urgent, to 4
+    /// Priority, from 0 (most urgent) to 4
     #[arg(short, long, default_value_t = 2)]
     priority: i64,
-    /// Such as task, bug or feature
+    /// Type, e.g. task, bug or feature
     #[arg(short = 't', long = "type", value_name = "TYPE", default_value = "task")]
     kind: String,
-    /// May be repeated
+    /// A label; may be repeated
     #[arg(short, long = "label", value_name = "LABEL")]
     labels: Vec<String>,
     /// The bead that this one is a part of
     #[arg(long, value_name = "BEAD")]
     parent: Option<String>,
-    /// A bead that must be closed before; may be repeated
+    /// A bead that must be closed first; may be repeated
     #[arg(long, value_name = "BEAD")]
     depends_on: Vec<String>,
     #[command(flatten)]
@@ -185,37 +185,44 @@ pub fn run(command: Command) -> Result<()> {
                 }
             }
             Command::Claim { bead, worker, common } => {
-                let (told, whose) = common.act(&client, &bead, "claim", json!({ "worker": worker })).await?;
-                common.say(&told, &format!("{bead} is taken by {}", text(&told["assignee"])), &whose);
+                let (changed, whose) =
+                    common.act(&client, &bead, "claim", json!({ "worker": worker })).await?;
+                common.report(
+                    &changed,
+                    &format!("{bead} is claimed by {}", text(&changed["assignee"])),
+                    &whose,
+                );
             }
             Command::Release { bead, comment, common } => {
-                let (told, whose) =
+                let (changed, whose) =
                     common.act(&client, &bead, "release", json!({ "comment": comment })).await?;
-                let stands = if status_of(&told) == "closed" { "is closed" } else { "can be taken again" };
-                common.say(&told, &format!("{bead} {stands}"), &whose);
+                let state =
+                    if status_of(&changed) == "closed" { "is closed" } else { "can be claimed again" };
+                common.report(&changed, &format!("{bead} {state}"), &whose);
             }
             Command::Close { bead, reason, common } => {
-                let (told, whose) = common.act(&client, &bead, "close", json!({ "reason": reason })).await?;
-                common.say(&told, &format!("{bead} is closed"), &whose);
+                let (changed, whose) =
+                    common.act(&client, &bead, "close", json!({ "reason": reason })).await?;
+                common.report(&changed, &format!("{bead} is closed"), &whose);
             }
             Command::Create(new) => create(&client, new).await?,
             Command::Undep { bead, depends_on, kind, common } => {
                 let body = json!({"depends_on": checked(&depends_on)?, "type": kind});
-                let (told, whose) = common.act(&client, &bead, "undep", body).await?;
-                let words = match told["removed"] == true {
-                    true => format!("{bead} no longer waits for {depends_on}"),
-                    false => format!("{bead} did not wait for {depends_on}"),
+                let (changed, whose) = common.act(&client, &bead, "undep", body).await?;
+                let words = match changed["removed"] == true {
+                    true => format!("{bead} no longer depends on {depends_on}"),
+                    false => format!("{bead} did not depend on {depends_on}"),
                 };
-                common.say(&told, &words, &whose);
+                common.report(&changed, &words, &whose);
             }
             Command::Dep { bead, depends_on, kind, common } => {
                 let body = json!({"depends_on": checked(&depends_on)?, "type": kind});
-                let (told, whose) = common.act(&client, &bead, "dep", body).await?;
-                let words = match told["added"] == true {
-                    true => format!("{bead} waits for {depends_on}"),
-                    false => format!("{bead} waits for {depends_on} already"),
+                let (changed, whose) = common.act(&client, &bead, "dep", body).await?;
+                let words = match changed["added"] == true {
+                    true => format!("{bead} depends on {depends_on}"),
+                    false => format!("{bead} already depends on {depends_on}"),
                 };
-                common.say(&told, &words, &whose);
+                common.report(&changed, &words, &whose);
             }
         }
         Ok(())
@@ -227,17 +234,17 @@ impl Common {
         Whose::find(client, &self.scope, deed).await
     }
 
-    /// Does something to a bead, and tells whose it is.
+    /// Changes a bead; returns the result and whose bead it is.
     async fn act(&self, client: &Client, bead: &str, what: &str, mut body: Value) -> Result<(Value, Whose)> {
         let whose = self.whose(client, Deed::Change).await?;
         whose.put(&mut body);
-        let told = client.post(&format!("/api/beads/{}/{what}", checked(bead)?), &body).await?;
-        Ok((told, whose))
+        let changed = client.post(&format!("/api/beads/{}/{what}", checked(bead)?), &body).await?;
+        Ok((changed, whose))
     }
 
-    fn say(&self, told: &Value, words: &str, whose: &Whose) {
+    fn report(&self, changed: &Value, words: &str, whose: &Whose) {
         match self.json {
-            true => terminal::print_json(told),
+            true => terminal::print_json(changed),
             false => say(&Line::new(Ink::Plain, words).and(Ink::Dim, &format!(" in {}", whose.name()))),
         }
     }
@@ -284,7 +291,7 @@ fn show_list(beads: Vec<Value>, json: bool, none: &str) {
         eprintln!("{none}");
         return;
     }
-    let mut table = Table::new(&["BEAD", "P", "TYPE", "STATUS", "TITLE", "WHO"]).bending(&["TITLE", "WHO"]);
+    let mut table = Table::new(&["BEAD", "P", "TYPE", "STATUS", "TITLE", "WHO"]).flexible(&["TITLE", "WHO"]);
     for bead in &beads {
         let (ink, status) = standing(bead);
         table.row(vec![
@@ -299,7 +306,7 @@ fn show_list(beads: Vec<Value>, json: bool, none: &str) {
     table.print();
 }
 
-/// How a bead stands, in a word.
+/// The state of a bead in one word.
 fn standing(bead: &Value) -> (Ink, String) {
     let standing = &bead["standing"];
     if standing["parked"].is_string() {
@@ -307,7 +314,7 @@ fn standing(bead: &Value) -> (Ink, String) {
     }
     match (status_of(bead), standing["ready"] == true) {
         ("open", true) => (Ink::Green, "ready".to_owned()),
-        ("open", false) => (Ink::Yellow, "waits".to_owned()),
+        ("open", false) => (Ink::Yellow, "blocked".to_owned()),
         (status, _) => (Ink::Plain, status.to_owned()),
     }
 }
@@ -322,7 +329,7 @@ fn show(bead: &Value) {
         names.join(", ")
     };
     let facts = [
-        ("taken by", text(&bead["assignee"]).to_owned()),
+        ("assignee", text(&bead["assignee"]).to_owned()),
         ("labels", listed(&bead["labels"])),
         ("waits for", listed(&standing["blocked_by"])),
         ("parked", text(&standing["parked"]).to_owned()),
@@ -348,7 +355,7 @@ fn status_of(bead: &Value) -> &str {
     bead["status"].as_str().unwrap_or("open")
 }
 
-/// Who has it, of Forge's `forge/<machine>/<who>/<claim>` only what people know them by.
+/// Who claimed it; of Forge's `forge/<machine>/<who>/<claim>` only the part that people know.
 fn holder(actor: &str) -> String {
     match actor.split('/').collect::<Vec<_>>()[..] {
         ["forge", _, "attempt", claim] => format!("attempt {}", short(claim)),
@@ -357,7 +364,7 @@ fn holder(actor: &str) -> String {
     }
 }
 
-/// A word as it can stand in a query.
+/// A word escaped for a query.
 fn escaped(word: &str) -> String {
     let url = reqwest::Url::parse_with_params("http://localhost", [("", word)]).ok();
     url.and_then(|url| Some(url.query()?.trim_start_matches('=').to_owned())).unwrap_or_default()
@@ -367,11 +374,11 @@ fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }
 
-/// An id that can stand in an address.
+/// An id that is safe in a URL.
 pub fn checked(bead: &str) -> Result<&str> {
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     if !bead.is_empty() && !bead.starts_with(['.', '-']) && bead.chars().all(allowed) {
         return Ok(bead);
     }
-    Err(Misused(format!("'{bead}' is no id of a bead; `forge beads list` shows them")).into())
+    Err(Misused(format!("'{bead}' is not a bead id; `forge beads list` shows them")).into())
 }

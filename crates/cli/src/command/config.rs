@@ -1,7 +1,7 @@
 //! `forge config`: the settings of the server, by dotted names.
 //!
-//! Invariant: a name that the server does not know is an error and changes nothing. Secrets come masked from the server
-//! and are never shown, and what is set is told back as the server shows it.
+//! Invariant: an unknown name is an error and changes nothing. Secrets come masked from the server
+//! and are never shown, and a new value is printed as the server shows it.
 
 use std::collections::BTreeMap;
 
@@ -18,9 +18,9 @@ use crate::table::Table;
 use crate::terminal;
 use crate::transcript::Ink;
 
-/// These have fields of their own but are one value.
+/// These have fields but are one value.
 const WHOLE: [&str; 1] = ["executor_profile"];
-/// Left out of the file when they are not set, so that the server does not tell their names.
+/// The server does not list these names while they are not set.
 const UNSET: [&str; 2] = ["max_cost_usd_per_day", "max_cost_usd_per_month"];
 
 #[derive(Subcommand)]
@@ -30,7 +30,7 @@ pub enum Command {
     /// Show every setting, or one
     #[command(after_help = "Examples:\n  forge config get\n  forge config get editor.editor_type")]
     Get {
-        /// Name, e.g. github.default_pr_base, or the part before a dot [default: all]
+        /// Name, e.g. github.default_pr_base, or a prefix up to a dot [default: all]
         key: Option<String>,
         /// Print JSON
         #[arg(long)]
@@ -41,14 +41,14 @@ pub enum Command {
                             forge config set max_cost_usd_per_day 20\n  forge config set executor_profile CODEX")]
     Set {
         key: String,
-        /// JSON, else plain text
+        /// The value: JSON or plain text
         #[arg(allow_hyphen_values = true)]
         value: String,
         /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// Empty a setting that may be empty
+    /// Clear a setting
     #[command(
         after_help = "Examples:\n  forge config unset max_cost_usd_per_day\n  forge config unset github.pat"
     )]
@@ -106,7 +106,7 @@ fn get(config: &Value, key: Option<&str>, json: bool) -> Result<()> {
     let mut all = BTreeMap::new();
     flatten(key.unwrap_or_default(), value, &mut all);
     match (key, all.len(), value) {
-        // One value alone is for `$(…)`.
+        // A single value is for `$(…)`.
         (Some(_), 1, leaf) if !leaf.is_object() || WHOLE.contains(&key.unwrap_or_default()) => {
             terminal::print(&format!("{}\n", plain(leaf)));
         }
@@ -128,7 +128,7 @@ async fn change(client: &Client, key: &str, value: Value, json: bool) -> Result<
     let config: Value = client.put("/api/config", &body).await?;
     let now = known(&config, key)?;
     if wanted.is_null() && !now.is_null() {
-        return Err(Misused(format!("{key}: cannot be empty; it is still {}", plain(now))).into());
+        return Err(Misused(format!("{key}: cannot be cleared; it is still {}", plain(now))).into());
     }
     match json {
         true => terminal::print_json(now),
@@ -137,7 +137,7 @@ async fn change(client: &Client, key: &str, value: Value, json: bool) -> Result<
     Ok(())
 }
 
-/// The value under a name; the nearest names are told of one that there is not.
+/// The value with this name; the error for an unknown name suggests the nearest ones.
 fn known<'a>(config: &'a Value, key: &str) -> Result<&'a Value> {
     let found = key.split('.').try_fold(config, |value, part| value.get(part));
     if let Some(value) = found.filter(|_| !key.is_empty()) {
@@ -167,12 +167,12 @@ fn flatten<'a>(prefix: &str, value: &'a Value, into: &mut BTreeMap<String, &'a V
     }
 }
 
-/// Text stays text where text is expected, so that a token of digits or a branch called `true` needs no quotes.
-fn read_value(present: &Value, given: &str) -> Value {
+/// Text stays text where text is expected, so that a numeric token or a branch called `true` needs no quotes.
+fn read_value(current: &Value, given: &str) -> Value {
     let parsed: Option<Value> = serde_json::from_str(given).ok();
     match parsed {
         Some(Value::String(text)) => Value::String(text),
-        Some(value) if !present.is_string() => value,
+        Some(value) if !current.is_string() => value,
         _ => Value::String(given.to_owned()),
     }
 }
@@ -181,7 +181,7 @@ fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// How many letters differ; a name that holds the other is nearer.
+/// How many letters differ; a name that contains the other is nearest.
 fn distance(given: &str, name: &str) -> usize {
     let last = name.rsplit('.').next().unwrap_or(name);
     if last == given || (!given.is_empty() && name.contains(given)) {

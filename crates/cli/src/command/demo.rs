@@ -1,7 +1,7 @@
-//! `forge demo`: the whole product in under a minute, with nothing installed but git.
+//! `forge demo`: shows the whole product in under a minute; needs only git.
 //!
-//! It brings its own server, home, worktree base and repository in a folder of its own, so it can neither disturb nor
-//! be disturbed by a Forge that is already there.
+//! It creates its own server, home, worktree base and repository in a new folder, so it neither disturbs nor
+//! depends on an existing Forge.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -43,13 +43,13 @@ async fn show(flags: Flags) -> Result<()> {
         flags.dir.unwrap_or_else(|| std::env::temp_dir().join(format!("forge-demo-{}", std::process::id())));
     let dir = std::path::absolute(dir)?;
     if dir.exists() {
-        bail!("{} is there already; choose another folder with --dir, or remove it", dir.display());
+        bail!("{} already exists; choose another folder with --dir, or remove it", dir.display());
     }
-    // In the temporary folder somebody else may have been faster.
+    // In the temporary directory another user may have created it first.
     take_private(&dir, Others::Nothing)?;
     let repo = dir.join(demo::NAME);
-    demo::make_repository(&repo).await.context("cannot make the demo's repository")?;
-    step(&format!("A git repository: {}", repo.display()));
+    demo::make_repository(&repo).await.context("cannot create the demo's repository")?;
+    step(&format!("Git repository: {}", repo.display()));
 
     let listener = port::bind([127, 0, 0, 1].into(), 0).await?;
     let address = listener.local_addr()?;
@@ -58,7 +58,7 @@ async fn show(flags: Flags) -> Result<()> {
     let door = Door::local(address, serve::version(Env::load()));
     let server = tokio::spawn(forge_server::serve(listener, forge.clone(), door, shutdown.clone()));
     let client = Client::new(serve::url(address), None);
-    step(&format!("A server with its board: {}", client.base()));
+    step(&format!("Server with its board: {}", client.base()));
 
     let shown = tokio::select! {
         shown = play(&client, &repo) => shown,
@@ -66,13 +66,13 @@ async fn show(flags: Flags) -> Result<()> {
     };
     if shown.is_ok() {
         step(&format!(
-            "Done in {:.1} s. Everything is in {} (remove it when you like).",
+            "Done in {:.1} s. Everything is in {} (remove it at any time).",
             begun.elapsed().as_secs_f32(),
             dir.display()
         ));
         if flags.stay {
             forge_run::open_page(client.base());
-            println!("  The board stays at {}. Ctrl-C ends it.", client.base());
+            println!("  The board is at {}. Ctrl-C stops the server.", client.base());
             tokio::signal::ctrl_c().await?;
         }
     }
@@ -104,7 +104,7 @@ fn config(dir: &Path, backend_url: String) -> Result<Config> {
 async fn play(client: &Client, repo: &Path) -> Result<()> {
     let body = json!({"name": demo::NAME, "git_repo_path": repo, "use_existing_repo": true});
     let project: Value = client.post("/api/projects", &body).await?;
-    step(&format!("A project: {}", text(&project["name"])));
+    step(&format!("Project: {}", text(&project["name"])));
 
     let mut attempts = Vec::new();
     for Chapter { title, script } in demo::SIDE_BY_SIDE {
@@ -117,12 +117,12 @@ async fn play(client: &Client, repo: &Path) -> Result<()> {
         println!("  {title}: {} in {}", text(&attempt["branch"]), text(&attempt["worktree_path"]));
         attempts.push((title, text(&attempt["id"]).to_owned()));
     }
-    step("Three agents at work, side by side:");
+    step("Three agents running in parallel:");
     let watching = attempts.iter().map(|(title, id)| watch(client, title, id));
     for watched in futures_util::future::join_all(watching).await {
         watched?;
     }
-    step("What they did, each committed on a branch of its own:");
+    step("Their results, each committed on its own branch:");
     for (_, id) in &attempts {
         let attempt: Value = client.get(&format!("/api/task-attempts/{id}")).await?;
         let runs: Vec<Value> = client.get(&format!("/api/execution-processes?task_attempt_id={id}")).await?;

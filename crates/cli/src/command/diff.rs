@@ -1,7 +1,7 @@
 //! `forge diff`: what an attempt changed since it left its target branch.
 //!
-//! Invariant: standard output has the patch as git writes it, fit for `git apply`, unless it is a terminal; what is left
-//! out is said on standard error.
+//! Invariant: unless it is a terminal, standard output gets the patch as git writes it, suitable for `git apply`;
+//! omissions are reported on standard error.
 
 mod pager;
 
@@ -22,16 +22,16 @@ use pager::Pager;
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   forge diff                        # the patch of the newest attempt of this repository
-  forge diff a1b2 --stat            # its files and how many lines changed
+  forge diff a1b2 --stat            # changed files and line counts
   forge diff a1b2 | git apply       # the same changes here")]
 pub struct Flags {
-    /// The attempt: its id or the beginning of it, its branch, its task, its agent
+    /// The attempt: id or a prefix of it, branch, task, agent or @last
     #[arg(default_value = "@last")]
     attempt: String,
-    /// Files and lines instead of the patch
+    /// Show files and line counts instead of the patch
     #[arg(long)]
     stat: bool,
-    /// Names of changed files and nothing else
+    /// Show only the names of changed files
     #[arg(long, conflicts_with = "stat")]
     name_only: bool,
     /// Print everything as JSON
@@ -93,12 +93,12 @@ pub async fn figures(client: &Client, attempt: &str) -> Result<Change> {
 
 pub async fn show(client: &Client, attempt: &Attempt, form: Form) -> Result<()> {
     let only_figures = if matches!(form, Form::Stat | Form::Names) { "?max_bytes=0" } else { "" };
-    let told: Value = client.get(&format!("/api/task-attempts/{}/diff{only_figures}", attempt.id)).await?;
+    let answer: Value = client.get(&format!("/api/task-attempts/{}/diff{only_figures}", attempt.id)).await?;
     if form == Form::Json {
-        return terminal::write(&format!("{told:#}\n"));
+        return terminal::write(&format!("{answer:#}\n"));
     }
-    let text = told["diff"].as_str().unwrap_or_default();
-    let change: Change = serde_json::from_value(told.clone()).context("unexpected answer")?;
+    let text = answer["diff"].as_str().unwrap_or_default();
+    let change: Change = serde_json::from_value(answer.clone()).context("unexpected answer")?;
     match form {
         Form::Names => {
             let names = change.files.iter().map(|file| terminal::file_name(&file.path) + "\n");
@@ -114,8 +114,10 @@ pub async fn show(client: &Client, attempt: &Attempt, form: Form) -> Result<()> 
     if change.files.len() < change.files_changed {
         eprintln!("forge: {} more files are not listed", change.files_changed - change.files.len());
     }
-    if form == Form::Patch && told["truncated"] == true {
-        eprintln!("forge: the patch is too long and ends here; see all of it in the worktree with git diff");
+    if form == Form::Patch && answer["truncated"] == true {
+        eprintln!(
+            "forge: the patch is too long and was cut here; use git diff in the worktree to see all of it"
+        );
     }
     Ok(())
 }
@@ -154,7 +156,7 @@ pub fn print_figures(file: &Figures) -> Result<()> {
 }
 
 pub fn print_unchanged(path: &str) -> Result<()> {
-    print_line(&Line::new(Ink::Dim, "   as it was  ").and(Ink::Plain, &terminal::file_name(path)))
+    print_line(&Line::new(Ink::Dim, "   unchanged  ").and(Ink::Plain, &terminal::file_name(path)))
 }
 
 fn print_line(line: &Line) -> Result<()> {

@@ -1,4 +1,4 @@
-//! `forge dispatch`: gives the beads of a project to agents, by itself or once.
+//! `forge dispatch`: gives the beads of a project to agents, continuously or once.
 
 use anyhow::Result;
 use serde_json::{Map, Value, json};
@@ -18,43 +18,43 @@ use crate::transcript::{Ink, Line};
                   forge dispatch --mirror on\n  forge dispatch -x default --max-workers default\n  forge dispatch --off"
 )]
 pub struct Flags {
-    /// The project: name, id or path [default: the repository of the present directory]
+    /// The project: name, id or path [default: that of the current directory]
     project: Option<String>,
-    /// Start what is ready now, and leave the switch as it is
+    /// Start what is ready now, without turning dispatch on or off
     #[arg(long, conflicts_with_all = ["off", "status"])]
     once: bool,
-    /// Only tell what would be started
+    /// Only show what would start
     #[arg(long, conflicts_with_all = ["off", "status"])]
     dry_run: bool,
-    /// Switch it off; what is at work goes on
+    /// Turn dispatch off; running agents continue
     #[arg(long, conflicts_with = "status")]
     off: bool,
-    /// Only tell how the switch stands
+    /// Only show the current settings
     #[arg(long)]
     status: bool,
-    /// The most beads of the project at once; `default` takes the limit back
+    /// Maximum number of beads of the project at once; `default` removes the limit
     #[arg(long, value_name = "N|default", value_parser = read_limit)]
-    max_workers: Option<Wish<u32>>,
-    /// What a bead is worked on by
+    max_workers: Option<Setting<u32>>,
+    /// Whether a bead becomes an attempt or goes to a worker
     #[arg(long, value_enum)]
     mode: Option<Mode>,
-    /// What becomes of the branch when the agent succeeded
+    /// What to do with the branch when the agent succeeds
     #[arg(long, value_enum)]
     landing: Option<Landing>,
     /// When a bead counts as done
     #[arg(long, value_enum)]
     close_on: Option<CloseOn>,
-    /// The agent for all of them, e.g. CODEX:HIGH; `default` goes back to those of the settings, by tier
+    /// The agent for all beads, e.g. CODEX:HIGH; `default` chooses by tier from the settings
     #[arg(short = 'x', long, value_name = "EXECUTOR[:VARIANT]")]
     executor: Option<String>,
-    /// With --mode worker: the only definition (workers/<name>.yaml, workers.yaml) or launcher to use; `default` goes back
-    /// to all that fit
+    /// With --mode worker: use only this definition (workers/<name>.yaml, workers.yaml) or launcher; `default` allows
+    /// all that match
     #[arg(long, value_name = "NAME|default", value_parser = read_name)]
-    worker: Option<Wish<String>>,
-    /// Whether tasks that are to be done are given out beside beads
+    worker: Option<Setting<String>>,
+    /// Whether to also dispatch tasks with the status todo
     #[arg(long, value_name = "BOOL")]
     tasks: Option<bool>,
-    /// Whether beads are tasks of the board and back; leaves the switch as it is
+    /// Mirror beads as tasks on the board and back; does not turn dispatch on or off
     #[arg(long, value_enum)]
     mirror: Option<Switch>,
     /// Print JSON
@@ -62,34 +62,34 @@ pub struct Flags {
     json: bool,
 }
 
-/// The word that takes a wish back.
+/// The word that removes a setting.
 const DEFAULT: &str = "default";
 
-/// Something of one's own, or what it is without a wish.
+/// A value, or the default.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Wish<T> {
+enum Setting<T> {
     Default,
     Own(T),
 }
 
-impl<T: Into<Value>> From<Wish<T>> for Value {
-    fn from(wish: Wish<T>) -> Value {
-        match wish {
-            Wish::Default => Value::Null,
-            Wish::Own(own) => own.into(),
+impl<T: Into<Value>> From<Setting<T>> for Value {
+    fn from(setting: Setting<T>) -> Value {
+        match setting {
+            Setting::Default => Value::Null,
+            Setting::Own(own) => own.into(),
         }
     }
 }
 
-fn read_limit(text: &str) -> Result<Wish<u32>, String> {
+fn read_limit(text: &str) -> Result<Setting<u32>, String> {
     match text {
-        DEFAULT => Ok(Wish::Default),
-        text => text.parse().map(Wish::Own).map_err(|_| format!("a number or `{DEFAULT}` is wanted")),
+        DEFAULT => Ok(Setting::Default),
+        text => text.parse().map(Setting::Own).map_err(|_| format!("expected a number or `{DEFAULT}`")),
     }
 }
 
-fn read_name(text: &str) -> Result<Wish<String>, String> {
-    Ok(if text == DEFAULT { Wish::Default } else { Wish::Own(text.to_owned()) })
+fn read_name(text: &str) -> Result<Setting<String>, String> {
+    Ok(if text == DEFAULT { Setting::Default } else { Setting::Own(text.to_owned()) })
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -131,7 +131,7 @@ pub fn run(flags: Flags) -> Result<()> {
             let report: Value = client.post("/api/dispatch", &body).await?;
             match flags.json {
                 true => terminal::print_json(&report),
-                false => tell(&project.name, &report),
+                false => print_report(&project.name, &report),
             }
             return Ok(());
         }
@@ -147,14 +147,14 @@ pub fn run(flags: Flags) -> Result<()> {
         };
         match flags.json {
             true => terminal::print_json(&rule),
-            false => tell_rule(&project.name, &rule),
+            false => print_rule(&project.name, &rule),
         }
         Ok(())
     })
 }
 
 impl Flags {
-    /// What is said on the command line, and nothing else.
+    /// Only what the command line sets.
     fn change(&self) -> Result<Value> {
         fn word<T: clap::ValueEnum>(value: Option<T>) -> Option<Value> {
             Some(value?.to_possible_value()?.get_name().into())
@@ -164,7 +164,7 @@ impl Flags {
             Some(DEFAULT) => Some(Value::Null),
             Some(own) => Some(json!(read_executor(own)?)),
         };
-        let said = [
+        let given = [
             ("max_workers", self.max_workers.clone().map(Value::from)),
             ("mode", word(self.mode)),
             ("landing", word(self.landing)),
@@ -174,12 +174,12 @@ impl Flags {
             ("worker", self.worker.clone().map(Value::from)),
             ("tasks", self.tasks.map(Value::from)),
         ];
-        let said = said.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
-        Ok(Value::Object(said.collect::<Map<_, _>>()))
+        let given = given.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
+        Ok(Value::Object(given.collect::<Map<_, _>>()))
     }
 }
 
-fn tell_rule(project: &str, rule: &Value) {
+fn print_rule(project: &str, rule: &Value) {
     let state = if rule["enabled"] == true { "on" } else { "off" };
     say(&Line::new(Ink::Bold, project).and(Ink::Plain, &format!(": dispatch is {state}")));
     for name in ["mode", "landing", "close_on"] {
@@ -193,22 +193,22 @@ fn tell_rule(project: &str, rule: &Value) {
         say_fact("agent", executor);
     }
     if rule["tasks"] == true {
-        say_fact("tasks", "given out too");
+        say_fact("tasks", "dispatched too");
     }
     if let Some(worker) = rule["worker"].as_str() {
         say_fact("worker", worker);
     }
 }
 
-fn tell(project: &str, report: &Value) {
+fn print_report(project: &str, report: &Value) {
     let list = |name: &str| report[name].as_array().cloned().unwrap_or_default();
     let (started, waiting) = (list("started"), list("waiting"));
     if started.is_empty() && waiting.is_empty() {
-        say(&Line::new(Ink::Plain, &format!("nothing of {project} is ready")));
+        say(&Line::new(Ink::Plain, &format!("nothing in {project} is ready")));
         return;
     }
     let mut table =
-        Table::new(&["BEAD", "SCORE", "TIER", "MODEL", "ATTEMPT", "WORKER", "TITLE"]).bending(&["TITLE"]);
+        Table::new(&["BEAD", "SCORE", "TIER", "MODEL", "ATTEMPT", "WORKER", "TITLE"]).flexible(&["TITLE"]);
     for bead in &started {
         let points = ["priority", "type", "complexity", "availability"];
         let score: u64 = points.iter().filter_map(|part| bead["score"][part].as_u64()).sum();
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_wished_can_be_taken_back() {
+    fn a_setting_can_be_removed() {
         assert_eq!(change(&[]), json!({}));
         assert_eq!(
             change(&["--max-workers", "4", "--worker", "a"]),

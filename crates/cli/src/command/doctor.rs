@@ -1,7 +1,7 @@
-//! `forge doctor`: what is there, what is missing, and the command that helps. Works with and without a server.
+//! `forge doctor`: shows what is installed, what is missing, and how to fix it. Works with and without a server.
 //!
-//! Invariant: it changes nothing. Everything is looked at side by side and the whole takes a few seconds, whatever hangs.
-//! It fails only when Forge itself could not work; an agent that is missing is worth a warning.
+//! Invariant: it changes nothing. All checks run in parallel and finish within seconds, even if something hangs.
+//! It fails only if Forge itself cannot work; a missing agent is a warning.
 
 mod agent;
 mod beads;
@@ -102,7 +102,7 @@ fn print_text(sections: &[Section], able: bool) {
     }
     let (ink, words) = match able {
         true => (Ink::Green, "Forge can work here."),
-        false => (Ink::Red, "Forge cannot work here; what is marked as missing above says why."),
+        false => (Ink::Red, "Forge cannot work here; see what is marked as missing above."),
     };
     Line::new(ink, words).put(page, &mut out);
     terminal::print(&out);

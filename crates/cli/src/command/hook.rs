@@ -1,4 +1,4 @@
-//! `forge hook`: a pre-commit hook that writes into SESSION-STATE.md which attempt a commit comes from.
+//! `forge hook`: a pre-commit hook that records in SESSION-STATE.md which attempt a commit comes from.
 
 mod link;
 
@@ -14,16 +14,16 @@ use crate::command::serve;
 #[derive(clap::Subcommand)]
 #[command(after_help = "Examples:\n  forge hook install\n  forge hook status --json\n  forge hook uninstall")]
 pub enum Command {
-    /// Install the pre-commit hook of this repository; a hook that is there already is kept and runs first
+    /// Install the pre-commit hook in this repository; an existing hook is kept and runs first
     #[command(after_help = "Examples:\n  forge hook install")]
     Install(Flags),
-    /// Take the hook away and put the one before it back
+    /// Remove the hook and restore the previous one
     #[command(after_help = "Examples:\n  forge hook uninstall")]
     Uninstall(Flags),
-    /// Tell whether the hook is installed
+    /// Show whether the hook is installed
     #[command(after_help = "Examples:\n  forge hook status")]
     Status(Flags),
-    /// Link the commit that is being made, as the hook does
+    /// Link the commit in progress, as the hook does
     #[command(hide = true)]
     Run(link::Flags),
 }
@@ -48,7 +48,7 @@ pub fn run(command: Command) -> Result<ExitCode> {
                 }
                 HookState::Absent => "there is no pre-commit hook; `forge hook install` adds one",
             };
-            tell(&hook, &flags, words)?;
+            print_state(&hook, &flags, words)?;
         }
         Command::Run(flags) => return link::run(&flags),
     }
@@ -60,7 +60,7 @@ fn install(flags: &Flags) -> Result<()> {
     let program = std::env::current_exe().context("cannot find this program's own path")?;
     let before = hook.install(&program).map_err(|error| match error {
         forge_git::GitError::Exists(kept) => anyhow::anyhow!(
-            "{} is from an earlier install and differs from the hook that is there now; nothing was changed. \
+            "{} is from an earlier install and differs from the current hook; nothing was changed. \
              Keep the one you need as {} and remove the other, then install again",
             kept.display(),
             hook.path().display()
@@ -68,37 +68,37 @@ fn install(flags: &Flags) -> Result<()> {
         other => other.into(),
     })?;
     let words = match before {
-        HookState::Installed { .. } => "the pre-commit hook was installed already",
-        HookState::Foreign => "installed; the pre-commit hook that was there is kept and runs first",
+        HookState::Installed { .. } => "the pre-commit hook was already installed",
+        HookState::Foreign => "installed; the existing pre-commit hook is kept and runs first",
         HookState::Absent => "installed",
     };
     if hook.in_checkout {
         let folder = hook.path().parent().map(PathBuf::from).unwrap_or_default();
         eprintln!(
-            "forge: hooks are in {}, which is part of this checkout: commit them, so that worktrees have them too",
+            "forge: hooks are in {}, which is part of this checkout: commit them so that worktrees get them too",
             folder.display()
         );
     }
-    tell(&hook, flags, words)
+    print_state(&hook, flags, words)
 }
 
 fn uninstall(flags: &Flags) -> Result<()> {
     let hook = find()?;
     let words = match hook.uninstall()? {
-        HookState::Installed { before: Some(_) } => "taken away; the hook before it is back",
-        HookState::Installed { before: None } => "taken away",
+        HookState::Installed { before: Some(_) } => "removed; the previous hook is restored",
+        HookState::Installed { before: None } => "removed",
         HookState::Foreign => "the pre-commit hook is not Forge's; nothing was changed",
         HookState::Absent => "there is no pre-commit hook; nothing was changed",
     };
-    tell(&hook, flags, words)
+    print_state(&hook, flags, words)
 }
 
 fn find() -> Result<Hook> {
-    let here = std::env::current_dir().context("the present directory is gone")?;
+    let here = std::env::current_dir().context("the current directory does not exist")?;
     serve::block_on(async { Ok(Hook::find(&here).await?) })
 }
 
-fn tell(hook: &Hook, flags: &Flags, words: &str) -> Result<()> {
+fn print_state(hook: &Hook, flags: &Flags, words: &str) -> Result<()> {
     if !flags.json {
         println!("{words}: {}", hook.path().display());
         return Ok(());

@@ -1,4 +1,4 @@
-//! `forge import`: what another system knew, brought over by the server.
+//! `forge import`: imports another system's data through the server.
 
 use std::path::PathBuf;
 
@@ -14,7 +14,7 @@ use crate::table::Table;
 use crate::terminal;
 use crate::transcript::{Ink, Line};
 
-/// More of them say nothing new; `--json` has all.
+/// How many are printed; `--json` has all.
 const SHOWN: usize = 20;
 
 #[derive(Args)]
@@ -24,17 +24,17 @@ const SHOWN: usize = 20;
   forge import automagik-forge ~/backup/db.sqlite --project website
   forge import automagik-forge --worktrees adopt")]
 pub struct Flags {
-    /// The system whose data is read
+    /// The system to import from
     system: System,
-    /// Its database, or the folder it lies in [default: where the system keeps it]
+    /// Its database, or the folder that contains it [default: the system's own location]
     path: Option<PathBuf>,
-    /// Say what would be imported and change nothing
+    /// Show what would be imported and change nothing
     #[arg(long)]
     dry_run: bool,
-    /// Only the project of this name
+    /// Import only the project with this name
     #[arg(long, value_name = "NAME")]
     project: Option<String>,
-    /// What becomes of worktrees of the other system that still exist: they stay its own, or become Forge's as they are
+    /// What to do with existing worktrees of the other system: leave them, or make them Forge's as they are
     #[arg(long, value_name = "WHAT", default_value = "leave")]
     worktrees: Worktrees,
     /// Print the report as JSON
@@ -82,7 +82,7 @@ pub fn run(flags: Flags) -> Result<()> {
             terminal::print_json(&report);
             return Ok(());
         }
-        print(&serde_json::from_value(report).context("the server's report is not understood")?);
+        print(&serde_json::from_value(report).context("unexpected report from the server")?);
         Ok(())
     })
 }
@@ -122,15 +122,15 @@ fn print(report: &ImportReport) {
 fn ending(report: &ImportReport) -> &'static str {
     match (report.has_news(), report.dry_run) {
         (true, true) => "Nothing was changed: this was a dry run",
-        (true, false) => "Imported; the source was only read and is as it was",
-        (false, _) => "Nothing new: Forge has all of it already",
+        (true, false) => "Imported; the source was not modified",
+        (false, _) => "Nothing new: Forge already has all of it",
     }
 }
 
 fn cells(project: &ImportedProject) -> Vec<(Ink, String)> {
     let standing = match project.standing {
         ImportStanding::New => "new",
-        ImportStanding::Merged => "added to a project that is here",
+        ImportStanding::Merged => "added to an existing project",
         ImportStanding::Known => "known",
     };
     let tallies = [project.tasks, project.attempts, project.runs].map(count);
@@ -143,7 +143,7 @@ fn cells(project: &ImportedProject) -> Vec<(Ink, String)> {
     cells
 }
 
-/// What is new, and in brackets what is not.
+/// What is new, and in parentheses what is not.
 fn count(tally: Tally) -> String {
     let mut rest = Vec::new();
     if tally.changed > 0 {

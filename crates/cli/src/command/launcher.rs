@@ -1,4 +1,4 @@
-//! `forge launcher`: the programs that workers are started with. Needs no server.
+//! `forge launcher`: the programs that start workers. Needs no server.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -20,14 +20,14 @@ use crate::transcript::{Ink, Line};
 #[derive(Subcommand)]
 #[command(after_help = "Examples:\n  forge launcher list\n  forge launcher check ./my-launcher")]
 pub enum Command {
-    /// Launchers that workers can be started with by name
+    /// List the launchers that can be used by name
     #[command(after_help = "Examples:\n  forge launcher list\n  forge launcher list --json")]
     List {
         /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// Try a launcher on a tmux server of its own, and say what is wrong with it
+    /// Test a launcher on a separate tmux server, and show what is wrong with it
     #[command(
         after_help = "Examples:\n  forge launcher check ./my-launcher\n  forge launcher check ./old --style flags --json"
     )]
@@ -37,7 +37,7 @@ pub enum Command {
         /// How it takes its arguments: positional, flags or model-workspace-session
         #[arg(long, default_value = "positional")]
         style: String,
-        /// How long it may take
+        /// Time limit in seconds
         #[arg(long, value_name = "S", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=3600))]
         timeout: u64,
         /// Print JSON
@@ -100,8 +100,8 @@ async fn check_launcher(check: LauncherCheck, json: bool) -> Result<ExitCode> {
         say(&Line::new(Ink::Dim, findings.stderr.trim()).whole());
     }
     say(&match usable {
-        true => Line::new(Ink::Green, "workers can be started with it"),
-        false => Line::new(Ink::Red, "no worker can be started with it"),
+        true => Line::new(Ink::Green, "it can start workers"),
+        false => Line::new(Ink::Red, "it cannot start workers"),
     });
     Ok(code)
 }

@@ -1,6 +1,6 @@
 //! `forge list`: attempts, tasks, projects and agents, newest first.
 //!
-//! Invariant: what is listed takes one request per kind, not one per row.
+//! Invariant: a list takes one request per kind, not one per row.
 
 mod agents;
 
@@ -43,16 +43,16 @@ enum What {
     Agents,
 }
 
-/// Which of them, and how they are printed.
+/// Which rows, and how they are printed.
 #[derive(clap::Args)]
 pub struct Choice {
-    /// Of every project, not only of this repository's
+    /// List all projects, not only this repository's
     #[arg(short, long)]
     all: bool,
-    /// Only those with this status, e.g. running or inreview
+    /// List only rows with this status, e.g. running or inreview
     #[arg(short, long)]
     status: Option<String>,
-    /// At most so many; 0 = all
+    /// Limit; 0 for no limit
     #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
     limit: usize,
     /// Print JSON
@@ -66,19 +66,19 @@ impl Choice {
         Self { all: true, status: None, limit: 0, json }
     }
 
-    /// The project to look at; none stands for all of them.
+    /// The project to list; `None` means all of them.
     async fn project(&self, client: &Client) -> Result<Option<Project>> {
         if self.all {
             return Ok(None);
         }
         let here = reference::project_here(client).await?;
         if here.is_none() {
-            eprintln!("this directory is in no project of Forge; these are of all projects");
+            eprintln!("this directory does not belong to a Forge project; showing all projects");
         }
         Ok(here)
     }
 
-    /// Shows the first of those that fit, and says how many more there are.
+    /// Shows the first matching rows, and how many more there are.
     fn show(&self, mut rows: Vec<Value>, print: impl FnOnce(Vec<Value>) -> Result<()>) -> Result<()> {
         let wanted = self.status.as_deref();
         rows.retain(|row| wanted.is_none_or(|status| row["status"] == status));
@@ -124,7 +124,9 @@ pub fn run(flags: Flags) -> Result<()> {
 async fn list_attempts(client: &Client, choice: Choice) -> Result<()> {
     if let Some(status) = choice.status.as_deref().filter(|status| !ATTEMPT_STATUSES.contains(status)) {
         let allowed = ATTEMPT_STATUSES.join(", ");
-        return Err(Misused(format!("--status: no attempt is '{status}'; allowed: {allowed}")).into());
+        return Err(
+            Misused(format!("--status: '{status}' is not a status of attempts; allowed: {allowed}")).into()
+        );
     }
     let project = choice.project(client).await?;
     let path = match &project {
@@ -139,14 +141,14 @@ async fn list_attempts(client: &Client, choice: Choice) -> Result<()> {
     })
 }
 
-/// With `names`, each under the name of its project.
+/// With `names`, each row names its project.
 pub fn print_attempts(attempts: &[Attempt], names: &HashMap<String, String>) {
     let mut head = vec!["ID", "STATUS", "AGENT", "AGE", "COST", "TITLE", "BRANCH"];
     if !names.is_empty() {
         head.insert(1, "PROJECT");
     }
     let mut table =
-        Table::new(&head).bending(&["TITLE", "BRANCH", "AGENT", "PROJECT"]).right(&["AGE", "COST"]);
+        Table::new(&head).flexible(&["TITLE", "BRANCH", "AGENT", "PROJECT"]).right(&["AGE", "COST"]);
     let now = Millis::now();
     for attempt in attempts {
         let mut row = vec![
@@ -173,7 +175,7 @@ pub async fn list_tasks(client: &Client, mut choice: Choice) -> Result<()> {
     }
     let project = choice.project(client).await?;
     let mut rows: Vec<Value> = reference::tasks(client, project.as_ref()).await?;
-    // Each project's come newest first; times are written so that they sort as text.
+    // Each project's rows come newest first; times sort as text.
     rows.sort_by(|a, b| b["created_at"].as_str().cmp(&a["created_at"].as_str()));
     let names = if project.is_none() { names(client).await? } else { HashMap::new() };
     choice.show(rows, |rows| {
@@ -192,7 +194,7 @@ fn print_tasks(tasks: Vec<TaskRow>, names: &HashMap<String, String>) {
         head.push("LABELS");
     }
     let mut table =
-        Table::new(&head).bending(&["TITLE", "LABELS", "AGENT", "PROJECT"]).right(&["ATTEMPTS", "AGE"]);
+        Table::new(&head).flexible(&["TITLE", "LABELS", "AGENT", "PROJECT"]).right(&["ATTEMPTS", "AGE"]);
     let now = Millis::now();
     for task in tasks {
         let mut row = vec![
@@ -216,10 +218,10 @@ fn print_tasks(tasks: Vec<TaskRow>, names: &HashMap<String, String>) {
 
 pub async fn list_projects(client: &Client, choice: &Choice) -> Result<()> {
     if choice.status.is_some() {
-        return Err(Misused("--status: projects have none; leave it out".to_owned()).into());
+        return Err(Misused("--status: projects have no status; leave it out".to_owned()).into());
     }
     choice.show(client.get("/api/projects").await?, |rows| {
-        let mut table = Table::new(&["ID", "NAME", "PATH"]).bending(&["NAME", "PATH"]);
+        let mut table = Table::new(&["ID", "NAME", "PATH"]).flexible(&["NAME", "PATH"]);
         for project in decode::<Project>(rows)? {
             table.row(vec![
                 (Ink::Bold, short(&project.id).to_owned()),
@@ -232,7 +234,7 @@ pub async fn list_projects(client: &Client, choice: &Choice) -> Result<()> {
     })
 }
 
-/// Projects by id.
+/// Project names by id.
 pub async fn names(client: &Client) -> Result<HashMap<String, String>> {
     let projects: Vec<Project> = client.get("/api/projects").await?;
     Ok(projects.into_iter().map(|project| (project.id, project.name)).collect())

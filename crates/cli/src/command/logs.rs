@@ -1,4 +1,4 @@
-//! `forge logs`: what one run of an attempt wrote, as it was.
+//! `forge logs`: the raw output of one run of an attempt.
 
 use std::process::ExitCode;
 
@@ -6,7 +6,7 @@ use anyhow::Result;
 
 use crate::client::Client;
 use crate::command::serve;
-use crate::command::view::{Form, Reader, Reading, stay};
+use crate::command::view::{Form, Reader, Reading, follow};
 use crate::process::Process;
 use crate::reference::{self, Deed, NotFound, Scope};
 use crate::terminal;
@@ -14,16 +14,16 @@ use crate::terminal;
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   forge logs                            # what the newest agent of this repository wrote
-  forge logs a1b2 --process setup       # what its setup script wrote
+  forge logs a1b2 --process setup       # the output of its setup script
   forge logs a1b2 --process dev -F      # the dev server, live")]
 pub struct Flags {
-    /// The attempt: its id or the beginning of it, its branch, its task, its agent
+    /// The attempt: id or a prefix of it, branch, task, agent or @last
     #[arg(default_value = "@last")]
     attempt: String,
-    /// Stay until the run ends; Ctrl-C leaves it at work
+    /// Follow until the run ends; Ctrl-C leaves it running
     #[arg(short = 'F', long)]
     follow: bool,
-    /// The newest run of a kind (setup, agent, cleanup, dev), or one by its id
+    /// The newest run of a kind (setup, agent, cleanup, dev), or a run by its id
     #[arg(short, long, value_name = "KIND|ID", default_value = "agent")]
     process: String,
     /// Print the chunks as JSON lines
@@ -41,34 +41,28 @@ pub fn run(flags: Flags) -> Result<ExitCode> {
         let reading = if flags.follow { Reading::ToTheEnd } else { Reading::SoFar };
         let mut reader = Reader::new(&client, &attempt.id, form, reading);
         if !flags.follow {
-            reader.tell(&run).await?;
+            reader.show(&run).await?;
             return Ok(ExitCode::SUCCESS);
         }
-        let telling = async {
-            reader.tell(&run).await?;
+        let showing = async {
+            reader.show(&run).await?;
             Process::settled(&client, &run.id).await.map(Some)
         };
-        stay(&attempt, telling).await
+        follow(&attempt, showing).await
     }))
 }
 
 fn choose(runs: &[Process], named: &str) -> Result<Process> {
-    let reason = match named {
-        "setup" => "setupscript",
-        "agent" => "codingagent",
-        "cleanup" => "cleanupscript",
-        "dev" => "devserver",
-        _ => "",
+    // A kind is the first word of a run's name.
+    let is_kind = |run: &Process| run.name().split(' ').next() == Some(named);
+    let is_id = |run: &Process| {
+        named.len() >= reference::LEAST_DIGITS && run.id.starts_with(&named.to_ascii_lowercase())
     };
-    let fits = |run: &&Process| match reason {
-        "" => named.len() >= reference::LEAST_DIGITS && run.id.starts_with(&named.to_ascii_lowercase()),
-        reason => run.run_reason == reason,
-    };
-    if let Some(run) = runs.iter().rev().find(fits) {
+    if let Some(run) = runs.iter().rev().find(|run| is_kind(run) || is_id(run)) {
         return Ok(run.clone());
     }
     let known: Vec<String> =
         runs.iter().map(|run| format!("{} ({})", reference::short(&run.id), run.name())).collect();
-    let known = if known.is_empty() { "it has none yet".to_owned() } else { known.join(", ") };
-    Err(NotFound(format!("no run of this attempt is meant by --process '{named}'; its runs: {known}")).into())
+    let known = if known.is_empty() { "none yet".to_owned() } else { known.join(", ") };
+    Err(NotFound(format!("--process: no run of this attempt matches '{named}'; its runs: {known}")).into())
 }

@@ -13,7 +13,7 @@ use crate::transcript::{Ink, Line};
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  forge man | man -l -\n  forge man ~/.local/share/man/man1")]
 pub struct Flags {
-    /// Folder for the pages, which is made if need be [default: prints forge(1)]
+    /// Folder for the pages, created if necessary [default: print forge(1)]
     dir: Option<PathBuf>,
 }
 

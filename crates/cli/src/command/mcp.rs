@@ -1,8 +1,8 @@
-//! `forge mcp`: the server's `/mcp` for programs that speak over standard input and output.
+//! `forge mcp`: the server's `/mcp` for programs that use standard input and output.
 //!
-//! Owns the way of each message: one line in is one request to the server, and what the server says to it are lines out.
-//! The tools themselves are the server's. Invariant: standard output carries the protocol and nothing else; every
-//! request that has an id gets an answer, also when no server runs; the program ends soon after its input does.
+//! Forwards messages: each input line is one request to the server, and its responses are output lines.
+//! The server implements the tools. Invariant: standard output carries the protocol and nothing else; every
+//! request with an id gets a response, even without a server; the program ends soon after its input.
 
 mod line;
 mod message;
@@ -23,17 +23,17 @@ use line::{Line, read_line};
 use message::{Message, PARSE_ERROR, failure};
 use relay::Relay;
 
-/// As much as the server takes.
+/// As much as the server accepts.
 const MAX_LINE_BYTES: usize = 2 << 20;
-/// Lines that wait for a slow reader; the server waits with us.
+/// Lines buffered for a slow reader; when full, the server waits too.
 const WAITING_LINES: usize = 64;
-/// How long what was asked may take after the input has ended.
+/// How long open requests may take after the input has ended.
 const FAREWELL: Duration = Duration::from_secs(5);
 
 #[derive(clap::Args)]
 #[group(skip)]
 pub struct Flags {
-    /// List every tool, not only those of the usual work
+    /// List every tool, not only the common ones
     #[arg(long, hide = true)]
     advanced: bool,
 }
@@ -44,10 +44,10 @@ pub fn run(flags: Flags) -> Result<()> {
 
 async fn bridge(is_advanced: bool) -> Result<()> {
     let relay = Arc::new(Relay::new(is_advanced)?);
-    let (say, mut said) = mpsc::channel::<String>(WAITING_LINES);
+    let (out, mut lines) = mpsc::channel::<String>(WAITING_LINES);
     let mut writing = tokio::spawn(async move {
         let mut out = tokio::io::stdout();
-        while let Some(line) = said.recv().await {
+        while let Some(line) = lines.recv().await {
             let written = out.write_all(format!("{line}\n").as_bytes()).await;
             if written.is_err() || out.flush().await.is_err() {
                 return;
@@ -60,7 +60,7 @@ async fn bridge(is_advanced: bool) -> Result<()> {
     loop {
         let line = tokio::select! {
             line = read_line(&mut input, MAX_LINE_BYTES) => line?,
-            // Nobody listens any more.
+            // Nobody reads the output any more.
             _ = &mut writing => return Ok(()),
         };
         let text = match line {
@@ -68,21 +68,20 @@ async fn bridge(is_advanced: bool) -> Result<()> {
             Some(Line::Whole(text)) if text.trim().is_empty() => continue,
             Some(Line::Whole(text)) => text,
             Some(Line::TooLong) => {
-                let words =
-                    format!("the line is longer than {} bytes, the most that is taken", MAX_LINE_BYTES);
-                let _ = say.send(failure(None, PARSE_ERROR, &words)).await;
+                let words = format!("the line is longer than the limit of {} bytes", MAX_LINE_BYTES);
+                let _ = out.send(failure(None, PARSE_ERROR, &words)).await;
                 continue;
             }
         };
         let message = match Message::parse(&text) {
             Ok(message) => message,
             Err(answer) => {
-                let _ = say.send(answer).await;
+                let _ = out.send(answer).await;
                 continue;
             }
         };
         if let Some(request) = message.cancelled() {
-            // A server that loses its caller stops waiting for it.
+            // When the connection closes, the server cancels the request.
             if let Some(work) = asked.remove(&request) {
                 work.abort();
             }
@@ -90,15 +89,15 @@ async fn bridge(is_advanced: bool) -> Result<()> {
         }
         asked.retain(|_, work| !work.is_finished());
         let key = message.key();
-        let (relay, say) = (relay.clone(), say.clone());
-        let work = open.spawn(async move { relay.forward(message, &say).await });
+        let (relay, out) = (relay.clone(), out.clone());
+        let work = open.spawn(async move { relay.forward(message, &out).await });
         if let Some(key) = key {
             asked.insert(key, work.abort_handle());
         }
     }
     open.close();
     let _ = tokio::time::timeout(FAREWELL, open.wait()).await;
-    drop(say);
+    drop(out);
     let _ = tokio::time::timeout(FAREWELL, writing).await;
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! `forge open`: an attempt on the board, in the editor, or as a path to go to.
+//! `forge open`: opens an attempt on the board or in the editor, or prints its path.
 
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
@@ -15,13 +15,13 @@ use crate::transcript::{Ink, Line};
 pub struct Flags {
     #[command(flatten)]
     subject: Subject,
-    /// In the editor of the settings, on the server's machine
+    /// Open it in the configured editor, on the server's machine
     #[arg(short, long, conflicts_with_all = ["path", "board"])]
     editor: bool,
     /// Print the path of its worktree
     #[arg(short, long, visible_alias = "worktree", conflicts_with = "board")]
     path: bool,
-    /// On the board, in the browser (the default)
+    /// Open it on the board, in the browser (the default)
     #[arg(short, long)]
     board: bool,
 }
@@ -29,7 +29,7 @@ pub struct Flags {
 pub fn run(flags: Flags) -> Result<()> {
     block_on(async {
         let (client, Meant { attempt, .. }) = flags.subject.find(Deed::Look).await?;
-        let tell = |text: &str, data: Value| match flags.subject.json {
+        let print = |text: &str, data: Value| match flags.subject.json {
             true => terminal::print_json(&data),
             false => terminal::print(&format!("{text}\n")),
         };
@@ -38,20 +38,20 @@ pub fn run(flags: Flags) -> Result<()> {
             if !path.exists() {
                 let id = attempt.short();
                 eprintln!(
-                    "{} is not there; `forge restore {id}` brings a retired worktree back",
+                    "{} does not exist; `forge restore {id}` restores a retired worktree",
                     path.display()
                 );
             }
             let data = json!({"attempt_id": attempt.id, "path": path});
-            tell(&path.display().to_string(), data);
+            print(&path.display().to_string(), data);
             return Ok(());
         }
         if flags.editor {
             let path = format!("/api/task-attempts/{}/open-editor", attempt.id);
             let opened: Value = client.post(&path, &json!({})).await?;
-            // An editor elsewhere is reached through a link.
+            // A remote editor is opened with a link.
             match opened["url"].as_str() {
-                Some(url) => tell(url, opened.clone()),
+                Some(url) => print(url, opened.clone()),
                 None if flags.subject.json => terminal::print_json(&opened),
                 None => say(&Line::new(Ink::Green, "opened ").and(Ink::Plain, &attempt.branch)),
             }
@@ -59,7 +59,7 @@ pub fn run(flags: Flags) -> Result<()> {
         }
         let page = attempt.page(&client);
         forge_run::open_page(&page);
-        tell(&page, json!({"attempt_id": attempt.id, "url": page}));
+        print(&page, json!({"attempt_id": attempt.id, "url": page}));
         Ok(())
     })
 }

@@ -1,7 +1,7 @@
-//! `forge` alone in a repository: how things stand there, and what can be done next.
+//! `forge` without a command in a repository: its status, and possible next steps.
 //!
-//! Invariant: only looks. Whoever starts a server this way does so without a terminal, outside of a repository, or names a
-//! port or an address; all of that still starts one.
+//! Invariant: read-only. Without a terminal, outside a repository, or with a port or an address, `forge` still starts a
+//! server.
 
 use std::collections::HashMap;
 use std::io::IsTerminal;
@@ -20,14 +20,14 @@ use crate::settings::Env;
 use crate::terminal::{self, say, say_fact};
 use crate::transcript::{Ink, Line};
 
-/// As many attempts as are of interest at a glance.
+/// How many attempts are shown.
 const NEWEST: usize = 5;
 
-/// Whether this is what `forge` without an argument means here.
-pub fn is_meant() -> bool {
+/// Whether `forge` without arguments shows the overview here.
+pub fn applies() -> bool {
     let env = Env::load();
     let wants_server = ["BACKEND_PORT", "PORT", "HOST"].iter().any(|name| env.get(name).is_some());
-    // `cargo run` in Forge's own repository is asked for a server, too.
+    // `cargo run` in Forge's own repository starts a server, too.
     let wants_server = wants_server || std::env::var_os("CARGO_MANIFEST_DIR").is_some();
     let is_alone = std::env::args_os().len() == 1;
     let inside =
@@ -38,12 +38,12 @@ pub fn is_meant() -> bool {
 pub fn run() -> Result<()> {
     block_on(async {
         let here = Here::look().await?;
-        here.tell();
+        here.print();
         Ok(())
     })
 }
 
-/// The repository of the current directory, and what the server knows of it.
+/// The repository of the current directory, and what the server knows about it.
 struct Here {
     path: PathBuf,
     branch: Option<String>,
@@ -56,7 +56,7 @@ struct Server {
     /// Newest first.
     attempts: Vec<Attempt>,
     questions: Vec<Question>,
-    /// Tasks whose work waits to be looked at.
+    /// Tasks whose work is waiting for review.
     in_review: Vec<String>,
 }
 
@@ -68,7 +68,7 @@ struct TaskRow {
 
 impl Here {
     async fn look() -> Result<Self> {
-        let dir = std::env::current_dir().context("the current directory is gone")?;
+        let dir = std::env::current_dir().context("the current directory does not exist")?;
         let repo = Repo::open(&dir).await?;
         let client = Client::find()?;
         let server = match client.ready().await {
@@ -78,11 +78,11 @@ impl Here {
         Ok(Self { path: repo.path().to_owned(), branch: repo.current_branch().await?, server })
     }
 
-    fn tell(&self) {
+    fn print(&self) {
         let branch = self.branch.as_deref().unwrap_or("no branch");
         say_fact("here", &format!("{} on {branch}", self.path.display()));
         match &self.server {
-            Some(server) => server.tell(),
+            Some(server) => server.print(),
             None => say_fact("server", "not running"),
         }
         terminal::print("\n");
@@ -91,12 +91,12 @@ impl Here {
         }
     }
 
-    /// What helps most comes first.
+    /// The most useful step comes first.
     fn next_steps(&self) -> Vec<(String, &'static str)> {
         let mut steps = Vec::new();
         if let Some(server) = &self.server {
             if !server.questions.is_empty() {
-                steps.push(("forge approve".to_owned(), "answer the agents that wait for you"));
+                steps.push(("forge approve".to_owned(), "answer the agents that are waiting for you"));
             }
             if let Some(attempt) = server.attempts.iter().find(|attempt| attempt.status == "running") {
                 steps.push((format!("forge view {} --follow", attempt.short()), "watch it work"));
@@ -105,7 +105,7 @@ impl Here {
                 attempt.status == "completed" && server.in_review.contains(&attempt.task_id)
             };
             if let Some(attempt) = server.attempts.iter().find(done) {
-                steps.push((format!("forge diff {}", attempt.short()), "look at what it changed"));
+                steps.push((format!("forge diff {}", attempt.short()), "see what it changed"));
                 steps.push((format!("forge merge {}", attempt.short()), "land it"));
             }
         }
@@ -141,7 +141,7 @@ impl Server {
         Ok(Self { client, project: Some(project), attempts, questions, in_review: in_review.collect() })
     }
 
-    fn tell(&self) {
+    fn print(&self) {
         say_fact("server", self.client.base());
         let Some(project) = &self.project else {
             return say_fact("project", "none yet; the first run adds it");
@@ -153,7 +153,7 @@ impl Server {
         }
         if !self.questions.is_empty() {
             terminal::print("\n");
-            approve::tell_questions(&self.questions);
+            approve::print_questions(&self.questions);
         }
     }
 }

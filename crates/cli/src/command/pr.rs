@@ -1,4 +1,4 @@
-//! `forge pr`: opens a pull request for an attempt, or finds the one that is there.
+//! `forge pr`: opens a pull request for an attempt, or attaches an existing one.
 
 use anyhow::{Error, Result};
 use serde_json::{Value, json};
@@ -22,10 +22,10 @@ pub struct Flags {
     /// Description [default: the task's]
     #[arg(short, long)]
     body: Option<String>,
-    /// Branch it is for [default: the attempt's target]
+    /// Branch to merge into [default: the attempt's target]
     #[arg(long, value_name = "BRANCH")]
     base: Option<String>,
-    /// Do not open one; take the one with this number that comes from the branch
+    /// Attach the existing pull request with this number from the branch, instead of opening one
     #[arg(long, value_name = "N", conflicts_with_all = ["title", "body", "base"])]
     attach: Option<i64>,
     /// Open its page in the browser
@@ -45,7 +45,7 @@ pub fn run(flags: Flags) -> Result<()> {
                 terminal::print_json(&json!({"attempt_id": attempt.id, "url": url, "project": project.name}))
             }
             false => {
-                // Standard output is the address alone, for scripts.
+                // Standard output is only the URL, for scripts.
                 eprintln!("pull request of {} in {}:", attempt.short(), project.name);
                 terminal::print(&format!("{url}\n"));
             }
@@ -67,7 +67,7 @@ async fn open(client: &Client, attempt: &Attempt, flags: &Flags) -> Result<Strin
     client.post(&format!("/api/task-attempts/{}/pr", attempt.id), &body).await.map_err(explain)
 }
 
-/// A code host's refusal is one word; this is what it means and what helps.
+/// Explains a code host's one-word refusal and how to fix it.
 fn explain(error: Error) -> Error {
     let word = error.downcast_ref::<Refused>().and_then(|refused| refused.data.as_str());
     let text = match word {
@@ -76,11 +76,11 @@ fn explain(error: Error) -> Error {
              TOKEN`, or log in with gh"
         }
         Some("INSUFFICIENT_PERMISSIONS") => {
-            "the token may not open pull requests here; give it that right, or set another with `forge config set \
+            "the token may not open pull requests here; grant it the permission, or set another with `forge config set \
              github.pat TOKEN`"
         }
         Some("REPO_NOT_FOUND_OR_NO_ACCESS") => {
-            "the repository does not exist or the token may not see it; look at `git remote -v` and at the token's rights"
+            "the repository does not exist or the token cannot see it; check `git remote -v` and the token's permissions"
         }
         _ => return error,
     };

@@ -1,6 +1,6 @@
-//! `forge prepare-db`: the database as the next server wants it, without starting one.
+//! `forge prepare-db`: creates or migrates the database without starting a server.
 //!
-//! Invariant: nothing but the database is touched, no agent is started or settled, and never below a running server.
+//! Invariant: touches only the database, starts and ends no agent, and never runs while a server does.
 
 use anyhow::{Context, Result};
 

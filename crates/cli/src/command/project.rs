@@ -22,27 +22,27 @@ use crate::transcript::{Ink, Line};
     after_help = "Examples:\n  forge project add\n  forge project show shop\n  forge project rm shop --yes"
 )]
 pub enum Command {
-    /// Make a repository a project
+    /// Add a repository as a project
     #[command(after_help = "Examples:\n  forge project add\n  \
                             forge project add ../shop --name shop --setup-script \"npm ci\"")]
     Add(NewProject),
-    /// Every project
+    /// List all projects
     #[command(after_help = "Examples:\n  forge project list\n  forge project list --json")]
     List {
         /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// One project with its scripts
+    /// Show one project with its scripts
     #[command(after_help = "Examples:\n  forge project show\n  forge project show shop --json")]
     Show {
-        /// Name, id or path [default: the repository of the present directory]
+        /// Name, id or path [default: the current directory's project]
         project: Option<String>,
         /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// Forget a project; its repository is not touched
+    /// Remove a project; its repository is not touched
     #[command(after_help = "Examples:\n  forge project rm shop\n  forge project rm shop --yes")]
     Rm {
         /// Name, id or path
@@ -58,28 +58,28 @@ pub enum Command {
 
 #[derive(clap::Args)]
 pub struct NewProject {
-    /// A path in the repository
+    /// Path in the repository
     #[arg(default_value = ".")]
     path: PathBuf,
     /// Name on the board [default: the name of the folder]
     #[arg(short, long)]
     name: Option<String>,
-    /// Runs in each new worktree, before the agent
+    /// Script to run in each new worktree, before the agent
     #[arg(long, value_name = "SCRIPT")]
     setup_script: Option<String>,
-    /// Runs after the agent
+    /// Script to run after the agent
     #[arg(long, value_name = "SCRIPT")]
     cleanup_script: Option<String>,
-    /// Starts the dev server
+    /// Script that starts the dev server
     #[arg(long, value_name = "SCRIPT")]
     dev_script: Option<String>,
-    /// Files that are copied into each new worktree, separated by commas
+    /// Files to copy into each new worktree, separated by commas
     #[arg(long, value_name = "FILES")]
     copy_files: Option<String>,
-    /// Branch that attempts begin at and land on
+    /// Branch that attempts start from and land on
     #[arg(long, value_name = "BRANCH")]
     base: Option<String>,
-    /// The most that all its runs together may cost, in dollars
+    /// Maximum cost of all its runs together, in dollars
     #[arg(long, value_name = "USD")]
     max_cost_usd: Option<f64>,
     /// Print JSON
@@ -105,8 +105,8 @@ async fn add(client: &Client, new: NewProject) -> Result<()> {
         Ok(repo) => repo,
         Err(GitError::NoRepository(_)) => {
             let text = match path.exists() {
-                true => format!("{} is not in a git repository; make one with `git init`", path.display()),
-                false => format!("there is no {}", path.display()),
+                true => format!("{} is not in a git repository; create one with `git init`", path.display()),
+                false => format!("{} does not exist", path.display()),
             };
             return Err(Misused(text).into());
         }
@@ -121,7 +121,7 @@ async fn add(client: &Client, new: NewProject) -> Result<()> {
     });
     first_commit::ask(&repo).await?;
     let project: Value = client.post("/api/projects", &body).await?;
-    first_commit::tell(project["first_commit"].as_str());
+    first_commit::report(project["first_commit"].as_str());
     if new.json {
         terminal::print_json(&project);
         return Ok(());
@@ -171,7 +171,7 @@ async fn remove(client: &Client, named: &str, yes: bool, json: bool) -> Result<(
     let project = reference::project(client, named).await?;
     let Project { id, name, git_repo_path, .. } = &project;
     let tasks: Vec<Value> = reference::tasks(client, Some(&project)).await?;
-    let question = format!("Forget the project {name} with its {}?", figures::count(tasks.len(), "task"));
+    let question = format!("Remove the project {name} with its {}?", figures::count(tasks.len(), "task"));
     if !yes && !confirm(&question)? {
         bail!("nothing was removed");
     }
@@ -180,10 +180,10 @@ async fn remove(client: &Client, named: &str, yes: bool, json: bool) -> Result<(
         terminal::print_json(&json!({"project_id": id, "name": name, "git_repo_path": git_repo_path}));
         return Ok(());
     }
-    let forgotten = format!("{name} with its {} and their logs", figures::count(tasks.len(), "task"));
-    say(&Line::new(Ink::Yellow, "forgot ").and(Ink::Plain, &forgotten).whole());
+    let removed = format!("{name} with its {} and their logs", figures::count(tasks.len(), "task"));
+    say(&Line::new(Ink::Yellow, "removed ").and(Ink::Plain, &removed).whole());
     let kept = format!(
-        "{} and every branch stay; worktrees are saved under refs/forge/keep there and moved to the trash",
+        "{} and all branches are kept; worktrees are saved under refs/forge/keep there and moved to the trash",
         git_repo_path.display()
     );
     say(&Line::new(Ink::Plain, &kept).whole());

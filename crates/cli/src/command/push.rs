@@ -1,4 +1,4 @@
-//! `forge push`: publishes an attempt's branch.
+//! `forge push`: pushes an attempt's branch.
 
 use anyhow::Result;
 use serde_json::{Value, json};

@@ -1,6 +1,6 @@
-//! `forge rebase`: replays an attempt on its target branch, or gets out of one that stopped.
+//! `forge rebase`: rebases an attempt onto its target branch, or resolves or aborts a stopped rebase.
 //!
-//! Invariant: a rebase that stops at a conflict is a refusal that names the files and what can be done.
+//! Invariant: a rebase that stops at a conflict fails with an error that names the files and what to do.
 
 use anyhow::{Error, Result};
 use forge_types::BranchStatus;
@@ -19,13 +19,13 @@ use crate::transcript::{Ink, Line};
 pub struct Flags {
     #[command(flatten)]
     subject: Subject,
-    /// Branch that becomes its target [default: the target it has]
+    /// New target branch [default: the current target]
     #[arg(long, value_name = "BRANCH", conflicts_with_all = ["abort", "resolve"])]
     onto: Option<String>,
-    /// Take back a rebase that stopped at a conflict
+    /// Abort a rebase that stopped at a conflict
     #[arg(long, conflicts_with = "resolve")]
     abort: bool,
-    /// Have the agent resolve the conflict that a rebase stopped at
+    /// Let the agent resolve the conflict that a rebase stopped at
     #[arg(long)]
     resolve: bool,
 }
@@ -50,7 +50,7 @@ pub fn run(flags: Flags) -> Result<()> {
     })
 }
 
-/// What was done, to what, and the same for programs.
+/// What was done, to what, and the same as JSON.
 type Done = (&'static str, String, Value);
 
 async fn rebase(client: &Client, attempt: &Attempt, of: &str, onto: Option<&str>) -> Result<Done> {
@@ -68,14 +68,14 @@ async fn rebase(client: &Client, attempt: &Attempt, of: &str, onto: Option<&str>
     Ok(("rebased ", format!("{} onto {target} of {of}, {ahead} ahead of it", attempt.short()), data))
 }
 
-/// The refusal, with what can be done about it.
+/// Adds what to do to the refusal.
 fn explain(attempt: &Attempt, error: Error) -> Error {
     let id = attempt.short();
     let kind = error.downcast_ref::<Refused>().and_then(|refused| refused.data["type"].as_str());
-    let help = format!("`forge rebase {id} --resolve` hands it to the agent, `--abort` takes it back");
+    let help = format!("`forge rebase {id} --resolve` hands it to the agent, `--abort` undoes it");
     let text = match kind {
         Some("merge_conflicts") => format!("{error}\n{help}"),
-        Some("rebase_in_progress") => format!("an earlier rebase of {id} has stopped at a conflict; {help}"),
+        Some("rebase_in_progress") => format!("an earlier rebase of {id} stopped at a conflict; {help}"),
         _ => return error,
     };
     match error.downcast::<Refused>() {
@@ -90,20 +90,20 @@ async fn abort(client: &Client, attempt: &Attempt, of: &str) -> Result<Done> {
         let id = attempt.short();
         anyhow::bail!(
             "the worktree of {id} is retired, and with it any rebase that stopped there; \
-             `forge restore {id}` brings it back"
+             `forge restore {id}` restores it"
         );
     }
     let data = json!({"attempt_id": attempt.id, "aborted": is_stopped(&before)});
     if !is_stopped(&before) {
         return Ok((
             "",
-            format!("no rebase has stopped in {}; there was nothing to take back", attempt.short()),
+            format!("no rebase has stopped in {}; there is nothing to abort", attempt.short()),
             data,
         ));
     }
     let path = format!("/api/task-attempts/{}/conflicts/abort", attempt.id);
     client.post::<Value>(&path, &json!({})).await?;
-    Ok(("aborted ", format!("the rebase of {} in {of}; its branch is where it was", attempt.short()), data))
+    Ok(("aborted ", format!("the rebase of {} in {of}; its branch is unchanged", attempt.short()), data))
 }
 
 async fn resolve(client: &Client, attempt: &Attempt, of: &str) -> Result<Done> {
@@ -115,7 +115,7 @@ async fn resolve(client: &Client, attempt: &Attempt, of: &str) -> Result<Done> {
     let id = attempt.short();
     Ok((
         "handed ",
-        format!("{what} to the agent of {id} in {of}; `forge status {id}` tells how it goes"),
+        format!("{what} to the agent of {id} in {of}; `forge status {id}` shows the progress"),
         data,
     ))
 }

@@ -1,4 +1,4 @@
-//! `forge restore`: retired worktrees, and bringing one back.
+//! `forge restore`: lists retired worktrees, or restores one.
 
 use anyhow::Result;
 use serde::Deserialize;
@@ -15,7 +15,7 @@ use crate::transcript::{Ink, Line};
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  forge restore\n  forge restore a1b2")]
 pub struct Flags {
-    /// The attempt: id or the beginning of it, branch, task, agent or @last [default: shows what can come back]
+    /// The attempt: id or a prefix of it, branch, task, agent or @last [default: list what can be restored]
     attempt: Option<String>,
     #[command(flatten)]
     scope: Scope,
@@ -28,13 +28,13 @@ pub fn run(flags: Flags) -> Result<()> {
     block_on(async {
         let client = Client::find()?;
         match &flags.attempt {
-            Some(named) => bring_back(&client, named, &flags.scope, flags.json).await,
+            Some(named) => restore(&client, named, &flags.scope, flags.json).await,
             None => list_retired(&client, flags.json).await,
         }
     })
 }
 
-/// Those whose worktrees were put away; what they held is kept in their repositories.
+/// Attempts with retired worktrees; their contents are saved in their repositories.
 async fn list_retired(client: &Client, json: bool) -> Result<()> {
     let mut rows: Vec<Value> = client.get("/api/task-attempts").await?;
     rows.retain(|row| row["worktree_deleted"] == true && row["use_worktree"] != false);
@@ -43,7 +43,7 @@ async fn list_retired(client: &Client, json: bool) -> Result<()> {
         return Ok(());
     }
     if rows.is_empty() {
-        say(&Line::new(Ink::Plain, "no worktree is retired"));
+        say(&Line::new(Ink::Plain, "there are no retired worktrees"));
         return Ok(());
     }
     let attempts = rows.iter().map(Attempt::deserialize).collect::<Result<Vec<_>, _>>()?;
@@ -51,8 +51,8 @@ async fn list_retired(client: &Client, json: bool) -> Result<()> {
     Ok(())
 }
 
-/// Brings a retired worktree back and says from where.
-pub async fn bring_back(client: &Client, named: &str, scope: &Scope, json: bool) -> Result<()> {
+/// Restores a retired worktree and prints from where.
+pub async fn restore(client: &Client, named: &str, scope: &Scope, json: bool) -> Result<()> {
     let Meant { attempt, project } = reference::attempt(client, named, scope, Deed::Change).await?;
     let mut back: Value = client.post(&format!("/api/worktrees/{}/restore", attempt.id), &json!({})).await?;
     if json {

@@ -1,4 +1,4 @@
-//! `forge resume`: say more to the agent of an attempt, and watch it go on.
+//! `forge resume`: sends the agent of an attempt a follow-up message and shows its run.
 
 use std::process::ExitCode;
 use std::time::Instant;
@@ -22,7 +22,7 @@ use crate::terminal;
     after_help = "Examples:\n  forge resume @last \"Now add a test for it\"\n  forge resume a1b2 -f review.md --background\n  git diff | forge resume code-review -"
 )]
 pub struct Flags {
-    /// The attempt: its id or the beginning of it, its branch, task or agent, or `-` for the newest of this repository
+    /// The attempt: id or a prefix of it, branch, task or agent, or `-` for the newest of this repository
     #[arg(value_name = "ATTEMPT")]
     attempt: String,
     #[command(flatten)]
@@ -32,7 +32,7 @@ pub struct Flags {
     /// Another variant of the attempt's agent, e.g. CLAUDE_CODE:PLAN
     #[arg(short = 'x', long, value_name = "EXECUTOR[:VARIANT]")]
     executor: Option<String>,
-    /// Begin a new conversation, told what was said so far, for an agent that lost it
+    /// Start a new conversation that includes what was said so far, for an agent that lost it
     #[arg(long)]
     fresh: bool,
     #[command(flatten)]
@@ -43,16 +43,16 @@ pub fn run(flags: Flags) -> Result<ExitCode> {
     serve::block_on(async {
         let prompt = flags.prompt.read()?;
         let client = background::client().await?;
-        sessions::notice::tell_now().await;
+        sessions::notice::offer_now().await;
         let profile = flags.executor.as_deref().map(read_executor).transpose()?;
         let meant = reference::attempt(&client, &flags.attempt, &flags.scope, Deed::Change).await?;
-        let begun = go_on(&client, meant, &prompt, profile, flags.fresh).await?;
-        terminal::until_closed(begun.tell(&client, &flags.manner, Landing::Server).await)
+        let begun = follow_up(&client, meant, &prompt, profile, flags.fresh).await?;
+        terminal::until_closed(begun.report(&client, &flags.manner, Landing::Server).await)
     })
 }
 
-/// Says more to an attempt's agent.
-pub async fn go_on(
+/// Sends a follow-up message to an attempt's agent.
+pub async fn follow_up(
     client: &Client,
     meant: Meant,
     prompt: &str,
@@ -66,7 +66,7 @@ pub async fn go_on(
         let used = attempt.executor_profile_id.executor;
         if profile.executor != used {
             let text = format!(
-                "--executor: attempt {} works with {used}; another variant of it is possible, another agent is not",
+                "--executor: attempt {} uses {used}; you can choose another variant of it, but not another agent",
                 attempt.short()
             );
             return Err(Misused(text).into());
@@ -81,9 +81,9 @@ pub async fn go_on(
     let run: Process = client.post(&format!("/api/task-attempts/{id}/follow-up"), &body).await?;
     let mut notes = Vec::new();
     if known.iter().any(|process| process.id == run.id) {
-        notes.push("the agent is at work and was told; this is its run from the beginning".to_owned());
+        notes.push("the agent is running and got the message; this is its run from the beginning".to_owned());
     } else if known.iter().any(Process::is_running) {
-        notes.push("another run of this attempt is at work; this one waits for its end".to_owned());
+        notes.push("another run of this attempt is running; this one starts after it".to_owned());
     }
     let attempt: Value = client.get(&format!("/api/task-attempts/{id}")).await?;
     Ok(Begun { attempt, project, run, notes, since })

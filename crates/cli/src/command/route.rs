@@ -1,4 +1,4 @@
-//! `forge route`: why which agent got a bead, and what came of it.
+//! `forge route`: explains which agent got a bead, why, and how it ended.
 
 use anyhow::Result;
 use clap::Subcommand;
@@ -15,14 +15,14 @@ use crate::transcript::{Ink, Line};
 #[derive(Subcommand)]
 #[command(after_help = "Examples:\n  forge route explain shop-a1b")]
 pub enum Command {
-    /// Every decision about a bead, the newest first
+    /// List every decision about a bead, newest first
     #[command(
         after_help = "Examples:\n  forge route explain shop-a1b\n  forge route explain shop-a1b --json"
     )]
     Explain {
-        /// Its id
+        /// The bead's id
         bead: String,
-        /// The project: name, id or path [default: the repository of the present directory]
+        /// The project: name, id or path [default: that of the current directory]
         #[arg(long)]
         project: Option<String>,
         /// Print JSON
@@ -46,26 +46,26 @@ pub fn run(command: Command) -> Result<()> {
             return Ok(());
         }
         if decisions.is_empty() {
-            say(&Line::new(Ink::Plain, &format!("{bead} was not given to anybody yet")));
+            say(&Line::new(Ink::Plain, &format!("{bead} has not been assigned yet")));
         }
-        decisions.iter().for_each(tell);
+        decisions.iter().for_each(print);
         Ok(())
     })
 }
 
-fn tell(routing: &Value) {
+fn print(routing: &Value) {
     let (decision, score) = (&routing["decision"], &routing["score"]);
     let points = |part: &str| score[part].as_u64().unwrap_or(0);
     let parts = ["priority", "type", "complexity", "availability"];
     let total: u64 = parts.iter().map(|part| points(part)).sum();
     let sum: Vec<String> = parts.iter().map(|part| format!("{part} {}", points(part))).collect();
-    let money = |value: &Value| value.as_f64().map_or_else(|| "not known".to_owned(), figures::money);
+    let money = |value: &Value| value.as_f64().map_or_else(|| "unknown".to_owned(), figures::money);
     let head = format!(" {} ({})", text(&decision["model"]), text(&decision["tier"]));
     say(&Line::new(Ink::Bold, text(&routing["work"])).and(Ink::Plain, &head));
     say_fact("when", text(&routing["decided_at"]));
     say_fact("why", &text(&decision["reason"]).replace('_', " "));
     if let Some(wanted) = routing["wanted"].as_str().filter(|wanted| *wanted != text(&decision["tier"])) {
-        say_fact("wanted", &format!("a model of the tier {wanted}"));
+        say_fact("wanted", &format!("a model of tier {wanted}"));
     }
     for out in routing["passed_over"].as_array().into_iter().flatten() {
         let words = format!("{} ({}): {}", text(&out["model"]), text(&out["tier"]), text(&out["why"]));
@@ -74,7 +74,7 @@ fn tell(routing: &Value) {
     say_fact("score", &format!("{total} of 100: {}", sum.join(", ")));
     say_fact("difficulty", &format!("{} of 100", routing["complexity"].as_u64().unwrap_or(0)));
     say_fact("worker", text(&routing["worker"]));
-    say_fact("outcome", routing["outcome"].as_str().unwrap_or("at work"));
+    say_fact("outcome", routing["outcome"].as_str().unwrap_or("running"));
     say_fact(
         "cost",
         &format!("{}, expected {}", money(&routing["actual_cost"]), money(&decision["estimated_cost"])),

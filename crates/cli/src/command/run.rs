@@ -1,6 +1,6 @@
-//! `forge run`: give an agent a task and watch it work, from the prompt to what came of it.
+//! `forge run`: gives an agent a task and shows its work, from the prompt to the result.
 //!
-//! Everything goes through the API of a server, so a run that is left goes on there; only `--direct` has none.
+//! Everything goes through a server's API, so a run continues when the person leaves; only `--direct` has no server.
 
 pub mod agent;
 pub mod begin;
@@ -29,7 +29,7 @@ pub use live::{Begun, Manner};
 use standalone::Standalone;
 pub use summary::Landing;
 
-/// The name under which other programs ask for [`Flags::direct`].
+/// The executor name that other programs use for [`Flags::direct`].
 const LEGACY: &str = "legacy";
 
 #[derive(clap::Args)]
@@ -41,10 +41,10 @@ pub struct Flags {
     prompt: Prompt,
     #[command(flatten)]
     choice: Choice,
-    /// Path, name or id of the project [default: the repository of the present directory]
+    /// Path, name or id of the project [default: that of the current directory]
     #[arg(short, long, value_name = "PROJECT")]
     project: Option<String>,
-    /// Branch to begin at and to land on [default: the one of the project]
+    /// Branch to start from and to land on [default: the project's]
     #[arg(long, value_name = "BRANCH")]
     base: Option<String>,
     /// Title of the task [default: the first line of the prompt]
@@ -53,10 +53,10 @@ pub struct Flags {
     /// Work on an issue of the project's code host instead of a prompt
     #[arg(long, value_name = "N|URL", conflicts_with_all = ["title", "no_worktree"])]
     issue: Option<String>,
-    /// Open a pull request once the agent succeeded with changes
+    /// Open a pull request when the agent succeeds with changes
     #[arg(long)]
     auto_pr: bool,
-    /// Stop the agent when the attempt has cost this much
+    /// Stop the agent when the attempt reaches this cost
     #[arg(long, value_name = "USD")]
     max_cost: Option<f64>,
     /// Work in the repository itself instead of a worktree
@@ -64,19 +64,19 @@ pub struct Flags {
     no_worktree: bool,
     #[command(flatten)]
     manner: Manner,
-    /// Serve in this process for the time of the run, when no server is running
+    /// Run a server in this process for the duration of the run, if none is running
     #[arg(long, conflicts_with = "background")]
     standalone: bool,
-    /// The agent's own program in the present directory, without server or worktree (also: -x legacy)
-    #[arg(long, conflicts_with_all = DIRECTLY_NOT)]
+    /// Run the agent's own program in the current directory, without server or worktree (also: -x legacy)
+    #[arg(long, conflicts_with_all = NEEDS_SERVER)]
     direct: bool,
-    /// The older way to say `forge resume`
+    /// The older form of `forge resume`
     #[arg(long, value_name = "ATTEMPT", hide = true, conflicts_with_all = ["project", "base", "title", "issue", "direct"])]
     follow: Option<String>,
 }
 
 /// What only a server can do.
-const DIRECTLY_NOT: [&str; 10] = [
+const NEEDS_SERVER: [&str; 10] = [
     "project",
     "base",
     "title",
@@ -104,7 +104,7 @@ pub fn run(flags: Flags) -> Result<ExitCode> {
             return code;
         }
         let client = background::client().await?;
-        sessions::notice::tell_now().await;
+        sessions::notice::offer_now().await;
         work_on(&client, &flags, &work, Landing::Server).await
     })
 }
@@ -112,8 +112,8 @@ pub fn run(flags: Flags) -> Result<ExitCode> {
 fn read_work(flags: &Flags) -> Result<Work> {
     let Some(issue) = &flags.issue else { return flags.prompt.read().map(Work::Prompt) };
     if flags.prompt.is_given() {
-        let text = "--issue: the agent is told what the issue says, so no prompt can be given; say more with \
-                    `forge resume` once it is at work";
+        let text = "--issue: the prompt comes from the issue, so you cannot give one; send more with \
+                    `forge resume` once the agent is running";
         return Err(Misused(text.to_owned()).into());
     }
     Ok(Work::Issue(issue.clone()))
@@ -125,9 +125,9 @@ async fn work_on(client: &Client, flags: &Flags, work: &Work, landing: Landing) 
             let agent = flags.choice.executor.as_ref().or(flags.choice.agent.as_ref());
             let profile = agent.map(|agent| read_executor(agent)).transpose()?;
             let meant = reference::attempt(client, attempt, &Scope::default(), Deed::Change).await?;
-            resume::go_on(client, meant, prompt, profile, false).await?
+            resume::follow_up(client, meant, prompt, profile, false).await?
         }
         _ => begin::begin(client, flags, work).await?,
     };
-    terminal::until_closed(begun.tell(client, &flags.manner, landing).await)
+    terminal::until_closed(begun.report(client, &flags.manner, landing).await)
 }

@@ -1,4 +1,4 @@
-//! `forge serve`: the server, from the flags to the last farewell.
+//! `forge serve`: the server, from the flags to its end.
 
 pub mod background;
 
@@ -19,45 +19,45 @@ use crate::port;
 use crate::settings::{self, Env};
 use crate::token::{self, Token};
 
-/// As many as nobody guesses at ten a minute.
+/// Too long to guess at ten tries a minute.
 const SHORTEST_TOKEN: usize = 16;
 
 #[derive(clap::Args, Clone, Default)]
 pub struct Flags {
-    /// Port to listen on; 0 = any free one [default: 8887; env: BACKEND_PORT, PORT]
+    /// Port to listen on; 0 for any free one [default: 8887; env: BACKEND_PORT, PORT]
     #[arg(short, long)]
     pub port: Option<u16>,
-    /// Address to listen on; whoever does not come over loopback needs a token [default: 127.0.0.1; env: HOST]
+    /// Address to listen on; clients beyond loopback need a token [default: 127.0.0.1; env: HOST]
     #[arg(long)]
     pub host: Option<IpAddr>,
     /// Show the login wall of the board [env: AUTH_REQUIRED]
     #[arg(short, long)]
     pub auth: bool,
-    /// Ask for the token on loopback too, where your own processes need none
+    /// Require the token on loopback too, where your own processes need none
     #[arg(long)]
     pub require_token: bool,
-    /// Ask nobody for a token: everybody who reaches the address can run commands here
+    /// Require no token: everybody who can reach the address can run commands here
     #[arg(long, conflicts_with = "require_token")]
     pub no_token: bool,
-    /// Further Host names to answer to, e.g. forge.example.org
+    /// Additional Host names to accept, e.g. forge.example.org
     #[arg(long, value_name = "HOST")]
     pub allow_host: Vec<String>,
-    /// Further web origins that may use the API, e.g. https://forge.example.org
+    /// Additional web origins that may use the API, e.g. https://forge.example.org
     #[arg(long, value_name = "ORIGIN")]
     pub allow_origin: Vec<String>,
-    /// End running agents when the server stops, instead of leaving them at work
+    /// Stop running agents when the server stops, instead of leaving them running
     #[arg(long)]
     pub stop_agents: bool,
     /// Folder for worktrees [env: FORGE_WORKTREE_DIR]
     #[arg(long, value_name = "DIR")]
     pub worktree_dir: Option<PathBuf>,
-    /// Warm worktrees kept per project; 0 = none [default: 3; env: FORGE_SPARES]
+    /// Spare worktrees kept per project; 0 for none [default: 3; env: FORGE_SPARES]
     #[arg(long, value_name = "N")]
     pub spares: Option<usize>,
-    /// End a run after this many seconds [env: FORGE_TIME_LIMIT_S]
+    /// Stop a run after this many seconds [env: FORGE_TIME_LIMIT_S]
     #[arg(long, value_name = "S")]
     pub time_limit_s: Option<u64>,
-    /// End a run after this many seconds without a sign of life [env: FORGE_SILENCE_LIMIT_S]
+    /// Stop a run after this many seconds without output [env: FORGE_SILENCE_LIMIT_S]
     #[arg(long, value_name = "S")]
     pub silence_limit_s: Option<u64>,
     /// How long an agent's question waits for an answer, in seconds [default: 3600; env: FORGE_APPROVAL_LIMIT_S]
@@ -66,7 +66,7 @@ pub struct Flags {
     /// Retire worktrees unused for this many hours [default: 72; env: FORGE_EXPIRY_H]
     #[arg(long, value_name = "H")]
     pub expiry_h: Option<u64>,
-    /// Form of the log on standard error
+    /// Format of the log on standard error
     #[arg(long, value_enum, default_value_t = LogFormat::Text)]
     pub log_format: LogFormat,
     /// Do not open the board in a browser [env: DISABLE_BROWSER_OPEN]
@@ -74,7 +74,7 @@ pub struct Flags {
     pub no_open: bool,
 }
 
-/// `forge serve` itself; what only it can do stands beside what a server can be told.
+/// The flags of `forge serve` itself, besides those of any server.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  forge serve --port 9000\n  forge serve --background\n  forge serve --stop"
@@ -82,10 +82,10 @@ pub struct Flags {
 pub struct Command {
     #[command(flatten)]
     flags: Flags,
-    /// Start it in the background, say where it listens, and exit
+    /// Start it in the background, print its address, and exit
     #[arg(long, conflicts_with = "stop")]
     background: bool,
-    /// Stop the server of this home; its agents go on
+    /// Stop the server of this home; its agents continue
     #[arg(long)]
     stop: bool,
     /// Leave the session of the terminal first
@@ -102,7 +102,7 @@ impl Command {
             return block_on(start_in_background());
         }
         if self.detached {
-            // Neither Ctrl-C nor the end of the terminal reaches another session. Fails only where it is one already.
+            // Neither Ctrl-C nor the end of the terminal reaches another session. Fails only for a session leader.
             let _ = rustix::process::setsid();
         }
         run(self.flags)
@@ -114,7 +114,7 @@ async fn start_in_background() -> Result<()> {
     let args = std::env::args_os().skip(1);
     let args = args.map(|arg| if arg == "--background" { "--detached".into() } else { arg });
     let served = background::start(args.collect()).await?;
-    let verb = if served.found { "is running already" } else { "listens" };
+    let verb = if served.found { "is already running" } else { "listens" };
     let pid = served.pid.map(|pid| format!(", process {pid}")).unwrap_or_default();
     println!("Forge {verb} at {}{pid}", served.client.base());
     println!("  log   {}\n  stop  forge serve --stop", served.log.display());
@@ -126,14 +126,14 @@ async fn start_in_background() -> Result<()> {
 
 pub fn run(flags: Flags) -> Result<()> {
     let env = Env::load();
-    // The protocol library tells of every request, which `trace` of the server does already.
+    // The protocol library logs every request, which the server's `trace` does already.
     logging::start(flags.log_format, "info,rmcp=warn", env.get("RUST_LOG"));
     block_on(serve(flags, env))
 }
 
-/// Runs a command to its end and does not wait for threads that have nothing left to say.
+/// Runs a command to its end and does not wait for remaining threads.
 pub fn block_on<T>(command: impl Future<Output = Result<T>>) -> Result<T> {
-    // Even a client of plain HTTP wants to know who would encrypt; a second call finds that settled.
+    // Even a plain HTTP client needs a crypto provider; a second call finds it installed.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let runtime = runtime()?;
     let result = runtime.block_on(command);
@@ -141,7 +141,7 @@ pub fn block_on<T>(command: impl Future<Output = Result<T>>) -> Result<T> {
     result
 }
 
-/// Two workers are enough for a server whose work is waiting; more only cost memory.
+/// Few threads are enough for a server that mostly waits; more only cost memory.
 fn runtime() -> Result<tokio::runtime::Runtime> {
     let workers = std::thread::available_parallelism().map_or(2, |n| n.get().clamp(2, 8));
     Ok(tokio::runtime::Builder::new_multi_thread().worker_threads(workers).enable_all().build()?)
@@ -174,11 +174,11 @@ async fn serve(flags: Flags, env: &Env) -> Result<()> {
         version: version(env),
         login_code: login_code.clone(),
     };
-    // Whoever finds it may stop it, and it then takes its files along.
+    // From now on it can be found and stopped, and then removes its files.
     let shutdown = CancellationToken::new();
     stop_on_signal(shutdown.clone())?;
-    let _port = port::leave_word(&home, address.port(), url.clone());
-    // Standard output may be a log, which is no place for a secret.
+    let _port = port::leave_notes(&home, address.port(), url.clone());
+    // Standard output may be a log, which must not contain a secret.
     let _login = login_code
         .as_ref()
         .map(|code| Note::leave(home.join(LOGIN_FILE), format!("{url}/login?code={code}\n")));
@@ -196,14 +196,14 @@ async fn serve(flags: Flags, env: &Env) -> Result<()> {
 fn choose_openness(flags: &Flags, host: IpAddr) -> OpenTo {
     if flags.no_token {
         eprintln!(
-            "forge: listening on {host} WITHOUT a token: everybody who reaches it can run commands here"
+            "forge: listening on {host} WITHOUT a token: everybody who can reach it can run commands here"
         );
         return OpenTo::Everybody;
     }
     if flags.require_token { OpenTo::Nobody } else { OpenTo::User }
 }
 
-/// Whether somebody is expected who cannot come in without a token.
+/// Whether some clients need a token.
 fn needs_token(open_to: OpenTo, host: IpAddr) -> bool {
     open_to == OpenTo::Nobody || (open_to == OpenTo::User && !host.is_loopback())
 }
@@ -223,7 +223,7 @@ fn choose_token(open_to: OpenTo, env: &Env, host: IpAddr, home: &Path) -> Result
     if !host.is_loopback() && length < SHORTEST_TOKEN {
         bail!(
             "{place}: the token has {length} characters; listening on {host} needs at least {SHORTEST_TOKEN}, so that \
-             nobody guesses it. Make one with `openssl rand -hex 32`, or remove it and Forge makes one"
+             nobody can guess it. Create one with `openssl rand -hex 32`, or remove it and Forge creates one"
         );
     }
     Ok(token)
@@ -233,8 +233,8 @@ pub fn version(env: &Env) -> String {
     env.get("FORGE_VERSION").unwrap_or_else(|| env!("CARGO_PKG_VERSION").to_owned())
 }
 
-/// Where people and programs of this machine reach the server. Never by a name: `localhost` has two addresses, and on
-/// the one that the server does not have, somebody else may wait for a token or a login code.
+/// Where people and programs on this machine reach the server. Never by a name: `localhost` has two addresses, and on
+/// the one that the server does not use, another user may wait for a token or a login code.
 pub fn url(address: SocketAddr) -> String {
     let ip = match address.ip() {
         ip if !ip.is_unspecified() => ip,
@@ -244,7 +244,7 @@ pub fn url(address: SocketAddr) -> String {
     format!("http://{}", SocketAddr::new(ip, address.port()))
 }
 
-/// Secrets are shown to a person, and to nobody who keeps what is printed.
+/// Prints secrets only to a terminal, never to a log.
 fn greet(url: &str, forge: &Forge, token: Option<&Token>, login_code: Option<&str>) {
     let config = forge.config();
     println!("Forge {} listens on {url}", env!("CARGO_PKG_VERSION"));
@@ -253,17 +253,17 @@ fn greet(url: &str, forge: &Forge, token: Option<&Token>, login_code: Option<&st
     let is_shown = std::io::stdout().is_terminal();
     match token {
         Some(Token::Fresh(text)) if is_shown => {
-            println!("  token      {text}  (shown once; kept in {})", config.home.join("token").display());
+            println!("  token      {text}  (shown once; stored in {})", config.home.join("token").display());
         }
         Some(Token::Fresh(_)) => println!("  token      in {}", config.home.join("token").display()),
         _ => {}
     }
     match login_code {
         Some(code) if is_shown => {
-            println!("Next: open {url}/login?code={code} (works once), or send the token as a bearer.")
+            println!("Next: open {url}/login?code={code} (works once), or send the token as a bearer token.")
         }
         Some(_) => println!(
-            "Next: open the link in {} (works once), or send the token as a bearer.",
+            "Next: open the link in {} (works once), or send the token as a bearer token.",
             config.home.join(LOGIN_FILE).display()
         ),
         None => println!("Next: open {url}, or run `forge demo` in another terminal to see it work."),
@@ -277,7 +277,7 @@ fn stop_on_signal(shutdown: CancellationToken) -> Result<()> {
             _ = term.recv() => {}
             _ = int.recv() => {}
         }
-        tracing::info!("stopping; agents go on unless they are to be stopped");
+        tracing::info!("stopping; agents continue unless --stop-agents was given");
         shutdown.cancel();
     });
     Ok(())

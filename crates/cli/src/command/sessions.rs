@@ -1,4 +1,4 @@
-//! `forge sessions`: Genie's sessions brought here, and attempts written down for Genie.
+//! `forge sessions`: imports Genie's sessions, and exports attempts to Genie.
 
 mod export;
 mod lock;
@@ -22,12 +22,12 @@ use crate::transcript::{Ink, clean};
     after_help = "Examples:\n  forge sessions import --dry-run\n  forge sessions import ~/work/shop\n  forge sessions export > tasks.json\n  forge sessions export --write"
 )]
 pub enum Command {
-    /// Bring the sessions of Genie's stores and SESSION-STATE.md here, each as a task with a finished attempt
+    /// Import the sessions of Genie's stores and SESSION-STATE.md, each as a task with a finished attempt
     #[command(
         after_help = "Examples:\n  forge sessions import --dry-run\n  forge sessions import ~/work/shop"
     )]
     Import(Flags),
-    /// Write the attempts of a project as Genie's session store
+    /// Export the attempts of a project as a Genie session store
     #[command(
         after_help = "Examples:\n  forge sessions export > tasks.json\n  forge sessions export --write"
     )]
@@ -36,9 +36,9 @@ pub enum Command {
 
 #[derive(clap::Args)]
 pub struct Flags {
-    /// A repository, or the file of a store [default: the repository of the present directory]
+    /// A repository, or the file of a store [default: the repository of the current directory]
     path: Option<PathBuf>,
-    /// Say what would happen and change nothing
+    /// Show what would happen and change nothing
     #[arg(long)]
     dry_run: bool,
     /// Print JSON
@@ -66,12 +66,12 @@ pub fn run(command: Command) -> Result<()> {
 async fn import(path: Option<&Path>, dry_run: bool) -> Result<ImportReport> {
     let path = match path {
         Some(path) => std::path::absolute(path)?,
-        None => std::env::current_dir().context("the present directory is gone")?,
+        None => std::env::current_dir().context("the current directory does not exist")?,
     };
     let body = json!({"kind": "genie", "path": path, "dry_run": dry_run});
     let report = Client::find()?.post("/api/import", &body).await?;
     if !dry_run {
-        notice::forget(&path);
+        notice::mark_imported(&path);
     }
     Ok(report)
 }
@@ -97,14 +97,14 @@ fn print(report: &ImportReport) {
         let verb = if report.dry_run { "would be new" } else { "new" };
         let skipped = match project.attempts.skipped {
             0 => String::new(),
-            skipped => format!(", {skipped} not taken"),
+            skipped => format!(", {skipped} skipped"),
         };
-        println!("{}: {new} {verb}, {known} here already{changed}{skipped}", clean(&project.name));
+        println!("{}: {new} {verb}, {known} already imported{changed}{skipped}", clean(&project.name));
     }
     print_remarks(report);
 }
 
-/// What people should know of, on standard error.
+/// Prints notes for people on standard error.
 fn print_remarks(report: &ImportReport) {
     let skipped =
         report.skipped.iter().map(|skipped| format!("{} {}: {}", skipped.kind, skipped.name, skipped.reason));

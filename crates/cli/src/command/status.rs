@@ -1,4 +1,4 @@
-//! `forge status`: how the server stands, or one attempt.
+//! `forge status`: the status of the server or of one attempt.
 
 mod detail;
 
@@ -19,7 +19,7 @@ use crate::terminal::{self, say_fact};
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  forge status\n  forge status @last\n  forge status a1b2 --json")]
 pub struct Flags {
-    /// An attempt: its id or the beginning of it, branch, task, agent or @last [default: the whole server]
+    /// An attempt: id or a prefix of it, branch, task, agent or @last [default: the whole server]
     #[arg(value_name = "ATTEMPT")]
     attempt: Option<String>,
     /// Print JSON
@@ -31,10 +31,10 @@ pub fn run(flags: Flags) -> Result<()> {
     block_on(async {
         let client = Client::find()?;
         match &flags.attempt {
-            None => Server::look(&client).await?.tell(&client, flags.json),
+            None => Server::look(&client).await?.print(&client, flags.json),
             Some(named) => {
                 let meant = reference::attempt(&client, named, &Scope::default(), Deed::Look).await?;
-                detail::tell(&client, &meant, flags.json).await?;
+                detail::print(&client, &meant, flags.json).await?;
             }
         }
         Ok(())
@@ -72,7 +72,7 @@ impl Server {
         })
     }
 
-    fn tell(&self, client: &Client, json: bool) {
+    fn print(&self, client: &Client, json: bool) {
         if json {
             let running: Vec<&str> = self.running.iter().map(|attempt| attempt.id.as_str()).collect();
             terminal::print_json(&json!({
@@ -94,7 +94,7 @@ impl Server {
         }
         if !self.questions.is_empty() {
             terminal::print("\n");
-            approve::tell_questions(&self.questions);
+            approve::print_questions(&self.questions);
         }
     }
 }

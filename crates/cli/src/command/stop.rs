@@ -1,4 +1,4 @@
-//! `forge stop`: ends what attempts have at work, and keeps what it did.
+//! `forge stop`: stops running attempts and keeps their work.
 
 use anyhow::{Result, bail};
 use serde_json::{Value, json};
@@ -14,10 +14,10 @@ use crate::transcript::{Ink, Line};
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  forge stop a1b2\n  forge stop @last\n  forge stop --all --yes")]
 pub struct Flags {
-    /// Attempts: id or the beginning of it, branch, task, agent or @last
+    /// Attempts: id or a prefix of it, branch, task, agent or @last
     #[arg(value_name = "ATTEMPT", required_unless_present = "all")]
     attempts: Vec<String>,
-    /// Every attempt that is at work, of every project or of the one that --project names
+    /// Stop every running attempt, of all projects or of the one given with --project
     #[arg(long, conflicts_with = "attempts")]
     all: bool,
     #[command(flatten)]
@@ -34,18 +34,18 @@ pub fn run(flags: Flags) -> Result<()> {
     block_on(async {
         let client = Client::find()?;
         let attempts = choose(&client, &flags).await?;
-        let mut told = Vec::new();
+        let mut results = Vec::new();
         for meant in attempts {
             let stopped = stop(&client, &meant.attempt).await?;
             if !flags.json {
-                tell(&meant, &stopped);
+                report(&meant, &stopped);
             }
             let Meant { attempt, project } = meant;
-            told.push(json!({"attempt_id": attempt.id, "stopped": stopped, "project": project.name}));
+            results.push(json!({"attempt_id": attempt.id, "stopped": stopped, "project": project.name}));
         }
         if flags.json {
-            terminal::print_json(&Value::Array(told));
-        } else if told.is_empty() {
+            terminal::print_json(&Value::Array(results));
+        } else if results.is_empty() {
             say(&Line::new(Ink::Plain, "nothing is running"));
         }
         Ok(())
@@ -58,7 +58,7 @@ async fn choose(client: &Client, flags: &Flags) -> Result<Vec<Meant>> {
     if flags.all {
         let place = flags.scope.place(client).await?;
         let mut all: Vec<Attempt> = client.get("/api/task-attempts").await?;
-        // One that prepares has no agent run yet.
+        // A pending one is still being prepared.
         all.retain(|attempt| ["running", "pending"].contains(&attempt.status.as_str()));
         all.retain(|attempt| place.holds(&attempt.project_id));
         chosen = all.into_iter().map(|attempt| place.meant(attempt)).collect::<Result<_>>()?;
@@ -77,28 +77,21 @@ async fn choose(client: &Client, flags: &Flags) -> Result<Vec<Meant>> {
 }
 
 /// What was running.
-async fn stop(client: &Client, attempt: &Attempt) -> Result<Vec<&'static str>> {
+async fn stop(client: &Client, attempt: &Attempt) -> Result<Vec<String>> {
     let runs = Process::list(client, &attempt.id).await?;
     let running = runs.iter().filter(|run| run.status == "running");
-    let names: Vec<&str> = running
-        .map(|run| match run.run_reason.as_str() {
-            "codingagent" => "agent",
-            "setupscript" => "setup script",
-            "cleanupscript" => "cleanup script",
-            "devserver" => "dev server",
-            _ => "run",
-        })
-        .collect();
+    let names: Vec<String> = running.map(|run| run.name().to_owned()).collect();
+
     if !names.is_empty() {
         client.post::<Value>(&format!("/api/task-attempts/{}/stop", attempt.id), &json!({})).await?;
     }
     Ok(names)
 }
 
-fn tell(Meant { attempt, project }: &Meant, stopped: &[&str]) {
+fn report(Meant { attempt, project }: &Meant, stopped: &[String]) {
     let which = format!("{} in {}", attempt.short(), project.name);
     let line = match stopped {
-        [] => Line::new(Ink::Plain, &format!("nothing runs in {which}")),
+        [] => Line::new(Ink::Plain, &format!("nothing is running in {which}")),
         names => Line::new(Ink::Yellow, "stopped ")
             .and(Ink::Plain, &format!("the {} of {which}", names.join(" and the "))),
     };

@@ -1,4 +1,4 @@
-//! `forge task`: the pieces of work of a project.
+//! `forge task`: the tasks of a project.
 
 mod edit;
 
@@ -25,19 +25,19 @@ use crate::transcript::{Ink, Line};
                         forge task done \"Fix the login\""
 )]
 pub enum Command {
-    /// Write a task down, and start an agent on it if wanted
+    /// Add a task, and optionally start an agent on it
     #[command(
         after_help = "Examples:\n  forge task add \"Fix the login\" -d \"It fails for long names\" -l bug\n  \
                             forge task add \"Fix the login\" --start -x CODEX"
     )]
     Add(NewTask),
-    /// The tasks of this repository's project
+    /// List the tasks of this repository's project
     #[command(after_help = "Examples:\n  forge task list\n  forge task list --all --status inreview")]
     List(Choice),
-    /// One task with its attempts
+    /// Show one task with its attempts
     #[command(after_help = "Examples:\n  forge task show a1b2\n  forge task show \"Fix the login\" --json")]
     Show(One),
-    /// Change title, description, status or labels
+    /// Change the title, description, status or labels
     #[command(after_help = "Examples:\n  forge task edit a1b2 --title \"Fix the login for good\"\n  \
                             forge task edit a1b2 -f task.md --status todo")]
     Edit(edit::Change),
@@ -46,7 +46,7 @@ pub enum Command {
         after_help = "Examples:\n  forge task start a1b2\n  forge task start \"Fix the login\" -x CLAUDE_CODE:PLAN -b main"
     )]
     Start {
-        /// The task: id or the beginning of it, or title
+        /// The task: id or a prefix of it, or title
         task: String,
         #[command(flatten)]
         scope: Scope,
@@ -56,7 +56,7 @@ pub enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Forget a task; its branches stay
+    /// Remove a task; its branches are kept
     #[command(after_help = "Examples:\n  forge task rm a1b2\n  forge task rm a1b2 --yes")]
     Rm {
         #[command(flatten)]
@@ -75,7 +75,7 @@ pub enum Command {
 
 #[derive(clap::Args)]
 pub struct One {
-    /// The task: id or the beginning of it, title, or one of its attempts
+    /// The task: id or a prefix of it, title, or one of its attempts
     task: String,
     #[command(flatten)]
     scope: Scope,
@@ -84,21 +84,21 @@ pub struct One {
     json: bool,
 }
 
-/// How an attempt is started.
+/// How to start an attempt.
 #[derive(clap::Args)]
 pub struct How {
-    /// The agent and its variant, e.g. CLAUDE_CODE or CODEX:PLAN [default: the one of the settings]
+    /// The agent and its variant, e.g. CLAUDE_CODE or CODEX:PLAN [default: from the settings]
     #[arg(short = 'x', long, value_name = "EXECUTOR[:VARIANT]")]
     executor: Option<ProfileId>,
-    /// Branch to begin at and to land on [default: the one of the project]
+    /// Branch to start from and to land on [default: the project's]
     #[arg(short, long, value_name = "BRANCH")]
     base: Option<String>,
 }
 
-/// What an agent is told below the title.
+/// The description of a task.
 #[derive(clap::Args)]
 pub struct Words {
-    /// Description, which the agent is told below the title
+    /// Description, which the agent gets below the title
     #[arg(short, long)]
     description: Option<String>,
     /// File with the description; `-` is standard input
@@ -122,17 +122,17 @@ impl Words {
 
 #[derive(clap::Args)]
 pub struct NewTask {
-    /// What is to be done, in a line
+    /// What to do, in one line
     title: String,
     #[command(flatten)]
     words: Words,
-    /// A word to find it by; give it again for more
+    /// A label; may be repeated
     #[arg(short, long = "label", value_name = "LABEL")]
     labels: Vec<String>,
-    /// Name, id or path of the project [default: the repository of the present directory]
+    /// Name, id or path of the project [default: that of the current directory]
     #[arg(short, long)]
     project: Option<String>,
-    /// Start an agent on it at once
+    /// Start an agent on it immediately
     #[arg(long)]
     start: bool,
     #[command(flatten)]
@@ -153,7 +153,7 @@ pub fn run(command: Command) -> Result<()> {
             Command::Start { task, scope, how, json } => {
                 let (task, project) = reference::task(&client, &task, &scope, Deed::Change).await?;
                 let attempt = start(&client, &task.id, &how).await?;
-                tell_start(attempt, &project.name, json)
+                report_start(attempt, &project.name, json)
             }
             Command::Rm { one, yes } => remove(&client, &one, yes).await,
             Command::Done(one) => edit::mark(&client, &one, "done").await,
@@ -168,7 +168,7 @@ async fn add(client: &Client, new: NewTask) -> Result<()> {
         None => reference::here_or_refuse(client).await?,
     };
     if !new.start && (new.how.executor.is_some() || new.how.base.is_some()) {
-        return Err(Misused("--executor and --base are about a start; add --start".to_owned()).into());
+        return Err(Misused("--executor and --base need --start".to_owned()).into());
     }
     let body = json!({
         "project_id": project.id,
@@ -183,7 +183,7 @@ async fn add(client: &Client, new: NewTask) -> Result<()> {
             let body = json!({"task": body, "executor_profile_id": profile, "base_branch": new.how.base});
             // One request, so that a refused start leaves no task behind.
             let mut started: Value = client.post("/api/tasks/create-and-start", &body).await?;
-            return tell_start(started["task_attempt"].take(), &project.name, new.json);
+            return report_start(started["task_attempt"].take(), &project.name, new.json);
         }
     };
     if new.json {
@@ -211,7 +211,7 @@ async fn start(client: &Client, task: &str, how: &How) -> Result<Value> {
     client.post("/api/task-attempts", &body).await
 }
 
-fn tell_start(attempt: Value, of: &str, json: bool) -> Result<()> {
+fn report_start(attempt: Value, of: &str, json: bool) -> Result<()> {
     if json {
         terminal::print_json(&attempt);
         return Ok(());
@@ -259,7 +259,7 @@ async fn show(client: &Client, one: &One) -> Result<()> {
 
 async fn remove(client: &Client, one: &One, yes: bool) -> Result<()> {
     let (task, project) = reference::task(client, &one.task, &one.scope, Deed::Change).await?;
-    let question = format!("Forget the task '{}' of {} with its attempts?", task.title, project.name);
+    let question = format!("Remove the task '{}' of {} with its attempts?", task.title, project.name);
     if !yes && !confirm(&question)? {
         bail!("nothing was removed");
     }
@@ -268,11 +268,11 @@ async fn remove(client: &Client, one: &One, yes: bool) -> Result<()> {
         terminal::print_json(&json!({"task_id": task.id, "title": task.title, "project": project.name}));
         return Ok(());
     }
-    let forgotten = format!("{} {} of {}", short(&task.id), task.title, project.name);
-    say(&Line::new(Ink::Yellow, "forgot ").and(Ink::Plain, &forgotten));
+    let removed = format!("{} {} of {}", short(&task.id), task.title, project.name);
+    say(&Line::new(Ink::Yellow, "removed ").and(Ink::Plain, &removed));
     say(&Line::new(
         Ink::Plain,
-        "its branches stay; worktrees are saved under refs/forge/keep and moved to the trash",
+        "its branches are kept; worktrees are saved under refs/forge/keep and moved to the trash",
     )
     .whole());
     Ok(())

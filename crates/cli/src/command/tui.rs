@@ -29,7 +29,7 @@ enum Colours {
 pub fn run(flags: &Flags) -> Result<()> {
     if !terminal::is_attended() {
         let text =
-            "the dashboard needs a terminal; `forge status` and `forge list` print the same for programs";
+            "the dashboard needs a terminal; `forge status` and `forge list` print the same without one";
         return Err(Misused(text.to_owned()).into());
     }
     let env = Env::load();
@@ -39,7 +39,7 @@ pub fn run(flags: &Flags) -> Result<()> {
     logging::start_in(&log, "warn", env.get("RUST_LOG"))
         .with_context(|| format!("cannot write {}", log.display()))?;
     let Whereabouts { base, token, .. } = Whereabouts::find()?;
-    let program = std::env::current_exe().context("cannot find this program itself")?;
+    let program = std::env::current_exe().context("cannot find this program's own path")?;
     let (theme, emoji) = (theme(flags.theme), terminal::draws_emoji());
     block_on(forge_tui::run(Options { base, token, theme, emoji, program, browse: forge_run::open_page }))
 }

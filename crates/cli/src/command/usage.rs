@@ -25,7 +25,7 @@ use crate::transcript::Ink;
 pub struct Flags {
     #[command(subcommand)]
     report: Option<Report>,
-    /// What is summed up together
+    /// How to group the totals
     #[arg(long, value_enum, value_name = "KEY", default_value_t = Key::Model)]
     by: Key,
     #[command(flatten)]
@@ -34,23 +34,23 @@ pub struct Flags {
 
 #[derive(clap::Subcommand)]
 enum Report {
-    /// What each worker used and got done for its money
+    /// Show what each worker used, cost and completed
     #[command(
         after_help = "Examples:\n  forge usage workers\n  forge usage workers --since 2026-11-01 --json"
     )]
     Workers(About),
-    /// What each model costs and how it serves
+    /// Show the cost and performance of each model
     #[command(after_help = "Examples:\n  forge usage models\n  forge usage models --project api --json")]
     Models(About),
 }
 
-/// Whose use is told, and how.
+/// Whose usage to show, and how.
 #[derive(clap::Args)]
 struct About {
-    /// The first day that counts, e.g. 2026-11-01
+    /// Count from this day, e.g. 2026-11-01
     #[arg(long, value_name = "DATE")]
     since: Option<forge_types::Day>,
-    /// Only of this project: its name, id or path
+    /// Count only this project: name, id or path
     #[arg(short, long)]
     project: Option<String>,
     /// Print JSON
@@ -59,7 +59,7 @@ struct About {
 }
 
 impl About {
-    /// The answer to a question about this use.
+    /// Requests the usage.
     async fn ask(&self, client: &Client, path: &str) -> Result<Value> {
         let mut path = path.to_owned();
         if let Some(day) = self.since {
@@ -84,7 +84,7 @@ enum Key {
 }
 
 impl Key {
-    /// As the server calls it, the field of a group that tells it, and the head of its column.
+    /// The server's name for it, the field of a group that contains it, and the column heading.
     fn names(self) -> (&'static str, &'static str, &'static str) {
         match self {
             Key::Project => ("project", "project_id", "PROJECT"),
@@ -117,7 +117,7 @@ pub fn run(flags: Flags) -> Result<()> {
             Key::Task => titles(&client).await?,
             _ => HashMap::new(),
         };
-        let mut table = Table::new(&[head, "RUNS", "INPUT", "CACHED", "OUTPUT", "COST"]).bending(&[head]);
+        let mut table = Table::new(&[head, "RUNS", "INPUT", "CACHED", "OUTPUT", "COST"]).flexible(&[head]);
         table = table.right(&["RUNS", "INPUT", "CACHED", "OUTPUT", "COST"]);
         for group in report["groups"].as_array().into_iter().flatten() {
             let name = group[field].as_str().filter(|name| !name.is_empty()).unwrap_or("-");
@@ -134,17 +134,16 @@ pub fn run(flags: Flags) -> Result<()> {
         if unpriced > 0 {
             let tokens = figures::tokens(unpriced);
             eprintln!(
-                "the cost of {tokens} tokens is not known and not in the sums; prices.json in Forge's home can name \
-                 prices"
+                "the cost of {tokens} tokens is unknown and not included; add prices to prices.json in Forge's home"
             );
         }
         Ok(())
     })
 }
 
-/// What the month has cost, and will have if it goes on like this.
-fn month(told: &Value) -> String {
-    let money = |key: &str| told[key].as_f64().map(figures::money);
+/// The cost of the month so far, and the projected total.
+fn month(usage: &Value) -> String {
+    let money = |key: &str| usage[key].as_f64().map(figures::money);
     let (spent, projected) = (money("spent_usd"), money("projected_usd"));
     let limit = money("limit_usd").map(|limit| format!(" of {limit}")).unwrap_or_default();
     format!(

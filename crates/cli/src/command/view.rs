@@ -1,6 +1,6 @@
-//! `forge view`: what an attempt did and does, as a transcript, as raw logs or as changes.
+//! `forge view`: the work of an attempt as a transcript, as raw logs or as changes.
 //!
-//! Invariant: looking changes nothing; whoever leaves leaves the agent at work. With `--follow` the exit code is the
+//! Invariant: read-only; Ctrl-C leaves the agent running. With `--follow` the exit code is the
 //! attempt's, as in `forge run`.
 
 mod changes;
@@ -26,19 +26,19 @@ pub use reader::{Form, Reader, Reading};
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   forge view                  # what the newest attempt of this repository did
-  forge view a1b2 --follow    # stay with it until it ends
+  forge view a1b2 --follow    # follow it until it ends
   forge view a1b2 --raw       # what the agent wrote, byte for byte")]
 pub struct Flags {
-    /// The attempt: its id or the beginning of it, its branch, its task, its agent
+    /// The attempt: id or a prefix of it, branch, task, agent or @last
     #[arg(default_value = "@last")]
     attempt: String,
-    /// Stay until the attempt ends; Ctrl-C leaves it at work
+    /// Follow until the attempt ends; Ctrl-C leaves it running
     #[arg(short = 'F', long)]
     follow: bool,
-    /// What was written to standard output and error, as it was
+    /// Show the raw standard output and error
     #[arg(long)]
     raw: bool,
-    /// The changes instead of the transcript; with --follow a line for each file as it changes
+    /// Show the changes instead of the transcript; with --follow, a line for each file as it changes
     #[arg(long, conflicts_with = "raw")]
     diff: bool,
     /// Print JSON lines
@@ -56,13 +56,13 @@ pub fn run(flags: Flags) -> Result<ExitCode> {
                 let form = if flags.json { diff::Form::Json } else { diff::Form::Patch };
                 diff::show(&client, &attempt, form).await.map(|()| ExitCode::SUCCESS)
             }
-            (true, true) => stay(&attempt, changes::follow(&client, &attempt, flags.json)).await,
-            (false, _) => tell(&client, &attempt, &flags).await,
+            (true, true) => follow(&attempt, changes::follow(&client, &attempt, flags.json)).await,
+            (false, _) => show(&client, &attempt, &flags).await,
         }
     }))
 }
 
-async fn tell(client: &Client, attempt: &Attempt, flags: &Flags) -> Result<ExitCode> {
+async fn show(client: &Client, attempt: &Attempt, flags: &Flags) -> Result<ExitCode> {
     let form = match (flags.raw, flags.json) {
         (true, _) => Form::Raw(terminal::Log::new()),
         (_, true) => Form::Transcript(Screen::Json),
@@ -74,11 +74,11 @@ async fn tell(client: &Client, attempt: &Attempt, flags: &Flags) -> Result<ExitC
         greet(client, attempt, screen).await?;
     }
     if flags.follow {
-        return stay(attempt, reader.tell_all()).await;
+        return follow(attempt, reader.show_all()).await;
     }
-    reader.tell_all().await?;
+    reader.show_all().await?;
     if Process::list(client, &attempt.id).await?.iter().any(Process::is_running) {
-        eprintln!("forge: it is still at work; stay with it: forge view --follow {}", attempt.short());
+        eprintln!("forge: it is still running; follow it with: forge view --follow {}", attempt.short());
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -99,17 +99,17 @@ async fn greet(client: &Client, attempt: &Attempt, screen: &mut Screen) -> Resul
     ])
 }
 
-/// Stays with an attempt until it ends or the person leaves.
-pub async fn stay(
+/// Follows an attempt until it ends or the person leaves.
+pub async fn follow(
     attempt: &Attempt,
-    telling: impl Future<Output = Result<Option<Process>>>,
+    showing: impl Future<Output = Result<Option<Process>>>,
 ) -> Result<ExitCode> {
-    let mut interrupts = signal(SignalKind::interrupt()).context("cannot listen to Ctrl-C")?;
+    let mut interrupts = signal(SignalKind::interrupt()).context("cannot listen for Ctrl-C")?;
     let last = tokio::select! {
-        last = telling => last?,
+        last = showing => last?,
         _ = interrupts.recv() => {
             let id = attempt.short();
-            eprintln!("\nforge: left; the agent goes on. Look again with: forge view --follow {id}");
+            eprintln!("\nforge: left; the agent continues. Follow it again with: forge view --follow {id}");
             return Ok(Exit::Stopped.into());
         }
     };

@@ -16,10 +16,10 @@ pub struct Flags {
 }
 
 pub fn run(flags: &Flags) -> Result<()> {
-    let here = std::env::current_dir().context("the present directory is gone")?;
+    let here = std::env::current_dir().context("the current directory does not exist")?;
     let Some(found) = serve::block_on(Linkage::of(&here))? else {
-        let told = format!("{} is not inside a worktree of Forge that is in use", here.display());
-        return Err(NotFound(told).into());
+        let text = format!("{} is not inside a worktree that Forge is using", here.display());
+        return Err(NotFound(text).into());
     };
     if flags.json {
         println!("{:#}", found.json());

@@ -1,4 +1,4 @@
-//! `forge worker`: agents that live on in tmux sessions.
+//! `forge worker`: agents in long-lived tmux sessions.
 
 mod act;
 mod show;
@@ -20,42 +20,42 @@ use crate::command::serve::block_on;
 pub enum Command {
     /// Start a worker, from a definition or from a launcher
     Spawn(spawn::Flags),
-    /// All workers, and sessions that look like workers of others
+    /// List all workers, and other sessions that look like workers
     #[command(after_help = "Examples:\n  forge worker list\n  forge worker list --json")]
     List {
         /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// One worker: what it was started with and how it is
+    /// Show one worker: its settings and its health
     #[command(after_help = "Examples:\n  forge worker status alpha\n  forge worker status alpha --json")]
     Status(One),
-    /// Ask workers to end, and kill what does not
+    /// Stop workers, and kill those that do not stop in time
     Stop(act::StopFlags),
-    /// End workers at once
+    /// Kill workers immediately
     #[command(after_help = "Examples:\n  forge worker kill alpha\n  forge worker kill alpha bravo")]
     Kill(Several),
-    /// Start workers again as they were started before
+    /// Restart workers with their original settings
     #[command(after_help = "Examples:\n  forge worker restart alpha\n  forge worker restart alpha bravo")]
     Restart(Several),
-    /// Let a worker take nothing new
+    /// Pause a worker: it accepts no new work
     Pause(act::PauseFlags),
-    /// Let paused, parked and recovering workers go on now
+    /// Resume paused, parked and recovering workers now
     #[command(after_help = "Examples:\n  forge worker resume alpha\n  forge worker resume alpha bravo")]
     Resume(Several),
-    /// Make a session that looks like a worker one of Forge's
+    /// Adopt a session that looks like a worker
     #[command(after_help = "Examples:\n  forge worker adopt claude-code-sonnet-alpha")]
     Adopt(One),
-    /// Forget workers that have ended
+    /// Remove ended workers from the list
     #[command(after_help = "Examples:\n  forge worker delete alpha\n  forge worker delete alpha bravo")]
     Delete(Several),
-    /// Go into a worker's session; inside of tmux the client is switched
+    /// Attach to a worker's session; inside tmux, switch the client to it
     Attach(show::AttachFlags),
-    /// Show the end of what a worker's pane shows
+    /// Show the last lines of a worker's pane
     Peek(show::PeekFlags),
-    /// Type a line into a worker's pane, or Ctrl-C
+    /// Send a line or Ctrl-C to a worker's pane
     Send(act::SendFlags),
-    /// Print what a worker wrote while it worked without a person
+    /// Print a worker's log, which it writes while unattended
     Logs(show::LogsFlags),
 }
 
@@ -79,7 +79,7 @@ pub struct Several {
     json: bool,
 }
 
-/// What commands look at in a worker.
+/// The part of a worker that commands use.
 #[derive(Deserialize)]
 struct Worker {
     #[serde(flatten)]
@@ -117,7 +117,7 @@ pub fn run(command: Command) -> Result<ExitCode> {
     })
 }
 
-/// Where a worker is on the server. Ids of workers need no escaping; what does is none.
+/// The URL path of a worker. Worker ids need no escaping; anything that does is not an id.
 fn path(id: &str, verb: &str) -> Result<String> {
     let id: forge_types::WorkerId =
         id.parse().map_err(|error: forge_types::InvalidWorkerId| crate::exit::Misused(error.to_string()))?;

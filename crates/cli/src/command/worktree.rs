@@ -1,4 +1,4 @@
-//! `forge worktree`: what lies below the worktree base, moving it out of the way and back, and what others left.
+//! `forge worktree`: lists, retires, restores, adopts and releases worktrees.
 
 use anyhow::Result;
 use clap::Subcommand;
@@ -14,7 +14,7 @@ use crate::terminal;
 #[derive(Subcommand)]
 #[command(after_help = "Examples:\n  forge worktree list\n  forge worktree retire @last")]
 pub enum Command {
-    /// Every directory below the worktree base, whose it is and how much space it takes
+    /// List every directory below the worktree base, its owner and its size
     #[command(after_help = "Examples:\n  forge worktree list\n  forge worktree list --json")]
     List {
         /// Print JSON
@@ -24,7 +24,7 @@ pub enum Command {
     /// Save an attempt's worktree, then move it to the trash
     #[command(after_help = "Examples:\n  forge worktree retire a1b2\n  forge worktree retire @last")]
     Retire {
-        /// The attempt: id or the beginning of it, branch, task, agent or @last
+        /// The attempt: id or a prefix of it, branch, task, agent or @last
         attempt: String,
         #[command(flatten)]
         scope: Scope,
@@ -32,10 +32,10 @@ pub enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Bring a retired worktree back as it was
+    /// Restore a retired worktree as it was
     #[command(after_help = "Examples:\n  forge worktree restore a1b2\n  forge worktree restore @last --json")]
     Restore {
-        /// The attempt: id or the beginning of it, branch, task, agent or @last
+        /// The attempt: id or a prefix of it, branch, task, agent or @last
         attempt: String,
         #[command(flatten)]
         scope: Scope,
@@ -43,10 +43,10 @@ pub enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Make the worktree that another program made for an attempt Forge's own, with all that is in it
+    /// Adopt an attempt's worktree that another program created, with all its contents
     #[command(after_help = "Examples:\n  forge worktree adopt a1b2\n  forge worktree adopt @last --json")]
     Adopt {
-        /// The attempt: id or the beginning of it, branch, task, agent or @last
+        /// The attempt: id or a prefix of it, branch, task, agent or @last
         attempt: String,
         #[command(flatten)]
         scope: Scope,
@@ -54,10 +54,10 @@ pub enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Free an attempt's branch of the worktree that another program made, if nothing in it is uncommitted
+    /// Release an attempt's branch from a worktree that another program created, if everything in it is committed
     #[command(after_help = "Examples:\n  forge worktree release a1b2\n  forge worktree release @last --json")]
     Release {
-        /// The attempt: id or the beginning of it, branch, task, agent or @last
+        /// The attempt: id or a prefix of it, branch, task, agent or @last
         attempt: String,
         #[command(flatten)]
         scope: Scope,
@@ -65,7 +65,7 @@ pub enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Empty the trash of what is safely kept in the repository
+    /// Empty the trash of worktrees that are saved in the repository
     #[command(after_help = "Examples:\n  forge worktree gc\n  forge worktree gc --older-than-h 24")]
     Gc {
         /// Only what was retired at least this many hours ago [default: 168]
@@ -84,7 +84,7 @@ pub fn run(command: Command) -> Result<()> {
             Command::List { json } => list(&client, json).await,
             Command::Retire { attempt, scope, json } => retire(&client, &attempt, &scope, json).await,
             Command::Restore { attempt, scope, json } => {
-                restore::bring_back(&client, &attempt, &scope, json).await
+                restore::restore(&client, &attempt, &scope, json).await
             }
             Command::Adopt { attempt, scope, json } => adopt(&client, &attempt, &scope, json).await,
             Command::Release { attempt, scope, json } => release(&client, &attempt, &scope, json).await,
@@ -114,8 +114,8 @@ async fn retire(client: &Client, named: &str, scope: &Scope, json: bool) -> Resu
         terminal::print_json(&kept);
         return Ok(());
     }
-    println!("retired {} of {}; kept as {}", attempt.short(), project.name, text(&kept["reference"]));
-    println!("bring it back with: forge restore {}", attempt.short());
+    println!("retired {} of {}; saved as {}", attempt.short(), project.name, text(&kept["reference"]));
+    println!("restore it with: forge restore {}", attempt.short());
     Ok(())
 }
 
@@ -144,10 +144,12 @@ async fn release(client: &Client, named: &str, scope: &Scope, json: bool) -> Res
         return Ok(());
     }
     match done["path"].as_str() {
-        Some(path) => println!("{path} stays where it is, without the branch {}", text(&done["branch"])),
+        Some(path) => {
+            println!("{path} stays, but no longer has the branch {} checked out", text(&done["branch"]))
+        }
         None => println!("the old worktree is gone"),
     }
-    println!("the next run of {} has a worktree of its own", attempt.short());
+    println!("the next run of {} gets a worktree of its own", attempt.short());
     Ok(())
 }
 
@@ -158,7 +160,7 @@ async fn list(client: &Client, json: bool) -> Result<()> {
         return Ok(());
     }
     println!(
-        "{}  {} used, {} free, {} warm",
+        "{}  {} used, {} free, {} spare",
         text(&report["base"]),
         size(&report["used_bytes"]),
         size(&report["free_bytes"]),

@@ -1,40 +1,40 @@
-//! Where a word is looked for: in the project of the current directory, or in one that is named.
+//! Where to look for a name: in the project of the current directory, or in a named one.
 //!
-//! Invariant: a command that changes something does so in the project of the current directory, unless the project is named
-//! or an id is given. A command that only looks may look elsewhere, and says where.
+//! Invariant: a command that changes something does so in the project of the current directory, unless the project is
+//! named or an id is given. A read-only command may look elsewhere, and reports where.
 
 use anyhow::{Context, Result};
 
 use super::{Attempt, NotFound, Project, named_in, nothing, real};
 use crate::client::Client;
 
-/// The project that a command is about, where it is not that of the current directory.
+/// The project that a command is about, if it is not that of the current directory.
 #[derive(clap::Args, Default)]
 pub struct Scope {
-    /// Look in this project: name, id or path [default: that of the present directory]
+    /// Look in this project: name, id or path [default: that of the current directory]
     #[arg(long, value_name = "PROJECT")]
     pub project: Option<String>,
 }
 
-/// What is done with what a word stands for.
+/// What a command does with what it finds.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Deed {
     Look,
     Change,
 }
 
-/// An attempt, and whose it is.
+/// An attempt and its project.
 #[derive(Clone, Debug)]
 pub struct Meant {
     pub attempt: Attempt,
     pub project: Project,
 }
 
-/// The projects, and the one that words are about first.
+/// All projects, and the one to look in first.
 pub struct Place {
     pub projects: Vec<Project>,
     pub here: Option<Project>,
-    /// Words are about that one alone.
+    /// Look only in that one.
     pub is_named: bool,
 }
 
@@ -51,18 +51,19 @@ impl Scope {
             let here = Some(found.ok_or_else(none)?);
             return Ok(Place { projects, here, is_named: true });
         }
-        let here = at(&projects, &std::env::current_dir().context("the present directory is gone")?).await;
+        let here =
+            at(&projects, &std::env::current_dir().context("the current directory does not exist")?).await;
         Ok(Place { projects, here, is_named: false })
     }
 }
 
 impl Place {
-    /// Whether something of this project may be meant at all.
+    /// Whether things of this project can match at all.
     pub fn holds(&self, project: &str) -> bool {
         !self.is_named || self.here.as_ref().is_some_and(|here| here.id == project)
     }
 
-    /// Whether something of this project may be meant by a word for the newest, such as `@last`.
+    /// Whether a name for the newest, such as `@last`, can match something of this project.
     pub fn is_near(&self, project: &str, deed: Deed) -> bool {
         match &self.here {
             Some(here) => here.id == project,
@@ -77,30 +78,30 @@ impl Place {
 
     pub fn project_of(&self, id: &str) -> Result<Project> {
         let found = self.projects.iter().find(|project| project.id == id);
-        found.cloned().context("the project is gone")
+        found.cloned().context("the project no longer exists")
     }
 
-    /// Why there is no newest one.
+    /// The error when there is no newest one.
     pub fn no_newest(&self, named: &str, deed: Deed) -> anyhow::Error {
         let text = match (&self.here, deed) {
             (Some(project), _) => format!("{} has no attempt yet", project.name),
             (None, Deed::Look) => "there is no attempt yet".to_owned(),
             (None, Deed::Change) => format!(
-                "'{named}' means the newest attempt of a project, and this directory is in none; name the attempt by its \
-                 id, or the project with --project"
+                "'{named}' means the newest attempt of a project, and this directory does not belong to one; use the \
+                 attempt's id, or name the project with --project"
             ),
         };
         NotFound(text).into()
     }
 
-    /// A title or a branch of another project is not enough for whoever changes something: it may be there by chance.
+    /// A title or a branch of another project is not enough to change something: it may match by chance.
     pub fn refuse_elsewhere(&self, named: &str, id: &str, project: &Project, deed: Deed) -> Result<()> {
         if self.is_near(&project.id, deed) || deed == Deed::Look {
             return Ok(());
         }
         let from = match &self.here {
             Some(here) => format!("this directory is in {}", here.name),
-            None => "this directory is in no project of Forge".to_owned(),
+            None => "this directory does not belong to a Forge project".to_owned(),
         };
         let name = &project.name;
         Err(NotFound(format!(
@@ -109,19 +110,19 @@ impl Place {
         .into())
     }
 
-    /// Says whose attempt is shown, where a word that could mean many was found elsewhere.
-    pub fn tell_elsewhere(&self, Meant { attempt, project }: &Meant) {
+    /// Notes which project's attempt is shown, if it is not the current one.
+    pub fn note_elsewhere(&self, Meant { attempt, project }: &Meant) {
         if self.here.as_ref().is_none_or(|here| here.id != project.id) {
             let from = match &self.here {
                 Some(here) => format!("not in {}", here.name),
-                None => "this directory is in no project of Forge".to_owned(),
+                None => "this directory does not belong to a Forge project".to_owned(),
             };
             eprintln!("{from}; this is attempt {} of {}", attempt.short(), project.name);
         }
     }
 }
 
-/// The project whose repository a path lies in.
+/// The project whose repository contains a path.
 pub async fn at(projects: &[Project], path: &std::path::Path) -> Option<Project> {
     let repo = forge_git::Repo::open(path).await.ok()?;
     let root = real(repo.path());

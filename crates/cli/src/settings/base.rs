@@ -1,6 +1,6 @@
-//! Which folder worktrees are made in, for the server and for whoever shows it.
+//! The folder in which worktrees are created, for the server and for commands that show it.
 //!
-//! Invariant: this only looks. The folder is made, and proven again, when a server opens it.
+//! Invariant: read-only. The folder is created, and checked again, when a server opens it.
 
 use std::path::{Path, PathBuf};
 
@@ -10,23 +10,23 @@ use forge_git::look_at_base;
 #[derive(Debug)]
 pub struct Base {
     pub path: PathBuf,
-    /// Why it is not the usual one, where nobody asked for another.
+    /// Why it is not the usual one, if none was requested.
     pub why: Option<String>,
 }
 
-/// The folder that was asked for, else the usual one, else one in the home: somebody else may have the usual one.
+/// The requested folder, else the usual one, else one in the home: another user may own the usual one.
 pub fn choose(asked: Option<PathBuf>, usual: PathBuf, home: &Path) -> Result<Base> {
     if let Some(asked) = asked {
         let path = std::path::absolute(asked)?;
         look_at_base(&path).with_context(|| {
-            "no worktrees can be made: name a folder of your own, and not a link to it, with FORGE_WORKTREE_DIR or \
+            "cannot create worktrees: choose a folder of your own, not a link to it, with FORGE_WORKTREE_DIR or \
              --worktree-dir, or unset it to use the default"
         })?;
         return Ok(Base { path, why: None });
     }
     let own = home.join("worktrees");
     match look_at_base(&usual) {
-        // Worktrees are found again where they were made.
+        // Existing worktrees must be found where they were created.
         Ok(()) if own.exists() && !usual.exists() => {
             Ok(Base { path: own, why: Some("it has been used before".to_owned()) })
         }
@@ -60,7 +60,7 @@ mod tests {
             let base = choose(None, place.usual.clone(), &place.home).unwrap();
             assert_eq!((&base.path, &base.why), (&place.usual, &None));
             std::fs::create_dir_all(&place.usual).unwrap();
-            // As earlier versions made it.
+            // As created by earlier versions.
             std::fs::create_dir_all(place.home.join("worktrees")).unwrap();
         }
     }
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn a_base_that_was_asked_for_is_used_or_refused() {
+    fn a_requested_base_is_used_or_refused() {
         let place = place();
         let asked = place.home.join("asked");
         assert_eq!(choose(Some(asked.clone()), place.usual.clone(), &place.home).unwrap().path, asked);

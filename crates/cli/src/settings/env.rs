@@ -1,8 +1,8 @@
 //! The environment, with a file of variables below it.
 //!
-//! Invariant: a file is read when it is named, and in a development build `.env` of the working directory; that may be
-//! anybody's clone. Only what is listed here comes from a file: none says where a server is, where things are kept, what
-//! the token is or which program runs.
+//! Invariant: a file is read when it is named, and in a development build also `.env` of the current directory; that
+//! may be any clone. Only the variables listed here can come from a file: none sets a server's address, where data is
+//! stored, the token or which program runs.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -12,7 +12,7 @@ use std::sync::OnceLock;
 
 use anyhow::{Context, Result, bail};
 
-/// What a file can set.
+/// The variables that a file can set.
 const TAKEN: [&str; 12] = [
     "AUTH_REQUIRED",
     "DISABLE_BROWSER_OPEN",
@@ -27,7 +27,7 @@ const TAKEN: [&str; 12] = [
     "GITHUB_CLIENT_ID",
     "RUST_LOG",
 ];
-/// More than any such file has.
+/// Larger than any such file.
 const MAX_BYTES: u64 = 64 << 10;
 
 static ENV: OnceLock<Env> = OnceLock::new();
@@ -40,7 +40,7 @@ pub struct Env {
 }
 
 impl Env {
-    /// Reads the file that the user named; once, before anything else asks for a variable.
+    /// Reads the file that the user named; once, before any variable is used.
     pub fn name_file(path: &Path) -> Result<()> {
         let read = || -> Result<Env> {
             let path = std::path::absolute(path)?;
@@ -59,7 +59,7 @@ impl Env {
         })
     }
 
-    /// The file that was named, for a server that is started to have it too.
+    /// The file that was named, so that a server started from here can use it too.
     pub fn file(&self) -> Option<&Path> {
         self.file.as_deref()
     }
@@ -68,7 +68,7 @@ impl Env {
         std::env::var(key).ok().or_else(|| self.values.get(key).cloned()).filter(|value| !value.is_empty())
     }
 
-    /// Whether the variable is there at all, whatever its value.
+    /// Whether the variable is set, to any value.
     pub fn has(&self, key: &str) -> bool {
         std::env::var_os(key).is_some() || self.values.contains_key(key)
     }
@@ -88,7 +88,7 @@ fn read_text(path: &Path) -> std::io::Result<String> {
     Ok(text)
 }
 
-/// What may come from a file; the names of the rest are shown.
+/// The variables that a file can set; prints the names of the rest.
 fn take(text: &str, path: &Path) -> HashMap<String, String> {
     let (taken, ignored): (Vec<_>, Vec<_>) = parse(text).partition(|(key, _)| TAKEN.contains(&key.as_str()));
     let mut ignored: Vec<String> = ignored.into_iter().map(|(key, _)| key).collect();
@@ -96,7 +96,7 @@ fn take(text: &str, path: &Path) -> HashMap<String, String> {
     ignored.dedup();
     if !ignored.is_empty() {
         let (file, names) = (path.display(), ignored.join(", "));
-        eprintln!("forge: {file}: ignored, because no file can set it: {names}; set it in the environment");
+        eprintln!("forge: {file}: ignored, because a file cannot set it: {names}; set it in the environment");
     }
     taken.into_iter().collect()
 }
@@ -109,7 +109,7 @@ fn parse(text: &str) -> impl Iterator<Item = (String, String)> {
         let inner = ['"', '\''].iter().find_map(|q| value.strip_prefix(*q)?.strip_suffix(*q));
         inner.unwrap_or(value).to_owned()
     };
-    // Names are shown, so they hold nothing that a terminal would obey.
+    // Names are printed, so they must not contain control characters.
     let is_name = |key: &str| !key.is_empty() && key.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
     pairs
         .map(move |(key, value)| (key.trim().to_owned(), unquote(value)))

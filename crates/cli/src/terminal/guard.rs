@@ -1,37 +1,37 @@
-//! What stands between text from elsewhere and a terminal.
+//! Makes foreign text safe for a terminal.
 //!
-//! Invariant: of control characters, only line breaks and tabs leave it, and colours where they are wanted, however the
-//! text is cut into pieces. Everything that is hidden nowhere is seen: a control character becomes its name, and only
-//! complete control sequences, which end by themselves, are left out. A string such as a title has no certain end, so its
-//! content is shown rather than swallowed with all that follows.
+//! Invariant: of control characters, only line breaks and tabs pass, and colours where wanted, however the
+//! text is split. Nothing is hidden: a control character becomes its name, and only
+//! complete control sequences are removed. A string such as a title has no certain end, so its
+//! content is shown rather than removed with everything after it.
 
 use crate::transcript::Colours;
 
-/// A control sequence that is longer is none that a program would write.
+/// No program writes longer control sequences.
 const MAX_SEQUENCE: usize = 64;
 const ESCAPE: char = '\u{1b}';
 
 pub struct Guard {
     colours: Colours,
-    /// The beginning of a character or a control sequence that the next piece may end.
+    /// The beginning of a character or control sequence that the next piece may complete.
     held: Vec<u8>,
-    /// The last character was a carriage return, which has become a line break.
+    /// The last character was a carriage return, printed as a line break.
     returned: bool,
     /// A colour is on.
     painted: bool,
 }
 
-/// What begins with an escape.
+/// A control sequence at the start of a text.
 enum Sequence {
-    /// Of so many bytes, and ending with this one.
+    /// Its length in bytes, and its last byte.
     Whole(usize, u8),
-    /// All of the text is the beginning of one.
+    /// The whole text is the beginning of one.
     Begun,
     None,
 }
 
 impl Guard {
-    /// Whether colours pass: those of agents do where their output is shown as it was.
+    /// Colours pass where the output of agents is shown as it is.
     pub fn new(colours: Colours) -> Self {
         Self { colours, held: Vec::new(), returned: false, painted: false }
     }
@@ -42,7 +42,7 @@ impl Guard {
         guard.pass(text.as_bytes()) + &guard.end()
     }
 
-    /// What may be shown of the next piece. What is no UTF-8 becomes U+FFFD.
+    /// The safe form of the next piece. Invalid UTF-8 becomes U+FFFD.
     pub fn pass(&mut self, bytes: &[u8]) -> String {
         self.held.extend_from_slice(bytes);
         let bytes = std::mem::take(&mut self.held);
@@ -71,7 +71,7 @@ impl Guard {
         }
     }
 
-    /// Nothing follows: what was held back is shown for what it is, and colours end.
+    /// At the end: shows what was held back, and resets colours.
     pub fn end(&mut self) -> String {
         let mut out = String::new();
         for c in String::from_utf8_lossy(&std::mem::take(&mut self.held)).chars() {
@@ -83,7 +83,7 @@ impl Guard {
         out
     }
 
-    /// Returns how much of the text was dealt with: all of it, or what stands before the beginning of a sequence.
+    /// Returns how much of the text was handled: all of it, or up to the beginning of an incomplete sequence.
     fn show(&mut self, text: &str, at_end: bool, out: &mut String) -> usize {
         let mut place = 0;
         while let Some(c) = text[place..].chars().next() {
@@ -110,7 +110,7 @@ impl Guard {
         let returned = std::mem::replace(&mut self.returned, c == '\r');
         match c {
             '\n' if returned => {}
-            // A terminal would write the next text over this one, and the first would not be seen.
+            // A terminal would overwrite this text with the next.
             '\r' | '\n' => out.push('\n'),
             '\t' => out.push('\t'),
             '\0'..='\u{1f}' | '\u{7f}' => out.extend(['^', char::from(c as u8 ^ 0x40)]),
@@ -121,7 +121,7 @@ impl Guard {
     }
 }
 
-/// Whether a text begins with a control sequence. Only the parameters of colours may be looked for a while.
+/// The control sequence that a text begins with.
 fn sequence(text: &str) -> Sequence {
     let Some(rest) = text.strip_prefix(ESCAPE) else { return Sequence::None };
     let Some(rest) = rest.strip_prefix('[') else {
@@ -130,7 +130,7 @@ fn sequence(text: &str) -> Sequence {
     let inner = rest.bytes().take(MAX_SEQUENCE).position(|byte| !(0x20..=0x3f).contains(&byte));
     match inner.map(|place| (place, rest.as_bytes()[place])) {
         Some((place, last @ 0x40..=0x7e)) => {
-            // Colours have numbers alone; `ESC[>4m` and the like are something else.
+            // Colours have only numbers; `ESC[>4m` and the like are something else.
             let is_colour = rest[..place].bytes().all(|byte| matches!(byte, b'0'..=b'9' | b';' | b':'));
             Sequence::Whole(place + 3, if last == b'm' && !is_colour { 0 } else { last })
         }
@@ -143,7 +143,7 @@ fn sequence(text: &str) -> Sequence {
 mod tests {
     use super::*;
 
-    /// The same text whole, and in every two pieces, with and without colours.
+    /// Checks that the text gives the same result whole, in any two pieces, and byte by byte.
     fn shown(bytes: &[u8]) -> String {
         let of = |pieces: &[&[u8]]| {
             let mut guard = Guard::new(Colours::On);
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_text_is_marked() {
+    fn invalid_text_is_marked() {
         for (bytes, want) in [
             (&b"a\xff\xfeb"[..], "a\u{fffd}\u{fffd}b"),
             (b"\x9b31m", "\u{fffd}31m"),

@@ -1,7 +1,7 @@
-//! Text that comes in pieces, broken into rows as it comes.
+//! Text that arrives in pieces, wrapped into rows.
 //!
-//! Invariants: however the text is cut into pieces, the rows are the same; a word is written once it is whole, fills a
-//! row, or is not waited for any longer ([`Flow::rest`]); blank lines at the end are never written.
+//! Invariants: however the text is split, the rows are the same; a word is written once it is complete, fills a
+//! row, or nothing more arrives ([`Flow::rest`]); trailing blank lines are never written.
 
 use unicode_width::UnicodeWidthChar;
 use unicode_width::UnicodeWidthStr;
@@ -12,19 +12,19 @@ pub struct Flow {
     page: Page,
     ink: Ink,
     mark: &'static str,
-    /// Columns written on the present row; `None` before its first word.
+    /// Columns written on the current row; `None` before its first word.
     column: Option<usize>,
-    /// Blanks at the beginning of the present line, repeated on its further rows.
+    /// The indentation of the current line, repeated on its further rows.
     indent: usize,
     gap: usize,
     word: String,
-    /// Line breaks that are due before the next word.
+    /// Line breaks to write before the next word.
     breaks: usize,
     first: bool,
 }
 
 impl Flow {
-    /// `mark` stands before the first row; the others are as far in.
+    /// `mark` comes before the first row; the others are indented by its width.
     pub fn new(page: Page, ink: Ink, mark: &'static str) -> Self {
         Self { page, ink, mark, column: None, indent: 0, gap: 0, word: String::new(), breaks: 0, first: true }
     }
@@ -53,7 +53,7 @@ impl Flow {
         out.push_str(&self.page.paint(self.ink, &rows));
     }
 
-    /// Writes what was held back of the last word: nothing comes for a while. What follows it goes on right there.
+    /// Writes the held-back part of the last word, as nothing more arrives for now. Later text continues right there.
     pub fn rest(&mut self, out: &mut String) {
         let mut rows = String::new();
         self.write_word(&mut rows);
@@ -93,7 +93,7 @@ impl Flow {
             let column = self.column.unwrap_or(0);
             let mut part = beginning(word, room.saturating_sub(column));
             if part.is_empty() {
-                // Not even one character fits: it is written all the same, or this would never end.
+                // Not even one character fits: write it anyway, or this would never end.
                 part = &word[..word.chars().next().map_or(word.len(), char::len_utf8)];
             }
             rows.push_str(part);
@@ -102,7 +102,7 @@ impl Flow {
         }
     }
 
-    /// The first row of a line, with the blanks that begin it.
+    /// The first row of a line, with its indentation.
     fn begin_row(&mut self, rows: &mut String) {
         rows.push_str(&"\n".repeat(self.breaks.min(2)));
         self.breaks = 0;
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_that_was_not_waited_for_goes_on_where_it_stopped() {
+    fn a_word_that_was_written_in_part_continues_where_it_stopped() {
         let mut flow = Flow::new(Page { width: 12, colours: Colours::Off }, Ink::Plain, "");
         let mut out = String::new();
         flow.push("one tw", &mut out);

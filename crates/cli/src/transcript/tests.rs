@@ -1,4 +1,4 @@
-//! Whole transcripts, as they would stand on a screen.
+//! Whole transcripts, as shown on a screen.
 
 use forge_types::{
     ActionType, CommandResult, ErrorType, ExitStatus, FileChange, TodoItem, ToolResult, ToolResultKind,
@@ -153,7 +153,7 @@ fn a_call_that_waits_for_a_person_prints_nothing_new() {
 }
 
 #[test]
-fn a_call_described_better_at_its_end_is_told_again() {
+fn a_call_described_better_at_its_end_is_printed_again() {
     let early = edit("", Vec::new());
     let EntryType::ToolUse { tool_name, action_type, .. } = early.entry_type else { panic!("no call") };
     let changes = [

@@ -1,6 +1,6 @@
-//! The questions of an agent, put to the person at the terminal one after another.
+//! The questions of an agent, asked of the person at the terminal one after another.
 //!
-//! Invariant: every question is put once, in the order in which it came, and forgotten when anybody has answered it.
+//! Invariant: every question is asked once, in order, and dropped when anybody has answered it.
 
 use std::collections::VecDeque;
 
@@ -23,31 +23,31 @@ pub struct Asks {
 
 /// What an entry's change means for the questions.
 #[derive(Debug, PartialEq)]
-pub enum News {
+pub enum Change {
     None,
     Asked(Ask),
-    /// The question of that approval needs no answer any more.
+    /// The question of that approval no longer needs an answer.
     Settled {
         approval: String,
     },
 }
 
 impl Asks {
-    pub fn notice(&mut self, index: usize, entry: &NormalizedEntry) -> News {
+    pub fn notice(&mut self, index: usize, entry: &NormalizedEntry) -> Change {
         let known = self.open.iter().position(|ask| ask.index == index);
         match (waiting_for(entry), known) {
-            (Some(approval), Some(place)) if self.open[place].approval == approval => News::None,
+            (Some(approval), Some(place)) if self.open[place].approval == approval => Change::None,
             (Some(approval), known) => {
                 known.and_then(|place| self.open.remove(place));
                 let ask = Ask { approval: approval.to_owned(), index, entry: entry.clone() };
                 self.open.push_back(ask.clone());
-                News::Asked(ask)
+                Change::Asked(ask)
             }
             (None, Some(place)) => match self.open.remove(place) {
-                Some(ask) => News::Settled { approval: ask.approval },
-                None => News::None,
+                Some(ask) => Change::Settled { approval: ask.approval },
+                None => Change::None,
             },
-            (None, None) => News::None,
+            (None, None) => Change::None,
         }
     }
 
@@ -114,15 +114,15 @@ mod tests {
     }
 
     #[test]
-    fn a_question_is_put_once_and_goes_when_it_is_answered() {
+    fn a_question_is_asked_once_and_dropped_when_answered() {
         let mut asks = Asks::default();
-        assert_eq!(asks.notice(3, &call(ToolStatus::Created)), News::None);
-        assert!(matches!(asks.notice(3, &pending("a")), News::Asked(_)));
-        assert_eq!(asks.notice(3, &pending("a")), News::None);
-        assert!(matches!(asks.notice(4, &pending("b")), News::Asked(_)));
+        assert_eq!(asks.notice(3, &call(ToolStatus::Created)), Change::None);
+        assert!(matches!(asks.notice(3, &pending("a")), Change::Asked(_)));
+        assert_eq!(asks.notice(3, &pending("a")), Change::None);
+        assert!(matches!(asks.notice(4, &pending("b")), Change::Asked(_)));
         assert_eq!(asks.first().map(|ask| ask.approval.as_str()), Some("a"));
         let answered = call(ToolStatus::Denied { reason: None });
-        assert_eq!(asks.notice(3, &answered), News::Settled { approval: "a".to_owned() });
+        assert_eq!(asks.notice(3, &answered), Change::Settled { approval: "a".to_owned() });
         assert_eq!(asks.first().map(|ask| ask.approval.as_str()), Some("b"));
     }
 

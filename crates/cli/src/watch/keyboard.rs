@@ -1,15 +1,15 @@
-//! What a person types while a run is told.
+//! What a person types while a run is shown.
 
 use std::io::BufRead;
 
 use tokio::sync::mpsc;
 
-/// Lines from the keyboard, once somebody asked for them.
+/// Lines from the keyboard, once opened.
 #[derive(Default)]
 pub struct Keyboard(Option<mpsc::Receiver<String>>);
 
 impl Keyboard {
-    /// Listens from now on. The thread waits for a line when the program ends, which does not wait for it.
+    /// Starts reading. The program does not wait for the thread when it ends.
     pub fn open() -> Self {
         let (lines, typed) = mpsc::channel(8);
         std::thread::spawn(move || {
@@ -22,7 +22,7 @@ impl Keyboard {
         Self(Some(typed))
     }
 
-    /// The next line; `None` when the keyboard is gone. Waits for ever where nobody listens.
+    /// The next line; `None` when the keyboard is gone. Waits forever if not opened.
     pub async fn next(&mut self) -> Option<String> {
         match &mut self.0 {
             Some(typed) => typed.recv().await,

@@ -1,7 +1,7 @@
-//! How a person leaves a run, which goes on without them.
+//! How a person leaves a run, which continues.
 //!
-//! Invariant: no signal stops an agent, and each is obeyed at once: the shell has its terminal back before the person types
-//! the next command. How to stop the agent is among the last words.
+//! Invariant: no signal stops an agent, and each takes effect at once: the shell has its terminal back before the
+//! person types the next command. The last lines show how to stop the agent.
 
 use anyhow::{Context, Result};
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -18,13 +18,13 @@ pub struct Signals {
 pub enum Called {
     /// Ctrl-C.
     Off,
-    /// The terminal closes, or somebody ends this program.
+    /// The terminal closes, or this program is terminated.
     Away,
 }
 
 impl Signals {
     pub fn listen() -> Result<Self> {
-        let listen = |kind| signal(kind).context("cannot listen to signals");
+        let listen = |kind| signal(kind).context("cannot listen for signals");
         Ok(Self {
             interrupt: listen(SignalKind::interrupt())?,
             terminate: listen(SignalKind::terminate())?,
@@ -45,9 +45,9 @@ impl Watch<'_> {
     /// A signal came: the person is gone.
     pub(super) fn part(&mut self, called: Called) -> Result<()> {
         match self.say_farewell() {
-            // The terminal may be gone already; that must not look like a failure.
+            // The terminal may already be gone; that is not a failure.
             Err(_) if called == Called::Away => Ok(()),
-            told => told,
+            printed => printed,
         }
     }
 

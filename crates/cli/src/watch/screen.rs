@@ -1,8 +1,8 @@
-//! Where a run is told: as text for people or as JSON lines for programs.
+//! Where a run is shown: as text for people or as JSON lines for programs.
 //!
-//! Invariants: standard output has nothing but the transcript; in JSON that is one object a line with a `type`. On a
-//! terminal a status may stand below it: the cursor stays where the transcript goes on, so the status is taken back by
-//! erasing what is behind the cursor.
+//! Invariants: standard output has only the transcript; in JSON that is one object per line with a `type`. On a
+//! terminal a status may be shown below it: the cursor stays where the transcript continues, so the status is removed
+//! by erasing everything after the cursor.
 
 use anyhow::Result;
 use forge_types::{EntryType, NormalizedEntry};
@@ -20,11 +20,11 @@ pub enum Screen {
 pub struct Text {
     page: Page,
     transcript: Transcript,
-    /// Stands on the last row while an answer is typed.
+    /// Shown on the last row while an answer is typed.
     prompt: Option<String>,
-    /// Stands below the transcript while nothing is asked.
+    /// Shown below the transcript while there is no question.
     status: Option<Line>,
-    /// Columns that the transcript has written on its last row.
+    /// Columns that the transcript has used on its last row.
     column: usize,
 }
 
@@ -35,14 +35,14 @@ impl Screen {
         Self::Text(Box::new(Text { page, transcript, prompt: None, status: None, column: 0 }))
     }
 
-    /// Puts a status below the transcript, or takes it away. For terminals only.
+    /// Shows a status below the transcript, or removes it. For terminals only.
     pub fn status(&mut self, status: Option<Line>) -> Result<()> {
         let Self::Text(text) = self else { return Ok(()) };
         if text.prompt.is_some() || (status.is_none() && text.status.is_none()) {
             text.status = status;
             return Ok(());
         }
-        let away = text.take_back();
+        let away = text.erase_status();
         text.status = status;
         terminal::draw(&format!("{away}{}", text.below()))
     }
@@ -98,7 +98,7 @@ impl Screen {
         text.print(&words)
     }
 
-    /// Lines of our own that stand apart.
+    /// Lines of our own, separated from the rest.
     pub fn part(&mut self, lines: &[Line]) -> Result<()> {
         let Self::Text(text) = self else { return Ok(()) };
         let words = text.transcript.part(lines);
@@ -109,7 +109,7 @@ impl Screen {
         self.lines(&[Line::new(Ink::Dim, "· ").and(Ink::Dim, words)])
     }
 
-    /// What only programs need.
+    /// Printed only for programs.
     pub fn object(&mut self, object: &Value) -> Result<()> {
         match self {
             Self::Json => terminal::write(&format!("{object}\n")),
@@ -117,7 +117,7 @@ impl Screen {
         }
     }
 
-    /// Nothing comes for a while: whatever was held back is shown.
+    /// Shows what was held back, as nothing more arrives for now.
     pub fn rest(&mut self) -> Result<()> {
         let Self::Text(text) = self else { return Ok(()) };
         let words = text.transcript.rest();
@@ -131,20 +131,20 @@ impl Screen {
         text.print(&words)
     }
 
-    /// Asks for a line; the words stay below whatever is printed until [`Screen::clear_prompt`].
+    /// Asks for a line; the prompt stays below everything printed until [`Screen::clear_prompt`].
     pub fn prompt(&mut self, words: &str) -> Result<()> {
         let Self::Text(text) = self else { return Ok(()) };
         let pause = text.transcript.pause();
-        let away = text.take_back();
-        // The terminal may have shown what was typed to get here, such as ^C.
+        let away = text.erase_status();
+        // The terminal may have echoed a typed key, such as ^C.
         terminal::draw(&format!("{away}{pause}\r\u{1b}[K{words}"))?;
         text.prompt = Some(words.to_owned());
-        // Whoever ends a prompt begins a row.
+        // The end of a prompt begins a new row.
         text.column = 0;
         Ok(())
     }
 
-    /// The prompt was answered, or is not needed any more.
+    /// The prompt was answered, or is no longer needed.
     pub fn clear_prompt(&mut self, answered: Answered) -> Result<()> {
         let Self::Text(text) = self else { return Ok(()) };
         match (text.prompt.take(), answered) {
@@ -168,11 +168,11 @@ impl Text {
         }
         match &self.prompt {
             None => {
-                let away = self.take_back();
+                let away = self.erase_status();
                 self.column = column_after(self.column, words);
                 terminal::draw(&format!("{away}{words}{}", self.below()))
             }
-            // Only a terminal has a prompt. Its row is taken back and written again below; a row must be whole first.
+            // Only a terminal has a prompt. Its row is erased and written again below; a row must be complete first.
             Some(prompt) => {
                 let rest = self.transcript.pause();
                 let ink = self.page.paint(Ink::Plain, prompt);
@@ -181,23 +181,23 @@ impl Text {
         }
     }
 
-    /// Erases the status, and whatever was typed over it.
-    fn take_back(&self) -> String {
+    /// Erases the status, and anything typed over it.
+    fn erase_status(&self) -> String {
         if self.status.is_none() || self.prompt.is_some() {
             return String::new();
         }
         match self.column {
             0 => "\r\u{1b}[J".to_owned(),
-            // On a full row the cursor stands on the last character, which must stay.
+            // On a full row the cursor is on the last character, which must stay.
             full if full >= self.page.width => format!("\r\n\u{1b}[J\u{1b}[A\u{1b}[{full}C"),
             column => format!("\r\u{1b}[{column}C\u{1b}[J"),
         }
     }
 
-    /// Writes the status below the transcript and goes back to where that goes on.
+    /// Writes the status below the transcript and returns to where that continues.
     fn below(&self) -> String {
         let (Some(status), None) = (&self.status, &self.prompt) else { return String::new() };
-        // A row that fills the terminal would move what stands above it; the width may have changed.
+        // A row that fills the terminal would move the rows above it; the width may have changed.
         let width = terminal::page().width.saturating_sub(1);
         let mut row = String::new();
         status.put(Page { width, ..self.page }, &mut row);
@@ -209,7 +209,7 @@ impl Text {
     }
 }
 
-/// Where the cursor stands after `words`, if it stood at `column` before.
+/// The cursor's column after `words`, starting from `column`.
 fn column_after(column: usize, words: &str) -> usize {
     match words.rsplit_once('\n') {
         Some((_, row)) => clean(row).width(),
@@ -217,7 +217,7 @@ fn column_after(column: usize, words: &str) -> usize {
     }
 }
 
-/// An entry of a kind that this program does not know is still shown as text.
+/// An entry of an unknown kind is still shown as text.
 fn read_entry(content: &Value) -> NormalizedEntry {
     serde_json::from_value(content.clone()).unwrap_or_else(|_| NormalizedEntry {
         timestamp: None,
@@ -239,20 +239,20 @@ mod tests {
     }
 
     #[test]
-    fn the_cursor_is_where_the_transcript_goes_on() {
+    fn the_cursor_is_where_the_transcript_continues() {
         assert_eq!(column_after(3, "ab\u{1b}[2mcd\u{1b}[0m"), 7);
         assert_eq!(column_after(3, "ab\n漢字"), 4);
         assert_eq!(column_after(3, "ab\n"), 0);
         assert_eq!(text(0).below(), "status\r");
         assert_eq!(text(4).below(), "\nstatus\r\u{1b}[A\u{1b}[4C");
-        assert_eq!(text(0).take_back(), "\r\u{1b}[J");
-        assert_eq!(text(4).take_back(), "\r\u{1b}[4C\u{1b}[J");
-        assert_eq!(text(10).take_back(), "\r\n\u{1b}[J\u{1b}[A\u{1b}[10C", "the last character stays");
+        assert_eq!(text(0).erase_status(), "\r\u{1b}[J");
+        assert_eq!(text(4).erase_status(), "\r\u{1b}[4C\u{1b}[J");
+        assert_eq!(text(10).erase_status(), "\r\n\u{1b}[J\u{1b}[A\u{1b}[10C", "the last character stays");
     }
 
     #[test]
     fn a_prompt_has_the_last_row_for_itself() {
         let asking = Text { prompt: Some("allow? ".to_owned()), ..text(0) };
-        assert_eq!((asking.below(), asking.take_back()), (String::new(), String::new()));
+        assert_eq!((asking.below(), asking.erase_status()), (String::new(), String::new()));
     }
 }

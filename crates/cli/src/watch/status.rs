@@ -1,7 +1,7 @@
-//! The last row of a terminal while an agent works: how long, how much, at what cost.
+//! The last row of a terminal while an agent runs: time, tokens and cost.
 //!
-//! Invariant: the numbers are asked for beside the transcript, one round at a time and [`PAUSE`] apart, and asking ends
-//! with the status. What is not known is left out.
+//! Invariant: the numbers are requested independently of the transcript, one round at a time and [`PAUSE`] apart, until
+//! the status ends. Unknown values are left out.
 
 use std::time::{Duration, Instant};
 
@@ -36,14 +36,14 @@ struct Known {
 
 impl Status {
     pub fn of(client: &Client, attempt: &Value, begun: Instant) -> Self {
-        let (tell, known) = watch::channel(Known::default());
-        let asking = tokio::spawn(ask(client.clone(), attempt.clone(), tell));
+        let (sender, known) = watch::channel(Known::default());
+        let asking = tokio::spawn(ask(client.clone(), attempt.clone(), sender));
         let mut beat = interval(BEAT);
         beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
         Self { begun, beat, turn: 0, known, asking }
     }
 
-    /// The row, at each second.
+    /// The row, every second.
     pub async fn next(&mut self) -> Line {
         self.beat.tick().await;
         self.turn = (self.turn + 1) % WHEEL.len();
@@ -58,16 +58,16 @@ impl Drop for Status {
     }
 }
 
-async fn ask(client: Client, attempt: Value, tell: watch::Sender<Known>) {
+async fn ask(client: Client, attempt: Value, sender: watch::Sender<Known>) {
     let path = format!("/api/usage?task_attempt_id={}", attempt["id"].as_str().unwrap_or_default());
     loop {
-        let mut known = *tell.borrow();
+        let mut known = *sender.borrow();
         if let Ok(usage) = client.get::<Value>(&path).await {
             known.tokens = Tokens::read(&usage["total"]);
             known.cost_usd = usage["total"]["cost_usd"].as_f64().filter(|usd| *usd > 0.0);
         }
         known.changes = Changes::count(&attempt).await.or(known.changes);
-        if tell.send(known).is_err() {
+        if sender.send(known).is_err() {
             return;
         }
         tokio::time::sleep(PAUSE).await;
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn the_row_tells_what_is_known() {
+    fn the_row_shows_what_is_known() {
         let changes = Some(Changes { files: 4, added: 120, removed: 8 });
         let known = Known { tokens: Tokens { input: 12_300, output: 3_100 }, cost_usd: Some(0.12), changes };
         let row = "⠋ 1:23 · 12k in 3.1k out · $0.12 · 4 files +120 -8 · Ctrl-C leaves it running\n";

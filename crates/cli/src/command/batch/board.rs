@@ -1,6 +1,6 @@
-//! The progress of a batch: a row a task that is painted again and again, or a line when something happens.
+//! The progress of a batch: one row per task, repainted continuously, or a line when something happens.
 //!
-//! Invariant: a terminal never has more rows painted than it shows, and what was painted is taken back before anything
+//! Invariant: never more rows are painted than the terminal shows, and they are erased before anything
 //! else is written.
 
 use std::time::{Duration, Instant};
@@ -14,11 +14,11 @@ use crate::terminal;
 use crate::transcript::{Colours, Ink, Line, Page};
 
 const BEAT: Duration = Duration::from_millis(100);
-/// Where nothing is painted.
+/// When nothing is painted.
 const SLOW_BEAT: Duration = Duration::from_secs(60);
 const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 const TITLE_COLUMNS: usize = 40;
-/// When a terminal does not say how many rows it has.
+/// Used when the terminal does not report its number of rows.
 const USUAL_ROWS: usize = 24;
 
 pub enum Board {
@@ -36,13 +36,13 @@ impl Board {
         }
     }
 
-    /// How often it wants to be painted.
+    /// How often to paint it.
     pub fn beat(&self) -> Duration {
         if matches!(self, Self::Painted { .. }) { BEAT } else { SLOW_BEAT }
     }
 
     pub fn started(&mut self, job: &Job) -> Result<()> {
-        self.tell(
+        self.print(
             &Line::new(Ink::Plain, "started    ")
                 .and(Ink::Plain, job.short())
                 .and(Ink::Plain, "  ")
@@ -55,10 +55,10 @@ impl Board {
         let line = Line::new(ink, &format!("{word:<11}")).and(Ink::Plain, job.short());
         let facts = [job.took().map(clock), Some(job.outcome()).filter(|text| !text.is_empty())];
         let facts: Vec<String> = facts.into_iter().flatten().collect();
-        self.tell(&line.and(Ink::Plain, &format!("  {} ({})", job.title, facts.join(" · "))))
+        self.print(&line.and(Ink::Plain, &format!("  {} ({})", job.title, facts.join(" · "))))
     }
 
-    fn tell(&mut self, line: &Line) -> Result<()> {
+    fn print(&mut self, line: &Line) -> Result<()> {
         let Self::Lines = self else { return Ok(()) };
         let mut out = String::new();
         line.put(terminal::page(), &mut out);
@@ -72,7 +72,7 @@ impl Board {
         let mut out = back(*rows);
         for line in &lines {
             line.put(narrower(terminal::page()), &mut out);
-            // What is left of the row that stood here before.
+            // Erase the rest of the previous row.
             out.insert_str(out.len() - 1, "\u{1b}[K");
         }
         if lines.len() < *rows {
@@ -82,7 +82,7 @@ impl Board {
         terminal::draw(&out)
     }
 
-    /// Takes back what was painted.
+    /// Erases what was painted.
     pub fn clear(&mut self) -> Result<()> {
         let Self::Painted { rows, .. } = self else { return Ok(()) };
         terminal::draw(&format!("{}\u{1b}[J", back(std::mem::take(rows))))
@@ -97,7 +97,7 @@ fn back(rows: usize) -> String {
     }
 }
 
-/// A row that fills the last column makes some terminals begin another.
+/// A row that fills the last column makes some terminals start another.
 fn narrower(page: Page) -> Page {
     Page { width: page.width.saturating_sub(1), ..page }
 }
@@ -107,9 +107,9 @@ fn terminal_rows() -> usize {
     size.filter(|rows| *rows > 0).unwrap_or(USUAL_ROWS)
 }
 
-/// A row a job and one that counts them. Where not all have room, those at work go first, then the newest that ended.
+/// One row per job and one with totals. If not all fit, running jobs come first, then the most recently ended.
 fn picture(jobs: &[Job], rows: usize, spinner: &str) -> Vec<Line> {
-    // The row of the cursor, that of the numbers, and one that keeps the picture from filling the screen.
+    // The cursor's row, the totals, and one that keeps the picture from filling the screen.
     let room = rows.saturating_sub(3).max(1);
     let mut shown: Vec<usize> = (0..jobs.len()).collect();
     if jobs.len() > room {
@@ -142,7 +142,7 @@ fn row(job: &Job, widest: usize, spinner: &str) -> Line {
     line.and(ink, &format!("  {word:<9}")).and(Ink::Dim, &format!(" {took:>6}  {}", job.outcome()))
 }
 
-/// Exactly so many columns.
+/// Cuts or pads to exactly this many columns.
 fn fit(title: &str, columns: usize) -> String {
     let mut text = String::new();
     Line::new(Ink::Plain, title).put(Page { width: columns, colours: Colours::Off }, &mut text);
@@ -152,10 +152,10 @@ fn fit(title: &str, columns: usize) -> String {
 
 fn tally(jobs: &[Job]) -> Line {
     let count = |fits: fn(&Job) -> bool| jobs.iter().filter(|job| fits(job)).count();
-    let at_work = count(|job| matches!(job.state, State::Working { .. } | State::Starting));
+    let running = count(|job| matches!(job.state, State::Working { .. } | State::Starting));
     let waiting = count(|job| matches!(job.state, State::Waiting));
     let (done, over) = (count(Job::is_completed), count(Job::is_over));
-    let mut parts = vec![format!("{at_work} at work")];
+    let mut parts = vec![format!("{running} running")];
     if waiting > 0 {
         parts.push(format!("{waiting} waiting"));
     }
@@ -163,7 +163,7 @@ fn tally(jobs: &[Job]) -> Line {
     if over > done {
         parts.push(format!("{} not", over - done));
     }
-    Line::new(Ink::Dim, &format!("  {} · Ctrl-C leaves them at work", parts.join(" · ")))
+    Line::new(Ink::Dim, &format!("  {} · Ctrl-C leaves them running", parts.join(" · ")))
 }
 
 #[cfg(test)]
@@ -193,12 +193,12 @@ mod tests {
         · Task 1  waiting           
         ⠋ Task 2  starting          
         ✗ Task 3  refused           no such branch
-          1 at work · 1 waiting · 0 of 3 completed · 1 not · Ctrl-C leaves them at work
+          1 running · 1 waiting · 0 of 3 completed · 1 not · Ctrl-C leaves them running
         ");
     }
 
     #[test]
-    fn no_more_rows_are_painted_than_the_terminal_has_and_those_at_work_come_first() {
+    fn no_more_rows_are_painted_than_the_terminal_has_and_running_ones_come_first() {
         let mut jobs = jobs(50);
         jobs[40].state = State::Starting;
         let lines = picture(&jobs, 10, "⠋");

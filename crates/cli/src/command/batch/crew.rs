@@ -1,7 +1,7 @@
 //! Starting the tasks of a batch and following all of them at once.
 //!
-//! One stream, that of the project's tasks, tells when something may have ended; the server is then asked once how.
-//! Invariant: no more are at work than allowed, and what ended is asked for until it is known.
+//! The stream of the project's tasks shows when something may have ended; the server is then asked once for the result.
+//! Invariant: no more run than allowed, and each result is requested until it is known.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -17,9 +17,9 @@ use crate::client::{Client, Refused, Unreachable};
 use crate::command::diff;
 use crate::watch::{Feed, Step};
 
-/// Starts that the server works on at a time; each makes a worktree.
+/// How many starts are requested at a time; each creates a worktree.
 const STARTS: usize = 8;
-/// Between two looks at a server that went away.
+/// The pause between two attempts to reach a server that went away.
 const PAUSE: Duration = Duration::from_millis(500);
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub struct Crew {
     client: Client,
     project: String,
     limit: usize,
-    /// Whether a task has an attempt at work, as the stream told last.
+    /// Whether a task has a running attempt, as last reported by the stream.
     at_work: HashMap<String, bool>,
     starting: JoinSet<(usize, Result<Begun>)>,
     ending: JoinSet<(usize, Option<End>)>,
@@ -51,7 +51,7 @@ impl Crew {
     }
 
     pub async fn work(mut self, jobs: &mut [Job], board: &mut Board) -> Result<Over> {
-        let mut interrupts = signal(SignalKind::interrupt()).context("cannot listen to Ctrl-C")?;
+        let mut interrupts = signal(SignalKind::interrupt()).context("cannot listen for Ctrl-C")?;
         let mut feed = Feed::new(&self.client, format!("/api/tasks/stream?project_id={}", self.project));
         let mut beat = tokio::time::interval(board.beat());
         while !jobs.iter().all(Job::is_over) {
@@ -154,14 +154,14 @@ impl Crew {
         }
     }
 
-    /// Asks how it ended. The stream may have told of a moment before the attempt began.
+    /// Requests its result. The stream may have reported a moment before the attempt began.
     fn look(&mut self, place: usize, job: &Job) {
         let Some(begun) = job.attempt().cloned() else { return };
         let client = self.client.clone();
         self.ending.spawn(async move { (place, how_it_ended(&client, &begun).await) });
     }
 
-    /// What the server was asked for is not left in the dark.
+    /// Waits for starts that the server has already been asked for.
     async fn see_through(&mut self, jobs: &mut [Job], board: &mut Board) -> Result<()> {
         while let Some(started) = self.starting.join_next().await {
             let (place, begun) = started?;
@@ -189,7 +189,7 @@ async fn how_it_ended(client: &Client, begun: &Begun) -> Option<End> {
         match client.get::<Value>(&format!("/api/task-attempts/{}", begun.attempt)).await {
             Ok(attempt) => break attempt,
             Err(error) if error.is::<Unreachable>() => tokio::time::sleep(PAUSE).await,
-            // Somebody deleted it.
+            // It was deleted.
             Err(error) if error.is::<Refused>() => {
                 let status = "deleted".to_owned();
                 return Some(End { status, took, change: None, cost_usd: None });

@@ -1,6 +1,6 @@
 //! The file of a batch: Markdown, JSON, JSON lines or YAML, read into tasks.
 //!
-//! Invariant: all of it is understood or none of it is used; every mistake is told with its place.
+//! Invariant: all of it is parsed or none of it is used; every mistake is reported with its place.
 
 use forge_types::{Executor, ProfileId};
 use serde_json::{Map, Value};
@@ -10,10 +10,10 @@ use crate::command::run::begin::describe;
 const FIELDS: &str = "title, prompt (or description), executor, variant, model, base, labels";
 const SEPARATOR: &str = "---";
 
-/// A task as the file tells it.
+/// A task as described in the file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Item {
-    /// Where it stands, for people.
+    /// Its place in the file, for people.
     pub place: String,
     pub title: Option<String>,
     pub prompt: Option<String>,
@@ -25,7 +25,7 @@ pub struct Item {
 }
 
 impl Item {
-    /// Who does it, when the file says nothing else.
+    /// The agent for it, unless the file names one.
     pub fn profile(&self, usual: &ProfileId) -> ProfileId {
         let mut profile = self.executor.clone().unwrap_or_else(|| usual.clone());
         profile.variant = self.variant.clone().or(profile.variant);
@@ -37,7 +37,7 @@ impl Item {
     pub fn describe(&self, executor: Executor) -> (String, Option<String>) {
         match (&self.title, &self.prompt) {
             (Some(title), Some(prompt)) => (title.clone(), Some(prompt.clone())),
-            // A shell takes the description alone.
+            // A shell gets only the description.
             (Some(title), None) if executor == Executor::Shell => (title.clone(), Some(title.clone())),
             (Some(title), None) => (title.clone(), None),
             (None, prompt) => describe(prompt.as_deref().unwrap_or_default(), None, executor),
@@ -54,7 +54,7 @@ enum Format {
 }
 
 impl Format {
-    /// By the end of the name; of what has none, by its beginning.
+    /// By the file extension; without one, by the first characters.
     fn of(name: &str, text: &str) -> Self {
         let end = name.rsplit_once('.').map_or("", |(_, end)| end).to_ascii_lowercase();
         match end.as_str() {
@@ -84,12 +84,12 @@ pub fn parse(name: &str, text: &str) -> Result<Vec<Item>, Vec<String>> {
         }
     }
     if items.is_empty() && mistakes.is_empty() {
-        mistakes.push("there is no task in it".to_owned());
+        mistakes.push("it contains no task".to_owned());
     }
     if mistakes.is_empty() { Ok(items) } else { Err(mistakes) }
 }
 
-/// Tasks between lines of three dashes; those in a code block are none.
+/// Tasks between lines of three dashes; dashes in a code block do not count.
 fn split(text: &str) -> Vec<Result<Item, String>> {
     let mut parts: Vec<(usize, Vec<&str>)> = vec![(1, Vec::new())];
     let mut in_code = false;
@@ -103,7 +103,7 @@ fn split(text: &str) -> Vec<Result<Item, String>> {
     let is_blank = |lines: &[&str]| lines.iter().all(|line| line.trim().is_empty());
     let last = parts.len() - 1;
     let parts = parts.into_iter().enumerate();
-    // Dashes may also stand before the first task and after the last.
+    // Dashes may also come before the first task and after the last.
     let parts = parts.filter(|(place, (_, lines))| !((*place == 0 || *place == last) && is_blank(lines)));
     parts.map(|(_, (number, lines))| read_part(number, &lines)).collect()
 }
@@ -165,7 +165,7 @@ fn read_value(place: String, value: Value) -> Result<Item, String> {
         Value::String(prompt) if prompt.trim().is_empty() => Err(format!("{place}: the task is empty")),
         Value::String(prompt) => Ok(Item { place, prompt: Some(prompt), ..Item::default() }),
         Value::Object(fields) => read_fields(place, fields),
-        other => Err(format!("{place}: {other} is no task; write a text or an object with {FIELDS}")),
+        other => Err(format!("{place}: {other} is not a task; write a string or an object with {FIELDS}")),
     }
 }
 
@@ -174,10 +174,10 @@ fn read_fields(place: String, fields: Map<String, Value>) -> Result<Item, String
     for (name, value) in fields {
         let wrong = |wanted: &str| format!("{}: {name}: {value} is not allowed; write {wanted}", item.place);
         if name == "labels" {
-            let Value::Array(labels) = &value else { return Err(wrong("a list of texts")) };
+            let Value::Array(labels) = &value else { return Err(wrong("a list of strings")) };
             let labels: Option<Vec<String>> =
                 labels.iter().map(|label| label.as_str().map(str::to_owned)).collect();
-            item.labels = labels.ok_or_else(|| wrong("a list of texts"))?;
+            item.labels = labels.ok_or_else(|| wrong("a list of strings"))?;
             continue;
         }
         if value.is_null() {
@@ -189,7 +189,7 @@ fn read_fields(place: String, fields: Map<String, Value>) -> Result<Item, String
             "title" => item.title = Some(text.replace('\n', " ")),
             "prompt" | "description" if item.prompt.is_some() => {
                 return Err(format!(
-                    "{}: prompt and description are the same; write one of them",
+                    "{}: prompt and description mean the same; write only one of them",
                     item.place
                 ));
             }
@@ -214,7 +214,7 @@ fn read_fields(place: String, fields: Map<String, Value>) -> Result<Item, String
 mod tests {
     use super::*;
 
-    fn told(name: &str, text: &str) -> Vec<(String, Option<String>)> {
+    fn parsed(name: &str, text: &str) -> Vec<(String, Option<String>)> {
         let items = parse(name, text).unwrap();
         items.iter().map(|item| item.describe(Executor::ClaudeCode)).collect()
     }
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn every_format_tells_the_same_tasks() {
+    fn every_format_gives_the_same_tasks() {
         let want = [task("Fix a", Some("In a.rs\nand b.rs")), task("Fix c", None)];
         for (name, text) in [
             ("t.md", "# Fix a\n\nIn a.rs\nand b.rs\n---\nFix c\n"),
@@ -237,20 +237,20 @@ mod tests {
             ("t.jsonl", "\"Fix a\\nIn a.rs\\nand b.rs\"\n\"Fix c\"\n"),
             ("t.yaml", "- title: Fix a\n  prompt: |\n    In a.rs\n    and b.rs\n- Fix c\n"),
         ] {
-            assert_eq!(told(name, text), want, "{name}: {text}");
+            assert_eq!(parsed(name, text), want, "{name}: {text}");
         }
     }
 
     #[test]
     fn dashes_in_code_separate_nothing() {
         assert_eq!(
-            told("t.md", "A\n```\n---\n```\n---\nB"),
+            parsed("t.md", "A\n```\n---\n```\n---\nB"),
             [task("A", Some("```\n---\n```")), task("B", None)]
         );
     }
 
     #[test]
-    fn a_task_may_say_who_does_it() {
+    fn a_task_may_name_its_agent() {
         let text = r#"[{"title": "A", "executor": "CODEX", "variant": "PLAN", "model": "m", "base": "dev", "labels": ["x"]}, "B"]"#;
         let items = parse("t.json", text).unwrap();
         let usual: ProfileId = "SHELL".parse().unwrap();
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn every_mistake_is_told_with_its_place() {
+    fn every_mistake_is_reported_with_its_place() {
         for (name, text, want) in [
             (
                 "t.md",
@@ -275,7 +275,7 @@ mod tests {
             (
                 "t.json",
                 r#"[{"title": 3}, {"titel": "x"}, 4]"#,
-                &["task 1: title: 3", "task 2: 'titel' is unknown", "task 3: 4 is no task"],
+                &["task 1: title: 3", "task 2: 'titel' is unknown", "task 3: 4 is not a task"],
             ),
             ("t.json", "[\n{]", &["not JSON: key must be a string at line 2"]),
             (
@@ -285,7 +285,7 @@ mod tests {
             ),
             ("t.yaml", "title: x", &["line 1: not a list"]),
             ("t.yaml", "- a\n- b: [", &["not YAML: "]),
-            ("t.md", "\n", &["there is no task in it"]),
+            ("t.md", "\n", &["it contains no task"]),
         ] {
             let mistakes = parse(name, text).unwrap_err();
             assert_eq!(mistakes.len(), want.len(), "{text}: {mistakes:?}");

@@ -12,7 +12,7 @@ use crate::reference::short;
 use crate::transcript::Ink;
 
 pub struct Job {
-    /// Where it stands in the file.
+    /// Its place in the file.
     pub place: String,
     pub title: String,
     description: Option<String>,
@@ -24,7 +24,7 @@ pub struct Job {
 
 pub enum State {
     Waiting,
-    /// The server was asked for it.
+    /// The server was asked to start it.
     Starting,
     Working {
         begun: Begun,
@@ -68,7 +68,7 @@ impl Job {
         }
     }
 
-    /// What a server would refuse: a branch or a variant that is not there.
+    /// What the server would refuse: a branch or a variant that does not exist.
     pub fn mistakes(&self, branches: Option<&[Value]>, executors: &Value) -> Vec<String> {
         let mut mistakes = Vec::new();
         if let (Some(base), Some(branches)) = (&self.base, branches)
@@ -87,7 +87,7 @@ impl Job {
         mistakes
     }
 
-    /// What the server is asked for.
+    /// The request to the server.
     pub fn request(&self, project: &str) -> Value {
         json!({
             "task": {
@@ -120,12 +120,12 @@ impl Job {
         self.attempt().map_or("-", |begun| short(&begun.attempt))
     }
 
-    /// How it stands, in a word.
+    /// Its state in one word.
     pub fn word(&self) -> (Ink, &str) {
         match &self.state {
             State::Waiting => (Ink::Dim, "waiting"),
             State::Starting => (Ink::Dim, "starting"),
-            State::Working { .. } => (Ink::Cyan, "working"),
+            State::Working { .. } => (Ink::Cyan, "running"),
             State::Refused { .. } => (Ink::Red, "refused"),
             State::Ended { end, .. } => match end.status.as_str() {
                 "completed" => (Ink::Green, "completed"),

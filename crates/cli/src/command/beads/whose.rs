@@ -1,7 +1,7 @@
 //! Whose beads a command is about.
 //!
-//! Invariant: what changes beads changes those of the current directory's project, or of one that is named, and refuses
-//! where there are none. Who only looks may be shown the only ones there are, and is told whose they are.
+//! Invariant: a command that changes beads uses those of the current directory's project or of a named one, and fails
+//! if there are none. A read-only command may show the only beads that exist, and reports whose they are.
 
 use std::path::PathBuf;
 
@@ -15,7 +15,7 @@ use crate::reference::{Deed, NotFound, Place, Project, Scope};
 use crate::terminal::{self, say};
 use crate::transcript::{Ink, Line};
 
-/// What tells the server whose beads are meant: a project, a folder, or nothing where it is to find the only ones.
+/// Selects whose beads the server uses: a project's, a folder's, or the only ones that exist.
 pub enum Whose {
     Project(Project),
     Folder(String),
@@ -32,7 +32,7 @@ impl Whose {
             return Ok(Whose::Folder(folder));
         }
         if deed == Deed::Change {
-            let text = "this directory is in no project of Forge and has no beads; make some with `forge beads init`, or \
+            let text = "this directory does not belong to a Forge project and has no beads; run `forge beads init`, or \
                         name a project with --project";
             return Err(NotFound(text.to_owned()).into());
         }
@@ -47,7 +47,10 @@ impl Whose {
             .collect();
         match kept[..] {
             [only] => {
-                eprintln!("this directory is in no project of Forge; these are the beads of {}", only.name);
+                eprintln!(
+                    "this directory does not belong to a Forge project; showing the beads of {}",
+                    only.name
+                );
                 Ok(Whose::Project(only.clone()))
             }
             _ => Ok(Whose::Anybody),
@@ -73,7 +76,7 @@ impl Whose {
         url.and_then(|url| url.query().map(str::to_owned)).unwrap_or_default()
     }
 
-    /// As people know them.
+    /// The name for people.
     pub fn name(&self) -> &str {
         match self {
             Whose::Project(project) => &project.name,
@@ -83,9 +86,9 @@ impl Whose {
     }
 }
 
-/// The present directory, or the nearest above it in the same repository, that has a folder `.beads`.
+/// The current directory or its nearest parent in the same repository that has a `.beads` folder.
 fn folder_with_beads() -> Result<Option<String>> {
-    let here = std::env::current_dir().context("cannot tell the present directory")?;
+    let here = std::env::current_dir().context("cannot find the current directory")?;
     for folder in here.ancestors() {
         if folder.join(".beads").is_dir() {
             return Ok(Some(folder.display().to_string()));
@@ -97,7 +100,7 @@ fn folder_with_beads() -> Result<Option<String>> {
     Ok(None)
 }
 
-/// Whose beads a new one is among. Where there are none yet, a person is asked whether to begin.
+/// Where a new bead goes. If there are no beads yet, asks the person whether to set them up.
 pub async fn begin(client: &Client, scope: &Scope) -> Result<Whose> {
     let found = Whose::find(client, scope, Deed::Change).await;
     let has_none = match &found {
@@ -106,16 +109,14 @@ pub async fn begin(client: &Client, scope: &Scope) -> Result<Whose> {
         Err(error) => error.is::<NotFound>() && is_in_repository()?,
     };
     if !has_none || scope.project.is_some() || !terminal::is_attended() {
-        // The server says what to run.
+        // The server's error names the command to run.
         return found;
     }
-    if !terminal::agree("This repository keeps no beads yet. Begin now, in a folder .beads?")? {
-        return Err(
-            NotFound("nothing was written; `forge beads init` begins a list of beads".to_owned()).into()
-        );
+    if !terminal::agree("This repository has no beads yet. Create a .beads folder now?")? {
+        return Err(NotFound("nothing was created; `forge beads init` sets up beads".to_owned()).into());
     }
     let (project, folder, _) = make(client).await?;
-    eprintln!("made {}", folder.display());
+    eprintln!("created {}", folder.display());
     Ok(Whose::Project(project))
 }
 
@@ -125,11 +126,11 @@ async fn has_beads(client: &Client, project: &Project) -> Result<bool> {
 }
 
 fn is_in_repository() -> Result<bool> {
-    let here = std::env::current_dir().context("cannot tell the current directory")?;
+    let here = std::env::current_dir().context("cannot find the current directory")?;
     Ok(here.ancestors().any(|folder| folder.join(".git").exists()))
 }
 
-/// The project of the current directory with its folder of beads, and whether that is new.
+/// The project of the current directory with its beads folder, and whether that is new.
 async fn make(client: &Client) -> Result<(Project, PathBuf, bool)> {
     let mut notes = Vec::new();
     let project = find_project(client, None, &mut notes).await?;
@@ -137,12 +138,12 @@ async fn make(client: &Client) -> Result<(Project, PathBuf, bool)> {
     let folder = project.git_repo_path.join(".beads");
     let is_new = !folder.is_dir();
     if is_new {
-        std::fs::create_dir(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+        std::fs::create_dir(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
     }
     Ok((project, folder, is_new))
 }
 
-/// Makes the repository of the current directory a project that keeps beads.
+/// Makes the repository of the current directory a project with beads.
 pub async fn init(client: &Client, json: bool) -> Result<()> {
     let (project, folder, is_new) = make(client).await?;
     if json {
@@ -151,23 +152,23 @@ pub async fn init(client: &Client, json: bool) -> Result<()> {
     }
     let (word, rest) = match is_new {
         true => (
-            "made ",
-            format!("{}; `forge beads create` writes beads of {} down there", folder.display(), project.name),
+            "created ",
+            format!("{}; `forge beads create` adds beads of {} to it", folder.display(), project.name),
         ),
-        false => ("", format!("{} has beads already, in {}", project.name, folder.display())),
+        false => ("", format!("{} already has beads, in {}", project.name, folder.display())),
     };
     say(&Line::new(Ink::Green, word).and(Ink::Plain, &rest).whole());
     Ok(())
 }
 
-/// A project without beads, where a list of none would say too little.
+/// Fails for a project without beads, where an empty list would be misleading.
 pub async fn refuse_none(client: &Client, whose: &Whose) -> Result<()> {
     let Whose::Project(project) = whose else { return Ok(()) };
     if has_beads(client, project).await? {
         return Ok(());
     }
     let text = format!(
-        "{} has no beads: there is no .beads folder in its repository; make one with `forge beads init`, `br init` or \
+        "{} has no beads: there is no .beads folder in its repository; create one with `forge beads init`, `br init` or \
          `bd init`",
         project.name
     );

@@ -1,6 +1,6 @@
-//! The program through which long text is read at a terminal.
+//! The program that shows long text on a terminal.
 //!
-//! Invariant: it is started without a shell, and text is shown even when it cannot be started.
+//! Invariant: it starts without a shell, and if it cannot start, the text is printed.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -9,7 +9,7 @@ use anyhow::Result;
 
 use crate::terminal;
 
-/// Ends by itself when the text fits, shows colours, leaves the text on the screen.
+/// Exits at once if the text fits, shows colours, leaves the text on the screen.
 const USUAL: &str = "less -FRX";
 
 pub struct Pager {
@@ -17,7 +17,7 @@ pub struct Pager {
 }
 
 impl Pager {
-    /// The one that the person chose; an empty choice or `cat` is none.
+    /// The user's pager; empty or `cat` means none.
     pub fn open() -> Self {
         let chosen = std::env::var("FORGE_PAGER").or_else(|_| std::env::var("PAGER"));
         Self::of(chosen.as_deref().unwrap_or(USUAL))
@@ -34,7 +34,7 @@ impl Pager {
         command.args(arguments).stdin(Stdio::piped());
         let Ok(mut child) = command.spawn() else { return terminal::write(text) };
         if let Some(mut input) = child.stdin.take() {
-            // Whoever has read enough leaves, and the rest is not wanted.
+            // It fails when the person quits the pager early.
             let _ = input.write_all(text.as_bytes());
         }
         child.wait()?;
@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_are_split_as_a_shell_does_and_nothing_is_no_pager() {
+    fn words_are_split_as_a_shell_does_and_empty_means_no_pager() {
         assert_eq!(Pager::of("less -R '-p a b'").words, ["less", "-R", "-p a b"]);
         assert!(Pager::of("").words.is_empty() && Pager::of("cat").words.is_empty());
     }

@@ -1,4 +1,4 @@
-//! How an agent stands on this machine, in words; [`Sighting::readiness`] judges it.
+//! The state of an agent on this machine, in words; [`Sighting::readiness`] determines it.
 
 use forge_run::agents::{Readiness, Sighting, Whence};
 use serde_json::json;
@@ -28,11 +28,11 @@ pub fn check(agent: &Sighting) -> Check {
     let (status, detail) = match agent.readiness() {
         Readiness::Missing => (Status::Missing, format!("{} is not installed", agent.software.program)),
         Readiness::Broken => {
-            (Status::Warning, format!("{place} does not tell its version; it may be broken"))
+            (Status::Warning, format!("{place} does not report its version; it may be broken"))
         }
         Readiness::LoggedOut => {
             let key = agent.software.keys.first().copied().unwrap_or_default();
-            let detail = format!("{version}, {protocol}, no login and no key ({key}) seen, {place}");
+            let detail = format!("{version}, {protocol}, no login and no key ({key}) found, {place}");
             (Status::Warning, detail)
         }
         Readiness::Ready => {

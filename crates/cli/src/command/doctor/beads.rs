@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::check::{Check, Status};
 use crate::client::Client;
 
-/// A tracker that hangs does not hold up the doctor.
+/// A tracker that hangs does not block the doctor.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// One line for each folder that has beads.
@@ -20,7 +20,7 @@ pub async fn checks(workspaces: &[PathBuf]) -> Vec<Check> {
     futures_util::future::join_all(looks).await.into_iter().flatten().collect()
 }
 
-/// Without a server nobody knows of projects, which is said elsewhere.
+/// Without a server no projects are known; another check reports that.
 async fn projects() -> Vec<PathBuf> {
     let Ok(client) = Client::find() else { return Vec::new() };
     let asked = tokio::time::timeout(PATIENCE, client.get::<Vec<Value>>("/api/projects")).await;
@@ -38,10 +38,10 @@ async fn check(folder: &Path) -> Option<Check> {
             return Some(Check::new(&name, Status::Warning, detail));
         }
     };
-    Some(told(&name, &found))
+    Some(describe(&name, &found))
 }
 
-fn told(name: &str, found: &BeadsSurvey) -> Check {
+fn describe(name: &str, found: &BeadsSurvey) -> Check {
     let program = found.program.as_deref().unwrap_or("no program");
     let facts = json!({
         "flavour": found.flavour,

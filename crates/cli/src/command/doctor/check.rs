@@ -1,4 +1,4 @@
-//! One thing that was looked at.
+//! One check and its result.
 
 use serde_json::{Value, json};
 use unicode_width::UnicodeWidthStr;
@@ -30,7 +30,7 @@ impl Status {
     }
 }
 
-/// What becomes of Forge without it.
+/// Whether Forge can work without it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Need {
     Good,
@@ -42,7 +42,7 @@ pub struct Check {
     name: String,
     status: Status,
     detail: String,
-    /// The command that helps.
+    /// The command that fixes it.
     fix: Option<String>,
     need: Need,
     /// More for programs.
@@ -74,7 +74,7 @@ impl Check {
         Self { need: Need::Must, ..self }
     }
 
-    /// What is not in order is put so by installing a package.
+    /// Anything but ok is fixed by installing a package.
     pub fn or_install(self, package: &str, packager: Option<&str>) -> Self {
         match (self.status, packager) {
             (Status::Ok, _) => self,
@@ -102,7 +102,7 @@ impl Check {
             Line::new(Ink::Plain, &" ".repeat(indent)).and(Ink::Plain, &row).whole().put(page, out);
         }
         if let Some(fix) = &self.fix {
-            // A command that is cut off helps nobody.
+            // A truncated command is useless.
             let gap = " ".repeat(indent);
             Line::new(Ink::Plain, &gap).and(Ink::Cyan, &format!("→ {fix}")).whole().put(page, out);
         }
@@ -119,7 +119,7 @@ impl Check {
     }
 }
 
-/// Rows of whole words; a word that is longer than a row has one of its own.
+/// Rows of whole words; a word longer than a row gets its own.
 fn wrap(text: &str, columns: usize) -> Vec<String> {
     let mut rows: Vec<String> = Vec::new();
     for word in text.split_whitespace() {

@@ -1,6 +1,6 @@
 //! Forge's own needs and the machine it runs on.
 //!
-//! Invariant: looks only; what may be written is asked of the system, not tried.
+//! Invariant: read-only; whether something is writable is asked of the system, not tried.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ pub async fn git() -> Check {
     }
 }
 
-/// A program beside git and the agents; some are of no interest by themselves.
+/// A program besides git and the agents; some are not shown.
 pub fn tool(tool: &Tool, packager: Option<&str>) -> Option<Check> {
     let (package, purpose) = match tool.name {
         "tmux" => ("tmux", "to keep agents in view in a terminal"),
@@ -37,7 +37,7 @@ pub fn tool(tool: &Tool, packager: Option<&str>) -> Option<Check> {
     let check = match (&tool.file, &tool.version) {
         (Some(_), Some(version)) => Check::new(tool.name, Status::Ok, version.clone()),
         (Some(file), None) => {
-            let detail = format!("{} does not tell its version", file.display());
+            let detail = format!("{} does not report its version", file.display());
             Check::new(tool.name, Status::Warning, detail)
         }
         (None, _) => Check::new(tool.name, Status::Missing, format!("not installed; {purpose}")),
@@ -53,12 +53,12 @@ pub async fn server() -> Check {
         Err(error) => return Check::new(name, Status::Warning, format!("{error:#}")),
     };
     match client.ready().await {
-        Some(told) => {
-            let version = told["version"].as_str().unwrap_or("of unknown version");
-            let facts = json!({"address": client.base(), "version": told["version"]});
+        Some(health) => {
+            let version = health["version"].as_str().unwrap_or("unknown version");
+            let facts = json!({"address": client.base(), "version": health["version"]});
             Check::new(name, Status::Ok, format!("{version} at {}", client.base())).facts(facts)
         }
-        None => Check::new(name, Status::Warning, format!("not running (asked at {})", client.base()))
+        None => Check::new(name, Status::Warning, format!("not running (tried {})", client.base()))
             .fix("forge serve"),
     }
 }
@@ -74,17 +74,17 @@ pub async fn port(env: &Env) -> Check {
     let owner = ports::owner_of(port).map(|(pid, name)| format!("process {pid} ({name})"));
     let owner = owner.unwrap_or_else(|| "another process".to_owned());
     match ports::is_forge(port).await {
-        true => Check::new(name, Status::Ok, format!("{port} is used by a Forge, {owner}")),
+        true => Check::new(name, Status::Ok, format!("{port} is used by Forge, {owner}")),
         false => Check::new(name, Status::Warning, format!("{port} is taken by {owner}"))
             .fix("forge serve --port 0"),
     }
 }
 
-/// Who can use the API of this machine without a token.
+/// Who can use the API on this machine without a token.
 pub fn loopback(probed: std::io::Result<()>) -> Check {
     let name = "loopback";
     match probed {
-        Ok(()) => Check::new(name, Status::Ok, "open to your own processes alone; others need the token"),
+        Ok(()) => Check::new(name, Status::Ok, "open only to your own processes; others need the token"),
         Err(error) => Check::new(
             name,
             Status::Warning,
@@ -107,17 +107,17 @@ pub fn home(home: &Path) -> Check {
     let able = if place.is_dir() { may_write(&place) } else { Err(rustix::io::Errno::NOTDIR) };
     match able {
         Ok(()) if place == home => Check::new("home", Status::Ok, home.display().to_string()),
-        Ok(()) => Check::new("home", Status::Ok, format!("{} (not made yet)", home.display())),
+        Ok(()) => Check::new("home", Status::Ok, format!("{} (not created yet)", home.display())),
         Err(error) => {
             let detail = format!("{}: cannot write to {}: {error}", home.display(), place.display());
             Check::new("home", Status::Missing, detail)
-                .fix("export FORGE_HOME=<a folder that you may write to>")
+                .fix("export FORGE_HOME=<a folder that you can write to>")
         }
     }
     .must()
 }
 
-/// Where worktrees are made, and why there.
+/// Where worktrees are created, and why there.
 pub fn worktrees(base: &anyhow::Result<Base>) -> Check {
     let name = "worktrees";
     match base {
@@ -136,7 +136,7 @@ pub fn database(file: &Path) -> Check {
     let name = "database";
     let shown = file.display();
     if !file.exists() {
-        return Check::new(name, Status::Ok, format!("{shown} (not made yet)"));
+        return Check::new(name, Status::Ok, format!("{shown} (not created yet)"));
     }
     if let Err(error) = may_write(file) {
         return Check::new(name, Status::Missing, format!("cannot write to {shown}: {error}"))
@@ -145,13 +145,13 @@ pub fn database(file: &Path) -> Check {
     }
     match begins_with(file, SQLITE_MAGIC) {
         true => Check::new(name, Status::Ok, shown.to_string()),
-        false => Check::new(name, Status::Missing, format!("{shown} is no SQLite database"))
+        false => Check::new(name, Status::Missing, format!("{shown} is not an SQLite database"))
             .fix(format!("mv {shown} {shown}.broken"))
             .must(),
     }
 }
 
-/// An empty file becomes a database.
+/// An empty file counts: it becomes a database.
 fn begins_with(file: &Path, magic: &[u8]) -> bool {
     use std::io::Read;
     let mut start = Vec::new();
@@ -171,7 +171,7 @@ pub fn disk(name: &str, folder: &Path) -> Check {
     }
 }
 
-/// What agents can shut themselves in with.
+/// What agents can sandbox themselves with.
 pub fn sandbox(tools: &[Tool], packager: Option<&str>) -> Check {
     let name = "sandbox";
     if !cfg!(target_os = "linux") {
@@ -181,15 +181,15 @@ pub fn sandbox(tools: &[Tool], packager: Option<&str>) -> Check {
     let lsm = std::fs::read_to_string("/sys/kernel/security/lsm").ok();
     let landlock = lsm.as_deref().map(|list| list.split(',').any(|name| name.trim() == "landlock"));
     let bubblewrap = tools.iter().find(|tool| tool.name == "bwrap").and_then(|tool| tool.file.as_ref());
-    let say = |known: Option<bool>| match known {
+    let words = |known: Option<bool>| match known {
         Some(true) => "yes",
         Some(false) => "no",
         None => "unknown",
     };
     let detail = format!(
         "user namespaces {}, Landlock {}, bubblewrap {}",
-        say(Some(namespaces)),
-        say(landlock),
+        words(Some(namespaces)),
+        words(landlock),
         if bubblewrap.is_some() { "installed" } else { "not installed" },
     );
     let facts =
@@ -203,7 +203,7 @@ pub fn sandbox(tools: &[Tool], packager: Option<&str>) -> Check {
     check.facts(facts)
 }
 
-/// Whether somebody without privileges may make them: no switch of the kernel says no.
+/// Whether unprivileged users can create them: no kernel setting forbids it.
 fn user_namespaces() -> bool {
     let number = |path: &str| read_number(Path::new(path));
     number("/proc/sys/user/max_user_namespaces").is_some_and(|most| most > 0)
@@ -211,7 +211,7 @@ fn user_namespaces() -> bool {
         && number("/proc/sys/kernel/apparmor_restrict_unprivileged_userns").unwrap_or(0) == 0
 }
 
-/// Every worktree that somebody looks at is watched, a directory at a time.
+/// Every worktree on display is watched, one watch per directory.
 pub fn watches() -> Check {
     let name = "file watches";
     let Some(most) = read_number(Path::new("/proc/sys/fs/inotify/max_user_watches")) else {
@@ -229,7 +229,7 @@ fn read_number(path: &Path) -> Option<u64> {
     std::fs::read_to_string(path).ok()?.trim().parse().ok()
 }
 
-/// The folder itself, or what it would be made in.
+/// The folder itself, or its nearest existing parent.
 fn nearest(path: &Path) -> PathBuf {
     path.ancestors().find(|path| path.exists()).unwrap_or(Path::new("/")).to_owned()
 }
@@ -245,16 +245,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_does_not_exist_is_judged_by_what_it_would_be_made_in() {
+    fn a_missing_folder_is_judged_by_its_nearest_parent() {
         assert_eq!(nearest(Path::new("/nowhere/at/all")), Path::new("/"));
         assert_eq!(nearest(Path::new("/")), Path::new("/"));
     }
 
     #[test]
     fn a_system_that_reports_no_users_gets_advice() {
-        let told = |probed| loopback(probed).object("forge");
-        assert_eq!(told(Ok(()))["status"], "ok");
-        let warning = told(Err(std::io::ErrorKind::Unsupported.into()));
+        let object = |probed| loopback(probed).object("forge");
+        assert_eq!(object(Ok(()))["status"], "ok");
+        let warning = object(Err(std::io::ErrorKind::Unsupported.into()));
         assert_eq!(
             (&warning["status"], &warning["fix"]),
             (&json!("warning"), &json!("forge serve --require-token"))

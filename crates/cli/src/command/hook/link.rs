@@ -1,6 +1,6 @@
-//! What the hook does: one block per attempt in SESSION-STATE.md, as part of the attempt's first commit.
+//! The work of the hook: adds one block per attempt to SESSION-STATE.md, as part of the attempt's first commit.
 //!
-//! Invariant: a commit is never stopped and hardly delayed, and nothing of the user's is committed that the user did not
+//! Invariant: it never blocks a commit and hardly delays it, and commits nothing of the user's that the user did not
 //! add.
 
 use std::path::Path;
@@ -18,19 +18,19 @@ use crate::linkage::Linkage;
 
 /// A commit waits no longer than this.
 const TIME_LIMIT: Duration = Duration::from_secs(4);
-/// SESSION-STATE.md is a text for people.
+/// The maximum size of SESSION-STATE.md, a text for people.
 const MAX_BYTES: u64 = 16 << 20;
 
 #[derive(clap::Args)]
 pub struct Flags {
-    /// Exit with 1 when no wish fits and with 2 when something went wrong
+    /// Exit with 1 when no wish matches and with 2 on an error
     #[arg(long)]
     strict: bool,
 }
 
 #[derive(Debug, PartialEq, Eq)]
 enum Linked {
-    /// No worktree of an agent, no `.genie`, linked already, or a commit that it cannot be part of.
+    /// Not an agent's worktree, no `.genie`, already linked, or a partial commit.
     NothingToDo,
     WithWish,
     WithoutWish,
@@ -38,7 +38,7 @@ enum Linked {
 
 pub fn run(flags: &Flags) -> Result<ExitCode> {
     let linked = serve::block_on(async {
-        let here = std::env::current_dir().context("the present directory is gone")?;
+        let here = std::env::current_dir().context("the current directory does not exist")?;
         match tokio::time::timeout(TIME_LIMIT, link(&here)).await {
             Ok(linked) => linked,
             Err(_) => bail!("no answer within {} s", TIME_LIMIT.as_secs()),
@@ -56,7 +56,7 @@ pub fn run(flags: &Flags) -> Result<ExitCode> {
 }
 
 async fn link(here: &Path) -> Result<Linked> {
-    // Agents work in linked worktrees; the user's own checkout is not looked at any further.
+    // Agents work in linked worktrees; the user's own checkout is ignored.
     let Some(top) = forge_git::linked_worktree(here) else { return Ok(Linked::NothingToDo) };
     let Some(linkage) = Linkage::of(here).await? else { return Ok(Linked::NothingToDo) };
     if linkage.kind != "attempt" || !top.join(".genie").is_dir() {
@@ -69,11 +69,11 @@ async fn link(here: &Path) -> Result<Linked> {
     }
     let commit = PendingCommit::here(&Repo::open(&top).await?, &top)?;
     let standing = commit.standing(genie::STATE_FILE).await?;
-    // The next whole commit can have it.
+    // The next full commit can include it.
     if commit.is_partial() || standing == FileStanding::Unmerged {
         return Ok(Linked::NothingToDo);
     }
-    // A file that the user took away stays away.
+    // A file that the user deleted stays deleted.
     if standing == FileStanding::Unstaged && !file.exists() {
         return Ok(Linked::NothingToDo);
     }
@@ -81,7 +81,7 @@ async fn link(here: &Path) -> Result<Linked> {
     match standing {
         FileStanding::Staged => commit.add(genie::STATE_FILE).await?,
         FileStanding::Unstaged => eprintln!(
-            "forge: attempt {} is linked in {}, but not in this commit: the file has changes that are not added",
+            "forge: attempt {} is linked in {}, but not in this commit: the file has unstaged changes",
             linkage.prefix(),
             genie::STATE_FILE
         ),
@@ -90,7 +90,7 @@ async fn link(here: &Path) -> Result<Linked> {
     Ok(if linkage.wish.is_some() { Linked::WithWish } else { Linked::WithoutWish })
 }
 
-/// The lines of the block. Genie knows the heading and the first bold lines; the others are Forge's.
+/// The lines of the block. Genie reads the heading and the first bold lines; the others are Forge's.
 fn block(linkage: &Linkage) -> Vec<String> {
     let wish = linkage.wish.as_ref().map(|wish| wish.slug.as_str());
     let slug = wish.unwrap_or_else(|| match linkage.abbreviation() {

@@ -1,6 +1,6 @@
-//! The agents that can be started: each executor with its variants, and whether its program is there.
+//! The available agents: each executor with its variants, and whether its program is installed.
 //!
-//! Invariant: whether a program is there is told of this machine only; of a server elsewhere it is not known here.
+//! Invariant: whether a program is installed is checked on this machine only, not on a remote server.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -21,13 +21,13 @@ struct Agent {
     executor: String,
     presence: Presence,
     variants: Vec<String>,
-    /// Those that the project alone describes.
+    /// Those that only the project describes.
     own: Vec<String>,
 }
 
 pub async fn list(client: &Client, choice: &Choice) -> Result<()> {
     if choice.status.is_some() {
-        return Err(Misused("--status: agents have none; leave it out".to_owned()).into());
+        return Err(Misused("--status: agents have no status; leave it out".to_owned()).into());
     }
     let project = choice.project(client).await?;
     let here = project.as_ref().map(|project| format!("?project_id={}", project.id)).unwrap_or_default();
@@ -80,7 +80,7 @@ impl Agent {
 }
 
 fn print_table(agents: &[Agent]) {
-    let mut table = Table::new(&["AGENT", "PROGRAM", "VARIANTS", "DETAIL"]).bending(&["VARIANTS", "DETAIL"]);
+    let mut table = Table::new(&["AGENT", "PROGRAM", "VARIANTS", "DETAIL"]).flexible(&["VARIANTS", "DETAIL"]);
     for Agent { executor, presence, variants, .. } in agents {
         table.row(vec![
             (Ink::Bold, executor.clone()),
@@ -95,7 +95,7 @@ fn print_table(agents: &[Agent]) {
         return;
     }
     terminal::print("\n");
-    let mut table = Table::new(&["OF THIS PROJECT", "WITH"]).bending(&["WITH"]);
+    let mut table = Table::new(&["OF THIS PROJECT", "WITH"]).flexible(&["WITH"]);
     for name in own {
         let with = agents.iter().filter(|agent| agent.own.contains(name));
         let with: Vec<String> = with.map(|agent| format!("{}:{name}", agent.executor)).collect();

@@ -1,6 +1,6 @@
 //! Reading lines of bounded length.
 //!
-//! Invariant: no line takes more memory than the reader allows; a longer one is passed over to its end.
+//! Invariant: no line takes more memory than the reader allows; a longer one is skipped.
 
 use std::io;
 
@@ -22,7 +22,7 @@ pub async fn read_line(from: &mut (impl AsyncBufRead + Unpin), max_bytes: usize)
         }
         let end = chunk.iter().position(|byte| *byte == b'\n');
         let piece = &chunk[..end.unwrap_or(chunk.len())];
-        // One for the line's end, so that an empty line is not taken for the end of the input.
+        // One more byte for the line break, so that an empty line is not mistaken for the end of the input.
         let taken = piece.len() + usize::from(end.is_some());
         if length + piece.len() <= max_bytes {
             kept.extend_from_slice(piece);
@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn lines_are_read_whole_and_one_that_is_too_long_is_passed_over() {
+    async fn lines_are_read_whole_and_one_that_is_too_long_is_skipped() {
         assert_eq!(lines(b"").await, []);
         let some = |text: &str| Some(text.to_owned());
         assert_eq!(

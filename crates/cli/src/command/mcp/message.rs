@@ -1,6 +1,6 @@
-//! What a line says, as far as it matters on the way.
+//! What the relay needs to know about a message.
 //!
-//! Invariant: a message is forwarded as it came; only its headers are read off it.
+//! Invariant: a message is forwarded unchanged; it is only read for its headers.
 
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ const VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
 pub struct Message(Value);
 
 impl Message {
-    /// The message, or the answer to a line that is none.
+    /// The message, or the error response to an invalid line.
     pub fn parse(line: &str) -> Result<Self, String> {
         match serde_json::from_str(line) {
             Ok(value @ Value::Object(_)) => Ok(Self(value)),
@@ -42,22 +42,22 @@ impl Message {
         self.id().map(Value::to_string)
     }
 
-    /// The key of the request that this message takes back.
+    /// The key of the request that this message cancels.
     pub fn cancelled(&self) -> Option<String> {
-        let taken_back = self.0.get("params")?.get("requestId")?;
-        (self.method() == "notifications/cancelled").then(|| taken_back.to_string())
+        let request = self.0.get("params")?.get("requestId")?;
+        (self.method() == "notifications/cancelled").then(|| request.to_string())
     }
 
     pub fn is_initialize(&self) -> bool {
         self.method() == "initialize"
     }
 
-    /// The version that the message itself names, as messages without a handshake do.
+    /// The version that the message itself names, as in messages without a handshake.
     pub fn version(&self) -> Option<&str> {
         self.0.get("params")?.get("_meta")?.get(VERSION_KEY)?.as_str()
     }
 
-    /// What the transport wants to see beside the body of such a message.
+    /// The headers that the transport requires for such a message.
     pub fn headers(&self) -> Vec<(&'static str, &str)> {
         let mut headers = vec![("mcp-method", self.method())];
         let key = match self.method() {
@@ -70,7 +70,7 @@ impl Message {
     }
 }
 
-/// An error of JSON-RPC, on one line.
+/// A JSON-RPC error on one line.
 pub fn failure(id: Option<&Value>, code: i64, words: &str) -> String {
     json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": words}}).to_string()
 }
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn requests_notifications_and_cancellations_are_told_apart() {
+    fn requests_notifications_and_cancellations_are_distinguished() {
         let read = |value: Value| Message::parse(&value.to_string()).ok().unwrap();
         let call =
             read(json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": "get_task"}}));
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_message_is_answered() {
+    fn an_invalid_line_gets_an_error() {
         for (line, code) in [("{", PARSE_ERROR), ("[]", INVALID_REQUEST), ("3", INVALID_REQUEST)] {
             let answer: Value = serde_json::from_str(&Message::parse(line).err().unwrap()).unwrap();
             assert_eq!((&answer["error"]["code"], &answer["id"]), (&json!(code), &Value::Null), "{line}");

@@ -1,8 +1,8 @@
-//! One message to the server, and what the server says to it.
+//! Sends one message to the server and forwards the responses.
 //!
-//! Invariant: a request with an id is answered exactly once: by the server; while none runs, by what can be told without one,
-//! so that a client keeps its connection until there is one; and by an error that says what to do when the server refuses
-//! or breaks off. The server is looked up for every message, so a restart on another port is followed.
+//! Invariant: a request with an id gets exactly one response: from the server; without one, from what is known locally,
+//! so that a client keeps its connection until one starts; or an error that says what to do when the server refuses
+//! or disconnects. The server is looked up for every message, so a restart on another port works.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -25,21 +25,21 @@ const INTERNAL_ERROR: i64 = -32603;
 const CONNECT_LIMIT: Duration = Duration::from_secs(5);
 /// Longer than any tool waits.
 const ANSWER_LIMIT: Duration = Duration::from_secs(900);
-/// Several times what a tool tells at most.
+/// Several times the maximum output of a tool.
 const MAX_ANSWER_BYTES: usize = 16 << 20;
 const VERSION_HEADER: &str = "mcp-protocol-version";
 
 pub struct Relay {
     http: reqwest::Client,
-    /// What the handshake settled on.
+    /// The version negotiated in the handshake.
     version: Mutex<Option<String>>,
-    /// Every tool is listed.
+    /// List every tool.
     is_advanced: bool,
 }
 
-/// Why the server has not answered.
+/// Why the server did not respond.
 enum Trouble {
-    /// There is none, and nothing was asked.
+    /// There is no server, and no request was sent.
     Away(String),
     Other(String),
 }
@@ -56,18 +56,18 @@ impl Relay {
         Ok(Self { http, version: Mutex::default(), is_advanced })
     }
 
-    /// Asks the server and says what it answers.
-    pub async fn forward(&self, message: Message, say: &Sender<String>) {
+    /// Sends the message to the server and forwards its responses.
+    pub async fn forward(&self, message: Message, out: &Sender<String>) {
         let mut answered = false;
-        let outcome = self.ask(&message, say, &mut answered).await;
+        let outcome = self.ask(&message, out, &mut answered).await;
         let words = match outcome {
-            Ok(()) => "the server broke off before it answered; its log tells why".to_owned(),
+            Ok(()) => "the server disconnected before it responded; see its log".to_owned(),
             Err(Trouble::Away(words)) => {
                 let alone = Alone { version: env!("CARGO_PKG_VERSION"), is_advanced: self.is_advanced };
                 let alone = alone.answer(message.value(), &words);
                 if let Some(value) = alone.filter(|_| !answered) {
-                    // Nobody listens any more if it fails.
-                    let _ = self.tell(&message, value, say, &mut answered).await;
+                    // It fails only if nobody reads the output any more.
+                    let _ = self.pass_on(&message, value, out, &mut answered).await;
                 }
                 words
             }
@@ -75,13 +75,13 @@ impl Relay {
         };
         match message.id() {
             Some(id) if !answered => {
-                let _ = say.send(failure(Some(id), INTERNAL_ERROR, &words)).await;
+                let _ = out.send(failure(Some(id), INTERNAL_ERROR, &words)).await;
             }
             _ => {}
         }
     }
 
-    async fn ask(&self, message: &Message, say: &Sender<String>, answered: &mut bool) -> Result<(), Trouble> {
+    async fn ask(&self, message: &Message, out: &Sender<String>, answered: &mut bool) -> Result<(), Trouble> {
         let place = Whereabouts::find().map_err(|error| Trouble::Away(format!("{error:#}")))?;
         let query = if self.is_advanced { "?advanced=true" } else { "" };
         let mut request = self.http.post(format!("{}/mcp{query}", place.base)).body(message.body());
@@ -111,7 +111,7 @@ impl Relay {
                 return Ok(());
             }
             return match serde_json::from_str(&text) {
-                Ok(value) if is_protocol(&value) => Ok(self.tell(message, value, say, answered).await?),
+                Ok(value) if is_protocol(&value) => Ok(self.pass_on(message, value, out, answered).await?),
                 Ok(value) => {
                     Err(format!("{}: {}", place.base, refusal(&value, &format!("status {status}"))).into())
                 }
@@ -124,14 +124,13 @@ impl Relay {
                 .map_err(|error| format!("{}: {error}", place.base))?;
             let Some(line) = line else { return Ok(()) };
             let Line::Whole(line) = line else {
-                let words =
-                    "the answer is larger than can be passed on; ask for less with max_bytes or limit";
+                let words = "the response is too large to pass on; request less with max_bytes or limit";
                 return Err(words.to_owned().into());
             };
-            // Everything else in a stream of events is about the stream.
+            // Other lines of an event stream are not data.
             let Some(data) = line.trim_end().strip_prefix("data:") else { continue };
             if let Ok(value) = serde_json::from_str::<Value>(data.trim()) {
-                self.tell(message, value, say, answered).await?;
+                self.pass_on(message, value, out, answered).await?;
             }
         }
     }
@@ -151,11 +150,11 @@ impl Relay {
         }
     }
 
-    async fn tell(
+    async fn pass_on(
         &self,
         message: &Message,
         value: Value,
-        say: &Sender<String>,
+        out: &Sender<String>,
         answered: &mut bool,
     ) -> Result<(), String> {
         if value.get("method").is_none() {
@@ -166,7 +165,7 @@ impl Relay {
         {
             *self.version.lock().unwrap_or_else(PoisonError::into_inner) = Some(version.to_owned());
         }
-        say.send(value.to_string()).await.map_err(|_| "nobody listens".to_owned())
+        out.send(value.to_string()).await.map_err(|_| "nobody reads the output".to_owned())
     }
 }
 
@@ -174,18 +173,18 @@ fn is_protocol(value: &Value) -> bool {
     value["jsonrpc"] == "2.0"
 }
 
-/// What the door says when it lets nobody in.
+/// The server's refusal, e.g. without a token.
 fn refusal(value: &Value, otherwise: &str) -> String {
     value["message"].as_str().unwrap_or(otherwise).to_owned()
 }
 
 fn unreachable(base: &str, error: &reqwest::Error) -> Trouble {
     if error.is_timeout() && !error.is_connect() {
-        return Trouble::Other(format!("no answer from {base} within {} s", ANSWER_LIMIT.as_secs()));
+        return Trouble::Other(format!("no response from {base} within {} s", ANSWER_LIMIT.as_secs()));
     }
     let words = format!(
-        "no Forge answers at {base}. Start one with `forge serve`, or set FORGE_BACKEND_URL to where one runs, and try \
-         again"
+        "no Forge answers at {base}. Start one with `forge serve`, or set FORGE_BACKEND_URL to the address of one, and \
+         try again"
     );
     match error.is_connect() {
         true => Trouble::Away(words),

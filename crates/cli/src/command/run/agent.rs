@@ -1,6 +1,6 @@
-//! Which agent is meant: an executor with a variant, or an agent by its name.
+//! Which agent to use: an executor with a variant, or an agent by its name.
 //!
-//! Invariant: a name stands for one agent or for none; the project's agents and everybody's variants count alike.
+//! Invariant: a name matches one agent or none; the project's agents and the common variants count alike.
 
 use anyhow::{Context, Result};
 use forge_types::{Executor, ProfileId, canonical_variant};
@@ -10,15 +10,15 @@ use crate::client::Client;
 use crate::exit::Misused;
 use crate::reference::NotFound;
 
-/// Names that are offered where one is not known.
+/// How many names to suggest for an unknown one.
 const OFFERED: usize = 5;
 
 #[derive(clap::Args)]
 pub struct Choice {
-    /// The agent's program and its variant, e.g. CLAUDE_CODE or CODEX:HIGH [default: the one of the settings]
+    /// The agent and its variant, e.g. CLAUDE_CODE or CODEX:HIGH [default: from the settings]
     #[arg(short = 'x', long, value_name = "EXECUTOR[:VARIANT]")]
     pub executor: Option<String>,
-    /// An agent by its name: a variant of the profiles or an agent that the project describes
+    /// An agent by name: a variant from the profiles or an agent that the project describes
     #[arg(short, long, value_name = "NAME")]
     pub agent: Option<String>,
     /// The model to use instead of the profile's
@@ -27,20 +27,21 @@ pub struct Choice {
 }
 
 impl Choice {
-    /// The profile that is meant in a project, as its server knows it.
+    /// The chosen profile in a project, as known to its server.
     pub async fn find(&self, client: &Client, project: &str) -> Result<ProfileId> {
         let info: Value = client.get(&format!("/api/info?project_id={project}")).await?;
         self.find_in(&info, read_usual(&info["config"])?)
     }
 
-    /// The profile that is meant among those of a document with `executors`.
+    /// The chosen profile among those of a document with `executors`.
     pub fn find_in(&self, profiles: &Value, usual: ProfileId) -> Result<ProfileId> {
         let given = self.executor.as_deref().map(read_executor).transpose()?;
         let mut profile = match (self.agent.as_deref(), given) {
             (None, given) => given.unwrap_or(usual),
             (Some(_), Some(ProfileId { variant: Some(variant), .. })) => {
-                let text =
-                    format!("--executor names the variant {variant}, and --agent another one; leave one out");
+                let text = format!(
+                    "--executor names the variant {variant}, and --agent another one; use only one of them"
+                );
                 return Err(Misused(text).into());
             }
             (Some(name), given) => match (name.parse(), given) {
@@ -64,14 +65,14 @@ pub async fn usual_profile(client: &Client) -> Result<ProfileId> {
 
 fn read_usual(config: &Value) -> Result<ProfileId> {
     let usual = serde_json::from_value(config["executor_profile"].clone());
-    usual.context("the settings name no agent; name one with --executor")
+    usual.context("the settings name no agent; choose one with --executor")
 }
 
 pub fn read_executor(text: &str) -> Result<ProfileId> {
     text.parse().map_err(|error| Misused(format!("--executor: {error}")).into())
 }
 
-/// Every agent that can be started.
+/// Every available agent.
 struct Known(Vec<ProfileId>);
 
 impl Known {
@@ -87,7 +88,7 @@ impl Known {
         Self(executors.as_object().into_iter().flatten().flat_map(of).collect())
     }
 
-    /// The agent of that name, else the only one whose name ends in it; the usual executor's where several have it.
+    /// The agent with that name, else the only one whose name ends with it; the usual executor's if several match.
     fn find(&self, name: &str, usual: Executor) -> Result<ProfileId> {
         let wanted = canonical_variant(name);
         let named = |fits: &dyn Fn(&str) -> bool| -> Vec<&ProfileId> {
@@ -111,8 +112,7 @@ impl Known {
             }
             many => {
                 let many: Vec<String> = many.iter().map(|profile| profile.to_string()).collect();
-                let text =
-                    format!("--agent: '{name}' could be any of these: {}; name one of them", many.join(", "));
+                let text = format!("--agent: '{name}' is ambiguous: {}; choose one of them", many.join(", "));
                 Err(NotFound(text).into())
             }
         }
@@ -131,7 +131,7 @@ impl Known {
     }
 }
 
-/// How many letters must be added, removed or changed to make one word of the other.
+/// How many letters must be added, removed or changed to turn one word into the other.
 fn distance(from: &str, to: &str) -> usize {
     let to: Vec<char> = to.chars().collect();
     let mut row: Vec<usize> = (0..=to.len()).collect();
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_stands_for_one_agent_or_for_none() {
+    fn a_name_matches_one_agent_or_none() {
         let find = |name: &str| known().find(name, Executor::ClaudeCode).map(|profile| profile.to_string());
         for (name, want) in [
             ("high", "CODEX:HIGH"),

@@ -1,6 +1,6 @@
 //! From a prompt or an issue to a first run: which project, which agent, a new attempt.
 //!
-//! Invariant: but for the project of a new repository, nothing is made before everything that can be checked was checked.
+//! Invariant: except for the project of a new repository, nothing is created before all checks have passed.
 
 use std::path::Path;
 use std::time::Instant;
@@ -50,12 +50,12 @@ pub async fn begin(client: &Client, flags: &Flags, work: &Work) -> Result<Begun>
     let runs = Process::list(client, id).await?;
     let run = runs.into_iter().next().context("the attempt has no run")?;
     if let (None, false, Ok(dir)) = (&flags.project, flags.no_worktree, std::env::current_dir()) {
-        notes.extend(missing::tell(&dir, attempt["target_branch"].as_str().unwrap_or_default()).await);
+        notes.extend(missing::notes(&dir, attempt["target_branch"].as_str().unwrap_or_default()).await);
     }
     Ok(Begun { attempt, project, run, notes, since })
 }
 
-/// Makes a task of an issue and starts it. An issue has one task, whose earlier attempt is not this command's.
+/// Creates a task from an issue and starts it. An issue has one task; an earlier attempt of it is an error.
 async fn take_up(client: &Client, project: &Project, issue: &str, mut body: Value) -> Result<Value> {
     match issue.trim_start_matches('#').parse::<i64>() {
         Ok(number) => body["number"] = json!(number),
@@ -68,29 +68,29 @@ async fn take_up(client: &Client, project: &Project, issue: &str, mut body: Valu
     let attempt = task["task_attempt"].take();
     let Some(id) = attempt["id"].as_str() else {
         let task = task["id"].as_str().unwrap_or_default();
-        anyhow::bail!("the task {} was made of the issue, but could not be started", short(task));
+        anyhow::bail!("the task {} was created from the issue, but could not be started", short(task));
     };
     if before.iter().any(|known| known.id == id) {
         let id = short(id);
         let text =
-            format!("--issue: {issue} has the attempt {id} already; go on with it: forge resume {id} \"…\"");
+            format!("--issue: {issue} already has the attempt {id}; continue with: forge resume {id} \"…\"");
         return Err(Misused(text).into());
     }
     Ok(attempt)
 }
 
-/// By id, by name, by path, or by the present directory; a repository that Forge does not know yet becomes a project.
+/// By id, name, path or the current directory; a repository that Forge does not know yet becomes a project.
 pub async fn find_project(client: &Client, named: Option<&str>, notes: &mut Vec<String>) -> Result<Project> {
     let path = match named.map(|named| (named, Path::new(named).is_dir())) {
         Some((named, false)) => return reference::project(client, named).await,
         Some((path, true)) => std::path::absolute(path)?,
-        None => std::env::current_dir().context("the present directory is gone")?,
+        None => std::env::current_dir().context("the current directory does not exist")?,
     };
     let repo = match forge_git::Repo::open(&path).await {
         Ok(repo) => repo,
         Err(forge_git::GitError::NoRepository(_)) => {
             let text = format!(
-                "{} is not in a git repository; go to one, name one with --project, or make one with `git init`",
+                "{} is not in a git repository; change to one, name one with --project, or create one with `git init`",
                 path.display()
             );
             return Err(NotFound(text).into());
@@ -107,16 +107,16 @@ pub async fn find_project(client: &Client, named: Option<&str>, notes: &mut Vec<
     match client.post::<Project>("/api/projects", &body).await {
         Ok(project) => {
             notes.push(format!("new project {name} for {}", root.display()));
-            first_commit::tell(project.first_commit.as_deref());
+            first_commit::report(project.first_commit.as_deref());
             Ok(project)
         }
-        // Another command may have made it in the meantime.
+        // Another command may have created it in the meantime.
         Err(error) => reference::project_at(client, &path).await?.ok_or(error),
     }
 }
 
-/// A title for people and a description, so that the agent reads the prompt as it was given: it is told the title and,
-/// below it, the description. A shell takes the description alone.
+/// A title for people and a description, so that the agent reads the prompt unchanged: it gets the title and,
+/// below it, the description. A shell gets only the description.
 pub fn describe(prompt: &str, title: Option<&str>, executor: Executor) -> (String, Option<String>) {
     let prompt = prompt.trim();
     if let Some(title) = title {

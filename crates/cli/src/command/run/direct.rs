@@ -1,6 +1,6 @@
-//! `forge run --direct`: the agent's own program in the foreground, for a person who sits before it.
+//! `forge run --direct`: the agent's own program in the foreground, for a person at the terminal.
 //!
-//! Needs no server, database or worktree. Invariant: the agent and its variant are the ones that a server would choose,
+//! Needs no server, database or worktree. Invariant: the agent and its variant are those a server would choose,
 //! and the exit code is the program's.
 
 use std::path::Path;
@@ -17,7 +17,7 @@ use crate::reference::NotFound;
 use crate::settings::{self, Env};
 
 pub async fn run(choice: &Choice, prompt: &str, yes: bool) -> Result<ExitCode> {
-    let here = std::env::current_dir().context("the present directory is gone")?;
+    let here = std::env::current_dir().context("the current directory does not exist")?;
     let home = settings::home(Env::load())?;
     let root = match forge_git::Repo::open(&here).await {
         Ok(repo) => repo.path().to_owned(),
@@ -39,7 +39,7 @@ pub async fn run(choice: &Choice, prompt: &str, yes: bool) -> Result<ExitCode> {
     Ok(ExitCode::from(code))
 }
 
-/// The agent of the settings; without any, the one that most people have.
+/// The agent from the settings; without any, the most common one.
 fn default_profile(home: &Path) -> ProfileId {
     let text = std::fs::read_to_string(home.join("config.json")).unwrap_or_default();
     let config: Value = serde_json::from_str(&text).unwrap_or_default();

@@ -1,7 +1,7 @@
-//! A run that was begun, told live to what came of it, or left to itself.
+//! A run that has started: shown live to its result, or left in the background.
 //!
-//! Invariant: the exit code is the run's: 0 completed, 1 failed, 130 stopped or left. In the background it is 0 once the
-//! run is there.
+//! Invariant: the exit code is the run's: 0 completed, 1 failed, 130 stopped or left. In the background it is 0 once
+//! the run has started.
 
 use std::process::ExitCode;
 use std::time::Instant;
@@ -17,23 +17,23 @@ use crate::reference::{Project, short};
 use crate::transcript::{Ink, Line};
 use crate::watch::{Consent, Screen, Watch, Watched};
 
-/// A run that is there.
+/// A run that has started.
 pub struct Begun {
     pub attempt: Value,
     /// Whose it is.
     pub project: Project,
-    /// The first of its runs that is to be told.
+    /// The first of its runs to show.
     pub run: Process,
-    /// What was done that the user may not have expected.
+    /// What the user may not have expected.
     pub notes: Vec<String>,
-    /// When the person asked for it.
+    /// When the person started it.
     pub since: Instant,
 }
 
-/// How a run is told.
+/// How a run is shown.
 #[derive(clap::Args)]
 pub struct Manner {
-    /// Start it, say where it can be seen, and exit
+    /// Start it, print where to find it, and exit
     #[arg(short, long)]
     pub background: bool,
     /// Print the entries as JSON lines
@@ -45,7 +45,7 @@ pub struct Manner {
 }
 
 impl Begun {
-    pub async fn tell(self, client: &Client, manner: &Manner, landing: Landing) -> Result<ExitCode> {
+    pub async fn report(self, client: &Client, manner: &Manner, landing: Landing) -> Result<ExitCode> {
         match manner.background {
             true => self.leave(client, manner),
             false => self.watch(client, manner, landing).await,
@@ -62,12 +62,12 @@ impl Begun {
         head["type"] = "attempt".into();
         screen.object(&head)?;
         self.greet(&mut screen)?;
-        let mut farewell = vec![Line::new(Ink::Yellow, "leaving").and(Ink::Plain, "; the agent goes on")];
+        let mut farewell = vec![Line::new(Ink::Yellow, "leaving").and(Ink::Plain, "; the agent continues")];
         farewell.extend(self.ways_back());
         let consent = Consent::of(manner.yes, manner.json);
         let watch = Watch::new(client, self.id(), &mut screen, consent)?;
         let mut watch = watch.with_farewell(farewell).with_status(&self.attempt, self.since);
-        let Some(last) = tell_all(client, self.id(), self.run.clone(), &mut watch).await? else {
+        let Some(last) = show_all(client, self.id(), self.run.clone(), &mut watch).await? else {
             return Ok(Exit::Stopped.into());
         };
         drop(watch);
@@ -81,13 +81,13 @@ impl Begun {
         })
     }
 
-    /// Says where the run is and how to come back to it.
+    /// Prints where the run is and how to come back to it.
     fn leave(self, client: &Client, manner: &Manner) -> Result<ExitCode> {
         let url = self.page(client);
         if manner.json {
-            let mut told = self.object();
-            (told["execution_process_id"], told["url"]) = (json!(self.run.id), json!(url));
-            println!("{told:#}");
+            let mut object = self.object();
+            (object["execution_process_id"], object["url"]) = (json!(self.run.id), json!(url));
+            println!("{object:#}");
             return Ok(ExitCode::SUCCESS);
         }
         let mut screen = Screen::text();
@@ -98,7 +98,7 @@ impl Begun {
         Ok(ExitCode::SUCCESS)
     }
 
-    /// The attempt for programs, whose it is and what had to be done for it.
+    /// The attempt for programs, its project, and the first commit if one was made.
     fn object(&self) -> Value {
         let mut object = json!({"attempt": self.attempt, "project": self.project.name});
         if let Some(branch) = &self.project.first_commit {
@@ -118,7 +118,7 @@ impl Begun {
         screen.lines(&[agent, Line::new(Ink::Dim, &format!("· {}", field("worktree_path"))).whole()])
     }
 
-    /// How to look at it, go on with it and end it.
+    /// How to view, continue and stop it.
     fn ways_back(&self) -> Vec<Line> {
         let id = short(self.id());
         let ways = [
@@ -140,9 +140,9 @@ fn row(name: &str, value: &str) -> Line {
     Line::new(Ink::Dim, &format!("  {name:9}")).and(Ink::Plain, value).whole()
 }
 
-/// Tells a run and those that follow from it: setup script, agent, cleanup script. Answers the one that counts, or
-/// nothing when the person left.
-async fn tell_all(
+/// Shows a run and those that follow from it: setup script, agent, cleanup script. Returns the one that counts, or
+/// `None` when the person left.
+async fn show_all(
     client: &Client,
     attempt: &str,
     first: Process,
@@ -151,10 +151,10 @@ async fn tell_all(
     let (mut run, mut counted) = (first, None);
     loop {
         if !run.is_agent() {
-            let name = if run.run_reason == "setupscript" { "setup script" } else { "cleanup script" };
+            let name = run.name();
             watch.screen().script(Line::new(Ink::Cyan, name))?;
         }
-        if watch.tell(&run).await? == Watched::Left {
+        if watch.show(&run).await? == Watched::Left {
             return Ok(None);
         }
         let Some(ended) = watch.settle(&run).await? else { return Ok(None) };

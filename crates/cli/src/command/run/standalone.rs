@@ -1,7 +1,7 @@
-//! A server for the time of one command, in this process and on a free port.
+//! A server for the duration of one command, in this process and on a free port.
 //!
-//! Invariant: it uses the same home and worktrees as `forge serve`, under the same lock, so whatever it leaves is found
-//! by the next server.
+//! Invariant: it uses the same home and worktrees as `forge serve`, under the same lock, so the next server finds
+//! whatever it leaves.
 
 use std::fs::File;
 use std::time::Duration;
@@ -33,7 +33,7 @@ impl Standalone {
         logging::start(LogFormat::Text, "error", env.get("RUST_LOG"));
         let home = settings::home(env)?;
         let lock = home::take(&home).await?;
-        // One run does not pay for warm worktrees.
+        // Spare worktrees are not worth it for one run.
         let flags = serve::Flags { spares: Some(0), no_open: true, ..Default::default() };
         let mut config = settings::config(&flags, env, home)?;
         let listener = port::bind([127, 0, 0, 1].into(), 0).await?;
@@ -50,7 +50,7 @@ impl Standalone {
         Ok((Self { forge, shutdown, server, _lock: lock }, client))
     }
 
-    /// An agent that is still at work stays at work.
+    /// A running agent keeps running.
     pub async fn close(self) {
         self.shutdown.cancel();
         let _ = tokio::time::timeout(FAREWELL_LIMIT, self.server).await;

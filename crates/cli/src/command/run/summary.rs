@@ -1,4 +1,4 @@
-//! What a run came to, in a few lines.
+//! The result of a run, in a few lines.
 
 use std::time::{Duration, Instant};
 
@@ -11,7 +11,7 @@ use crate::reference::short;
 use crate::tally::{Changes, Tokens};
 use crate::transcript::{Ink, Line};
 
-/// How long the end of a run waits for its pull request.
+/// How long the summary waits for the pull request.
 const PULL_LIMIT: Duration = Duration::from_secs(30);
 const PULL_PAUSE: Duration = Duration::from_millis(200);
 
@@ -29,18 +29,18 @@ pub struct Summary {
     landing: Landing,
 }
 
-/// What an agent needs before it can work, and who could work instead.
+/// What an agent needs before it can work, and which agent could work instead.
 #[derive(Default)]
 struct Setup {
     /// `install` or `log in`, and its command.
     step: Option<(&'static str, String)>,
-    /// The variable with which a key is given.
+    /// The variable that holds a key.
     key: Option<&'static str>,
     ready: Option<String>,
 }
 
 impl Setup {
-    /// From what the server says of its agents; what it does not say is left out.
+    /// From the server's list of agents; what it does not report is left out.
     async fn gather(client: &Client, attempt: &Value) -> Self {
         let agents: Value = client.get("/api/agents").await.unwrap_or_default();
         Self::of(&agents, text(&attempt["executor"]))
@@ -68,17 +68,17 @@ impl Setup {
     }
 }
 
-/// How the work can be landed.
+/// How to land the work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Landing {
-    /// By the server, which goes on.
+    /// By the server, which keeps running.
     Server,
     /// By git: the server ends with the command.
     Git,
 }
 
 impl Summary {
-    /// Asks the server what is known now; what cannot be told is left out.
+    /// Asks the server for what is known now; what is unknown is left out.
     pub async fn gather(
         client: &Client,
         attempt: &str,
@@ -132,8 +132,10 @@ impl Summary {
         }
         if let Some(why) = &self.commit_error {
             lines.push(Line::new(Ink::Red, "  not committed ").and(Ink::Plain, why));
-            lines
-                .push(Line::new(Ink::Dim, "                The work is in the worktree; Forge tries again."));
+            lines.push(Line::new(
+                Ink::Dim,
+                "                The work is in the worktree; Forge will try again.",
+            ));
         }
         if !self.open_conflicts.is_empty() {
             let files = self.open_conflicts.join(", ");
@@ -171,7 +173,7 @@ impl Summary {
             return lines;
         }
         if !self.open_conflicts.is_empty() {
-            lines.push(row("again", &format!("forge rebase {id} --resolve")));
+            lines.push(row("resolve", &format!("forge rebase {id} --resolve")));
             lines.push(row("abort", &format!("forge rebase {id} --abort")));
             return lines;
         }
@@ -183,12 +185,12 @@ impl Summary {
                 lines.push(row("pr", &format!("not opened: {why}; try again with forge pr {id}")));
             }
             Some(_) if self.status == "completed" && has_some(self.changes) => {
-                lines.push(row("pr", "not open yet; the server goes on, and the board shows it"));
+                lines.push(row("pr", "not open yet; the server continues, and the board shows it"));
             }
             _ => {}
         }
         if has_some(self.changes) && self.attempt["use_worktree"] != false {
-            let (merge, look) = match self.landing {
+            let (merge, diff) = match self.landing {
                 Landing::Server => (format!("forge merge {id}"), format!("forge diff {id}")),
                 Landing::Git => (
                     format!("git merge --squash {branch} && git commit"),
@@ -198,13 +200,13 @@ impl Summary {
             if self.status == "completed" {
                 lines.push(row("merge", &merge));
             }
-            lines.push(row("look", &look));
+            lines.push(row("diff", &diff));
         }
         lines.push(row("continue", &format!("forge resume {id} \"…\"")));
         lines
     }
 
-    /// The last line of the JSON form.
+    /// The last line of the JSON output.
     pub fn object(&self) -> Value {
         json!({
             "type": "end",
@@ -227,8 +229,8 @@ fn has_some(changes: Option<Changes>) -> bool {
     changes.is_none_or(|changes| changes.files > 0)
 }
 
-/// The attempt once its pull request is open or has failed, if it is to have one. A code host may take its time, and the
-/// server goes on without us.
+/// The attempt once its pull request is open or has failed, if it gets one. A code host may be slow, and the
+/// server continues without us.
 async fn await_pull(client: &Client, path: &str, attempt: Value) -> anyhow::Result<Value> {
     let mut now = attempt;
     let begun = Instant::now();
@@ -280,25 +282,25 @@ mod tests {
     }
 
     #[test]
-    fn the_end_says_what_happened_and_what_can_be_done() {
+    fn the_summary_shows_the_result_and_the_next_steps() {
         insta::assert_snapshot!(shown(&summary("completed")), @r#"
         completed in 1 min 15 s · 2 files +12 -4 · 2.5k tokens in, 112 out · $0.42
           branch   forge/a1b2-greet → main
           merge    forge merge a1b2c3d4
-          look     forge diff a1b2c3d4
+          diff     forge diff a1b2c3d4
           continue forge resume a1b2c3d4 "…"
         "#);
     }
 
     #[test]
-    fn work_that_is_not_committed_is_said() {
+    fn work_that_is_not_committed_is_reported() {
         let commit_error = Some("the disk is full".to_owned());
         let text = shown(&Summary { commit_error, ..summary("completed") });
         assert!(text.contains("not committed the disk is full"), "{text}");
     }
 
     #[test]
-    fn an_agent_that_is_not_set_up_comes_with_the_command_that_helps() {
+    fn an_agent_that_is_not_set_up_comes_with_the_command_that_sets_it_up() {
         let agents = json!([
             {"executor": "CLAUDE_CODE", "found": "path", "ready": false, "state": "not_logged_in", "install": "i", "log_in": "claude"},
             {"executor": "CODEX", "found": "path", "ready": true, "state": "ready"},
@@ -327,7 +329,7 @@ mod tests {
         completed in 1 min 15 s · 2 files +12 -4 · 2.5k tokens in, 112 out · $0.42
           still in conflict README.md
           branch   forge/a1b2-greet → main
-          again    forge rebase a1b2c3d4 --resolve
+          resolve  forge rebase a1b2c3d4 --resolve
           abort    forge rebase a1b2c3d4 --abort
         "#);
     }

@@ -1,7 +1,7 @@
-//! A server that nobody watches: how it is started, found and stopped.
+//! A server in the background: how it is started, found and stopped.
 //!
-//! Owns the log in Forge's home. Invariants: the lock of the home decides who serves, so of two that are
-//! started at once one goes and its starter uses the other; nothing is signalled but the process that holds that lock.
+//! Owns the log in Forge's home. Invariants: the lock of the home decides who serves, so if two start
+//! at once, one ends and its starter uses the other; only the process that holds that lock is ever signalled.
 
 use std::ffi::OsString;
 use std::fs::{File, Permissions};
@@ -21,22 +21,22 @@ use crate::settings::{self, Env};
 const START_LIMIT: Duration = Duration::from_secs(20);
 const STOP_LIMIT: Duration = Duration::from_secs(20);
 const PAUSE: Duration = Duration::from_millis(50);
-/// A log that has grown beyond this is put aside at the next start.
+/// A larger log is moved aside at the next start.
 const LOG_LIMIT_BYTES: u64 = 8 << 20;
 /// Lines of the log that explain a failed start.
 const LOG_LINES: usize = 12;
 
-/// A server that runs, and what is known of it.
+/// A running server, and what is known about it.
 pub struct Served {
     pub client: Client,
     pub pid: Option<u32>,
     pub log: PathBuf,
-    /// It was there already, or somebody else started it at the same moment.
+    /// It was already running, or was started elsewhere at the same moment.
     pub found: bool,
 }
 
 impl Served {
-    /// How the person who started it comes in, if it wants a token: the link, or where it is if nobody sees it here.
+    /// How to log in, if it requires a token: the link, or where to find it if the output is not a terminal.
     pub fn login(&self, is_shown: bool) -> Option<String> {
         let file = self.log.with_file_name(LOGIN_FILE);
         let link = std::fs::read_to_string(&file).ok().filter(|_| !self.found)?;
@@ -47,10 +47,10 @@ impl Served {
     }
 }
 
-/// A client of the server that is there; where this machine has none, one is started and said so.
+/// A client of the running server; if this machine has none, starts one and reports it.
 pub async fn client() -> Result<Client> {
     let client = Client::find()?;
-    // A server elsewhere is not for us to start; the first request tells that it does not answer.
+    // A remote server is not started from here; if it is unreachable, the first request reports it.
     if Env::load().get("FORGE_BACKEND_URL").is_some() || is_forge(&client).await {
         return Ok(client);
     }
@@ -61,7 +61,7 @@ pub async fn client() -> Result<Client> {
     let served = start(args).await?;
     if !served.found {
         eprintln!(
-            "forge: no server was running; started one at {} (log: {}). It stays; `forge serve --stop` ends it",
+            "forge: no server was running; started one at {} (log: {}); `forge serve --stop` stops it",
             served.client.base(),
             served.log.display()
         );
@@ -72,7 +72,7 @@ pub async fn client() -> Result<Client> {
     Ok(served.client)
 }
 
-/// Starts this program with `args` as a server of its own session and waits until it answers.
+/// Starts this program with `args` as a server in a session of its own and waits until it responds.
 pub async fn start(args: Vec<OsString>) -> Result<Served> {
     let home = settings::home(Env::load())?;
     home::make(&home)?;
@@ -92,14 +92,14 @@ pub async fn start(args: Vec<OsString>) -> Result<Served> {
             let pid = read_pid(&home);
             let found = pid != Some(child.id());
             if found {
-                // Ours lost the race and waits for the home; it must not take it over when the other one ends.
+                // Ours lost the race and waits for the home; it must not take over when the other one ends.
                 let _ = child.kill();
                 child.wait()?;
             }
             return Ok(Served { client, pid, log, found });
         }
         ended = ended.or(child.try_wait()?);
-        // One that lost the race for the home ends, while the one that won may need a moment yet.
+        // The loser of the race for the home ends, while the winner may need another moment.
         if let Some(status) = ended
             && !home::is_held(&home)
         {
@@ -108,7 +108,7 @@ pub async fn start(args: Vec<OsString>) -> Result<Served> {
         }
         if begun.elapsed() > START_LIMIT {
             bail!(
-                "the server was started but does not answer after {} s; look into {}, try again, or end it with \
+                "the server was started but does not respond after {} s; see {}, try again, or stop it with \
                  `forge serve --stop`",
                 START_LIMIT.as_secs(),
                 log.display()
@@ -118,30 +118,30 @@ pub async fn start(args: Vec<OsString>) -> Result<Served> {
     }
 }
 
-/// Ends the server of this home and waits until it has let go. Its agents go on.
+/// Stops the server of this home and waits until it has released the home. Its agents continue.
 pub async fn stop() -> Result<()> {
     let home = settings::home(Env::load())?;
     if !home.is_dir() || !home::is_held(&home) {
-        println!("no Forge uses {}; there is nothing to stop", home.display());
+        println!("no server is using {}; there is nothing to stop", home.display());
         return Ok(());
     }
     let owner = read_pid(&home).filter(|pid| has_open(*pid, &home.join("lock")));
     let Some(pid) = owner.and_then(|pid| Pid::from_raw(pid.cast_signed())) else {
         bail!(
-            "{} is in use, but not by a server that left its process id; end the command that uses it (perhaps \
+            "{} is in use, but not by a server with a pid file; stop the command that uses it (perhaps \
              `forge run --standalone`)",
             home.display()
         );
     };
-    kill_process(pid, Signal::TERM).with_context(|| format!("cannot end process {pid}"))?;
+    kill_process(pid, Signal::TERM).with_context(|| format!("cannot stop process {pid}"))?;
     let begun = Instant::now();
     while home::is_held(&home) {
         if begun.elapsed() > STOP_LIMIT {
-            bail!("process {pid} was asked to stop {} s ago and still runs", STOP_LIMIT.as_secs());
+            bail!("process {pid} was asked to stop {} s ago and is still running", STOP_LIMIT.as_secs());
         }
         tokio::time::sleep(PAUSE).await;
     }
-    println!("stopped the Forge of {} (process {pid}); agents at work go on", home.display());
+    println!("stopped the server of {} (process {pid}); running agents continue", home.display());
     Ok(())
 }
 
@@ -149,7 +149,7 @@ fn read_pid(home: &Path) -> Option<u32> {
     std::fs::read_to_string(home.join("pid")).ok()?.trim().parse().ok()
 }
 
-/// The server that has left word in this home where it listens, if it answers.
+/// The server whose address is noted in this home, if it responds.
 async fn answering(home: &Path) -> Option<Client> {
     let client = Client::from(Whereabouts::of_home(Env::load(), home)?);
     is_forge(&client).await.then_some(client)
@@ -159,7 +159,7 @@ async fn is_forge(client: &Client) -> bool {
     client.ready().await.is_some_and(|health| health["service"] == "forge-app")
 }
 
-/// Whether the process has the file open. Where the system does not show that, the held lock must be enough.
+/// Whether the process has the file open. If the system does not show that, the held lock must be enough.
 fn has_open(pid: u32, file: &Path) -> bool {
     let Ok(file) = file.canonicalize() else { return false };
     if !Path::new("/proc/self/fd").exists() {

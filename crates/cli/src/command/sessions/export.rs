@@ -1,4 +1,4 @@
-//! Attempts as Genie's session store (version 4), which its present release reads.
+//! Attempts as a Genie session store (version 4), which its current release reads.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -19,18 +19,18 @@ use crate::reference::{self, NotFound};
 use crate::terminal;
 
 const STORE: &str = ".genie/state/tasks.json";
-/// No store of people is this large.
+/// Larger than any real store.
 const MAX_BYTES: u64 = 64 << 20;
-/// As much of a prompt as Genie keeps.
+/// The part of a prompt that Genie stores.
 const PROMPT_CHARS: usize = 200;
-/// Attempts that are asked for at once.
+/// How many attempts are requested at once.
 const AT_ONCE: usize = 8;
-/// What Genie alone knows of a session, beside the agent.
+/// What only Genie knows about a session, besides the agent.
 const ITS_OWN: [&str; 4] = ["preset", "mode", "model", "background"];
 
 #[derive(clap::Args)]
 pub struct Flags {
-    /// The repository [default: that of the present directory]
+    /// The repository [default: that of the current directory]
     path: Option<PathBuf>,
     /// Write to this file instead of standard output
     #[arg(short, long, value_name = "FILE", conflicts_with = "write")]
@@ -56,26 +56,26 @@ pub async fn run(flags: &Flags) -> Result<()> {
     let client = Client::find()?;
     let path = match &flags.path {
         Some(path) => path.clone(),
-        None => std::env::current_dir().context("the present directory is gone")?,
+        None => std::env::current_dir().context("the current directory does not exist")?,
     };
     let project = reference::project_at(&client, &path).await?.ok_or_else(|| {
-        NotFound(format!("no project is at {}; `forge project list` shows them", path.display()))
+        NotFound(format!("{} does not belong to a project; `forge project list` shows them", path.display()))
     })?;
     let attempts: Vec<Attempt> = client.get("/api/task-attempts").await?;
     let of_project = attempts.into_iter().filter(|attempt| attempt.project_id == project.id);
-    let told = told_by_genie(&client, &project.git_repo_path).await;
-    let entries = futures_util::stream::iter(of_project.map(|attempt| entry(&client, attempt, &told)));
+    let known = known_to_genie(&client, &project.git_repo_path).await;
+    let entries = futures_util::stream::iter(of_project.map(|attempt| entry(&client, attempt, &known)));
     let entries: Map<String, Value> = entries.buffered(AT_ONCE).try_collect().await?;
     if flags.write {
         let top = project.git_repo_path;
         if !top.join(".genie").is_dir() {
-            let told =
+            let text =
                 format!("--write: {} has no .genie folder; use --output to write elsewhere", top.display());
-            return Err(Misused(told).into());
+            return Err(Misused(text).into());
         }
         let count = entries.len();
         tokio::task::spawn_blocking(move || merge(&top, &top.join(STORE), entries)).await??;
-        println!("{count} attempts are in {STORE}");
+        println!("{STORE} now contains {count} attempts");
         return Ok(());
     }
     let text = format!("{:#}\n", json!({"version": 4, "sessions": entries}));
@@ -85,8 +85,8 @@ pub async fn run(flags: &Flags) -> Result<()> {
     }
 }
 
-/// What the stores of the repository say of attempts that came from there, or are known there.
-async fn told_by_genie(client: &Client, top: &Path) -> HashMap<String, Map<String, Value>> {
+/// What the stores of the repository say about attempts that came from there, or are known there.
+async fn known_to_genie(client: &Client, top: &Path) -> HashMap<String, Map<String, Value>> {
     let stores = genie::stores(top);
     if stores.is_empty() {
         return HashMap::new();
@@ -100,24 +100,24 @@ async fn told_by_genie(client: &Client, top: &Path) -> HashMap<String, Map<Strin
         let found = genie::read_store(top, &store).map(|contents| contents.sessions).unwrap_or_default();
         sessions.extend(found.into_iter().map(|session| (format!("{name}#{}", session.key), session)));
     }
-    let told = report.attempts.into_iter().filter_map(|link| {
+    let known = report.attempts.into_iter().filter_map(|link| {
         let session = sessions.remove(&link.key)?;
-        let mut told: Map<String, Value> =
+        let mut fields: Map<String, Value> =
             session.rest.into_iter().filter(|(key, _)| ITS_OWN.contains(&key.as_str())).collect();
-        told.extend(session.agent.map(|agent| ("agent".to_owned(), json!(agent))));
-        Some((link.attempt_id.to_string(), told))
+        fields.extend(session.agent.map(|agent| ("agent".to_owned(), json!(agent))));
+        Some((link.attempt_id.to_string(), fields))
     });
-    told.collect()
+    known.collect()
 }
 
 async fn entry(
     client: &Client,
     attempt: Attempt,
-    told: &HashMap<String, Map<String, Value>>,
+    known: &HashMap<String, Map<String, Value>>,
 ) -> Result<(String, Value)> {
     let runs = Process::list(client, &attempt.id).await?;
-    let said = runs.iter().rev().find_map(|run| run.executor_action["typ"]["prompt"].as_str());
-    let prompt: String = said.unwrap_or_default().chars().take(PROMPT_CHARS).collect();
+    let last = runs.iter().rev().find_map(|run| run.executor_action["typ"]["prompt"].as_str());
+    let prompt: String = last.unwrap_or_default().chars().take(PROMPT_CHARS).collect();
     let ProfileId { executor, variant, model } = &attempt.executor_profile_id;
     let agent = variant.clone().unwrap_or_else(|| executor.to_string()).to_lowercase().replace('_', "-");
     let status = if attempt.status == "pending" { "running" } else { attempt.status.as_str() };
@@ -137,16 +137,16 @@ async fn entry(
     if let Some(model) = model {
         entry["model"] = json!(model);
     }
-    if let (Value::Object(entry), Some(told)) = (&mut entry, told.get(&attempt.id)) {
-        entry.extend(told.clone());
+    if let (Value::Object(entry), Some(fields)) = (&mut entry, known.get(&attempt.id)) {
+        entry.extend(fields.clone());
     }
     Ok((attempt.id, entry))
 }
 
-/// Adds to the store what it does not have, field by field, as Genie itself does: under its lock, whole or not at all.
+/// Adds missing fields to the store as Genie itself does: under its lock, completely or not at all.
 fn merge(top: &Path, store: &Path, entries: Map<String, Value>) -> Result<()> {
     let folder = store.parent().unwrap_or(store);
-    std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    std::fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
     let _lock = Lock::take(store)?;
     let mut root = match file::if_any(file::read(top, store, MAX_BYTES)).context("nothing was changed")? {
         Some(bytes) => read(store, &bytes)?,
@@ -172,7 +172,7 @@ fn merge(top: &Path, store: &Path, entries: Map<String, Value>) -> Result<()> {
 fn read(store: &Path, bytes: &[u8]) -> Result<Map<String, Value>> {
     match serde_json::from_slice(bytes) {
         Ok(Value::Object(root)) => Ok(root),
-        Ok(_) => bail!("{} is no session store; nothing was changed", store.display()),
+        Ok(_) => bail!("{} is not a session store; nothing was changed", store.display()),
         Err(error) => bail!("{} is not JSON ({error}); nothing was changed", store.display()),
     }
 }

@@ -11,10 +11,10 @@ use rustix::process::{Pid, test_kill_process};
 use serde_json::{Value, json};
 
 const TRIES: usize = 10;
-/// A lock names its holder and no more.
+/// A lock contains only its holder.
 const MAX_BYTES: u64 = 64 << 10;
 const PAUSE: Duration = Duration::from_millis(100);
-/// A holder that is gone for this long is not waited for.
+/// A lock this old is stale.
 const STALE: Duration = Duration::from_secs(30);
 
 #[derive(Debug)]
@@ -36,16 +36,16 @@ impl Lock {
                     return Ok(lock);
                 }
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(error).with_context(|| format!("cannot make {}", path.display())),
+                Err(error) => return Err(error).with_context(|| format!("cannot create {}", path.display())),
             }
             if is_stale(&path, &host) {
-                // Whoever else saw it is as free to take it.
+                // Another process may also take it over.
                 let _ = std::fs::remove_file(&path);
             } else {
                 std::thread::sleep(PAUSE);
             }
         }
-        bail!("{} is there: Genie is writing. Try again, or remove it when no Genie runs", path.display())
+        bail!("{} exists: Genie is writing. Try again, or remove it if Genie is not running", path.display())
     }
 }
 

@@ -1,8 +1,8 @@
-//! The sessions of Genie that a repository has, brought here by the first command that meets them.
+//! Genie's sessions in a repository, imported by the first command that finds them.
 //!
-//! Invariant: once for each content of the stores, and never a reason for a command to fail. At a terminal the user is asked;
-//! without one the import is made and told on standard error, so that standard output stays the command's own. What was told
-//! is noted in the repository's git folder.
+//! Invariant: once for each content of the stores, and a command never fails because of it. At a terminal it asks the
+//! user; without one it imports them and reports it on standard error, so that standard output stays the command's own.
+//! What was reported is noted in the repository's git folder.
 
 use std::io::{BufRead, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -16,18 +16,18 @@ use crate::command::serve;
 
 /// In the git folder of the main checkout.
 const NOTE: &str = "forge-genie-sessions";
-/// It has a line for each store.
+/// The note has a line for each store.
 const MAX_BYTES: u64 = 64 << 10;
-/// Who does not answer means no.
+/// No answer within this time means no.
 const ANSWER_LIMIT_S: i64 = 60;
 
-/// How the import comes about.
+/// How to import.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Manner {
     Ask,
-    /// There is somebody to tell, who cannot answer.
+    /// Somebody reads the output but cannot answer.
     Mention,
-    /// There is nobody.
+    /// Nobody reads the output.
     Take,
 }
 
@@ -43,21 +43,21 @@ impl Manner {
     }
 }
 
-/// Brings the sessions of the present directory's repository, or tells of them, if that was not done before.
-pub fn tell() {
+/// Imports the sessions of the current directory's repository, or mentions them, unless that was done before.
+pub fn offer() {
     if let Some((manner, found)) = look() {
-        // Whatever went wrong was told.
+        // Errors are already reported.
         let _ = serve::block_on(async {
-            found.tell(manner).await;
+            found.offer(manner).await;
             Ok(())
         });
     }
 }
 
-/// The same for a command that has begun.
-pub async fn tell_now() {
+/// The same for a command that already has a runtime.
+pub async fn offer_now() {
     if let Some((manner, found)) = look() {
-        found.tell(manner).await;
+        found.offer(manner).await;
     }
 }
 
@@ -66,14 +66,14 @@ fn look() -> Option<(Manner, Found)> {
     Some((manner, Found::at(&std::env::current_dir().ok()?)?))
 }
 
-/// After an import there is nothing to tell any more.
-pub fn forget(path: &Path) {
+/// After an import there is nothing left to offer.
+pub fn mark_imported(path: &Path) {
     if let Some(found) = Found::at(path) {
         found.note();
     }
 }
 
-/// Stores that were not told of.
+/// Stores that were not mentioned yet.
 struct Found {
     top: PathBuf,
     stores: Vec<PathBuf>,
@@ -82,15 +82,15 @@ struct Found {
 }
 
 impl Found {
-    async fn tell(&self, manner: Manner) {
+    async fn offer(&self, manner: Manner) {
         let Some((count, store)) = self.first() else { return };
         if manner == Manner::Take {
             return self.take().await;
         }
         let plural = if count == 1 { "a Genie session" } else { "Genie sessions" };
         eprintln!(
-            "This repository has {plural} ({count} in {store}); `forge sessions import` {} here",
-            if count == 1 { "brings it" } else { "brings them" }
+            "This repository has {plural} ({count} in {store}); `forge sessions import` {}",
+            if count == 1 { "imports it" } else { "imports them" }
         );
         self.note();
         if manner == Manner::Ask && agrees() {
@@ -123,7 +123,7 @@ impl Found {
     }
 
     fn at(dir: &Path) -> Option<Found> {
-        // Worktrees are for agents, and have a file in this place.
+        // Worktrees are for agents; there `.git` is a file.
         let top = dir.ancestors().find(|dir| dir.join(".git").exists())?;
         if !top.join(".git").is_dir() {
             return None;
@@ -150,7 +150,7 @@ impl Found {
     }
 
     fn note(&self) {
-        // A repository that cannot be written to is told of again.
+        // If the repository is not writable, it is mentioned again.
         let note = self.top.join(".git").join(NOTE);
         if !note.is_symlink() {
             let _ = genie::replace(&note, &self.content);

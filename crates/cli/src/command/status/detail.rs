@@ -1,4 +1,4 @@
-//! Everything that is known of one attempt.
+//! The details of one attempt.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use crate::tally::Tokens;
 use crate::terminal::{self, say, say_fact};
 use crate::transcript::{Ink, Line};
 
-pub async fn tell(client: &Client, Meant { attempt, project }: &Meant, json: bool) -> Result<()> {
+pub async fn print(client: &Client, Meant { attempt, project }: &Meant, json: bool) -> Result<()> {
     let id = &attempt.id;
     let path = format!("/api/task-attempts/{id}");
     let (detail, runs, questions) = tokio::try_join!(
@@ -39,13 +39,13 @@ pub async fn tell(client: &Client, Meant { attempt, project }: &Meant, json: boo
     let task = detail["task"]["status"].as_str().unwrap_or_default();
     say_fact("task", &format!("{} {task}", short(&attempt.task_id)));
     say_fact("agent", &attempt.executor_profile_id.to_string());
-    tell_run(attempt, &runs);
+    print_run(attempt, &runs);
     let target = &attempt.target_branch;
     match &branch {
-        Ok(status) => tell_branch(attempt, status),
+        Ok(status) => print_branch(attempt, status),
         Err(error) => say_fact("branch", &format!("{} → {target} ({error:#})", attempt.branch)),
     }
-    tell_place(&detail);
+    print_worktree(&detail);
     let cost = attempt.cost_usd.or(detail["cost_usd"].as_f64()).map(figures::money);
     let used: Vec<String> = Tokens::read(&detail).words().into_iter().chain(cost).collect();
     if !used.is_empty() {
@@ -55,19 +55,16 @@ pub async fn tell(client: &Client, Meant { attempt, project }: &Meant, json: boo
         say_fact("limit", &figures::money(limit));
     }
     say_fact("board", &attempt.page(client));
-    approve::tell_questions(&questions);
+    approve::print_questions(&questions);
     Ok(())
 }
 
-fn tell_run(attempt: &Attempt, runs: &[Process]) {
+fn print_run(attempt: &Attempt, runs: &[Process]) {
     let newest = runs.iter().rev().find(|run| run.run_reason != "devserver");
     let line = Line::new(Ink::Dim, &format!("{:<10}", "status")).and(ink(&attempt.status), &attempt.status);
     let Some(run) = newest else { return say(&line) };
-    let doing = match run.run_reason.as_str() {
-        "codingagent" => "",
-        "setupscript" => "setup script ",
-        _ => "cleanup script ",
-    };
+    let doing = if run.is_agent() { String::new() } else { format!("{} ", run.name()) };
+
     let took = run.took(Millis::now()).map(figures::duration).unwrap_or_default();
     let how = match (run.status.as_str(), run.exit_code.filter(|code| *code != 0)) {
         ("running", _) => format!("{doing}for {took}"),
@@ -78,11 +75,11 @@ fn tell_run(attempt: &Attempt, runs: &[Process]) {
     say(&line.and(Ink::Plain, &format!(" ({how}{})", until.unwrap_or_default())));
     if let Some(why) = runs.iter().find_map(|run| run.commit_error.as_deref()) {
         let word = Line::new(Ink::Red, &format!("{:<10}", "commit"));
-        say(&word.and(Ink::Plain, &format!("failed and is tried again: {why}")).whole());
+        say(&word.and(Ink::Plain, &format!("failed and will be retried: {why}")).whole());
     }
 }
 
-fn tell_branch(attempt: &Attempt, status: &BranchStatus) {
+fn print_branch(attempt: &Attempt, status: &BranchStatus) {
     let mut facts = Vec::new();
     facts.extend(status.commits_ahead.map(|ahead| format!("{ahead} ahead")));
     facts.extend(status.commits_behind.map(|behind| format!("{behind} behind")));
@@ -93,16 +90,13 @@ fn tell_branch(attempt: &Attempt, status: &BranchStatus) {
     if status.is_rebase_in_progress || status.conflict_op.is_some() {
         let operation = status.conflict_op.unwrap_or(ConflictOp::Rebase).command();
         let files = match status.conflicted_files.is_empty() {
-            true => "no file is conflicted any more".to_owned(),
+            true => "no conflicted files are left".to_owned(),
             false => status.conflicted_files.join(", "),
         };
-        say(&Line::new(Ink::Red, &format!("{:<10}a {operation} has stopped: {files}", "conflict")).whole());
+        say(&Line::new(Ink::Red, &format!("{:<10}a {operation} stopped: {files}", "conflict")).whole());
         say_fact(
             "",
-            &format!(
-                "forge rebase {} --resolve hands it to the agent, --abort takes it back",
-                attempt.short()
-            ),
+            &format!("forge rebase {} --resolve hands it to the agent, --abort undoes it", attempt.short()),
         );
     }
     for merge in &status.merges {
@@ -123,10 +117,10 @@ fn tell_branch(attempt: &Attempt, status: &BranchStatus) {
     }
 }
 
-fn tell_place(detail: &Value) {
+fn print_worktree(detail: &Value) {
     let path = detail["worktree_path"].as_str().unwrap_or("-");
     let note = match (detail["worktree_deleted"].as_bool(), detail["use_worktree"].as_bool()) {
-        (Some(true), _) => " (retired; `forge restore` brings it back)",
+        (Some(true), _) => " (retired; `forge restore` restores it)",
         (_, Some(false)) => " (the main checkout)",
         _ => "",
     };
@@ -134,7 +128,7 @@ fn tell_place(detail: &Value) {
 }
 
 impl Process {
-    /// How long it has been at work; nothing of one that does not say when it began.
+    /// How long it has been running; `None` without a start time.
     fn took(&self, now: Millis) -> Option<Duration> {
         Some(figures::between(self.started_at?, self.completed_at.unwrap_or(now)))
     }

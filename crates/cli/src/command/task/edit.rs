@@ -1,4 +1,4 @@
-//! Changes of a task.
+//! Changes to a task.
 
 use anyhow::Result;
 use forge_types::TaskStatus;
@@ -24,7 +24,7 @@ pub struct Change {
     /// New status: todo, inprogress, inreview, done, cancelled or archived
     #[arg(short, long)]
     status: Option<TaskStatus>,
-    /// New label in the place of all; give it again for more, and an empty one for none
+    /// New label, replacing all others; may be repeated; an empty one removes all
     #[arg(short, long = "label", value_name = "LABEL")]
     labels: Vec<String>,
 }

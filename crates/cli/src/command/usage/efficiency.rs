@@ -1,4 +1,4 @@
-//! `forge usage workers` and `forge usage models`: what workers and models give for their money.
+//! `forge usage workers` and `forge usage models`: the cost and performance of workers and models.
 
 use anyhow::Result;
 use forge_types::Millis;
@@ -15,7 +15,7 @@ use crate::transcript::Ink;
 pub async fn workers(client: &Client, about: &About) -> Result<()> {
     let heads = ["WORKER", "TIER", "CALLS", "TOKENS", "COST", "COST/CALL", "TOKENS/$", "LAST ACTIVE"];
     let now = Millis::now();
-    tell(client, about, "/api/usage/workers?", &heads, |worker| {
+    print(client, about, "/api/usage/workers?", &heads, |worker| {
         let tokens = |key: &str| worker[key].as_f64().map(|count| figures::tokens(count as u64));
         [
             text(&worker["worker_id"]),
@@ -33,7 +33,7 @@ pub async fn workers(client: &Client, about: &About) -> Result<()> {
 
 pub async fn models(client: &Client, about: &About) -> Result<()> {
     let heads = ["MODEL", "CALLS", "TOKENS", "COST", "COST/1K", "LATENCY", "FROM CACHE"];
-    tell(client, about, "/api/usage/models?", &heads, |model| {
+    print(client, about, "/api/usage/models?", &heads, |model| {
         [
             text(&model["model"]),
             Some(model["call_count"].to_string()),
@@ -47,8 +47,8 @@ pub async fn models(client: &Client, about: &About) -> Result<()> {
     .await
 }
 
-/// Prints a list as it is, or as a table in which a dash stands for what is not known.
-async fn tell<const N: usize>(
+/// Prints a list as JSON, or as a table with dashes for unknown values.
+async fn print<const N: usize>(
     client: &Client,
     about: &About,
     path: &str,
@@ -60,7 +60,7 @@ async fn tell<const N: usize>(
         terminal::print_json(&listed);
         return Ok(());
     }
-    let mut table = Table::new(heads).bending(&heads[..1]);
+    let mut table = Table::new(heads).flexible(&heads[..1]);
     table = table.right(&[
         "CALLS",
         "TOKENS",

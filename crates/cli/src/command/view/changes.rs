@@ -1,7 +1,7 @@
 //! The files of an attempt as they change.
 //!
-//! Invariant: a file is told when its figures are others than were told before, also over a reconnection; at the end
-//! everything that the attempt changed has been told.
+//! Invariant: a file is printed whenever its figures differ from the last ones printed, even across a reconnection; at
+//! the end everything that the attempt changed has been printed.
 
 use std::collections::HashMap;
 
@@ -16,25 +16,25 @@ use crate::reference::Attempt;
 use crate::terminal;
 use crate::watch::{Feed, Step};
 
-/// Tells changes until the attempt ends; answers the run that counts.
+/// Prints changes until the attempt ends; returns the run that counts.
 pub async fn follow(client: &Client, attempt: &Attempt, json: bool) -> Result<Option<Process>> {
-    let mut told = Told { json, files: HashMap::new() };
+    let mut printed = Printed { json, files: HashMap::new() };
     let path = format!("/api/task-attempts/{}/diff?stats_only=true", attempt.id);
     let mut feed = Feed::without_pages(client, path);
     let mut ended = std::pin::pin!(end_of(client, &attempt.id));
     loop {
         tokio::select! {
             step = feed.next() => match step? {
-                Step::Changes(changes) => changes.iter().try_for_each(|change| told.take(change))?,
+                Step::Changes(changes) => changes.iter().try_for_each(|change| printed.take(change))?,
                 Step::Lost => eprintln!("forge: the server went away; waiting for it"),
                 Step::Back => eprintln!("forge: the server is back"),
-                // What has landed changes no more.
+                // After landing, nothing changes any more.
                 Step::Finished => return ended.await,
             },
             last = &mut ended => {
                 let last = last?;
                 for file in diff::figures(client, &attempt.id).await?.files {
-                    told.put(file)?;
+                    printed.put(file)?;
                 }
                 return Ok(last);
             }
@@ -46,18 +46,19 @@ async fn end_of(client: &Client, attempt: &str) -> Result<Option<Process>> {
     let mut life = Life::of(client, attempt);
     loop {
         let runs = Process::list(client, attempt).await?;
-        if !life.goes_on(&runs).await? {
+        if !life.continues(&runs).await? {
             return Ok(runs.into_iter().rfind(Process::is_agent));
         }
     }
 }
 
-struct Told {
+/// The last printed figures of each file.
+struct Printed {
     json: bool,
     files: HashMap<String, Figures>,
 }
 
-impl Told {
+impl Printed {
     fn take(&mut self, change: &Value) -> Result<()> {
         let diff = &change["value"]["content"];
         if diff.is_null() {

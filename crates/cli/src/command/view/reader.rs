@@ -1,7 +1,7 @@
 //! Reading the runs of an attempt, one after another.
 //!
-//! Invariant: every run is told once, from its first line on and in the order in which they began; the dev server, which
-//! has no end, is not among them.
+//! Invariant: every run is shown once, from its first line and in the order they began; the dev server, which
+//! has no end, is left out.
 
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
@@ -18,20 +18,20 @@ use crate::terminal::Log;
 use crate::transcript::{Ink, Line};
 use crate::watch::{Feed, LULL, Screen, Step};
 
-/// A queued prompt becomes a run in this time, or waits for somebody.
+/// A queued prompt becomes a run within this time, or needs a person.
 const DRAFT_LIMIT: Duration = Duration::from_secs(10);
 const LOOK: Duration = Duration::from_secs(1);
 
-/// What is shown of a run.
+/// How a run is shown.
 pub enum Form {
     Transcript(Screen),
-    /// The bytes that it wrote.
+    /// The bytes it wrote.
     Raw(Log),
     /// The same for programs: chunks as JSON lines.
     Chunks,
 }
 
-/// How far runs are read.
+/// How far to read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Reading {
     SoFar,
@@ -54,16 +54,16 @@ impl<'a> Reader<'a> {
         &mut self.form
     }
 
-    /// Tells all runs; those to come too when it reads to the end. Answers the one that counts.
-    pub async fn tell_all(&mut self) -> Result<Option<Process>> {
+    /// Shows all runs, also future ones when reading to the end. Returns the one that counts.
+    pub async fn show_all(&mut self) -> Result<Option<Process>> {
         let mut life = Life::of(self.client, self.attempt);
-        let (mut told, mut counted) = (HashSet::new(), None);
+        let (mut shown, mut counted) = (HashSet::new(), None);
         loop {
             let runs = Process::list(self.client, self.attempt).await?;
-            let next = runs.iter().find(|run| run.run_reason != "devserver" && !told.contains(&run.id));
+            let next = runs.iter().find(|run| run.run_reason != "devserver" && !shown.contains(&run.id));
             if let Some(run) = next {
-                self.tell(run).await?;
-                told.insert(run.id.clone());
+                self.show(run).await?;
+                shown.insert(run.id.clone());
                 if self.reading == Reading::ToTheEnd {
                     let ended = Process::settled(self.client, &run.id).await?;
                     self.conclude(&ended)?;
@@ -72,12 +72,12 @@ impl<'a> Reader<'a> {
                         counted = Some(ended);
                     }
                 }
-            } else if self.reading == Reading::SoFar || !life.goes_on(&runs).await? {
+            } else if self.reading == Reading::SoFar || !life.continues(&runs).await? {
                 break;
             }
         }
         if let Form::Transcript(screen) = &mut self.form {
-            // The last line may not be ended yet.
+            // The last line may be incomplete.
             screen.turn()?;
         }
         if let (Form::Transcript(screen), Some(last)) = (&mut self.form, &counted) {
@@ -88,8 +88,8 @@ impl<'a> Reader<'a> {
         Ok(counted)
     }
 
-    /// Tells one run.
-    pub async fn tell(&mut self, run: &Process) -> Result<()> {
+    /// Shows one run.
+    pub async fn show(&mut self, run: &Process) -> Result<()> {
         let path = match &mut self.form {
             Form::Raw(_) | Form::Chunks => run.raw_log(),
             Form::Transcript(screen) => {
@@ -128,8 +128,9 @@ impl<'a> Reader<'a> {
     fn conclude(&mut self, run: &Process) -> Result<()> {
         let Form::Transcript(screen) = &mut self.form else { return Ok(()) };
         if let (Some(until), "running") = (&run.parked_until, run.status.as_str()) {
-            return screen
-                .note(&format!("its provider serves it again at {until}; it goes on by itself then"));
+            return screen.note(&format!(
+                "its provider is available again at {until}; it continues automatically then"
+            ));
         }
         if !run.is_agent() && run.status == "failed" {
             let code = run.exit_code.map_or_else(|| "failed".to_owned(), |code| format!("exit {code}"));
@@ -140,7 +141,7 @@ impl<'a> Reader<'a> {
 }
 
 impl Form {
-    /// A remark of our own; it must not come between what programs read.
+    /// A remark of our own; kept out of output for programs.
     fn remark(&mut self, words: &str) -> Result<()> {
         match self {
             Self::Transcript(screen @ Screen::Text(_)) => screen.note(words),
@@ -161,14 +162,14 @@ impl Form {
     }
 }
 
-/// A chunk of a raw log, as it was written.
+/// A chunk of a raw log, byte for byte.
 fn write_raw(log: &mut Log, chunk: &Value) -> Result<()> {
     let text = chunk["content"].as_str().unwrap_or_default();
     let exact = chunk["bytes"].as_str().and_then(|bytes| BASE64.decode(bytes).ok());
     log.write(exact.as_deref().unwrap_or(text.as_bytes()))
 }
 
-/// What an attempt still has before it, and when that changes.
+/// Whether an attempt continues, and when that changes.
 pub struct Life<'a> {
     client: &'a Client,
     attempt: &'a str,
@@ -182,8 +183,8 @@ impl<'a> Life<'a> {
         Self { client, attempt, news, idle_since: None }
     }
 
-    /// False when nothing is at work and nothing waits to be; true when something may have changed.
-    pub async fn goes_on(&mut self, runs: &[Process]) -> Result<bool> {
+    /// False when nothing is running or queued; true when something may have changed.
+    pub async fn continues(&mut self, runs: &[Process]) -> Result<bool> {
         if runs.iter().any(Process::is_running) {
             self.idle_since = None;
         } else {
@@ -197,7 +198,7 @@ impl<'a> Life<'a> {
                 return Ok(false);
             }
         }
-        // A draft may be taken back, which no run tells of.
+        // A draft may be withdrawn, which no run shows.
         match tokio::time::timeout(LOOK, self.news.next()).await {
             Ok(step) => step.map(|_| true),
             Err(_) => Ok(true),

@@ -1,4 +1,4 @@
-//! What is done to workers, one after the other.
+//! Actions on workers, one after the other.
 
 use anyhow::{Result, bail};
 use forge_types::WorkerPhase;
@@ -18,13 +18,13 @@ pub struct StopFlags {
     /// The ids of the workers
     #[arg(value_name = "WORKER", required_unless_present = "all")]
     workers: Vec<String>,
-    /// Every worker of Forge that has not ended
+    /// Stop all of Forge's workers that have not ended
     #[arg(long, conflicts_with = "workers")]
     all: bool,
     /// Do not ask before stopping all
     #[arg(short, long)]
     yes: bool,
-    /// How long a worker may take to leave before it is killed [default: 10]
+    /// Seconds to wait before a worker is killed [default: 10]
     #[arg(long, value_name = "S", value_parser = clap::value_parser!(u64).range(1..=600))]
     timeout: Option<u64>,
     /// Print JSON
@@ -39,10 +39,10 @@ pub struct StopFlags {
 pub struct PauseFlags {
     /// The worker's id
     worker: String,
-    /// Why, for whoever looks at it
+    /// The reason, shown in its status
     #[arg(long, default_value = "")]
     reason: String,
-    /// Do not let its processes run either
+    /// Also suspend its processes
     #[arg(long)]
     freeze: bool,
     /// Print JSON
@@ -57,10 +57,10 @@ pub struct PauseFlags {
 pub struct SendFlags {
     /// The worker's id
     worker: String,
-    /// The line to type
+    /// The line to send
     #[arg(required_unless_present = "interrupt")]
     line: Option<String>,
-    /// Type Ctrl-C instead
+    /// Send Ctrl-C instead
     #[arg(long, conflicts_with = "line")]
     interrupt: bool,
     /// Print JSON
@@ -68,7 +68,7 @@ pub struct SendFlags {
     json: bool,
 }
 
-/// Does one thing to each worker; what was done before a failure is told.
+/// Applies an action to each worker; reports what was done before a failure.
 pub(super) async fn each(client: &Client, several: &Several, verb: &str, done: &str) -> Result<()> {
     post_each(client, &several.workers, verb, &json!({}), done, several.json).await
 }
@@ -81,16 +81,16 @@ async fn post_each(
     done: &str,
     json: bool,
 ) -> Result<()> {
-    let mut told = Vec::new();
+    let mut changed = Vec::new();
     for id in workers {
         let worker: Value = client.post(&path(id, verb)?, body).await?;
         if !json {
-            tell(done, id);
+            report(done, id);
         }
-        told.push(worker);
+        changed.push(worker);
     }
     if json {
-        terminal::print_json(&Value::Array(told));
+        terminal::print_json(&Value::Array(changed));
     }
     Ok(())
 }
@@ -113,7 +113,7 @@ pub(super) async fn stop(client: &Client, flags: StopFlags) -> Result<()> {
         }
     };
     if workers.is_empty() && !flags.json {
-        say(&Line::new(Ink::Plain, "no worker runs"));
+        say(&Line::new(Ink::Plain, "no workers are running"));
     }
     let body = json!({"timeout_secs": flags.timeout});
     post_each(client, &workers, "stop", &body, "stopped", flags.json).await
@@ -128,7 +128,7 @@ pub(super) async fn delete(client: &Client, several: &Several) -> Result<()> {
     for id in &several.workers {
         client.delete::<Value>(&path(id, "")?).await?;
         if !several.json {
-            tell("deleted", id);
+            report("removed", id);
         }
     }
     if several.json {
@@ -145,11 +145,11 @@ pub(super) async fn send(client: &Client, flags: &SendFlags) -> Result<()> {
     client.post::<Value>(&path(&flags.worker, verb)?, &body).await?;
     match flags.json {
         true => terminal::print_json(&json!({"worker_id": flags.worker, "line": flags.line})),
-        false => tell(if flags.line.is_some() { "told" } else { "interrupted" }, &flags.worker),
+        false => report(if flags.line.is_some() { "sent to" } else { "interrupted" }, &flags.worker),
     }
     Ok(())
 }
 
-fn tell(done: &str, id: &str) {
+fn report(done: &str, id: &str) {
     say(&Line::new(Ink::Yellow, &format!("{done} ")).and(Ink::Plain, id));
 }

@@ -1,4 +1,4 @@
-//! What is seen of workers.
+//! Showing workers.
 
 use std::io;
 use std::os::unix::process::CommandExt;
@@ -35,7 +35,7 @@ pub struct AttachFlags {
 pub struct PeekFlags {
     /// The worker's id
     worker: String,
-    /// How many lines
+    /// Number of lines
     #[arg(short = 'n', long, value_name = "N", default_value_t = 50)]
     lines: usize,
     /// Print JSON
@@ -50,7 +50,7 @@ pub struct PeekFlags {
 pub struct LogsFlags {
     /// The worker's id
     worker: String,
-    /// Print where the log is instead of what it says
+    /// Print the path of the log instead of its text
     #[arg(long)]
     path: bool,
     /// Print path and text as JSON
@@ -69,7 +69,7 @@ pub(super) async fn list(client: &Client, json: bool) -> Result<()> {
         return Ok(());
     }
     let head = ["ID", "PHASE", "HEALTH", "MODEL", "AGE", "MEMORY", "TASK", "NOTE"];
-    let mut table = Table::new(&head).bending(&["TASK", "NOTE"]).right(&["AGE", "MEMORY"]);
+    let mut table = Table::new(&head).flexible(&["TASK", "NOTE"]).right(&["AGE", "MEMORY"]);
     let (now, has_signs) = (Millis::now(), terminal::draws_emoji());
     for worker in workers {
         let Worker { facts, managed, .. } = worker;
@@ -96,7 +96,7 @@ pub(super) async fn list(client: &Client, json: bool) -> Result<()> {
     Ok(())
 }
 
-/// The word of a fieldless variant, as the wire has it.
+/// The name of a fieldless variant, as in JSON.
 fn word(value: impl serde::Serialize) -> String {
     serde_json::to_value(value).ok().and_then(|word| word.as_str().map(str::to_owned)).unwrap_or_default()
 }
@@ -129,7 +129,7 @@ pub(super) async fn status(client: &Client, one: &One) -> Result<()> {
         (Some(level), true) => word(level),
         (Some(level), false) => format!("{}: {}", word(level), findings.join(", ")),
     };
-    let looked_at = if attached { " (somebody looks at it)" } else { "" };
+    let looked_at = if attached { " (attached)" } else { "" };
     let session = if has_session { looked_at } else { " (gone)" };
     let task = facts.task();
     let facts = [
@@ -153,7 +153,7 @@ pub(super) async fn status(client: &Client, one: &One) -> Result<()> {
 pub(super) async fn attach(client: &Client, flags: &AttachFlags) -> Result<ExitCode> {
     let worker = find(client, &flags.worker).await?;
     if !worker.has_session {
-        return Err(NotFound(format!("worker '{}' has no session any more", worker.facts.id)).into());
+        return Err(NotFound(format!("worker '{}' no longer has a session", worker.facts.id)).into());
     }
     let inside = std::env::var("TMUX").ok();
     let mut command = forge_core::attach_command(&worker.socket, &worker.facts.session, inside.as_deref())?;
@@ -167,11 +167,11 @@ pub(super) async fn attach(client: &Client, flags: &AttachFlags) -> Result<ExitC
         return Ok(ExitCode::SUCCESS);
     }
     if !terminal::is_attended() {
-        let text = "there is no terminal to attach; `forge worker peek` shows what its pane shows";
+        let text = "there is no terminal to attach; `forge worker peek` shows the pane";
         return Err(Misused(text.to_owned()).into());
     }
     let error = command.exec();
-    Err(error).context("tmux cannot be started; it has to be on the PATH")
+    Err(error).context("cannot start tmux; it must be on the PATH")
 }
 
 pub(super) async fn peek(client: &Client, flags: &PeekFlags) -> Result<()> {
@@ -190,9 +190,9 @@ pub(super) async fn logs(client: &Client, flags: &LogsFlags) -> Result<()> {
         return Ok(());
     }
     let text = forge_core::read_worker_log(&worker.log).map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => NotFound(format!(
-            "{error}; a worker that waits for a person keeps no log, `forge worker peek` shows its pane"
-        )),
+        io::ErrorKind::NotFound => {
+            NotFound(format!("{error}; an attended worker writes no log, `forge worker peek` shows its pane"))
+        }
         _ => NotFound(format!("{error}; `forge worker logs --path` shows where it is")),
     })?;
     match flags.json {

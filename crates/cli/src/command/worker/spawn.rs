@@ -15,19 +15,19 @@ use crate::transcript::{Ink, Line};
     after_help = "Examples:\n  forge worker spawn alpha\n  forge worker spawn --launcher claude-code --model sonnet --id bravo\n  forge worker spawn --launcher codex --workspace ~/src/app --env RUST_LOG=debug"
 )]
 pub struct Flags {
-    /// A worker of workers.yaml, or a type of the folder workers
+    /// A worker from workers.yaml, or a type from the workers folder
     #[arg(value_name = "DEFINITION", required_unless_present = "launcher")]
     definition: Option<String>,
-    /// What it is called [default: as defined, or a new name]
+    /// Its name [default: as defined, or a new name]
     #[arg(long)]
     id: Option<String>,
-    /// A launcher by its name, or a path to one
+    /// A launcher, by name or path
     #[arg(long, value_name = "NAME|PATH")]
     launcher: Option<String>,
     /// The model the agent uses
     #[arg(long)]
     model: Option<String>,
-    /// What the model costs: premium, standard, budget or free
+    /// Cost tier of the model: premium, standard, budget or free
     #[arg(long)]
     tier: Option<String>,
     /// Where it works [default: as defined, or the current directory]
@@ -36,10 +36,10 @@ pub struct Flags {
     /// The bead it works on
     #[arg(long, value_name = "ID")]
     bead: Option<String>,
-    /// A further variable for the launcher and the agent; may be repeated
+    /// An additional variable for the launcher and the agent; may be repeated
     #[arg(long, value_name = "NAME=VALUE")]
     env: Vec<String>,
-    /// How long the launcher may take
+    /// Time limit of the launcher in seconds
     #[arg(long, value_name = "S", value_parser = clap::value_parser!(u64).range(1..=3600))]
     timeout: Option<u64>,
     /// How the launcher takes its arguments: positional, flags or model-workspace-session
@@ -71,8 +71,8 @@ fn body(flags: &Flags) -> Result<Value> {
     let workspace = flags.workspace.as_ref().map(std::path::absolute).transpose()?;
     let here = match &workspace {
         Some(_) => None,
-        // The definition may have another one.
-        None => Some(std::env::current_dir().context("the current directory is gone")?),
+        // The definition may override it.
+        None => Some(std::env::current_dir().context("the current directory does not exist")?),
     };
     let launcher = match &flags.launcher {
         Some(path) if path.contains('/') => Some(std::path::absolute(path)?.display().to_string()),
