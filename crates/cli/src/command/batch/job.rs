@@ -125,7 +125,7 @@ impl Job {
         match &self.state {
             State::Waiting => (Ink::Dim, "waiting"),
             State::Starting => (Ink::Dim, "starting"),
-            State::Working { .. } => (Ink::Cyan, "running"),
+            State::Working { .. } => (Ink::Cyan, "working"),
             State::Refused { .. } => (Ink::Red, "refused"),
             State::Ended { end, .. } => match end.status.as_str() {
                 "completed" => (Ink::Green, "completed"),
