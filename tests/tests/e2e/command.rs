@@ -104,7 +104,7 @@ async fn the_exit_code_says_what_went_wrong() {
         (&["-x", "CURSOR_AGENT", "x"], 5, "install it with `curl https://cursor.com/install"),
         (&["-x", "SCRIPTED", " "], 2, "the prompt is empty"),
         (&["-x", "SCRIPTED", "-f", "missing.md"], 1, "--file: cannot read missing.md"),
-        (&["--issue", "7", "and more"], 2, "no prompt can be given"),
+        (&["--issue", "7", "and more"], 2, "the prompt comes from the issue"),
         (&["-x", "SCRIPTED", "-p", "/", "x"], 4, "is not in a git repository"),
         (&["-x", "SCRIPTED", "-p", "nobody", "x"], 4, "no project matches 'nobody'"),
     ] {

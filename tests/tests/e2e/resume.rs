@@ -52,7 +52,7 @@ async fn what_cannot_go_on_is_told_by_the_exit_code() {
     let (repo, _) = worked(&forge).await;
     for (args, code, reason) in [
         (&["ffffffff", "x"][..], 4, "no attempt matches 'ffffffff'"),
-        (&["-", "-x", "SHELL", "x"], 2, "works with SCRIPTED; another variant of it is possible"),
+        (&["-", "-x", "SHELL", "x"], 2, "uses SCRIPTED; you can choose another variant"),
         (&["-", "-x", "SCRIPTED:NOPE", "x"], 5, "unknown variant NOPE"),
         (&["-", " "], 2, "the prompt is empty"),
     ] {
