@@ -1,26 +1,19 @@
-//! What the bench says to a server: HTTP with the envelope taken off, and WebSocket frames.
+//! What the bench asks a server for: data without their envelope, and WebSocket frames.
 //!
-//! Nothing here knows which server answers. Every request has a time limit and every socket read one too.
+//! Nothing here knows which server answers. Every request has a time limit and every socket read one too. Requests carry
+//! no key that makes them have one effect: only one of the servers knows it, and its cost is not what is measured.
 
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
-use futures_util::StreamExt;
+use anyhow::{Context, Result, ensure};
+use forge_client::{Method, RequestBuilder, transport};
 use serde::Deserialize;
 use serde_json::Value;
-use tokio::net::TcpStream;
-use tokio_tungstenite::tungstenite::Message;
-use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
-use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
 
 const REQUEST_LIMIT: Duration = Duration::from_secs(180);
-const FRAME_BYTES_MAX: usize = 512 * 1024 * 1024;
 
 #[derive(Clone)]
-pub struct Client {
-    http: reqwest::Client,
-    port: u16,
-}
+pub struct Client(forge_client::Client);
 
 /// One frame of a stream; the raw and normalised logs, processes and tasks all have this form.
 #[derive(Debug, Deserialize)]
@@ -37,73 +30,46 @@ pub struct Change {
     pub value: Value,
 }
 
-pub struct Socket(WebSocketStream<MaybeTlsStream<TcpStream>>);
+pub struct Socket(forge_client::Socket);
 
 impl Client {
-    pub fn new(port: u16) -> Result<Client> {
-        // Even a client of plain HTTP wants to know who would encrypt; a second call finds that settled.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let http = reqwest::Client::builder().timeout(REQUEST_LIMIT).no_proxy().build()?;
-        Ok(Client { http, port })
-    }
-
-    fn url(&self, path: &str) -> String {
-        format!("http://127.0.0.1:{}{path}", self.port)
+    pub fn new(port: u16) -> Client {
+        let transport = transport().timeout(REQUEST_LIMIT).no_proxy();
+        Client(forge_client::Client::over(transport, &format!("http://127.0.0.1:{port}"), None))
     }
 
     pub async fn get(&self, path: &str) -> Result<Value> {
-        open(path, self.http.get(self.url(path)).send().await?).await
+        self.send(path, self.0.request(Method::GET, path)).await
     }
 
     /// The bytes of an answer, unparsed: for figures in which the client's own work must not count.
     pub async fn get_bytes(&self, path: &str) -> Result<usize> {
-        let answer = self.http.get(self.url(path)).send().await?.error_for_status()?;
+        let answer = self.0.fetch(self.0.request(Method::GET, path)).await?;
+        ensure!(answer.status().is_success(), "{path}: {}", answer.status());
         Ok(answer.bytes().await?.len())
     }
 
     pub async fn post(&self, path: &str, body: &Value) -> Result<Value> {
-        open(path, self.http.post(self.url(path)).json(body).send().await?).await
+        self.send(path, self.0.request(Method::POST, path).json(body)).await
     }
 
     pub async fn put(&self, path: &str, body: &Value) -> Result<Value> {
-        open(path, self.http.put(self.url(path)).json(body).send().await?).await
+        self.send(path, self.0.request(Method::PUT, path).json(body)).await
     }
 
     pub async fn socket(&self, path: &str) -> Result<Socket> {
-        let url = format!("ws://127.0.0.1:{}{path}", self.port);
-        let config = WebSocketConfig::default()
-            .max_message_size(Some(FRAME_BYTES_MAX))
-            .max_frame_size(Some(FRAME_BYTES_MAX));
-        let connect = tokio_tungstenite::connect_async_with_config(url, Some(config), true);
-        let (stream, _) =
-            tokio::time::timeout(REQUEST_LIMIT, connect).await?.with_context(|| format!("socket {path}"))?;
-        Ok(Socket(stream))
+        Ok(Socket(self.0.socket(path).await.with_context(|| format!("socket {path}"))?))
     }
-}
 
-async fn open(path: &str, answer: reqwest::Response) -> Result<Value> {
-    let status = answer.status();
-    let text = answer.text().await?;
-    if !status.is_success() {
-        bail!("{path}: {status} {}", text.chars().take(200).collect::<String>());
+    async fn send(&self, path: &str, request: RequestBuilder) -> Result<Value> {
+        self.0.send(request).await.with_context(|| path.to_owned())
     }
-    let mut envelope: Value = serde_json::from_str(&text).with_context(|| format!("{path}: not JSON"))?;
-    if envelope["success"] != true {
-        bail!("{path}: {}", envelope["message"]);
-    }
-    Ok(envelope["data"].take())
 }
 
 impl Socket {
     /// The next text frame, unparsed; `None` when the server closed or nothing came in time.
     pub async fn next_text(&mut self, limit: Duration) -> Option<String> {
-        loop {
-            match tokio::time::timeout(limit, self.0.next()).await {
-                Ok(Some(Ok(Message::Text(text)))) => return Some(text.as_str().to_owned()),
-                Ok(Some(Ok(Message::Ping(_) | Message::Pong(_) | Message::Binary(_)))) => {}
-                _ => return None,
-            }
-        }
+        tokio::time::timeout(limit, self.0.next()).await.ok()?.ok()?
     }
 
     pub async fn next(&mut self, limit: Duration) -> Option<Frame> {

@@ -60,7 +60,7 @@ pub struct Server {
 impl Server {
     pub async fn start(launch: Launch) -> Result<Server> {
         let (child, pid) = spawn(&launch)?;
-        let client = Client::new(launch.port)?;
+        let client = Client::new(launch.port);
         let mut server = Server { launch, client, fresh_mb: 0.0, child, pid };
         server.wait_healthy().await?;
         tokio::time::sleep(SETTLE).await;
@@ -102,7 +102,7 @@ impl Server {
     /// Starts the server again on the same data and port.
     pub async fn restart(&mut self) -> Result<()> {
         (self.child, self.pid) = spawn(&self.launch)?;
-        self.client = Client::new(self.launch.port)?;
+        self.client = Client::new(self.launch.port);
         self.wait_healthy().await
     }
 

@@ -1,15 +1,13 @@
 //! Requests to the server under test.
 
-use reqwest::Method;
+use forge_client::{Client, ClientBuilder, Error, Kind, Method};
 use serde_json::Value;
 
 use crate::{Socket, TestForge};
 
-/// An HTTP client. The library comes without cryptography of its own, and wants one before it makes a client.
-pub fn client() -> reqwest::ClientBuilder {
-    // A second call finds the provider in place, which is fine.
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    reqwest::Client::builder().no_proxy()
+/// What carries requests of tests.
+pub fn client() -> ClientBuilder {
+    forge_client::transport().no_proxy()
 }
 
 /// A status and a body, as they came.
@@ -34,37 +32,25 @@ impl Answer {
     }
 }
 
-/// Asks one server, and is told when it is gone.
-#[derive(Clone)]
-pub struct Caller {
-    http: reqwest::Client,
-    base: String,
-}
-
-impl Caller {
-    pub async fn send(
-        &self,
-        method: Method,
-        path: &str,
-        body: Option<&Value>,
-        headers: &[(&str, &str)],
-    ) -> reqwest::Result<Answer> {
-        let mut request = self.http.request(method, format!("{}{path}", self.base));
-        for (name, value) in headers {
-            request = request.header(*name, *value);
-        }
-        if let Some(body) = body {
-            request = request.json(body);
-        }
-        let response = request.send().await?;
-        let status = response.status().as_u16();
-        let text = response.text().await?;
-        Ok(Answer { status, body: serde_json::from_str(&text).unwrap_or(Value::Null), text })
+/// The answer as it came, whatever its status; an error when the server is gone.
+pub async fn ask(
+    client: &Client,
+    method: Method,
+    path: &str,
+    body: Option<&Value>,
+    headers: &[(&str, &str)],
+) -> Result<Answer, Error> {
+    let mut request = client.request(method, path);
+    for (name, value) in headers {
+        request = request.header(*name, *value);
     }
-
-    pub async fn socket(&self, path: &str) -> Result<Socket, String> {
-        Socket::open(&format!("{}{path}", self.base.replacen("http", "ws", 1))).await
+    if let Some(body) = body {
+        request = request.json(body);
     }
+    let response = client.fetch(request).await?;
+    let status = response.status().as_u16();
+    let text = response.text().await.map_err(|error| Error::new(Kind::Cut, error.to_string()))?;
+    Ok(Answer { status, body: serde_json::from_str(&text).unwrap_or(Value::Null), text })
 }
 
 impl TestForge {
@@ -95,16 +81,17 @@ impl TestForge {
         body: Option<&Value>,
         headers: &[(&str, &str)],
     ) -> Answer {
-        let answer = self.caller().send(method, path, body, headers).await;
-        answer.unwrap_or_else(|error| panic!("{path}: {error}\n{}", self.log()))
+        let answer = ask(&self.client, method, path, body, headers).await;
+        answer.unwrap_or_else(|error| panic!("{path}: {error} ({})\n{}", error.cause, self.log()))
     }
 
-    /// Who can ask the server that runs now, for as long as it runs.
-    pub fn caller(&self) -> Caller {
-        Caller { http: self.http.clone(), base: self.base.clone() }
+    /// Asks the server that runs now, for as long as it runs.
+    pub fn client(&self) -> &Client {
+        &self.client
     }
 
     pub async fn socket(&self, path: &str) -> Socket {
-        Socket::connect(&format!("{}{path}", self.base.replacen("http", "ws", 1))).await
+        let opened = Socket::open(&self.client, path).await;
+        opened.unwrap_or_else(|error| panic!("{path}: {error} ({})", error.cause))
     }
 }

@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 pub use code_host::{CodeHost, Dialect, Seen};
-pub use http::{Answer, Caller, client};
+pub use http::{Answer, ask, client};
 pub use mcp::last_message;
 pub use proxy::{Proxy, Treatment};
 pub use rng::Rng;
@@ -37,8 +37,7 @@ pub struct TestForge {
     args: Vec<String>,
     env: Vec<(String, String)>,
     server: Option<Child>,
-    base: String,
-    http: reqwest::Client,
+    client: forge_client::Client,
 }
 
 impl TestForge {
@@ -59,8 +58,7 @@ impl TestForge {
             args: args.iter().map(|arg| owned(arg)).collect(),
             env: env.iter().map(|(key, value)| (owned(key), owned(value))).collect(),
             server: None,
-            base: String::new(),
-            http: client().build().expect("a client"),
+            client: forge_client::Client::over(client(), "", None),
         };
         if !settings.is_null() {
             std::fs::create_dir_all(forge.home()).expect("a home");
@@ -99,7 +97,7 @@ impl TestForge {
                 _ => tokio::time::sleep(Duration::from_millis(10)).await,
             }
         };
-        self.base = format!("http://127.0.0.1:{port}");
+        self.reach(format!("http://127.0.0.1:{port}"));
     }
 
     fn has_ended(&mut self) -> bool {
@@ -150,12 +148,12 @@ impl TestForge {
     }
 
     pub fn base(&self) -> &str {
-        &self.base
+        self.client.base()
     }
 
     /// Asks it at another of its addresses from now on.
     pub fn reach(&mut self, base: String) {
-        self.base = base;
+        self.client = self.client.at(&base, None);
     }
 
     /// What the server wrote to standard error so far.

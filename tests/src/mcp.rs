@@ -1,6 +1,6 @@
 //! Tools and resources of the server under test, asked for as any MCP client would over HTTP.
 
-use reqwest::Response;
+use forge_client::{Method, Response};
 use serde_json::{Value, json};
 
 use crate::{PATIENCE, TestForge};
@@ -12,7 +12,7 @@ const VERSION: &str = "2025-06-18";
 impl TestForge {
     /// Sends one message, with the name of a client when it has one. The answer may still be on its way.
     pub async fn mcp(&self, message: &Value, client: Option<&str>) -> Response {
-        let mut request = self.http.post(format!("{}/mcp?advanced=true", self.base)).header("accept", ACCEPT);
+        let mut request = self.client.request(Method::POST, "/mcp?advanced=true").header("accept", ACCEPT);
         request = request.header("mcp-protocol-version", VERSION).json(message);
         if let Some(client) = client {
             request = request.header("mcp-session-id", client);

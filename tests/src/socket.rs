@@ -1,45 +1,27 @@
 //! A WebSocket of the server under test.
 
-use futures_util::StreamExt;
+use forge_client::{Client, Error};
 use serde_json::Value;
-use tokio::net::TcpStream;
-use tokio_tungstenite::tungstenite::Message;
-use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
 
 use crate::PATIENCE;
 
 pub struct Socket {
-    stream: WebSocketStream<MaybeTlsStream<TcpStream>>,
+    frames: forge_client::Socket,
     /// The code of the server's Close frame, once it came.
     pub closed: Option<u16>,
 }
 
 impl Socket {
-    pub async fn connect(url: &str) -> Self {
-        Self::open(url).await.unwrap_or_else(|error| panic!("{error}"))
-    }
-
     /// A socket, unless the server is gone.
-    pub async fn open(url: &str) -> Result<Self, String> {
-        let (stream, _) = connect_async(url).await.map_err(|error| format!("{url}: {error}"))?;
-        Ok(Self { stream, closed: None })
+    pub async fn open(client: &Client, path: &str) -> Result<Self, Error> {
+        Ok(Self { frames: client.socket(path).await?, closed: None })
     }
 
     /// The next text frame; `None` after the Close frame or the end of the connection.
     pub async fn next(&mut self) -> Option<Value> {
-        loop {
-            let message =
-                tokio::time::timeout(PATIENCE, self.stream.next()).await.expect("a frame in time")?;
-            match message {
-                Ok(Message::Text(text)) => return Some(serde_json::from_str(&text).expect("JSON")),
-                Ok(Message::Close(frame)) => {
-                    self.closed = frame.map(|frame| frame.code.into());
-                    return None;
-                }
-                Ok(_) => {}
-                Err(_) => return None,
-            }
-        }
+        let next = tokio::time::timeout(PATIENCE, self.frames.next()).await.expect("a frame in time");
+        self.closed = self.frames.closed;
+        Some(serde_json::from_str(&next.ok()??).expect("JSON"))
     }
 
     /// Every frame until the server closes.

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use forge_core::Kind;
 
-use crate::client::{Refused, Unreachable};
+use crate::client;
 use crate::reference::NotFound;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,9 +49,6 @@ pub fn of(error: &anyhow::Error) -> Exit {
     if error.is::<Misused>() {
         return Exit::Misused;
     }
-    if error.is::<Unreachable>() {
-        return Exit::Unreachable;
-    }
     if error.is::<NotFound>() {
         return Exit::NotFound;
     }
@@ -60,10 +57,11 @@ pub fn of(error: &anyhow::Error) -> Exit {
         Some(Kind::Invalid | Kind::Refused | Kind::Conflict) => return Exit::Refused,
         _ => {}
     }
-    match error.downcast_ref::<Refused>().map(|refused| refused.status) {
-        Some(404) => Exit::NotFound,
-        // Some refusals come with 200, which older clients expect.
-        Some(200 | 400..500) => Exit::Refused,
+    match client::kind_of(error) {
+        Some(kind) if kind.is_away() => Exit::Unreachable,
+        Some(client::Kind::NoStream) => Exit::Misused,
+        Some(client::Kind::NotFound | client::Kind::NotServed) => Exit::NotFound,
+        Some(client::Kind::Unauthorized | client::Kind::Conflict | client::Kind::Refused) => Exit::Refused,
         _ => Exit::Failed,
     }
 }

@@ -37,9 +37,8 @@ pub async fn bind(host: IpAddr, port: u16) -> Result<TcpListener> {
 
 pub async fn is_forge(port: u16) -> bool {
     let probe = async {
-        let url = format!("http://127.0.0.1:{port}/health");
-        let answer: serde_json::Value = reqwest::get(url).await.ok()?.json().await.ok()?;
-        Some(answer["service"] == "forge-app")
+        let client = forge_client::Client::new(&format!("http://127.0.0.1:{port}"), None);
+        Some(client.ready().await?["service"] == "forge-app")
     };
     tokio::time::timeout(Duration::from_secs(1), probe).await.ok().flatten().unwrap_or(false)
 }

@@ -15,7 +15,7 @@ use futures_util::future::try_join_all;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use crate::client::{Client, Refused};
+use crate::client::{Client, Kind, kind_of};
 pub use scope::{Deed, Meant, Place, Scope};
 
 /// As many digits as a worktree's name begins with.
@@ -175,7 +175,7 @@ pub async fn attempt(client: &Client, named: &str, scope: &Scope, deed: Deed) ->
         let (found, place) = tokio::join!(client.get::<Attempt>(&path), scope.place(client));
         let place = place?;
         match found {
-            Err(error) if error.downcast_ref::<Refused>().is_some_and(|refused| refused.status == 404) => {}
+            Err(error) if kind_of(&error) == Some(Kind::NotFound) => {}
             Ok(attempt) if !place.holds(&attempt.project_id) => {}
             found => return place.meant(found?),
         }
@@ -286,9 +286,7 @@ async fn tasks_of<T: DeserializeOwned>(client: &Client, projects: &[Project]) ->
 async fn titled(client: &Client, named: &str, place: &Place) -> Result<Option<Task>> {
     if named.parse::<uuid::Uuid>().is_ok() {
         return match client.get::<Task>(&format!("/api/tasks/{}", named.to_lowercase())).await {
-            Err(error) if error.downcast_ref::<Refused>().is_some_and(|refused| refused.status == 404) => {
-                Ok(None)
-            }
+            Err(error) if kind_of(&error) == Some(Kind::NotFound) => Ok(None),
             other => other.map(|task| Some(task).filter(|task| place.holds(&task.project_id))),
         };
     }

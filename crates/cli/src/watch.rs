@@ -4,10 +4,8 @@
 //! agent running.
 
 mod ask;
-mod feed;
 mod keyboard;
 mod leave;
-mod pipe;
 mod screen;
 mod status;
 
@@ -18,12 +16,12 @@ use anyhow::Result;
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
-use crate::client::{Client, Refused};
+use crate::client::{Client, Kind, kind_of};
 use crate::process::Process;
 use crate::terminal;
 use crate::transcript::{Ink, Line, question};
 use ask::{Ask, Asks, CHOICE, Change, Choice, REASON, read_choice};
-pub use feed::{Feed, Step};
+pub use forge_client::{Feed, Step};
 use keyboard::Keyboard;
 use leave::Signals;
 use screen::Answered;
@@ -289,14 +287,16 @@ impl<'a> Watch<'a> {
         let respond = async {
             loop {
                 match self.client.post::<Value>(&path, body).await {
-                    Err(error) if is(&error, 404) => tokio::time::sleep(ASKED_PAUSE).await,
+                    Err(error) if kind_of(&error) == Some(Kind::NotFound) => {
+                        tokio::time::sleep(ASKED_PAUSE).await
+                    }
                     other => return other.map(|_| ()),
                 }
             }
         };
         match tokio::time::timeout(ASKED_LIMIT, respond).await {
             Ok(Ok(())) => Ok(()),
-            Ok(Err(error)) if is(&error, 409) => self.screen.note("already answered"),
+            Ok(Err(error)) if kind_of(&error) == Some(Kind::Conflict) => self.screen.note("already answered"),
             Ok(Err(error)) => self
                 .screen
                 .lines(&[Line::new(Ink::Red, &format!("! the answer was not accepted: {error:#}"))]),
@@ -321,10 +321,6 @@ impl<'a> Watch<'a> {
         self.typing = Typing::Nothing;
         self.screen.clear_prompt(Answered::Elsewhere)
     }
-}
-
-fn is(error: &anyhow::Error, status: u16) -> bool {
-    error.downcast_ref::<Refused>().is_some_and(|refused| refused.status == status)
 }
 
 async fn beat(status: &mut Option<Status>) -> Line {

@@ -5,10 +5,10 @@
 //! nothing is read or written on the way to a frame, a frame is drawn only when something that is shown has changed, and
 //! nothing but frames reaches the terminal.
 
-mod api;
 mod bell;
 mod draw;
 mod emoji;
+mod fault;
 mod field;
 pub mod figures;
 #[cfg(test)]

@@ -1,10 +1,11 @@
 //! What comes in from outside, and what is to be done there.
 
 use crossterm::event::KeyEvent;
+use forge_client::Error;
+pub use forge_client::Method;
 use forge_types::{Alert, AlertSettings, Millis, NormalizedEntry, Project, Routing, TaskSummary};
 use serde_json::Value;
 
-use crate::api::Fault;
 use crate::model::{Attempt, Bead, Changed, Means, Question, Usage, Worker};
 
 #[derive(Clone, Debug, PartialEq)]
@@ -18,13 +19,13 @@ pub enum Message {
     Away(String),
     Event(Event),
     Loaded(Box<Loaded>),
-    Failed(Topic, Fault),
+    Failed(Topic, Error),
     Log(LogNews),
     /// A request that changes something has ended.
-    Done(Call, Result<Value, Fault>),
+    Done(Call, Result<Value, Error>),
     Peeked {
         worker: String,
-        screen: Result<String, Fault>,
+        screen: Result<String, Error>,
     },
     /// The terminal is ours again.
     Returned(Result<(), String>),
@@ -163,17 +164,11 @@ pub struct Attach {
 pub struct Call {
     pub method: Method,
     pub path: String,
+    /// `null` when there is none.
     pub body: Value,
     /// What is said when it went well.
     pub done: String,
     pub reload: Vec<Topic>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Method {
-    Post,
-    Put,
-    Delete,
 }
 
 /// What an update comes to.

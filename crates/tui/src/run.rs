@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use crossterm::event::{Event as Input, EventStream, KeyEventKind};
+use forge_client::{Client, Error, Kind};
 use forge_types::Millis;
 use futures_util::StreamExt;
 use tokio::signal::unix::{SignalKind, signal};
@@ -20,7 +21,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 use tokio::time::MissedTickBehavior;
 
-use crate::api::{Api, Fault};
+use crate::fault;
 use crate::message::{Attach, Call, Effect, Message};
 use crate::state::State;
 use crate::theme::Theme;
@@ -28,6 +29,9 @@ use crate::update::update;
 use load::Loader;
 use screen::Screen;
 
+/// A server that is there answers this fast, even when it is busy; a merge may take longer.
+const READ_LIMIT: Duration = Duration::from_secs(15);
+const WRITE_LIMIT: Duration = Duration::from_secs(120);
 const TICK: Duration = Duration::from_secs(1);
 const PEEK_PAUSE: Duration = Duration::from_millis(700);
 /// Messages that may wait; a server that is faster than the screen has to wait, too.
@@ -47,7 +51,7 @@ pub struct Options {
 
 /// What the loop holds besides the state.
 struct Desk {
-    api: Api,
+    api: Client,
     options: Options,
     messages: mpsc::Sender<Message>,
     loader: Loader,
@@ -66,7 +70,7 @@ enum Next {
 /// Shows the dashboard until the person leaves it.
 pub async fn run(options: Options) -> Result<()> {
     let (messages, mut inbox) = mpsc::channel(WAITING);
-    let api = Api::new(&options.base, options.token.clone());
+    let api = Client::new(&options.base, options.token.clone()).within(READ_LIMIT, WRITE_LIMIT);
     let mut state = State::new(api.base(), options.theme, Millis::now());
     state.emoji = options.emoji;
     let mut screen = Screen::enter()?;
@@ -141,7 +145,7 @@ fn read(input: Input) -> Option<Message> {
 }
 
 impl Desk {
-    fn open(api: Api, options: Options, messages: mpsc::Sender<Message>) -> Self {
+    fn open(api: Client, options: Options, messages: mpsc::Sender<Message>) -> Self {
         let mut tasks = JoinSet::new();
         let (followed, wanted) = watch::channel(None);
         let (peeked, screen) = watch::channel(None);
@@ -177,17 +181,18 @@ impl Desk {
     }
 }
 
-async fn perform(api: Api, call: Call, messages: mpsc::Sender<Message>) {
-    let result = api.call(&call).await;
-    if let Err(fault) = &result {
-        tracing::warn!(path = %call.path, %fault, "a request was refused");
+async fn perform(api: Client, call: Call, messages: mpsc::Sender<Message>) {
+    let body = Some(&call.body).filter(|body| !body.is_null());
+    let result = api.call(call.method.clone(), &call.path, body).await;
+    if let Err(error) = &result {
+        tracing::warn!(path = %call.path, fault = %fault::words(error), "a request was refused");
     }
     // The loop that would hear it has ended.
     let _ = messages.send(Message::Done(call, result)).await;
 }
 
 /// Reads the screen of the worker that is looked at, again and again.
-async fn peek(api: Api, mut wanted: watch::Receiver<Option<String>>, messages: mpsc::Sender<Message>) {
+async fn peek(api: Client, mut wanted: watch::Receiver<Option<String>>, messages: mpsc::Sender<Message>) {
     loop {
         let Some(worker) = wanted.borrow_and_update().clone() else {
             if wanted.changed().await.is_err() {
@@ -206,7 +211,7 @@ async fn peek(api: Api, mut wanted: watch::Receiver<Option<String>>, messages: m
 }
 
 /// A text, or an object that has it.
-fn screen_of(answer: &serde_json::Value) -> Result<String, Fault> {
+fn screen_of(answer: &serde_json::Value) -> Result<String, Error> {
     let text = answer.as_str().or(answer["text"].as_str()).or(answer["screen"].as_str());
-    text.map(str::to_owned).ok_or_else(|| Fault::Refused("unexpected answer: no screen".to_owned()))
+    text.map(str::to_owned).ok_or_else(|| Error::new(Kind::Unexpected, "unexpected answer: no screen"))
 }

@@ -4,12 +4,14 @@ mod action;
 mod key;
 mod news;
 
+use forge_client::{Error, Kind};
+
 use crate::draw::row_width;
 use crate::message::{Call, Effect, LogNews, Message, Outcome, Topic};
 use crate::model::List;
 use crate::rows::{Thing, detail, table};
 use crate::state::{Link, Overlay, State, Subject, View};
-use crate::{api::Fault, figures, text::clean};
+use crate::{fault, figures, text::clean};
 
 pub fn update(state: &mut State, message: Message) -> Outcome {
     let mut outcome = match message {
@@ -92,17 +94,17 @@ fn follow_selection(state: &mut State) -> Option<Effect> {
     Some(Effect::Follow(wanted))
 }
 
-fn failed(state: &mut State, topic: Topic, fault: Fault) -> Outcome {
-    match (topic, fault) {
+fn failed(state: &mut State, topic: Topic, error: Error) -> Outcome {
+    match (topic, error.kind) {
         // The link says so already.
-        (_, Fault::Away(_)) => return Outcome::nothing(),
-        (Topic::Beads, Fault::NotServed) => state.data.beads = List::NotServed,
-        (Topic::Workers, Fault::NotServed) => state.data.workers = List::NotServed,
-        (Topic::Alerts, Fault::NotServed) => state.data.alerts = List::NotServed,
-        (Topic::Routing, Fault::NotServed) => state.data.routing = List::NotServed,
+        (_, kind) if kind.is_away() => return Outcome::nothing(),
+        (Topic::Beads, Kind::NotServed) => state.data.beads = List::NotServed,
+        (Topic::Workers, Kind::NotServed) => state.data.workers = List::NotServed,
+        (Topic::Alerts, Kind::NotServed) => state.data.alerts = List::NotServed,
+        (Topic::Routing, Kind::NotServed) => state.data.routing = List::NotServed,
         // Everything can be typed.
-        (Topic::Means, Fault::NotServed) => return Outcome::nothing(),
-        (topic, fault) => state.complain(format!("{topic:?} cannot be read: {fault}")),
+        (Topic::Means, Kind::NotServed) => return Outcome::nothing(),
+        (topic, _) => state.complain(format!("{topic:?} cannot be read: {}", fault::words(&error))),
     }
     Outcome::redraw()
 }
@@ -139,23 +141,23 @@ fn take_log(state: &mut State, news: LogNews) -> Outcome {
     if state.view == View::Attempts { Outcome::redraw() } else { Outcome::nothing() }
 }
 
-fn done(state: &mut State, call: Call, result: Result<serde_json::Value, Fault>) -> Outcome {
+fn done(state: &mut State, call: Call, result: Result<serde_json::Value, Error>) -> Outcome {
     state.pending = state.pending.saturating_sub(1);
     match result {
         Ok(_) => state.say(call.done),
-        Err(fault) => state.complain(fault.to_string()),
+        Err(error) => state.complain(fault::words(&error)),
     }
     Outcome { effects: call.reload.into_iter().map(Effect::Load).collect(), redraw: true }
 }
 
-fn peeked(state: &mut State, of: &str, screen: Result<String, Fault>) -> Outcome {
+fn peeked(state: &mut State, of: &str, screen: Result<String, Error>) -> Outcome {
     let Some(Overlay::Peek { worker, text }) = &mut state.overlay else { return Outcome::nothing() };
     if worker != of {
         return Outcome::nothing();
     }
     let new = match screen {
         Ok(screen) => clean(&screen),
-        Err(fault) => fault.to_string(),
+        Err(error) => fault::words(&error),
     };
     if text.as_ref() == Some(&new) {
         return Outcome::nothing();

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use reqwest::Method;
+use forge_client::Method;
 use serde_json::{Value, json};
 
 use super::ledger::{Existence, Fate, Kind, Known};

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::table::Promise;
 use super::world::Server;
-use crate::PATIENCE;
+use crate::{PATIENCE, Socket};
 
 #[derive(Default)]
 pub struct Watcher {
@@ -34,8 +34,9 @@ impl Watcher {
     /// Follows until an event speaks of `mark`, or without one until the tale is over.
     async fn follow(&mut self, server: &Server, mark: Option<&str>) -> Result<(), ()> {
         while mark.is_some() || !server.is_over() {
-            let caller = server.caller().await.ok_or(())?;
-            let Ok(mut socket) = caller.socket(&format!("/api/events/ws?after={}", self.last())).await else {
+            let client = server.client().await.ok_or(())?;
+            let path = format!("/api/events/ws?after={}", self.last());
+            let Ok(mut socket) = Socket::open(&client, &path).await else {
                 tokio::time::sleep(Duration::from_millis(5)).await;
                 continue;
             };
@@ -96,8 +97,8 @@ impl Watcher {
 
 async fn newest(server: &Server) -> i64 {
     loop {
-        let Some(caller) = server.caller().await else { return 0 };
-        if let Ok(mut socket) = caller.socket("/api/events/ws").await
+        let Some(client) = server.client().await else { return 0 };
+        if let Ok(mut socket) = Socket::open(&client, "/api/events/ws").await
             && let Some(hello) = socket.next().await
         {
             return hello["seq"].as_i64().unwrap_or_default();

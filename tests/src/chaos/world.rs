@@ -9,20 +9,20 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
+use forge_client::{Client, Method};
 use futures_util::FutureExt;
-use reqwest::Method;
 use serde_json::{Value, json};
 use tokio::sync::{Mutex as Turn, watch};
 
 use super::ledger::Ledger;
 use super::table::{Ending, Promise, Tally};
 use super::witness::Witness;
-use crate::{Answer, Caller, PATIENCE, TestForge, beside, git, text};
+use crate::{Answer, PATIENCE, TestForge, ask, beside, git, text};
 
 pub struct Server {
     forge: Turn<TestForge>,
     /// Who can ask the living server, while there is one.
-    up: watch::Sender<Option<Caller>>,
+    up: watch::Sender<Option<Client>>,
     tally: Mutex<Tally>,
     /// Set when everybody has to come to an end.
     over: watch::Sender<bool>,
@@ -38,7 +38,7 @@ impl Server {
     pub async fn start() -> Server {
         let forge = TestForge::start().await;
         let (dir, home, worktrees) = (forge.dir().to_owned(), forge.home(), forge.worktrees());
-        let up = watch::Sender::new(Some(forge.caller()));
+        let up = watch::Sender::new(Some(forge.client().clone()));
         let (tally, over, roots) = (Mutex::default(), watch::Sender::new(false), Mutex::default());
         let killed_keeper_began_ms = AtomicI64::new(i64::MIN);
         Server {
@@ -91,7 +91,7 @@ impl Server {
     }
 
     /// Waits for a server, and gives up when the tale is over and there is none.
-    pub async fn caller(&self) -> Option<Caller> {
+    pub async fn client(&self) -> Option<Client> {
         let mut up = self.up.subscribe();
         let found = tokio::time::timeout(PATIENCE, up.wait_for(Option::is_some)).await;
         found.ok()?.ok()?.clone()
@@ -122,7 +122,7 @@ impl Server {
             return self.end();
         }
         self.tally().note_start(begun.elapsed());
-        self.up.send_replace(Some(forge.caller()));
+        self.up.send_replace(Some(forge.client().clone()));
     }
 
     pub async fn command(&self) -> std::process::Command {
@@ -147,9 +147,9 @@ impl Server {
         path: &str,
         body: Option<&Value>,
     ) -> Option<Answer> {
-        let caller = self.caller().await?;
+        let client = self.client().await?;
         let asked_ms = now_ms();
-        let answer = tokio::time::timeout(PATIENCE, caller.send(method, path, body, &[])).await;
+        let answer = tokio::time::timeout(PATIENCE, ask(&client, method, path, body, &[])).await;
         let (ending, answer) = match answer {
             Err(_) => {
                 self.broke(Promise::Stuck, format!("no answer to {name} {path} within {PATIENCE:?}"));
@@ -174,8 +174,8 @@ impl Server {
 
     /// What a path tells now, `null` where nothing is; `None` when the server died over it.
     pub async fn read(&self, path: &str) -> Option<Value> {
-        let caller = self.caller().await?;
-        let answer = caller.send(Method::GET, path, None, &[]).await.ok()?;
+        let client = self.client().await?;
+        let answer = ask(&client, Method::GET, path, None, &[]).await.ok()?;
         if answer.status >= 500 {
             self.broke(Promise::Fault, format!("{} for GET {path}: {}", answer.status, answer.text));
         }

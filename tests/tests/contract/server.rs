@@ -4,13 +4,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use forge_client::{Client, RequestBuilder};
 use serde_json::{Value, json};
 
 pub struct Server {
     child: Child,
     port: u16,
     pub temp: tempfile::TempDir,
-    http: reqwest::Client,
+    client: Client,
 }
 
 pub struct Answer {
@@ -40,10 +41,10 @@ impl Server {
             .stderr(log)
             .spawn()
             .expect("the server starts");
-        let http = forge_tests::client().timeout(Duration::from_secs(30));
-        let http = http.build().expect("a client");
-        let mut server = Server { child, port: 0, temp, http };
+        let client = Client::over(forge_tests::client().timeout(Duration::from_secs(30)), "", None);
+        let mut server = Server { child, port: 0, temp, client };
         server.port = server.wait_port(&home).await;
+        server.client = server.client.at(&format!("http://127.0.0.1:{}", server.port), None);
         server
     }
 
@@ -66,12 +67,11 @@ impl Server {
         format!("ws://127.0.0.1:{}{path}", self.port)
     }
 
-    pub fn request(&self, method: &str, path: &str) -> reqwest::RequestBuilder {
-        let method = method.parse().expect("a method");
-        self.http.request(method, format!("http://127.0.0.1:{}{path}", self.port))
+    pub fn request(&self, method: &str, path: &str) -> RequestBuilder {
+        self.client.request(method.parse().expect("a method"), path)
     }
 
-    pub async fn ask(&self, request: reqwest::RequestBuilder) -> Answer {
+    pub async fn ask(&self, request: RequestBuilder) -> Answer {
         let response = request.timeout(Duration::from_secs(30)).send().await.expect("an answer");
         let status = response.status().as_u16();
         let bytes = response.bytes().await.expect("the body");

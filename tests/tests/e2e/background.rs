@@ -156,7 +156,7 @@ async fn the_login_link_is_for_who_started_the_server_and_in_no_log() {
         let mode = std::fs::metadata(forge.home().join(name)).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600, "{name}");
     }
-    let browser = client().redirect(reqwest::redirect::Policy::none()).build().unwrap();
+    let browser = client().redirect(forge_client::redirect::Policy::none()).build().unwrap();
     let answer = browser.get(link).send().await.unwrap();
     assert!(answer.status().is_redirection(), "it opens the board: {}", answer.status());
     stop(&forge, &repo).await;

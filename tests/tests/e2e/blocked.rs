@@ -104,7 +104,7 @@ async fn events_and_pages_tell_the_same_frames_as_a_socket() {
         let rest = server.get(&format!("{path}?after=1")).await.data();
         assert_eq!(rest["frames"].as_array(), Some(&after), "{log}");
         let header = [("last-event-id", "1")];
-        let rest = server.send_with(reqwest::Method::GET, &format!("{path}/sse"), None, &header).await;
+        let rest = server.send_with(forge_client::Method::GET, &format!("{path}/sse"), None, &header).await;
         assert_eq!(rest.text.matches("data: ").count(), after.len(), "{log}: {}", rest.text);
     }
 }
@@ -130,7 +130,7 @@ async fn a_log_can_be_read_from_its_end_by_every_way() {
     );
     let told = async |headers: &[(&str, &str)]| {
         let path = format!("{path}/sse?tail=2");
-        let events = server.send_with(reqwest::Method::GET, &path, None, headers).await.text;
+        let events = server.send_with(forge_client::Method::GET, &path, None, headers).await.text;
         let data = events.lines().filter_map(|line| line.strip_prefix("data: "));
         data.map(|data| serde_json::from_str(data).unwrap()).collect::<Vec<serde_json::Value>>()
     };

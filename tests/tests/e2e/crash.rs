@@ -111,8 +111,9 @@ async fn a_crash_in_the_middle_of_starts_leaves_nothing_half_made() {
             "executor_profile_id": "SCRIPTED",
         });
         let url = format!("{}/api/tasks/create-and-start", forge.base());
-        let starts: Vec<_> =
-            (0..6).map(|_| tokio::spawn(reqwest::Client::new().post(&url).json(&body).send())).collect();
+        let starts: Vec<_> = (0..6)
+            .map(|_| tokio::spawn(forge_tests::client().build().unwrap().post(&url).json(&body).send()))
+            .collect();
         tokio::time::sleep(Duration::from_millis(pause_ms)).await;
         forge.crash();
         for start in starts {

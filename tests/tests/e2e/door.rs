@@ -5,8 +5,8 @@ use std::net::UdpSocket;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
+use forge_client::Method;
 use forge_tests::{TestForge, client, output};
-use reqwest::Method;
 use serde_json::{Value, json};
 
 /// The head of a WebSocket request.

@@ -3,6 +3,7 @@
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
+use forge_client::Method;
 use forge_tests::{TestForge, git, text};
 use serde_json::{Value, json};
 
@@ -28,7 +29,7 @@ async fn diff(forge: &TestForge, id: &str, query: &str) -> Value {
 
 struct File {
     status: u16,
-    headers: reqwest::header::HeaderMap,
+    headers: forge_client::header::HeaderMap,
     bytes: Vec<u8>,
 }
 
@@ -43,9 +44,9 @@ impl File {
 }
 
 async fn file(forge: &TestForge, id: &str, path: &str, side: &str) -> File {
-    let url = format!("{}/api/task-attempts/{id}/file", forge.base());
-    let url = reqwest::Url::parse_with_params(&url, [("path", path), ("side", side)]).unwrap();
-    let answer = forge_tests::client().build().unwrap().get(url).send().await.unwrap();
+    let query = forge_client::query([("path", path), ("side", side)]);
+    let request = forge.client().request(Method::GET, &format!("/api/task-attempts/{id}/file?{query}"));
+    let answer = request.send().await.unwrap();
     let (status, headers) = (answer.status().as_u16(), answer.headers().clone());
     File { status, headers, bytes: answer.bytes().await.unwrap().to_vec() }
 }

@@ -168,9 +168,8 @@ async fn a_launcher_that_outlives_the_server_makes_one_session_and_no_orphan() {
     let mut order = stage.order("late", &waiting("late"));
     order["launcher"] = json!(slow);
     let request = {
-        let (url, client) =
-            (format!("{}/api/workers", stage.forge.base()), forge_tests::client().build().unwrap());
-        tokio::spawn(async move { client.post(url).json(&order).send().await.is_ok() })
+        let client = stage.forge.client().clone();
+        tokio::spawn(async move { client.post::<Value>("/api/workers", &order).await.is_ok() })
     };
     stage.pid("called").await;
     stage.forge.crash();

@@ -2,16 +2,15 @@
 
 use std::path::PathBuf;
 
+use forge_client::Method;
 use forge_tests::{TestForge, git, text};
-use reqwest::Method;
 use serde_json::{Value, json};
 
 async fn upload(forge: &TestForge, path: &str, content: &str) -> Value {
     let body = format!(
         "--B\r\nContent-Disposition: form-data; name=\"image\"; filename=\"a.png\"\r\n\r\n{content}\r\n--B--\r\n"
     );
-    let request =
-        forge_tests::client().build().unwrap().request(Method::POST, format!("{}{path}", forge.base()));
+    let request = forge.client().request(Method::POST, path);
     let request = request.header("content-type", "multipart/form-data; boundary=B").body(body);
     let text = request.send().await.unwrap().text().await.unwrap();
     serde_json::from_str::<Value>(&text).unwrap()["data"].clone()

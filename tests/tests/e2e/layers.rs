@@ -1,5 +1,5 @@
-//! The dependency rule: `types ← {store, git, run, remote, fleet, legacy} ← core ← server ← forge`, `types ← tui ← forge`, `os` below
-//! all of them, and who may name what.
+//! The dependency rule: `types ← {store, git, run, remote, fleet, legacy} ← core ← server ← forge`,
+//! `types ← client ← {tui, forge}`, `os` below all of them, and who may name what.
 
 use std::collections::BTreeSet;
 use std::process::Command;
@@ -10,7 +10,7 @@ use serde_json::Value;
 const FLOOR: &str = "forge-os";
 
 /// Crate, and the crates of the workspace it may depend on besides the floor.
-const RULE: [(&str, &[&str]); 12] = [
+const RULE: [(&str, &[&str]); 13] = [
     (FLOOR, &[]),
     ("forge-types", &[]),
     ("forge-store", &["forge-types"]),
@@ -32,15 +32,25 @@ const RULE: [(&str, &[&str]); 12] = [
         ],
     ),
     ("forge-server", &["forge-types", "forge-core"]),
-    ("forge-tui", &["forge-types"]),
+    ("forge-client", &["forge-types"]),
+    ("forge-tui", &["forge-types", "forge-client"]),
     (
         "forge",
-        &["forge-types", "forge-legacy", "forge-git", "forge-run", "forge-core", "forge-server", "forge-tui"],
+        &[
+            "forge-types",
+            "forge-client",
+            "forge-legacy",
+            "forge-git",
+            "forge-run",
+            "forge-core",
+            "forge-server",
+            "forge-tui",
+        ],
     ),
 ];
 
 /// Library, and the only crates that may name it.
-const ONLY: [(&str, &[&str]); 7] = [
+const ONLY: [(&str, &[&str]); 8] = [
     // legacy reads other systems' databases.
     ("sqlx", &["forge-store", "forge-legacy"]),
     ("axum", &["forge-server"]),
@@ -49,7 +59,9 @@ const ONLY: [(&str, &[&str]); 7] = [
     ("ratatui", &["forge-tui"]),
     // git watches worktrees, run the files that describe agents, fleet those of workers; none may see another.
     ("notify", &["forge-git", "forge-run", "forge-fleet"]),
-    ("rustls", &["forge-remote", "forge", "forge-bench", "forge-tests"]),
+    // Other machines, and servers of Forge.
+    ("reqwest", &["forge-remote", "forge-client"]),
+    ("rustls", &["forge-remote", "forge-client"]),
 ];
 
 fn workspace() -> Vec<(String, BTreeSet<String>)> {

@@ -24,7 +24,7 @@ async fn a_login_is_finished_on_githubs_page_and_survives_a_restart() {
     assert_eq!((early.status, early.message()), (409, "AuthError: Device flow not started"));
     assert_eq!(forge.get("/api/auth/github/check").await.data(), "INVALID");
 
-    let start = forge.send(reqwest::Method::POST, "/api/auth/github/device/start", None).await.data();
+    let start = forge.send(forge_client::Method::POST, "/api/auth/github/device/start", None).await.data();
     assert_eq!(
         (&start["user_code"], &start["expires_in"], &start["interval"]),
         (&json!("ABCD-1234"), &json!(900), &json!(5))

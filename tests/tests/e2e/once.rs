@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use forge_client::Method;
 use forge_tests::{Answer, TestForge, git, text};
-use reqwest::Method;
 use serde_json::{Value, json};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use sqlx::{Connection, Row};
@@ -69,8 +69,8 @@ async fn a_start_that_a_crash_cut_off_before_its_rows_is_done_once_by_the_next_t
     // Nothing can be written: the start stands between its worktree and its rows.
     let mut database = database(&forge).await;
     sqlx::query("BEGIN IMMEDIATE").execute(&mut database).await.unwrap();
-    let url = format!("{}/api/tasks/create-and-start", forge.base());
-    let request = forge_tests::client().build().unwrap().post(url).header(KEY[0].0, KEY[0].1).json(&body);
+    let request = forge.client().request(Method::POST, "/api/tasks/create-and-start");
+    let request = request.header(KEY[0].0, KEY[0].1).json(&body);
     let cut_off = tokio::spawn(request.send());
     let is_attempt = |entry: std::io::Result<std::fs::DirEntry>| {
         entry.is_ok_and(|entry| !entry.file_name().to_string_lossy().starts_with('.'))

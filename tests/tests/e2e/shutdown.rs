@@ -26,7 +26,7 @@ async fn a_server_with_connected_clients_stops_in_time_and_its_agents_go_on() {
     let run = text(&forge.runs(&attempt).await[0]["id"]);
     let mut tasks = forge.socket(&format!("/api/tasks/stream/ws?project_id={project}")).await;
     let mut logs = forge.socket(&format!("/api/execution-processes/{run}/raw-logs/ws")).await;
-    let _events = reqwest::get(format!("{}/api/events", forge.base())).await.unwrap();
+    let _events = forge.client().events("/api/events").await.unwrap();
     let _silent = tokio::net::TcpStream::connect(forge.base().trim_start_matches("http://")).await.unwrap();
     tasks.next().await;
 

@@ -366,8 +366,7 @@ fn holder(actor: &str) -> String {
 
 /// A word escaped for a query.
 fn escaped(word: &str) -> String {
-    let url = reqwest::Url::parse_with_params("http://localhost", [("", word)]).ok();
-    url.and_then(|url| Some(url.query()?.trim_start_matches('=').to_owned())).unwrap_or_default()
+    forge_client::query([("", word)]).trim_start_matches('=').to_owned()
 }
 
 fn text(value: &Value) -> &str {

@@ -11,7 +11,6 @@ use forge_core::demo::{self, Chapter};
 use forge_core::{AgentsOnExit, Config, Forge};
 use forge_os::private::{Others, take_private};
 use forge_server::Door;
-use futures_util::StreamExt;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -142,13 +141,9 @@ async fn play(client: &Client, repo: &Path) -> Result<()> {
 async fn watch(client: &Client, title: &str, attempt: &str) -> Result<()> {
     let runs: Vec<Value> = client.get(&format!("/api/execution-processes?task_attempt_id={attempt}")).await?;
     let run = runs.last().map(|run| text(&run["id"]).to_owned()).context("the attempt has no run")?;
-    let url = client.base().replacen("http", "ws", 1);
-    let url = format!("{url}/api/execution-processes/{run}/normalized-logs/ws");
-    let (mut socket, _) = tokio_tungstenite::connect_async(url).await?;
-    while let Some(message) = socket.next().await {
-        let Ok(frame) = serde_json::from_str::<Value>(message?.to_text().unwrap_or_default()) else {
-            continue;
-        };
+    let mut socket = client.socket(&format!("/api/execution-processes/{run}/normalized-logs/ws")).await?;
+    while let Some(text) = socket.next().await? {
+        let frame: Value = serde_json::from_str(&text).unwrap_or_default();
         for op in frame["JsonPatch"].as_array().into_iter().flatten() {
             let entry = &op["value"]["content"];
             let kind = text(&entry["entry_type"]["type"]);

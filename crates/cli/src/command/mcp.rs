@@ -43,7 +43,7 @@ pub fn run(flags: Flags) -> Result<()> {
 }
 
 async fn bridge(is_advanced: bool) -> Result<()> {
-    let relay = Arc::new(Relay::new(is_advanced)?);
+    let relay = Arc::new(Relay::new(is_advanced));
     let (out, mut lines) = mpsc::channel::<String>(WAITING_LINES);
     let mut writing = tokio::spawn(async move {
         let mut out = tokio::io::stdout();

@@ -3,7 +3,7 @@
 use anyhow::{Error, Result};
 use serde_json::{Value, json};
 
-use crate::client::{Client, Refused};
+use crate::client::{self, Client};
 use crate::command::serve::block_on;
 use crate::reference::{Attempt, Deed, Meant, NotFound, Subject};
 use crate::terminal;
@@ -69,7 +69,7 @@ async fn open(client: &Client, attempt: &Attempt, flags: &Flags) -> Result<Strin
 
 /// Explains a code host's one-word refusal and how to fix it.
 fn explain(error: Error) -> Error {
-    let word = error.downcast_ref::<Refused>().and_then(|refused| refused.data.as_str());
+    let word = error.downcast_ref::<client::Error>().and_then(|refused| refused.data.as_str());
     let text = match word {
         Some("TOKEN_INVALID") => {
             "the token for the code host is missing, invalid or expired; set one with `forge config set github.pat \
@@ -84,7 +84,7 @@ fn explain(error: Error) -> Error {
         }
         _ => return error,
     };
-    match error.downcast::<Refused>() {
+    match error.downcast::<client::Error>() {
         Ok(refused) => refused.saying(text.to_owned()).into(),
         Err(error) => error,
     }

@@ -6,7 +6,7 @@ use anyhow::{Error, Result};
 use forge_types::BranchStatus;
 use serde_json::{Value, json};
 
-use crate::client::{Client, Refused};
+use crate::client::{self, Client};
 use crate::command::serve::block_on;
 use crate::reference::{Attempt, Deed, Meant, Subject};
 use crate::terminal::{self, say};
@@ -71,14 +71,14 @@ async fn rebase(client: &Client, attempt: &Attempt, of: &str, onto: Option<&str>
 /// Adds what to do to the refusal.
 fn explain(attempt: &Attempt, error: Error) -> Error {
     let id = attempt.short();
-    let kind = error.downcast_ref::<Refused>().and_then(|refused| refused.data["type"].as_str());
+    let kind = error.downcast_ref::<client::Error>().and_then(|refused| refused.data["type"].as_str());
     let help = format!("`forge rebase {id} --resolve` hands it to the agent, `--abort` undoes it");
     let text = match kind {
         Some("merge_conflicts") => format!("{error}\n{help}"),
         Some("rebase_in_progress") => format!("an earlier rebase of {id} stopped at a conflict; {help}"),
         _ => return error,
     };
-    match error.downcast::<Refused>() {
+    match error.downcast::<client::Error>() {
         Ok(refused) => refused.saying(text).into(),
         Err(error) => error,
     }

@@ -133,8 +133,6 @@ pub fn run(flags: Flags) -> Result<()> {
 
 /// Runs a command to its end and does not wait for remaining threads.
 pub fn block_on<T>(command: impl Future<Output = Result<T>>) -> Result<T> {
-    // Even a plain HTTP client needs a crypto provider; a second call finds it installed.
-    let _ = rustls::crypto::ring::default_provider().install_default();
     let runtime = runtime()?;
     let result = runtime.block_on(command);
     runtime.shutdown_background();

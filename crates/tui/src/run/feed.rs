@@ -5,12 +5,13 @@
 
 use std::time::Duration;
 
+use forge_client::{Client, Error, Events, Kind};
 use forge_types::{Alert, Routing, TaskSummary, Worker};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio::sync::mpsc;
 
-use crate::api::{self, Api, Fault};
+use crate::fault;
 use crate::message::{Event, Message};
 
 const PAUSE: Duration = Duration::from_millis(500);
@@ -18,12 +19,12 @@ const PAUSE: Duration = Duration::from_millis(500);
 /// A project that nobody has: its tasks are none, and the answer tells how far the event log is.
 const NOBODY: &str = "00000000-0000-0000-0000-000000000000";
 
-pub async fn listen(api: Api, messages: mpsc::Sender<Message>) {
-    let mut seen = None;
+pub async fn listen(api: Client, messages: mpsc::Sender<Message>) {
+    let mut events = None;
     loop {
-        let why = match stream(&api, &mut seen, &messages).await {
+        let why = match stream(&api, &mut events, &messages).await {
             Ok(()) => "it ended the stream".to_owned(),
-            Err(fault) => fault.to_string(),
+            Err(error) => fault::words(&error),
         };
         tracing::info!(%why, "the server went away");
         if messages.send(Message::Away(why)).await.is_err() {
@@ -33,16 +34,23 @@ pub async fn listen(api: Api, messages: mpsc::Sender<Message>) {
     }
 }
 
-async fn stream(api: &Api, seen: &mut Option<i64>, messages: &mpsc::Sender<Message>) -> Result<(), Fault> {
-    let after = match *seen {
-        Some(seen) => seen,
-        None => position(api).await?,
+async fn stream(
+    api: &Client,
+    events: &mut Option<Events>,
+    messages: &mpsc::Sender<Message>,
+) -> Result<(), Error> {
+    let events = match events {
+        Some(events) => {
+            events.resume().await?;
+            events
+        }
+        None => {
+            let after = position(api).await?;
+            events.insert(api.events(&format!("/api/events?after={after}")).await?)
+        }
     };
-    let mut events = api.listen(&format!("/api/events?after={after}")).await?;
-    *seen = Some(after);
     let _ = messages.send(Message::Up).await;
     while let Some(message) = events.next().await? {
-        *seen = message.id.or(*seen);
         for event in read(&message) {
             let _ = messages.send(Message::Event(event)).await;
         }
@@ -50,13 +58,13 @@ async fn stream(api: &Api, seen: &mut Option<i64>, messages: &mpsc::Sender<Messa
     Ok(())
 }
 
-async fn position(api: &Api) -> Result<i64, Fault> {
+async fn position(api: &Client) -> Result<i64, Error> {
     let page: Value = api.get(&format!("/api/tasks/stream?project_id={NOBODY}")).await?;
     let seq = page["frames"].as_array().and_then(|frames| frames.last()?["seq"].as_i64());
-    seq.ok_or_else(|| Fault::Refused("the server does not say how far its event log is".to_owned()))
+    seq.ok_or_else(|| Error::new(Kind::Unexpected, "the server does not say how far its event log is"))
 }
 
-fn read(message: &api::Message) -> Vec<Event> {
+fn read(message: &forge_client::Message) -> Vec<Event> {
     let data = message.data.as_str();
     match message.event.as_str() {
         "worker" => of(data, |worker: Box<Worker>| Event::Worker(worker)),
@@ -106,7 +114,7 @@ mod tests {
     use serde_json::json;
 
     fn events(event: &str, data: &Value) -> Vec<Event> {
-        read(&api::Message { id: Some(1), event: event.to_owned(), data: data.to_string() })
+        read(&forge_client::Message { id: Some(1), event: event.to_owned(), data: data.to_string() })
     }
 
     #[test]

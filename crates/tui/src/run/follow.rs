@@ -5,11 +5,12 @@
 
 use std::time::Duration;
 
+use forge_client::{Client, Error, Kind};
 use forge_types::{Diff, NormalizedEntry};
 use serde_json::Value;
 use tokio::sync::{mpsc, watch};
 
-use crate::api::{Api, Fault};
+use crate::fault;
 use crate::message::{LogNews, Message, RunNews};
 use crate::model::Changed;
 
@@ -19,7 +20,11 @@ const GLANCE: Duration = Duration::from_millis(100);
 const RECENT: usize = 8;
 const PAUSE: Duration = Duration::from_secs(1);
 
-pub async fn follow(api: Api, mut wanted: watch::Receiver<Option<String>>, messages: mpsc::Sender<Message>) {
+pub async fn follow(
+    api: Client,
+    mut wanted: watch::Receiver<Option<String>>,
+    messages: mpsc::Sender<Message>,
+) {
     loop {
         let attempt = wanted.borrow_and_update().clone();
         let shown = async {
@@ -45,20 +50,20 @@ async fn say(messages: &mpsc::Sender<Message>, news: LogNews) {
 }
 
 /// From the beginning, and again when the server went away in between.
-async fn tell_log(api: &Api, attempt: &str, messages: &mpsc::Sender<Message>) {
+async fn tell_log(api: &Client, attempt: &str, messages: &mpsc::Sender<Message>) {
     let attempt = attempt.to_owned();
     loop {
         match log(api, &attempt, messages).await {
             Ok(()) => return say(messages, LogNews::Ended { attempt }).await,
-            Err(Fault::Away(_)) => tokio::time::sleep(PAUSE).await,
-            Err(fault) => {
-                return say(messages, LogNews::Failed { attempt, why: fault.to_string() }).await;
+            Err(error) if error.kind.is_away() => tokio::time::sleep(PAUSE).await,
+            Err(error) => {
+                return say(messages, LogNews::Failed { attempt, why: fault::words(&error) }).await;
             }
         }
     }
 }
 
-async fn log(api: &Api, attempt: &str, messages: &mpsc::Sender<Message>) -> Result<(), Fault> {
+async fn log(api: &Client, attempt: &str, messages: &mpsc::Sender<Message>) -> Result<(), Error> {
     let mut runs: Vec<RunNews> =
         api.get(&format!("/api/execution-processes?task_attempt_id={attempt}")).await?;
     runs.retain(RunNews::is_agent);
@@ -72,17 +77,17 @@ async fn log(api: &Api, attempt: &str, messages: &mpsc::Sender<Message>) -> Resu
 
 /// One run, to its end.
 async fn read(
-    api: &Api,
+    api: &Client,
     attempt: &str,
     turn: usize,
     run: &str,
     messages: &mpsc::Sender<Message>,
-) -> Result<(), Fault> {
-    let mut stream = api.listen(&format!("/api/execution-processes/{run}/normalized-logs/sse")).await?;
+) -> Result<(), Error> {
+    let mut stream = api.events(&format!("/api/execution-processes/{run}/normalized-logs/sse")).await?;
     let mut finished = false;
     while !finished {
         let first = stream.next().await?;
-        let mut message = Some(first.ok_or_else(|| Fault::Away("the log was cut off".to_owned()))?);
+        let mut message = Some(first.ok_or_else(|| Error::new(Kind::Cut, "the log was cut off"))?);
         let mut entries = Vec::new();
         // What came together is told together.
         while let Some(told) = message {
@@ -101,9 +106,9 @@ async fn read(
 }
 
 /// Attempts without a worktree have no changes to tell.
-async fn tell_changes(api: &Api, attempt: &str, messages: &mpsc::Sender<Message>) {
+async fn tell_changes(api: &Client, attempt: &str, messages: &mpsc::Sender<Message>) {
     let path = format!("/api/task-attempts/{attempt}/diff/sse?stats_only=true");
-    let Ok(mut stream) = api.listen(&path).await else { return };
+    let Ok(mut stream) = api.events(&path).await else { return };
     while let Ok(Some(message)) = stream.next().await {
         let mut frame: Value = serde_json::from_str(&message.data).unwrap_or_default();
         let files: Vec<_> = patches(&mut frame)

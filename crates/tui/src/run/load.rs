@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use forge_client::{Client, Error, Kind};
 use futures_util::future::try_join_all;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -14,7 +15,6 @@ use serde_json::Value;
 use tokio::sync::{Notify, mpsc};
 use tokio::task::JoinSet;
 
-use crate::api::{Api, Fault};
 use crate::message::{Loaded, Message, Topic};
 use crate::model::{Bead, Definition, List, Means, Question, Spent, Usage};
 
@@ -25,7 +25,7 @@ pub struct Loader {
 }
 
 impl Loader {
-    pub fn start(api: &Api, messages: &mpsc::Sender<Message>, tasks: &mut JoinSet<()>) -> Self {
+    pub fn start(api: &Client, messages: &mpsc::Sender<Message>, tasks: &mut JoinSet<()>) -> Self {
         let bells = Topic::ALL.map(|topic| {
             let bell = Arc::new(Notify::new());
             tasks.spawn(keep_reading(api.clone(), topic, bell.clone(), messages.clone()));
@@ -41,12 +41,12 @@ impl Loader {
     }
 }
 
-async fn keep_reading(api: Api, topic: Topic, bell: Arc<Notify>, messages: mpsc::Sender<Message>) {
+async fn keep_reading(api: Client, topic: Topic, bell: Arc<Notify>, messages: mpsc::Sender<Message>) {
     loop {
         bell.notified().await;
         let message = match read(&api, topic).await {
             Ok(loaded) => Message::Loaded(Box::new(loaded)),
-            Err(fault) => Message::Failed(topic, fault),
+            Err(error) => Message::Failed(topic, error),
         };
         if messages.send(message).await.is_err() {
             return;
@@ -55,7 +55,7 @@ async fn keep_reading(api: Api, topic: Topic, bell: Arc<Notify>, messages: mpsc:
     }
 }
 
-async fn read(api: &Api, topic: Topic) -> Result<Loaded, Fault> {
+async fn read(api: &Client, topic: Topic) -> Result<Loaded, Error> {
     Ok(match topic {
         Topic::Projects => Loaded::Projects(api.get("/api/projects").await?),
         Topic::Attempts => Loaded::Attempts(api.get("/api/task-attempts").await?),
@@ -86,7 +86,7 @@ struct Named {
 }
 
 /// Those of all projects, the newest first.
-async fn tasks(api: &Api) -> Result<Vec<forge_types::TaskSummary>, Fault> {
+async fn tasks(api: &Client) -> Result<Vec<forge_types::TaskSummary>, Error> {
     let projects: Vec<Named> = api.get("/api/projects").await?;
     let lists = projects.iter().map(|project| {
         let path = format!("/api/tasks?project_id={}", project.id);
@@ -98,7 +98,7 @@ async fn tasks(api: &Api) -> Result<Vec<forge_types::TaskSummary>, Fault> {
 }
 
 /// Those of all projects that have some: by section, the most urgent first, else in the order of their trackers.
-async fn beads(api: &Api) -> Result<Vec<Bead>, Fault> {
+async fn beads(api: &Client) -> Result<Vec<Bead>, Error> {
     let projects: Vec<Named> = api.get("/api/projects").await?;
     let lists = projects.iter().map(|project| {
         let path = format!("/api/beads?project_id={}", project.id);
@@ -109,8 +109,8 @@ async fn beads(api: &Api) -> Result<Vec<Bead>, Fault> {
                     Ok(beads.into_iter().map(of).collect())
                 }
                 // It may have been removed meanwhile.
-                Err(Fault::Missing(_)) => Ok(Vec::new()),
-                Err(fault) => Err(fault),
+                Err(error) if error.kind == Kind::NotFound => Ok(Vec::new()),
+                Err(error) => Err(error),
             }
         }
     });
@@ -120,7 +120,7 @@ async fn beads(api: &Api) -> Result<Vec<Bead>, Fault> {
 }
 
 /// Each with the attempt of its run.
-async fn questions(api: &Api) -> Result<Vec<Question>, Fault> {
+async fn questions(api: &Client) -> Result<Vec<Question>, Error> {
     let mut questions: Vec<Question> = api.get("/api/approvals/pending").await?;
     for question in &mut questions {
         let Some(run) = &question.execution_process_id else { continue };
@@ -138,7 +138,7 @@ struct Report {
     total: Spent,
 }
 
-async fn usage(api: &Api) -> Result<Usage, Fault> {
+async fn usage(api: &Client) -> Result<Usage, Error> {
     let (days, models) = tokio::try_join!(
         api.get::<Report>("/api/usage?group_by=day"),
         api.get::<Report>("/api/usage?group_by=model"),
@@ -151,11 +151,11 @@ async fn usage(api: &Api) -> Result<Usage, Fault> {
 }
 
 /// What an older server does not tell is no fault.
-async fn if_served<T: DeserializeOwned>(api: &Api, path: &str) -> Result<List<T>, Fault> {
+async fn if_served<T: DeserializeOwned>(api: &Client, path: &str) -> Result<List<T>, Error> {
     match api.get(path).await {
         Ok(rows) => Ok(List::Read(rows)),
-        Err(Fault::NotServed) => Ok(List::NotServed),
-        Err(fault) => Err(fault),
+        Err(error) if error.kind == Kind::NotServed => Ok(List::NotServed),
+        Err(error) => Err(error),
     }
 }
 
@@ -166,7 +166,7 @@ struct Definitions {
     problems: Vec<String>,
 }
 
-async fn means(api: &Api) -> Result<Means, Fault> {
+async fn means(api: &Client) -> Result<Means, Error> {
     let (launchers, defined) =
         tokio::try_join!(api.get("/api/launchers"), api.get::<Definitions>("/api/worker-definitions"),)?;
     Ok(Means { launchers, definitions: defined.definitions, problems: defined.problems })

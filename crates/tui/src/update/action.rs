@@ -75,15 +75,15 @@ fn confirm(state: &mut State, question: String, call: Call) -> Outcome {
 
 fn post(path: &str, body: Value, done: &str, reload: &[Topic]) -> Call {
     let (path, done) = (path.to_owned(), done.to_owned());
-    Call { method: Method::Post, path, body, done, reload: reload.to_vec() }
+    Call { method: Method::POST, path, body, done, reload: reload.to_vec() }
 }
 
 fn put(path: &str, body: Value, done: &str, reload: &[Topic]) -> Call {
-    Call { method: Method::Put, ..post(path, body, done, reload) }
+    Call { method: Method::PUT, ..post(path, body, done, reload) }
 }
 
 fn delete(path: &str, done: &str, reload: &[Topic]) -> Call {
-    Call { method: Method::Delete, ..post(path, Value::Null, done, reload) }
+    Call { method: Method::DELETE, ..post(path, Value::Null, done, reload) }
 }
 
 pub fn call(state: &mut State, call: Call) -> Outcome {

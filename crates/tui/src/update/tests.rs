@@ -269,7 +269,7 @@ fn a_server_that_comes_back_is_asked_for_everything() {
 #[test]
 fn a_list_that_is_not_served_is_told_from_an_empty_one() {
     let mut state = empty();
-    update(&mut state, Message::Failed(Topic::Workers, Fault::NotServed));
+    update(&mut state, Message::Failed(Topic::Workers, Error::new(Kind::NotServed, "")));
     press(&mut state, "5");
     assert!(table(&state).empty.contains("does not serve"));
     update(&mut state, Message::Loaded(Box::new(Loaded::Workers(vec![]))));
@@ -286,7 +286,7 @@ fn a_refusal_is_told_in_the_servers_words() {
         Effect::Call(call) => Some(call),
         _ => None,
     });
-    let refusal = Err(Fault::Refused("there are conflicts in a.rs".to_owned()));
+    let refusal = Err(Error::new(Kind::Refused, "there are conflicts in a.rs"));
     update(&mut state, Message::Done(call.expect("a call"), refusal));
     let notice = state.notice.clone().expect("a notice");
     assert_eq!((notice.is_bad, notice.text.as_str()), (true, "there are conflicts in a.rs"));
@@ -346,7 +346,7 @@ fn workers_end_only_after_a_yes_and_what_has_ended_is_not_ended_again() {
     let effects = press(&mut state, "dy");
     let forgets = effects.iter().any(|effect| {
         matches!(effect, Effect::Call(call)
-        if call.method == Method::Delete && call.path == "/api/workers/haiku-2")
+        if call.method == Method::DELETE && call.path == "/api/workers/haiku-2")
     });
     assert!(forgets, "{effects:?}");
 }

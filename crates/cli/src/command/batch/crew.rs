@@ -13,7 +13,7 @@ use tokio::task::JoinSet;
 
 use super::board::Board;
 use super::job::{Begun, End, Job, State};
-use crate::client::{Client, Refused, Unreachable};
+use crate::client::{Client, Kind, kind_of};
 use crate::command::diff;
 use crate::watch::{Feed, Step};
 
@@ -188,9 +188,9 @@ async fn how_it_ended(client: &Client, begun: &Begun) -> Option<End> {
     let attempt = loop {
         match client.get::<Value>(&format!("/api/task-attempts/{}", begun.attempt)).await {
             Ok(attempt) => break attempt,
-            Err(error) if error.is::<Unreachable>() => tokio::time::sleep(PAUSE).await,
+            Err(error) if kind_of(&error).is_some_and(Kind::is_away) => tokio::time::sleep(PAUSE).await,
             // It was deleted.
-            Err(error) if error.is::<Refused>() => {
+            Err(error) if kind_of(&error).is_some_and(Kind::is_refusal) => {
                 let status = "deleted".to_owned();
                 return Some(End { status, took, change: None, cost_usd: None });
             }

@@ -72,8 +72,7 @@ impl Whose {
     }
 
     pub fn query(&self) -> String {
-        let url = reqwest::Url::parse_with_params("http://localhost", self.pair()).ok();
-        url.and_then(|url| url.query().map(str::to_owned)).unwrap_or_default()
+        forge_client::query(self.pair())
     }
 
     /// The name for people.

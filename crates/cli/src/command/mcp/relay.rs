@@ -8,8 +8,9 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::Result;
+use forge_client::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue};
+use forge_client::{Client, Error, Kind, Method};
 use futures_util::StreamExt;
-use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue};
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, BufReader};
 use tokio::sync::mpsc::Sender;
@@ -30,7 +31,7 @@ const MAX_ANSWER_BYTES: usize = 16 << 20;
 const VERSION_HEADER: &str = "mcp-protocol-version";
 
 pub struct Relay {
-    http: reqwest::Client,
+    client: Client,
     /// The version negotiated in the handshake.
     version: Mutex<Option<String>>,
     /// List every tool.
@@ -51,9 +52,11 @@ impl From<String> for Trouble {
 }
 
 impl Relay {
-    pub fn new(is_advanced: bool) -> Result<Self> {
-        let http = reqwest::Client::builder().connect_timeout(CONNECT_LIMIT).timeout(ANSWER_LIMIT).build()?;
-        Ok(Self { http, version: Mutex::default(), is_advanced })
+    pub fn new(is_advanced: bool) -> Self {
+        let transport = forge_client::transport().connect_timeout(CONNECT_LIMIT).timeout(ANSWER_LIMIT);
+        // Where the server is turns out with each message.
+        let client = Client::over(transport, "", None);
+        Self { client, version: Mutex::default(), is_advanced }
     }
 
     /// Sends the message to the server and forwards its responses.
@@ -84,17 +87,15 @@ impl Relay {
     async fn ask(&self, message: &Message, out: &Sender<String>, answered: &mut bool) -> Result<(), Trouble> {
         let place = Whereabouts::find().map_err(|error| Trouble::Away(format!("{error:#}")))?;
         let query = if self.is_advanced { "?advanced=true" } else { "" };
-        let mut request = self.http.post(format!("{}/mcp{query}", place.base)).body(message.body());
+        let client = self.client.at(&place.base, place.token);
+        let mut request = client.request(Method::POST, &format!("/mcp{query}")).body(message.body());
         request = request.header(CONTENT_TYPE, "application/json");
         request = request.header(ACCEPT, "application/json, text/event-stream");
-        if let Some(token) = &place.token {
-            request = request.bearer_auth(token);
-        }
         let settled = self.version.lock().unwrap_or_else(PoisonError::into_inner).clone();
         for (name, value) in self.headers(message, settled.as_deref()) {
             request = request.header(name, value);
         }
-        let response = request.send().await.map_err(|error| unreachable(&place.base, &error))?;
+        let response = client.fetch(request).await.map_err(|error| unreachable(&place.base, &error))?;
         let status = response.status();
         let is_stream = response
             .headers()
@@ -178,15 +179,15 @@ fn refusal(value: &Value, otherwise: &str) -> String {
     value["message"].as_str().unwrap_or(otherwise).to_owned()
 }
 
-fn unreachable(base: &str, error: &reqwest::Error) -> Trouble {
-    if error.is_timeout() && !error.is_connect() {
+fn unreachable(base: &str, error: &Error) -> Trouble {
+    if error.kind == Kind::TimedOut {
         return Trouble::Other(format!("no response from {base} within {} s", ANSWER_LIMIT.as_secs()));
     }
     let words = format!(
         "no Forge answers at {base}. Start one with `forge serve`, or set FORGE_BACKEND_URL to the address of one, and \
          try again"
     );
-    match error.is_connect() {
+    match error.kind == Kind::Unreachable {
         true => Trouble::Away(words),
         false => Trouble::Other(words),
     }

@@ -11,7 +11,7 @@ use std::time::UNIX_EPOCH;
 use forge_legacy::genie;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use crate::client::Unreachable;
+use crate::client::{Kind, kind_of};
 use crate::command::serve;
 
 /// In the git folder of the main checkout.
@@ -114,7 +114,7 @@ impl Found {
             }
             Ok(_) => {}
             // The next command may find a server.
-            Err(error) if error.is::<Unreachable>() => {}
+            Err(error) if kind_of(&error).is_some_and(Kind::is_away) => {}
             Err(error) => {
                 self.note();
                 eprintln!("forge: Genie's sessions of this repository were not imported: {error:#}");

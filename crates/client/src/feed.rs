@@ -1,18 +1,16 @@
 //! A stream that outlives the server it comes from, and gets through where WebSockets do not.
 //!
-//! Owns the position in the stream and the choice of its way. Invariant: no message is lost or repeated over a
+//! Owns the position in the stream and the choice of its way. Invariant: no change is lost or repeated over a
 //! reconnection, whatever the way; a way is given up only while plain requests reach the server; and a server that stays
 //! away longer than [`PATIENCE`] ends the waiting.
 
 use std::time::{Duration, Instant};
 
-use anyhow::{Result, bail};
 use serde_json::Value;
-use tokio::time::error::Elapsed;
 
-use super::pipe::Pipe;
-use crate::client::{Client, Refused, Way};
-use crate::exit::Misused;
+use crate::client::Client;
+use crate::error::{Error, Kind};
+use crate::pipe::{Pipe, Until, Way};
 
 const PATIENCE: Duration = Duration::from_secs(120);
 const PAUSE: Duration = Duration::from_millis(500);
@@ -30,17 +28,10 @@ pub struct Feed {
     has_pages: bool,
     seen: i64,
     pipe: Option<Pipe>,
-    /// The present pipe has brought something.
+    /// The current pipe has brought something.
     has_spoken: bool,
     strikes: u8,
     away_since: Option<Instant>,
-}
-
-/// How far a stream is read.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Until {
-    End,
-    Now,
 }
 
 pub enum Step {
@@ -84,7 +75,7 @@ impl Feed {
     }
 
     /// What happens next. May be dropped and called again at any time.
-    pub async fn next(&mut self) -> Result<Step> {
+    pub async fn next(&mut self) -> Result<Step, Error> {
         loop {
             let Some(pipe) = &mut self.pipe else {
                 match self.open().await {
@@ -121,16 +112,14 @@ impl Feed {
         }
     }
 
-    async fn open(&self) -> Result<Pipe> {
-        let Self { client, path, query, seen, .. } = self;
-        match (self.until, client.way()) {
-            (Until::End, Way::Pages) if !self.has_pages => Err(Misused(NO_STREAM.to_owned()).into()),
-            (Until::Now, _) => Pipe::so_far(client, path, query, *seen).await,
-            (Until::End, way) => Pipe::open(client, way, path, query, *seen).await,
+    async fn open(&self) -> Result<Pipe, Error> {
+        if self.until == Until::End && !self.has_pages && self.client.way() == Way::Pages {
+            return Err(Error::new(Kind::NoStream, NO_STREAM));
         }
+        Pipe::open(&self.client, &self.path, &self.query, self.seen, self.until).await
     }
 
-    /// A way led nowhere. Answers whether that is the way's fault and not the server's.
+    /// A way led nowhere. Returns whether that is the way's fault and not the server's.
     async fn suspect(&mut self, strikes: u8) -> bool {
         let way = self.client.way();
         if way == Way::Pages || self.until == Until::Now || self.client.ready().await.is_none() {
@@ -143,24 +132,26 @@ impl Feed {
                 Way::Pages => ("server-sent events", "asking for news again and again"),
                 _ => ("WebSockets", "using server-sent events"),
             };
-            eprintln!("forge: {blocked} do not get through; {next}");
+            self.client.remark(&format!("{blocked} do not get through; {next}"));
         }
         true
     }
 
-    async fn bear(&mut self, error: anyhow::Error) -> Result<()> {
-        let refused = error.downcast_ref::<Refused>();
-        if refused.is_some_and(|refused| refused.status < 500) || error.is::<Misused>() {
+    async fn bear(&mut self, error: Error) -> Result<(), Error> {
+        let is_refusal = error.kind.is_refusal();
+        if (is_refusal && error.kind != Kind::Failed) || error.kind == Kind::NoStream {
             return Err(error);
         }
         // Silence on the way is not what a restart looks like.
-        let strikes = if error.is::<Elapsed>() { STRIKES } else { 1 };
-        if refused.is_none() && self.suspect(strikes).await {
+        let strikes = if error.kind == Kind::TimedOut { STRIKES } else { 1 };
+        if !is_refusal && self.suspect(strikes).await {
             return Ok(());
         }
         let since = *self.away_since.get_or_insert_with(Instant::now);
         if since.elapsed() > PATIENCE {
-            bail!("the server at {} did not come back; the agent may still be at work", self.client.base());
+            let base = self.client.base();
+            let message = format!("the server at {base} did not come back; the agent may still be at work");
+            return Err(Error::new(Kind::Gone, message));
         }
         tokio::time::sleep(PAUSE).await;
         Ok(())

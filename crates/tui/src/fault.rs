@@ -1,0 +1,12 @@
+//! What the dashboard shows of an error.
+
+use forge_client::{Error, Kind};
+
+pub fn words(error: &Error) -> String {
+    match (error.kind, error.status) {
+        (kind, _) if kind.is_away() => format!("no Forge answers: {}", error.cause),
+        (Kind::NotServed, _) => "this server does not serve it".to_owned(),
+        (Kind::Foreign, Some(status)) => format!("the server answered {status}"),
+        _ => error.message.clone(),
+    }
+}
