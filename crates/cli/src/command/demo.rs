@@ -142,8 +142,8 @@ async fn watch(client: &Client, title: &str, attempt: &str) -> Result<()> {
     let runs: Vec<Value> = client.get(&format!("/api/execution-processes?task_attempt_id={attempt}")).await?;
     let run = runs.last().map(|run| text(&run["id"]).to_owned()).context("the attempt has no run")?;
     let mut socket = client.socket(&format!("/api/execution-processes/{run}/normalized-logs/ws")).await?;
-    while let Some(text) = socket.next().await? {
-        let frame: Value = serde_json::from_str(&text).unwrap_or_default();
+    while let Some(frame) = socket.next().await? {
+        let frame: Value = serde_json::from_str(&frame).unwrap_or_default();
         for op in frame["JsonPatch"].as_array().into_iter().flatten() {
             let entry = &op["value"]["content"];
             let kind = text(&entry["entry_type"]["type"]);
