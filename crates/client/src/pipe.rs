@@ -35,7 +35,7 @@ pub enum Way {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Until {
     End,
-    /// As far as it goes at this moment, which pages alone can tell.
+    /// As far as it goes at this moment; only pages have such an end.
     Now,
 }
 
