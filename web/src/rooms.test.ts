@@ -72,6 +72,10 @@ describe("the rooms of the page", () => {
     expect(writes).toEqual([]);
   });
 
+  it("only ui/ announces a problem: elsewhere it is drawn by a part of it", () => {
+    expect(PRODUCT.filter((path) => roomOf(path) !== "ui" && /role="alert"/.test(textOf(path)))).toEqual([]);
+  });
+
   it("only kept/ touches the storage of the browser", () => {
     expect(PRODUCT.filter((path) => /\b(local|session)Storage\b/.test(textOf(path)))).toEqual(["kept/kept.ts"]);
   });

@@ -1,10 +1,10 @@
 // Images of a prompt: taken in one by one, shown small, and taken away again.
 
 import { ForgeError, type Image } from "@forge/client";
-import { CircleAlert, ImageOff, LoaderCircle, RotateCw, X } from "lucide-react";
+import { ImageOff, LoaderCircle, RotateCw, X } from "lucide-react";
 import { useRef, useState } from "react";
 import { forge } from "../api/forge";
-import { messageOf } from "../ui/state";
+import { messageOf, Problem } from "../ui/state";
 
 export interface Upload {
   key: number;
@@ -91,30 +91,34 @@ export function Thumbnails({ images, uploads, onRemove, onDrop, onRetry }: Props
           ))}
       </ul>
       {failed.map((upload) => (
-        <p key={upload.key} role="alert" className="flex items-center gap-2 text-bad text-xs">
-          <CircleAlert className="size-4 shrink-0" aria-hidden />
-          <span className="min-w-0 flex-1 break-words">
-            {upload.file.name}: {upload.error}
-          </span>
-          {!upload.hopeless && (
-            <button
-              type="button"
-              aria-label={`Upload ${upload.file.name} again`}
-              className="flex size-6 items-center justify-center rounded-sm text-muted hover:text-ink"
-              onClick={() => onRetry(upload)}
-            >
-              <RotateCw className="size-3.5" aria-hidden />
-            </button>
-          )}
-          <button
-            type="button"
-            aria-label={`Dismiss ${upload.file.name}`}
-            className="flex size-6 items-center justify-center rounded-sm text-muted hover:text-ink"
-            onClick={() => onDrop(upload.key)}
-          >
-            <X className="size-3.5" aria-hidden />
-          </button>
-        </p>
+        <Problem
+          key={upload.key}
+          look="xs"
+          actions={
+            <>
+              {!upload.hopeless && (
+                <button
+                  type="button"
+                  aria-label={`Upload ${upload.file.name} again`}
+                  className="flex size-6 items-center justify-center rounded-sm text-muted hover:text-ink"
+                  onClick={() => onRetry(upload)}
+                >
+                  <RotateCw className="size-3.5" aria-hidden />
+                </button>
+              )}
+              <button
+                type="button"
+                aria-label={`Dismiss ${upload.file.name}`}
+                className="flex size-6 items-center justify-center rounded-sm text-muted hover:text-ink"
+                onClick={() => onDrop(upload.key)}
+              >
+                <X className="size-3.5" aria-hidden />
+              </button>
+            </>
+          }
+        >
+          {upload.file.name}: {upload.error}
+        </Problem>
       ))}
     </div>
   );

@@ -19,6 +19,8 @@ interface Props {
   busy: boolean;
   /** It cannot be sent as it is. */
   blocked?: boolean;
+  /** Nothing has to be typed: the button has the focus. */
+  ready?: boolean;
   onSubmit: () => void;
   /** The word for going without sending, and what else that means. */
   cancel?: { word: string; run: () => void };
@@ -38,6 +40,7 @@ export function FormDialog({
   icon,
   busy,
   blocked = false,
+  ready = false,
   onSubmit,
   cancel,
   beside,
@@ -54,7 +57,7 @@ export function FormDialog({
       <Button disabled={cancel && busy} onClick={cancel?.run ?? onClose}>
         {cancel?.word ?? "Cancel"}
       </Button>
-      <Button type="submit" form={form} weight="primary" icon={icon} busy={busy} disabled={blocked}>
+      <Button type="submit" form={form} weight="primary" icon={icon} busy={busy} disabled={blocked} autoFocus={ready}>
         {verb}
       </Button>
     </>

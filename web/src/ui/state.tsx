@@ -41,23 +41,39 @@ export function Failure({ error, onRetry }: { error: unknown; onRetry?: () => vo
   );
 }
 
-const LOOK = { xs: "text-bad text-xs", sm: "text-bad text-sm", box: "rounded-md bg-bad-soft px-3 py-2 text-sm" };
+const LOOK = {
+  plain: "",
+  xs: "text-bad text-xs",
+  sm: "text-bad text-sm",
+  box: "rounded-md bg-bad-soft px-3 py-2 text-sm",
+  bar: "border-line border-t bg-bad-soft px-3 py-2 text-sm",
+};
 
-/** What went wrong, shown where it was done; nothing when all is well. */
-export function Problem({
-  look = "sm",
-  className,
-  children,
-}: {
+interface ProblemProps {
   look?: keyof typeof LOOK;
   className?: string;
+  /** Buttons at its end. */
+  actions?: ReactNode;
   children: ReactNode;
-}) {
+}
+
+/** What went wrong, shown where it was done; nothing when all is well. */
+export function Problem({ look = "sm", className, actions, children }: ProblemProps) {
   if (!children) return null;
   return (
-    <p role="alert" className={cx("break-words", LOOK[look], className)}>
-      {children}
-    </p>
+    <div
+      role="alert"
+      className={cx("break-words", LOOK[look], actions !== undefined && "flex flex-wrap items-center gap-2", className)}
+    >
+      {actions === undefined ? (
+        children
+      ) : (
+        <>
+          <p className="min-w-0 flex-1">{children}</p>
+          {actions}
+        </>
+      )}
+    </div>
   );
 }
 

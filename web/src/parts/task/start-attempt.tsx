@@ -4,8 +4,7 @@ import type { ListedAttempt } from "@forge/client";
 import { useNavigate } from "@tanstack/react-router";
 import { Play } from "lucide-react";
 import { useState } from "react";
-import { Button } from "../../ui/button";
-import { Dialog } from "../../ui/dialog";
+import { FormDialog } from "../../ui/form-dialog";
 import { choiceOf } from "../agents";
 import { BUDGET_FLAW, parseBudget } from "../budget";
 import { EMPTY_START, type Made, type StartForm } from "./form";
@@ -58,7 +57,6 @@ export function StartAttempt({ projectId, taskId, origin, onClose }: Props) {
     }
   };
   const start = async (): Promise<void> => {
-    if (wrongBudget || busy) return;
     setBusy(true);
     const before = made ?? { taskId, attempts: [] };
     const [now, failed] = await startAll({ form, agents, made: before, onMade: setMade });
@@ -66,35 +64,22 @@ export function StartAttempt({ projectId, taskId, origin, onClose }: Props) {
     setFailures(failed);
     if (failed.size === 0) leave(now);
   };
-  const footer = (
-    <>
-      <Button disabled={busy} onClick={() => leave(made)}>
-        {made ? "Leave it at that" : "Cancel"}
-      </Button>
-      <Button
-        weight="primary"
-        // What the dialog is for: Enter starts.
-        autoFocus
-        busy={busy}
-        disabled={wrongBudget}
-        icon={<Play className="size-4" aria-hidden />}
-        onClick={() => void start()}
-      >
-        {failures.size > 0 ? "Try again" : "Start"}
-      </Button>
-    </>
-  );
   return (
-    <Dialog
-      open
-      onOpenChange={(next) => next || busy || leave(made)}
+    <FormDialog
+      onClose={() => busy || leave(made)}
       title={origin === undefined || origin.from === "anew" ? "Start an attempt" : "Switch agent"}
       about={
         isOnTop
           ? "The agent sees what is committed in this attempt, and its work merges back into this attempt's branch."
           : "The agent begins anew from the base branch, beside the attempts that are there."
       }
-      footer={footer}
+      verb={failures.size > 0 ? "Try again" : "Start"}
+      icon={<Play className="size-4" aria-hidden />}
+      busy={busy}
+      blocked={wrongBudget}
+      ready
+      onSubmit={() => void start()}
+      cancel={{ word: made ? "Leave it at that" : "Cancel", run: () => leave(made) }}
     >
       <StartFields
         projectId={projectId}
@@ -105,6 +90,6 @@ export function StartAttempt({ projectId, taskId, origin, onClose }: Props) {
         failures={failures}
         budgetFlaw={wrongBudget ? BUDGET_FLAW : undefined}
       />
-    </Dialog>
+    </FormDialog>
   );
 }

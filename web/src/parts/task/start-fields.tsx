@@ -1,12 +1,13 @@
 // How attempts are started: how many, by whom, from which branch, within which limits. The same for new tasks and for
 // further attempts of old ones.
 
-import { ChevronRight, CircleAlert, CircleCheck, Minus, Plus } from "lucide-react";
+import { ChevronRight, CircleCheck, Minus, Plus } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { IconButton } from "../../ui/button";
 import { cx } from "../../ui/class";
 import { Switch, TextField } from "../../ui/field";
 import { count } from "../../ui/format";
+import { Problem } from "../../ui/state";
 import { AgentNeeds } from "../agent-needs";
 import { AgentPicker, useDefaultAgent } from "../agent-picker";
 import type { AgentChoice } from "../agents";
@@ -200,12 +201,9 @@ function AgentRow({ row, projectId, agent, started, failure, onChange }: RowProp
         </span>
       )}
       {failure && (
-        <p role="alert" className="flex w-full items-start gap-1 pl-6 text-bad text-xs">
-          <CircleAlert className="size-4 shrink-0" aria-hidden />
-          <span className="min-w-0 break-words">
-            Attempt {row + 1} did not start: {failure}
-          </span>
-        </p>
+        <Problem look="xs" className="w-full pl-6">
+          Attempt {row + 1} did not start: {failure}
+        </Problem>
       )}
     </li>
   );

@@ -9,7 +9,7 @@ import { readDraft, restoreForm, useDraft } from "../../kept/draft";
 import type { TaskWords } from "../../parts/task/form";
 import { Dialog } from "../../ui/dialog";
 import { FormDialog } from "../../ui/form-dialog";
-import { Failure, Waiting } from "../../ui/state";
+import { Failure, messageOf, Waiting } from "../../ui/state";
 import { TaskFields } from "./task-fields";
 
 interface Props {
@@ -74,6 +74,7 @@ function EditDialog({ task, images, onClose }: Props & { images: readonly Image[
       blocked={!hasTitle || uploading}
       onSubmit={submit}
       cancel={{ word: "Discard", run: discard }}
+      problem={save.error && messageOf(save.error)}
       // Room for the focus ring of the first field, which the dialog would cut off.
       className="flex flex-col gap-3 pt-1"
     >
@@ -85,11 +86,6 @@ function EditDialog({ task, images, onClose }: Props & { images: readonly Image[
         onSubmit={submit}
         onUploading={setUploading}
       />
-      {save.error && (
-        <div className="-m-4">
-          <Failure error={save.error} />
-        </div>
-      )}
     </FormDialog>
   );
 }

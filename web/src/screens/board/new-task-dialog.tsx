@@ -11,7 +11,7 @@ import { StartFields, useAgents } from "../../parts/task/start-fields";
 import { Button } from "../../ui/button";
 import { Dialog } from "../../ui/dialog";
 import { isSubmit, SUBMIT_KEYS } from "../../ui/kbd";
-import { Failure, messageOf } from "../../ui/state";
+import { messageOf, Problem } from "../../ui/state";
 import { toast } from "../../ui/toast";
 import { Tooltip } from "../../ui/tooltip";
 import { Fields } from "./new-task-fields";
@@ -151,11 +151,7 @@ export function NewTaskDialog({ projectId, onClose }: { projectId: string; onClo
           budgetFlaw={flaws.budget}
           fixedWorktree={form.mode === "issue"}
         />
-        {error && (
-          <div className="-m-4">
-            <Failure error={error} />
-          </div>
-        )}
+        <Problem look="box">{error}</Problem>
       </div>
     </Dialog>
   );

@@ -11,8 +11,8 @@ import { useDraftText } from "../../kept/draft";
 import { Badge } from "../../ui/badge";
 import { Button, buttonClass } from "../../ui/button";
 import { Ago } from "../../ui/clock";
-import { Dialog } from "../../ui/dialog";
 import { Select, TextArea } from "../../ui/field";
+import { FormDialog } from "../../ui/form-dialog";
 import { count } from "../../ui/format";
 import { Markdown } from "../../ui/markdown";
 import { Note } from "../../ui/state";
@@ -103,7 +103,13 @@ export function BeadPanel({ projectId, bead, onClose }: Props) {
       {bead.description && <Markdown text={bead.description} />}
       <Facts facts={factsOf(bead, projectId, failures, blocked_by)} />
       <Comments projectId={projectId} bead={bead} onSuccess={onSuccess} />
-      <CloseBead projectId={projectId} bead={bead} open={closing} onOpenChange={setClosing} onSuccess={onSuccess} />
+      <CloseBead
+        projectId={projectId}
+        bead={bead}
+        open={closing}
+        onClose={() => setClosing(false)}
+        onSuccess={onSuccess}
+      />
     </Panel>
   );
 }
@@ -213,10 +219,10 @@ function Comments({ projectId, bead, onSuccess }: ChangeProps) {
 
 interface CloseProps extends ChangeProps {
   open: boolean;
-  onOpenChange: (open: boolean) => void;
+  onClose: () => void;
 }
 
-function CloseBead({ projectId, bead, open, onOpenChange, onSuccess }: CloseProps) {
+function CloseBead({ projectId, bead, open, onClose, onSuccess }: CloseProps) {
   const [reason, keep, clear] = useDraftText(`bead.${bead.id}.close`);
   const close = useMutation({
     mutationFn: () =>
@@ -226,30 +232,21 @@ function CloseBead({ projectId, bead, open, onOpenChange, onSuccess }: CloseProp
       }),
     onSuccess: async () => {
       clear();
-      onOpenChange(false);
+      onClose();
       await onSuccess();
     },
   });
   return (
-    <Dialog
+    <FormDialog
       open={open}
-      onOpenChange={onOpenChange}
+      onClose={onClose}
       title={`Close ${bead.id}`}
       about={bead.title}
       width="sm"
-      footer={
-        <>
-          <Button onClick={() => onOpenChange(false)}>Cancel</Button>
-          <Button
-            weight="primary"
-            busy={close.isPending}
-            disabled={reason.trim() === ""}
-            onClick={() => close.mutate()}
-          >
-            Close bead
-          </Button>
-        </>
-      }
+      verb="Close bead"
+      busy={close.isPending}
+      blocked={reason.trim() === ""}
+      onSubmit={() => close.mutate()}
     >
       <TextArea
         label="Reason"
@@ -257,6 +254,6 @@ function CloseBead({ projectId, bead, open, onOpenChange, onSuccess }: CloseProp
         value={reason}
         onChange={(event) => keep(event.target.value)}
       />
-    </Dialog>
+    </FormDialog>
   );
 }

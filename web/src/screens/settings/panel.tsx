@@ -5,6 +5,7 @@ import { type ReactNode, useId } from "react";
 import { Button } from "../../ui/button";
 import { cx } from "../../ui/class";
 import { ariaKeys, Kbd } from "../../ui/kbd";
+import { Problem } from "../../ui/state";
 import { SETTINGS } from "./actions";
 import type { Form } from "./form";
 
@@ -65,11 +66,7 @@ export function Panel({ title, about, actions, form, blocked, children }: Props)
 function Standing({ form }: { form: NonNullable<Props["form"]> }) {
   return (
     <div className="mr-auto min-w-0 text-xs" aria-live="polite">
-      {form.error && (
-        <p role="alert" className="break-words text-bad">
-          {form.error}
-        </p>
-      )}
+      <Problem look="xs">{form.error}</Problem>
       {!form.error && form.saved && (
         <p className="flex items-center gap-1.5 text-good">
           <Check className="size-3.5" aria-hidden /> Saved

@@ -26,6 +26,7 @@ import { Badge, type Tone } from "../../../ui/badge";
 import { Button, buttonClass, IconButton } from "../../../ui/button";
 import { count } from "../../../ui/format";
 import { Menu, MenuItem, MenuLabel, MenuLine } from "../../../ui/menu";
+import { Problem } from "../../../ui/state";
 import { toast } from "../../../ui/toast";
 import { REVIEW } from "../actions";
 import { BranchDialog } from "./branch-dialog";
@@ -232,21 +233,27 @@ function RefusalLine({ acts, onRebase }: { acts: Acts; onRebase: () => void }) {
   if (!acts.refusal || acts.refusal.isConflict) return null;
   const { text, remedy } = acts.refusal;
   return (
-    <div role="alert" className="flex flex-wrap items-center gap-2 border-line border-t bg-bad-soft px-3 py-2 text-sm">
-      <p className="min-w-0 flex-1 break-words">{text}</p>
-      {remedy === "rebase" && (
-        <Button size="sm" onClick={onRebase}>
-          Rebase
-        </Button>
-      )}
-      {remedy === "github" && (
-        <Link to="/settings/$section" params={{ section: "github" }} className={buttonClass("plain", "sm")}>
-          GitHub settings
-        </Link>
-      )}
-      <Button size="sm" weight="ghost" onClick={acts.clear}>
-        Dismiss
-      </Button>
-    </div>
+    <Problem
+      look="bar"
+      actions={
+        <>
+          {remedy === "rebase" && (
+            <Button size="sm" onClick={onRebase}>
+              Rebase
+            </Button>
+          )}
+          {remedy === "github" && (
+            <Link to="/settings/$section" params={{ section: "github" }} className={buttonClass("plain", "sm")}>
+              GitHub settings
+            </Link>
+          )}
+          <Button size="sm" weight="ghost" onClick={acts.clear}>
+            Dismiss
+          </Button>
+        </>
+      }
+    >
+      {text}
+    </Problem>
   );
 }

@@ -8,6 +8,7 @@ import type { Acts } from "../../../parts/branch/acts";
 import { openInEditor } from "../../../parts/editor";
 import { Button } from "../../../ui/button";
 import { useConfirm } from "../../../ui/dialog";
+import { Problem } from "../../../ui/state";
 import { toast } from "../../../ui/toast";
 import { conflictTitle, isStopped, OPERATION, wasLeftOpen } from "./resolve";
 
@@ -45,12 +46,12 @@ export function Conflicts({ attemptId, status, acts, isRunning }: Props) {
     <section aria-label="Conflicts" className="shrink-0 border-line border-b bg-warn-soft px-3 py-3 short:py-1.5">
       <div className="flex flex-wrap items-start gap-x-4 gap-y-3">
         <div className="min-w-0 flex-1 basis-64">
-          <div role="alert">
+          <Problem look="plain">
             <h2 className="flex items-center gap-2 font-medium text-sm">
               <TriangleAlert className="size-4 shrink-0 text-warn" aria-hidden />
               {conflictTitle(status)}
             </h2>
-          </div>
+          </Problem>
           <ul
             hidden={wasLeftOpen(status) && files.length === 1}
             className="mt-1 max-h-32 overflow-y-auto pl-6 font-mono text-xs leading-5 short:max-h-5"

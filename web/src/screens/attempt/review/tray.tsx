@@ -8,8 +8,8 @@ import { forge } from "../../../api/forge";
 import { PathName } from "../../../parts/changed";
 import { Badge } from "../../../ui/badge";
 import { Button, IconButton } from "../../../ui/button";
-import { Dialog } from "../../../ui/dialog";
 import { TextArea } from "../../../ui/field";
+import { FormDialog } from "../../../ui/form-dialog";
 import { Markdown } from "../../../ui/markdown";
 import { messageOf } from "../../../ui/state";
 import { toast } from "../../../ui/toast";
@@ -62,29 +62,10 @@ export function ReviewTray({ open, onOpenChange, isRunning, paths, onChoose }: P
     comments.typeOverall(text);
   };
   const unsaved = draft.comments.filter((comment) => comment.draft !== null && comment.draft.trim() !== "").length;
-  const footer = (
-    <>
-      <p className="mr-auto min-w-0 text-bad text-sm" role="alert">
-        {send.error && messageOf(send.error)}
-      </p>
-      <Button onClick={() => setPreview(!preview)} aria-pressed={preview}>
-        {preview ? "Edit" : "Preview"}
-      </Button>
-      <Button
-        weight="primary"
-        icon={<Send className="size-4" aria-hidden />}
-        busy={send.isPending}
-        disabled={message === ""}
-        onClick={() => send.mutate()}
-      >
-        {isRunning ? "Queue for the agent" : "Send to the agent"}
-      </Button>
-    </>
-  );
   return (
-    <Dialog
+    <FormDialog
       open={open}
-      onOpenChange={onOpenChange}
+      onClose={() => onOpenChange(false)}
       title={written.length > 0 ? `Review (${written.length})` : "Review"}
       about={
         isRunning
@@ -92,7 +73,17 @@ export function ReviewTray({ open, onOpenChange, isRunning, paths, onChoose }: P
           : "Comments are sent to the agent together."
       }
       width="lg"
-      footer={footer}
+      verb={isRunning ? "Queue for the agent" : "Send to the agent"}
+      icon={<Send className="size-4" aria-hidden />}
+      busy={send.isPending}
+      blocked={message === ""}
+      onSubmit={() => send.mutate()}
+      beside={
+        <Button onClick={() => setPreview(!preview)} aria-pressed={preview}>
+          {preview ? "Edit" : "Preview"}
+        </Button>
+      }
+      problem={send.error && messageOf(send.error)}
     >
       {preview ? (
         <div className="min-h-48 rounded-md border border-line bg-sunken p-3">
@@ -103,7 +94,7 @@ export function ReviewTray({ open, onOpenChange, isRunning, paths, onChoose }: P
           )}
         </div>
       ) : (
-        <div className="flex flex-col gap-4">
+        <>
           <TextArea
             label="Overall comment"
             rows={3}
@@ -124,9 +115,9 @@ export function ReviewTray({ open, onOpenChange, isRunning, paths, onChoose }: P
               onChoose(path);
             }}
           />
-        </div>
+        </>
       )}
-    </Dialog>
+    </FormDialog>
   );
 }
 
