@@ -18,6 +18,15 @@ export interface AdoptedWorktree {
 
 export type AgentSource = "path" | "login_path" | "npx" | "built_in";
 
+/** An option that a variant may have. `choices` belongs to `kind` choice. */
+export interface AgentOption {
+  key: string;
+  label: string;
+  hint?: string;
+  kind: OptionKind;
+  choices?: string[];
+}
+
 export type AgentState = "ready" | "not_installed" | "not_working" | "not_logged_in";
 
 export interface Alert {
@@ -948,6 +957,12 @@ export interface KeptWorktree {
   trash: string | null;
 }
 
+/** What a form for the variants of an agent needs to know. A built-in variant can be changed, not removed. */
+export interface KnownAgent {
+  options: AgentOption[];
+  built_in_variants: string[];
+}
+
 export type Language = "BROWSER" | "EN" | "JA" | "ES" | "KO";
 
 /** What a launcher reported when it had started a worker. */
@@ -1138,6 +1153,8 @@ export interface OtherAction {
   action: "other";
   description: string;
 }
+
+export type OptionKind = "flag" | "text" | "long_text" | "lines" | "choice";
 
 export type OutputFrame = StdoutFrame | StderrFrame | EndFrame;
 
@@ -1569,12 +1586,14 @@ export interface StopWorker {
 
 export type StreamFrame = PatchFrame | EndFrame;
 
+/** `agents` describes the agents that Forge knows, by executor. */
 export interface SystemInfo {
   config: Config;
   analytics_user_id: string;
   executors: Record<string, unknown>;
   environment: Environment;
   capabilities: Record<string, string[]>;
+  agents: Record<string, KnownAgent>;
 }
 
 export interface Tag {

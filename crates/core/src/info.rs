@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use forge_run::agents;
-use forge_types::{Executor, ProjectId, Settings};
+use forge_types::{AgentOption, Executor, ProjectId, Settings};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -18,6 +18,16 @@ pub struct SystemInfo {
     pub executors: Value,
     pub environment: Environment,
     pub capabilities: BTreeMap<Executor, &'static [&'static str]>,
+    pub agents: BTreeMap<Executor, KnownAgent>,
+}
+
+/// What a form for the variants of an agent needs to know.
+#[derive(Serialize)]
+pub struct KnownAgent {
+    /// In the order in which a form shows them.
+    pub options: Vec<&'static AgentOption>,
+    /// These can be changed and not removed; the default one is first.
+    pub built_in_variants: Vec<&'static str>,
 }
 
 #[derive(Debug, PartialEq, Serialize)]
@@ -39,7 +49,17 @@ impl Forge {
             executors: profiles["executors"].take(),
             environment: environment(&release),
             capabilities: capabilities.collect(),
+            agents: agents::ALL.iter().map(|agent| (agent.executor, KnownAgent::of(agent))).collect(),
         })
+    }
+}
+
+impl KnownAgent {
+    fn of(agent: &agents::Agent) -> KnownAgent {
+        KnownAgent {
+            options: agent.options().collect(),
+            built_in_variants: agent.built_in_variants().collect(),
+        }
     }
 }
 

@@ -6,6 +6,7 @@
 
 mod action;
 mod agent;
+mod agent_option;
 mod alert_settings;
 mod approval;
 mod attempt;
@@ -45,6 +46,7 @@ mod worker_status;
 
 pub use action::{Action, ActionKind, ScriptContext, ScriptLanguage};
 pub use agent::{CHAT_AGENT, CreateAgent, ForgeAgent, FoundAgent, Neuron};
+pub use agent_option::{AgentOption, OptionKind};
 pub use alert_settings::{AlertSettings, AlertSettingsChange};
 pub use approval::{Answer, Approval, ApprovalStatus, AskApproval};
 pub use attempt::{Attempt, AttemptStatus, AutoPr, ListedAttempt, Tokens};

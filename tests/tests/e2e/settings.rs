@@ -131,6 +131,16 @@ async fn the_server_tells_about_itself_and_plays_its_sounds() {
     assert_eq!(info["capabilities"]["CLAUDE_CODE"], json!(["SESSION_FORK"]));
     assert!(info["executors"]["CLAUDE_CODE"]["GENIE"]["CLAUDE_CODE"].is_object());
     assert!(info["environment"]["os_architecture"].is_string());
+    let codex = &info["agents"]["CODEX"];
+    assert_eq!(codex["built_in_variants"], json!(["GENIE", "HIGH", "APPROVALS"]));
+    let sandbox = json!({"key": "sandbox", "label": "Sandbox", "kind": "choice",
+        "choices": ["auto", "read-only", "workspace-write", "danger-full-access"]});
+    assert_eq!(codex["options"][1], sandbox);
+    let keys = |agent: &Value| {
+        agent["options"].as_array().unwrap().iter().map(|option| text(&option["key"])).collect()
+    };
+    let common: Vec<String> = keys(&info["agents"]["SHELL"]);
+    assert_eq!(common, ["append_prompt", "base_command_override", "additional_params"]);
     let unknown = forge.get("/api/info?project_id=00000000-0000-4000-8000-000000000000").await;
     assert_eq!(unknown.status, 404, "{}", unknown.text);
     let sound = forge.get("/api/sounds/GENIE_NOTIFY1").await;

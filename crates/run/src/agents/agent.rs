@@ -7,12 +7,12 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use forge_types::{DEFAULT_VARIANT, Executor};
+use forge_types::{AgentOption, DEFAULT_VARIANT, Executor};
 
 use super::acp::Acp;
 use super::foreground::Form;
 use super::mcp::Mcp;
-use super::profiles::{APPROVALS, Given, KnownOption, MODEL, Variant};
+use super::profiles::{APPROVALS, COMMON, Given, MODEL, Variant};
 use super::{Command, Options, Place, Plan, PlanError, Request, npx, overridden, params, program};
 use crate::fold::Dialect;
 use crate::talk::Script;
@@ -35,7 +35,7 @@ pub struct Agent {
     /// The variants that come with Forge.
     pub(super) variants: &'static [Variant],
     /// The options of its own that a variant may have.
-    pub(super) options: &'static [KnownOption],
+    pub(super) options: &'static [AgentOption],
     /// The options that a variant of a project's own has even if its file leaves them out.
     pub(super) described_with: &'static [(&'static str, Given)],
     /// Names that variants use for models, and what the program calls them.
@@ -138,6 +138,16 @@ impl Agent {
         mcp: None,
         foreground: None,
     };
+
+    /// The options that a variant may have: its own, then those of every agent.
+    pub fn options(&self) -> impl Iterator<Item = &'static AgentOption> + use<> {
+        self.options.iter().chain(&COMMON)
+    }
+
+    /// The names of the variants that come with Forge, the default one first.
+    pub fn built_in_variants(&self) -> impl Iterator<Item = &'static str> + use<> {
+        self.variants.iter().map(|(name, _)| *name)
+    }
 
     pub fn protocol(&self) -> Protocol {
         match &self.driver {

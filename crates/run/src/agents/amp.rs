@@ -6,7 +6,7 @@ use forge_types::{DEFAULT_VARIANT, Executor};
 
 use super::agent::{Agent, Driver, Own, Protocol, Software};
 use super::mcp::Mcp;
-use super::profiles::{Given::On, MODEL, Wanted};
+use super::profiles::{Given::On, MODEL, unasked};
 use super::{Options, Place, Plan, PlanError, Request, params};
 use crate::StdinPlan;
 use crate::fold::Dialect;
@@ -26,7 +26,7 @@ pub(super) static AGENT: Agent = Agent {
     capabilities: &["SESSION_FORK"],
     driver: Driver::Own(Own { protocol: Protocol::Headless, dialect: Dialect::Amp, plan, script: None }),
     variants: &[(DEFAULT_VARIANT, &[("dangerously_allow_all", On)])],
-    options: &[MODEL, ("dangerously_allow_all", Wanted::Flag)],
+    options: &[MODEL, unasked("dangerously_allow_all")],
     mcp: Some(Mcp { key: "amp.mcpServers", ..Mcp::usual(".config/amp/settings.json") }),
     ..Agent::ORDINARY
 };

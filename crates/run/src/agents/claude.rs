@@ -4,13 +4,13 @@
 //! line; stdin closes at the `result` line, which ends the process; the session of a resumed conversation is forked,
 //! so the old one stays as it was.
 
-use forge_types::{DEFAULT_VARIANT, Executor};
+use forge_types::{AgentOption, DEFAULT_VARIANT, Executor};
 use serde_json::{Value, json};
 
 use super::agent::{Agent, Driver, Own, Protocol, Router, Software};
 use super::foreground::{Form, Put};
 use super::mcp::Mcp;
-use super::profiles::{APPROVALS, Given::On, MODEL, Wanted};
+use super::profiles::{APPROVALS, Given::On, MODEL, unasked};
 use super::{Options, Place, Plan, PlanError, Request, params};
 use crate::fold::Dialect;
 use crate::talk::Script;
@@ -51,10 +51,11 @@ pub(super) static AGENT: Agent = Agent {
     ],
     options: &[
         MODEL,
-        ("plan", Wanted::Flag),
+        AgentOption::flag("plan", "Plan first")
+            .hint("It presents a plan and waits before it changes anything."),
         APPROVALS,
-        ("dangerously_skip_permissions", Wanted::Flag),
-        ("claude_code_router", Wanted::Flag),
+        unasked("dangerously_skip_permissions"),
+        AgentOption::flag("claude_code_router", "Run through claude-code-router"),
     ],
     mcp: Some(Mcp::usual(".claude.json")),
     foreground: Some(Form::Program {

@@ -6,13 +6,13 @@
 
 use std::path::Path;
 
-use forge_types::{DEFAULT_VARIANT, Executor};
+use forge_types::{AgentOption, DEFAULT_VARIANT, Executor, OptionKind};
 use serde_json::{Map, Value, json};
 
 use super::agent::{Agent, Driver, Own, Protocol, Software};
 use super::foreground::{Form, Put};
 use super::mcp::{Format, Mcp, presets};
-use super::profiles::{Given::Text, MODEL, Wanted};
+use super::profiles::{Given::Text, MODEL};
 use super::{Command, Options, Place, Plan, PlanError, Request, params};
 use crate::fold::Dialect;
 use crate::talk::{Opening, Script};
@@ -48,19 +48,32 @@ pub(super) static AGENT: Agent = Agent {
     ],
     options: &[
         MODEL,
-        ("sandbox", Wanted::OneOf(&["auto", "read-only", "workspace-write", "danger-full-access"])),
-        ("ask_for_approval", Wanted::OneOf(&["unless-trusted", "on-failure", "on-request", "never"])),
-        (
-            "model_reasoning_effort",
-            Wanted::OneOf(&["minimal", "low", "medium", "high", "xhigh", "max", "ultra"]),
+        AgentOption::choice(
+            "sandbox",
+            "Sandbox",
+            &["auto", "read-only", "workspace-write", "danger-full-access"],
         ),
-        ("model_reasoning_summary", Wanted::OneOf(&["auto", "concise", "detailed", "none"])),
-        ("model_reasoning_summary_format", Wanted::OneOf(&["none", "experimental"])),
-        ("profile", Wanted::Text),
-        ("base_instructions", Wanted::Text),
-        ("oss", Wanted::Flag),
-        ("include_plan_tool", Wanted::Flag),
-        ("include_apply_patch_tool", Wanted::Flag),
+        AgentOption::choice(
+            "ask_for_approval",
+            "Ask for approval",
+            &["unless-trusted", "on-failure", "on-request", "never"],
+        ),
+        AgentOption::choice(
+            "model_reasoning_effort",
+            "Reasoning effort",
+            &["minimal", "low", "medium", "high", "xhigh", "max", "ultra"],
+        ),
+        AgentOption::choice(
+            "model_reasoning_summary",
+            "Reasoning summary",
+            &["auto", "concise", "detailed", "none"],
+        ),
+        AgentOption::choice("model_reasoning_summary_format", "Summary format", &["none", "experimental"]),
+        AgentOption::text("profile", "Codex profile").hint("From its own config.toml."),
+        AgentOption::new("base_instructions", "Base instructions", OptionKind::LongText),
+        AgentOption::flag("oss", "Use a local model"),
+        AgentOption::flag("include_plan_tool", "Give it the plan tool"),
+        AgentOption::flag("include_apply_patch_tool", "Give it the patch tool"),
     ],
     mcp: Some(Mcp {
         format: Format::Toml,

@@ -1,6 +1,6 @@
 //! GitHub Copilot: all that is particular about it.
 
-use forge_types::{DEFAULT_VARIANT, Executor};
+use forge_types::{AgentOption, DEFAULT_VARIANT, Executor};
 use serde_json::{Value, json};
 
 use super::acp::{Acp, Choice, Grant};
@@ -10,7 +10,7 @@ use super::mcp::Mcp;
 use super::profiles::{
     APPROVALS,
     Given::{On, Text},
-    MODEL, Wanted,
+    MODEL,
 };
 
 pub(super) static AGENT: Agent = Agent {
@@ -46,12 +46,12 @@ pub(super) static AGENT: Agent = Agent {
     ],
     options: &[
         MODEL,
-        ("allow_all_tools", Wanted::Flag),
+        AgentOption::flag("allow_all_tools", "Allow all tools"),
         APPROVALS,
-        ("allow_tool", Wanted::Text),
-        ("deny_tool", Wanted::Text),
-        ("add_dir", Wanted::Texts),
-        ("disable_mcp_server", Wanted::Texts),
+        AgentOption::text("allow_tool", "Allow tool"),
+        AgentOption::text("deny_tool", "Deny tool"),
+        AgentOption::lines("add_dir", "Additional folders"),
+        AgentOption::lines("disable_mcp_server", "MCP servers to switch off"),
     ],
     mcp: Some(Mcp { adapt, ..Mcp::usual(".copilot/mcp-config.json") }),
     foreground: Some(Form::Program {

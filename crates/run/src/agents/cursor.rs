@@ -11,7 +11,7 @@ use super::foreground::{Form, Put};
 use super::mcp::{Mcp, presets};
 use super::profiles::{
     Given::{On, Text},
-    MODEL, Wanted,
+    MODEL, unasked,
 };
 use super::{Options, Place, Plan, PlanError, Request, params};
 use crate::StdinPlan;
@@ -55,7 +55,7 @@ pub(super) static AGENT: Agent = Agent {
         ("GPT_5", &[("force", On), ("model", Text("gpt-5"))]),
         ("GROK", &[("force", On), ("model", Text("grok"))]),
     ],
-    options: &[MODEL, ("force", Wanted::Flag)],
+    options: &[MODEL, unasked("force")],
     mcp: Some(Mcp { adapt, ..Mcp::usual(".cursor/mcp.json") }),
     foreground: Some(Form::Program { prompt: Put::Last, grant: "--force", switches: &[] }),
     ..Agent::ORDINARY

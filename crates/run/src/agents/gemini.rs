@@ -9,7 +9,7 @@ use super::mcp::{Mcp, presets};
 use super::profiles::{
     APPROVALS,
     Given::{On, Text},
-    MODEL, YOLO,
+    MODEL, unasked,
 };
 use crate::talk::acp::Replay;
 
@@ -40,7 +40,7 @@ pub(super) static AGENT: Agent = Agent {
         ("FLASH", &[("model", Text("flash")), ("yolo", On)]),
         ("APPROVALS", &[("model", Text("default")), ("approvals", On)]),
     ],
-    options: &[MODEL, YOLO, APPROVALS],
+    options: &[MODEL, unasked("yolo"), APPROVALS],
     described_with: &[("model", Text("default"))],
     models: &[("flash", "gemini-2.5-flash")],
     mcp: Some(Mcp { adapt: presets::http_url, ..Mcp::usual(".gemini/settings.json") }),

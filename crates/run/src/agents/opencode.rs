@@ -1,13 +1,13 @@
 //! opencode: all that is particular about it.
 
-use forge_types::Executor;
+use forge_types::{AgentOption, Executor};
 use serde_json::{Value, json};
 
 use super::acp::Acp;
 use super::agent::{Agent, Driver, Software};
 use super::foreground::{Form, Put};
 use super::mcp::{ConfigFile, Format, Mcp, presets};
-use super::profiles::{APPROVALS, MODEL, Wanted};
+use super::profiles::{APPROVALS, MODEL};
 
 pub(super) static AGENT: Agent = Agent {
     executor: Executor::Opencode,
@@ -29,7 +29,7 @@ pub(super) static AGENT: Agent = Agent {
         mode: Some("agent"),
         ..Acp::ORDINARY
     }),
-    options: &[MODEL, ("agent", Wanted::Text), APPROVALS],
+    options: &[MODEL, AgentOption::text("agent", "Agent").hint("One of opencode's own agents."), APPROVALS],
     mcp: Some(Mcp {
         file: ConfigFile::Config { plain: "opencode/opencode.json", commented: "opencode/opencode.jsonc" },
         format: Format::Json,

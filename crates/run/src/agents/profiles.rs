@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use forge_types::{DEFAULT_VARIANT, Executor, ProfileId, canonical_variant};
+use forge_types::{AgentOption, DEFAULT_VARIANT, Executor, OptionKind, ProfileId, canonical_variant};
 use serde_json::{Map, Value, json};
 
 use super::genie::Agents;
@@ -28,18 +28,21 @@ pub(super) enum Given {
     Text(&'static str),
 }
 
-/// The name of an option and its type.
-pub(super) type KnownOption = (&'static str, Wanted);
+pub(super) const MODEL: AgentOption =
+    AgentOption::text("model", "Model").hint("The agent's own default if empty.");
+pub(super) const APPROVALS: AgentOption =
+    AgentOption::flag("approvals", "Ask for permission").hint("Commands and edits wait for your answer.");
 
-pub(super) const MODEL: KnownOption = ("model", Wanted::Text);
-pub(super) const APPROVALS: KnownOption = ("approvals", Wanted::Flag);
-pub(super) const YOLO: KnownOption = ("yolo", Wanted::Flag);
+/// The option under which an agent asks nothing.
+pub(super) const fn unasked(key: &'static str) -> AgentOption {
+    AgentOption::flag(key, "Allow everything").hint("It runs commands and edits files without asking.")
+}
 
 /// The options of every agent.
-const COMMON: [KnownOption; 3] = [
-    ("append_prompt", Wanted::Text),
-    ("base_command_override", Wanted::Text),
-    ("additional_params", Wanted::Texts),
+pub(super) const COMMON: [AgentOption; 3] = [
+    AgentOption::new("append_prompt", "Append to every prompt", OptionKind::LongText),
+    AgentOption::text("base_command_override", "Command").hint("Instead of the agent's usual program."),
+    AgentOption::lines("additional_params", "Additional arguments"),
 ];
 
 /// What is wrong with a profile or the request for one; the message says where and what is allowed.
@@ -281,10 +284,10 @@ pub(super) fn read_options(given: &Value, place: &str) -> Result<Map<String, Val
         if value.is_null() {
             continue;
         }
-        if let Some(wanted) = wanted_type(name)
-            && !wanted.allows(value)
+        if let Some(kind) = kind_of(name)
+            && !kind.allows(value)
         {
-            let problem = format!("is {value}; allowed: {}", wanted.describe());
+            let problem = format!("is {value}; allowed: {}", kind.allowed());
             return Err(invalid(&format!("{place}.{name}"), problem));
         }
         options.insert(name.clone(), value.clone());
@@ -293,39 +296,10 @@ pub(super) fn read_options(given: &Value, place: &str) -> Result<Map<String, Val
     Ok(options)
 }
 
-/// The type of an option.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Wanted {
-    Flag,
-    Text,
-    Texts,
-    OneOf(&'static [&'static str]),
-}
-
-impl Wanted {
-    fn allows(&self, value: &Value) -> bool {
-        match self {
-            Wanted::Flag => value.is_boolean(),
-            Wanted::Text => value.is_string(),
-            Wanted::Texts => value.as_array().is_some_and(|items| items.iter().all(Value::is_string)),
-            Wanted::OneOf(words) => value.as_str().is_some_and(|word| words.contains(&word)),
-        }
-    }
-
-    fn describe(&self) -> String {
-        match self {
-            Wanted::Flag => "true or false".into(),
-            Wanted::Text => "a string".into(),
-            Wanted::Texts => "an array of strings".into(),
-            Wanted::OneOf(words) => words.join(", "),
-        }
-    }
-}
-
 /// The type of an option; none means two things. Unknown options are kept as they are.
-fn wanted_type(name: &str) -> Option<Wanted> {
-    let mut known = COMMON.iter().chain(ALL.into_iter().flat_map(|agent| agent.options));
-    known.find(|(known, _)| *known == name).map(|(_, wanted)| *wanted)
+fn kind_of(name: &str) -> Option<OptionKind> {
+    let mut known = ALL.into_iter().flat_map(Agent::options);
+    known.find(|option| option.key == name).map(|option| option.kind)
 }
 
 fn object<'a>(value: &'a Value, place: &str) -> Result<&'a Map<String, Value>, ProfileError> {

@@ -6,7 +6,7 @@ use super::acp::{Acp, Choice, Grant};
 use super::agent::{Agent, Driver, Software};
 use super::foreground::{Form, Put};
 use super::mcp::{Mcp, presets};
-use super::profiles::{APPROVALS, Given::On, MODEL, YOLO};
+use super::profiles::{APPROVALS, Given::On, MODEL, unasked};
 
 pub(super) static AGENT: Agent = Agent {
     executor: Executor::QwenCode,
@@ -28,7 +28,7 @@ pub(super) static AGENT: Agent = Agent {
         ..Acp::ORDINARY
     }),
     variants: &[(DEFAULT_VARIANT, &[("yolo", On)]), ("APPROVALS", &[("approvals", On)])],
-    options: &[MODEL, YOLO, APPROVALS],
+    options: &[MODEL, unasked("yolo"), APPROVALS],
     mcp: Some(Mcp { adapt: presets::http_url, ..Mcp::usual(".qwen/settings.json") }),
     foreground: Some(Form::Program {
         prompt: Put::In("--prompt-interactive"),

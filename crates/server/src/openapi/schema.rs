@@ -152,8 +152,20 @@ const SCHEMAS: &[(&str, &str)] = &[
     ),
     (
         "SystemInfo",
-        "config:Config analytics_user_id:string executors:object environment:Environment capabilities:string[]{}",
+        "config:Config analytics_user_id:string executors:object environment:Environment capabilities:string[]{} \
+         agents:KnownAgent{} -- `agents` describes the agents that Forge knows, by executor.",
     ),
+    (
+        "KnownAgent",
+        "options:AgentOption[] built_in_variants:string[] \
+         -- What a form for the variants of an agent needs to know. A built-in variant can be changed, not removed.",
+    ),
+    (
+        "AgentOption",
+        "key:string label:string hint?:string kind:OptionKind choices?:string[] \
+         -- An option that a variant may have. `choices` belongs to `kind` choice.",
+    ),
+    ("OptionKind", "= flag text long_text lines choice"),
     ("McpAnswer", "mcp_config:McpConfig config_path:string"),
     (
         "McpConfig",

@@ -1,10 +1,10 @@
 // An input for each kind of option.
 
+import type { AgentOption } from "@forge/client";
 import { AreaSetting, ChoiceSetting, LinesSetting, SwitchSetting, TextSetting } from "./fields";
-import type { Option } from "./options";
 
 interface Props {
-  option: Option;
+  option: AgentOption;
   value: unknown;
   error: string | null;
   onChange: (value: unknown) => void;
@@ -20,12 +20,12 @@ export function OptionField({ option, value, error, onChange }: Props) {
       return <SwitchSetting {...named} value={value === true} />;
     case "text":
       return <TextSetting {...named} mono value={text} />;
-    case "area":
+    case "long_text":
       return <AreaSetting {...named} rows={3} value={text} />;
     case "lines":
       return <LinesSetting {...named} rows={2} value={Array.isArray(value) ? value.map(String) : []} />;
     case "choice": {
-      const words = option.words.map((word) => ({ value: word, label: word }));
+      const words = (option.choices ?? []).map((word) => ({ value: word, label: word }));
       return (
         <ChoiceSetting
           {...named}

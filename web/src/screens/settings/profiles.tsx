@@ -1,5 +1,6 @@
 // The variants of an agent, as a form or as the whole file. Both change one text, which is saved whole.
 
+import type { KnownAgent } from "@forge/client";
 import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import { Tabs } from "radix-ui";
 import { useState } from "react";
@@ -16,8 +17,11 @@ import { Variants } from "./variants";
 const TAB =
   "h-8 border-b-2 border-transparent px-1 text-muted text-sm hover:text-ink data-[state=active]:border-accent data-[state=active]:text-ink";
 
+const NOTHING: KnownAgent = { options: [], built_in_variants: [] };
+
 export function Profiles({ executor }: { executor: string }) {
   const queries = useQueryClient();
+  const { data: info } = useSuspenseQuery(infoQuery());
   const { data: file } = useSuspenseQuery(profilesQuery());
   const [tab, setTab] = useState("form");
   const form = useForm({
@@ -55,6 +59,7 @@ export function Profiles({ executor }: { executor: string }) {
             <Variants
               key={executor}
               executor={executor}
+              known={info.agents[executor] ?? NOTHING}
               text={text}
               variants={profiles[executor] ?? {}}
               problem={form.error}

@@ -1,16 +1,18 @@
 // The variants of one agent as a form over the text of all profiles.
 
+import type { KnownAgent } from "@forge/client";
 import { Copy, Plus, RotateCcw, Trash2 } from "lucide-react";
 import { type FormEvent, useState } from "react";
+import { variantName } from "../../parts/agents";
 import { Badge } from "../../ui/badge";
 import { Button } from "../../ui/button";
 import { Select, TextField } from "../../ui/field";
 import { OptionField } from "./option-field";
-import { DEFAULT_VARIANT, isBuiltIn, optionsOf, variantTitle } from "./options";
 import { canonicalName, nameProblem, type Options, withOption, withVariant } from "./profile-text";
 
 interface Props {
   executor: string;
+  known: KnownAgent;
   text: string;
   variants: Record<string, Options>;
   /** What the server said about the text. */
@@ -18,14 +20,17 @@ interface Props {
   onChange: (text: string) => void;
 }
 
-export function Variants({ executor, text, variants, problem, onChange }: Props) {
-  const [chosen, setChosen] = useState(DEFAULT_VARIANT);
+export function Variants({ executor, known, text, variants, problem, onChange }: Props) {
+  const builtIn = known.built_in_variants;
+  const [standard = ""] = builtIn;
+  const [chosen, setChosen] = useState(standard);
   const [naming, setNaming] = useState<{ from: Options }>();
-  const names = Object.keys(variants).sort((a, b) => rank(a) - rank(b) || a.localeCompare(b));
-  const variant = chosen in variants ? chosen : DEFAULT_VARIANT;
+  const names = Object.keys(variants).sort(
+    (a, b) => Number(b === standard) - Number(a === standard) || a.localeCompare(b),
+  );
+  const variant = chosen in variants ? chosen : standard;
   const options = variants[variant] ?? {};
-  const known = optionsOf(executor);
-  const others = Object.keys(options).filter((name) => !known.some((option) => option.name === name));
+  const others = Object.keys(options).filter((name) => !known.options.some(({ key }) => key === name));
   const put = (name: string, value: unknown): void =>
     onChange(withVariant(text, executor, variant, withOption(options, name, value)));
   const add = (name: string, from: Options): void => {
@@ -36,7 +41,7 @@ export function Variants({ executor, text, variants, problem, onChange }: Props)
   const place = `executors.${executor}.${variant}.${executor}.`;
   const errorOf = (name: string): string | null =>
     problem?.startsWith(`${place}${name}: `) ? problem.slice(place.length + name.length + 2) : null;
-  const own = !isBuiltIn(executor, variant);
+  const own = !builtIn.includes(variant);
   return (
     <div className="flex flex-col gap-4">
       <div className="flex flex-wrap items-end gap-2">
@@ -44,7 +49,7 @@ export function Variants({ executor, text, variants, problem, onChange }: Props)
           <Select
             label="Variant"
             value={variant}
-            options={names.map((name) => ({ value: name, label: variantTitle(name) }))}
+            options={names.map((name) => ({ value: name, label: variantName(name) }))}
             onChange={(event) => setChosen(event.target.value)}
           />
         </div>
@@ -70,13 +75,13 @@ export function Variants({ executor, text, variants, problem, onChange }: Props)
         <Naming taken={names} onCancel={() => setNaming(undefined)} onName={(name) => add(name, naming.from)} />
       )}
       {variant in variants ? (
-        known.map((option) => (
+        known.options.map((option) => (
           <OptionField
-            key={`${variant} ${option.name}`}
+            key={`${variant} ${option.key}`}
             option={option}
-            value={options[option.name]}
-            error={errorOf(option.name)}
-            onChange={(value) => put(option.name, value)}
+            value={options[option.key]}
+            error={errorOf(option.key)}
+            onChange={(value) => put(option.key, value)}
           />
         ))
       ) : (
@@ -90,8 +95,6 @@ export function Variants({ executor, text, variants, problem, onChange }: Props)
     </div>
   );
 }
-
-const rank = (name: string): number => (name === DEFAULT_VARIANT ? 0 : 1);
 
 interface NamingProps {
   taken: readonly string[];

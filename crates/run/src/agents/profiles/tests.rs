@@ -137,16 +137,16 @@ fn options_are_listed_with_append_prompt_and_without_nulls() {
 #[test]
 fn an_option_means_one_thing_and_variants_set_only_options_of_their_agent() {
     for agent in ALL {
-        for (option, wanted) in agent.options {
-            assert_eq!(wanted_type(option), Some(*wanted), "{option} of {}", agent.executor);
+        for AgentOption { key, kind, .. } in agent.options() {
+            assert_eq!(kind_of(key), Some(*kind), "{key} of {}", agent.executor);
         }
         for (variant, given) in agent.variants.iter().chain([&("described", agent.described_with)]) {
             let mut options = Map::new();
             fill(&mut options, given);
             for (name, value) in options {
-                let known = agent.options.iter().find(|(option, _)| *option == name);
+                let known = agent.options().find(|option| option.key == name);
                 assert!(
-                    known.is_some_and(|(_, wanted)| wanted.allows(&value)),
+                    known.is_some_and(|option| option.kind.allows(&value)),
                     "{}:{variant} sets {name} to {value}",
                     agent.executor
                 );
