@@ -1,11 +1,12 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 
 const SOURCES = readdirSync(import.meta.dirname, { recursive: true, encoding: "utf8" })
   .map((path) => path.replaceAll("\\", "/"))
   .filter((path) => /\.tsx?$/.test(path));
 const PRODUCT = SOURCES.filter((path) => !/\.test\.tsx?$/.test(path));
+const MOST_FILES = 25;
 const textOf = (path: string): string => readFileSync(join(import.meta.dirname, path), "utf8");
 
 /** `screens/board`, `parts`, `ui`: what a file belongs to. */
@@ -59,6 +60,19 @@ describe("the rooms of the page", () => {
     const parts = PRODUCT.filter((path) => roomOf(path) === "parts");
     const lonely = parts.filter((part) => users(part).size < 2).map((part) => `${part}: ${[...users(part)]}`);
     expect(lonely).toEqual([]);
+  });
+
+  it("no folder is too large to be looked over", () => {
+    const sizes = new Map<string, number>();
+    for (const path of PRODUCT) sizes.set(dirname(path), (sizes.get(dirname(path)) ?? 0) + 1);
+    expect([...sizes].filter(([, size]) => size > MOST_FILES)).toEqual([]);
+  });
+
+  it("a file's name stands for one thing; only a screen's actions and the queries of a room are named alike", () => {
+    const named = PRODUCT.filter((path) => basename(path) !== "actions.ts" && dirname(path) !== "api/queries");
+    const nameOf = (path: string): string => basename(path).replace(/\.tsx?$/, "");
+    const names = named.map(nameOf);
+    expect(named.filter((path) => names.indexOf(nameOf(path)) !== names.lastIndexOf(nameOf(path)))).toEqual([]);
   });
 
   it("only api/keys writes a key under which an answer is kept", () => {

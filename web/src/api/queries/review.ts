@@ -4,7 +4,7 @@ import { queryOptions } from "@tanstack/react-query";
 import { fileAddress, forge } from "../forge";
 import { FIXED, LOOKED_UP } from "../freshness";
 import { keys } from "../keys";
-import { partOf } from "../patch";
+import { partOf } from "../patch-files";
 
 export const branchStatusQuery = (attemptId: string) =>
   queryOptions({

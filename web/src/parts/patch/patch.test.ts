@@ -1,6 +1,6 @@
 import { type HunkData, parseDiff } from "react-diff-view";
 import { expect, test } from "vitest";
-import { partOf, splitPatch } from "../../api/patch";
+import { partOf, splitPatch } from "../../api/patch-files";
 import { fingerprint, firstLines, gapBefore, isBinary, lineOn, modeChange, widen } from "./patch";
 
 const A = `diff --git a/a b.txt b/a b.txt

@@ -1,7 +1,7 @@
 // @vitest-environment happy-dom
 import { expect, test, vi } from "vitest";
-import { EMPTY, type Made } from "./form";
 import { type Api, create, launch } from "./launch";
+import { EMPTY, type Made } from "./task-form";
 
 const agent = (executor: string) => ({ executor, variant: null, model: null });
 const AGENTS = [agent("A"), agent("B"), agent("C")];

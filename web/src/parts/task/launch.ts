@@ -6,7 +6,7 @@ import { forge } from "../../api/forge";
 import { messageOf } from "../../ui/state";
 import { type AgentChoice, profileOf } from "../agents";
 import { parseBudget } from "../budget";
-import { type Made, parseIssue, type StartForm, type TaskForm, taskOf } from "./form";
+import { type Made, parseIssue, type StartForm, type TaskForm, taskOf } from "./task-form";
 
 /** Why the attempt of a row did not start. */
 export type Failures = ReadonlyMap<number, string>;

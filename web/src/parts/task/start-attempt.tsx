@@ -7,9 +7,9 @@ import { useState } from "react";
 import { FormDialog } from "../../ui/form-dialog";
 import { choiceOf } from "../agents";
 import { BUDGET_FLAW, parseBudget } from "../budget";
-import { EMPTY_START, type Made, type StartForm } from "./form";
 import { type Failures, startAll } from "./launch";
 import { StartFields, useAgents } from "./start-fields";
+import { EMPTY_START, type Made, type StartForm } from "./task-form";
 
 /** An attempt to begin with: on top of its work, anew beside it, or anew because its agent cannot work. */
 interface Origin {

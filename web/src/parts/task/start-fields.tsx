@@ -12,8 +12,8 @@ import { AgentNeeds } from "../agent-needs";
 import { AgentPicker, useDefaultAgent } from "../agent-picker";
 import type { AgentChoice } from "../agents";
 import { BranchPicker } from "./branch-picker";
-import { type Made, MOST_ATTEMPTS, type StartForm, withAttempts } from "./form";
 import type { Failures } from "./launch";
+import { type Made, MOST_ATTEMPTS, type StartForm, withAttempts } from "./task-form";
 
 interface Props {
   projectId: string;

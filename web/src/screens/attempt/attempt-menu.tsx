@@ -29,8 +29,8 @@ import { copyText } from "../../ui/copy";
 import { useConfirm } from "../../ui/dialog";
 import { Menu, MenuLine } from "../../ui/menu";
 import { ATTEMPT } from "./actions";
+import { isAtWork } from "./attempt-standing";
 import { BudgetDialog } from "./budget-dialog";
-import { isAtWork } from "./standing";
 
 interface Props {
   attempt: TaskAttempt;

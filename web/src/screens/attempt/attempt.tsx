@@ -15,14 +15,16 @@ import { Empty, Failure, Waiting } from "../../ui/state";
 import { ATTEMPT } from "./actions";
 import { AttemptMenu } from "./attempt-menu";
 import { AttemptHeader } from "./header";
-import { LogView } from "./log-view";
+import { LogView } from "./log/log-view";
 import { Tabs, VIEWS } from "./tabs";
 
 const ROUTE = "/projects/$projectId/tasks/$taskId/attempts/$attemptId";
 
 const Review = lazy(() => import("./review/review").then(({ Review }) => ({ default: Review })));
-const RawView = lazy(() => import("./raw-view").then(({ RawView }) => ({ default: RawView })));
-const ProcessesView = lazy(() => import("./processes-view").then(({ ProcessesView }) => ({ default: ProcessesView })));
+const RawView = lazy(() => import("./raw/raw-view").then(({ RawView }) => ({ default: RawView })));
+const ProcessesView = lazy(() =>
+  import("./processes/processes-view").then(({ ProcessesView }) => ({ default: ProcessesView })),
+);
 const StartAttempt = lazy(() =>
   import("../../parts/task/start-attempt").then(({ StartAttempt }) => ({ default: StartAttempt })),
 );

@@ -16,8 +16,8 @@ import { Elapsed, useNow } from "../../ui/clock";
 import { duration, money, short, timeOfDay } from "../../ui/format";
 import { Tooltip } from "../../ui/tooltip";
 import { ATTEMPT } from "./actions";
+import { isAtWork, standingOf } from "./attempt-standing";
 import { AttemptSwitch } from "./attempt-switch";
-import { isAtWork, standingOf } from "./standing";
 
 interface Props {
   title: string;

@@ -20,6 +20,7 @@ import { Button } from "../../ui/button";
 import { NARROW, useMedia } from "../../ui/media";
 import { Empty, Failure } from "../../ui/state";
 import { BOARD } from "./actions";
+import { placeOn } from "./board-place";
 import { CardMenu, type MenuPlace } from "./card-menu";
 import { type CardsShown, Column, ColumnGhost } from "./column";
 import { ColumnTabs } from "./column-tabs";
@@ -30,10 +31,9 @@ import { type Columns, groupTasks, sortTasks } from "./grouping";
 import { useBoardKeyboard } from "./keyboard";
 import { useMoves } from "./moves";
 import { NewTask } from "./new-task";
-import { placeOn } from "./place";
-import { columnOf } from "./standing";
 import { Summary } from "./summary";
 import { useTaskActions } from "./task-actions";
+import { columnOf } from "./task-standing";
 
 const route = getRouteApi("/projects/$projectId/tasks");
 

@@ -28,7 +28,7 @@ import { cx } from "../../ui/class";
 import { Ago, Elapsed } from "../../ui/clock";
 import { duration, money } from "../../ui/format";
 import { type MarkKind, marksOf } from "./marks";
-import { isRunning } from "./standing";
+import { isRunning } from "./task-standing";
 
 interface Shown {
   task: Task;

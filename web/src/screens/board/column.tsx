@@ -9,8 +9,8 @@ import type { Clashes } from "../../parts/clashes";
 import type { Column as ColumnOf } from "../../parts/status";
 import { Dot } from "../../ui/badge";
 import { cx } from "../../ui/class";
+import { placeOn } from "./board-place";
 import { Card } from "./card";
-import { placeOn } from "./place";
 
 export interface CardsShown {
   projectId: string;

@@ -18,7 +18,7 @@ import { type ComponentProps, type ReactNode, useState } from "react";
 import type { Clash } from "../../parts/clashes";
 import { COLUMNS, statusTitle } from "../../parts/status";
 import { CardInHand, HINT_ID } from "./card";
-import { columnOf } from "./standing";
+import { columnOf } from "./task-standing";
 
 interface Carried {
   task: Task;

@@ -6,7 +6,7 @@ import { useState } from "react";
 import { forge } from "../../api/forge";
 import { taskImagesQuery } from "../../api/queries/task";
 import { readDraft, restoreForm, useDraft } from "../../kept/draft";
-import type { TaskWords } from "../../parts/task/form";
+import type { TaskWords } from "../../parts/task/task-form";
 import { Dialog } from "../../ui/dialog";
 import { FormDialog } from "../../ui/form-dialog";
 import { Failure, messageOf, Waiting } from "../../ui/state";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { facetsOf, isFiltered, matches, readFilter, shownColumns, withChoice } from "./filter";
-import { aTask } from "./sample";
+import { aTask } from "./sample-task";
 
 test("words are looked for in title and description, in any order and case", () => {
   const task = aTask({ title: "Round prices", description: "Sums of Floats drift" });

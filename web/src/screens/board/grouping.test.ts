@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { readFilter } from "./filter";
 import { groupTasks, sortTasks } from "./grouping";
-import { aCard, aTask } from "./sample";
+import { aCard, aTask } from "./sample-task";
 
 const ALL = readFilter({});
 const at = (minute: number): string => `2026-11-16T10:${String(minute).padStart(2, "0")}:00.000Z`;

@@ -5,7 +5,7 @@
 import type { TaskWithAttemptStatus as Task, TaskCard, TaskStatus } from "@forge/client";
 import { COLUMNS } from "../../parts/status";
 import { type Filter, matches } from "./filter";
-import { columnOf, isWaiting } from "./standing";
+import { columnOf, isWaiting } from "./task-standing";
 
 export type Columns = ReadonlyMap<TaskStatus, readonly Task[]>;
 /** Where tasks were put by this page, before the server has said so. */

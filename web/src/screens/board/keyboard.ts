@@ -6,7 +6,7 @@ import { COLUMNS, type Column } from "../../parts/status";
 import { bind } from "../../shell/action";
 import { useCommands } from "../../shell/commands";
 import { BOARD } from "./actions";
-import { placeOn } from "./place";
+import { placeOn } from "./board-place";
 import { type Direction, firstOf, neighbour, placeOf } from "./roving";
 
 const ARROWS: Record<string, Direction> = {

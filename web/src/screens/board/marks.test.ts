@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { marksOf } from "./marks";
-import { aCard, aTask } from "./sample";
+import { aCard, aTask } from "./sample-task";
 
 const kinds = (...given: Parameters<typeof marksOf>): string[] => marksOf(...given).map(({ kind }) => kind);
 

@@ -4,7 +4,7 @@ import type { PrStatus, TaskWithAttemptStatus as Task, TaskCard } from "@forge/c
 import type { Clash } from "../../parts/clashes";
 import type { Tone } from "../../ui/badge";
 import { timeOfDay } from "../../ui/format";
-import { hasFailed, isWaiting } from "./standing";
+import { hasFailed, isWaiting } from "./task-standing";
 
 export type MarkKind =
   | "answer"

@@ -1,6 +1,6 @@
 // What a new task asks for: written here, begun with a template, or taken from an issue.
 
-import { type Flaws, type TaskForm, withTemplate } from "../../parts/task/form";
+import { type Flaws, type TaskForm, withTemplate } from "../../parts/task/task-form";
 import { TextField } from "../../ui/field";
 import { Segments } from "../../ui/segments";
 import { TaskFields } from "./task-fields";

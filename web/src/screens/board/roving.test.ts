@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { firstOf, neighbour, placeOf } from "./roving";
-import { aTask } from "./sample";
+import { aTask } from "./sample-task";
 
 const list = (...ids: string[]) => ids.map((id) => aTask({ id }));
 const LISTS = [list("a", "b", "c"), [], list("d"), list("e", "f")];

@@ -6,7 +6,7 @@ import { useMemo } from "react";
 import type { Tasks } from "../../live/tasks";
 import { Dot } from "../../ui/badge";
 import { count } from "../../ui/format";
-import { isRunning, isWaiting } from "./standing";
+import { isRunning, isWaiting } from "./task-standing";
 
 interface Props {
   projectId: string;

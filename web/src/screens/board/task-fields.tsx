@@ -2,7 +2,7 @@
 
 import { LabelInput } from "../../parts/label-input";
 import { PromptBox } from "../../parts/prompt-box";
-import type { TaskWords } from "../../parts/task/form";
+import type { TaskWords } from "../../parts/task/task-form";
 import { Field } from "../../ui/field";
 
 interface Props {

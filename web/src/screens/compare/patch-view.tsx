@@ -5,9 +5,9 @@ import { useMemo } from "react";
 import { Diff, parseDiff } from "react-diff-view";
 import { patchQuery } from "../../api/queries/review";
 import type { ChangedFile } from "../../live/diff";
+import { useTokens } from "../../parts/patch/colours";
 import { languageOf } from "../../parts/patch/kind";
 import { firstLines, isBinary } from "../../parts/patch/patch";
-import { useTokens } from "../../parts/patch/tokens";
 import { Failure, Waiting } from "../../ui/state";
 
 const ROWS = 1_500;

@@ -4,7 +4,7 @@ import { money, short } from "../../ui/format";
 import { Skeleton } from "../../ui/skeleton";
 import { Failure } from "../../ui/state";
 import { Table, Td, Th } from "../../ui/table";
-import { Card, Share } from "./card";
+import { Card, Share } from "./figure-card";
 import { type Grouping, keptFor, keyOf, type Names, sortGroups, WIRE } from "./usage";
 
 interface Props {

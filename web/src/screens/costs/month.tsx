@@ -4,7 +4,7 @@ import type { MonthSpending } from "@forge/client";
 import type { ReactNode } from "react";
 import { cx } from "../../ui/class";
 import { count, money } from "../../ui/format";
-import { Card } from "./card";
+import { Card } from "./figure-card";
 
 export function Month({ month }: { month: MonthSpending | undefined }) {
   const name =

@@ -4,7 +4,7 @@ import { useState } from "react";
 import type { Period } from "../../api/queries/costs";
 import { Button } from "../../ui/button";
 import { money } from "../../ui/format";
-import { Card } from "./card";
+import { Card } from "./figure-card";
 import { Legend, MOST_SERIES, Plot } from "./plot";
 import { daysBetween, gather } from "./plot-scale";
 import { type Grouping, type Names, seriesOf } from "./usage";

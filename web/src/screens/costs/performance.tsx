@@ -8,7 +8,7 @@ import { money, short } from "../../ui/format";
 import { Skeleton } from "../../ui/skeleton";
 import { Failure } from "../../ui/state";
 import { Table, Td, Th } from "../../ui/table";
-import { Card } from "./card";
+import { Card } from "./figure-card";
 
 /** Small prices in full; none at all is that of a model without a known price. */
 const precise = (usd: number): string => (usd === 0 ? "–" : usd >= 0.01 ? money(usd) : `$${usd.toFixed(4)}`);

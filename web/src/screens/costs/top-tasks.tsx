@@ -9,7 +9,7 @@ import { money, short } from "../../ui/format";
 import { Skeleton } from "../../ui/skeleton";
 import { Failure } from "../../ui/state";
 import { Table, Td, Th } from "../../ui/table";
-import { Card, Share } from "./card";
+import { Card, Share } from "./figure-card";
 import { sortGroups } from "./usage";
 
 const MOST = 10;

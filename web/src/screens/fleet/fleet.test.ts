@@ -1,9 +1,9 @@
 import type { Alert, Bead, ListedWorker } from "@forge/client";
 import { describe, expect, it } from "vitest";
-import { groupBeads, holderOf, sectionOf } from "./bead";
+import { groupBeads, holderOf, sectionOf } from "./beads/bead";
+import { modelName, standingOf } from "./fleet-words";
 import { countStandings, sortAlerts, sortWorkers } from "./order";
-import { readVariables } from "./variables";
-import { modelName, standingOf } from "./words";
+import { readVariables } from "./workers/variables";
 
 type Listed = Pick<ListedWorker, "id" | "managed" | "phase" | "health">;
 

@@ -9,10 +9,10 @@ import { bind } from "../../shell/action";
 import { useCommands } from "../../shell/commands";
 import { Page } from "../../shell/page";
 import { FLEET } from "./actions";
-import { Alerts } from "./alerts";
-import { Beads } from "./beads";
-import { RoutingView } from "./routing";
-import { Workers } from "./workers";
+import { Alerts } from "./alert-list";
+import { Beads } from "./beads/beads";
+import { RoutingView } from "./routing/routing";
+import { Workers } from "./workers/workers";
 
 const route = getRouteApi("/fleet");
 

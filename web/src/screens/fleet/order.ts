@@ -1,7 +1,7 @@
 // The order of the lists: what needs a person comes first.
 
 import type { Alert, AlertSeverity, ListedWorker } from "@forge/client";
-import { type Standing, standingOf } from "./words";
+import { type Standing, standingOf } from "./fleet-words";
 
 const RANK: Record<Standing, number> = { failed: 0, critical: 1, degraded: 2, healthy: 3, foreign: 4, ended: 5 };
 

@@ -7,8 +7,8 @@ import { healthQuery, infoQuery, profilesQuery, worktreesQuery } from "../../api
 import { useCommandList } from "../../shell/commands";
 import { buttonClass } from "../../ui/button";
 import { Kbd } from "../../ui/kbd";
+import { Panel } from "./form/section-panel";
 import { Import } from "./import";
-import { Panel } from "./panel";
 
 export function About() {
   const { data: info } = useSuspenseQuery(infoQuery());

@@ -3,7 +3,7 @@
 import { RadioGroup } from "radix-ui";
 import { setTheme, type Theme, useTheme } from "../../shell/theme";
 import { cx } from "../../ui/class";
-import { Panel } from "./panel";
+import { Panel } from "./form/section-panel";
 
 const THEMES: readonly { value: Theme; label: string; schemes: readonly ("light" | "dark")[] }[] = [
   { value: "system", label: "Match system", schemes: ["light", "dark"] },

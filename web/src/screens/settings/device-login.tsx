@@ -11,7 +11,7 @@ import { Button, buttonClass } from "../../ui/button";
 import { CopyButton } from "../../ui/copy";
 import { messageOf, Problem } from "../../ui/state";
 import { toast } from "../../ui/toast";
-import { useConfig, useConfigChange } from "./config";
+import { useConfig, useConfigChange } from "./form/config";
 
 /** What GitHub asks for when one was too quick. */
 const SLOWER_S = 5;

@@ -1,10 +1,10 @@
 // Access to GitHub, and the defaults of branches and pull requests. Tokens are set here, never shown.
 
-import { useConfig, useConfigChange, useConfigForm } from "./config";
 import { DeviceLogin } from "./device-login";
-import { TextSetting, WordSetting } from "./fields";
-import { Panel, Row } from "./panel";
-import { Secret } from "./secret";
+import { useConfig, useConfigChange, useConfigForm } from "./form/config";
+import { Secret } from "./form/secret";
+import { Panel, Row } from "./form/section-panel";
+import { TextSetting, WordSetting } from "./form/setting-fields";
 
 export function Github() {
   const { github } = useConfig();

@@ -9,7 +9,7 @@ import { Select, TextField } from "../../ui/field";
 import { count } from "../../ui/format";
 import { messageOf } from "../../ui/state";
 import { toast } from "../../ui/toast";
-import { Panel, Row } from "./panel";
+import { Panel, Row } from "./form/section-panel";
 
 const KINDS = [
   { value: "vibe-kanban", label: "vibe-kanban" },

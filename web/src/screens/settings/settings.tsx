@@ -14,20 +14,20 @@ import { Empty, Failure } from "../../ui/state";
 import { About } from "./about";
 import { SETTINGS } from "./actions";
 import { Appearance } from "./appearance";
-import { Budget } from "./budget";
-import { Editor } from "./editor";
-import { unsaved } from "./form";
-import { valueAt } from "./form-value";
+import { Budget } from "./budget-settings";
+import { Editor } from "./editor-settings";
+import { valueAt } from "./form/form-value";
+import { Skeleton } from "./form/section-skeleton";
+import { unsaved } from "./form/settings-form";
 import { Github } from "./github";
-import { Notifications } from "./notifications";
-import { Projects } from "./projects";
+import { Notifications } from "./notifications/notifications";
+import { Projects } from "./projects/project-settings";
+import { Snippets } from "./projects/snippets";
 import { SECTIONS, type SectionId } from "./sections";
-import { Skeleton } from "./skeleton";
-import { Snippets } from "./snippets";
 
 const BODY: Record<SectionId, ComponentType> = {
-  agents: lazy(async () => ({ default: (await import("./agents")).Agents })),
-  fleet: lazy(async () => ({ default: (await import("./fleet")).Fleet })),
+  agents: lazy(async () => ({ default: (await import("./agents/agent-settings")).Agents })),
+  fleet: lazy(async () => ({ default: (await import("./fleet/fleet-settings")).Fleet })),
   projects: Projects,
   notifications: Notifications,
   editor: Editor,

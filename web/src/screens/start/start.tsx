@@ -12,9 +12,9 @@ import { Page } from "../../shell/page";
 import { Failure } from "../../ui/state";
 import { START } from "./actions";
 import { AddRepository } from "./add-repository";
-import { Agents } from "./agents";
+import { Agents } from "./agent-list";
 import { useDemo } from "./demo";
-import { Projects } from "./projects";
+import { Projects } from "./project-list";
 
 const route = getRouteApi("/projects");
 

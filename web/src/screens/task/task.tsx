@@ -19,7 +19,7 @@ import { Attempts } from "./attempts";
 import { Description, useWriting } from "./description";
 import { Properties } from "./properties";
 import { Parent, Subtasks } from "./relations";
-import { Title } from "./title";
+import { Title } from "./task-title";
 
 const ROUTE = "/projects/$projectId/tasks/$taskId";
 

@@ -9,11 +9,11 @@ import { CommandIcon } from "../../../shell/command";
 import { Button } from "../../../ui/button";
 import { Select } from "../../../ui/field";
 import { count } from "../../../ui/format";
-import { useComments, writtenOnes } from "./comments";
+import { useComments, writtenOnes } from "./comments/comments";
+import { ReviewTray } from "./comments/review-tray";
 import { useDesk } from "./desk";
-import { ReviewTray } from "./tray";
-import { useIsWide } from "./view-choice";
-import { useViewed } from "./viewed";
+import { useIsWide } from "./files/view-choice";
+import { useViewed } from "./files/viewed";
 
 interface Props {
   files: readonly ChangedFile[];

@@ -14,13 +14,13 @@ import { Empty, Failure, Waiting } from "../../../ui/state";
 import { toast } from "../../../ui/toast";
 import { REVIEW } from "../actions";
 import { ChangesBar } from "./changes-bar";
-import { commentsOf } from "./comments";
+import { commentsOf } from "./comments/comments";
 import { type Desk, DeskRoom } from "./desk";
-import { FileList, type FileListHandle } from "./file-list";
-import { FileTree } from "./file-tree";
-import { inTreeOrder } from "./tree";
-import { useViewChoice } from "./view-choice";
-import { viewedOf } from "./viewed";
+import { FileList, type FileListHandle } from "./files/file-list";
+import { FileTree } from "./files/file-tree";
+import { inTreeOrder } from "./files/tree";
+import { useViewChoice } from "./files/view-choice";
+import { viewedOf } from "./files/viewed";
 
 interface Props {
   projectId: string;

@@ -1,8 +1,8 @@
 // What every part of one review shares.
 
 import { createContext, useContext } from "react";
-import type { CommentStore } from "./comments";
-import type { ViewedFiles } from "./viewed";
+import type { CommentStore } from "./comments/comments";
+import type { ViewedFiles } from "./files/viewed";
 
 export type DiffView = "unified" | "split";
 

@@ -11,11 +11,11 @@ import { RETIRE_QUESTION, retire } from "../../../parts/branch/retire";
 import { isLive } from "../../../parts/status";
 import { useConfirm } from "../../../ui/dialog";
 import { Failure, Waiting } from "../../../ui/state";
-import { BranchBar } from "./branch-bar";
-import { Conflicts } from "./conflicts";
-import { landedAs } from "./landed";
-import { isStopped } from "./resolve";
-import { Retired } from "./retired";
+import { BranchBar } from "./branch/branch-bar";
+import { Conflicts } from "./branch/conflicts";
+import { landedAs } from "./branch/landed";
+import { isStopped } from "./branch/resolve";
+import { Retired } from "./branch/retired";
 
 const Changes = lazy(() => import("./changes"));
 
