@@ -7,15 +7,19 @@ import { expect, test } from "./world";
 
 test("the transcript is live, and what agents say is never run", async ({ page, world }) => {
   await world.addProject();
-  const script =
-    'think Hm.\nsay <img src=x onerror="window.wasRun=1"> and <script>window.wasRun=1</script> **bold**\nrun echo tool-output\nrun until [ -e go ]; do sleep 0.1; done\nsay The last word';
+  const script = [
+    "think Hm.",
+    'say <img src=x onerror="window.wasRun=1"> and <script>window.wasRun=1</script> **bold**',
+    "run echo tool-output",
+    world.gate("go"),
+    "say The last word",
+  ].join("\n");
   const started = await world.start("Talk", script);
   await page.goto(world.attemptUrl(started));
   const log = page.getByRole("region", { name: "Transcript" });
   await expect(page.getByRole("status").filter({ hasText: "Running" })).toBeVisible();
   await expect(log.locator("strong", { hasText: "bold" }).last()).toBeVisible();
-  const { worktree_path } = await world.client.getTaskAttempt(started.task_attempt.id);
-  writeFileSync(join(worktree_path ?? "", "go"), "");
+  world.allow("go");
   await expect(log.getByText("The last word", { exact: true })).toBeVisible();
   await expect(page.getByRole("status").filter({ hasText: "Finished" })).toBeVisible();
   await page.getByRole("button", { name: /Ran echo tool-output/ }).click();

@@ -1,4 +1,4 @@
-// WCAG 2.2 AA as axe sees it, on the page as it stands.
+// Whether everybody can use the page as it stands: WCAG 2.2 AA as axe sees it, and nothing cut off.
 
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -22,9 +22,33 @@ export async function expectAccessible(page: Page): Promise<void> {
     };
     return (await axe.run(document, { runOnly: rules })).violations;
   }, RULES);
-  const told = found.map(
+  const faults = found.map(
     ({ id, help, nodes }) =>
       `${id}: ${help}\n${nodes.map((node) => `  ${node.target.join(" ")}\n  ${node.failureSummary}`).join("\n")}`,
   );
-  expect(told, `accessibility of ${page.url()}`).toEqual([]);
+  expect(faults, `accessibility of ${page.url()}`).toEqual([]);
+}
+
+export const PHONE = { width: 390, height: 844 };
+
+/** Nothing is wider than the page. */
+export async function expectToFit(page: Page): Promise<void> {
+  const [shown, whole] = await page.evaluate(() => [
+    document.documentElement.clientWidth,
+    document.documentElement.scrollWidth,
+  ]);
+  expect(whole, `width of ${page.url()}`).toBeLessThanOrEqual(shown ?? 0);
+}
+
+/** In both themes and on a phone; the page is as large as before afterwards. */
+export async function expectUsable(page: Page): Promise<void> {
+  const size = page.viewportSize();
+  for (const colorScheme of ["dark", "light"] as const) {
+    await page.emulateMedia({ colorScheme });
+    await expectAccessible(page);
+  }
+  await page.setViewportSize(PHONE);
+  await expectToFit(page);
+  await expectAccessible(page);
+  if (size) await page.setViewportSize(size);
 }

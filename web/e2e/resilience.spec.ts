@@ -2,7 +2,6 @@
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { Forge } from "../../scripts/lib/forge.mjs";
 import { expect, OUT_OF_REACH, test } from "./world";
 
 test("after kill -9 the page goes on where it was, without a gap or a duplicate, and keeps what was typed", async ({
@@ -12,19 +11,23 @@ test("after kill -9 the page goes on where it was, without a gap or a duplicate,
 }) => {
   forgiven.push(OUT_OF_REACH);
   await world.addProject();
-  const script = Array.from({ length: 40 }, (_, at) => `say word-${at};\nsleep 150`).join("\n");
-  const started = await world.start("Outlive", `${script}\nsay the end`);
+  // Some words before the server dies, some while it is away, some after it is back.
+  const words = (from: number, to: number): string[] =>
+    Array.from({ length: to - from }, (_, at) => `say word-${from + at};`);
+  const script = [...words(0, 14), world.gate("dead"), ...words(14, 28), world.gate("back"), ...words(28, 40)];
+  const started = await world.start("Outlive", [...script, "say the end"].join("\n"));
   await page.goto(world.attemptUrl(started));
   const log = page.getByRole("region", { name: "Transcript" });
   // Any of them: on a busy machine the agent is far ahead of the page, and the list draws only what is seen.
   await expect(log.getByText(/^word-\d+;$/).first()).toBeVisible();
   await page.getByLabel("Message to Scripted").fill("what I was about to say");
-  const port = Number(new URL(world.base).port);
-  await world.forge.crash();
-  await expect(page.getByText("Lost connection to Forge")).toBeVisible();
-  // What cannot be taken is not sent, and no words of the browser are shown for it.
-  await expect(page.getByRole("button", { name: /^Send/ })).toBeDisabled();
-  await world.forge.up(port);
+  await world.restart(async () => {
+    world.allow("dead");
+    await expect(page.getByText("Lost connection to Forge")).toBeVisible();
+    // What cannot be taken is not sent, and no words of the browser are shown for it.
+    await expect(page.getByRole("button", { name: /^Send/ })).toBeDisabled();
+  });
+  world.allow("back");
   await expect(page.getByText("Lost connection to Forge")).toHaveCount(0, { timeout: 40_000 });
   await expect(log.getByText("the end", { exact: true }).last()).toBeVisible({ timeout: 40_000 });
   await expect(page.getByLabel("Message to Scripted")).toHaveValue("what I was about to say");
@@ -47,33 +50,29 @@ test("a board that was left behind is true again after a restart", async ({ page
   await world.client.createTask(world.projectId, { title: "Before" });
   await page.goto(world.boardUrl());
   await expect(page.getByRole("link", { name: "Before" })).toBeVisible();
-  const port = Number(new URL(world.base).port);
-  await world.forge.crash();
-  await world.forge.up(port);
+  await world.restart();
   await world.client.createTask(world.projectId, { title: "After" });
   await expect(page.getByRole("link", { name: "After" })).toBeVisible({ timeout: 40_000 });
   await expect(page.getByRole("link", { name: "Before" })).toHaveCount(1);
 });
 
-test("a server that asks for a token lets the login link in once, and says so when it asks again", async ({
-  browser,
-}) => {
-  const forge = await Forge.start(["--require-token"]);
-  try {
-    const link = (): string => readFileSync(join(forge.home, "login"), "utf8").trim();
-    const page = await browser.newPage();
-    expect((await page.goto(forge.base))?.status()).toBe(401);
+test.describe("with a token", () => {
+  test.use({ serverArgs: ["--require-token"] });
+
+  test("the login link lets in once, and the page says so when the server asks again", async ({
+    page,
+    world,
+    forgiven,
+  }) => {
+    forgiven.push(OUT_OF_REACH, /401/);
+    const link = (): string => readFileSync(join(world.forge.home, "login"), "utf8").trim();
+    expect((await page.goto("/"))?.status()).toBe(401);
     await expect(page.getByRole("heading", { name: "Log in to continue" })).toBeVisible();
     await page.goto(link());
     await expect(page.getByRole("button", { name: "Try the demo" })).toBeVisible();
-    const port = Number(new URL(forge.base).port);
-    await forge.crash();
-    await forge.up(port);
+    await world.restart();
     await expect(page.getByText("asks for a login")).toBeVisible({ timeout: 40_000 });
     await page.goto(link());
     await expect(page.getByRole("button", { name: "Try the demo" })).toBeVisible();
-    await page.close();
-  } finally {
-    await forge.close();
-  }
+  });
 });

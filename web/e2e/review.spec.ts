@@ -2,7 +2,7 @@
 
 import { execFileSync } from "node:child_process";
 import { expectAccessible } from "./axe";
-import { expect, startCodeHost, test, World } from "./world";
+import { expect, test } from "./world";
 
 test("comments on lines reach the agent as one message", async ({ page, world }) => {
   await world.addProject();
@@ -112,43 +112,20 @@ test("a pull request needs a remote, and one that is refused says why once", asy
   await expect(page.getByText(said, { exact: true })).toHaveCount(1);
 });
 
-/** A world whose repository has its remote on a code host of this machine. */
-async function publish(): Promise<{ world: World; close: () => Promise<void> }> {
-  const host = await startCodeHost();
-  const world = new World();
-  await world.up({ ...host.settings, github: { pat: "a-token" } });
-  await world.addProject();
-  const git = (...args: string[]) => execFileSync("git", args, { cwd: world.repository });
-  git("push", "-q", host.bare, "main");
-  git("remote", "add", "origin", host.remote);
-  const close = async (): Promise<void> => {
-    await world.forge.close();
-    host.close();
-  };
-  return { world, close };
-}
+test.describe("with a code host", () => {
+  test.use({ codeHost: true });
 
-test("a pull request is opened at the code host, and its state shown", async ({ browser }) => {
-  const { world, close } = await publish();
-  try {
+  test("a pull request is opened at the code host, and its state shown", async ({ page, world }) => {
     const started = await world.finish("Publish", "write a.txt one\\n\nsay done");
-    const page = await browser.newPage({ baseURL: world.base });
     await page.goto(world.attemptUrl(started, "diffs"));
     await page.getByRole("button", { name: "Create PR" }).click();
     const dialog = page.getByRole("dialog", { name: "Create a pull request" });
     await expect(dialog.getByLabel("Title")).not.toHaveValue("");
     await dialog.getByRole("button", { name: "Push and create" }).click();
     await expect(page.getByRole("link", { name: /#1 open/ })).toBeVisible();
-    await page.close();
-  } finally {
-    await close();
-  }
-});
+  });
 
-test("a task is taken from an issue of the code host, with its labels", async ({ browser }) => {
-  const { world, close } = await publish();
-  try {
-    const page = await browser.newPage({ baseURL: world.base });
+  test("a task is taken from an issue of the code host, with its labels", async ({ page, world }) => {
     await page.goto(`${world.boardUrl()}?new=true`);
     const dialog = page.getByRole("dialog", { name: "New task" });
     await dialog.getByText("From GitHub issue").click();
@@ -157,10 +134,7 @@ test("a task is taken from an issue of the code host, with its labels", async ({
     const column = page.getByRole("region", { name: "To do" });
     await expect(column.getByRole("link", { name: /Greet politely/ })).toBeVisible();
     await expect(column.getByText("manners")).toBeVisible();
-    await page.close();
-  } finally {
-    await close();
-  }
+  });
 });
 
 test("a retired worktree comes back from its review", async ({ page, world }) => {

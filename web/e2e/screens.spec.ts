@@ -1,39 +1,21 @@
 // Every place of the sidebar and the views of the fleet, in both themes and on a phone: accessible, nothing cut off, nothing in the console.
 
-import type { Page } from "@playwright/test";
 import { PLACES } from "../src/shell/places";
-import { expectAccessible } from "./axe";
+import { ATTEMPT_VIEWS, FLEET_VIEWS } from "../src/views";
+import { expectAccessible, expectToFit, expectUsable, PHONE } from "./axe";
 import { expect, test } from "./world";
-
-const PHONE = { width: 390, height: 844 };
 
 const SCREENS: [name: string, path: string][] = [
   ...PLACES.map(({ label, to }): [string, string] => [label.toLowerCase(), to]),
-  ["fleet beads", "/fleet?view=beads"],
-  ["fleet routing", "/fleet?view=routing"],
-  ["fleet alerts", "/fleet?view=alerts"],
+  ...FLEET_VIEWS.map((view): [string, string] => [`fleet ${view}`, `/fleet?view=${view}`]),
 ];
-
-/** Nothing is wider than the page. */
-async function expectToFit(page: Page): Promise<void> {
-  const [shown, whole] = await page.evaluate(() => [
-    document.documentElement.clientWidth,
-    document.documentElement.scrollWidth,
-  ]);
-  expect(whole).toBeLessThanOrEqual(shown ?? 0);
-}
 
 for (const [name, path] of SCREENS) {
   test(`${name}: accessible in dark and light, and fits a phone`, async ({ page, world }) => {
     await world.addProject();
     await page.goto(path.replace("$projectId", world.projectId));
     await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
-    await expectAccessible(page);
-    await page.emulateMedia({ colorScheme: "light" });
-    await expectAccessible(page);
-    await page.setViewportSize(PHONE);
-    await expectToFit(page);
-    await expectAccessible(page);
+    await expectUsable(page);
   });
 }
 
@@ -88,13 +70,7 @@ test("the way of a task fits a phone: board, task, log, changes", async ({ page,
     "say A rather long word: Donaudampfschifffahrtsgesellschaft\nwrite src/a.ts export const a = 1;\\n\nsay done",
   );
   await page.setViewportSize(PHONE);
-  for (const path of [
-    world.boardUrl(),
-    world.attemptUrl(started),
-    world.attemptUrl(started, "raw"),
-    world.attemptUrl(started, "diffs"),
-    world.attemptUrl(started, "processes"),
-  ]) {
+  for (const path of [world.boardUrl(), ...ATTEMPT_VIEWS.map((view) => world.attemptUrl(started, view))]) {
     await page.goto(path);
     await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
     await expect(page.getByText(/Write|done/).first()).toBeVisible();

@@ -1,7 +1,7 @@
 // The settings: what is changed is stored, what is refused is said at its field, and nothing typed is lost.
 
 import { SECTIONS } from "../src/screens/settings/sections";
-import { expectAccessible } from "./axe";
+import { expectAccessible, expectToFit, PHONE } from "./axe";
 import { expect, test } from "./world";
 
 test("every section can be used by everybody", async ({ page, world }) => {
@@ -82,6 +82,23 @@ test("variants of an agent are written as a form or as JSON", async ({ page, wor
   expect(await options()).toMatchObject({ VERY_CAREFUL: { CODEX: { sandbox: "read-only" } } });
 });
 
+test("options and built-in variants of an agent come from the server", async ({ page, world }) => {
+  const { agents } = await world.client.request("GET /api/info", {});
+  for (const executor of ["CODEX", "COPILOT"]) {
+    const { options, built_in_variants } = agents[executor] ?? { options: [], built_in_variants: [] };
+    expect(options.length).toBeGreaterThan(3);
+    await page.goto(`/settings/agents?agent=${executor}`);
+    const panel = page.getByRole("region", { name: /^How .* is run$/ });
+    for (const { label } of options) await expect(panel.getByLabel(label, { exact: true })).toHaveCount(1);
+    const variants = panel.getByRole("combobox", { name: "Variant" });
+    for (const variant of built_in_variants) {
+      await variants.selectOption(variant);
+      await expect(panel.getByText("Built in", { exact: true })).toBeVisible();
+      await expect(panel.getByRole("button", { name: "Remove" })).toHaveCount(0);
+    }
+  }
+});
+
 test("a token is set and cleared, and never shown", async ({ page, world }) => {
   await page.goto("/settings/github");
   await page.getByLabel("Personal access token", { exact: true }).fill("ghp_secret");
@@ -96,13 +113,12 @@ test("a token is set and cleared, and never shown", async ({ page, world }) => {
 });
 
 test("a phone has all of it without scrolling sideways", async ({ page, world }) => {
-  await page.setViewportSize({ width: 390, height: 844 });
+  await page.setViewportSize(PHONE);
   await world.addProject();
   for (const { id: section } of SECTIONS) {
     await page.goto(`/settings/${section}`);
     await expect(page.getByRole("heading", { level: 3 }).first()).toBeVisible();
-    const beyond = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-    expect(beyond, section).toBeLessThanOrEqual(0);
+    await expectToFit(page);
   }
   await page.getByRole("combobox", { name: "Section" }).selectOption("Budget");
   await expect(page).toHaveURL(/budget$/);

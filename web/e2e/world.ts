@@ -1,7 +1,7 @@
 // What the tests of the page share: a real server with a repository, and a page that must stay free of errors.
 // Invariant: a test fails when the page logs an error, throws, or breaks its Content-Security-Policy, whatever else it checks.
 
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -13,19 +13,38 @@ import { Forge } from "../../scripts/lib/forge.mjs";
 export { expect };
 
 const TARGET = resolve(import.meta.dirname, "../../target/debug");
+export const FAKE_CLAUDE = join(TARGET, "fake-claude");
 
 export class World {
-  readonly forge = new Forge();
+  readonly forge: Forge;
   client!: ForgeClient;
   projectId = "";
   repository = "";
 
-  /** Settings are those of `config.json`. */
-  async up(settings: object = {}): Promise<void> {
+  constructor(args: string[] = []) {
+    this.forge = new Forge(args);
+  }
+
+  /** Settings are those of `config.json`; `env` is added to the variables of the server. */
+  async up(settings: object = {}, env: Record<string, string> = {}): Promise<void> {
     mkdirSync(this.forge.home, { recursive: true });
     writeFileSync(join(this.forge.home, "config.json"), JSON.stringify(settings));
-    await this.forge.up();
+    const before = process.env;
+    process.env = { ...before, ...env };
+    try {
+      await this.forge.up();
+    } finally {
+      process.env = before;
+    }
     this.client = new ForgeClient(this.forge.base);
+  }
+
+  /** `kill -9`, and the server again at the same address. */
+  async restart(meanwhile: () => Promise<void> = async () => {}): Promise<void> {
+    const port = Number(new URL(this.base).port);
+    await this.forge.crash();
+    await meanwhile();
+    await this.forge.up(port);
   }
 
   get base(): string {
@@ -37,6 +56,15 @@ export class World {
     const made = { name, git_repo_path: this.repository, use_existing_repo: true };
     this.projectId = (await this.client.createProject(made)).id;
     return this.projectId;
+  }
+
+  /** A line for a script, which continues once the same name is allowed. */
+  gate(name: string): string {
+    return `run until [ -e ${join(this.forge.dir, name)} ]; do sleep 0.05; done`;
+  }
+
+  allow(name: string): void {
+    writeFileSync(join(this.forge.dir, name), "");
   }
 
   /** A task whose agent does what `script` says. */
@@ -59,7 +87,7 @@ export class World {
 
   /** An agent that asks before it acts; the prompt is its script (`FAKE: approve=1 …`). */
   async useAskingAgent(): Promise<ProfileChoice> {
-    const options = { approvals: true, base_command_override: join(TARGET, "fake-claude") };
+    const options = { approvals: true, base_command_override: FAKE_CLAUDE };
     await this.client.updateExecutorProfiles({ executors: { CLAUDE_CODE: { APPROVALS: { CLAUDE_CODE: options } } } });
     return "CLAUDE_CODE:APPROVALS";
   }
@@ -74,17 +102,39 @@ export class World {
   }
 }
 
+interface CodeHost {
+  remote: string;
+  bare: string;
+  settings: object;
+  close: () => void;
+}
+
 /** A code host of this machine; `close` ends it. */
-export async function startCodeHost(): Promise<{ remote: string; bare: string; settings: object; close: () => void }> {
+async function startCodeHost(): Promise<CodeHost> {
   const host = spawn(join(TARGET, "code-host"), { stdio: ["pipe", "pipe", "inherit"] });
   const [line] = (await once(createInterface({ input: host.stdout }), "line")) as [string];
-  const told = JSON.parse(line) as { remote: string; bare: string; settings: object };
-  return { ...told, close: () => host.stdin.end() };
+  const place = JSON.parse(line) as Omit<CodeHost, "close">;
+  return { ...place, close: () => host.stdin.end() };
+}
+
+/** A project whose remote is the code host. */
+async function publish(world: World, host: CodeHost): Promise<void> {
+  await world.addProject();
+  const git = (...args: string[]) => execFileSync("git", args, { cwd: world.repository });
+  git("push", "-q", host.bare, "main");
+  git("remote", "add", "origin", host.remote);
 }
 
 /** Errors that a test expects, because it takes the server away. */
 export const OUT_OF_REACH =
   /ERR_CONNECTION_REFUSED|ERR_EMPTY_RESPONSE|ERR_INCOMPLETE_CHUNKED|ERR_CONNECTION_RESET|WebSocket connection to/;
+
+interface Options {
+  /** Of the server's command line. */
+  serverArgs: string[];
+  /** The project's remote is a code host of this machine. */
+  codeHost: boolean;
+}
 
 interface Fixtures {
   world: World;
@@ -92,15 +142,20 @@ interface Fixtures {
   forgiven: RegExp[];
 }
 
-export const test = base.extend<Fixtures>({
+export const test = base.extend<Fixtures & Options>({
+  serverArgs: [[], { option: true }],
+  codeHost: [false, { option: true }],
   forgiven: async ({}, use) => {
     await use([]);
   },
-  world: async ({}, use) => {
-    const world = new World();
-    await world.up();
+  world: async ({ serverArgs, codeHost }, use) => {
+    const world = new World(serverArgs);
+    const host = codeHost ? await startCodeHost() : undefined;
+    await world.up(host && { ...host.settings, github: { pat: "a-token" } });
+    if (host) await publish(world, host);
     await use(world);
     await world.forge.close();
+    host?.close();
   },
   baseURL: async ({ world }, use) => {
     await use(world.base);
@@ -113,7 +168,7 @@ export const test = base.extend<Fixtures>({
   },
 });
 
-export function watch(page: Page, errors: string[]): void {
+function watch(page: Page, errors: string[]): void {
   page.on("pageerror", (error) => errors.push(error.message));
   page.on("console", (message) => {
     if (message.type() === "error") errors.push(`${message.text()} ${message.location().url}`);

@@ -5,6 +5,7 @@ import { Frame } from "./shell/frame";
 import { lastProject } from "./shell/last-project";
 import { NotFound, RouteFailure } from "./shell/not-found";
 import { Waiting } from "./ui/state";
+import { ATTEMPT_VIEWS, type AttemptView, FLEET_VIEWS, type FleetView } from "./views";
 
 const root = createRootRoute({ component: Frame, notFoundComponent: NotFound, errorComponent: RouteFailure });
 const at = <const P extends string>(path: P) => ({ getParentRoute: () => root, path });
@@ -63,9 +64,6 @@ const task = createRoute({
   component: lazyRouteComponent(() => import("./screens/task/task"), "TaskScreen"),
 });
 
-const ATTEMPT_VIEWS = ["log", "raw", "diffs", "processes"] as const;
-export type AttemptView = (typeof ATTEMPT_VIEWS)[number];
-
 const attempt = createRoute({
   ...at("/projects/$projectId/tasks/$taskId/attempts/$attemptId"),
   validateSearch: (search: Record<string, unknown>): { view?: AttemptView; process?: string; file?: string } => ({
@@ -85,9 +83,6 @@ const compare = createRoute({
   }),
   component: lazyRouteComponent(() => import("./screens/compare/compare"), "Compare"),
 });
-
-const FLEET_VIEWS = ["workers", "beads", "routing", "alerts"] as const;
-export type FleetView = (typeof FLEET_VIEWS)[number];
 
 /** What is open beside the list; `project` is whose beads are listed. */
 export interface FleetSearch {

@@ -12,11 +12,12 @@ import { bind } from "../../shell/action";
 import { useCommands } from "../../shell/commands";
 import { useTitle } from "../../shell/title";
 import { Empty, Failure, Waiting } from "../../ui/state";
+import { ATTEMPT_VIEWS } from "../../views";
 import { ATTEMPT } from "./actions";
 import { AttemptMenu } from "./attempt-menu";
 import { AttemptHeader } from "./header";
 import { LogView } from "./log/log-view";
-import { Tabs, VIEWS } from "./tabs";
+import { Tabs } from "./tabs";
 
 const ROUTE = "/projects/$projectId/tasks/$taskId/attempts/$attemptId";
 
@@ -47,7 +48,7 @@ function Screen() {
   useTitle(task.data?.title ?? "Attempt");
   useCommands([
     bind(ATTEMPT.back, () => void navigate({ to: "/projects/$projectId/tasks", params: { projectId } })),
-    ...VIEWS.map((view) =>
+    ...ATTEMPT_VIEWS.map((view) =>
       bind(ATTEMPT[view], () => {
         const search = view === "log" ? {} : { view };
         void navigate({ to: ROUTE, params: { projectId, taskId, attemptId }, search });

@@ -8,10 +8,8 @@ import { figuresQuery } from "../../api/queries/review";
 import { useChannel } from "../../live/channel";
 import { diffChannel, type Sum, sumOf } from "../../live/diff";
 import { Figures } from "../../parts/changed";
-import type { AttemptView } from "../../routes";
+import { ATTEMPT_VIEWS, type AttemptView } from "../../views";
 import { ATTEMPT } from "./actions";
-
-export const VIEWS: readonly AttemptView[] = ["log", "raw", "diffs", "processes"];
 
 /** While an agent works, files change without a word. */
 const LOOK_MS = 5_000;
@@ -35,7 +33,7 @@ export function Tabs({ view: current, attempt, processes }: Props) {
   };
   return (
     <nav aria-label="Views of the attempt" className="flex shrink-0 gap-1 overflow-x-auto border-line border-b px-3">
-      {VIEWS.map((view) => (
+      {ATTEMPT_VIEWS.map((view) => (
         <Link
           key={view}
           to="/projects/$projectId/tasks/$taskId/attempts/$attemptId"

@@ -2,12 +2,13 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
+import type { ComponentType } from "react";
 import { alertsQuery } from "../../api/queries/fleet";
 import { pressing } from "../../parts/alerts";
-import type { FleetView } from "../../routes";
 import { bind } from "../../shell/action";
 import { useCommands } from "../../shell/commands";
 import { Page } from "../../shell/page";
+import { FLEET_VIEWS, type FleetView } from "../../views";
 import { FLEET } from "./actions";
 import { Alerts } from "./alert-list";
 import { Beads } from "./beads/beads";
@@ -16,12 +17,12 @@ import { Workers } from "./workers/workers";
 
 const route = getRouteApi("/fleet");
 
-const VIEWS: readonly { view: FleetView; show: () => React.ReactNode }[] = [
-  { view: "workers", show: () => <Workers /> },
-  { view: "beads", show: () => <Beads /> },
-  { view: "routing", show: () => <RoutingView /> },
-  { view: "alerts", show: () => <Alerts /> },
-];
+const SHOWN: Record<FleetView, ComponentType> = {
+  workers: Workers,
+  beads: Beads,
+  routing: RoutingView,
+  alerts: Alerts,
+};
 
 const TAB =
   "flex h-8 items-center gap-1.5 rounded-md px-2.5 text-muted text-sm hover:bg-hover hover:text-ink aria-[current=page]:bg-press aria-[current=page]:font-medium aria-[current=page]:text-ink pointer-coarse:h-11";
@@ -31,12 +32,13 @@ export function Fleet() {
   const { data: alerts } = useQuery(alertsQuery());
   const navigate = useNavigate();
   const unseen = pressing(alerts);
+  const View = SHOWN[view];
   useCommands(
-    VIEWS.map(({ view }) => bind(FLEET[view], () => void navigate({ to: "/fleet", search: { view, project } }))),
+    FLEET_VIEWS.map((view) => bind(FLEET[view], () => void navigate({ to: "/fleet", search: { view, project } }))),
   );
   const tabs = (
     <nav aria-label="Fleet" className="-mx-1 flex gap-0.5 overflow-x-auto p-1">
-      {VIEWS.map(({ view: each }) => (
+      {FLEET_VIEWS.map((each) => (
         // Whose beads are listed stays; what is open beside the list does not.
         <Link
           key={each}
@@ -56,7 +58,7 @@ export function Fleet() {
   );
   return (
     <Page title="Fleet" beside={tabs}>
-      {VIEWS.find((each) => each.view === view)?.show()}
+      <View />
     </Page>
   );
 }
