@@ -424,7 +424,7 @@ export class ForgeClient {
     return this.#server.socketUrl("GET /api/drafts/stream/ws", { query: { project_id: projectId } });
   }
 
-  // Streams: `for await`, ended by `break` or the signal; they reconnect by themselves and go on where they were
+  // Streams: `for await`, ended by `break` or the signal; they reconnect by themselves and continue where they were
 
   /** Everything that happens, as an EventSource. */
   subscribeToEvents(options: { signal?: AbortSignal; after?: number } = {}): ForgeEventSource {

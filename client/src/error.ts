@@ -1,4 +1,4 @@
-/** A call that the server refused, or answered with something that is no answer. */
+/** A call that the server refused, or answered with something that is not an answer. */
 export class ForgeError extends Error {
   override readonly name = "ForgeError";
 

@@ -33,8 +33,8 @@ export class ForgeEventSource extends EventTarget {
     const own: EventOptions = {
       ...options,
       signal: this.#end.signal,
-      onOpen: () => this.#tell(ForgeEventSource.OPEN, "open"),
-      onReconnect: () => this.#tell(ForgeEventSource.CONNECTING, "error"),
+      onOpen: () => this.#report(ForgeEventSource.OPEN, "open"),
+      onReconnect: () => this.#report(ForgeEventSource.CONNECTING, "error"),
     };
     try {
       for await (const { id, event, data } of watchEvents(connection, own)) {
@@ -42,11 +42,11 @@ export class ForgeEventSource extends EventTarget {
         this.dispatchEvent(new MessageEvent(event, message));
       }
     } catch {
-      this.#tell(ForgeEventSource.CLOSED, "error");
+      this.#report(ForgeEventSource.CLOSED, "error");
     }
   }
 
-  #tell(state: number, word: "open" | "error"): void {
+  #report(state: number, word: "open" | "error"): void {
     if (this.readyState === ForgeEventSource.CLOSED) return;
     this.readyState = state;
     const event = new Event(word);

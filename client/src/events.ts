@@ -1,6 +1,6 @@
 // Everything that happens. In Node it comes as server-sent events over `fetch`: the token can be sent, and Node 20 needs
 // nothing more. Elsewhere it comes over a WebSocket: browsers hold six connections to a host, and a stream over HTTP is one.
-// Invariant: every event is told once, in order: after a cut the stream is asked for again after the last id.
+// Invariant: every event is delivered once, in order: after a cut the stream is asked for again after the last id.
 
 import type { Connection } from "./connection.js";
 import { ForgeError } from "./error.js";
@@ -11,20 +11,20 @@ import type { EventFrame, HelloFrame, Sockets } from "./types.js";
 const SILENCE_LIMIT_MS = 45_000;
 const EVENT_LIMIT = 64 * 1024 * 1024;
 
-type Told<F> = F extends EventFrame ? { id: number; event: F["event"]; data: F["data"] } : never;
+type Delivered<F> = F extends EventFrame ? { id: number; event: F["event"]; data: F["data"] } : never;
 
 /**
  * A change of something, or a question of an agent. `id` is its number in the server's log. `project`, `project_removed` and
  * `attempt` come over a WebSocket only.
  */
-export type ForgeEvent = Told<Exclude<EventFrame, HelloFrame>>;
+export type ForgeEvent = Delivered<Exclude<EventFrame, HelloFrame>>;
 
 export interface EventOptions extends FollowOptions {
   /** Only what came after this event; without it, everything since the server started, and over a WebSocket all from now on. */
   after?: number;
-  /** Told each time a connection stands. */
+  /** Called each time a connection is open. */
   onOpen?: () => void;
-  /** Told when a WebSocket goes on after events that are not to be had any more: what is shown has to be read again. */
+  /** Called when a WebSocket continues after events that are no longer available: what is shown has to be read again. */
   onGap?: () => void;
 }
 

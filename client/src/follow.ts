@@ -14,7 +14,7 @@ const NORMAL_CLOSURE = 1000;
 export interface FollowOptions {
   /** Ends the stream, without an error. */
   signal?: AbortSignal;
-  /** Told when a connection was cut off and will be opened again. */
+  /** Called when a connection was cut off and will be opened again. */
   onReconnect?: (cause: unknown) => void;
 }
 
@@ -23,7 +23,7 @@ export interface Source {
   route: string;
   path?: Record<string, string>;
   query?: Record<string, string | number | boolean | undefined>;
-  /** `number`: go on after the last one. `restart`: the stream has no history and begins anew. */
+  /** `number`: continue after the last one. `restart`: the stream has no history and starts again. */
   resume: "number" | "restart";
   /** Where the first connection begins. */
   after?: number | undefined;
@@ -31,7 +31,7 @@ export interface Source {
   tail?: number | undefined;
 }
 
-/** Undefined stands for "what came before is void": a stream without history begins anew. */
+/** Undefined stands for "what came before is void": a stream without history starts again. */
 export async function* follow<F extends { seq?: number } = PatchFrame>(
   source: Source,
   options: FollowOptions,
@@ -72,7 +72,7 @@ export async function* follow<F extends { seq?: number } = PatchFrame>(
 
 async function* connect(source: Source, after: number | undefined, signal: AbortSignal): Frames {
   const { connection, route } = source;
-  // What was handed out says where to go on; until then the last are still the ones that are wanted.
+  // What was handed out says where to continue; until then the last are still the ones that are wanted.
   const tail = after === undefined ? source.tail : undefined;
   const parts = { path: source.path ?? {}, query: { ...source.query, after, tail } };
   if (hasNodeSocket(connection)) {

@@ -1,4 +1,4 @@
-// What each stream tells, one function per stream.
+// What each stream sends, one function per stream.
 
 import type { Connection } from "./connection.js";
 import { apply } from "./document.js";

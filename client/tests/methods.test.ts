@@ -204,7 +204,7 @@ describe("an error", () => {
     expect(error.body).toMatchObject({ success: false, data: null });
   });
 
-  it("tells a refusal with 200 from an answer", async () => {
+  it("distinguishes a refusal with 200 from an answer", async () => {
     const twice = { name: "again", git_repo_path: world.repo, use_existing_repo: true };
     const error = (await failure(world.client.createProject(twice))) as ForgeError;
     expect([error.status, error.isFinal]).toEqual([200, false]);

@@ -1,4 +1,4 @@
-// Streams tell everything once, also when the server dies in the middle.
+// Streams send everything once, also when the server dies in the middle.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ForgeClient, type ForgeEvent, type FramePage, type RawLogLine } from "@forge/client";
@@ -39,7 +39,7 @@ const collect = async <T>(stream: AsyncIterable<T>): Promise<T[]> => {
 };
 
 describe("a log", () => {
-  it("is told without gap or repetition across a crash of the server", async () => {
+  it("arrives without gap or repetition across a crash of the server", async () => {
     const { process, goOn, attempt } = await startInTwoHalves(200);
     const live: RawLogLine[] = [];
     const cuts: unknown[] = [];
@@ -183,19 +183,19 @@ describe("a document", () => {
 });
 
 describe("events", () => {
-  it("are told once, in order, across a crash", async () => {
+  it("arrive once, in order, across a crash", async () => {
     const end = new AbortController();
     const seen: ForgeEvent[] = [];
     const reader = (async () => {
       for await (const event of world.client.watchEvents({ signal: end.signal })) seen.push(event);
     })();
-    const told = (id: string) => () => seen.find((event) => JSON.stringify(event.data).includes(id));
+    const arrived = (id: string) => () => seen.find((event) => JSON.stringify(event.data).includes(id));
     const first = await world.client.createTask(world.project, { title: "first" });
-    await until("the first event", told(first.id));
+    await until("the first event", arrived(first.id));
     const before = seen[0]?.id ?? 0;
     await restart();
     const second = await world.client.createTask(world.project, { title: "second" });
-    await until("the second event", told(second.id));
+    await until("the second event", arrived(second.id));
     end.abort();
     await reader;
     const ids = seen.map((event) => event.id);
@@ -213,12 +213,12 @@ describe("events", () => {
     await world.client.createTask(world.project, { title: "before anybody looked" });
     const end = new AbortController();
     const seen: ForgeEvent[] = [];
-    const told = { opened: 0, cuts: 0, gaps: 0 };
+    const calls = { opened: 0, cuts: 0, gaps: 0 };
     const reader = (async () => {
-      const options = { onOpen: () => told.opened++, onReconnect: () => told.cuts++, onGap: () => told.gaps++ };
+      const options = { onOpen: () => calls.opened++, onReconnect: () => calls.cuts++, onGap: () => calls.gaps++ };
       for await (const event of client.watchEvents({ signal: end.signal, ...options })) seen.push(event);
     })();
-    await until("the connection", () => (told.opened === 1 ? true : undefined));
+    await until("the connection", () => (calls.opened === 1 ? true : undefined));
     const names = (text: string) => () => seen.find((event) => JSON.stringify(event.data).includes(text));
     const { attempt } = await start(world, "say done");
     await until("the attempt", () => seen.find((event) => event.event === "attempt" && event.data.id === attempt));
@@ -238,8 +238,8 @@ describe("events", () => {
     expect(seen.map((event) => event.event as string)).not.toContain("hello");
     const ids = seen.map((event) => event.id);
     expect(ids).toEqual([...new Set(ids)].sort((a, b) => a - b));
-    expect(told).toMatchObject({ opened: 2, gaps: 0 });
-    expect(told.cuts).toBeGreaterThan(0);
+    expect(calls).toMatchObject({ opened: 2, gaps: 0 });
+    expect(calls.cuts).toBeGreaterThan(0);
 
     const first = seen[0]?.id ?? 0;
     const replay: ForgeEvent[] = [];

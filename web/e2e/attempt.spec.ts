@@ -28,13 +28,13 @@ test("the transcript is live, and what agents say is never run", async ({ page, 
   await expectAccessible(page);
 });
 
-test("a question is told on every screen and answered where it was asked", async ({ page, world }) => {
+test("a question is shown on every screen and answered where it was asked", async ({ page, world }) => {
   await world.addProject();
   const agent = await world.useAskingAgent();
   const started = await world.start("May I", "FAKE: id=a approve=1 repeat=1 file=x.txt", agent);
   await page.goto(world.boardUrl());
   await expect(page).toHaveTitle(/^\(1\) /);
-  // It is still at work, and nothing is in review: it stands where it can be helped on.
+  // It still runs, and nothing is in review: it stays where it can be helped.
   const progress = page.getByRole("region", { name: "In progress" });
   await expect(progress.getByText("Needs your answer")).toBeVisible();
   await page.getByRole("link", { name: "1 waiting for you" }).click();
@@ -83,7 +83,7 @@ test("a message waits for the agent's end, and a stop stops", async ({ page, wor
   expect(processes.every(({ status }) => status !== "running")).toBe(true);
 });
 
-test("a follow-up goes on in the same conversation", async ({ page, world }) => {
+test("a follow-up continues the conversation", async ({ page, world }) => {
   await world.addProject();
   const started = await world.finish("Talk", "say first turn");
   await page.goto(world.attemptUrl(started));
@@ -120,10 +120,7 @@ test("a hundred thousand lines are followed to the end, and only what is seen is
   expect(drawn).toBeLessThan(400);
 });
 
-test("what a shell is told and what it writes stand there letter by letter, with its colours", async ({
-  page,
-  world,
-}) => {
+test("what a shell gets and what it writes is shown letter by letter, with its colours", async ({ page, world }) => {
   await world.addProject();
   const script = "echo '# no heading'\necho __init__.py src/*/*.ts\nprintf 'a    b\\n\\033[31mred\\033[0m\\n'";
   const started = await world.start("Letter by letter", script, "SHELL");

@@ -17,7 +17,7 @@ test("tasks appear, move and change without a reload", async ({ page, world }) =
   await expect(page.getByRole("link", { name: "Plant a tree" })).toHaveCount(0);
 });
 
-test("a card tells agent, state and changes, which tasks overlap, and what conflicts with the target", async ({
+test("a card shows agent, state and changes, which tasks overlap, and what conflicts with the target", async ({
   page,
   world,
 }) => {
@@ -113,7 +113,7 @@ test("everything on the board works by keys alone", async ({ page, world }) => {
   const dialog = page.getByRole("dialog", { name: "New task" });
   await expect(dialog.getByLabel("Title")).toBeFocused();
   await page.keyboard.type("Written by keys");
-  await dialog.getByRole("button", { name: "Create", exact: true }).focus();
+  await dialog.getByRole("button", { name: "Add to To do" }).focus();
   await page.keyboard.press("Enter");
   await expect(dialog).toHaveCount(0);
   const card = page.getByRole("link", { name: "Written by keys" });

@@ -40,12 +40,12 @@ test("what was spent is summed, grouped, led back to its tasks and exported", as
   await expect(page.getByText("$4.00 in total")).toBeVisible();
   const row = (table: string, name: string) =>
     page.getByRole("table", { name: table }).getByRole("row").filter({ hasText: name });
-  await expect(row("Model", "some-model")).toContainText("$4.00");
+  await expect(row("By model", "some-model")).toContainText("$4.00");
   await expect(row("Most expensive tasks", "Dear")).toContainText("75");
   await expectUsable(page);
 
-  await page.getByRole("combobox", { name: "Group" }).selectOption("Project");
-  await expect(row("Project", "Shop")).toContainText("$4.00");
+  await page.getByRole("combobox", { name: "Group" }).selectOption("By project");
+  await expect(row("By project", "Shop")).toContainText("$4.00");
   await page.getByRole("button", { name: "Table" }).click();
   await expectUsable(page);
 

@@ -125,7 +125,7 @@ test("work of one's own: an agent without a login leads to one that works, and i
     .first()
     .click();
   await expect(dialog.getByRole("note")).toContainText("is not logged in");
-  await dialog.getByRole("button", { name: "Create and start" }).click();
+  await dialog.getByRole("button", { name: "Start", exact: true }).click();
 
   // It fails, and says every way on.
   const box = page.getByRole("region", { name: "Set up the agent" });
@@ -141,7 +141,7 @@ test("work of one's own: an agent without a login leads to one that works, and i
   await expect(column(page, "To do").getByText("Failed")).toBeVisible();
   await column(page, "To do").getByRole("link", { name: "Plant a tree" }).click();
 
-  // Another agent begins anew, and its work lands.
+  // Another agent starts again, and its work lands.
   await box.getByRole("button", { name: "Switch agent" }).click();
   const other = page.getByRole("dialog", { name: "Switch agent" });
   await expect(other.getByRole("button", { name: "Agent: Claude Code", exact: true })).toBeVisible();

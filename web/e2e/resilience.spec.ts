@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, OUT_OF_REACH, test } from "./world";
 
-test("after kill -9 the page goes on where it was, without a gap or a duplicate, and keeps what was typed", async ({
+test("after kill -9 the page continues where it was, without a gap or a duplicate, and keeps what was typed", async ({
   page,
   world,
   forgiven,

@@ -73,7 +73,7 @@ test("a conflict that the agent leaves open is said where its turn ended, with t
   world,
 }) => {
   await world.addProject();
-  // It does what it is told by directives, and the request to resolve has none.
+  // It follows directives, and the request to resolve has none.
   const agent = await world.useAskingAgent();
   const one = await world.start("One way", "FAKE: id=one file=README.md", agent);
   const other = await world.start("Another way", "FAKE: id=other file=README.md", agent);
@@ -130,7 +130,7 @@ test.describe("with a code host", () => {
     const dialog = page.getByRole("dialog", { name: "New task" });
     await dialog.getByText("From GitHub issue").click();
     await dialog.getByLabel("Issue", { exact: true }).fill("7");
-    await dialog.getByRole("button", { name: "Create", exact: true }).click();
+    await dialog.getByRole("button", { name: "Add to To do" }).click();
     const column = page.getByRole("region", { name: "To do" });
     await expect(column.getByRole("link", { name: /Greet politely/ })).toBeVisible();
     await expect(column.getByText("manners")).toBeVisible();

@@ -45,7 +45,7 @@ test("a repository is added by its path, completed as one types", async ({ page,
   await expect(page.getByRole("heading", { name: "garden" })).toBeVisible();
 });
 
-test("a folder that is no repository is refused in the server's words, and what was typed stays", async ({
+test("a folder that is not a repository is refused in the server's words, and what was typed stays", async ({
   page,
   world,
 }) => {

@@ -14,7 +14,7 @@ test("a task is written, given to an agent, and watched", async ({ page, world }
   await expectAccessible(page);
   await dialog.getByRole("button", { name: /^Agent/ }).click();
   await page.getByRole("option", { name: /Scripted/ }).click();
-  await dialog.getByRole("button", { name: "Create and start" }).click();
+  await dialog.getByRole("button", { name: "Start", exact: true }).click();
   await expect(page).toHaveURL(/\/attempts\/[0-9a-f-]{36}/);
   await expect(page.getByRole("region", { name: "Transcript" }).getByText("All done", { exact: true })).toBeVisible();
   await page.getByRole("link", { name: /Changes/ }).click();
@@ -30,7 +30,7 @@ test("several attempts at once are begun together and held side by side", async 
   await dialog.getByRole("button", { name: /^Agent/ }).click();
   await page.getByRole("option", { name: /Scripted/ }).click();
   await dialog.getByRole("button", { name: "More attempts" }).click();
-  await dialog.getByRole("button", { name: "Create and start" }).click();
+  await dialog.getByRole("button", { name: "Start", exact: true }).click();
   await expect(page).toHaveURL(/\/tasks\/[0-9a-f-]{36}\?stay=true/);
   const [task] = await world.client.listTasks(world.projectId);
   const attempts = await world.client.listTaskAttempts(task?.id);
@@ -71,7 +71,7 @@ test("a file is mentioned by typing @, and an image pasted", async ({ page, worl
     box.dispatchEvent(new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true }));
   });
   await expect(dialog.getByRole("img", { name: /dot\.png/ })).toBeVisible();
-  await dialog.getByRole("button", { name: "Create", exact: true }).click();
+  await dialog.getByRole("button", { name: "Add to To do" }).click();
   await expect(dialog).toHaveCount(0);
   const [task] = await world.client.listTasks(world.projectId);
   expect(await world.client.getTaskImages(task?.id ?? "")).toHaveLength(1);

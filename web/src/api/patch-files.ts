@@ -1,5 +1,5 @@
 // The parts of a patch, file by file. Pure.
-// Invariant: lines of a patch's body never begin with `diff --git`, so its files can be told apart by that alone.
+// Invariant: lines of a patch's body never begin with `diff --git`, which is enough to distinguish its files.
 
 import type { AttemptDiff } from "@forge/client";
 

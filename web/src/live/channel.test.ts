@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { Channel, channels } from "./channel";
 
-/** A stream that is told what to say. */
+/** A stream that sends what the test says. */
 function scripted() {
   const log: string[] = [];
   let say: (word: string) => void = () => {};
@@ -36,7 +36,7 @@ afterEach(() => {
 });
 
 describe("a channel", () => {
-  it("tells its readers once a frame, however much was said", () => {
+  it("calls its readers once a frame, however much was sent", () => {
     const { channel, say } = scripted();
     const reader = vi.fn();
     channel.subscribe(reader);

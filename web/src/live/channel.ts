@@ -1,6 +1,6 @@
 // One stream of the server as something that React can read.
 // Invariants: a stream is open only while somebody looks, and a little longer, so that going back and forth does not
-// open it anew; readers are told at most once a frame, however fast the server talks; `read` gives the same object until
+// open it again; readers are called at most once a frame, however fast the server sends; `read` gives the same object until
 // something has changed.
 
 import type { FollowOptions } from "@forge/client";

@@ -1,7 +1,7 @@
 // Whether the server can be reached, as the streams notice it.
 // Invariant: only the stream of events, which is open as long as the page is and says hello when it is back, says "lost";
 // one word on any stream is enough to say "live" again. Another stream that is cut a moment later may have nothing to
-// tell when it goes on, and what it said would stay.
+// send when it continues, and what it said would stay.
 
 import { makeStore, useStore } from "../ui/store";
 

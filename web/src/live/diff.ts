@@ -1,5 +1,5 @@
 // The files that an attempt changed, live, in the order of their paths; figures only, no contents.
-// Invariant: `revision` grows each time the server tells a file anew, so that what was loaded of it can be loaded again.
+// Invariant: `revision` grows each time the server sends a file again, so that what was loaded of it can be loaded again.
 
 import { type Diff, type DiffDocument, ForgeError } from "@forge/client";
 import { forge } from "../api/forge";
@@ -28,7 +28,7 @@ export function sumOf(files: readonly ChangedFile[]): Sum {
   );
 }
 
-/** An attempt without changes sends no word at all: one look says that there is nothing, or why nothing can be told. */
+/** An attempt without changes sends no word at all: one look shows that there is nothing, or why it cannot be determined. */
 async function hasNothing(attemptId: string): Promise<boolean> {
   try {
     const given = { path: { attempt_id: attemptId }, query: { max_bytes: 0 } };
@@ -43,7 +43,7 @@ async function hasNothing(attemptId: string): Promise<boolean> {
 const ORDER = new Intl.Collator("en", { numeric: true });
 const fromPointer = (step: string): string => step.replaceAll("~1", "/").replaceAll("~0", "~");
 
-/** A stream that was cut begins anew, file by file: so long what was there before is still shown. */
+/** A stream that was cut starts again, file by file: until then what was there before is still shown. */
 const REFILL_MS = 1_000;
 
 export const diffChannel = channels<readonly ChangedFile[]>((attemptId) => {

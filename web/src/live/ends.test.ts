@@ -5,7 +5,7 @@ import { noteProcess, onAgentEnd } from "./ends";
 const process = (id: string, status: string, run_reason = "codingagent") =>
   ({ id, status, run_reason }) as ExecutionProcess;
 
-it("an agent's end is told once, and nothing else is", () => {
+it("an agent's end is reported once, and nothing else is", () => {
   const listener = vi.fn();
   const leave = onAgentEnd(listener);
   noteProcess(process("a", "running"));

@@ -1,12 +1,12 @@
-// That an agent came to the end of a turn, for whoever wants to tell the person.
-// Invariant: an end is told once, however often its process is told again.
+// That an agent came to the end of a turn, for whoever notifies the person.
+// Invariant: an end is reported once, however often its process is sent again.
 
 import type { ExecutionProcess } from "@forge/client";
 
 const listeners = new Set<(process: ExecutionProcess) => void>();
-/** Enough to know what was told lately; ends of long ago do not come back. */
+/** Enough to know what was reported lately; ends of long ago do not come back. */
 const MOST = 200;
-const told = new Set<string>();
+const reported = new Set<string>();
 
 export function onAgentEnd(listener: (process: ExecutionProcess) => void): () => void {
   listeners.add(listener);
@@ -14,11 +14,11 @@ export function onAgentEnd(listener: (process: ExecutionProcess) => void): () =>
 }
 
 export function noteProcess(process: ExecutionProcess): void {
-  if (process.run_reason !== "codingagent" || process.status === "running" || told.has(process.id)) return;
-  told.add(process.id);
-  for (const oldest of told) {
-    if (told.size <= MOST) break;
-    told.delete(oldest);
+  if (process.run_reason !== "codingagent" || process.status === "running" || reported.has(process.id)) return;
+  reported.add(process.id);
+  for (const oldest of reported) {
+    if (reported.size <= MOST) break;
+    reported.delete(oldest);
   }
   for (const listener of listeners) listener(process);
 }

@@ -39,7 +39,7 @@ export class EntryList {
     const at = index - this.#dropped;
     if (at < 0) return;
     if (op === "remove" || entry === null) {
-      // Some agents take back what they said and begin anew.
+      // Some agents take back what they said and start again.
       this.#rows.splice(at, 1);
       return;
     }
@@ -68,7 +68,7 @@ export const entriesChannel = channels<Entries>((processId) => {
   let list = new EntryList(processId);
   return new Channel<Entries>(
     async (options, changed) => {
-      // Opened again, a stream tells everything from its beginning.
+      // Opened again, a stream sends everything from its beginning.
       list = new EntryList(processId);
       const pace = paced(changed);
       try {

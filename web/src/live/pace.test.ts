@@ -8,33 +8,33 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-it("tells single changes at once", () => {
-  const tell = vi.fn();
-  const { changed } = paced(tell);
+it("passes on single changes at once", () => {
+  const show = vi.fn();
+  const { changed } = paced(show);
   vi.advanceTimersByTime(1_000);
   changed();
   changed();
-  expect(tell).toHaveBeenCalledTimes(2);
+  expect(show).toHaveBeenCalledTimes(2);
 });
 
-it("tells a flood a few times a second, and its last change too", () => {
-  const tell = vi.fn();
-  const { changed } = paced(tell);
+it("passes on a flood a few times a second, and its last change too", () => {
+  const show = vi.fn();
+  const { changed } = paced(show);
   vi.advanceTimersByTime(1_000);
   for (let at = 0; at < 5_000; at++) changed();
-  const atOnce = tell.mock.calls.length;
+  const atOnce = show.mock.calls.length;
   expect(atOnce).toBeLessThan(100);
   vi.advanceTimersByTime(1_000);
-  expect(tell).toHaveBeenCalledTimes(atOnce + 1);
+  expect(show).toHaveBeenCalledTimes(atOnce + 1);
 });
 
-it("tells nothing after its end", () => {
-  const tell = vi.fn();
-  const pace = paced(tell);
+it("passes on nothing after its end", () => {
+  const show = vi.fn();
+  const pace = paced(show);
   vi.advanceTimersByTime(1_000);
   for (let at = 0; at < 5_000; at++) pace.changed();
-  const before = tell.mock.calls.length;
+  const before = show.mock.calls.length;
   pace.stop();
   vi.advanceTimersByTime(1_000);
-  expect(tell).toHaveBeenCalledTimes(before);
+  expect(show).toHaveBeenCalledTimes(before);
 });

@@ -1,6 +1,6 @@
-// What a process wrote, line by line, live. The server tells chunks, which are not lines.
+// What a process wrote, line by line, live. The server sends chunks, which are not lines.
 // Invariants: a line has the same number for every reader; a line that has not changed is the same object; at most
-// WINDOW + SLACK lines are kept, the oldest are let go first, and marks tell where in the log to find them again.
+// WINDOW + SLACK lines are kept, the oldest are let go first, and marks say where in the log to find them again.
 
 import type { RawLogEntry, RawLogWord } from "@forge/client";
 import { forge } from "../api/forge";

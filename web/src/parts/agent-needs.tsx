@@ -10,7 +10,7 @@ import { messageOf } from "../ui/state";
 import { toast } from "../ui/toast";
 import { MISSING, missingOf, nextStep } from "./agents";
 
-/** Looks for the agents of the machine anew; what it finds is what every list shows from then on. */
+/** Looks for the agents of the machine again; what it finds is what every list shows from then on. */
 export function useAgentCheck() {
   const queries = useQueryClient();
   return useMutation({

@@ -39,7 +39,7 @@ export const MISSING: Record<Missing, string> = {
   not_logged_in: "Not logged in",
 };
 
-/** A server that does not say it tells it by where the program is: what npx would fetch, nobody has installed. */
+/** A server that sends no state shows it by where the program is: what npx would fetch, nobody has installed. */
 export function missingOf({ ready, state, found }: FoundAgent): Missing | null {
   if (ready || state === "ready") return null;
   return state ?? (found === null || found === "npx" ? "not_installed" : "not_logged_in");

@@ -1,4 +1,4 @@
-// How an attempt stands, in one word beside its colour. What more there is to say is told on the attempt's own screen.
+// How an attempt stands, in one word beside its colour. The attempt's own screen shows more.
 
 import type { AttemptStatus } from "@forge/client";
 import { Dot } from "../ui/badge";

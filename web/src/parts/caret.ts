@@ -1,4 +1,4 @@
-// Where a character of a textarea is on the screen. Browsers do not tell; a copy of the text in the same shape does.
+// Where a character of a textarea is on the screen. Browsers do not say; a copy of the text in the same shape does.
 
 const COPIED = [
   "boxSizing",

@@ -98,7 +98,7 @@ test("what is wrong is said file by file, and can be tried again", async () => {
   await act(async () => uploads[0]?.fail(new Error("the server is away")));
   expect(screen.getAllByRole("alert").map(({ textContent }) => textContent)).toEqual([
     "a.png: the server is away",
-    "notes.txt: This file is no image.",
+    "notes.txt: This file is not an image.",
   ]);
   expect(uploads).toHaveLength(1);
   fireEvent.click(screen.getByLabelText("Upload a.png again"));

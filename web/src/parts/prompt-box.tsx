@@ -42,7 +42,7 @@ interface PromptBoxProps {
   disabled?: boolean;
   /** At the end of the bar under the text, such as a button that sends it. */
   footer?: ReactNode;
-  /** Told when images begin and end to be on their way; sending should wait for them. */
+  /** Called when uploads of images begin and end; sending should wait for them. */
   onUploading?: (busy: boolean) => void;
   ref?: Ref<HTMLTextAreaElement>;
 }

@@ -38,7 +38,10 @@ export function useUploads(onUploaded: (image: Image) => void) {
     for (const file of files) {
       const upload = { key: ++count, file, error: null };
       const isImage = file.type.startsWith("image/");
-      setUploads((all) => [...all, isImage ? upload : { ...upload, error: "This file is no image.", hopeless: true }]);
+      setUploads((all) => [
+        ...all,
+        isImage ? upload : { ...upload, error: "This file is not an image.", hopeless: true },
+      ]);
       if (isImage) void send(upload);
     }
   };
@@ -125,7 +128,7 @@ export function Thumbnails({ images, uploads, onRemove, onDrop, onRetry }: Props
 }
 
 function Thumbnail({ image: { id, original_name } }: { image: Image }) {
-  // Images that were never sent are forgotten when the server starts anew.
+  // Images that were never sent are forgotten when the server starts again.
   const [gone, setGone] = useState(false);
   if (gone) {
     return (

@@ -30,5 +30,5 @@ export const ATTEMPT_STATE: Record<AttemptStatus, { title: string; tone: Tone }>
   stopped: { title: "Stopped", tone: "neutral" },
 };
 
-/** Something of it is at work, or about to be. */
+/** Something of it is running, or about to be. */
 export const isLive = (status: AttemptStatus): boolean => status === "running" || status === "pending";

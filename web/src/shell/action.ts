@@ -40,7 +40,7 @@ export const bind = (action: Action, run: () => void, enabled = true): Command =
 
 const isWithin = (inner: string, outer: string): boolean => inner === outer || inner.startsWith(`${outer}/`);
 
-/** Pairs of actions of one place that a key cannot tell apart: the same key, or one that begins the other's sequence. */
+/** Pairs of actions of one place that a key cannot distinguish: the same key, or one that begins the other's sequence. */
 export function clashes(actions: readonly Action[]): string[] {
   return actions.flatMap((one, at) =>
     actions.slice(at + 1).flatMap((other) => {

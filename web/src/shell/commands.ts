@@ -1,5 +1,5 @@
 // What can be done from here by name or by key. Screens register their commands while they are shown; the palette lists
-// them, the keyboard runs them, and the help page tells the keys. One register, so that the three cannot disagree.
+// them, the keyboard runs them, and the help page lists the keys. One register, so that the three cannot disagree.
 
 import { useEffect, useRef } from "react";
 import { makeStore, useStore } from "../ui/store";

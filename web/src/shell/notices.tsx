@@ -1,4 +1,4 @@
-// Tells the person what happens while they look elsewhere: the number of waiting questions in the title, a sound, and a
+// Notifies the person of what happens while they look elsewhere: the number of waiting questions in the title, a sound, and a
 // notification when the page is not in front. The last two as the settings say.
 
 import type { ExecutionProcess, NotificationSettings } from "@forge/client";
@@ -14,17 +14,17 @@ export function Notices() {
   const queries = useQueryClient();
   const { data: pending } = useQuery(approvalsQuery());
   const { data: info } = useQuery(infoQuery());
-  const told = useRef<Set<string> | undefined>(undefined);
+  const announced = useRef<Set<string> | undefined>(undefined);
   const settings = info?.config.notifications;
   useWaitingMark(pending?.length ?? 0);
   useEffect(() => {
     if (pending === undefined) return;
-    const known = told.current;
-    told.current = new Set(pending.map(({ id }) => id));
-    // What waited before the page was opened is shown by it; only what is new is told.
+    const known = announced.current;
+    announced.current = new Set(pending.map(({ id }) => id));
+    // What waited before the page was opened is shown by it; only what is new is announced.
     if (known === undefined) return;
     for (const { id, tool_name, message } of pending) {
-      if (!known.has(id)) tell(settings, `${tool_name} waits for your answer`, message, id);
+      if (!known.has(id)) announce(settings, `${tool_name} waits for your answer`, message, id);
     }
   }, [pending, settings]);
   useEffect(
@@ -33,7 +33,7 @@ export function Notices() {
         if (!settings?.sound_enabled && !settings?.push_enabled) return;
         const attempt = await queries.fetchQuery(attemptQuery(process.task_attempt_id ?? "")).catch(() => undefined);
         if (attempt)
-          tell(settings, attempt.task.title, endOf(process, agentLabel(attempt.executor_profile_id)), process.id);
+          announce(settings, attempt.task.title, endOf(process, agentLabel(attempt.executor_profile_id)), process.id);
       }),
     [queries, settings],
   );
@@ -45,7 +45,7 @@ function endOf({ status }: ExecutionProcess, agent: string): string {
   return `${agent} ${word}`;
 }
 
-function tell(settings: NotificationSettings | undefined, title: string, body: string, tag: string): void {
+function announce(settings: NotificationSettings | undefined, title: string, body: string, tag: string): void {
   // Browsers refuse sounds until the page was clicked once; then there is none.
   if (settings?.sound_enabled) void new Audio(`/api/sounds/${settings.sound_file}`).play().catch(() => {});
   if (!settings?.push_enabled || !document.hidden) return;

@@ -8,7 +8,7 @@ import { toast } from "./toast";
 
 const SHOWN_MS = 1_500;
 
-/** Tells whether it went well; if not, it has been said. */
+/** Returns whether it went well; a failure has been shown. */
 export async function copyText(text: string, done?: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);

@@ -32,7 +32,7 @@ describe("numbers and times as people read them", () => {
     expect(short(value)).toBe(text);
   });
 
-  it("tells how long ago in the largest unit that fits", () => {
+  it("says how long ago in the largest unit that fits", () => {
     const now = Date.parse("2026-01-10T12:00:00Z");
     expect(ago("2026-01-10T11:59:40Z", now)).toBe("just now");
     expect(ago("2026-01-10T11:58:58Z", now)).toBe("1m ago");

@@ -22,7 +22,7 @@ export const routingQuery = () =>
     ...LIVE,
   });
 
-/** What a worker's screen shows; nobody tells when it changes. */
+/** What a worker's screen shows; there is no event when it changes. */
 export const paneQuery = (workerId: string) =>
   queryOptions({
     queryKey: keys.pane(workerId),

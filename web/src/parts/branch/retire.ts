@@ -8,7 +8,7 @@ import { toast } from "../../ui/toast";
 
 export const RETIRE_QUESTION = {
   title: "Retire this attempt?",
-  about: "Its worktree is put away. Every file, committed or not, is kept and can be restored here.",
+  about: "Moves the worktree to the trash. Every file, committed or not, is kept and can be restored here.",
   verb: "Retire",
   weight: "primary",
 } as const;

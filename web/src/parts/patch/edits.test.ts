@@ -13,7 +13,7 @@ test("words that came or went are marked on their side only", () => {
   expect(wordEdits("total(items)", "total(items, tax)")).toEqual({ before: [], after: [[11, 5]] });
 });
 
-test("a line that was written anew has no marks", () => {
+test("a line that was rewritten has no marks", () => {
   expect(
     wordEdits("  let sum = 0;", "  const sum = items.reduce((all, item) => all + item.price, 0);"),
   ).toBeUndefined();

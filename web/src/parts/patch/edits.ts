@@ -1,5 +1,5 @@
 // Which words of a changed line changed. Pure.
-// Invariant: only lines that are mostly the same are marked; where a line was written anew, marks would be noise.
+// Invariant: only lines that are mostly the same are marked; where a line was rewritten, marks would be noise.
 
 import type { ChangeData, HunkData, RangeTokenNode } from "react-diff-view";
 

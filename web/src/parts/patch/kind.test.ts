@@ -30,7 +30,7 @@ test("large changes and deleted files are folded, ordinary ones are not", () => 
   expect(foldedBecause("src/distance.ts", diff({}))).toBeUndefined();
 });
 
-test("languages are told by the name", () => {
+test("languages follow from the name", () => {
   expect(languageOf("src/a.test.tsx")).toBe("tsx");
   expect(languageOf("Dockerfile")).toBe("bash");
   expect(languageOf("LICENSE")).toBeUndefined();

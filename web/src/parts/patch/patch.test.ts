@@ -35,7 +35,7 @@ test("a file is found by its place in the list, whatever its name looks like in 
   expect(partOf(answer, "gone")).toBe("");
 });
 
-test("what is no text is told apart", () => {
+test("what is not text is recognised", () => {
   expect(isBinary(C)).toBe(true);
   expect(isBinary(A)).toBe(false);
   expect(modeChange(B)).toEqual({ from: "100644", to: "100755" });

@@ -24,12 +24,12 @@ const FORM = { ...EMPTY, title: " A ", description: " ", agents: [null, null, nu
 test("what failed is named, and a retry starts only that", async () => {
   const broken = new Set(["B"]);
   const { api, createAndStartTask, createTaskAttempt } = fakeApi(broken);
-  const told: Made[] = [];
-  const onMade = (made: Made) => told.push(made);
+  const reports: Made[] = [];
+  const onMade = (made: Made) => reports.push(made);
   const [made, failures] = await launch({ projectId: "p", form: FORM, agents: AGENTS, onMade, api });
   expect(made).toEqual({ taskId: "task", attempts: ["a0", null, "a-C"] });
   expect([...failures]).toEqual([[1, "B is not here"]]);
-  expect(told.at(-1)).toEqual(made);
+  expect(reports.at(-1)).toEqual(made);
 
   broken.clear();
   const again = await launch({ projectId: "p", form: { ...FORM, made }, agents: AGENTS, onMade, api });
@@ -39,11 +39,11 @@ test("what failed is named, and a retry starts only that", async () => {
   expect(createTaskAttempt).toHaveBeenCalledTimes(3);
 });
 
-test("the task is told before its further attempts are tried", async () => {
+test("the task is reported before its further attempts are tried", async () => {
   const { api } = fakeApi(new Set(["B", "C"]));
-  const told: Made[] = [];
-  await launch({ projectId: "p", form: FORM, agents: AGENTS, onMade: (made) => told.push(made), api });
-  expect(told).toEqual([{ taskId: "task", attempts: ["a0", null, null] }]);
+  const reports: Made[] = [];
+  await launch({ projectId: "p", form: FORM, agents: AGENTS, onMade: (made) => reports.push(made), api });
+  expect(reports).toEqual([{ taskId: "task", attempts: ["a0", null, null] }]);
 });
 
 test("a task that could not be made leaves nothing behind", async () => {

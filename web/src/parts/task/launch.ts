@@ -1,5 +1,5 @@
 // Makes tasks and starts their attempts. Invariant: what exists already is never made again; each attempt that starts is
-// told at once, so that a retry begins where the last one ended.
+// reported at once, so that a retry begins where the last one ended.
 
 import type { AttemptOptions } from "@forge/client";
 import { forge } from "../../api/forge";

@@ -11,10 +11,10 @@ import { type Failures, startAll } from "./launch";
 import { StartFields, useAgents } from "./start-fields";
 import { EMPTY_START, type Made, type StartForm } from "./task-form";
 
-/** An attempt to begin with: on top of its work, anew beside it, or anew because its agent cannot work. */
+/** An attempt to begin with: on top of its work, afresh beside it, or afresh because its agent cannot work. */
 interface Origin {
   attempt: Pick<ListedAttempt, "branch" | "target_branch" | "executor_profile_id">;
-  from: "here" | "anew" | "other";
+  from: "here" | "afresh" | "other";
 }
 
 interface Props {
@@ -67,11 +67,11 @@ export function StartAttempt({ projectId, taskId, origin, onClose }: Props) {
   return (
     <FormDialog
       onClose={() => busy || leave(made)}
-      title={origin === undefined || origin.from === "anew" ? "Start an attempt" : "Switch agent"}
+      title={origin === undefined || origin.from === "afresh" ? "Start an attempt" : "Switch agent"}
       about={
         isOnTop
           ? "The agent sees what is committed in this attempt, and its work merges back into this attempt's branch."
-          : "The agent begins anew from the base branch, beside the attempts that are there."
+          : "The agent starts from the base branch. Other attempts are not changed."
       }
       verb={failures.size > 0 ? "Try again" : "Start"}
       icon={<Play className="size-4" aria-hidden />}

@@ -22,7 +22,7 @@ describe("colours of terminals", () => {
     ]);
   });
 
-  it("finds the nearest of 256 and of all colours, and goes on after their numbers", () => {
+  it("finds the nearest of 256 and of all colours, and continues after their numbers", () => {
     expect(parseAnsi("\x1b[38;5;196;1mx")).toEqual([{ text: "x", tone: "bad", bold: true }]);
     expect(parseAnsi("\x1b[38;2;20;200;40mx")).toEqual([{ text: "x", tone: "good" }]);
     expect(parseAnsi("\x1b[48;2;1;2;3;3mx")).toEqual([{ text: "x", italic: true }]);

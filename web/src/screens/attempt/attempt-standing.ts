@@ -7,9 +7,9 @@ import type { Tone } from "../../ui/badge";
 export interface Standing {
   word: string;
   tone: Tone;
-  /** Something is at work. */
+  /** Something is running. */
   isAlive: boolean;
-  /** Since when it is at work. */
+  /** Since when it runs. */
   since?: string;
   /** How long the last turn took. */
   tookMs?: number;
@@ -48,7 +48,7 @@ export function standingOf(
   const last = work.at(-1);
   if (waiting > 0 && running)
     return { word: "Waiting for you", tone: "warn", isAlive: true, since: running.started_at };
-  // A run that is parked counts as running; nothing of it is alive until it goes on as another one.
+  // A run that is parked counts as running; nothing of it is alive until it continues as another one.
   if (running?.parked_until) {
     const isAhead = Date.parse(running.parked_until) > now;
     return { word: "Parked", tone: "warn", isAlive: false, until: isAhead ? running.parked_until : undefined };

@@ -44,7 +44,7 @@ function Screen() {
   const attempts = useQuery(attemptsQuery(taskId));
   const { value: processes, phase } = useChannel(processesChannel(attemptId));
   const { data: approvals } = useQuery(approvalsQuery());
-  const [newFrom, setNewFrom] = useState<"here" | "anew" | "other">();
+  const [newFrom, setNewFrom] = useState<"here" | "afresh" | "other">();
   useTitle(task.data?.title ?? "Attempt");
   useCommands([
     bind(ATTEMPT.back, () => void navigate({ to: "/projects/$projectId/tasks", params: { projectId } })),
@@ -54,7 +54,7 @@ function Screen() {
         void navigate({ to: ROUTE, params: { projectId, taskId, attemptId }, search });
       }),
     ),
-    bind(ATTEMPT.new, () => setNewFrom("anew")),
+    bind(ATTEMPT.new, () => setNewFrom("afresh")),
   ]);
 
   const error = attempts.error ?? task.error;
@@ -79,7 +79,7 @@ function Screen() {
         attempts={attempts.data}
         processes={processes}
         waiting={waiting.length}
-        onNewAttempt={() => setNewFrom("anew")}
+        onNewAttempt={() => setNewFrom("afresh")}
         menu={<AttemptMenu attempt={attempt} processes={processes} />}
       />
       <Tabs view={view} attempt={attempt} processes={processes} />

@@ -1,5 +1,5 @@
 // A list that stays at its end while more comes, until the reader goes up, and again once they are back at the end.
-// Invariant: only what a person does ends the following; a list that grows or measures itself anew does not.
+// Invariant: only what a person does ends the following; a list that grows or measures itself again does not.
 
 import { type RefObject, useCallback, useEffect, useRef, useState } from "react";
 

@@ -29,7 +29,7 @@ export function useTail<T>(rows: readonly T[], following: boolean, leastPx: (row
     // A list that lets go of its oldest rows shrinks, in a flood and only there.
     if (grown > FLOOD || grown < 0) setPhase("flood");
   }, [rows]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: each new list begins the wait anew
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each new list begins the wait again
   useEffect(() => {
     if (phase !== "flood") return;
     const timer = setTimeout(() => setPhase("settling"), CALM_MS);

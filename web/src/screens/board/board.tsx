@@ -37,7 +37,7 @@ import { columnOf } from "./task-standing";
 
 const route = getRouteApi("/projects/$projectId/tasks");
 
-/** Nothing tells when a branch comes to stand against another; it is looked at now and then. */
+/** No event says that a branch now conflicts with another; it is looked up now and then. */
 const LOOK_AGAIN_MS = 30_000;
 
 /** What a phone shows until somebody chooses: where something is going on. */

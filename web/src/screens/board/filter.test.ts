@@ -37,7 +37,7 @@ test("an open dialog is no filter", () => {
   expect(isFiltered({ label: "ui" })).toBe(true);
 });
 
-test("what there is to choose from is sorted and told once", () => {
+test("what there is to choose from is sorted and listed once", () => {
   const tasks = [
     aTask({ executor: "CODEX", labels: ["ui"] }),
     aTask({ executor: "AMP" }),

@@ -19,7 +19,7 @@ test("the newest change is first, and equals keep their order however they come"
   expect(ids(sortTasks(byId(...tasks.reverse())))).toEqual(["b", "c", "a"]);
 });
 
-test("sorting on from what was sorted gives the same as sorting anew", () => {
+test("sorting on from what was sorted gives the same as sorting again", () => {
   let tasks = byId(...Array.from({ length: 40 }, (_, nth) => aTask({ id: `t${nth}`, updated_at: at((nth * 7) % 20) })));
   let sorted = sortTasks(tasks);
   for (let round = 0; round < 30; round += 1) {

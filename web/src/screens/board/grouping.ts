@@ -22,7 +22,7 @@ const text = (a: string, b: string): number => (a < b ? 1 : a > b ? -1 : 0);
 const newestFirst = (a: Timed, b: Timed): number =>
   b.at - a.at || text(a.task.created_at, b.task.created_at) || text(a.task.id, b.task.id);
 
-/** All tasks, the newest first. `before` is what this gave the last time: only what changed since is sorted anew. */
+/** All tasks, the newest first. `before` is what this gave the last time: only what changed since is sorted again. */
 export function sortTasks(tasks: ReadonlyMap<string, Task>, before: readonly Task[] = []): readonly Task[] {
   const kept = before.filter((task) => tasks.get(task.id) === task);
   if (kept.length === before.length && kept.length === tasks.size) return before;

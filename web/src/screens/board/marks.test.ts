@@ -34,7 +34,7 @@ test("a pull request says more than that it was merged", () => {
   expect(kinds(aTask(), aCard({ merged: true }), undefined)).toEqual(["merged"]);
 });
 
-test("only a conflict with the target is a mark; overlaps with neighbours are told more quietly", () => {
+test("only a conflict with the target is a mark; overlaps with neighbours are shown more quietly", () => {
   const overlaps = [{ attemptId: "b", branch: "forge/b", files: ["x"] }];
   expect(kinds(aTask(), aCard(), { overlaps })).toEqual([]);
   expect(kinds(aTask(), aCard(), { target: "Conflicts with main: x", overlaps })).toEqual(["conflict"]);

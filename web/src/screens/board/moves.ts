@@ -13,7 +13,7 @@ interface Move {
   nth: number;
 }
 
-/** The stream tells the change a moment before or after the answer; until then the move is held. */
+/** The stream sends the change a moment before or after the answer; until then the move is held. */
 const HOLD_MS = 1_500;
 
 export function useMoves(projectId: string): { moves: Moves; move: (task: Task, status: TaskStatus) => void } {

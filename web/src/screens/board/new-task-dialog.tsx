@@ -98,9 +98,9 @@ export function NewTaskDialog({ projectId, onClose }: { projectId: string; onClo
         </Button>
       )}
       <Button busy={busy === "create"} disabled={busy !== null || uploading} onClick={() => void run("create")}>
-        Create
+        Add to To do
       </Button>
-      <Tooltip label="Create and start" keys={SUBMIT_KEYS}>
+      <Tooltip label="Add it and start an agent" keys={SUBMIT_KEYS}>
         <Button
           weight="primary"
           busy={busy === "start"}
@@ -108,7 +108,7 @@ export function NewTaskDialog({ projectId, onClose }: { projectId: string; onClo
           icon={<Play className="size-4" aria-hidden />}
           onClick={() => void run("start")}
         >
-          Create and start
+          Start
         </Button>
       </Tooltip>
     </>
@@ -116,7 +116,7 @@ export function NewTaskDialog({ projectId, onClose }: { projectId: string; onClo
   return (
     <Dialog
       open
-      // What is being made must end before the form can be opened anew.
+      // What is being made must end before the form can be opened again.
       onOpenChange={(next) => next || busy || onClose()}
       title={made ? "Start attempts" : "New task"}
       width="lg"

@@ -1,4 +1,4 @@
-// How the project stands, in a line: how many tasks, how many at work, how many that wait for a person.
+// How the project stands, in a line: how many tasks, how many run, how many that wait for a person.
 
 import type { TaskCard } from "@forge/client";
 import { Link } from "@tanstack/react-router";

@@ -20,7 +20,7 @@ interface Actions {
   dialogs: ReactNode;
 }
 
-/** `onClose` is told when a dialog has gone, to give the focus back. */
+/** `onClose` is called when a dialog has gone, to give the focus back. */
 export function useTaskActions(projectId: string, onClose: () => void): Actions {
   const [edited, setEdited] = useState<Task>();
   const [begun, setBegun] = useState<Task>();

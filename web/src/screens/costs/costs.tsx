@@ -33,7 +33,7 @@ export function Costs() {
   const { data: info } = useQuery(infoQuery());
   const groups = `day,${WIRE[by]}`;
   const daily = useQuery({ ...usageQuery(groups, period), placeholderData: keptFor(groups) });
-  // The month is told with any use.
+  // Every answer about usage has the month.
   const { data: today } = useQuery(usageQuery("day", periodOf(1)));
   const change = (more: { by?: string; days?: number; project?: string }): void =>
     void navigate({ to: "/costs", search: { ...search, ...more }, replace: true });
@@ -81,8 +81,8 @@ export function Costs() {
         {failed ? <Failure error={daily.error} onRetry={() => void daily.refetch()} /> : <Month month={today?.month} />}
         {failed ? null : daily.data?.groups.length === 0 ? (
           <Empty icon={<CircleDollarSign aria-hidden />} title="No usage in this period">
-            Agents tell what they use while they work: attempts in their output, workers in their logs. Forge counts the
-            tokens once and prices them where the agent tells no cost itself.
+            Agents report tokens while they work: attempts in their output, workers in their logs. Forge counts each
+            token once and prices what the agent reports without a cost.
           </Empty>
         ) : (
           <>

@@ -11,7 +11,7 @@ const series = [
 ];
 const format = (value: number): string => `${value} coins`;
 
-it("tells the values of each day to those who use keys", () => {
+it("reads out the values of each day to those who use keys", () => {
   render(<Plot label="Cost" days={days} series={series} format={format} />);
   const slider = screen.getByRole("slider", { name: "Cost" });
   expect(slider.getAttribute("aria-valuetext")).toContain("3 coins");

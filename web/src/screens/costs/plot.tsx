@@ -98,8 +98,8 @@ function PlotBars({ label, days, series, limit, format }: Props) {
     event.preventDefault();
     setAt(Math.max(0, Math.min(last, next)));
   };
-  const told = at ?? last;
-  const shown = days[told];
+  const chosen = at ?? last;
+  const shown = days[chosen];
   return (
     <div
       ref={box}
@@ -109,8 +109,8 @@ function PlotBars({ label, days, series, limit, format }: Props) {
       aria-orientation="horizontal"
       aria-valuemin={0}
       aria-valuemax={Math.max(last, 0)}
-      aria-valuenow={Math.max(told, 0)}
-      aria-valuetext={shown && `${dayName(shown, true)}: ${format(totalAt(series, told))}`}
+      aria-valuenow={Math.max(chosen, 0)}
+      aria-valuetext={shown && `${dayName(shown, true)}: ${format(totalAt(series, chosen))}`}
       onPointerMove={point}
       onPointerDown={point}
       onPointerLeave={() => setAt(undefined)}

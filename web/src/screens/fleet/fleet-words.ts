@@ -137,7 +137,7 @@ export const OUTCOME: Record<RoutingOutcome, Word> = {
   parked: { title: "Waits for a person", tone: "bad" },
 };
 
-/** Routing tells a model by its name, or by the agent that chooses one: `CLAUDE_CODE`, `CLAUDE_CODE:PLAN`. */
+/** Routing names a model, or the agent that chooses one: `CLAUDE_CODE`, `CLAUDE_CODE:PLAN`. */
 export function modelName(model: string): string {
   const [executor = "", ...rest] = model.split(":");
   if (!/^[A-Z][A-Z_]*$/.test(executor)) return model;

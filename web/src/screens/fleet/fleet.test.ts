@@ -99,7 +99,7 @@ it("alerts: unseen ones first, the gravest first, resolved ones apart", () => {
   expect(resolved.map(({ id }) => id)).toEqual(["over"]);
 });
 
-it("models are told by name, agents as people call them", () => {
+it("models are named, agents as people call them", () => {
   expect(modelName("CLAUDE_CODE")).toBe("Claude Code");
   expect(modelName("CLAUDE_CODE:PLAN")).toBe("Claude Code PLAN");
   expect(modelName("claude-opus-4-5")).toBe("claude-opus-4-5");

@@ -51,5 +51,5 @@ export function meant(repositories: readonly DirectoryEntry[], path: string): re
   return repositories.filter((entry) => words.every((word) => entry.path.toLowerCase().includes(word)));
 }
 
-/** Without the slash at the end, as the server tells paths. */
+/** Without the slash at the end, as the server sends paths. */
 export const bare = (path: string): string => (path.length > 1 ? path.replace(/[/\\]+$/, "") : path);

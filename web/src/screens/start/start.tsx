@@ -66,7 +66,7 @@ function Welcome({ children }: { children: ReactNode }) {
   return (
     <div className="mx-auto flex max-w-2xl flex-col gap-8 px-4 py-10 md:py-20">
       <div className="flex flex-col gap-4">
-        <p className="text-balance font-semibold text-xl">Run many coding agents at once, and land their work.</p>
+        <p className="text-balance font-semibold text-xl">Run many coding agents at once. Review, merge, ship.</p>
         <p className="max-w-xl text-md text-muted">
           Write tasks on a board. Each task runs in its own git worktree. Watch it live, answer questions, review the
           diff, merge.

@@ -1,4 +1,4 @@
-// A unified diff as lines to show. Agents tell small diffs of what they edit; some have no line numbers.
+// A unified diff as lines to show. Agents send small diffs of what they edit; some have no line numbers.
 
 export interface DiffLine {
   kind: "same" | "added" | "removed" | "gap";

@@ -121,7 +121,7 @@ function LeftOpen({ attempt }: { attempt: TaskAttempt }) {
 }
 
 function CurrentTodos({ process }: { process: ExecutionProcess }) {
-  const told = useEntries([process]);
-  const todos = told.get(process.id)?.value.todos;
+  const entries = useEntries([process]);
+  const todos = entries.get(process.id)?.value.todos;
   return todos && todos.length > 0 ? <Todos items={todos} /> : null;
 }

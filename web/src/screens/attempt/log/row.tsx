@@ -26,7 +26,7 @@ export interface RowActions extends SetUpActions {
   onRetry: (process: ExecutionProcess) => void;
 }
 
-/** Agents that are programs: what they are told is a script, and what they say is output. */
+/** Agents that are programs: what they get is a script, and what they say is output. */
 const PROGRAMS: ReadonlySet<string> = new Set(["SHELL"]);
 const isProgram = ({ executor_profile_id }: TaskAttempt): boolean => PROGRAMS.has(executor_profile_id.executor);
 

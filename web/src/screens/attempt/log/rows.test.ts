@@ -27,9 +27,9 @@ const entries = (...rows: EntryRow[]): Entries => ({ rows, dropped: 0, todos: un
 
 it("puts heads, prompts and entries of all processes into one list, and keeps what has not changed", () => {
   const one = process("1");
-  const told = new Map([["1", entries(asks("1"))]]);
-  const before = rowsOf([one], told);
-  const after = rowsOf([one, process("2")], told);
+  const read = new Map([["1", entries(asks("1"))]]);
+  const before = rowsOf([one], read);
+  const after = rowsOf([one, process("2")], read);
   expect(after.map(({ key }) => key)).toEqual(["1:head", "1:prompt", "1:0", "2:head", "2:prompt"]);
   for (const [at, row] of before.entries()) expect(after[at]).toBe(row);
   expect(indexOfApproval(after, "q")).toBe(2);

@@ -49,18 +49,18 @@ function headOf(process: ExecutionProcess): readonly (HeadRow | PromptRow)[] {
 export function rowsOf(
   processes: readonly ExecutionProcess[],
   entries: ReadonlyMap<string, Entries>,
-  /** An agent that waits for a person is not at work. */
+  /** An agent that waits for a person is not working. */
   isAsking = false,
 ): Row[] {
   const rows: Row[] = [];
   for (const process of processes) {
     rows.push(...headOf(process));
-    const told = entries.get(process.id);
-    if (told === undefined) continue;
-    if (told.dropped > 0) {
-      rows.push({ kind: "left-out", key: `${process.id}:left-out`, processId: process.id, count: told.dropped });
+    const known = entries.get(process.id);
+    if (known === undefined) continue;
+    if (known.dropped > 0) {
+      rows.push({ kind: "left-out", key: `${process.id}:left-out`, processId: process.id, count: known.dropped });
     }
-    for (const row of told.rows) rows.push(row);
+    for (const row of known.rows) rows.push(row);
   }
   const last = processes.at(-1);
   if (isAsking || last?.status !== "running" || last.run_reason !== "codingagent" || last.parked_until) return rows;

@@ -46,7 +46,7 @@ const OUTCOME: Record<Outcome, { icon: LucideIcon; word: string; className: stri
   failed: { icon: X, word: "Failed", className: "text-bad" },
   denied: { icon: Ban, word: "Denied", className: "text-warn" },
   "timed-out": { icon: Clock, word: "Timed out", className: "text-warn" },
-  asks: { icon: CircleHelp, word: "Waits for your answer", className: "text-warn" },
+  asks: { icon: CircleHelp, word: "Waiting for your answer", className: "text-warn" },
   "cut-off": { icon: Minus, word: "Cut off", className: "text-faint" },
 };
 

@@ -17,7 +17,7 @@ const command = (text: string, code?: number): ActionType => ({
 const DIFF =
   "--- a/x\n+++ b/x\n@@ -3,3 +3,4 @@\n same\n-old\n+new\n+newer\n end\n@@ -20 +21 @@ fn main\n--- dashes\n+x\n";
 
-it("tells a command in the tense of its state", () => {
+it("describes a command in the tense of its state", () => {
   const say = (status: ToolStatus, isAlive = true) => {
     const entry = use(command("npm test\n--all"), status);
     const { verb, object } = wordsOf(entry, outcomeOf(entry, isAlive));

@@ -13,7 +13,7 @@ import { useFollowing } from "../following";
 import { TailView, useTail } from "../tail";
 import { type RowActions, RowView } from "./row";
 import { indexOfApproval, leastPx, type Row, rowsOf } from "./rows";
-import { type Told, useEntries } from "./use-entries";
+import { type EntriesById, useEntries } from "./use-entries";
 
 export interface TranscriptHandle {
   showApproval: (approvalId: string) => void;
@@ -39,18 +39,18 @@ export function Transcript({ processes, isWaiting, isAsking, actions: given, han
   const list = useRef<VirtualizerHandle>(null);
   const [following, follow] = useFollowing(scroller);
   const [loaded, setLoaded] = useState(FIRST);
-  const told = useEntries(useMemo(() => processes.filter(isAgent).slice(-loaded), [processes, loaded]));
-  const from = firstReady(processes, told);
+  const entries = useEntries(useMemo(() => processes.filter(isAgent).slice(-loaded), [processes, loaded]));
+  const from = firstReady(processes, entries);
   const fresh = useMemo(
-    () => rowsOf(processes.slice(from), valuesOf(told), isAsking),
-    [processes, from, told, isAsking],
+    () => rowsOf(processes.slice(from), valuesOf(entries), isAsking),
+    [processes, from, entries, isAsking],
   );
   const rows = useHeld(fresh, following);
   const { listed, tail } = useTail(rows, following, leastPx);
   const isPrepended = useChanged(listed[0]?.key);
   const hasEarlier = from > 0;
-  const isLoading = [...told.values()].some(({ phase }) => phase === "connecting");
-  const failed = [...told.values()].find(({ phase }) => phase === "failed");
+  const isLoading = [...entries.values()].some(({ phase }) => phase === "connecting");
+  const failed = [...entries.values()].find(({ phase }) => phase === "failed");
 
   const lookUp = (): void => {
     if (hasEarlier && !isLoading && (scroller.current?.scrollTop ?? 0) < NEAR_TOP) setLoaded((count) => count + MORE);
@@ -126,15 +126,16 @@ const isAgent = (process: ExecutionProcess): boolean => process.run_reason === "
 
 const isOf = (row: Row, alive: ReadonlySet<string>): boolean => row.kind === "entry" && alive.has(row.processId);
 
-const valuesOf = (told: Told): ReadonlyMap<string, Entries> => new Map([...told].map(([id, { value }]) => [id, value]));
+const valuesOf = (entries: EntriesById): ReadonlyMap<string, Entries> =>
+  new Map([...entries].map(([id, { value }]) => [id, value]));
 
 /** From which process on everything can be shown. Those that are far above come whole or not at all. */
-function firstReady(processes: readonly ExecutionProcess[], told: Told): number {
+function firstReady(processes: readonly ExecutionProcess[], entries: EntriesById): number {
   let agents = 0;
   for (let at = processes.length - 1; at >= 0; at--) {
     const process = processes[at];
     if (!process || !isAgent(process)) continue;
-    const phase = told.get(process.id)?.phase;
+    const phase = entries.get(process.id)?.phase;
     if (phase === undefined || (++agents > FIRST && phase !== "ended" && phase !== "failed")) return at + 1;
   }
   return 0;

@@ -5,9 +5,9 @@ import { useMemo, useSyncExternalStore } from "react";
 import type { Snapshot } from "../../../live/channel";
 import { type Entries, entriesChannel } from "../../../live/entries";
 
-export type Told = ReadonlyMap<string, Snapshot<Entries>>;
+export type EntriesById = ReadonlyMap<string, Snapshot<Entries>>;
 
-export function useEntries(processes: readonly ExecutionProcess[]): Told {
+export function useEntries(processes: readonly ExecutionProcess[]): EntriesById {
   const key = processes.map(({ id }) => id).join(" ");
   const store = useMemo(() => joined(key === "" ? [] : key.split(" ")), [key]);
   return useSyncExternalStore(store.subscribe, store.read);
@@ -15,7 +15,7 @@ export function useEntries(processes: readonly ExecutionProcess[]): Told {
 
 function joined(ids: readonly string[]) {
   const channels = ids.map((id) => [id, entriesChannel(id)] as const);
-  let last: Told = new Map();
+  let last: EntriesById = new Map();
   return {
     subscribe: (reader: () => void): (() => void) => {
       const ends = channels.map(([, channel]) => channel.subscribe(reader));
@@ -24,7 +24,7 @@ function joined(ids: readonly string[]) {
       };
     },
     // The same map until one of them has something new.
-    read: (): Told => {
+    read: (): EntriesById => {
       if (last.size !== channels.length || channels.some(([id, channel]) => last.get(id) !== channel.read())) {
         last = new Map(channels.map(([id, channel]) => [id, channel.read()]));
       }

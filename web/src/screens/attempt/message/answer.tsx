@@ -1,4 +1,4 @@
-// The two answers to a question: yes, or no with a reason that the agent is told.
+// The two answers to a question: yes, or no with a reason for the agent.
 
 import { useMutation } from "@tanstack/react-query";
 import { Check, X } from "lucide-react";

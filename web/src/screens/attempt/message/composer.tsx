@@ -56,7 +56,7 @@ export function Composer({ attempt, variant: lastVariant, isRunning, onSwitchAge
   const isAway = useConnection().state === "lost";
   const isBusy = send.isPending || queue.isPending || isUploading || isAway;
   const why = isAway ? "Lost connection to Forge. Your draft is safe." : undefined;
-  // What is queued cannot be joined by another message; the agent that listens can be told at once.
+  // What is queued cannot be joined by another message; an agent that listens gets it at once.
   const canQueue = isRunning && draft.queued === undefined && !isFresh;
   const submit = (): void => {
     if (isEmpty || isBusy) return;

@@ -9,7 +9,7 @@ describe("text typed in two places", () => {
     expect(mergeText("a", "a c", "a")).toBe("a c");
   });
 
-  it("follows the one that goes on where the other was", () => {
+  it("follows the one that continues where the other was", () => {
     expect(mergeText("", "Add a", "Add a test")).toBe("Add a test");
     expect(mergeText("", "Add a test", "Add a")).toBe("Add a test");
   });

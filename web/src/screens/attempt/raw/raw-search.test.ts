@@ -9,13 +9,13 @@ it("finds lines in any case and through colours", () => {
   expect(new Search().find(lines("a"), "")).toEqual([]);
 });
 
-it("goes on where it was when more comes, and looks at the last line again", () => {
+it("continues where it was when more comes, and looks at the last line again", () => {
   const search = new Search();
   expect(search.find(lines("x", "no", "half"), "x")).toEqual([1]);
   expect(search.find(lines("x", "no", "half x", "x"), "x")).toEqual([1, 3, 4]);
 });
 
-it("forgets lines that are gone, and looks anew at ones that came before", () => {
+it("forgets lines that are gone, and looks again at ones that came before", () => {
   const search = new Search();
   const all = lines("x", "x", "x");
   search.find(all, "x");

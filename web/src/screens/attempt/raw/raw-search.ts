@@ -32,7 +32,7 @@ export class Search {
       if (line && plain(line.text).toLowerCase().includes(wanted)) next.push(line.number);
     }
     this.#until = last;
-    // The same list as before, when nothing was found anew, spares a rendering.
+    // The same list as before, when nothing new was found, spares a rendering.
     if (next.length !== this.#found.length || next.at(-1) !== this.#found.at(-1)) this.#found = next;
     return this.#found;
   }

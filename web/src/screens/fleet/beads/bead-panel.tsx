@@ -33,7 +33,7 @@ export function BeadPanel({ projectId, bead, onClose }: Props) {
   const path = { bead_id: bead.id };
   const body = { project_id: projectId };
   const [closing, setClosing] = useState(false);
-  // The tracker tells no events; what one bead became may make others ready.
+  // The tracker sends no events, and a change of one bead may make others ready.
   const onSuccess = () => queries.refetchQueries(beadsQuery(projectId));
   const update = useMutation({
     mutationFn: (change: { priority?: number; status?: string }) =>
@@ -250,7 +250,7 @@ function CloseBead({ projectId, bead, open, onClose, onSuccess }: CloseProps) {
     >
       <TextArea
         label="Reason"
-        hint="It is kept with the bead."
+        hint="Kept with the bead."
         value={reason}
         onChange={(event) => keep(event.target.value)}
       />

@@ -26,7 +26,7 @@ import { BeadPanel } from "./bead-panel";
 import { DispatchPanel } from "./dispatch-panel";
 import { NewBead } from "./new-bead";
 
-/** Trackers are changed by other programs too, which tell nobody. */
+/** Other programs change trackers too, without an event. */
 const LOOK_MS = 10_000;
 const route = getRouteApi("/fleet");
 

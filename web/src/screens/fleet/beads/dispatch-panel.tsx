@@ -44,7 +44,7 @@ function Now({ projectId }: { projectId: string }) {
   return (
     <Section title="Now">
       <p className="text-muted text-sm">
-        Gives each ready bead to an agent, as far as limits allow. A dry run only tells what would happen.
+        Gives each ready bead to an agent, as far as limits allow. A dry run only shows what would happen.
       </p>
       <div className="flex flex-wrap gap-2">
         <Button busy={busy(true)} disabled={dispatch.isPending} onClick={() => dispatch.mutate(true)}>

@@ -113,6 +113,6 @@ const Row = memo(function Row({ routing, open, narrow }: { routing: Routing; ope
 });
 
 export function Outcome({ outcome }: { outcome: Routing["outcome"] }) {
-  if (outcome === null) return <Badge tone="accent">At work</Badge>;
+  if (outcome === null) return <Badge tone="accent">Running</Badge>;
   return <Badge tone={OUTCOME[outcome].tone}>{OUTCOME[outcome].title}</Badge>;
 }

@@ -37,9 +37,7 @@ export function ReassignWorker({ worker, open, onOpenChange }: Props) {
       open={open}
       onClose={() => onOpenChange(false)}
       title={`Give ${worker.id} another bead`}
-      about={
-        worker.bead ? `It gives back ${worker.bead.id} and is told about the new one.` : "It is told about the bead."
-      }
+      about={worker.bead ? `It gives back ${worker.bead.id} and gets the new one.` : "It gets the bead."}
       verb="Give it"
       busy={reassign.isPending}
       blocked={bead === ""}

@@ -61,7 +61,7 @@ export function Workers() {
         <Skeleton />
       ) : data.length === 0 ? (
         <Empty icon={<Bot aria-hidden />} title="No workers yet">
-          A worker is an agent in a tmux session: you can look at its screen, type into it and leave it at work. Start
+          A worker is an agent in a tmux session: you can look at its screen, type into it and leave it running. Start
           one here, or let dispatch start them for ready beads.
         </Empty>
       ) : (

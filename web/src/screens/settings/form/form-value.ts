@@ -68,6 +68,6 @@ export function faultOf(message: string, paths: readonly string[]): Fault {
   const path = paths.find((path) => named === path || named.startsWith(`${path}.`));
   if (path !== undefined) return { path, message: named === path ? rest : `${named.slice(path.length + 1)}: ${rest}` };
   const words = (path: string): string => path.slice(path.lastIndexOf(".") + 1).replaceAll("_", " ");
-  const told = paths.find((path) => words(path).includes(" ") && said.toLowerCase().includes(words(path)));
-  return { path: told ?? null, message: said };
+  const match = paths.find((path) => words(path).includes(" ") && said.toLowerCase().includes(words(path)));
+  return { path: match ?? null, message: said };
 }

@@ -23,7 +23,7 @@ describe("JSON that people write", () => {
     ['{"a": 1}\n\n}', 3, "after the end"],
     ['{"a": 1,\n "a": 2}', 2, "twice"],
     ["", 1, "The text ends"],
-  ])("tells the line of what is wrong: %j", (text, line, message) => {
+  ])("finds the line of what is wrong: %j", (text, line, message) => {
     expect(faultOf(text)?.line).toBe(line);
     expect(faultOf(text)?.message).toContain(message);
   });

@@ -1,4 +1,4 @@
-// Reads JSON and remembers where things stand, so that an error can be shown at its line. The browsers' own parsers tell
+// Reads JSON and remembers where things stand, so that an error can be shown at its line. The browsers' own parsers report
 // the place in words of their own, or not at all.
 
 export interface JsonFault {

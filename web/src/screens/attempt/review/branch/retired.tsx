@@ -1,4 +1,4 @@
-// Above the changes of an attempt whose worktree was put away: what that means, and the way back.
+// Above the changes of an attempt whose worktree is in the trash: what that means, and the way back.
 
 import type { TaskAttemptDetail } from "@forge/client";
 import { Archive, ArchiveRestore } from "lucide-react";

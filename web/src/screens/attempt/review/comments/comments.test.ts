@@ -23,15 +23,15 @@ test("what is typed survives a reload, saved or not", () => {
   expect(after.overall).toBe("All in all");
 });
 
-test("typing does not tell readers, opening and saving do", () => {
+test("typing does not call readers, opening and saving do", () => {
   const store = new CommentStore("t2");
-  let told = 0;
-  store.subscribe(() => told++);
+  let calls = 0;
+  store.subscribe(() => calls++);
   store.begin(place);
   store.type(only(store).id, "a");
-  expect(told).toBe(1);
+  expect(calls).toBe(1);
   store.save(only(store).id, "a");
-  expect(told).toBe(2);
+  expect(calls).toBe(2);
 });
 
 test("a second box on the same line is the first one", () => {

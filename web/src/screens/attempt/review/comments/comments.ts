@@ -1,6 +1,6 @@
 // The comments on an attempt that were not sent yet, and the remark about the whole.
 // Invariants: they are in the browser's storage as soon as they are typed; only sending or removing takes them away.
-// Typing tells nobody: boxes own what is in them, and the store only keeps it.
+// Typing calls no reader: boxes own what is in them, and the store only keeps it.
 
 import { useSyncExternalStore } from "react";
 import { readDraft, restoreForm, writeDraft } from "../../../../kept/draft";
@@ -83,7 +83,7 @@ export class CommentStore {
     this.#turn(this.#draft.comments.filter((each) => each.id !== id));
   }
 
-  /** Kept without telling readers. */
+  /** Kept without calling readers. */
   type(id: string, draft: string): void {
     const comments = this.#draft.comments.map((each) => (each.id === id ? { ...each, draft } : each));
     this.#keep({ ...this.#draft, comments });
@@ -97,7 +97,7 @@ export class CommentStore {
   clearSent(ids: ReadonlySet<string>): void {
     const comments = this.#draft.comments.filter((each) => !ids.has(each.id) || each.draft !== null);
     this.#keep({ comments, overall: "" });
-    this.#tell();
+    this.#changed();
   }
 
   #change(id: string, change: (comment: Comment) => Comment): void {
@@ -106,7 +106,7 @@ export class CommentStore {
 
   #turn(comments: readonly Comment[]): void {
     this.#keep({ ...this.#draft, comments });
-    this.#tell();
+    this.#changed();
   }
 
   #keep(draft: ReviewDraft): void {
@@ -115,7 +115,7 @@ export class CommentStore {
     writeDraft(placeOf(this.#attemptId), isEmpty ? null : draft);
   }
 
-  #tell(): void {
+  #changed(): void {
     for (const reader of this.#readers) reader();
   }
 }

@@ -1,4 +1,4 @@
-// A file that is no text: its pictures side by side, or how large it was and is.
+// A file that is not text: its pictures side by side, or how large it was and is.
 
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";

@@ -28,12 +28,12 @@ test("other words with the same figures are unseen too", () => {
   expect(files.has(file(3, 3))).toBe(true);
 });
 
-test("readers are told when contents take a mark away", () => {
+test("readers are called when contents take a mark away", () => {
   const files = new ViewedFiles("v3");
   files.note(file(3), "p1");
   files.set(file(3), true);
-  let told = 0;
-  files.subscribe(() => told++);
+  let calls = 0;
+  files.subscribe(() => calls++);
   files.note(file(3, 2), "p2");
-  expect(told).toBe(1);
+  expect(calls).toBe(1);
 });
