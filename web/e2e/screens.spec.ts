@@ -79,7 +79,7 @@ test("the way of a task fits a phone: board, task, log, changes", async ({ page,
   }
   // A button that always shows on a phone covers no word.
   await page.goto(world.attemptUrl(started));
-  const message = page.getByRole("article", { name: "Message of the agent" }).filter({ hasText: "Donau" });
+  const message = page.getByRole("article", { name: "Message from the agent" }).filter({ hasText: "Donau" });
   const words = await message.getByText("Donau").boundingBox();
   const copy = await message.getByRole("button", { name: "Copy message" }).boundingBox();
   if (!words || !copy) throw new Error("something is not drawn");

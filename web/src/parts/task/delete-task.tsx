@@ -18,7 +18,7 @@ export function useDeleteTask(onDeleted?: () => void): { ask: (task: Deleted) =>
   const askFor = (task: Deleted): void =>
     ask({
       title: `Delete “${task.title}”?`,
-      about: "Deletes its attempts and logs. Worktrees are archived; branches are kept.",
+      about: "Deletes its attempts and logs. Worktrees move to the trash; branches are kept.",
       verb: "Delete",
       onConfirm: () => remove(task),
     });

@@ -63,7 +63,7 @@ function Screen() {
   const attempt = attempts.data.find(({ id }) => id === attemptId);
   if (!attempt) {
     return (
-      <Empty icon={<Compass aria-hidden />} title="This attempt does not exist">
+      <Empty icon={<Compass aria-hidden />} title="Attempt not found">
         The link may be old, or the attempt was deleted with its task.
       </Empty>
     );

@@ -22,7 +22,7 @@ export function BudgetDialog({ attempt, onClose }: { attempt: TaskAttempt; onClo
       }),
     onSuccess: () => {
       clear();
-      toast.done(amount == null ? "No budget any more" : `Budget set to ${money(amount)}`);
+      toast.done(amount == null ? "Budget removed" : `Budget set to ${money(amount)}`);
       onClose();
     },
   });

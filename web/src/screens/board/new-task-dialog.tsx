@@ -127,9 +127,7 @@ export function NewTaskDialog({ projectId, onClose }: { projectId: string; onClo
         {made ? (
           <p className="text-muted text-sm">
             {form.mode === "issue" ? "The issue is on the board." : `“${form.title.trim()}” is on the board.`}{" "}
-            {busy
-              ? "Its attempts are being started."
-              : "What did not start can be tried again, also with another agent."}
+            {busy ? "Its attempts are being started." : "Try again what did not start, also with another agent."}
           </p>
         ) : (
           <Fields

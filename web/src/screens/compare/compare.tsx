@@ -55,8 +55,8 @@ function Chosen({ attempts }: { attempts: readonly ListedAttempt[] }) {
   const a = find(search.a) ?? attempts.find((attempt) => attempt !== b);
   if (!a || !b) {
     return (
-      <Empty icon={<GitCompare aria-hidden />} title="There is nothing to compare">
-        A task needs two attempts before they can be held side by side.
+      <Empty icon={<GitCompare aria-hidden />} title="Nothing to compare">
+        A task needs two attempts to compare.
       </Empty>
     );
   }

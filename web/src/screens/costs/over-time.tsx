@@ -25,7 +25,7 @@ export function OverTime({ report, period, by, names, perDay }: Props) {
   // The limit is that of all projects together.
   const limit =
     perDay !== undefined && period.project_id === undefined
-      ? { value: perDay, title: `Limit of a day ${money(perDay)}` }
+      ? { value: perDay, title: `Daily limit ${money(perDay)}` }
       : undefined;
   const toggle = (
     <Button

@@ -27,13 +27,13 @@ export function Models({ period }: { period: Period }) {
             <tr>
               <Th>Model</Th>
               <Th number>Calls</Th>
-              <Th number title="Cost of a million tokens">
+              <Th number title="Cost per million tokens">
                 Per 1M
               </Th>
               <Th number className="max-sm:hidden">
                 Latency
               </Th>
-              <Th number title="Part of the input that came from the cache">
+              <Th number title="Share of the input that came from the cache">
                 Cache
               </Th>
             </tr>
@@ -71,10 +71,10 @@ export function Workers({ period }: { period: Period }) {
             <tr>
               <Th>Worker</Th>
               <Th number>Calls</Th>
-              <Th number title="Cost of a call">
+              <Th number title="Cost per call">
                 Per call
               </Th>
-              <Th number title="Tokens for a dollar">
+              <Th number title="Tokens per dollar">
                 Per $
               </Th>
               <Th number>Cost</Th>

@@ -64,7 +64,10 @@ export const FINDING: Record<HealthFinding, { title: string; remedy: string }> =
   task_stuck: { title: "Its bead makes no progress", remedy: "Send it a hint, or give it another bead." },
   memory_high: { title: "It uses too much memory", remedy: "Restart it if it keeps growing." },
   waits_for_permission: { title: "It waits for a permission", remedy: "Answer it: send y or n as a line." },
-  rate_limited: { title: "Its provider's usage limit is reached", remedy: "It goes on by itself when the limit ends." },
+  rate_limited: {
+    title: "Its provider's usage limit is reached",
+    remedy: "It continues by itself when the limit ends.",
+  },
   context_full: { title: "Its context is full", remedy: "Restart it, or send /compact if its agent knows that." },
   says_failed: {
     title: "Its status file says that it failed",

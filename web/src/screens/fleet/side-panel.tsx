@@ -84,7 +84,7 @@ export function Panel({ title, beside, onClose, children }: Props) {
 export function Missing({ what, id, onClose }: { what: string; id: string; onClose: () => void }) {
   return (
     <Panel title={id} onClose={onClose}>
-      <Empty title={`There is no ${what} called ${id}`}>It was removed, or it is one of another place.</Empty>
+      <Empty title={`There is no ${what} called ${id}`}>It was removed, or it belongs to another project.</Empty>
     </Panel>
   );
 }

@@ -36,7 +36,7 @@ export function Editor() {
       {OVER_SSH.has(type.value) && (
         <>
           <AreaHint title="Forge runs on another machine">
-            Give the host as your SSH knows it: the editor on this machine then opens the folder over SSH.
+            The host as in your SSH configuration. The editor on this machine opens the folder over SSH.
           </AreaHint>
           <Row>
             <TextSetting label="SSH host" mono placeholder="devbox.example" {...form.field("editor.remote_ssh_host")} />

@@ -69,7 +69,7 @@ export function Settings() {
         </div>
         <SideList current={section?.id} />
         <div className="min-w-0 max-w-2xl flex-1 pb-16">
-          {section ? <Body key={section.id} {...section} /> : <Empty title="There is no such section" />}
+          {section ? <Body key={section.id} {...section} /> : <Empty title="Section not found" />}
         </div>
       </div>
       <Leaving />

@@ -20,7 +20,7 @@ export function Agents() {
       </h2>
       <div className="overflow-hidden rounded-lg border border-line bg-surface shadow-card">
         {isPending && <p className="h-10 px-3 py-2.5 text-faint text-sm">Looking for agents…</p>}
-        {error && <p className="px-3 py-2.5 text-faint text-sm">They could not be looked up: {messageOf(error)}</p>}
+        {error && <p className="px-3 py-2.5 text-faint text-sm">Agents could not be looked up: {messageOf(error)}</p>}
         {data && <AgentList agents={data} />}
       </div>
     </section>

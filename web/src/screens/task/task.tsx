@@ -50,7 +50,7 @@ function Missing({ projectId }: { projectId: string }) {
   return (
     <Empty
       icon={<Compass aria-hidden />}
-      title="There is no such task"
+      title="Task not found"
       action={
         <Link to="/projects/$projectId/tasks" params={{ projectId }} className={buttonClass("primary")}>
           Back to the board

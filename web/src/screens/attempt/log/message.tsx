@@ -67,7 +67,7 @@ export function PromptMessage({ id, text, isScript, onRetry }: PromptProps) {
 
 export function AgentMessage({ text }: { text: string }) {
   return (
-    <article aria-label="Message of the agent" className="group relative py-1.5 pr-8 pointer-coarse:pr-12">
+    <article aria-label="Message from the agent" className="group relative py-1.5 pr-8 pointer-coarse:pr-12">
       <Markdown text={text} className="max-w-[72ch] text-base" />
       <CopyButton
         text={text}

@@ -99,7 +99,7 @@ function Rule({ projectId, rule }: { projectId: string; rule: DispatchRule }) {
       // What was changed while it was on its way is not saved yet.
       const isSent = ([field, value]: [string, unknown]): boolean => sent[field as keyof DispatchChange] === value;
       set((now) => Object.fromEntries(Object.entries(now).filter((entry) => !isSent(entry))));
-      toast.done("Saved how beads are given out");
+      toast.done("Dispatch rule saved");
     },
   });
   const shown = { ...rule, ...change };
@@ -143,7 +143,7 @@ function Rule({ projectId, rule }: { projectId: string; rule: DispatchRule }) {
             label="At most at once"
             type="number"
             min={1}
-            placeholder="As many as the fleet may"
+            placeholder="As many as the fleet allows"
             value={shown.max_workers ?? ""}
             onChange={(event) => edit({ max_workers: event.target.value === "" ? null : Number(event.target.value) })}
           />

@@ -45,7 +45,7 @@ export function PauseWorker({ worker, open, onOpenChange }: Props) {
       />
       <Switch
         label="Freeze its processes"
-        hint="They stand still at once, in the middle of what they do."
+        hint="They stop immediately, whatever they are doing."
         checked={freeze}
         onChange={setFreeze}
       />

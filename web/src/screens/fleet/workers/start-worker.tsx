@@ -68,7 +68,7 @@ export function StartWorker({ open, onOpenChange, onStarted }: Props) {
       open={open}
       onClose={() => onOpenChange(false)}
       title="Start a worker"
-      about="An agent in a tmux session, which you can look at, type into and leave at work."
+      about="An agent in a tmux session, which you can look at, type into and leave running."
       verb="Start"
       busy={start.isPending}
       onSubmit={() => start.mutate()}

@@ -60,8 +60,7 @@ export function WorkerActions({ worker, onGone }: { worker: ListedWorker; onGone
     else {
       ask({
         title: `Restart ${worker.id}?`,
-        about:
-          "Its agent is ended and started again with what it was started with. What it has not written down is lost.",
+        about: "Ends its agent and starts it again in the same way. Unsaved work is lost.",
         verb: "Restart",
         weight: "primary",
         onConfirm: () => perform("restart"),

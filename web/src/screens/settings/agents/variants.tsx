@@ -65,7 +65,7 @@ export function Variants({ executor, known, text, variants, problem, onChange }:
         <Button
           weight={own ? "danger" : "plain"}
           icon={own ? <Trash2 className="size-4" aria-hidden /> : <RotateCcw className="size-4" aria-hidden />}
-          title={own ? undefined : "As it came with Forge, once you save"}
+          title={own ? undefined : "Restores the version that comes with Forge when you save"}
           onClick={() => onChange(withVariant(text, executor, variant, null))}
         >
           {own ? "Remove" : "Reset"}
@@ -85,7 +85,7 @@ export function Variants({ executor, known, text, variants, problem, onChange }:
           />
         ))
       ) : (
-        <p className="text-muted text-sm">It comes back as it came with Forge when you save.</p>
+        <p className="text-muted text-sm">Saving restores the version that comes with Forge.</p>
       )}
       {others.length > 0 && (
         <p className="text-faint text-xs">
@@ -117,7 +117,7 @@ function Naming({ taken, onName, onCancel }: NamingProps) {
           autoFocus
           value={name}
           error={problem}
-          hint={name ? `Is written ${canonicalName(name)}.` : "Such as careful or fast."}
+          hint={name ? `Stored as ${canonicalName(name)}.` : "For example careful or fast."}
           onChange={(event) => setName(event.target.value)}
         />
       </div>

@@ -126,7 +126,7 @@ function Tiers() {
       ))}
       <Problem look="xs">{models.error ?? tiers.error}</Problem>
       <fieldset className="grid grid-cols-2 gap-3 border-line border-t pt-4 sm:grid-cols-5">
-        <legend className="sr-only">Tier that each priority asks for</legend>
+        <legend className="sr-only">Tier per priority</legend>
         {PRIORITIES.map((priority) => (
           <ChoiceSetting
             key={priority}
@@ -169,7 +169,7 @@ function Recovery() {
     <Panel title="Recovery" about="What Forge may do about it without asking." form={form}>
       <Row>
         <ChoiceSetting label="A worker died" options={POLICIES} {...form.field("fleet.recovery.dead_worker_policy")} />
-        <NumberSetting label="Restarts at most" min={0} {...form.field("fleet.recovery.max_restart_attempts")} />
+        <NumberSetting label="Maximum restarts" min={0} {...form.field("fleet.recovery.max_restart_attempts")} />
         <NumberSetting
           label="Crashes count together within"
           unit="s"

@@ -19,7 +19,7 @@ export function Alerts() {
   return (
     <Panel
       title="Alerts"
-      about="Crashed workers, budgets, full disks. All of them are on the fleet's page; these also leave it."
+      about="Crashed workers, budgets, full disks. Choose which ones are also sent elsewhere."
       form={form}
     >
       <Row>

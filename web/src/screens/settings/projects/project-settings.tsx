@@ -149,7 +149,7 @@ function Removal({ project }: { project: Project }) {
     () => void navigate({ to: "/settings/$section", params: { section: "projects" }, search: {} }),
   );
   return (
-    <Panel title="Remove the project" about="Forge forgets its tasks. The repository and its branches stay.">
+    <Panel title="Remove the project" about="Deletes its tasks from Forge. The repository and its branches stay.">
       <div>
         <Button weight="danger" icon={<Trash2 className="size-4" aria-hidden />} onClick={() => ask(project)}>
           Remove {project.name}

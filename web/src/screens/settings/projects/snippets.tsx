@@ -44,7 +44,7 @@ export function Snippets() {
       />
       <SnippetList
         title="Tags"
-        about="Type @ and the tag's name in a prompt: its text is put there."
+        about="Type @ and the tag's name in a prompt to insert its text."
         noun="tag"
         fields={[
           { key: "tag_name", label: "Name" },

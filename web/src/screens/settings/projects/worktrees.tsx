@@ -94,9 +94,7 @@ export function Worktrees({ project }: { project: Project }) {
           {count(elsewhere, "retired worktree")} of other projects or of deleted tasks.
         </p>
       )}
-      {report && lines.length === 0 && retired.length === 0 && (
-        <p className="text-faint text-sm">There are no worktrees.</p>
-      )}
+      {report && lines.length === 0 && retired.length === 0 && <p className="text-faint text-sm">No worktrees.</p>}
       {dialog}
     </Panel>
   );

@@ -168,7 +168,7 @@ export function BranchBar({ attempt, status, acts, isRunning, onRetire }: Props)
       {open === "rebase" && (
         <BranchDialog
           title="Rebase onto another branch"
-          about="The attempt's commits are put on top of it, and it becomes the target."
+          about="Puts the attempt's commits on top of it and makes it the target."
           verb="Rebase"
           branches={branches.filter(({ name }) => name !== attempt.branch)}
           current={target}
@@ -179,7 +179,7 @@ export function BranchBar({ attempt, status, acts, isRunning, onRetire }: Props)
       {open === "target" && (
         <BranchDialog
           title="Change the target branch"
-          about="Where the work is to land, and what its changes are compared with. No commit moves."
+          about="Where the work will merge, and what its changes are compared with. Commits stay as they are."
           verb="Change"
           branches={branches.filter(({ name }) => name !== attempt.branch)}
           current={target}
