@@ -1,5 +1,5 @@
-//! What the tests need besides themselves: a keeper, as the `forge` binary offers it (`keep keep <run dir>`), and a
-//! process that launches a shell script and can be killed (`keep launch <run dir> <script>`).
+//! What the tests run as separate processes: a keeper, as the `forge` binary offers it (`keep keep <run dir>`), and
+//! a process that launches a shell script and can be killed (`keep launch <run dir> <script>`).
 
 use std::ffi::OsString;
 use std::path::Path;

@@ -1,8 +1,9 @@
-//! Executors: data (profiles) plus a dialect (how a program is started and spoken to).
+//! Executors: data (profiles) plus a protocol (how a program is started and talked to).
 //!
-//! Owns what turns an executor id, its options and a request into a [`Plan`]. Invariant: planning creates nothing and
-//! starts nothing of the user's; a plan names an existing program, or the caller learns what is missing before
-//! any row or directory exists. User text only ever becomes whole arguments or stdin, never shell source.
+//! Owns what turns an executor id, its options and a request into a [`Plan`]. Invariant: planning creates nothing
+//! and starts nothing of the user's; a plan names an existing program, or the caller gets an error that names what
+//! is missing before any row or directory exists. User text only ever becomes whole arguments or stdin, never shell
+//! source.
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
@@ -54,11 +55,11 @@ pub struct Plan {
     pub args: Vec<String>,
     pub env: Vec<(String, String)>,
     pub stdin: StdinPlan,
-    /// How the conversation goes on after the first lines of stdin; `None` for agents that hold none.
+    /// How the conversation continues after the first lines of stdin; `None` for agents without a conversation.
     pub script: Option<Script>,
 }
 
-/// What is asked of the agent.
+/// What the agent is asked to do.
 #[derive(Clone, Copy, Debug)]
 pub enum Request<'a> {
     New { prompt: &'a str },
@@ -66,7 +67,7 @@ pub enum Request<'a> {
 }
 
 impl<'a> Request<'a> {
-    /// The prompt as the agent gets it.
+    /// The prompt as the agent receives it.
     fn prompt_with(self, options: &Options) -> String {
         let (Request::New { prompt } | Request::Resume { prompt, .. }) = self;
         format!("{prompt}{}", options.append_prompt.as_deref().unwrap_or_default())
@@ -81,7 +82,7 @@ impl<'a> Request<'a> {
     }
 }
 
-/// Where the process will run and where programs are looked for.
+/// Where the process will run and where programs are searched.
 #[derive(Clone, Copy, Debug)]
 pub struct Place<'a> {
     pub worktree: &'a Path,
@@ -130,7 +131,7 @@ pub static ALL: [&Agent; Executor::ALL.len()] = [
     &scripted::AGENT,
 ];
 
-// An executor without its agent, or one in another's place, does not compile.
+// An executor without its agent, or in the wrong position, does not compile.
 const _: () = {
     let mut at = 0;
     while at < ALL.len() {
@@ -144,8 +145,8 @@ pub fn agent(executor: Executor) -> &'static Agent {
     ALL[executor as usize]
 }
 
-/// How `executor` is started for `request`. May ask the user's login shell where programs are, so it can take seconds once
-/// per process.
+/// How `executor` is started for `request`. May ask the user's login shell for its PATH, which can take seconds
+/// once per process.
 pub fn plan(
     executor: Executor,
     options: &Options,
@@ -155,7 +156,8 @@ pub fn plan(
     agent(executor).plan(options, request, place)
 }
 
-/// How the conversation with `executor` goes on after its start. Needs no program, so it can be asked for at any time.
+/// How the conversation with `executor` continues after its start. Needs no program, so it can be called at any
+/// time.
 pub fn script(
     executor: Executor,
     options: &Options,
@@ -165,7 +167,7 @@ pub fn script(
     agent(executor).script(options, request, worktree)
 }
 
-/// How a project's script is started: by the user's shell, without input.
+/// How a project's script is started: with the user's shell, without input.
 pub fn plan_script(script: &str, place: &Place<'_>) -> Result<Plan, PlanError> {
     let own =
         std::env::var_os("SHELL").map(PathBuf::from).filter(|shell| shell.is_absolute() && shell.is_file());
@@ -177,7 +179,7 @@ pub fn plan_script(script: &str, place: &Place<'_>) -> Result<Plan, PlanError> {
 
 impl Command {
     fn plan(self, mut env: Vec<(String, String)>, stdin: StdinPlan, script: Option<Script>) -> Plan {
-        // A PATH that is no text is left as the child inherits it.
+        // A PATH that is not valid text is left as the child inherits it.
         if let Some(path) = self.program.path_env.and_then(|path| path.into_string().ok()) {
             env.push(("PATH".to_owned(), path));
         }
@@ -213,7 +215,7 @@ fn overridden(options: &Options, place: &Place<'_>) -> Result<Option<Command>, P
     Ok(Some(Command { program, args: args.to_vec() }))
 }
 
-/// The profile's additional arguments; each may hold several words, as on a command line.
+/// The profile's additional arguments; each may contain several words, as on a command line.
 fn params(options: &Options) -> Result<Vec<String>, PlanError> {
     let words = options.additional_params.iter().map(|param| split("additional_params", param));
     Ok(words.collect::<Result<Vec<_>, _>>()?.concat())

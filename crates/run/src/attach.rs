@@ -1,8 +1,8 @@
 //! Finding runs again after a restart.
 //!
-//! Invariant: a keeper counts as alive only if pid, start time and boot agree with what it wrote down or, where that is
-//! damaged, if it listens at its socket; a run without a living keeper has ended by the time it is found. A launch that never got as far as an agent is revoked, so that
-//! *never launched* stays true after it has been said.
+//! Invariant: a keeper counts as alive only if pid, start time and boot match what it wrote down or, where that is
+//! damaged, if it listens at its socket; a run without a living keeper has ended by the time it is found. A launch
+//! that never started an agent is revoked, so a run reported as *never launched* is never launched later.
 
 use std::fs;
 use std::path::Path;
@@ -17,7 +17,7 @@ use crate::state::{Phase, State};
 use crate::{Exit, Live, socket};
 
 const PAUSE: Duration = Duration::from_millis(20);
-/// How long a keeper that lives may take to be reachable.
+/// How long a living keeper may take to become reachable.
 const CONNECT_PATIENCE: Duration = Duration::from_secs(10);
 
 /// What has become of a run.
@@ -25,23 +25,23 @@ const CONNECT_PATIENCE: Duration = Duration::from_secs(10);
 pub enum Found {
     Live(Live),
     Ended(Exit),
-    /// There never was an agent, and there will be none.
+    /// There never was an agent, and there will not be one.
     NeverLaunched,
 }
 
-/// Looks what has become of the run in `dir`. One whose keeper is gone or cannot be reached is ended.
+/// Finds out what has become of the run in `dir`. A run whose keeper is gone or cannot be reached is ended.
 pub async fn find(dir: &Path) -> Found {
     let patience = Instant::now() + CONNECT_PATIENCE;
     loop {
         let state = match State::read(dir) {
             Ok(Some(state)) => state,
             Ok(None) if fs::remove_file(dir.join(SPEC_FILE)).is_ok() => return Found::NeverLaunched,
-            // Without a spec either it was never written, or the keeper took it and wrote its state just now.
+            // Without a spec, either it was never written, or the keeper has just taken it and written its state.
             Ok(None) => match State::read(dir) {
                 Ok(None) => return Found::NeverLaunched,
                 _ => continue,
             },
-            // The disk, or want of descriptors; a file that says nothing will never say more.
+            // The disk failed, or no descriptors are left. A damaged file will never become readable.
             Err(e) if e.raw_os_error().is_some() && Instant::now() < patience => {
                 sleep(PAUSE).await;
                 continue;
@@ -76,7 +76,8 @@ pub async fn find(dir: &Path) -> Found {
     }
 }
 
-/// The run whose keeper listens, although its state cannot be read. It writes it anew at the end of the run.
+/// The run whose keeper listens although its state cannot be read. The keeper writes the state again at the end of
+/// the run.
 async fn listening(dir: &Path) -> Option<Live> {
     let stream = socket::connect(dir).await.ok()?;
     let pid = stream.peer_cred().ok()?.pid()?;

@@ -2,7 +2,7 @@
 //!
 //! Owns: the editors that clients can name, how each is started here and how it is reached from another machine.
 //! Invariant: the path is one argument of a program found on PATH; nothing goes through a shell, and the editor
-//! lives on its own.
+//! outlives the server.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -18,7 +18,7 @@ pub struct Editor {
     words: Vec<String>,
 }
 
-/// The one that is opened where nobody chose.
+/// The default editor.
 impl Default for Editor {
     fn default() -> Self {
         Self { kind: EditorType::VsCode, words: Vec::new() }
@@ -26,7 +26,7 @@ impl Default for Editor {
 }
 
 impl Editor {
-    /// By its name on the wire; `command` is what `CUSTOM` stands for, split at blanks.
+    /// By its name on the wire; `command` is the command line of `CUSTOM`, split at spaces.
     pub fn named(name: &str, command: Option<&str>) -> Option<Self> {
         let kind = EditorType::named(name)?;
         let words: Vec<String> = match kind {
@@ -48,7 +48,7 @@ impl Editor {
         }
     }
 
-    /// The scheme of links that open a remote folder, for editors that know such links.
+    /// The scheme of links that open a remote folder, for editors that support such links.
     pub fn scheme(&self) -> Option<&'static str> {
         match self.kind {
             EditorType::VsCode => Some("vscode"),
@@ -64,13 +64,13 @@ impl Editor {
             .map_err(|cause| std::io::Error::new(std::io::ErrorKind::NotFound, cause))?;
         let mut command = Command::new(program);
         command.args(self.words.iter().skip(1));
-        // What is typed in its terminal is not the server's.
+        // Commands typed in its terminal must not get the server's own variables.
         for name in WITHHELD {
             command.env_remove(name);
         }
         command.arg(path).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let mut child = command.spawn()?;
-        // Launchers end by themselves; waiting for them elsewhere keeps them from becoming zombies.
+        // Launchers exit on their own; waiting for them on another thread keeps them from becoming zombies.
         std::thread::spawn(move || child.wait());
         Ok(())
     }

@@ -1,9 +1,10 @@
 //! The readable log: journal records in, entry patches out.
 //!
-//! Owns how each dialect's output becomes entries. Invariants: the same true records always give the same patches, so a
-//! live reader and a replay agree; no entry and no text of an outcome shows a secret of the run; no input panics; state does not grow with the log (one bounded line per
-//! stream, bounded open tool calls and streamed blocks, a bounded tail for the transcript); the patches of a log
-//! stay linear in its size. The raw log keeps whatever is shortened here.
+//! Owns how each dialect's output becomes entries. Invariants: the same unmasked records always give the same
+//! patches, so a live reader and a replay agree; no entry and no text of an outcome shows a secret of the run; no
+//! input panics; state does not grow with the log (one bounded line per stream, bounded open tool calls and
+//! streamed blocks, a bounded tail for the transcript); the total size of the patches stays linear in the size of
+//! the log. The raw log keeps whatever is shortened here.
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
@@ -46,7 +47,7 @@ use tail::{Ending, Tail};
 pub enum Dialect {
     /// Claude's stream-json lines.
     Claude,
-    /// The same from Amp, which also tells what it was told.
+    /// The same from Amp, which also prints the messages it receives.
     Amp,
     /// The messages of Codex's app server.
     Codex,
@@ -70,77 +71,77 @@ impl Dialect {
     }
 }
 
-/// Whose log it is that is read.
+/// The run whose log is read.
 #[derive(Clone, Debug)]
 pub struct Lens {
     pub run: RunId,
     pub worktree: PathBuf,
-    /// How long a person has to answer a question of the agent.
+    /// How long a person has to answer a question from the agent.
     pub answer_ms: i64,
-    /// What no entry shows.
+    /// Values that no entry shows.
     pub secrets: Secrets,
 }
 
-/// What the agent itself said about its run, which its exit code does not tell.
+/// What the agent itself reported about its run, beyond its exit code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     Success,
-    /// It said that it is done, and nothing shows that it did anything.
+    /// It reported that it is done, but nothing shows that it did anything.
     Unverified,
     Failed {
         message: String,
     },
 }
 
-/// The provider does not serve the agent for now.
+/// The provider temporarily refuses to serve the agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limit {
-    /// When it will again, if it said so.
+    /// When it serves again, if it said so.
     pub reset_at: Option<Millis>,
     pub message: String,
 }
 
-/// A span of time for which a provider grants so much, as it told last.
+/// A period for which a provider grants a quota, as last reported.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Window {
-    /// As the agent calls it.
+    /// The agent's name for it.
     pub name: String,
     pub resets_at: Millis,
     pub is_used_up: bool,
-    /// Longer than a day, so that it does not begin anew by itself all the time.
+    /// Longer than a day, so it does not reset all the time.
     pub is_long: bool,
 }
 
-/// What a run amounted to, as far as its log tells.
+/// The result of a run, as far as its log shows it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
     /// The agent's own conversation id.
     pub session_id: Option<String>,
-    /// The last thing the agent said, at most 4096 bytes and then `...`.
+    /// The last text of the agent, at most 4096 bytes and then `...`.
     pub summary: Option<String>,
     /// `None` when the agent's protocol has no verdict or the agent died before giving one.
     pub verdict: Option<Verdict>,
     /// What the run used so far, in total.
     pub usage: ModelUsage,
-    /// Why the run could not go on, when that will pass by itself.
+    /// Why the run could not continue, if the cause is temporary.
     pub limit: Option<Limit>,
-    /// What the agent told of its quota, each window once.
+    /// What the agent reported about its quota, each window once.
     pub windows: Vec<Window>,
-    /// The agent does not know the conversation that it was to continue.
+    /// The agent does not know the conversation that it should continue.
     pub session_lost: bool,
-    /// The run failed because somebody has to install the agent, log in or give it a key first. Complete after
+    /// The run failed because somebody first has to install the agent, log in or provide a key. Final after
     /// [`Fold::finish`].
     pub setup_required: bool,
-    /// The agent said nothing in its protocol. Complete after [`Fold::finish`].
+    /// The agent printed nothing in its protocol. Final after [`Fold::finish`].
     pub silent: bool,
-    /// Messages that the agent did not take while it worked.
+    /// Messages that the agent did not accept while it worked.
     pub unsaid: Vec<String>,
-    /// See [`transcript`]; present after [`Fold::finish`].
+    /// See [`transcript`]; set by [`Fold::finish`].
     pub transcript_tail: Option<String>,
 }
 
 impl Outcome {
-    /// Adds what one call of a model used.
+    /// Adds the usage of one model call.
     fn spend(&mut self, model: &str, usage: Usage) {
         self.usage.entry(model.to_owned()).or_default().add(usage);
     }
@@ -150,12 +151,12 @@ impl Outcome {
         self.windows.push(window);
     }
 
-    /// Takes the agent's word for what it used of a model since its start.
+    /// Sets the total usage of a model since the agent's start, as the agent reported it.
     fn set_spent(&mut self, model: &str, usage: Usage) {
         self.usage.insert(model.to_owned(), usage);
     }
 
-    /// What was used of all models together; nothing when the agent did not say.
+    /// The usage of all models together; empty when the agent reported none.
     pub fn tokens(&self) -> Tokens {
         let sum =
             |count: fn(&Usage) -> i64| (!self.usage.is_empty()).then(|| self.usage.values().map(count).sum());
@@ -187,7 +188,7 @@ pub struct Fold {
     entries: Entries,
     outcome: Outcome,
     secrets: Secrets,
-    /// Whatever the dialect, so that those are known which the raw log shows.
+    /// Used for every dialect, so that the secrets that the raw log shows are known.
     masker: Option<Masker>,
 }
 
@@ -219,7 +220,7 @@ impl Fold {
         }
     }
 
-    /// Appends to `out` what `record` changes.
+    /// Appends the changes that `record` causes to `out`.
     pub fn push(&mut self, record: &Record, out: &mut Vec<EntryPatch>) {
         let Fold { dialect, stdout, stderr, entries, outcome, secrets, masker } = self;
         let masked = masker.as_mut().map(|masker| masker.mask(record.kind, record.bytes.clone()));
@@ -244,7 +245,7 @@ impl Fold {
         }
     }
 
-    /// Flushes what waited for more input. Nothing of the run may follow; the `End` record does this by itself.
+    /// Flushes what waited for more input. No record may follow; the `End` record calls this itself.
     pub fn finish(&mut self, out: &mut Vec<EntryPatch>) {
         let Fold { stdout, stderr, entries, outcome, secrets, .. } = self;
         let mut page = Page { entries, outcome, secrets, out };
@@ -263,7 +264,7 @@ impl Fold {
                 SESSION_LOST.to_owned(),
             ));
         }
-        // An agent that came through needed nothing, whatever it said on the way.
+        // An agent that succeeded needed no setup, whatever it printed before.
         outcome.setup_required &= !matches!(outcome.verdict, Some(Verdict::Success));
         let ending = match outcome.verdict {
             Some(Verdict::Failed { .. }) => Ending::Newest,
@@ -272,13 +273,13 @@ impl Fold {
         outcome.transcript_tail = Some(entries.transcript(ending)).filter(|text| !text.is_empty());
     }
 
-    /// Complete after [`Fold::finish`], correct so far before it.
+    /// Final after [`Fold::finish`], preliminary before it.
     pub fn outcome(&self) -> &Outcome {
         &self.outcome
     }
 }
 
-/// The plain text of a run: its entries in order, the final answer last, of all that the last 64 KiB.
+/// The plain text of a run: its entries in order, the final answer last, cut to the last 64 KiB.
 pub fn transcript<'a>(entries: impl IntoIterator<Item = &'a NormalizedEntry>) -> String {
     let mut tail = Tail::default();
     for (index, entry) in entries.into_iter().enumerate() {
@@ -297,7 +298,7 @@ fn note(bytes: &[u8]) -> NormalizedEntry {
     plain(EntryType::ErrorMessage { error_type }, text)
 }
 
-/// `text` itself, or its first `max_bytes` (less on a character border) and `mark`.
+/// `text` itself, or its first `max_bytes` (fewer at a character boundary) and `mark`.
 fn cut(text: &str, max_bytes: usize, mark: &str) -> String {
     if text.len() <= max_bytes {
         return text.to_owned();

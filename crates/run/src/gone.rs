@@ -1,8 +1,8 @@
 //! The end of a run whose keeper is gone.
 //!
-//! Owns: ending what such a run left behind, and recording its end in the keeper's stead. Invariant: nobody hears of the
-//! end before everything that is left was ended, or the log names what could not be; the end is recorded once, however
-//! many find it and however often.
+//! Owns: ending what such a run left behind, and recording its end in place of the keeper. Invariant: nobody learns
+//! of the end before every leftover process has ended, or the log names those that could not be ended; the end is
+//! recorded once, however many find it and however often.
 
 use std::fs::File;
 use std::io;
@@ -21,11 +21,11 @@ use crate::{Exit, ExitReason, tree};
 const PAUSE: Duration = Duration::from_millis(20);
 const TERM_PATIENCE: Duration = Duration::from_secs(2);
 const KILL_PATIENCE: Duration = Duration::from_secs(3);
-/// A keeper that is told to stop goes through the whole ladder.
+/// A keeper that receives TERM goes through the whole stop ladder.
 const LADDER_PATIENCE: Duration = Duration::from_secs(8);
 const SCAN_BYTES: usize = 256 * 1024;
 
-/// Who the processes of a run are.
+/// The processes of a run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cast {
     pub(crate) keeper: Identity,
@@ -33,14 +33,14 @@ pub(crate) struct Cast {
 }
 
 impl Cast {
-    /// Nobody, when the machine was started anew since.
+    /// `None` when the machine has been restarted since.
     fn of(state: &State) -> Option<Cast> {
         state.is_this_boot().then_some(Cast { keeper: state.keeper, agent: state.agent })
     }
 }
 
-/// Ends what is left of a run, a keeper that cannot be reached included, and answers how the run ended: as the keeper
-/// recorded it, or, if it left no word, as is recorded here.
+/// Ends what is left of a run, including a keeper that cannot be reached, and returns how the run ended: as the
+/// keeper recorded it, or else as recorded here.
 pub(crate) async fn conclude(dir: &Path, cast: Option<Cast>) -> Exit {
     let cast = cast.or_else(|| State::read(dir).ok().flatten().as_ref().and_then(Cast::of));
     let survivors = match cast {
@@ -58,7 +58,7 @@ pub(crate) async fn conclude(dir: &Path, cast: Option<Cast>) -> Exit {
     }
 }
 
-/// Ends whatever survives of a run, its keeper included.
+/// Ends whatever is left of a run, including its keeper.
 pub async fn end_leftovers(dir: &Path) -> io::Result<()> {
     let Some(cast) = State::read(dir)?.as_ref().and_then(Cast::of) else { return Ok(()) };
     match end_all(cast).await[..] {
@@ -69,7 +69,7 @@ pub async fn end_leftovers(dir: &Path) -> io::Result<()> {
     }
 }
 
-/// TERM, then KILL; answers who is still there after that.
+/// Sends TERM, then KILL; returns the processes that still live after that.
 async fn end_all(cast: Cast) -> Vec<Identity> {
     end_keeper(cast.keeper).await;
     let mut left = Vec::new();
@@ -106,7 +106,7 @@ async fn end_keeper(keeper: Identity) {
     }
 }
 
-/// The end as the keeper recorded it, in its state or, had it no time for that, in the journal.
+/// The end as the keeper recorded it, in its state or, if it had no time for that, in the journal.
 fn recorded_exit(dir: &Path) -> io::Result<Option<Exit>> {
     match State::read(dir) {
         Ok(Some(State { exit: Some(exit), .. })) => Ok(Some(exit)),
@@ -128,10 +128,10 @@ fn end_record(dir: &Path) -> io::Result<Option<Exit>> {
     }
 }
 
-/// Under a lock, since several may find out at once.
+/// Takes a lock, since several may find the end at once.
 fn record_end(dir: &Path, cast: Option<Cast>, survivors: &[Identity]) -> io::Result<Exit> {
     let here = match File::open(dir) {
-        // The log was removed together with everything else.
+        // The log was removed with everything else.
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(vanished()),
         here => here?,
     };
@@ -141,7 +141,7 @@ fn record_end(dir: &Path, cast: Option<Cast>, survivors: &[Identity]) -> io::Res
     }
     let exit = vanished();
     let text = format!("{}\n", tell(cast, survivors));
-    // A torn record at the end is passed over by readers, so this may follow it.
+    // Readers skip a torn record at the end, so this may follow it.
     if let Some(mut journal) = Writer::append_to(dir)? {
         journal.append(Kind::Note, exit.at_ms, text.as_bytes())?;
         journal.append(Kind::End, exit.at_ms, &end_payload(&exit))?;

@@ -1,9 +1,10 @@
-//! The journal of a run: every byte its agent said and was told, in order, with the time.
+//! The journal of a run: every byte its agent printed and received, in order, with the time.
 //!
-//! Owns: the record format. A record is `len: u32, crc32: u32, stamp: u64` (little endian) and `len` bytes of payload;
-//! the top byte of the stamp is the kind, the rest the time in milliseconds; the checksum covers stamp and payload.
-//! Invariant: the file only grows, one write per record, so reading stops cleanly at a torn tail and a record's number
-//! never changes; what is damaged before that is passed over, and a note in its place says so. Outputs (stdout, stderr and notes) are numbered from 0: that is the raw log's entry number.
+//! Owns: the record format. A record is `len: u32, crc32: u32, stamp: u64` (little endian) and `len` bytes of
+//! payload; the top byte of the stamp is the kind, the rest the time in milliseconds; the checksum covers stamp and
+//! payload. Invariant: the file only grows, one write per record, so reading stops cleanly at a torn tail and a
+//! record's number never changes; damage before that is skipped, and a note in its place says so. Outputs (stdout,
+//! stderr and notes) are numbered from 0: that is the raw log's entry number.
 
 mod adopt;
 mod chunk;
@@ -26,7 +27,7 @@ const HEADER_BYTES: usize = 16;
 const MAX_PAYLOAD_BYTES: usize = 64 * 1024;
 const TIME_BITS: u32 = 56;
 
-/// What a record holds.
+/// The kind of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Stdout,
@@ -62,7 +63,7 @@ impl Kind {
     }
 }
 
-/// One step of a run.
+/// One event of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
     pub kind: Kind,
@@ -70,7 +71,7 @@ pub struct Record {
     pub bytes: Vec<u8>,
 }
 
-/// A header that may be believed as far as its kind and length go.
+/// A header whose kind and length are plausible.
 #[derive(Clone, Copy)]
 struct Header {
     kind: Kind,
@@ -85,14 +86,14 @@ impl Header {
     }
 }
 
-/// What the bytes at hand begin with.
+/// What the given bytes begin with.
 enum Front {
     Whole(Header),
-    /// Perhaps more bytes will make it whole: so many in all.
+    /// More bytes may complete it; this many are needed in total.
     Short {
         needed_bytes: usize,
     },
-    /// No record, whatever follows.
+    /// Not a record, whatever follows.
     Broken,
 }
 
@@ -114,7 +115,7 @@ fn look(bytes: &[u8]) -> Front {
     Front::Whole(Header { kind, at_ms, crc: u32::from_le_bytes([c0, c1, c2, c3]), payload_bytes })
 }
 
-/// Whether this may be a header, at a glance.
+/// A quick check whether this may be a header.
 fn is_plausible(head: &[u8]) -> bool {
     matches!(*head, [_, _, 0..=1, 0, .., code] if Kind::of_code(code).is_some())
 }

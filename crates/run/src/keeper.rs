@@ -1,11 +1,11 @@
 //! The keeper: one small detached process that owns one agent.
 //!
-//! Owns: the start of a run (`keep`), from the spec to the handshake; the loop that follows is in `watch`. Plain
+//! Owns: the start of a run (`keep`), from the spec to the handshake; `watch` contains the loop that follows. Plain
 //! synchronous code in a single thread.
-//! Invariant: the order of a start is spec, secrets, journal, socket, state *starting*, spec taken, agent, state *live*,
-//! handshake. Taking the spec away is the point of no return: whoever unlinks it, keeper or server, decides
-//! whether there will be an agent. Environment values leave the spec only towards the agent and, where they are secrets,
-//! into the file by which its output is masked.
+//! Invariant: the order of a start is spec, secrets, journal, socket, state *starting*, spec taken, agent, state
+//! *live*, handshake. Removing the spec is the point of no return: whoever unlinks it, keeper or server, decides
+//! whether there will be an agent. Environment values leave the spec only for the agent and, if they are secrets,
+//! for the file that is used to mask its output.
 
 mod agent;
 mod clients;
@@ -33,7 +33,7 @@ use crate::link::{Handshake, line};
 use crate::state::{Phase, State, boot_id};
 use crate::{Exit, ExitReason, Secrets, Spec, secrets, socket};
 
-/// Keeps the run whose spec lies in `dir`; returns when the agent and all its descendants are gone.
+/// Keeps the run whose spec is in `dir`; returns when the agent and all its descendants are gone.
 pub fn keep(dir: &Path) -> ExitCode {
     match start(dir) {
         Ok(watch) => {
@@ -55,14 +55,15 @@ fn start(dir: &Path) -> Result<Watch, Handshake> {
         Ok(agent) => {
             state.agent = Some(agent.identity);
             state.phase = Phase::Live;
-            // The agent runs and is recorded either way; without this only re-attaching would have to wait for its end.
+            // The agent runs and is recorded either way; without this only a server that attaches again has to wait
+            // for its end.
             let _ = state.write(here);
             say(&Handshake::Started(agent.identity));
             mute();
             Ok(Watch::new(&spec, agent, signals, clients, journal, state))
         }
         Err(Failure { message, not_found }) => {
-            // No agent, no output.
+            // Without an agent there is no output to mask.
             let _ = secrets::forget(here);
             let at_ms = now_ms();
             let reason = ExitReason::NeverStarted { message: message.clone(), not_found };
@@ -95,7 +96,7 @@ fn prepare(dir: &Path) -> Result<Prepared, (String, io::Error)> {
         let what = what.to_owned();
         move |e: io::Error| (what, e)
     };
-    // Fails only for a process that leads its group already, and then a session of its own is what it has.
+    // Fails only for a process that already leads its group, and that one has its own session.
     let _ = rustix::process::setsid();
     #[cfg(target_os = "linux")]
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))
@@ -120,7 +121,7 @@ fn prepare(dir: &Path) -> Result<Prepared, (String, io::Error)> {
     };
     state.write(here).map_err(step("state.json"))?;
     if let Err(e) = fs::remove_file(SPEC_FILE) {
-        // Given up by the server meanwhile: it takes this run for never launched, so it must not begin now.
+        // The server has given up meanwhile and treats this run as never launched, so it must not start now.
         let _ = fs::remove_file("state.json");
         return Err((SPEC_FILE.to_owned(), e));
     }
@@ -135,13 +136,13 @@ fn is_full(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
 }
 
-/// The server may be gone by now; the run goes on without it.
+/// The server may be gone by now; the run continues without it.
 fn say(handshake: &Handshake) {
     let mut out = io::stdout().lock();
     let _ = out.write_all(&line(handshake)).and_then(|()| out.flush());
 }
 
-/// Lets go of the server's streams, so that its end and ours do not touch each other.
+/// Detaches from the server's streams, so that neither process is affected by the end of the other.
 fn mute() {
     let Ok(null) = OpenOptions::new().read(true).write(true).open("/dev/null") else { return };
     let null: File = null;

@@ -1,7 +1,8 @@
 //! Launching a run: a directory, a spec, a keeper, a handshake.
 //!
-//! Invariant: either there is a living run and a connection to it, or an error and no process. The keeper is not bound
-//! to us: it makes its own session and lets go of our streams, and we reap it when it ends while we still live.
+//! Invariant: the result is either a living run and a connection to it, or an error and no process. The keeper does
+//! not depend on us: it creates its own session and detaches from our streams, and we reap it if it ends while we
+//! live.
 
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, Write};
@@ -24,14 +25,14 @@ use crate::{Live, Spec, socket};
 
 pub(crate) const SPEC_FILE: &str = "spec.json";
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
-/// The whole stop ladder, in case the agent was started but the handshake was not.
+/// The whole stop ladder, in case the agent was started but the handshake failed.
 const WITHDRAW_TIMEOUT: Duration = Duration::from_secs(8);
 const MAX_HANDSHAKE_BYTES: u64 = 64 * 1024;
 
 /// Why there is no run.
 #[derive(Debug, thiserror::Error)]
 pub enum LaunchError {
-    /// The agent could not be started; the journal says so too.
+    /// The agent could not be started; the journal contains the reason too.
     #[error("Failed to start execution: {message}")]
     Agent { message: String, not_found: bool },
     #[error("{path}: the disk is full; free some space and start again", path = path.display())]
@@ -45,13 +46,13 @@ pub async fn launch(exe: &Path, dir: &Path, spec: &Spec) -> Result<Live, LaunchE
     write_spec(dir, spec).map_err(|e| explain(dir, &e))?;
     let started = start(exe, dir, &spec.env_remove).await;
     if started.is_err() {
-        // The keeper has taken it away unless it never got that far.
+        // The keeper has removed it, unless it never got that far.
         let _ = fs::remove_file(dir.join(SPEC_FILE));
     }
     started
 }
 
-/// Leaves word in the log of a run that did not get as far as a keeper. A log that exists already says why.
+/// Records in the log why a run never got a keeper. An existing log already contains the reason.
 pub async fn record_failed_start(dir: &Path, message: &str) {
     let record = || -> io::Result<()> {
         DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
@@ -67,7 +68,8 @@ pub async fn record_failed_start(dir: &Path, message: &str) {
     }
 }
 
-/// The keeper lives as long as its agent, whose programs can read its environment: it has no more than the agent.
+/// The keeper lives as long as its agent, whose programs can read its environment, so it gets no more variables
+/// than the agent.
 async fn start(exe: &Path, dir: &Path, withheld: &[String]) -> Result<Live, LaunchError> {
     let mut command = Command::new(exe);
     command.arg("keep").arg(dir).stdin(Stdio::null()).stdout(Stdio::piped());
@@ -80,9 +82,9 @@ async fn start(exe: &Path, dir: &Path, withheld: &[String]) -> Result<Live, Laun
     let answer = timeout(HANDSHAKE_TIMEOUT, hear(&mut child)).await;
     match answer {
         Ok(Ok(Handshake::Started(agent))) => {
-            // A short run may be over by now; then its records tell the rest.
+            // A short run may be over by now; its records then contain the rest.
             let stream = socket::connect(dir).await.ok();
-            // It is not waited for yet, so it is in the process table even if it is dead already.
+            // It has not been reaped yet, so it is in the process table even if it has already exited.
             let seen = child.id().and_then(Identity::of);
             let keeper = seen.or_else(|| State::read(dir).ok()?.map(|state| state.keeper)).unwrap_or(agent);
             reap(child);
@@ -122,14 +124,14 @@ async fn hear(child: &mut Child) -> io::Result<Handshake> {
     Ok(serde_json::from_str(&line)?)
 }
 
-/// No zombie: somebody has to wait for the keeper as long as we are its parent.
+/// Prevents a zombie: we must wait for the keeper as long as we are its parent.
 fn reap(mut child: Child) {
     tokio::spawn(async move {
         let _ = child.wait().await;
     });
 }
 
-/// Ends a keeper that did not do its duty, and whatever it may have started.
+/// Ends a keeper whose launch failed, and whatever it may have started.
 async fn withdraw(mut child: Child, dir: &Path) {
     if let Some(keeper) = child.id().and_then(Identity::of) {
         keeper.signal(Signal::TERM);

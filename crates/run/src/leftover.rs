@@ -1,7 +1,8 @@
-//! Processes at work in a directory for which nobody answers.
+//! Processes that still use a directory although no run owns them.
 //!
-//! Owns: the rule by which one is told from an agent at work and from what people run. Invariant: pure over [`Facts`];
-//! `at_work` reads those. Elsewhere than on Linux nothing is found.
+//! Owns: the rule that distinguishes such a process from a running agent and from programs of people. Invariant:
+//! the rule depends only on [`Facts`], which `at_work` reads. Nothing is found on systems other than
+//! Linux.
 
 #[cfg(target_os = "linux")]
 mod at_work;
@@ -19,27 +20,27 @@ use crate::tree::MARK;
 /// Set by the engine in the environment of every run.
 pub(crate) const RUN: &str = "FORGE_RUN_ID";
 
-/// Whose directory it is.
+/// Who owns a directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Ground {
-    /// A worktree of Forge: whoever works there without a terminal and without a parent was left by an agent.
+    /// A worktree of Forge: a process there without a terminal and without a parent was left by an agent.
     Forges,
-    /// A checkout of the user, who may run there what he likes.
+    /// A checkout of the user, who may run anything there.
     Users,
 }
 
-/// How a process stands to a run that is about to start where it works.
+/// How a process relates to a run that is about to start in its directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Standing {
     /// It belongs to a living run, or to people.
     Allowed,
-    /// Somebody is ending it, or about to answer for it.
+    /// Somebody is ending it, or is about to take it over.
     Leaving,
-    /// Nobody answers for it.
+    /// No run owns it.
     Left,
 }
 
-/// A process that is in the way.
+/// A process that prevents a start.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Leftover {
     pub pid: u32,
@@ -48,43 +49,43 @@ pub struct Leftover {
     pub standing: Standing,
 }
 
-/// What is known of a process of this user.
+/// What is known about a process of this user.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Facts {
     pub(crate) mark: Option<Mark>,
-    /// Its parent is gone: the first process of the machine or of the user's session has it now.
+    /// Its parent is gone: the machine's first process or the user's session manager is its parent now.
     pub(crate) is_orphan: bool,
-    /// It has a terminal, or keeps those of others, as `tmux` does.
+    /// It has a terminal, or hosts the terminals of others, as `tmux` does.
     pub(crate) has_terminal: bool,
-    /// A server or a keeper, which agents have nothing to do with.
+    /// A server or a keeper, which does not belong to an agent.
     pub(crate) is_forge: bool,
-    /// What it does if it is an orphaned `git`.
+    /// For an orphaned `git`: what it is doing.
     pub(crate) git: Option<GitWork>,
 }
 
-/// What a `git` without a parent does.
+/// What a `git` without a parent is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum GitWork {
-    /// A server died while git worked for it. It comes to its end by itself.
+    /// It worked for a server that died. It ends on its own.
     Worktree,
-    /// It tidies up the objects in the background, started by whoever committed last. It touches no worktree.
+    /// It compacts the repository in the background after a commit. It touches no worktree.
     Upkeep,
 }
 
-/// What a process carries in its environment if a run has started it.
+/// What the environment of a process contains if a run has started it.
 #[derive(Clone, Debug)]
 pub(crate) struct Mark {
     pub(crate) keeper_lives: bool,
     pub(crate) run: Option<RunId>,
 }
 
-/// The rule. `attended` are the runs that this server answers for.
+/// The rule. `attended` are the runs that this server manages.
 fn stand(facts: &Facts, ground: Ground, attended: &[RunId]) -> Standing {
     match &facts.mark {
         Some(Mark { keeper_lives, run }) => {
             match (keeper_lives, run.is_some_and(|run| attended.contains(&run))) {
                 (true, true) => Standing::Allowed,
-                // Its keeper ends it after the run's end, or it has only just begun; or the server is ending it.
+                // Its keeper ends it after the run's end, or it has just started; or the server is ending it.
                 (true, false) | (false, true) => Standing::Leaving,
                 (false, false) => Standing::Left,
             }
@@ -100,7 +101,7 @@ fn stand(facts: &Facts, ground: Ground, attended: &[RunId]) -> Standing {
     }
 }
 
-/// Who works in `dir`, by working directory or with a file open for writing, and stands in the way of a start there.
+/// The processes that use `dir`, as working directory or with a file open for writing, and prevent a start there.
 pub async fn leftovers_in(dir: &Path, ground: Ground, attended: Vec<RunId>) -> Vec<Leftover> {
     let dir = dir.to_owned();
     let search = move || {
@@ -117,7 +118,7 @@ pub async fn leftovers_in(dir: &Path, ground: Ground, attended: Vec<RunId>) -> V
     tokio::task::spawn_blocking(search).await.unwrap_or_default()
 }
 
-/// Where processes work is not to be had without privileges.
+/// Reading where processes work needs privileges here.
 #[cfg(not(target_os = "linux"))]
 fn at_work_in(_: &Path, _: Option<&str>, _: impl Fn(&Facts) -> bool) -> Vec<(u32, Facts)> {
     Vec::new()

@@ -1,8 +1,8 @@
-//! Agent processes: started, kept, recorded, talked to and ended here and nowhere else.
+//! Agent processes: they are started, kept, recorded, talked to and ended only here.
 //!
 //! Owns: the keeper (one detached process per run that outlives the server), the run's journal, the process tree
 //! and the stop ladder; and, in [`agents`] and [`fold`], how each agent is started and how its output is read.
-//! Invariant: what an agent printed is in its journal before anybody hears of it, a run's end is recorded exactly
+//! Invariant: what an agent prints is in its journal before anybody learns of it, a run's end is recorded exactly
 //! once, and only processes whose pid *and* start time are known to be ours are ever signalled.
 
 pub mod agents;

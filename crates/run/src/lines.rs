@@ -1,7 +1,7 @@
-//! Lines out of chunks.
+//! Lines from chunks.
 //!
-//! Owns the partial line between two chunks. Invariant: however the bytes were cut into chunks, the same lines come
-//! out, and at most [`MAX_LINE_BYTES`] wait here. A longer line is counted instead of kept.
+//! Owns the partial line between two chunks. Invariant: the lines do not depend on how the bytes were cut into
+//! chunks, and at most [`MAX_LINE_BYTES`] are buffered here. A longer line is counted instead of kept.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ pub(crate) const MAX_LINE_BYTES: usize = 8 << 20;
 #[derive(Default)]
 pub(crate) struct Lines {
     partial: Vec<u8>,
-    /// Bytes of the current line that were given up because the line is too long.
+    /// Bytes of the current line that were dropped because the line is too long.
     dropped: usize,
 }
 
@@ -65,12 +65,12 @@ fn without_return(line: &[u8]) -> &[u8] {
     line.strip_suffix(b"\r").unwrap_or(line)
 }
 
-/// What takes the place of a line that was too long to keep.
+/// The text in place of a line that was too long to keep.
 pub(crate) fn omitted(bytes: usize) -> String {
     format!("line of {bytes} bytes omitted from the readable log")
 }
 
-/// The same with its colours: of the escape sequences those that set the look of text are kept. `None` when it has none.
+/// The line with its colours: only escape sequences that style text are kept. `None` when it has none.
 pub(crate) fn coloured(line: &[u8]) -> Option<String> {
     if !line.contains(&b'\x1b') {
         return None;
@@ -95,8 +95,8 @@ pub(crate) fn coloured(line: &[u8]) -> Option<String> {
     seen.then_some(out)
 }
 
-/// The line as a terminal would show it in the end: no escape sequences, no control characters, and of a line that
-/// was overwritten by carriage returns the last state.
+/// The line as a terminal would finally show it: no escape sequences, no control characters, and only the last
+/// state of a line that was overwritten by carriage returns.
 pub(crate) fn clean(line: &[u8]) -> Cow<'_, str> {
     if line.iter().all(|byte| *byte >= b' ' || *byte == b'\t') {
         return String::from_utf8_lossy(line);

@@ -1,7 +1,7 @@
-//! What keeper and server say to each other: JSON lines.
+//! The messages between keeper and server: JSON lines.
 //!
-//! Invariant: news of the journal's length may be skipped (only the newest matters), news of the end and answers to
-//! orders are not. A line's length is bounded on both sides.
+//! Invariant: messages about the journal's length may be skipped (only the newest matters); those about the end and
+//! replies to orders may not. The length of a line is bounded on both sides.
 
 use forge_os::process::Identity;
 use serde::{Deserialize, Serialize};
@@ -21,14 +21,14 @@ pub(crate) enum Handshake {
         reason: String,
         not_found: bool,
     },
-    /// The keeper itself could not do its work; there is no run.
+    /// The keeper itself failed; there is no run.
     Broken {
         reason: String,
         disk_full: bool,
     },
 }
 
-/// Server to keeper. An order with an id is answered.
+/// Server to keeper. An order with an id gets a reply.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Order {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -44,7 +44,7 @@ pub(crate) enum Op {
         data: String,
     },
     CloseStdin,
-    /// The agent waits for a person: its silence is no fault until it is told something.
+    /// The agent waits for a person: its silence does not count until it receives input.
     Hold,
     /// Writes a remark into the journal.
     Note {
@@ -52,7 +52,7 @@ pub(crate) enum Op {
     },
     Stop {
         interrupt: Option<String>,
-        /// Why; written into the journal first.
+        /// The reason; written into the journal first.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         note: Option<String>,
     },
@@ -71,9 +71,9 @@ pub(crate) enum News {
     Exit(Exit),
 }
 
-/// A message as it goes over the wire.
+/// A message as one line of the wire.
 pub(crate) fn line(message: &impl Serialize) -> Vec<u8> {
-    // None of these types has a map with keys that are no strings, the only way this can fail.
+    // Serialising fails only for maps whose keys are not strings, which these types do not have.
     let mut bytes = serde_json::to_vec(message).unwrap_or_default();
     bytes.push(b'\n');
     bytes

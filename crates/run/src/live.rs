@@ -1,9 +1,9 @@
-//! A living run as the server holds it.
+//! A living run as the server sees it.
 //!
-//! Owns: one connection to the keeper, tended by one task for as long as anybody holds the [`Live`] or its progress.
-//! Invariant: progress never goes back and ends with an exit: the one the keeper reported, the one it left behind, or
-//! *vanished* if it died without a word; then nothing of the run is left. A keeper that lives but is silent is waited
-//! for. Dropping everything disturbs neither keeper nor agent.
+//! Owns: one connection to the keeper, served by one task for as long as anybody holds the [`Live`] or its
+//! progress. Invariant: progress never goes back and ends with an exit: the one the keeper reported, the one it
+//! recorded, or *vanished* if it died without recording one; then nothing of the run is left. A keeper that lives
+//! but is silent is waited for. Dropping everything affects neither keeper nor agent.
 
 use std::collections::HashMap;
 use std::io;
@@ -25,7 +25,7 @@ const STOP_TIMEOUT_MS: u64 = 10_000;
 const REPLY_TIMEOUT_MS: u64 = 10_000;
 const RECONNECT_PAUSE: Duration = Duration::from_millis(20);
 
-/// How far a run has come.
+/// The progress of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Progress {
     /// Bytes in the journal.
@@ -33,7 +33,7 @@ pub struct Progress {
     pub exit: Option<Exit>,
 }
 
-/// Why an order to a run came to nothing.
+/// Why an order to a run failed.
 #[derive(Debug, thiserror::Error)]
 pub enum TalkError {
     #[error("the run has ended; nothing more can be sent to it")]
@@ -50,7 +50,7 @@ pub struct Live {
     pid: u32,
     orders: mpsc::Sender<Call>,
     progress: watch::Receiver<Progress>,
-    /// Turns true when the keeper is gone, and with it the last of the agent's descendants.
+    /// Becomes true when the keeper is gone, and with it the last of the agent's descendants.
     quiet: watch::Receiver<bool>,
 }
 
@@ -61,7 +61,7 @@ struct Call {
 }
 
 impl Live {
-    /// Must be called within a tokio runtime. Without a stream it begins by looking for one.
+    /// Must be called within a tokio runtime. Without a stream it first connects.
     pub(crate) fn new(dir: &Path, cast: Cast, stream: Option<UnixStream>) -> Live {
         let (orders, calls) = mpsc::channel(16);
         let (progress_out, progress) = watch::channel(Progress::default());
@@ -81,17 +81,17 @@ impl Live {
         self.pid
     }
 
-    /// Writes a line to the agent's stdin; the newline is added. `Ok` means recorded and on its way.
+    /// Writes a line to the agent's stdin; the newline is added. `Ok` means that the line is recorded and queued.
     pub async fn send(&self, line: &str) -> Result<(), TalkError> {
         self.call(Op::Stdin { data: format!("{line}\n") }).await
     }
 
-    /// The agent waits for a person, so its silence is not counted until something is sent to it.
+    /// The agent waits for a person, so its silence does not count until something is sent to it.
     pub async fn hold(&self) -> Result<(), TalkError> {
         self.call(Op::Hold).await
     }
 
-    /// Ends the agent's stdin after everything sent so far.
+    /// Closes the agent's stdin after everything sent so far.
     pub async fn close_stdin(&self) -> Result<(), TalkError> {
         self.call(Op::CloseStdin).await
     }
@@ -101,13 +101,13 @@ impl Live {
         self.call(Op::Note { text: text.to_owned() }).await
     }
 
-    /// Ends the run and all its processes, by the stop ladder, and waits for that. `interrupt` is the line by which the
-    /// agent's own protocol asks it to stop. A run that has ended by itself answers how.
+    /// Ends the run and all its processes with the stop ladder, and waits for that. `interrupt` is the line by
+    /// which the agent's own protocol asks it to stop. For a run that has already ended, returns how it ended.
     pub async fn stop(&self, interrupt: Option<&str>) -> Result<Exit, TalkError> {
         self.stop_because(interrupt, None).await
     }
 
-    /// As [`Live::stop`], with a reason that the log shows.
+    /// Like [`Live::stop`], with a reason that the log shows.
     pub async fn stop_because(&self, interrupt: Option<&str>, note: Option<&str>) -> Result<Exit, TalkError> {
         let (interrupt, note) = (interrupt.map(str::to_owned), note.map(str::to_owned));
         let stopped = async {
@@ -118,7 +118,7 @@ impl Live {
             let mut progress = self.progress.clone();
             let ended = progress.wait_for(|progress| progress.exit.is_some()).await;
             let exit = ended.ok().and_then(|progress| progress.exit.clone()).ok_or(TalkError::Ended)?;
-            // An error means that the task is gone, and so is the connection.
+            // An error means that the task is gone, and the connection with it.
             let _ = self.quiet.clone().wait_for(|quiet| *quiet).await;
             Ok(exit)
         };
@@ -149,11 +149,11 @@ struct Tender {
     quiet: watch::Sender<bool>,
 }
 
-/// Why a connection is over.
+/// Why a connection has ended.
 enum Parting {
-    /// The other side closed it or broke.
+    /// The other side closed it, or it failed.
     Lost,
-    /// Nobody listens to us any more.
+    /// Nobody uses the run any more.
     Unneeded,
 }
 
@@ -189,7 +189,7 @@ impl Tender {
         let mut calls_open = true;
         loop {
             tokio::select! {
-                // Safe to drop half way: what was read stays in `bytes`.
+                // Safe to cancel: what was read stays in `bytes`.
                 read = read_line(&mut from, &mut bytes) => {
                     let Ok(Some(news)) = read else { return Parting::Lost };
                     self.take(news, &mut open);
@@ -222,7 +222,7 @@ impl Tender {
         }
     }
 
-    /// Finds out what a lost connection means: a new one, or an end.
+    /// Finds out what a lost connection means: returns a new one, or the end of the run.
     async fn look_again(&self) -> Result<UnixStream, Exit> {
         while self.cast.keeper.is_alive() {
             if let Ok(Some(State { exit: Some(exit), .. })) = State::read(&self.dir) {
@@ -230,7 +230,7 @@ impl Tender {
             }
             match socket::connect(&self.dir).await {
                 Ok(stream) => return Ok(stream),
-                // It is about to end, or has too many clients: its own end bounds this loop.
+                // It is about to end, or has too many clients. The loop ends with the keeper at the latest.
                 Err(_) => tokio::time::sleep(RECONNECT_PAUSE).await,
             }
         }
@@ -244,7 +244,7 @@ async fn give(to: &mut OwnedWriteHalf, id: u64, op: Op) -> io::Result<()> {
     written.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
 }
 
-/// The next line's news; `None` at the end.
+/// The message on the next line; `None` at the end.
 async fn read_line(from: &mut BufReader<OwnedReadHalf>, bytes: &mut Vec<u8>) -> io::Result<Option<News>> {
     let room = (MAX_LINE_BYTES - bytes.len()) as u64;
     from.take(room).read_until(b'\n', bytes).await?;

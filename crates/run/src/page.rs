@@ -1,6 +1,6 @@
 //! Opening an address in the user's browser, when there is a screen to open it on.
 //!
-//! Invariant: only `http` and `https` addresses are handed on, as one argument; nothing goes through a shell.
+//! Invariant: only `http` and `https` addresses are passed on, as one argument; nothing goes through a shell.
 
 use std::process::{Command, Stdio};
 
@@ -19,7 +19,7 @@ pub fn open_page(url: &str) {
         .stderr(Stdio::null())
         .spawn();
     if let Ok(mut child) = started {
-        // The opener ends by itself; waiting for it elsewhere keeps it from becoming a zombie.
+        // The opener exits on its own; waiting for it on another thread keeps it from becoming a zombie.
         std::thread::spawn(move || child.wait());
     }
 }

@@ -1,9 +1,9 @@
 //! The secrets of a run or a worker: values of its environment that no reader of its output may see.
 //!
-//! Owns which variables count as secrets, the file beside the output that keeps their values, and how text is shown
-//! without them. Invariant: the file is complete before the output begins, so everybody who reads it masks the same
-//! values, at any time. The output itself keeps the true bytes: the protocols of agents need them. After the end only
-//! those are kept that it shows. Where the environment is not known, that of the server counts.
+//! Owns which variables count as secrets, the file next to the output that stores their values, and how text is
+//! shown without them. Invariant: the file is complete before the output begins, so every reader masks the same
+//! values, at any time. The output itself keeps the unmasked bytes: the protocols of agents need them. After the
+//! end only those values are kept that the output contains. Where the environment is unknown, the server's is used.
 
 mod file;
 mod forms;
@@ -21,30 +21,30 @@ use serde_json::Value;
 use forms::{Forms, Partial};
 pub(crate) use masker::Masker;
 
-/// How the name of a secret ends, after an underscore or as a whole.
+/// How the name of a secret ends: after an underscore, or as the whole name.
 const NAMES: [&str; 9] =
     ["TOKEN", "KEY", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "APIKEY", "CREDENTIALS", "PAT"];
-/// Shorter values are found in too many other words.
+/// Shorter values occur in too many other words.
 const MIN_VALUE_BYTES: usize = 8;
 const MAX_VALUES: usize = 256;
 const MAX_BYTES: usize = 64 * 1024;
 
-/// What is masked for the readers of one output.
+/// The values to mask for readers of one output.
 #[derive(Clone, Default)]
 pub struct Secrets(Option<Arc<Forms>>);
 
 impl Secrets {
-    /// Those that `dir` keeps, if any.
+    /// The secrets stored in `dir`, if any.
     pub fn read(dir: &Path) -> io::Result<Secrets> {
         Secrets::of(&file::read(dir)?)
     }
 
-    /// Those of this process.
+    /// The secrets of this process.
     pub fn own() -> io::Result<Secrets> {
         Secrets::of(&choose(std::env::vars_os()))
     }
 
-    /// Adds those of an environment to what `dir` keeps.
+    /// Adds the secrets of an environment to those stored in `dir`.
     pub fn add(dir: &Path, environment: impl IntoIterator<Item = (OsString, OsString)>) -> io::Result<()> {
         let mut values = choose(environment);
         if values.is_empty() {
@@ -54,7 +54,7 @@ impl Secrets {
         file::write(dir, &bounded(values))
     }
 
-    /// Keeps these in `dir`, which has none yet.
+    /// Stores these in `dir`, which has none yet.
     pub(crate) fn write(&self, dir: &Path) -> io::Result<()> {
         match &self.0 {
             Some(forms) => file::write(dir, &forms.values()),
@@ -69,13 +69,14 @@ impl Secrets {
         Ok(Secrets(Some(Arc::new(Forms::of(values)?))))
     }
 
-    /// The text with every secret masked, and with it an end that may be the beginning of one: text that comes in pieces
-    /// is shown as it grows.
+    /// The text with every secret masked, and also an end that may be the beginning of one: text that arrives in
+    /// pieces is shown as it grows.
     pub fn mask_text<'a>(&self, text: &'a str) -> Cow<'a, str> {
         self.mask(text, Partial::Masked)
     }
 
-    /// Masks every secret in the strings of a message. Their ends stay: the next message may continue them.
+    /// Masks every secret in the strings of a message. Their ends stay unmasked: the next message may continue
+    /// them.
     pub fn mask_value(&self, value: &mut Value) {
         if self.0.is_none() {
             return;
@@ -100,8 +101,8 @@ impl Secrets {
         }
     }
 
-    /// Keeps in `dir` only those that were found in what was masked so far. When that was the whole log, it is shown to
-    /// everybody as before, and what the agent never showed is not on the disk any longer.
+    /// Keeps in `dir` only those that were found in the text masked so far. If that was the whole log, it is shown
+    /// as before, and what the agent never printed is no longer on the disk.
     pub fn forget_unseen(&self, dir: &Path) -> io::Result<()> {
         let Some(forms) = &self.0 else { return Ok(()) };
         match forms.seen()[..] {
@@ -125,12 +126,12 @@ impl fmt::Debug for Secrets {
     }
 }
 
-/// Removes the secrets that `dir` keeps.
+/// Removes the secrets stored in `dir`.
 pub(crate) fn forget(dir: &Path) -> io::Result<()> {
     file::remove(dir)
 }
 
-/// The values that are masked. A value of several lines counts line by line.
+/// The values to mask. A value of several lines counts line by line.
 fn choose(environment: impl IntoIterator<Item = (OsString, OsString)>) -> Vec<String> {
     let text =
         |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value.into_string().ok()?));
@@ -141,7 +142,7 @@ fn choose(environment: impl IntoIterator<Item = (OsString, OsString)>) -> Vec<St
     bounded(values.collect())
 }
 
-/// As many as are kept, in order and each once.
+/// As many as are stored, sorted and without duplicates.
 fn bounded(mut values: Vec<String>) -> Vec<String> {
     values.sort_unstable();
     values.dedup();

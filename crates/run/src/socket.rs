@@ -1,7 +1,8 @@
 //! The keeper's unix socket, `<run dir>/sock`.
 //!
-//! Invariant: the length of the run directory's path does not matter, though the system allows only about 100 bytes for
-//! a socket's: the keeper binds relative to its working directory, clients go through a descriptor of the directory.
+//! Invariant: the length of the run directory's path does not matter, although the system allows only about 100
+//! bytes for a socket's path: the keeper binds relative to its working directory, clients connect through a
+//! descriptor of the directory.
 
 use std::fs::{self, Permissions};
 use std::io;

@@ -1,7 +1,7 @@
-//! What a run is told to be and how it ended.
+//! What a run should be and how it ended.
 //!
 //! Owns: [`Spec`], written once by the server and read once by the keeper, and [`Exit`], written once by the keeper.
-//! Invariant: a spec holds environment values, so it exists only in a file of mode 600 that the keeper deletes.
+//! Invariant: a spec contains environment values, so it exists only in a file of mode 600 that the keeper deletes.
 
 use std::path::PathBuf;
 
@@ -13,9 +13,9 @@ pub struct Spec {
     pub program: PathBuf,
     pub args: Vec<String>,
     pub cwd: PathBuf,
-    /// Added to what the keeper inherited, after `env_remove`.
+    /// Added to the inherited environment, after `env_remove`.
     pub env: Vec<(String, String)>,
-    /// What neither the keeper nor the agent inherits.
+    /// Variables that neither the keeper nor the agent inherits.
     pub env_remove: Vec<String>,
     pub stdin: StdinPlan,
     /// The run is stopped this long after its start.
@@ -24,7 +24,7 @@ pub struct Spec {
     pub silence_limit_ms: Option<u64>,
 }
 
-/// What the agent finds on its stdin.
+/// The agent's stdin.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StdinPlan {
@@ -33,27 +33,27 @@ pub enum StdinPlan {
     Feed {
         text: String,
     },
-    /// The lines, then whatever is sent later; end of file after the first stdout line that `close_on` describes, so that
-    /// the agent finishes even when no server is alive.
+    /// The lines, then whatever is sent later; end of file after the first stdout line that matches `close_on`, so
+    /// that the agent finishes even when no server runs.
     Duplex {
         first: Vec<String>,
         close_on: Option<Cue>,
     },
 }
 
-/// A line by which an agent says that it is done: a JSON object with this in it.
+/// A line by which an agent reports that it is done: a JSON object with this content.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cue {
     Type(String),
-    /// The method, said about what the first reply named: agents that have others work for them tell of those too. Both
-    /// places are JSON pointers.
+    /// This method, about the thread that the first reply named: an agent with sub-agents reports their ends too.
+    /// Both fields are JSON pointers.
     Method {
         method: String,
         named_at: String,
         told_at: String,
     },
-    /// The answer to the request with this id.
+    /// The reply to the request with this id.
     Reply(u64),
 }
 
@@ -70,9 +70,9 @@ pub struct Exit {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ExitReason {
-    /// By itself.
+    /// On its own.
     Exited,
-    /// By a stop.
+    /// It was stopped.
     Stopped,
     TimeLimit,
     Silence,
@@ -81,6 +81,6 @@ pub enum ExitReason {
         /// The program itself does not exist.
         not_found: bool,
     },
-    /// The keeper is gone and left no word.
+    /// The keeper is gone without a record of the end.
     Vanished,
 }

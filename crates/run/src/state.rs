@@ -1,7 +1,8 @@
-//! `state.json`: what a keeper leaves for whoever comes later.
+//! `state.json`: what a keeper records for later readers.
 //!
 //! Invariant: the file is replaced in one step and never half written. It exists before the agent does, so a run
-//! directory without it never had an agent; once it says *ended* the journal is complete and the keeper writes no more.
+//! directory without it never had an agent; once its phase is *ended* the journal is complete and the keeper writes
+//! no more.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -34,7 +35,7 @@ pub(crate) enum Phase {
 }
 
 impl State {
-    /// `None` if there is no file; an error if there is one that says nothing.
+    /// `None` if there is no file; an error if it cannot be parsed.
     pub(crate) fn read(dir: &Path) -> io::Result<Option<State>> {
         match fs::read(dir.join(FILE)) {
             Ok(bytes) => Ok(Some(serde_json::from_slice(&bytes)?)),
@@ -43,7 +44,7 @@ impl State {
         }
     }
 
-    /// Not yet safe from a power failure: a boot ends every run anyway, and whoever starts one waits for this.
+    /// Not yet durable: a reboot ends every run anyway, and a start has to wait for this write.
     pub(crate) fn write(&self, dir: &Path) -> io::Result<()> {
         let temporary = dir.join("state.json.part");
         let mut file =
@@ -52,7 +53,7 @@ impl State {
         fs::rename(&temporary, dir.join(FILE))
     }
 
-    /// Makes the last word durable.
+    /// Makes the last state durable.
     pub(crate) fn sync(dir: &Path) -> io::Result<()> {
         File::open(dir.join(FILE))?.sync_all()?;
         File::open(dir)?.sync_all()
@@ -68,13 +69,13 @@ impl State {
     }
 }
 
-/// Differs from boot to boot of the machine; empty where none is known.
+/// Differs for each boot of the machine; empty where it is unknown.
 pub fn boot_id() -> String {
     let boot = boot();
     if boot.is_nil() { String::new() } else { boot.to_string() }
 }
 
-/// Whether the run in `dir` has a keeper that lives, on this machine and since this boot. Nothing is asked or changed.
+/// Whether the run in `dir` has a living keeper, on this machine and since this boot. Changes nothing.
 pub fn is_kept(dir: &Path) -> bool {
     matches!(State::read(dir), Ok(Some(state)) if state.is_kept())
 }

@@ -1,8 +1,8 @@
-//! The speaking side of a run: what its agent is told after the first lines, and when.
+//! The sending side of a conversation: what its agent receives after the first lines, and when.
 //!
-//! Owns the state of a two-way conversation. It is a fold over the journal, which holds both directions, so a server that
-//! comes later knows what was said and what is still due. Invariants: a line is due until the journal shows it as said;
-//! a question of the agent is open until the journal shows its answer; no input panics.
+//! Owns the state of a two-way conversation. It is a fold over the journal, which contains both directions, so a
+//! server that starts later knows what was sent and what is still due. Invariants: a line is due until the journal
+//! shows that it was sent; a question from the agent is open until the journal shows its answer; no input panics.
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
@@ -22,13 +22,13 @@ pub(crate) use claude::Hooks;
 pub use codex::Opening;
 pub(crate) use codex::{FEEDBACK, FEEDBACK_ID};
 
-/// The denial that stands for "nobody answered in time".
+/// The denial that means "nobody answered in time".
 pub(crate) const TIMED_OUT: &str = "Approval request timed out";
 
-/// The denial for which no reason was given.
+/// The denial without a reason.
 pub(crate) const NO_REASON: &str = "The user does not allow this tool use.";
 
-/// What a conversation is to be: made when a run is planned, and again from the same run after a restart.
+/// What is needed for a conversation: made when a run is planned, and again for the same run after a restart.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Script {
     Claude,
@@ -43,30 +43,30 @@ pub struct Due {
     pub line: String,
 }
 
-/// A question of the agent that a person must answer.
+/// A question from the agent that a person must answer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ask {
-    /// The agent's own name for the question.
+    /// The agent's own id of the question.
     pub key: String,
     pub tool_name: String,
     pub tool_input: Value,
-    /// The agent's own name for this use of the tool.
+    /// The agent's own id of this use of the tool.
     pub call_id: Option<String>,
     pub at_ms: i64,
 }
 
-/// One protocol. What it wants to say goes to the [`Desk`].
+/// One protocol. Lines to send go to [`Desk`].
 trait Driver: Send {
-    /// Takes a line that the agent printed.
+    /// Reads a line that the agent printed.
     fn take(&mut self, line: &[u8], at_ms: i64, desk: &mut Desk);
 
-    /// The name under which a line that we say, or said, is due; `None` for lines that never are.
+    /// The key of a line to the agent, sent or due; `None` for lines that are never due.
     fn key_of(&self, line: &[u8]) -> Option<String>;
 
-    /// Takes note of a line that was said.
+    /// Notes a line that was sent.
     fn note_said(&mut self, line: &[u8]);
 
-    /// What is said before the answer, where the answer itself has no place for a reason.
+    /// A line to send before the answer, where the answer itself has no field for a reason.
     fn explain(&self, _ask: &Ask, _answer: &ApprovalStatus) -> Option<Due> {
         None
     }
@@ -74,14 +74,14 @@ trait Driver: Send {
     /// The line that answers a question.
     fn reply(&self, ask: &Ask, answer: &ApprovalStatus) -> Value;
 
-    /// The line that gives the agent a message while it works, where the protocol has one.
+    /// The line with a message to the agent while it works, where the protocol has one.
     fn message(&self, text: &str) -> Option<Value>;
 
     /// The line that asks the agent to stop.
     fn interrupt(&self) -> Option<Value>;
 }
 
-/// What is to be said and to be decided.
+/// What is still to be sent and decided.
 #[derive(Default)]
 struct Desk {
     due: Vec<Due>,
@@ -107,7 +107,7 @@ impl Talk {
         Talk { driver, said: Lines::default(), heard: Lines::default(), desk: Desk::default() }
     }
 
-    /// Takes the next record of the run's journal.
+    /// Reads the next record of the run's journal.
     pub fn push(&mut self, record: &Record) {
         let Talk { driver, said, heard, desk } = self;
         match record.kind {
@@ -130,7 +130,7 @@ impl Talk {
         }
     }
 
-    /// The lines the agent waits for, in order.
+    /// The lines that the agent waits for, in order.
     pub fn due(&self) -> &[Due] {
         &self.desk.due
     }
@@ -149,19 +149,19 @@ impl Talk {
         self.desk.due.push(Due { key: ask.key, line });
     }
 
-    /// What the agent wants done that nobody has done yet.
+    /// The requests of the agent that are still to be carried out.
     pub fn acts(&self) -> &[Act] {
         &self.desk.acts
     }
 
-    /// Makes the line due that tells how an act went.
+    /// Makes the line due that reports the result of a request.
     pub fn acted(&mut self, key: &str, line: String) {
         let Some(at) = self.desk.acts.iter().position(|act| act.key == key) else { return };
         let Act { key, .. } = self.desk.acts.remove(at);
         self.desk.due.push(Due { key, line });
     }
 
-    /// Whether nothing more will come of the conversation, so that the agent's stdin may be closed.
+    /// Whether the conversation is over, so that the agent's stdin may be closed.
     pub fn is_over(&self) -> bool {
         self.desk.over
     }
@@ -188,7 +188,7 @@ impl Desk {
         self.acts.push(act);
     }
 
-    /// The agent no longer wants to know.
+    /// The agent no longer needs an answer.
     fn withdraw(&mut self, key: &str) {
         self.asks.retain(|ask| ask.key != key);
     }

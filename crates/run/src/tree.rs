@@ -1,14 +1,14 @@
 //! The processes of a run: everything that descends from its keeper.
 //!
-//! Invariant: on Linux the keeper is a child subreaper, so also a descendant that made its own session or outlived its
-//! parent stays in the tree, and the tree is gone exactly when the keeper has no child left. Elsewhere the agent's
-//! process group stands in for what has slipped away.
+//! Invariant: on Linux the keeper is a child subreaper, so even a descendant with its own session or without a
+//! living parent stays in the tree, and the tree is gone exactly when the keeper has no child left. On other
+//! systems the agent's process group is used to find processes that have left the tree.
 
 use std::collections::HashMap;
 
 use forge_os::process::{Entry, Identity, Life, boot, list, with_variable};
 
-/// Set in every agent's environment; tells which keeper a process belongs to after that keeper is gone.
+/// Set in every agent's environment; identifies the keeper of a process after that keeper is gone.
 pub(crate) const MARK: &str = "FORGE_KEEPER";
 
 /// The mark's value for a keeper.
@@ -37,7 +37,8 @@ pub(crate) fn is_gone_without_children(keeper: u32, agent: Identity) -> bool {
     cfg!(target_os = "linux") || members(keeper, agent).is_empty()
 }
 
-/// What is left of a run whose keeper is gone: the agent, its group, its descendants and whoever bears the mark.
+/// What is left of a run whose keeper is gone: the agent, its group, its descendants and every process with the
+/// mark.
 pub(crate) fn leftovers(keeper: Identity, agent: Option<Identity>) -> Vec<Identity> {
     let table = list();
     let mut found = with_variable(MARK, &mark(keeper));
@@ -68,7 +69,7 @@ fn descendants(table: &[Entry], root: u32) -> Vec<Identity> {
     found
 }
 
-/// A group is named after its leader's pid, so it may be another's group once the leader is gone.
+/// A group is named after its leader's pid, so it may be a different group once the leader is gone.
 fn group_of(table: &[Entry], leader: Identity) -> Vec<Identity> {
     let ours = table.iter().any(|entry| entry.identity == leader);
     let of_group = |entry: &&Entry| ours && entry.group == leader.pid && entry.life == Life::Alive;

@@ -1,7 +1,7 @@
-//! Agents that speak the Agent Client Protocol, and the one of them whose command a profile names.
+//! Agents that speak the Agent Client Protocol, and the generic one whose command a profile names.
 //!
-//! Owns how they are started: what of a profile is an argument and what is set in the session. Invariant: without an option
-//! that allows it, or when the profile wants approvals, nothing is granted without a person.
+//! Owns how they are started: which profile options become arguments and which are set in the session. Invariant:
+//! without an option that allows it, or when the profile asks for approvals, nothing is granted without a person.
 
 use serde_json::Value;
 
@@ -11,31 +11,31 @@ use super::profiles::Options;
 use crate::talk::acp::{Opening, PROMPT, Permissions, Replay, initialize};
 use crate::{Cue, StdinPlan};
 
-/// How one of them is started, and what it takes as an argument and what in its session.
+/// How one of them is started: what it takes as an argument and what in its session.
 pub(super) struct Acp {
     /// The arguments that make it speak the protocol.
     pub args: &'static [&'static str],
     pub env: &'static [(&'static str, &'static str)],
     pub grant: Grant,
-    /// The environment that makes it ask where it would not.
+    /// The environment that makes it ask for permission where it otherwise would not.
     pub asked_env: &'static [(&'static str, &'static str)],
     pub model: Choice,
     /// The option that names the session's mode.
     pub mode: Option<&'static str>,
-    /// Options that become arguments, one for each value.
+    /// Options that become arguments, one per value.
     pub flags: &'static [(&'static str, &'static str)],
     pub replay: Replay,
 }
 
-/// What lets an agent work without questions.
+/// What lets an agent work without asking.
 pub(super) enum Grant {
-    /// This option, which becomes this argument.
+    /// This option, passed as this argument.
     Option(&'static str, &'static str),
-    /// Nothing has to: only a profile that wants approvals asks.
+    /// Nothing is needed: it asks only when the profile requires approvals.
     Default,
 }
 
-/// How an agent learns its model.
+/// How the model is passed to an agent.
 pub(super) enum Choice {
     Argument(&'static str),
     InSession,
@@ -48,7 +48,7 @@ const COMMON_ENV: &[(&str, &str)] =
     &[("NODE_NO_WARNINGS", "1"), ("NPM_CONFIG_LOGLEVEL", "error"), ("NPM_CONFIG_UPDATE_NOTIFIER", "false")];
 
 impl Acp {
-    /// An agent about which nothing is particular.
+    /// An agent without special settings.
     pub const ORDINARY: Acp = Acp {
         args: &[],
         env: &[],
@@ -60,7 +60,7 @@ impl Acp {
         replay: Replay::BeforeReply,
     };
 
-    /// The arguments after the base, without the profile's additional ones.
+    /// The arguments after the base command, without the profile's additional ones.
     pub fn args(&self, options: &Options) -> Vec<String> {
         let mut args: Vec<String> = self.args.iter().map(|arg| (*arg).to_owned()).collect();
         if let Grant::Option(_, flag) = self.grant
@@ -92,7 +92,8 @@ impl Acp {
         env.map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
     }
 
-    /// What may be answered after the turn keeps stdin open; otherwise the turn's end is the agent's, server or not.
+    /// Where a person is asked, a denial may lead to another prompt, so stdin stays open after the turn. Otherwise the
+    /// end of the turn closes it, even when no server runs.
     pub fn stdin(&self, options: &Options) -> StdinPlan {
         let close_on = match self.permissions(options) {
             Permissions::Granted => Some(Cue::Reply(PROMPT)),

@@ -1,8 +1,8 @@
-//! What is particular about one agent, as data.
+//! What differs between agents, as data.
 //!
-//! Owns the form of that data; the values of each agent are in a file of its own. Invariants: whatever differs between
+//! Owns the shape of that data; each agent's values are in a file of its own. Invariants: whatever differs between
 //! agents follows from these values, so adding one changes no other module; package versions are exact, because npm
-//! silently takes another one when it may.
+//! silently picks another version when it can.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -20,29 +20,29 @@ use crate::talk::Script;
 /// Everything that Forge knows about an agent.
 pub struct Agent {
     pub executor: Executor,
-    /// As its makers write it.
+    /// As its makers spell it.
     pub name: &'static str,
-    /// `None` for agents without a program of their own.
+    /// `None` for agents without their own program.
     pub software: Option<Software>,
     /// What clients may offer for it.
     pub capabilities: &'static [&'static str],
-    /// The launchers that start it as a worker, its usual one first.
+    /// The launchers that start it as a worker, the default one first.
     pub launchers: &'static [&'static str],
-    /// A script that ends well once its program is installed and logged in.
+    /// A script that succeeds once the program is installed and logged in.
     pub setup: Option<&'static str>,
     pub(super) driver: Driver,
     pub(super) router: Option<Router>,
-    /// The variants that come with Forge.
+    /// The built-in variants.
     pub(super) variants: &'static [Variant],
-    /// The options of its own that a variant may have.
+    /// The agent-specific options that a variant may have.
     pub(super) options: &'static [AgentOption],
-    /// The options that a variant of a project's own has even if its file leaves them out.
+    /// The options that a project's own variant gets even if its file leaves them out.
     pub(super) described_with: &'static [(&'static str, Given)],
-    /// Names that variants use for models, and what the program calls them.
+    /// Names that variants use for models, and the program's names for them.
     pub(super) models: &'static [(&'static str, &'static str)],
-    /// `None` for agents that know no MCP.
+    /// `None` for agents without MCP support.
     pub(super) mcp: Option<Mcp>,
-    /// `None` for agents that cannot be had at a person's terminal.
+    /// `None` for agents that cannot run at a person's terminal.
     pub(super) foreground: Option<Form>,
 }
 
@@ -54,43 +54,43 @@ pub struct Software {
     pub package: Option<&'static str>,
     /// The command that installs the program.
     pub install: &'static str,
-    /// What makes the program ask a person to log in; nothing where it asks as soon as it is started.
+    /// The arguments that make the program ask a person to log in; empty where it asks as soon as it starts.
     pub log_in: &'static [&'static str],
-    /// Variables that hold a key for it.
+    /// Variables that contain a key for it.
     pub keys: &'static [&'static str],
-    /// Files, below the home directory, that exist once somebody has logged in.
+    /// Files, relative to the home directory, that exist once somebody has logged in.
     pub logins: &'static [&'static str],
-    /// The folder below the home directory that a variable moves, and the variable.
+    /// The folder in the home directory that a variable can move, and that variable.
     pub(super) moved: Option<(&'static str, &'static str)>,
 }
 
-/// A package that runs the program in its place when an option asks for it.
+/// A package that runs in place of the program when an option asks for it.
 pub(super) struct Router {
     pub option: &'static str,
     pub package: &'static str,
     pub arg: &'static str,
 }
 
-/// How an agent is started and spoken to.
+/// How an agent is started and talked to.
 pub(super) enum Driver {
     Acp(Acp),
     Own(Own),
 }
 
-/// A way to drive an agent that it shares with no other.
+/// A driver that no other agent shares.
 pub(super) struct Own {
     pub protocol: Protocol,
     /// How its log is read.
     pub dialect: Dialect,
     pub plan: fn(&Options, Request<'_>, &Place<'_>) -> Result<Plan, PlanError>,
-    /// `None` for agents that hold no conversation.
+    /// `None` for agents without a conversation.
     pub script: Option<fn(&Options, Request<'_>, &Path) -> Script>,
 }
 
-/// The language an agent is spoken to in.
+/// The protocol of an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Protocol {
-    /// Claude's stream-json, both ways.
+    /// Claude's stream-json, in both directions.
     StreamJson,
     /// Codex's JSON-RPC.
     AppServer,
@@ -98,7 +98,7 @@ pub enum Protocol {
     Acp,
     /// Stream-json from the agent only; it reads the prompt and nothing else.
     Headless,
-    /// Whatever it prints.
+    /// Plain text output.
     Text,
 }
 
@@ -121,7 +121,7 @@ impl fmt::Debug for Agent {
 }
 
 impl Agent {
-    /// An agent about which nothing is particular: it speaks ACP, and a profile names its command.
+    /// An agent without special settings: it speaks ACP, and a profile names its command.
     pub(super) const ORDINARY: Agent = Agent {
         executor: Executor::Acp,
         name: "ACP",

@@ -1,4 +1,4 @@
-//! Amp: what is known about it, and how it is started.
+//! Amp: its data, and how it is started.
 //!
 //! Invariant: the prompt goes to stdin, never to the command line.
 
@@ -38,7 +38,7 @@ fn plan(options: &Options, request: Request<'_>, place: &Place<'_>) -> Result<Pl
     Ok(command.plan(Vec::new(), StdinPlan::Feed { text: request.prompt_with(options) }, None))
 }
 
-/// A conversation is continued by a verb of its own.
+/// Continuing a conversation has its own subcommand.
 fn args(options: &Options, request: Request<'_>) -> Vec<String> {
     let mut args = match request.session() {
         Some(session) => vec!["threads", "continue", session],

@@ -1,8 +1,8 @@
-//! Claude Code: what is known about it, and how it is started and spoken to.
+//! Claude Code: its data, how it is started and the first lines it receives.
 //!
-//! Owns its command line and the first lines of its stdin. Invariants: the prompt goes to stdin, never to the command
-//! line; stdin closes at the `result` line, which ends the process; the session of a resumed conversation is forked,
-//! so the old one stays as it was.
+//! Owns its command line and the first lines of its stdin. Invariants: the prompt goes to stdin, never to the
+//! command line; stdin closes at the `result` line, which ends the process; a resumed conversation is forked, so
+//! the old session does not change.
 
 use forge_types::{AgentOption, DEFAULT_VARIANT, Executor};
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ use crate::fold::Dialect;
 use crate::talk::Script;
 use crate::{Cue, StdinPlan};
 
-/// What a person is not asked about in the approvals variant.
+/// Matches every tool except those that the approvals variant uses without asking a person.
 const UNASKED: &str = "^(?!(Glob|Grep|NotebookRead|Read|Task|TodoWrite)$).*";
 
 pub(super) static AGENT: Agent = Agent {
@@ -75,7 +75,7 @@ fn plan(options: &Options, request: Request<'_>, place: &Place<'_>) -> Result<Pl
     Ok(command.plan(env(options), stdin, Some(Script::Claude)))
 }
 
-/// The arguments after the base, without the profile's additional ones.
+/// The arguments after the base command, without the profile's additional ones.
 fn args(options: &Options) -> Vec<String> {
     let mut args = vec!["-p".to_owned()];
     let mut push = |arg: &str| args.push(arg.to_owned());
@@ -110,8 +110,8 @@ fn resume_args(request: Request<'_>) -> Vec<String> {
     }
 }
 
-/// A plan, once approved, is carried out without further questions, and only a process that was started in that mode may
-/// change to it. Approvals never need it.
+/// An approved plan is carried out without further questions, and only a process started in that mode may switch to
+/// it. Approvals never need it.
 fn start_mode(options: &Options) -> Option<&'static str> {
     if options.is_on("plan") {
         Some("bypassPermissions")
@@ -131,7 +131,7 @@ fn env(options: &Options) -> Vec<(String, String)> {
     ];
     let bypasses =
         options.is_on("dangerously_skip_permissions") || start_mode(options) == Some("bypassPermissions");
-    // As root it refuses to skip permissions unless told that it is sandboxed.
+    // As root it refuses to skip permissions unless it is marked as sandboxed.
     if bypasses && rustix::process::geteuid().is_root() {
         env.push(("IS_SANDBOX", "1"));
     }

@@ -1,8 +1,8 @@
-//! Codex: what is known about it, how it is started and what its conversation opens with.
+//! Codex: its data, how it is started and how its conversation opens.
 //!
-//! Owns its command line and the settings of its thread. Invariants: the program is its app server, so prompt and settings
-//! go to stdin, never to the command line; stdin closes when the turn is over, which ends the process; a continued
-//! conversation is forked, so the old one stays as it was.
+//! Owns its command line and the settings of its thread. Invariants: the program is its app server, so prompt and
+//! settings go to stdin, never to the command line; stdin closes when the turn is over, which ends the process; a
+//! continued conversation is forked, so the old one does not change.
 
 use std::path::Path;
 
@@ -18,7 +18,7 @@ use crate::fold::Dialect;
 use crate::talk::{Opening, Script};
 use crate::{Cue, StdinPlan};
 
-/// What a thread is told to run with local models.
+/// The provider that a thread uses for local models.
 const LOCAL_PROVIDER: &str = "ollama";
 
 pub(super) static AGENT: Agent = Agent {
@@ -113,7 +113,7 @@ fn env() -> Vec<(String, String)> {
 
 fn stdin() -> StdinPlan {
     let client = json!({"name": "forge", "title": "Forge", "version": env!("CARGO_PKG_VERSION")});
-    // It repeats the whole diff at every change, which would make the log grow with the square of the work.
+    // It repeats the whole diff at every change, so the log would grow quadratically.
     let capabilities = json!({"optOutNotificationMethods": ["turn/diff/updated"]});
     let params = json!({"clientInfo": client, "capabilities": capabilities});
     let first = json!({"id": 1, "method": "initialize", "params": params}).to_string();
@@ -161,12 +161,12 @@ fn settings(options: &Options, worktree: &Path) -> Map<String, Value> {
     settings
 }
 
-/// The sandbox and when a person is asked, in the words of the protocol.
+/// The sandbox and when a person is asked, in the protocol's terms.
 fn guard(options: &Options) -> (&str, &str) {
     let sandbox = options.text("sandbox").filter(|sandbox| *sandbox != "auto").unwrap_or("workspace-write");
     let approval = match options.text("ask_for_approval") {
         Some("unless-trusted") => "untrusted",
-        // It no longer waits for a failure before it asks.
+        // It no longer supports waiting for a failure before it asks.
         Some("on-failure") => "on-request",
         Some(approval) => approval,
         None if sandbox == "danger-full-access" => "never",

@@ -1,4 +1,4 @@
-//! GitHub Copilot: all that is particular about it.
+//! GitHub Copilot: its data.
 
 use forge_types::{AgentOption, DEFAULT_VARIANT, Executor};
 use serde_json::{Value, json};

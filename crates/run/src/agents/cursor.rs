@@ -1,7 +1,7 @@
-//! The Cursor agent: what is known about it, how it is started, and how its program is installed and logged in.
+//! The Cursor agent: its data, how it is started, and how its program is installed and logged in.
 //!
-//! Invariants: the prompt goes to stdin, never to the command line. The script is fixed text; nothing a user wrote becomes
-//! part of it. It installs only what is absent, and the installer is fetched whole before any of it runs.
+//! Invariants: the prompt goes to stdin, never to the command line. The script is fixed text; no user input becomes
+//! part of it. It installs only what is missing, and the installer is downloaded completely before any of it runs.
 
 use forge_types::{DEFAULT_VARIANT, Executor};
 use serde_json::{Value, json};
@@ -61,7 +61,7 @@ pub(super) static AGENT: Agent = Agent {
     ..Agent::ORDINARY
 };
 
-/// It knows a server with an address by that address alone.
+/// It identifies a server with an address by that address alone.
 fn adapt(server: Value) -> Option<Value> {
     Some(match presets::is_http(&server) {
         true => json!({"url": server["url"], "headers": server["headers"]}),

@@ -1,4 +1,4 @@
-//! Droid: all that is particular about it.
+//! Droid: its data.
 
 use forge_types::Executor;
 

@@ -1,8 +1,8 @@
-//! An agent's own program at a person's terminal, as it is without Forge.
+//! An agent's own program at a person's terminal, as it runs without Forge.
 //!
-//! Owns how a program is given its first prompt. Invariants: a prompt is one whole argument that cannot
-//! be taken for an option; nothing is granted that the person did not ask for, whatever the profile grants to agents
-//! that work alone; the program shares the terminal's process group, so Ctrl-C reaches it and not us.
+//! Owns how a program gets its first prompt. Invariants: a prompt is one whole argument that cannot be mistaken for
+//! an option; nothing is granted that the person did not ask for, whatever the profile grants to unattended agents;
+//! the program shares the terminal's process group, so Ctrl-C reaches it and not us.
 
 use std::io;
 use std::os::unix::process::ExitStatusExt;
@@ -18,29 +18,29 @@ use super::profiles::Options;
 use super::{ALL, Place, Plan, PlanError, Request, agent, params};
 use crate::StdinPlan;
 
-/// How an agent is started before a person.
+/// How an agent is started at a terminal.
 pub(super) enum Form {
-    /// Its own program, which is spoken to at the terminal.
+    /// Its own program, which a person uses at the terminal.
     Program {
         prompt: Put,
         /// The argument that lets it work without questions.
         grant: &'static str,
-        /// Options of a profile that are arguments here.
+        /// Profile options that are arguments here.
         switches: &'static [(&'static str, &'static [&'static str])],
     },
-    /// As without a person.
+    /// The same way as without a person.
     Unchanged,
 }
 
-/// Where the prompt goes.
+/// Where the prompt goes on the command line.
 pub(super) enum Put {
-    /// Behind everything else and `--`.
+    /// After everything else and `--`.
     Last,
-    /// As the value of an option, in one word with it.
+    /// As the value of an option, in the same word.
     In(&'static str),
 }
 
-/// Why an agent cannot be had in the foreground.
+/// Why an agent cannot run in the foreground.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ForegroundError {
     #[error("{executor} cannot be run directly; these can: {known}")]
@@ -59,7 +59,7 @@ pub struct Foreground {
     input: Option<String>,
 }
 
-/// How `executor` is started before a person. `grant` lets it work without asking.
+/// How `executor` is started at a terminal. `grant` lets it work without asking.
 pub fn plan_foreground(
     executor: Executor,
     options: &Options,
@@ -103,7 +103,7 @@ pub fn plan_foreground(
     Ok(Foreground { program, args, env, input: None })
 }
 
-/// The agents that have a form, by name.
+/// The agents that can run in the foreground, by name.
 fn known() -> String {
     let formed = ALL.iter().filter(|agent| agent.foreground.is_some());
     let mut known: Vec<&str> = formed.map(|agent| agent.executor.as_str()).collect();
@@ -112,9 +112,9 @@ fn known() -> String {
 }
 
 impl Foreground {
-    /// Runs it to its end in a directory and answers its exit code, as a shell would tell it.
+    /// Runs it to its end in a directory and returns its exit code, as a shell would report it.
     pub async fn attend(self, dir: &Path) -> io::Result<u8> {
-        // The terminal tells both of us of these; only the program is meant.
+        // The terminal sends these to both processes, but they are meant for the program only.
         let _interrupts = signal(SignalKind::interrupt())?;
         let _quits = signal(SignalKind::quit())?;
         let mut ends = signal(SignalKind::terminate())?;
@@ -126,7 +126,7 @@ impl Foreground {
         let mut child = command.spawn()?;
         let pid = child.id().and_then(|pid| Pid::from_raw(pid.cast_signed()));
         if let (Some(input), Some(mut stdin)) = (self.input, child.stdin.take()) {
-            // It may end without having read everything.
+            // It may end before it has read everything.
             let _ = stdin.write_all(input.as_bytes()).await;
         }
         loop {
@@ -154,7 +154,7 @@ mod tests {
     use crate::agents::{Agents, Profiles};
     use std::os::unix::fs::PermissionsExt;
 
-    /// The arguments of an agent whose program is there.
+    /// The arguments of an agent whose program is installed.
     fn args(profile: &str, prompt: &str, grant: bool) -> Result<Vec<String>, ForegroundError> {
         let dir = tempfile::tempdir().unwrap();
         for name in ["claude", "codex", "gemini"] {

@@ -1,4 +1,4 @@
-//! Gemini CLI: all that is particular about it.
+//! Gemini CLI: its data.
 
 use forge_types::{DEFAULT_VARIANT, Executor};
 
@@ -28,7 +28,8 @@ pub(super) static AGENT: Agent = Agent {
     capabilities: &["SESSION_FORK"],
     driver: Driver::Acp(Acp {
         args: &["--acp"],
-        // It works without questions only where it trusts the directory, and a worktree is as trusted as its repository.
+        // It works without asking only where it trusts the directory, and a worktree is as trusted as its
+        // repository.
         env: &[("GEMINI_CLI_TRUST_WORKSPACE", "true")],
         grant: Grant::Option("yolo", "--yolo"),
         model: Choice::Argument("--model"),

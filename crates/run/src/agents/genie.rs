@@ -1,7 +1,8 @@
 //! The agents that a project describes in its `.genie` folder.
 //!
-//! Owns: which files are agents, their front matter, and the names they get. Invariant: reading changes nothing and never
-//! fails as a whole; a file that cannot be used is named as a problem and skipped. Numbers and sizes are bounded.
+//! Owns: which files are agents, their front matter, and their names. Invariant: reading changes nothing and never
+//! fails as a whole; a file that cannot be used is reported as a problem and skipped. Numbers and sizes are
+//! bounded.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -35,29 +36,29 @@ const SKIPPED: [&str; 15] = [
 const MAX_FILES: usize = 1000;
 const MAX_FOLDERS: usize = 500;
 const MAX_ENTRIES: usize = 10_000;
-/// A description is text for a model; a longer one would not fit into its head.
+/// A description is text for a model; a longer one would not fit into its context.
 const MAX_FILE_BYTES: u64 = 1 << 20;
 
 /// What a project's `.genie` folder adds to the profiles.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Agents {
     pub(super) variants: Variants,
-    /// Canonical names of the collectives, which may or may not stand before an agent's name.
+    /// Canonical names of the collectives, with which an agent's name may or may not start.
     pub(super) collectives: BTreeSet<String>,
-    /// The canonical name of the project's folder, which older servers put before every name.
+    /// The canonical name of the project's folder, which older servers put in front of every name.
     pub(super) project: String,
     /// The files that are not used, and why.
     pub problems: Vec<String>,
 }
 
 impl Agents {
-    /// Those that a project describes now. Reads files: not for async code that has others to serve.
+    /// The agents that a project describes now. Reads files: do not call from async code.
     pub fn of(project: &Path) -> Self {
         scan(project).agents
     }
 }
 
-/// What was found, where it was looked for, and what was wrong.
+/// What was found, which folders were searched, and what was wrong.
 #[derive(Debug, Default)]
 pub(super) struct Scan {
     pub agents: Agents,
@@ -88,7 +89,7 @@ enum OneOrMore {
     More(Vec<String>),
 }
 
-/// A group of agents with words that stand before those of each of them.
+/// A group of agents with text that is put before the text of each of them.
 #[derive(Clone, Copy)]
 struct Collective<'a> {
     name: &'a str,
@@ -124,7 +125,7 @@ pub(super) fn scan(project: &Path) -> Scan {
 }
 
 impl Scan {
-    /// The entries of a folder in order, unless it is not to be looked at.
+    /// The entries of a folder in order, unless the folder is to be skipped.
     fn enter(&mut self, folder: &Path) -> Option<Vec<PathBuf>> {
         let name = folder.file_name().unwrap_or_default().to_string_lossy();
         if SKIPPED.contains(&&*name) || self.folders.len() >= MAX_FOLDERS {
@@ -133,7 +134,7 @@ impl Scan {
         let entries = std::fs::read_dir(folder).ok()?.flatten();
         self.folders.push(folder.to_owned());
         let entries = entries.take(MAX_ENTRIES);
-        // A link to a folder could lead round in circles; where one to a file leads is seen when it is opened.
+        // A link to a folder could form a cycle; the target of a link to a file is checked when it is opened.
         let plain = entries
             .filter(|entry| entry.file_type().is_ok_and(|kind| !kind.is_symlink() || !entry.path().is_dir()));
         let mut paths: Vec<PathBuf> = plain.map(|entry| entry.path()).collect();
@@ -208,7 +209,7 @@ impl Scan {
     }
 }
 
-/// The options for each executor that the head names; without any, those of the default variant.
+/// The options for each executor that the front matter names; without any, those of the default variant.
 fn options_of(head: &Head) -> Result<BTreeMap<Executor, Map<String, Value>>, String> {
     let given = match &head.forge {
         None | Some(Value::Null) => Map::new(),

@@ -1,8 +1,9 @@
 //! The MCP servers that agent programs are configured with, in the user's own files.
 //!
-//! Owns: where the servers stand in each program's file, and reading and replacing them there. Invariant: only servers that
-//! differ are touched; comments, order and everything else in the file stay byte for byte. A file that cannot be read is
-//! never written. The file is replaced as a whole, with its mode, through links, and its last version is kept beside it.
+//! Owns: where the servers are in each program's file, and how they are read and replaced there. Invariant: only
+//! servers that differ are touched; comments, order and everything else in the file stay byte for byte. A file that
+//! cannot be read is never written. The file is replaced as a whole, with its mode, through links, and its previous
+//! version is kept beside it.
 
 mod file;
 mod json;
@@ -26,10 +27,10 @@ pub(super) use file::ConfigFile;
 pub type Servers = Map<String, Value>;
 
 const MAX_FILE_BYTES: u64 = 64 << 20;
-/// How often a file that changes under our hands is read again.
+/// How often a file that another program changes meanwhile is read again.
 const TRIES: usize = 3;
 
-/// The servers of one agent program, and what can be added.
+/// The servers of one agent program, and the presets that can be added.
 #[derive(Debug, Serialize)]
 pub struct McpConfig {
     pub servers: Servers,
@@ -51,7 +52,7 @@ pub enum McpError {
     Busy { path: PathBuf },
 }
 
-/// How many servers there were and are.
+/// How many servers there were before and after.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counts {
     pub before: usize,
@@ -64,20 +65,20 @@ pub(super) enum Format {
     Toml,
 }
 
-/// Where an agent's program looks for its servers, and in which words.
+/// Where an agent's program looks for its servers, and in which form.
 pub(super) struct Mcp {
     pub file: ConfigFile,
     pub format: Format,
-    /// The member of the file that holds them.
+    /// The member of the file that contains them.
     pub key: &'static str,
-    /// The schema that a file names.
+    /// The schema that the template of a new file names.
     pub schema: Option<&'static str>,
-    /// A preset in the words of the program; `None` where it cannot reach such a server.
+    /// A preset in the form that the program expects; `None` where it cannot reach such a server.
     pub adapt: fn(Value) -> Option<Value>,
 }
 
 impl Mcp {
-    /// The words that most programs use.
+    /// The form that most programs use.
     pub const fn usual(below_home: &'static str) -> Mcp {
         Mcp {
             file: ConfigFile::Home(below_home),
@@ -101,7 +102,7 @@ impl Place {
     }
 }
 
-/// Reads the servers of an agent program, with the path of its file. Reads a file: not for async code.
+/// Reads the servers of an agent program, with the path of its file. Reads a file: do not call from async code.
 pub fn read_mcp(executor: Executor) -> Result<(McpConfig, PathBuf), McpError> {
     read(agent(executor))
 }
@@ -124,7 +125,7 @@ pub(super) fn read(agent: &'static Agent) -> Result<(McpConfig, PathBuf), McpErr
     Ok((config, place.path))
 }
 
-/// Makes `servers` the servers of an agent program. Writes a file: not for async code.
+/// Replaces the servers of an agent program with `servers`. Writes a file: do not call from async code.
 pub fn write_mcp(executor: Executor, servers: &Servers) -> Result<Counts, McpError> {
     let place = Place::of(agent(executor))?;
     for _ in 0..TRIES {
@@ -182,7 +183,7 @@ impl Place {
             Format::Toml => toml::with_servers(text, self.mcp.key, servers),
         };
         let text = text.map_err(|problem| self.unreadable(problem))?;
-        // The last guard of a file that belongs to the user: what will be written says what was asked for.
+        // The last check before a user's file is written: the new text must contain exactly the requested servers.
         match self.servers(&text)? == without_nulls(servers, self.mcp.format) {
             true => Ok(text),
             false => Err(self.unreadable("the servers cannot be put into it")),
@@ -205,7 +206,7 @@ impl Place {
     }
 }
 
-/// TOML has no null: such a value is left out.
+/// TOML has no null, so such values are left out.
 fn without_nulls(servers: &Servers, format: Format) -> Servers {
     fn strip(value: &Value) -> Value {
         match value {

@@ -1,4 +1,4 @@
-//! opencode: all that is particular about it.
+//! opencode: its data.
 
 use forge_types::{AgentOption, Executor};
 use serde_json::{Value, json};

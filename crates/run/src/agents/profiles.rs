@@ -1,8 +1,8 @@
-//! Profiles: what each executor's variants are.
+//! Profiles: the variants of each executor.
 //!
-//! Owns the types of options, the reading of a user's own variants, and how a requested name is understood.
-//! Invariants: every executor has the default variant; keys are canonical (`PLAN_MODE`); a built-in variant can be changed
-//! but not removed; every known option has the right type, so planning never meets a wrong one.
+//! Owns the types of options, how a user's own variants are read, and how a requested name is resolved. Invariants:
+//! every executor has the default variant; keys are canonical (`PLAN_MODE`); a built-in variant can be changed but
+//! not removed; every known option has the right type, so planning never meets a wrong one.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,10 +19,10 @@ pub struct Profiles(Variants);
 /// Options by executor and variant.
 pub(super) type Variants = BTreeMap<Executor, BTreeMap<String, Map<String, Value>>>;
 
-/// A variant that comes with Forge: its name and what it sets.
+/// A built-in variant: its name and the options it sets.
 pub(super) type Variant = (&'static str, &'static [(&'static str, Given)]);
 
-/// What a built-in variant sets an option to.
+/// The value that a built-in variant gives an option.
 pub(super) enum Given {
     On,
     Text(&'static str),
@@ -45,7 +45,7 @@ pub(super) const COMMON: [AgentOption; 3] = [
     AgentOption::lines("additional_params", "Additional arguments"),
 ];
 
-/// What is wrong with a profile or the request for one; the message says where and what is allowed.
+/// What is wrong with a profile or a request for one; the message names the place and what is allowed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ProfileError {
     #[error("executor_profile_id.variant: unknown variant {variant} for {executor}; known: {known}")]
@@ -61,12 +61,12 @@ pub enum ProfileError {
 /// The options of one variant.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Options {
-    /// Put directly behind the prompt.
+    /// Appended directly to the prompt.
     pub append_prompt: Option<String>,
     /// A command line instead of the executor's usual program.
     pub base_command_override: Option<String>,
     pub additional_params: Vec<String>,
-    /// The executor's own options, as in its profile.
+    /// The executor's own options, as written in its profile.
     pub own: Map<String, Value>,
 }
 
@@ -79,7 +79,7 @@ impl Options {
         self.own.get(name).and_then(Value::as_str).filter(|text| !text.is_empty())
     }
 
-    /// The model that the profile or the request names; `default` and some others are names of Forge's own profiles.
+    /// The model that the profile or the request names; `default` and some other names are Forge's own.
     pub(super) fn model(&self) -> Option<&str> {
         let named = self.text("model").filter(|model| *model != "default")?;
         let mut names = ALL.into_iter().flat_map(|agent| agent.models);
@@ -139,7 +139,7 @@ impl Profiles {
         json!({"executors": executors.collect::<Map<_, _>>()})
     }
 
-    /// The command behind `ACP`: that of its default variant, else of the first that has one.
+    /// The command of `ACP`: that of its default variant, or else of the first variant that has one.
     pub fn acp_command(&self) -> Option<&str> {
         let variants = self.0.get(&Executor::Acp)?;
         let commands = variants.get(DEFAULT_VARIANT).into_iter().chain(variants.values());
@@ -147,7 +147,7 @@ impl Profiles {
         commands.map(str::trim).find(|command| !command.is_empty())
     }
 
-    /// These profiles with those that a project describes on top.
+    /// These profiles with those of a project on top.
     pub fn with(&self, agents: &Agents) -> Profiles {
         let mut all = self.clone();
         for (executor, variants) in &agents.variants {
@@ -176,7 +176,7 @@ impl Profiles {
         Ok((found, Options { append_prompt, base_command_override, additional_params, own }))
     }
 
-    /// The name as it is, the project's agents first; then the agent it means with or without a prefix.
+    /// The exact name, the project's agents first; then the agent that the name matches with or without a prefix.
     fn look_up<'a>(
         &'a self,
         id: &ProfileId,
@@ -210,7 +210,7 @@ impl Profiles {
 }
 
 impl Agents {
-    /// Whether both names are the same but for the project's prefix, and for a collective's that one of them lacks.
+    /// Whether both names match apart from the project's prefix and a collective's prefix that one of them lacks.
     fn means(&self, wanted: &str, name: &str) -> bool {
         let short = |text: &str| {
             let rest = text.strip_prefix(&self.project).and_then(|rest| rest.strip_prefix('_'));
@@ -242,7 +242,7 @@ pub(super) fn read_name(name: &str, place: &str) -> Result<String, ProfileError>
     Ok(canonical_name(name))
 }
 
-/// Sets the options that are not there.
+/// Sets the options that are missing.
 pub(super) fn fill(options: &mut Map<String, Value>, given: &[(&str, Given)]) {
     for (name, given) in given {
         options.entry(*name).or_insert_with(|| match given {
@@ -280,7 +280,7 @@ fn read_variant(
 pub(super) fn read_options(given: &Value, place: &str) -> Result<Map<String, Value>, ProfileError> {
     let mut options = Map::new();
     for (name, value) in object(given, place)? {
-        // Absent and null mean the same.
+        // Absent and null are the same.
         if value.is_null() {
             continue;
         }
@@ -296,7 +296,7 @@ pub(super) fn read_options(given: &Value, place: &str) -> Result<Map<String, Val
     Ok(options)
 }
 
-/// The type of an option; none means two things. Unknown options are kept as they are.
+/// The type of an option; no option has two types. Unknown options are kept unchanged.
 fn kind_of(name: &str) -> Option<OptionKind> {
     let mut known = ALL.into_iter().flat_map(Agent::options);
     known.find(|option| option.key == name).map(|option| option.kind)

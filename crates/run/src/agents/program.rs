@@ -1,8 +1,8 @@
-//! Where programs are.
+//! Finding programs.
 //!
-//! Owns the lookup in PATH and, for what is missing there, in the PATH of the user's login shell: a server started
-//! by a desktop or a service manager often has a poorer PATH than a terminal. Invariant: the login shell is asked
-//! at most once per process and given at most [`LOGIN_WAIT`].
+//! Owns the lookup in PATH and, for programs missing there, in the PATH of the user's login shell: a server started
+//! by a desktop or a service manager often has a shorter PATH than a terminal. Invariant: the login shell is asked
+//! at most once per process and gets at most [`LOGIN_WAIT`].
 
 use std::ffi::{OsStr, OsString};
 use std::io::Read;
@@ -17,18 +17,18 @@ use super::Place;
 
 const LOGIN_WAIT: Duration = Duration::from_secs(3);
 const MAX_PATH_BYTES: u64 = 64 << 10;
-/// Tells the PATH from whatever the user's start-up files print.
+/// Separates the PATH from whatever the user's start-up files print.
 const MARK: &[u8] = b"\n==forge-path==";
 
 /// A program that exists.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Program {
     pub file: PathBuf,
-    /// The PATH it was found in, where that is not the one given: the program will need it too.
+    /// The PATH it was found in, if that is not the given one: the program needs it too.
     pub path_env: Option<OsString>,
 }
 
-/// Looks for `name`: in PATH, then in the login shell's.
+/// Looks for `name` in PATH, then in the login shell's PATH.
 pub(super) fn find(name: &str, place: &Place<'_>) -> Option<Program> {
     if let Some(file) = find_in(name, place.path_env, place.worktree) {
         return Some(Program { file, path_env: None });
@@ -53,7 +53,7 @@ fn joined(first: &OsStr, second: &OsStr) -> OsString {
             dirs.push(dir);
         }
     }
-    // Only a directory with a separator in its name cannot be joined, and none comes out of a split.
+    // Only a directory with a separator in its name cannot be joined, and a split never produces one.
     std::env::join_paths(dirs).unwrap_or_else(|_| first.to_owned())
 }
 
@@ -66,7 +66,7 @@ fn ask_login_shell(shell: &OsStr, wait: Duration) -> Option<OsString> {
     (!path.as_bytes().is_empty()).then_some(path)
 }
 
-/// The first `max_bytes` that a command prints; nothing when it cannot be started or is not done in time.
+/// The first `max_bytes` that a command prints; `None` when it cannot be started or does not finish in time.
 pub(super) fn capture(mut command: Command, wait: Duration, max_bytes: u64) -> Option<Vec<u8>> {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).process_group(0);
     let mut child = command.spawn().ok()?;
@@ -75,11 +75,11 @@ pub(super) fn capture(mut command: Command, wait: Duration, max_bytes: u64) -> O
     std::thread::spawn(move || {
         let mut bytes = Vec::new();
         let read = stdout.take(max_bytes).read_to_end(&mut bytes);
-        // The asker may have given up.
+        // The receiver may have given up.
         let _ = tell.send(read.map(|_| bytes));
     });
     let answer = told.recv_timeout(wait);
-    // It may have left something running, which also holds the pipe that the thread reads.
+    // It may have left a process running that also holds the pipe that the thread reads.
     forge_os::process::end_group(child.id());
     let _ = child.wait();
     answer.ok()?.ok()

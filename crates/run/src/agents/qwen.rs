@@ -1,4 +1,4 @@
-//! Qwen Code: all that is particular about it.
+//! Qwen Code: its data.
 
 use forge_types::{DEFAULT_VARIANT, Executor};
 

@@ -1,7 +1,7 @@
-//! How an agent stands on this machine: whether it could be started and would be let in, and what helps if not.
+//! Whether an agent can be used on this machine: whether it starts, whether it is logged in, and what to do if not.
 //!
-//! Owns that judgement; whoever shows agents to people asks here. Invariant: it follows from what a survey saw and from
-//! nothing else, and it names variables, never their values.
+//! Owns that judgement; whatever shows agents to people asks here. Invariant: it depends only on what a survey
+//! found, and it names variables, never their values.
 
 use std::path::Path;
 
@@ -10,13 +10,13 @@ use forge_types::{Executor, FoundAgent};
 use super::survey::{Sighting, Whence};
 use super::{Place, agent, program};
 
-/// What keeps an agent from working, the first thing first.
+/// The first thing that keeps an agent from working.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Readiness {
     Missing,
-    /// It is there and does not tell its version.
+    /// It is installed but does not report its version.
     Broken,
-    /// Neither a key nor a login was seen.
+    /// Neither a key nor a login was found.
     LoggedOut,
     Ready,
 }
@@ -31,7 +31,7 @@ impl Sighting {
         }
     }
 
-    /// The command that helps; none for an agent that is ready.
+    /// The command that fixes it; `None` for an agent that is ready.
     pub fn fix(&self) -> Option<String> {
         match self.readiness() {
             Readiness::Missing | Readiness::Broken => Some(self.software.install.to_owned()),
@@ -40,7 +40,7 @@ impl Sighting {
         }
     }
 
-    /// The command that asks a person to log in; none for a program that is not there.
+    /// The command that asks a person to log in; `None` for a program that is not installed.
     fn log_in(&self) -> Option<String> {
         let (whence, _) = self.found.as_ref()?;
         let program = match (whence, self.software.package) {
@@ -50,7 +50,7 @@ impl Sighting {
         Some([&[program.as_str()], self.software.log_in].concat().join(" "))
     }
 
-    /// The word for it. Whoever never installed a program is not asked to log in to it.
+    /// The state as one word. Nobody is asked to log in to a program that is not installed.
     fn state(&self) -> &'static str {
         match (self.readiness(), &self.found) {
             (Readiness::Missing, _) | (Readiness::LoggedOut, Some((Whence::Npx, _))) => "not_installed",
@@ -79,8 +79,8 @@ impl Sighting {
     }
 }
 
-/// The agents of a survey and those that are built in, in the order in which executors are listed. `ACP` is not among
-/// them: which program it is, only a profile says, see [`tell_acp`].
+/// The agents of a survey and the built-in ones, in the order in which executors are listed. `ACP` is not among
+/// them: only a profile names its program, see [`tell_acp`].
 pub fn tell(agents: &[Sighting], forge_exe: &Path) -> Vec<FoundAgent> {
     let tell = |executor: &Executor| match executor {
         Executor::Shell => Some(shell()),
@@ -90,7 +90,8 @@ pub fn tell(agents: &[Sighting], forge_exe: &Path) -> Vec<FoundAgent> {
     Executor::ALL.iter().filter_map(tell).collect()
 }
 
-/// The agent behind `ACP`, whose command a profile names. Reads the PATH of the login shell: not for async code.
+/// The agent behind `ACP`, whose command a profile names. Reads the PATH of the login shell: do not call from async
+/// code.
 pub fn tell_acp(command: &str) -> FoundAgent {
     let path_env = std::env::var_os("PATH").unwrap_or_default();
     let place = Place { worktree: Path::new("/"), forge_exe: Path::new("/"), path_env: &path_env };

@@ -1,8 +1,8 @@
-//! The agents of every project, read once and again when their files change.
+//! The agents of every project, read once and read again when their files change.
 //!
-//! Owns: one watcher for all projects, and what was read last of each. Invariant: [`Roster::known`] reads no file; what
-//! it answers is at most [`DEBOUNCE`] and one reading behind the files. A project that cannot be watched is not kept, so
-//! it is read each time instead of growing stale.
+//! Owns: one watcher for all projects, and the agents last read of each. Invariant: [`Roster::known`] reads no
+//! file; its result is at most [`DEBOUNCE`] and one read behind the files. A project that cannot be watched is not
+//! kept, so it is read each time instead of becoming stale.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -26,10 +26,10 @@ struct Inner {
     news: Arc<News>,
 }
 
-/// What the watcher knows and tells.
+/// What the watcher watches and what has changed.
 #[derive(Default)]
 struct News {
-    /// Which projects look into a folder.
+    /// Which projects use a folder.
     folders: Mutex<HashMap<PathBuf, BTreeSet<PathBuf>>>,
     changed: Mutex<BTreeSet<PathBuf>>,
     arrived: Notify,
@@ -64,9 +64,9 @@ impl Roster {
         lock(&self.0.read).get(project).cloned()
     }
 
-    /// Reads the agents of a project and looks out for changes from now on. Reads files: not for async code.
+    /// Reads the agents of a project and watches for changes from now on. Reads files: do not call from async code.
     pub fn read(&self, project: &Path) -> Arc<Agents> {
-        // Watched first and read again: what was written in between is seen by one or the other.
+        // The folders are watched first and then read again, so a change in between is seen either way.
         let first = genie::scan(project);
         let watched = self.watch(project, &first.folders);
         let Scan { agents, .. } = genie::scan(project);
@@ -82,17 +82,17 @@ impl Roster {
         agents
     }
 
-    /// Looks into exactly these folders, and for `.genie` to appear.
+    /// Watches exactly these folders, and the project folder for a new `.genie`.
     fn watch(&self, project: &Path, folders: &[PathBuf]) -> bool {
         let Some(watcher) = &self.0.watcher else { return false };
         let mut watcher = lock(watcher);
         let wanted: BTreeSet<&Path> = folders.iter().map(PathBuf::as_path).chain([project]).collect();
         for gone in self.0.news.leave(project, &wanted) {
-            // Its watch went with the folder, if that is gone.
+            // A folder that is gone has taken its watch with it.
             let _ = watcher.unwatch(&gone);
         }
         for folder in &wanted {
-            // Also those that are watched already: a folder may be another one under the same name.
+            // Folders that are already watched too: a folder may have been replaced by another of the same name.
             if let Err(error) = watcher.watch(folder, RecursiveMode::NonRecursive)
                 && folder.exists()
             {
@@ -104,7 +104,7 @@ impl Roster {
         true
     }
 
-    /// Reads again what changed, for ever.
+    /// Reads changed projects again, forever.
     pub async fn keep_fresh(&self) {
         loop {
             self.0.news.arrived.notified().await;
@@ -128,7 +128,7 @@ impl News {
         }
     }
 
-    /// The folders that nobody looks into any more.
+    /// The folders that no project uses any more.
     fn leave(&self, project: &Path, wanted: &BTreeSet<&Path>) -> Vec<PathBuf> {
         let mut folders = lock(&self.folders);
         for (folder, projects) in folders.iter_mut() {
@@ -150,7 +150,7 @@ impl News {
             let folders = lock(&self.folders);
             let of = |path: &PathBuf| {
                 let place = path.parent().and_then(|parent| folders.get_key_value(parent));
-                // Folders and Markdown can be agents; everything else that lies there is none of our business.
+                // Folders and Markdown files can be agents; everything else is ignored.
                 let may_be_agent = path.extension().is_none_or(|end| end == "md");
                 let (folder, projects) = place.filter(|_| may_be_agent)?;
                 let is_genie = path.file_name().is_some_and(|name| name == ".genie");

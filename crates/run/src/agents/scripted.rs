@@ -1,10 +1,11 @@
 //! The built-in scripted agent: does what its prompt says, word for word.
 //!
-//! Owns its little language, one directive per line: `say` `think` `write` `append` `edit` `delete` `todo` `run` `sleep` `stderr` `lines`
-//! `spawn` `hang` `fail` `exit`; other lines are said. Two prompts that Forge itself writes are understood without it: comments of
-//! a review, and a conflict to resolve. It speaks Claude's stream-json, so the same fold reads both. Invariants: files are
-//! touched only inside the working directory, and none for a prompt without directives; every protocol line is flushed at
-//! once; the work ends with a `result` line unless the script asks for a crash.
+//! Owns its small language, one directive per line: `say` `think` `write` `append` `edit` `delete` `todo` `run`
+//! `sleep` `stderr` `lines` `spawn` `hang` `fail` `exit`; other lines are printed as text. It also understands two
+//! prompts that Forge itself writes: review comments, and a conflict to resolve. It speaks Claude's stream-json, so
+//! the same fold reads both. Invariants: files are touched only inside the working directory, and none for a prompt
+//! without directives; every protocol line is flushed at once; the work ends with a `result` line unless the script
+//! asks for a crash.
 
 mod agent;
 mod conflict;
@@ -26,7 +27,7 @@ use review::Comment;
 
 const MAX_PROMPT_BYTES: u64 = 16 << 20;
 const MAX_OUTPUT_BYTES: u64 = 1 << 20;
-/// Stands for the crash that a result line cannot be written for.
+/// The exit code when not even a result line can be written.
 const BROKEN_PIPE: u8 = 141;
 
 /// Reads the prompt from `input`, works in `cwd`, reports on `out`.
@@ -56,7 +57,7 @@ struct Agent<'a, W> {
     answer: String,
 }
 
-/// What a tool call came to: the text for the agent, or the reason why it failed.
+/// The result of a tool call: the text for the agent, or the reason why it failed.
 type Done = Result<String, String>;
 
 impl<W: Write> Agent<'_, W> {
@@ -84,7 +85,7 @@ impl<W: Write> Agent<'_, W> {
         Ok(0)
     }
 
-    /// A prompt without directives asks for thought, which this agent has none of.
+    /// A prompt without directives needs a model, which this agent does not have.
     fn improvise(&mut self, prompt: &str) -> io::Result<()> {
         let title = prompt.lines().find(|line| !line.trim().is_empty()).unwrap_or("nothing").trim();
         self.say("text", &format!("I was asked: {title}"))?;
@@ -95,7 +96,7 @@ impl<W: Write> Agent<'_, W> {
         )
     }
 
-    /// Answers the comments of a review, each by a change of the line it quotes.
+    /// Addresses the comments of a review, each by changing the line that it quotes.
     fn address(&mut self, comments: &[Comment<'_>]) -> io::Result<()> {
         let number = comments.len();
         self.say(
@@ -128,7 +129,7 @@ impl<W: Write> Agent<'_, W> {
         }
     }
 
-    /// Keeps both sides of every conflict, stages the files and continues, as often as it stops.
+    /// Keeps both sides of every conflict, stages the files and continues, every time git stops.
     fn resolve(&mut self, command: &str) -> io::Result<()> {
         const MAX_STOPS: usize = 100;
         for _ in 0..MAX_STOPS {
@@ -150,7 +151,7 @@ impl<W: Write> Agent<'_, W> {
                 stopped = done.is_err();
                 done
             })?;
-            // Where it cannot go on although nothing is in conflict, Forge does once the turn is over.
+            // Where git cannot continue although nothing is in conflict, Forge continues once the turn is over.
             let open = run("git diff --name-only --diff-filter=U", self.cwd).unwrap_or_default();
             if !stopped || open.trim().is_empty() {
                 break;
@@ -159,7 +160,7 @@ impl<W: Write> Agent<'_, W> {
         self.say("text", "I kept both sides of every conflict.")
     }
 
-    /// Carries out one directive; an exit code ends the work.
+    /// Carries out one directive; returns an exit code if it ends the work.
     fn follow(&mut self, directive: Directive<'_>) -> io::Result<Option<u8>> {
         match directive {
             Directive::Say(text) => self.say("text", text)?,
@@ -225,7 +226,7 @@ impl<W: Write> Agent<'_, W> {
         self.block(json!({"type": kind, kind: text}))
     }
 
-    /// Announces a tool call, makes it, reports its result.
+    /// Announces a tool call, runs it and reports its result.
     fn call(&mut self, name: &str, input: Value, tool: impl FnOnce(&Path) -> Done) -> io::Result<()> {
         self.calls += 1;
         let id = format!("call-{}", self.calls);
@@ -249,7 +250,7 @@ impl<W: Write> Agent<'_, W> {
         })
     }
 
-    /// Replaces a text that stands exactly once in a file.
+    /// Replaces a text that occurs exactly once in a file.
     fn edit(&mut self, path: &str, old: &str, new: &str) -> io::Result<()> {
         let file = self.inside(path);
         let input = json!({"file_path": path, "old_string": old, "new_string": new});
@@ -287,7 +288,7 @@ impl<W: Write> Agent<'_, W> {
         }
         let file = self.cwd.join(path);
         let root = self.cwd.canonicalize().map_err(|error| error.to_string())?;
-        // Neither the file nor a directory on the way to it may lead out through a link.
+        // Neither the file nor a directory on the way to it may lead outside through a link.
         let real = file.ancestors().find_map(|ancestor| ancestor.canonicalize().ok());
         if file.is_symlink() || !real.is_some_and(|real| real.starts_with(root)) {
             return Err(format!(
@@ -305,7 +306,7 @@ impl<W: Write> Agent<'_, W> {
         out.flush()
     }
 
-    /// The last line of the protocol: what came of it, or why it failed.
+    /// The last line of the protocol: success, or why it failed.
     fn conclude(&mut self, failure: Option<&str>) -> io::Result<()> {
         let (subtype, text) = match failure {
             None => ("success", self.answer.clone()),
@@ -321,7 +322,7 @@ impl<W: Write> Agent<'_, W> {
     }
 }
 
-/// The text with another line in the place of the one at `at`.
+/// The text with the line at `at` replaced.
 fn with_line(text: &str, at: usize, new: &str) -> String {
     let lines = text.lines().enumerate();
     let mut out: String =
@@ -332,7 +333,7 @@ fn with_line(text: &str, at: usize, new: &str) -> String {
     out
 }
 
-/// Where text goes in a file.
+/// How text is added to a file.
 enum Place {
     Anew,
     AtEnd,
@@ -349,7 +350,7 @@ impl Place {
     }
 }
 
-/// Runs `command` and returns its output, stdout and stderr as they came.
+/// Runs `command` and returns its output, stdout and stderr interleaved.
 fn run(command: &str, cwd: &Path) -> Done {
     let work = || -> io::Result<(Vec<u8>, std::process::ExitStatus)> {
         let (mut reader, writer) = io::pipe()?;
@@ -357,7 +358,7 @@ fn run(command: &str, cwd: &Path) -> Done {
         shell.args(["-c", command]).current_dir(cwd).stdin(Stdio::null());
         shell.stdout(writer.try_clone()?).stderr(writer);
         let mut child = shell.spawn()?;
-        // The command holds the writing ends of the pipe, which would never reach its end.
+        // The command holds the write ends of the pipe, so reading would never reach its end.
         drop(shell);
         let mut output = Vec::new();
         reader.by_ref().take(MAX_OUTPUT_BYTES).read_to_end(&mut output)?;

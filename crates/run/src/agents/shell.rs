@@ -32,7 +32,7 @@ fn plan(options: &Options, request: Request<'_>, place: &Place<'_>) -> Result<Pl
     command.args.extend(["-c".to_owned(), prompt]);
     let params = params(options)?;
     if !params.is_empty() {
-        // The word after the script is its name, those after that its parameters.
+        // The word after the script is its name; the words after that are its parameters.
         command.args.push("agent".to_owned());
         command.args.extend(params);
     }

@@ -1,8 +1,8 @@
-//! Which programs are on this machine, in which version, and whether agents can log in.
+//! Which programs are installed on this machine, in which version, and whether agents can log in.
 //!
-//! Invariants: no program is asked for more than its version, all at once and none longer than [`LIMIT`] after the
-//! survey began; they run in a home of their own that is removed afterwards, because some write into it even then. Of
-//! keys only the names are looked at, of logins only whether their files exist.
+//! Invariants: programs are asked for their version only, all at once and none longer than [`LIMIT`] after the
+//! survey began; they run with a temporary home directory that is removed afterwards, because some write into it
+//! even then. Of keys only the names are read, of logins only whether their files exist.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -13,16 +13,16 @@ use forge_types::{Millis, WITHHELD};
 
 use super::{ALL, Agent, Place, Software, program};
 
-/// From the beginning of a survey to its end.
+/// The longest duration of a survey.
 const LIMIT: Duration = Duration::from_millis(5500);
 const MAX_VERSION_BYTES: u64 = 4 << 10;
-/// Folders into which agent programs write, besides the home directory.
+/// Variables that name the folders into which agent programs write.
 const FOLDERS: [&str; 6] =
     ["HOME", "TMPDIR", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"];
-/// Programs that Forge, or the people who use it, need beside agents, and how each tells its version.
+/// Programs besides agents that Forge or its users need, and the argument that prints each one's version.
 const TOOLS: [(&str, &str); 4] =
     [("tmux", "-V"), ("node", "--version"), ("npx", "--version"), ("bwrap", "--version")];
-/// Who installs programs, and with which words.
+/// Package managers, and the command with which each installs.
 const PACKAGERS: [(&str, &str); 6] = [
     ("apt-get", "sudo apt-get install"),
     ("dnf", "sudo dnf install"),
@@ -53,11 +53,11 @@ pub struct Sighting {
     pub about: &'static Agent,
     pub software: &'static Software,
     pub found: Option<(Whence, PathBuf)>,
-    /// What the program said; for `npx` the version that it would run.
+    /// What the program printed; for `npx` the version that it would run.
     pub version: Option<String>,
-    /// Variables with a key that are set.
+    /// The variables with a key that are set.
     pub keys: Vec<&'static str>,
-    /// A file that is there once somebody has logged in.
+    /// A file that exists once somebody has logged in.
     pub login: Option<PathBuf>,
 }
 
@@ -81,7 +81,7 @@ impl Whence {
     }
 }
 
-/// Looks at everything at once. Takes up to [`LIMIT`], and blocks.
+/// Checks everything at once. Takes up to [`LIMIT`], and blocks.
 pub fn survey() -> Survey {
     survey_of(&ALL)
 }
@@ -149,7 +149,7 @@ fn look_for_agent(
         let whence = if program.path_env.is_some() { Whence::LoginPath } else { Whence::Path };
         let path = program.path_env.as_deref();
         let told = ask_version(&program.file, "--version", path, home, deadline);
-        // A program that is slow, and not broken, is known by its package.
+        // The version of a program that is slow, and not broken, is read from its package.
         let slow = || (Instant::now() >= deadline).then(|| packaged_version(&program.file)).flatten();
         sighting.version = told.or_else(slow);
         sighting.found = Some((whence, program.file));
@@ -162,12 +162,12 @@ fn look_for_agent(
     sighting
 }
 
-/// The folders of agents that variables move.
+/// The folders of agents that variables can move.
 fn moved() -> impl Iterator<Item = (&'static str, &'static str)> {
     ALL.into_iter().filter_map(|agent| agent.software.as_ref()?.moved)
 }
 
-/// Where a login file is, with the folders that the user has moved.
+/// The path of a login file, in a folder that the user may have moved.
 fn login_file(below_home: &str, variable: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     let elsewhere = moved().chain([(".local/share/", "XDG_DATA_HOME")]).find_map(|(folder, key)| {
         let rest = below_home.strip_prefix(folder)?;
@@ -176,7 +176,7 @@ fn login_file(below_home: &str, variable: &dyn Fn(&str) -> Option<OsString>) -> 
     elsewhere.or_else(|| Some(PathBuf::from(variable("HOME")?).join(below_home)))
 }
 
-/// Without a home of its own a program is not started.
+/// Without a temporary home directory a program is not started.
 fn ask_version(
     file: &Path,
     flag: &str,
@@ -199,7 +199,7 @@ fn ask_version(
     read_version(&String::from_utf8_lossy(&said))
 }
 
-/// The version in the npm package that a program belongs to.
+/// The version in the npm package that contains a program.
 fn packaged_version(file: &Path) -> Option<String> {
     let real = std::fs::canonicalize(file).ok()?;
     let folders = real.ancestors().skip(1).take_while(|folder| !folder.ends_with("node_modules"));
@@ -209,7 +209,7 @@ fn packaged_version(file: &Path) -> Option<String> {
     versions.next()
 }
 
-/// The first word with digits and dots, whatever stands around it.
+/// The first word with digits and dots, without the characters around it.
 fn read_version(text: &str) -> Option<String> {
     let words = text.split(|c: char| c.is_whitespace() || matches!(c, ',' | '(' | ')' | '/'));
     let mut words = words.map(|word| word.trim_start_matches('v').trim_end_matches('.'));
@@ -217,17 +217,17 @@ fn read_version(text: &str) -> Option<String> {
     version.chars().all(|c| c.is_ascii_graphic()).then(|| version.to_owned())
 }
 
-/// A folder for programs that want a home; goes with its value.
+/// A temporary home directory; removed when the value is dropped.
 #[derive(Debug)]
 struct Home(PathBuf);
 
 impl Home {
     fn make() -> Option<Home> {
         use std::os::unix::fs::DirBuilderExt;
-        // A server surveys again and again, and what a crash left behind must not be in its way.
+        // A server surveys repeatedly, and what a crash left behind must not be in its way.
         let name = format!("forge-survey-{}-{}", std::process::id(), Millis::now().0);
         let path = std::env::temp_dir().join(name);
-        // One that is there already belongs to somebody else.
+        // One that already exists belongs to somebody else.
         std::fs::DirBuilder::new().mode(0o700).create(&path).ok()?;
         Some(Home(path))
     }

@@ -14,7 +14,7 @@ use super::*;
 
 const NEW: Request<'_> = Request::New { prompt: "do it" };
 
-/// A directory of programs that is the whole PATH.
+/// A directory of programs that is the entire PATH.
 fn programs(names: &[&str]) -> TempDir {
     let dir = tempfile::tempdir().unwrap();
     for name in names {
@@ -75,7 +75,7 @@ fn claude_without_a_program_of_its_own_comes_by_npx() {
     let path = programs(&["npx"]);
     let place =
         Place { worktree: Path::new("/"), forge_exe: Path::new("/"), path_env: path.path().as_os_str() };
-    // The machine's login shell may know a real one, which then is right.
+    // The machine's login shell may find a real one, which is then correct.
     let want = match program::find("claude", &place) {
         None => "npx -y @anthropic-ai/claude-code@2.1.197 -p ",
         Some(_) => "claude -p ",
@@ -229,7 +229,7 @@ fn agents_that_speak_acp_are_started_as_their_variants_say() {
             assert_eq!(command_line(&plan).trim_end(), want);
             let StdinPlan::Duplex { first, close_on } = plan.stdin else { panic!("{id} is not spoken to") };
             assert_eq!(first.len(), 1);
-            // Only what nobody is asked about may end without a server.
+            // Only an agent that asks nobody may end without a server.
             let asks = id.ends_with("APPROVALS");
             assert_eq!(close_on, (!asks).then_some(crate::Cue::Reply(3)), "{id}");
             assert!(plan.env.contains(&("NODE_NO_WARNINGS".into(), "1".into())));
@@ -301,7 +301,7 @@ fn headless_agents_read_the_prompt_and_nothing_else() {
     }
 }
 
-/// An agent that only these tests know, in the place of one that Forge has.
+/// An agent that only these tests know, in place of one that Forge has.
 static NOVEL: Agent = Agent {
     executor: Executor::Droid,
     name: "Novel",
@@ -365,7 +365,7 @@ fn every_agent_says_all_that_is_asked_about_agents() {
         let id = about.executor.as_str();
         assert!(names.insert(about.name), "{id} has the name of another agent");
         assert!(profiles["executors"][id]["GENIE"][id].is_object(), "{id}");
-        // What `ACP` is, only a profile says.
+        // Only a profile says which program `ACP` is.
         let listed = told.iter().find(|told| told.executor == about.executor);
         assert_eq!(listed.is_some(), about.executor != Executor::Acp, "{id}");
         let Some(software) = &about.software else { continue };

@@ -1,9 +1,9 @@
 //! The Agent Client Protocol, line by line, in both directions.
 //!
-//! Owns the conversation's state: what was asked of the agent, what it is saying, which tool calls are open. Invariants:
-//! what an agent tells again when it continues a conversation is not shown again; success is what the answer to the last
-//! prompt says, and an end without any sign of work is never called success; unknown messages are shown, one system entry
-//! each.
+//! Owns the conversation's state: what was asked of the agent, which text it is writing, which tool calls are open.
+//! Invariants: what an agent replays when it continues a conversation is not shown again; the reply to the last
+//! prompt decides about success, and an end without any sign of work is never called success; unknown messages are
+//! shown, one system entry each.
 
 mod call;
 mod spend;
@@ -24,11 +24,11 @@ use crate::talk::acp::{Meaning, Offers, answer_key};
 use spend::Spend;
 use trouble::Trouble;
 
-/// Requests of ours that wait for an answer; there is rarely more than one.
+/// Our requests that wait for a reply; there is rarely more than one.
 const MAX_ASKED: usize = 16;
 const UNVERIFIED: &str = "The agent said that it is done, but it used no tool and reported no use of a model: \
                           whether it did anything is unverified.";
-/// How a failure begins that is told as if it were an answer: after work it must be clearer what it is.
+/// How a failure begins that is reported as if it were an answer. After real work only a more specific text counts.
 const TOLD_ERROR: &str = "Error: ";
 const TOLD_FAILURES: [&str; 2] =
     ["Error: Failed to get response from the AI model", "Error: Authentication failed with provider"];
@@ -42,14 +42,14 @@ pub(super) struct Acp {
     agent: String,
     turn: Turn,
     permissions: Permissions,
-    /// What the agent is saying, and which of its messages that is.
+    /// The text that the agent is writing, and the id of its message.
     speech: Option<(Option<String>, Block)>,
     calls: Calls,
     offers: Offers,
     plan: Option<usize>,
     commands_told: bool,
     mode_told: bool,
-    /// Trouble that was told beside the session's title, which is repeated.
+    /// The last error reported with the session's title, which is repeated.
     told_error: Option<String>,
     prompts: usize,
     tools: usize,
@@ -66,16 +66,16 @@ enum Asked {
     Prompt,
 }
 
-/// Where the conversation stands.
+/// The phase of the conversation.
 #[derive(PartialEq)]
 enum Turn {
     Opening,
-    /// The agent may tell the old conversation again.
+    /// The agent may replay the old conversation.
     Replaying,
     Prompted,
 }
 
-/// Whether somebody is asked for permissions, or they are granted at once.
+/// Whether a person is asked for permissions, or they are granted at once.
 #[derive(PartialEq)]
 enum Permissions {
     Asked,
@@ -115,9 +115,9 @@ impl Story for Acp {
             Some("session/request_permission") => {
                 self.read_question(&answer_key(&message["id"]), params, at_ms, page);
             }
-            // What else it asks for is answered, and what comes of it is in its tool calls.
+            // Its other requests are answered, and their effect shows in its tool calls.
             Some(_) if !message["id"].is_null() => {}
-            // Its maker's own.
+            // An extension of the agent's maker.
             Some(method) if method.starts_with('_') => {}
             None if message["id"].is_u64() => self.read_reply(&message, at_ms, page),
             _ => {
@@ -165,7 +165,7 @@ impl Story for Acp {
 }
 
 impl Acp {
-    /// What we noted for the readers of the log.
+    /// What Forge noted in the request for readers of the log.
     fn note_terms(&mut self, params: &Value, page: &mut Page<'_>) {
         let terms = &params["_meta"]["forge"];
         if terms["permissions"] == "granted" {
@@ -177,7 +177,7 @@ impl Acp {
         }
     }
 
-    /// The first prompt is the run's, which readers know already.
+    /// The first prompt is the run's own, which readers already know.
     fn hear_prompt(&mut self, params: &Value, page: &mut Page<'_>) {
         self.turn = Turn::Prompted;
         self.prompts += 1;
@@ -189,7 +189,7 @@ impl Acp {
         }
     }
 
-    /// The answer to a request for permission. What it means follows from the options that were offered.
+    /// The answer to a permission request. Its meaning follows from the options that were offered.
     fn hear_answer(&mut self, message: &Value, page: &mut Page<'_>) {
         let key = answer_key(&message["id"]);
         let Some(call_id) = self.calls.answered(&key) else { return };
@@ -292,11 +292,11 @@ impl Acp {
                     page.add(plain(EntryType::SystemMessage, format!("Current mode: {mode}")));
                 }
             }
-            // Our own words, between the agent's.
+            // Our own message, between texts of the agent.
             "user_message_chunk" => {
                 self.hush(page);
             }
-            // The session's title, or trouble that an adapter has no other place for.
+            // The session's title, or an error for which an adapter has no other place.
             "session_info_update" => {
                 let told = &update["_meta"]["codex"]["error"];
                 if let Some(text) = told.as_str().or(told["message"].as_str()).filter(|text| !text.is_empty())
@@ -332,7 +332,7 @@ impl Acp {
         self.speech = Some((message, block));
     }
 
-    /// Whatever the agent was saying is said, in the entry that is returned.
+    /// Completes the text that the agent was writing, and returns its entry.
     fn hush(&mut self, page: &mut Page<'_>) -> Option<usize> {
         let (_, mut block) = self.speech.take()?;
         block.show(page);
@@ -358,7 +358,7 @@ impl Acp {
         self.plan = Some(page.put(self.plan, plain(entry_type, "TODO list updated".into())));
     }
 
-    /// A request for permission shows its call as waiting; a call nobody has announced is announced here.
+    /// A permission request shows its call as waiting; a call that was not announced before is added here.
     fn read_question(&mut self, key: &str, mut params: Value, at_ms: i64, page: &mut Page<'_>) {
         self.hush(page);
         self.tools += 1;
@@ -398,7 +398,7 @@ impl Acp {
         }
         page.outcome.limit = None;
         let worked = self.tools > 0 || page.outcome.usage.values().any(|usage| !usage.is_zero());
-        // Some agents tell a provider's refusal in their own words, as if it were the answer.
+        // Some agents report a provider's refusal in their own words, as if it were the answer.
         let told = last_words.map(|words| Trouble::in_words(&words, at_ms));
         let told = told.filter(|told| match worked {
             true => TOLD_FAILURES.iter().any(|words| told.message.starts_with(words)),
@@ -409,7 +409,7 @@ impl Acp {
             }
         });
         if let Some(trouble) = told {
-            // What asks for a login is shown once, as what it is.
+            // A request to log in is shown once, as an error.
             let entry = last_entry.filter(|_| trouble.wants_login);
             self.fail(trouble, entry, page);
             return;
@@ -422,7 +422,7 @@ impl Acp {
         page.add(plain(EntryType::SystemMessage, UNVERIFIED.into()));
     }
 
-    /// `told_at` is the entry that tells it already, as if it were an answer.
+    /// `told_at` is the entry that already shows the failure, as if it were an answer.
     fn fail(&mut self, trouble: Trouble, told_at: Option<usize>, page: &mut Page<'_>) {
         self.hush(page);
         let kind = if trouble.wants_login { ErrorType::SetupRequired } else { ErrorType::Other };
@@ -433,7 +433,7 @@ impl Acp {
     }
 }
 
-/// The text of a content block; what is no text is named.
+/// The text of a content block; other kinds are shown by their name.
 fn spoken(content: &Value) -> String {
     match content["type"].as_str() {
         Some("text") | None => content["text"].as_str().unwrap_or_default().to_owned(),

@@ -1,7 +1,7 @@
-//! Tool calls that have no result yet, and the permissions asked for them.
+//! Tool calls that have no result yet, and the permission requests for them.
 //!
-//! Owns the entries of the open calls, because a result changes the entry of its call. Invariant: bounded in number and
-//! in bytes; when an agent leaves more calls open than that, the oldest keep the state they were last shown in.
+//! Owns the entries of the open calls, because a result changes the entry of its call. Invariant: bounded in number
+//! and in bytes; when an agent leaves more calls open than that, the oldest keep their last shown state.
 
 use std::collections::VecDeque;
 
@@ -26,11 +26,11 @@ pub(super) struct Call {
     pub id: String,
     pub index: usize,
     pub entry: NormalizedEntry,
-    /// Roughly what the entry holds in memory.
+    /// The approximate size of the entry in memory.
     bytes: usize,
 }
 
-/// A request for permission that has no answer yet.
+/// A permission request that has no answer yet.
 struct Ask {
     request_id: String,
     call_id: String,
@@ -54,7 +54,7 @@ impl Calls {
         }
     }
 
-    /// Shows a call: a new one, or a better description of one that is open.
+    /// Shows a call: a new one, or an updated description of an open one.
     pub fn open(&mut self, id: &str, entry: NormalizedEntry, bytes: usize, page: &mut Page<'_>) {
         let known = self.take(id).map(|call| call.index);
         let index = page.put(known, entry.clone());
@@ -82,12 +82,12 @@ impl Calls {
         self.open.iter().any(|call| call.id == id)
     }
 
-    /// Whether a call is open and nobody has denied it or let it pass the time.
+    /// Whether a call is open and neither denied nor timed out.
     pub fn is_undecided(&self, id: &str) -> bool {
         self.get(id).is_some_and(|call| call.is_undecided())
     }
 
-    /// The undecided call of a tool with this input; failing that, the newest of that tool.
+    /// The undecided call of a tool with this input, or else the newest call of that tool.
     pub fn alike(&self, tool: &str, input: &serde_json::Value) -> Option<String> {
         let of_tool = |call: &&Call| {
             let EntryType::ToolUse { tool_name, .. } = &call.entry.entry_type else { return false };
@@ -130,8 +130,8 @@ impl Calls {
         Some(tool)
     }
 
-    /// The run is over. A call without a result went as the run did: an agent may leave results out, a stopped one
-    /// has none.
+    /// The run is over. A call without a result gets the result of the run: an agent may omit results, a stopped
+    /// one has none.
     pub fn finish(&mut self, page: &mut Page<'_>) {
         let end = match page.outcome.verdict {
             Some(Verdict::Success) => ToolStatus::Success,

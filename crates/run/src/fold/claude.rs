@@ -1,8 +1,8 @@
 //! Claude's stream-json, line by line.
 //!
-//! Owns the conversation's state: who was introduced, what streams, which tool calls are open. Invariants: every stdout
-//! line that is not part of the protocol is shown (one system entry each); success is what the last `result` line
-//! says in `is_error`, never its `subtype`; key order and unknown keys do not matter.
+//! Owns the conversation's state: whether model and billing were shown, what streams, which tool calls are open.
+//! Invariants: every stdout line that is not part of the protocol is shown (one system entry each); the `is_error`
+//! of the last `result` line decides about success, never its `subtype`; key order and unknown keys do not matter.
 
 use std::path::PathBuf;
 
@@ -17,42 +17,42 @@ use super::stream::{Speech, Streams};
 use super::{Lens, Limit, Verdict, Window, cut, tool};
 use crate::talk::{Hooks, NO_REASON, TIMED_OUT};
 
-/// How it says that the conversation to be resumed does not exist.
+/// Claude's error when the conversation to resume does not exist.
 const LOST_SESSION: &str = "No conversation found with session ID";
 const BILLING: &str = "ANTHROPIC_API_KEY is set: this run is billed to that key and not to a Claude subscription. \
                        Unset the variable if that is not intended.";
 
 pub(super) struct Claude {
     maker: Maker,
-    /// Nothing of the protocol was read yet.
+    /// No line of the protocol was read yet.
     silent: bool,
     worktree: PathBuf,
     model: Known,
     billing: Known,
     streams: Streams,
     calls: Calls,
-    /// Messages that the agent was sent.
+    /// Number of messages sent to the agent.
     prompts: usize,
     spend: Spend,
     hooks: Hooks,
-    /// When the provider, which refused a call, will serve again.
+    /// When the provider, which refused a call, serves again.
     reset_at: Option<Millis>,
-    /// What the agent said last, and its entry.
+    /// The agent's last text, and its entry.
     last_words: Option<(usize, String)>,
 }
 
-/// Whether something that is said once per run was said.
+/// Whether a message that is shown once per run was shown.
 #[derive(PartialEq)]
 enum Known {
     NotYet,
     Said,
 }
 
-/// Who speaks the dialect.
+/// Which program speaks the dialect.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Maker {
     Claude,
-    /// Tells its own prompts, too.
+    /// Prints the prompts it receives, too.
     Amp,
 }
 
@@ -107,7 +107,7 @@ impl Story for Claude {
                     _ => {}
                 }
             }
-            // The protocol's own traffic, nothing that the agent did.
+            // Protocol messages that show nothing about the agent's work.
             Some("control_response" | "control_cancel_request" | "keep_alive" | "tool_progress") => {}
             _ => {
                 page.add(unrecognised("JSON message", &String::from_utf8_lossy(line)));
@@ -115,7 +115,7 @@ impl Story for Claude {
         }
     }
 
-    /// Answers to its requests for permission, and messages after the first.
+    /// Answers to its permission requests, and messages after the first.
     fn hear(&mut self, message: &Value, page: &mut Page<'_>) {
         match message["type"].as_str() {
             Some("control_response") => self.answer(&message["response"], page),
@@ -215,7 +215,7 @@ impl Claude {
         if text.is_empty() && streamed.is_none() {
             return;
         }
-        // A sub-agent's words are not the run's answer.
+        // A sub-agent's text is not the run's answer.
         if speech == Speech::Text && parent.is_none() {
             page.summarise(&text);
         }
@@ -232,7 +232,7 @@ impl Claude {
         self.calls.open(&id, sourced(entry_type, content, block), bytes, page);
     }
 
-    /// Of what is said to the agent only tool results are shown; prompts are known to the reader.
+    /// Of the messages to the agent only tool results are shown; readers already know the prompts.
     fn read_user(&mut self, content: &Value, page: &mut Page<'_>) {
         let results = content.as_array().into_iter().flatten().filter(|block| block["type"] == "tool_result");
         for result in results {
@@ -251,7 +251,7 @@ impl Claude {
         }
     }
 
-    /// A request for permission shows its call as waiting; a call nobody has announced is announced here.
+    /// A permission request shows its call as waiting; a call that was not announced before is added here.
     fn read_request(&mut self, message: &mut Value, bytes: usize, at_ms: i64, page: &mut Page<'_>) {
         let mut request = take(message, "request");
         match request["subtype"].as_str() {
@@ -284,7 +284,7 @@ impl Claude {
         }
     }
 
-    /// The first message is the run's prompt, which readers know already.
+    /// The first message is the run's prompt, which readers already know.
     fn hear_message(&mut self, content: &Value, page: &mut Page<'_>) {
         self.prompts += 1;
         if self.prompts > 1 {
@@ -292,7 +292,7 @@ impl Claude {
         }
     }
 
-    /// Shows what a person said; results of tools are none of it.
+    /// Shows a person's message, without tool results.
     fn show_words(&mut self, content: &Value, page: &mut Page<'_>) {
         let text = match content {
             Value::String(text) => text.clone(),
@@ -329,7 +329,7 @@ impl Claude {
         }
         let text = failure(message);
         let kind = failure_type(&text);
-        // What asks for a login is said as an answer first, and shown once, as what it is.
+        // A request to log in comes as an answer first; it is shown once, as an error.
         let said = self.last_words.take().filter(|(_, words)| kind != trouble() && *words == text);
         page.put(said.map(|(entry, _)| entry), plain(kind, text.clone()));
         page.outcome.session_lost |= text.contains(LOST_SESSION);
@@ -337,7 +337,7 @@ impl Claude {
         page.outcome.verdict = Some(Verdict::Failed { message: cut(&text, super::SUMMARY_BYTES, "...") });
     }
 
-    /// A call that was denied and has no result must not end as if it had been made.
+    /// A call that was denied and has no result must not end as if it had run.
     fn note_denials(&mut self, denials: &Value, page: &mut Page<'_>) {
         for denial in denials.as_array().into_iter().flatten() {
             let Some(id) = denial["tool_use_id"].as_str() else { continue };
@@ -347,7 +347,7 @@ impl Claude {
         }
     }
 
-    /// Older programs tell a used-up plan as `…usage limit reached|<seconds since 1970>`.
+    /// Older versions report an exhausted plan as `…usage limit reached|<seconds since 1970>`.
     fn limit(&self, result: &Value, text: &str) -> Option<Limit> {
         let told = text.split_once("limit reached|").and_then(|(_, rest)| {
             let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();

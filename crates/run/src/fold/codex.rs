@@ -1,9 +1,9 @@
 //! Codex's app server, line by line.
 //!
-//! Owns the conversation's state: which thread is the agent's own, what streams, which items are open. Invariants: success is
-//! what the last `turn/completed` of that thread says, and an agent that ends without one has failed; a question is
-//! shown until the log has its answer; notifications of kinds that nobody knows are shown once, every line without a method
-//! leaves an entry, and what is remembered is bounded.
+//! Owns the conversation's state: which thread is the agent's own, what streams, which items are open. Invariants:
+//! the last `turn/completed` of that thread decides about success, and an agent that ends without one has failed; a
+//! question is shown until the log has its answer; notifications of unknown kinds are shown once, every line
+//! without a method leaves an entry, and what is remembered is bounded.
 
 mod exec;
 mod item;
@@ -27,9 +27,9 @@ use item::Shown;
 use meter::Meter;
 use trouble::Trouble;
 
-/// Requests of ours that wait for a reply, texts that grow, and reasons that wait for their denial.
+/// Limit for our requests that wait for a reply, for growing texts, and for reasons that wait for their denial.
 const MAX_OPEN: usize = 64;
-/// Remarks that are not repeated.
+/// Limit for remarks that are not repeated.
 const MAX_REMARKS: usize = 32;
 const BROKEN_OFF: &str = "Codex ended before its turn was over";
 
@@ -38,19 +38,19 @@ pub(super) struct Codex {
     thread: Option<String>,
     /// Requests that have no reply yet: id and method.
     requests: VecDeque<(Value, String)>,
-    /// Messages that have no reply yet, by the id of their request.
+    /// Messages to the agent that have no reply yet, by the id of their request.
     messages: VecDeque<(Value, String)>,
-    /// Texts that stream, by their item.
+    /// Texts that stream, by item.
     growing: VecDeque<(String, Block)>,
     calls: Calls,
-    /// Why a question was denied, by the question.
+    /// Why a question was denied, by question.
     reasons: VecDeque<(String, String)>,
     meter: Meter,
     trouble: Trouble,
     remarks: VecDeque<String>,
-    /// Remarks that came before the agent was introduced, which is the first thing to be shown.
+    /// Remarks that came before the model is known, which is always shown first.
     early: Vec<String>,
-    /// Whether the agent has said anything of the protocol.
+    /// Whether the agent has printed any line of the protocol.
     began: bool,
 }
 
@@ -84,7 +84,7 @@ impl Story for Codex {
         }
     }
 
-    /// Our requests, so that their replies are understood; messages; answers to the agent's requests.
+    /// Reads our requests, so that their replies can be matched; messages; and answers to the agent's requests.
     fn hear(&mut self, message: &Value, page: &mut Page<'_>) {
         let id = &message["id"];
         let Some(method) = message["method"].as_str() else {
@@ -210,7 +210,7 @@ impl Codex {
         }
     }
 
-    /// A line that is no message of the app server: one of `codex exec --json`, or anything else.
+    /// A line that is not a message of the app server: one of `codex exec --json`, or anything else.
     fn read_plainly(&mut self, message: &Value, line: &[u8], page: &mut Page<'_>) {
         let Some(event) = exec::read(message) else {
             page.add(unrecognised("JSON message", &String::from_utf8_lossy(line)));
@@ -260,7 +260,7 @@ impl Codex {
                 page.summarise(&entry.content);
             }
             let call = self.calls.take(&id);
-            // What a person decided says more than that it was declined.
+            // A person's decision is more precise than the status `declined`.
             let decided = call.as_ref().is_some_and(|call| {
                 let EntryType::ToolUse { status, .. } = &call.entry.entry_type else { return false };
                 matches!(status, ToolStatus::Denied { .. } | ToolStatus::TimedOut)
@@ -283,12 +283,12 @@ impl Codex {
         }
         let place = place.unwrap_or(self.growing.len().saturating_sub(1));
         if let Some((_, block)) = self.growing.get_mut(place) {
-            // What is too long to grow is told whole when its item is complete.
+            // A text that is too long to stream is shown whole when its item is complete.
             let _ = block.grow(piece, page);
         }
     }
 
-    /// A question shows its calls as waiting; a call nobody has announced is announced here.
+    /// A question shows its calls as waiting; a call that was not announced before is added here.
     fn read_request(&mut self, method: &str, key: &str, params: &Value, at_ms: i64, page: &mut Page<'_>) {
         self.began = true;
         let Some(announced) = item::asked(method, params) else { return };
@@ -340,7 +340,7 @@ impl Codex {
         }
     }
 
-    /// Shows a remark that may come again and again once.
+    /// Shows a remark that may be repeated only once.
     fn remark(&mut self, text: &str, page: &mut Page<'_>) {
         if !text.is_empty() && !self.remarks.iter().any(|known| known == text) {
             push_bounded(&mut self.remarks, text.to_owned(), MAX_REMARKS);
@@ -366,7 +366,7 @@ impl Codex {
     }
 }
 
-/// What an answer to a question made of its call.
+/// The status of a call after the answer to its question.
 fn decided(result: &Value, told: Option<&str>) -> ToolStatus {
     let word = ["decision", "action"].iter().find_map(|key| result[*key].as_str());
     let granted = result["permissions"].as_object().is_some_and(|granted| !granted.is_empty());
@@ -400,7 +400,7 @@ fn show_plan(params: &Value, page: &mut Page<'_>) {
     page.add(sourced(entry_type, content.to_owned(), json!({"explanation": params["explanation"]})));
 }
 
-/// Notifications that tell nothing about the agent's work, or tell it a second time.
+/// Notifications that say nothing about the agent's work, or repeat it.
 fn is_harmless(method: &str) -> bool {
     let families = [
         "account/",

@@ -1,7 +1,8 @@
 //! The Cursor agent's lines.
 //!
-//! Owns what streams and which tool calls are open. Invariants: the chunks of an answer become one entry; a tool call's
-//! completion takes over the entry of its start; lines that are no part of the dialect are shown, one system entry each.
+//! Owns what streams and which tool calls are open. Invariants: the chunks of an answer become one entry; a
+//! completed tool call replaces the entry of its start; lines that are not part of the dialect are shown, one
+//! system entry each.
 
 use std::path::PathBuf;
 
@@ -47,7 +48,7 @@ impl Story for Cursor {
             Some("thinking") => self.say(Speech::Thinking, &message, page),
             Some("tool_call") => self.call(&message, line.len(), page),
             Some("result") => self.read_result(&message, page),
-            // The prompt, which readers know.
+            // The prompt, which readers already know.
             Some("user") => {}
             _ => {
                 page.add(unrecognised("JSON message", &String::from_utf8_lossy(line)));
@@ -55,7 +56,7 @@ impl Story for Cursor {
         }
     }
 
-    /// It is told its prompt and nothing else.
+    /// It receives its prompt and nothing else.
     fn hear(&mut self, _message: &Value, _page: &mut Page<'_>) {}
 
     fn finish(&mut self, page: &mut Page<'_>) {
@@ -64,12 +65,12 @@ impl Story for Cursor {
     }
 }
 
-/// Whether standard error asks for a login.
+/// Whether standard error asks the user to log in.
 pub(super) fn asks_for_login(stderr: &[u8]) -> bool {
     String::from_utf8_lossy(stderr).contains(LOGIN)
 }
 
-/// The entry that asks for it.
+/// The entry that asks the user to log in.
 pub(super) fn login_entry(stderr: &[u8]) -> NormalizedEntry {
     let lines: Vec<_> = stderr.split(|byte| *byte == b'\n').map(clean).collect();
     let error_type = ErrorType::SetupRequired;
@@ -230,7 +231,7 @@ fn command_result(result: &Value, failed: bool) -> CommandResult {
     CommandResult { exit_status: Some(exit_status), output: Some(outputs.join("\n")) }
 }
 
-/// What was replaced, as the arguments tell it or as the completed call shows it.
+/// The replaced text, from the arguments or from the completed call.
 fn changes(path: &str, args: &Value, result: &Value) -> Vec<FileChange> {
     if let Some(shown) = result["success"]["diffString"].as_str() {
         let unified_diff = format!("--- a/{path}\n+++ b/{path}\n{}\n", shown.trim_end());

@@ -1,7 +1,8 @@
-//! Dialects of JSON lines: what the agent prints, and what it is told.
+//! Dialects of JSON lines: what the agent prints, and what is sent to it.
 //!
-//! Owns the partial lines of both directions. Invariants: a line of the agent that is no JSON object is shown as it is, one
-//! system entry each, and one that is too long to keep is counted; of what the agent is told, only whole messages count.
+//! Owns the partial lines of both directions. Invariants: a line of the agent that is not a JSON object is shown
+//! unchanged, one system entry each, and one that is too long to keep is counted; of what is sent to the agent,
+//! only whole messages count.
 
 use forge_types::{EntryType, NormalizedEntry};
 use serde_json::Value;
@@ -11,18 +12,18 @@ use super::entries::{Page, plain};
 use crate::journal::Record;
 use crate::lines::{Line, Lines, clean, omitted};
 
-/// How much of it is shown.
+/// How much of an unrecognised message is shown.
 pub(super) const UNRECOGNISED_BYTES: usize = 1024;
 
-/// How one dialect is understood.
+/// How the messages of one dialect become entries.
 pub(super) trait Story: Send {
-    /// Takes a message of the agent; `line` is what it looked like.
+    /// Reads a message from the agent; `line` is its source text.
     fn read(&mut self, message: Value, line: &[u8], at_ms: i64, page: &mut Page<'_>);
 
-    /// Takes a message that the agent was told.
+    /// Reads a message to the agent.
     fn hear(&mut self, message: &Value, page: &mut Page<'_>);
 
-    /// Nothing more will come.
+    /// No more messages follow.
     fn finish(&mut self, page: &mut Page<'_>);
 }
 
@@ -37,13 +38,13 @@ impl Dialogue {
         Dialogue { said: Lines::default(), heard: Lines::default(), story: Box::new(story) }
     }
 
-    /// Takes what the agent printed.
+    /// Reads what the agent printed.
     pub fn push(&mut self, record: &Record, page: &mut Page<'_>) {
         let Dialogue { said, story, .. } = self;
         said.push(&record.bytes, |line| read(line, record.at_ms, story.as_mut(), page));
     }
 
-    /// Takes what the agent was told.
+    /// Reads what was sent to the agent.
     pub fn hear(&mut self, record: &Record, page: &mut Page<'_>) {
         let Dialogue { heard, story, .. } = self;
         heard.push(&record.bytes, |line| {
@@ -62,7 +63,7 @@ impl Dialogue {
     }
 }
 
-/// What takes the place of something that nobody knows.
+/// The entry for a message of an unknown kind.
 pub(super) fn unrecognised(what: &str, text: &str) -> NormalizedEntry {
     plain(EntryType::SystemMessage, format!("Unrecognized {what}: {}", cut(text, UNRECOGNISED_BYTES, "…")))
 }

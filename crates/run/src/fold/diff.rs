@@ -1,13 +1,13 @@
 //! A replacement of text as a unified diff.
 //!
-//! Owns nothing. Invariant: linear in the size of both texts; the line numbers are placeholders, since the place in
-//! the file is not known here.
+//! Owns nothing. Invariant: linear in the size of both texts; the line numbers are placeholders, since the position
+//! in the file is not known here.
 
 use std::fmt::Write;
 
 use forge_types::FileChange;
 
-/// The change of `path` that replaces `old` by `new`. Equal lines at both ends become context.
+/// The change of `path` that replaces `old` with `new`. Equal lines at both ends become context.
 pub(super) fn edit(path: &str, old: &str, new: &str) -> FileChange {
     let old: Vec<&str> = old.lines().collect();
     let new: Vec<&str> = new.lines().collect();
@@ -32,7 +32,7 @@ pub(super) fn edit(path: &str, old: &str, new: &str) -> FileChange {
     FileChange::Edit { unified_diff: text, has_line_numbers: false }
 }
 
-/// The change of `path` whose hunks are given; what stands before the first of them is not needed.
+/// The change of `path` with the given hunks; text before the first hunk is dropped.
 pub(super) fn hunks(path: &str, hunks: &str) -> FileChange {
     let first = hunks.find("@@ ").filter(|at| *at == 0 || hunks.as_bytes()[at - 1] == b'\n');
     let mut text = format!("--- a/{path}\n+++ b/{path}\n{}", &hunks[first.unwrap_or(0)..]);

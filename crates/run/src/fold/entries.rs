@@ -1,6 +1,6 @@
-//! The entry list on the writing side.
+//! Writing the entry list.
 //!
-//! Owns the next free index and the tail of the transcript. Invariants: indexes are given out once, in order, shared by
+//! Owns the next free index and the tail of the transcript. Invariants: each index is used once, in order, across
 //! everything that writes entries of a run; texts that grew piece by piece are masked as a whole, here.
 
 use std::borrow::Cow;
@@ -13,20 +13,20 @@ use super::setup::wants_setup;
 use super::tail::{Ending, Tail};
 use crate::Secrets;
 
-/// Where an entry keeps its text with the colours of a terminal.
+/// The key under which an entry keeps its text with terminal colours.
 pub(super) const COLOURED: &str = "ansi";
 
 #[derive(Default)]
 pub(super) struct Entries {
     next: usize,
     tail: Tail,
-    /// The last entry that asks somebody to set the agent up.
+    /// The last entry that asks somebody to set up the agent.
     asking: Option<usize>,
-    /// The last entry of what the agent did or said in its turn.
+    /// The last entry with work or text of the agent.
     working: Option<usize>,
 }
 
-/// What a record may change.
+/// What a record can change.
 pub(super) struct Page<'a> {
     pub entries: &'a mut Entries,
     pub outcome: &'a mut Outcome,
@@ -53,7 +53,7 @@ impl Page<'_> {
         self.out.push(EntryPatch { op: PatchOp::Replace, index, entry: Some(entry) });
     }
 
-    /// Appends an entry, or gives the one at `index` its new form.
+    /// Appends an entry, or replaces the one at `index`.
     pub fn put(&mut self, index: Option<usize>, entry: NormalizedEntry) -> usize {
         match index {
             Some(index) => {
@@ -64,7 +64,7 @@ impl Page<'_> {
         }
     }
 
-    /// Takes the last thing that the agent said.
+    /// Sets the summary to the agent's last text.
     pub fn summarise(&mut self, text: &str) {
         self.outcome.summarise(&self.secrets.mask_text(text));
     }
@@ -87,7 +87,7 @@ impl Page<'_> {
     fn masked(&self, mut entry: NormalizedEntry) -> NormalizedEntry {
         if let Cow::Owned(content) = self.secrets.mask_text(&entry.content) {
             entry.content = content;
-            // Colours may stand in the middle of what was masked: with them the text would be another one.
+            // Colour codes may split a masked text, and the coloured text is not masked, so it is dropped.
             if entry.metadata.as_ref().is_some_and(|metadata| metadata.get(COLOURED).is_some()) {
                 entry.metadata = None;
             }
@@ -97,7 +97,7 @@ impl Page<'_> {
 }
 
 impl Entries {
-    /// Text for the transcript that is no entry.
+    /// Text for the transcript that is not an entry.
     pub fn remark(&mut self, bytes: &[u8]) {
         self.tail.append(&String::from_utf8_lossy(bytes));
     }
@@ -111,7 +111,7 @@ pub(super) fn plain(entry_type: EntryType, content: String) -> NormalizedEntry {
     NormalizedEntry { timestamp: None, entry_type, content, metadata: None }
 }
 
-/// The entry type of a failure that is told in `text`.
+/// The entry type of a failure with this text.
 pub(super) fn failure_type(text: &str) -> EntryType {
     let error_type = match wants_setup(text) {
         true => ErrorType::SetupRequired,

@@ -1,8 +1,9 @@
-//! Plain text gathered into entries.
+//! Plain text grouped into entries.
 //!
-//! Owns the entry that is still growing on one stream. Invariant: an entry holds whole lines, at most about
-//! [`GROUP_BYTES`] unless one line is longer, and none of it came [`GAP_MS`] after the rest; so following a log costs
-//! a bounded factor of its size. The text of an entry has no escape sequences; its colours are kept beside it.
+//! Owns the entry that is still growing on one stream. Invariant: an entry contains whole lines, at most about
+//! [`GROUP_BYTES`] unless one line is longer, and a pause of [`GAP_MS`] starts a new entry; so following a log
+//! costs a bounded factor of its size. The text of an entry has no escape sequences; its colours are kept
+//! separately.
 
 use forge_types::EntryType;
 use serde_json::json;
@@ -14,7 +15,7 @@ use crate::lines::{Line, Lines, clean, coloured, omitted};
 const GROUP_BYTES: usize = 4096;
 const GAP_MS: i64 = 2000;
 
-/// Who speaks on the stream.
+/// Which stream the text comes from.
 #[derive(Clone, Copy)]
 pub(super) enum Voice {
     /// The agent's own text.
@@ -39,8 +40,8 @@ pub(super) struct Group {
     last_ms: i64,
 }
 
-/// The growing entry: its text, the same with its colours if it has any, where it is once it was shown, and how much of
-/// it was shown.
+/// The growing entry: its text, the same text with colours if it has any, its index once it is shown, and how much
+/// of it is shown.
 #[derive(Default)]
 struct Open {
     text: String,
@@ -112,7 +113,7 @@ impl Group {
             let whole = matches!(line, Line::Whole(_));
             open.take(line, *voice, page);
             if whole {
-                // The last line had no end, so it gets none.
+                // The last line had no line end, so none is added.
                 open.text.pop();
                 open.coloured.as_mut().map(String::pop);
             }

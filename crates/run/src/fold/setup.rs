@@ -1,9 +1,9 @@
-//! Whether an agent's failure asks somebody to set the agent up: to log in, to give it a key, to renew a token.
+//! Whether an agent's failure asks somebody to set up the agent: to log in, to provide a key, to renew a token.
 //!
-//! Owns the words that the agents and their providers use for that. Invariant: only the words of a failure are read, never an
-//! answer, which may speak of keys and logins without needing one.
+//! Owns the phrases that agents and their providers use for that. Invariant: only the text of a failure is checked,
+//! never an answer, which may mention keys and logins without needing one.
 
-/// In small letters. Each is enough by itself.
+/// In lower case. Each phrase is sufficient by itself.
 const SIGNS: &[&str] = &[
     "not logged in",
     "not signed in",
@@ -68,7 +68,7 @@ const SIGNS: &[&str] = &[
     "error: 401",
     "http 401",
 ];
-/// A variable with a key that is asked for by its name.
+/// Variables with a key that a failure may ask for by name.
 const KEYS: &[&str] = &["_api_key", "_auth_token", "_github_token"];
 const WANTED: &[&str] =
     &["missing environment variable", "must specify", "must set", "please set", "is not set"];
@@ -79,8 +79,8 @@ pub(super) fn wants_setup(failure: &str) -> bool {
     has(SIGNS) || has(KEYS) && has(WANTED)
 }
 
-/// Whether words that an agent gave for an answer, without having done anything, are such a failure. An answer that
-/// explains keys and logins is longer than that.
+/// Whether a text that an agent returned as its answer, without having done anything, is such a failure. An answer
+/// that explains keys and logins is longer.
 pub(super) fn is_told_as_answer(words: &str) -> bool {
     let words = words.trim();
     words.len() <= 200 && !words.contains('\n') && wants_setup(words)

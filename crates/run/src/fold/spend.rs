@@ -1,8 +1,8 @@
-//! What a Claude-shaped agent says it used.
+//! The usage that an agent with Claude's protocol reports.
 //!
-//! Owns the call that is under way. Invariant: nothing counts twice. What single calls used is counted as it streams by,
-//! and gives way to the total that the agent tells at the end of a turn; an agent that streams no calls is counted by
-//! the turns it reports.
+//! Owns the current call. Invariant: nothing counts twice. The usage of single calls is counted as it streams, and
+//! replaced by the total that the agent reports at the end of a turn; an agent that does not stream calls is
+//! counted by the turns it reports.
 
 use forge_types::dialect::{claude_model_usage, claude_usage, microusd};
 use forge_types::{ModelUsage, Usage};
@@ -15,18 +15,18 @@ pub(super) struct Spend {
     model: String,
     call: Option<(String, Usage)>,
     streamed: bool,
-    /// What the messages of this turn told, the last one by its id: for agents that tell it nowhere else.
+    /// The usage in the messages of this turn, one per message id: for agents that report it nowhere else.
     messages: ModelUsage,
     message: Option<(String, String, Usage)>,
 }
 
 impl Spend {
-    /// The model that turns without a name of their own are counted under.
+    /// The model under which turns without a model name are counted.
     pub fn introduce(&mut self, model: &str) {
         self.model = model.to_owned();
     }
 
-    /// Takes a message, which may be told again with more blocks.
+    /// Reads a message, which may be repeated with more blocks.
     pub fn note_message(&mut self, id: &str, message: &Value) {
         if !message["usage"].is_object() {
             return;
@@ -44,7 +44,7 @@ impl Spend {
         }
     }
 
-    /// Takes an event of a streamed message.
+    /// Reads an event of a streamed message.
     pub fn stream(&mut self, event: &Value, outcome: &mut Outcome) {
         match event["type"].as_str() {
             Some("message_start") => {
@@ -69,7 +69,7 @@ impl Spend {
         }
     }
 
-    /// Takes the record at the end of a turn.
+    /// Reads the record at the end of a turn.
     pub fn settle(&mut self, result: &Value, outcome: &mut Outcome) {
         let total_cost = microusd(&result["total_cost_usd"]);
         self.close_message();

@@ -1,8 +1,8 @@
 //! Messages that arrive piece by piece.
 //!
-//! Owns the blocks of the message that each speaker (the agent, or one of its sub-agents) is writing. Invariants: a
-//! block streams into one entry, and the finished block takes over that entry; a growing text is shown again
-//! only after growing by a fixed share, so a long answer costs a bounded factor of its length.
+//! Owns the blocks of the message that each writer (the agent, or one of its sub-agents) is writing. Invariants: a
+//! block streams into one entry, and the finished block replaces that entry; a growing text is shown again only
+//! after it has grown by a fixed share, so a long answer costs a bounded factor of its length.
 
 use forge_types::EntryType;
 use serde_json::Value;
@@ -11,7 +11,7 @@ use super::entries::{Page, plain};
 
 const MAX_SPEAKERS: usize = 16;
 const MAX_BLOCKS: usize = 64;
-/// A longer streamed text waits for its finished block.
+/// A longer streamed text is shown only with its finished block.
 const MAX_TEXT_BYTES: usize = 1 << 20;
 /// Up to this length every piece is shown at once.
 const EAGER_BYTES: usize = 2048;
@@ -45,7 +45,7 @@ pub(super) struct Block {
 }
 
 impl Streams {
-    /// Takes one `stream_event`.
+    /// Reads one `stream_event`.
     pub fn push(&mut self, parent: Option<&str>, event: &Value, page: &mut Page<'_>) {
         let number = event["index"].as_u64().unwrap_or(0);
         match event["type"].as_str() {
@@ -88,7 +88,7 @@ impl Streams {
         }
     }
 
-    /// The entry of the first unfinished block of this kind, for the finished block to replace.
+    /// The entry of the first unfinished block of this kind, which the finished block replaces.
     pub fn claim(&mut self, parent: Option<&str>, message: Option<&str>, speech: Speech) -> Option<usize> {
         let stream = self.of(parent)?;
         if stream.message.as_deref() != message {
@@ -125,7 +125,7 @@ impl Stream {
         self.blocks.iter_mut().rev().find(|block| block.number == number && !block.finished)
     }
 
-    /// A message that breaks off still counts as said.
+    /// A message that breaks off still counts.
     fn finish(mut self, page: &mut Page<'_>) {
         for block in self.blocks.iter_mut().filter(|block| !block.finished) {
             block.show(page);
@@ -149,12 +149,12 @@ impl Block {
         &self.text
     }
 
-    /// Where it is shown, if it is.
+    /// The index of its entry, once it is shown.
     pub fn entry(&self) -> Option<usize> {
         self.entry
     }
 
-    /// Appends a piece; false when the text would be too long, and then the piece belongs to another one.
+    /// Appends a piece. Returns false when the text would be too long; the piece then belongs to a new block.
     pub fn grow(&mut self, piece: &str, page: &mut Page<'_>) -> bool {
         if !self.text.is_empty() && self.text.len() + piece.len() > MAX_TEXT_BYTES {
             return false;

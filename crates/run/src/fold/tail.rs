@@ -1,7 +1,7 @@
 //! The end of a run as plain text.
 //!
-//! Owns the newest texts of the entry list, at most about [`TAIL_BYTES`] of them. Invariant: the last lines of a run that
-//! came to an answer are that answer, also when remarks or errors came after it.
+//! Owns the newest texts of the entry list, at most about [`TAIL_BYTES`]. Invariant: the last lines of a run that
+//! has an answer are that answer, even when remarks or errors came after it.
 
 use std::collections::VecDeque;
 
@@ -12,9 +12,9 @@ const TAIL_BYTES: usize = 64 << 10;
 /// What the text ends with.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ending {
-    /// The last answer, repeated if something came after it.
+    /// The last answer, repeated if anything came after it.
     Answer,
-    /// Whatever came last: a failure is better explained by its error than by an earlier answer.
+    /// Whatever came last: an error explains a failure better than an earlier answer.
     Newest,
 }
 
@@ -28,7 +28,7 @@ pub(super) struct Tail {
 }
 
 impl Tail {
-    /// Notes the entry at `index`: the next one, or one that changed.
+    /// Notes the entry at `index`: the next one, or a changed one.
     pub fn put(&mut self, index: usize, entry: &NormalizedEntry) {
         if matches!(entry.entry_type, EntryType::AssistantMessage) {
             let newest = self.answer.as_ref().is_none_or(|(at, _)| *at <= index);
@@ -36,7 +36,7 @@ impl Tail {
                 self.answer = Some((index, last_bytes(entry.content.trim()).to_owned()));
             }
         }
-        // An entry that has left the tail stays out of it.
+        // An entry that has left the tail is not added again.
         let Some(place) = index.checked_sub(self.first) else { return };
         let text = text_of(entry);
         self.bytes += text.len() + 1;

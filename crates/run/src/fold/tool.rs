@@ -1,4 +1,4 @@
-//! What Claude's tools do, in the words of the readable log.
+//! Claude's tools, as actions of the readable log.
 //!
 //! Owns the table of tool names. Invariant: an unknown tool, or a known one with input of an unknown shape, is still
 //! shown, as a plain tool with its arguments. Paths inside the worktree are shown relative to it.
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::diff;
 
-/// The action of a tool call and the one line that stands for it.
+/// The action of a tool call and its one-line text.
 pub(super) fn describe(name: &str, input: &Value, worktree: &Path) -> (ActionType, String) {
     known(name, input, worktree).unwrap_or_else(|| {
         let shown = shown_name(name);
@@ -37,7 +37,7 @@ fn known(name: &str, input: &Value, worktree: &Path) -> Option<(ActionType, Stri
             (ActionType::FileEdit { path, changes }, content)
         }
         "Bash" => {
-            // Amp calls it `cmd`.
+            // Amp names it `cmd`.
             let command = text("command").or_else(|| text("cmd"))?.to_owned();
             let content = ticked(&command);
             (ActionType::CommandRun { command, result: None }, content)
@@ -109,7 +109,7 @@ pub(super) fn todo(item: &Value) -> TodoItem {
     }
 }
 
-/// Puts what the tool answered into its action, where the action has a place for it.
+/// Adds the result of the tool to its action, where the action has a field for it.
 pub(super) fn conclude(action: &mut ActionType, content: &Value, failed: bool) {
     match action {
         ActionType::CommandRun { result, .. } => {
@@ -136,7 +136,7 @@ fn exit_status(output: &str, failed: bool) -> ExitStatus {
     }
 }
 
-/// The text of a result that consists of text only.
+/// The text of a result that consists only of text.
 fn joined(content: &Value) -> Option<String> {
     match content {
         Value::Null => Some(String::new()),

@@ -1,8 +1,8 @@
-//! The journal of a run that another system recorded, or a terminal.
+//! The journal of a run that another system or a terminal recorded.
 //!
-//! Invariant: it is made beside its place and moved there whole, with what its readers do not see; it ends with how the run
-//! ended, and is then what a run of ours leaves behind. What was there before, such as the first half of the same log, is
-//! replaced.
+//! Invariant: it is written next to its final place and moved there whole, together with the secrets that its
+//! readers do not see; it ends with how the run ended, and then looks like the journal of any other run. What was
+//! there before, such as the first half of the same log, is replaced.
 
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder};
@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use super::{Kind, Writer, seal::seal_now};
 use crate::{Exit, Secrets};
 
-/// Names the directory that the log speaks of.
+/// Contains the directory that the log refers to.
 const WORKTREE_FILE: &str = "worktree";
 
 pub struct Adoption {
@@ -23,7 +23,7 @@ pub struct Adoption {
 }
 
 impl Adoption {
-    /// `worktree` is the directory that the log speaks of, if it is known.
+    /// `worktree` is the directory that the log refers to, if it is known.
     pub fn begin(dir: &Path, worktree: &Path, secrets: &Secrets) -> io::Result<Adoption> {
         let beside = beside(dir);
         remove(&beside)?;
@@ -44,13 +44,13 @@ impl Adoption {
         self.journal.sync()?;
         let beside = beside(&self.dir);
         seal_now(&beside)?;
-        // Whoever reads the log that was there goes on with it.
+        // Readers of the previous log keep reading it.
         remove(&self.dir)?;
         fs::rename(beside, &self.dir)
     }
 }
 
-/// Where a journal is made before it takes the place of another.
+/// Where a journal is written before it replaces another.
 fn beside(dir: &Path) -> PathBuf {
     let mut name = dir.as_os_str().to_owned();
     name.push(".adopting");
@@ -64,7 +64,7 @@ fn remove(dir: &Path) -> io::Result<()> {
     }
 }
 
-/// The directory that an adopted log speaks of, where that is not the present worktree.
+/// The directory that an adopted log refers to, if that is not the current worktree.
 pub fn adopted_worktree(dir: &Path) -> Option<PathBuf> {
     let bytes = fs::read(dir.join(WORKTREE_FILE)).ok()?;
     Some(PathBuf::from(OsString::from_vec(bytes)))

@@ -1,13 +1,13 @@
 //! Where a stream of bytes may be cut into payloads.
 //!
-//! Invariant: no cut falls inside a UTF-8 character; bytes that are no UTF-8 at all are never held back for longer than
-//! it takes to see that they are not.
+//! Invariant: no cut falls inside a UTF-8 character; bytes that are not UTF-8 are held back only until that is
+//! clear.
 
 use super::MAX_PAYLOAD_BYTES;
 
 const LINE_SEARCH_BYTES: usize = 4 * 1024;
 
-/// How many bytes at the end (0 to 3) begin a character whose rest has not come yet.
+/// How many bytes at the end (0 to 3) begin a character that is not complete yet.
 pub(crate) fn unfinished(bytes: &[u8]) -> usize {
     for (back, byte) in bytes.iter().rev().take(3).enumerate() {
         let have = back + 1;
@@ -23,8 +23,8 @@ pub(crate) fn unfinished(bytes: &[u8]) -> usize {
     0
 }
 
-/// The length of the first payload of `bytes`: everything if it fits, else up to a line's end near the limit, else up
-/// to a character's end.
+/// The length of the first payload of `bytes`: everything if it fits, or else up to a line end near the limit, or
+/// else up to the end of a character.
 pub(crate) fn cut(bytes: &[u8]) -> usize {
     if bytes.len() <= MAX_PAYLOAD_BYTES {
         return bytes.len();

@@ -1,18 +1,19 @@
-//! Bytes of a journal that are no record.
+//! Bytes of a journal that are not a record.
 //!
-//! Owns: how reading finds its way behind them, and what is said of them. Invariant: reading goes on at the first whole
-//! record with a right checksum; the search costs a fixed number of looks for each damaged byte, whatever the bytes are.
-//! A damaged record that itself held a copy of a journal gives out that copy's records: nothing tells them apart.
+//! Owns: how reading continues behind them, and the note about them. Invariant: reading continues at the first
+//! whole record with a correct checksum; the search costs a fixed number of checks for each damaged byte, whatever
+//! the bytes are. A damaged record that itself contained a copy of a journal yields that copy's records: they
+//! cannot be distinguished.
 
 use super::{HEADER_BYTES, Kind, MAX_PAYLOAD_BYTES, Record, is_plausible};
 
-/// How many bytes may be summed up in the search for each byte that is passed over, and at once.
+/// How many bytes the search may checksum for each skipped byte, and at once.
 const SUMS_PER_BYTE: u64 = 64;
 const SUMS_AT_ONCE: u64 = 2 * (HEADER_BYTES + MAX_PAYLOAD_BYTES) as u64;
 
 pub(super) struct Damage {
     at: u64,
-    /// Where the record that stood there would have ended, by its own word.
+    /// Where the damaged record would have ended, by its own length field.
     claimed_end: u64,
     summed_bytes: u64,
 }
@@ -26,7 +27,7 @@ impl Damage {
         self.at
     }
 
-    /// Whether what looks like a record of this length at `position` may be summed up.
+    /// Whether the search may checksum a possible record of this length at `position`.
     pub(super) fn afford(&mut self, position: u64, record_bytes: usize) -> bool {
         let limit = (position - self.at).saturating_mul(SUMS_PER_BYTE).saturating_add(SUMS_AT_ONCE);
         let affordable = self.summed_bytes <= limit;
@@ -36,12 +37,12 @@ impl Damage {
         affordable
     }
 
-    /// Whether it is but the last record, cut off by the end of the file.
+    /// Whether it is only the last record, cut off by the end of the file.
     pub(super) fn is_torn_tail(&self, end: u64) -> bool {
         self.claimed_end > end
     }
 
-    /// What stands in the place of everything up to `end`.
+    /// The note in place of everything up to `end`.
     pub(super) fn note(&self, end: u64, at_ms: i64) -> Record {
         let (bytes, verb) = match end - self.at {
             1 => ("1 byte".to_owned(), "is damaged at byte"),
@@ -52,7 +53,7 @@ impl Damage {
     }
 }
 
-/// What is said when nothing after byte `at` can be had.
+/// The note when nothing after byte `at` can be read.
 pub(super) fn note_of_rest(at: u64, at_ms: i64) -> Record {
     note(at_ms, format!("this log is damaged at byte {}; what followed cannot be read\n", spell(at)))
 }
@@ -61,14 +62,14 @@ fn note(at_ms: i64, text: String) -> Record {
     Record { kind: Kind::Note, at_ms, bytes: text.into_bytes() }
 }
 
-/// How many bytes to pass over, at least one, to come to where a record may begin.
+/// How many bytes to skip, at least one, to the next possible record.
 pub(super) fn next_candidate(bytes: &[u8]) -> usize {
     let heads = bytes.windows(HEADER_BYTES).enumerate().skip(1);
     let undecided = (bytes.len() + 1).saturating_sub(HEADER_BYTES).max(1);
     heads.filter_map(|(at, head)| is_plausible(head).then_some(at)).next().unwrap_or(undecided)
 }
 
-/// A number with its thousands apart.
+/// A number with thousands separators.
 fn spell(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
@@ -130,7 +131,7 @@ mod tests {
         record.kind == Kind::Note && String::from_utf8_lossy(&record.bytes).contains("of this log")
     }
 
-    /// The records that no byte of `touched` belongs to.
+    /// The records without a byte in `touched`.
     fn untouched(records: &[Record], touched: std::ops::Range<usize>) -> Vec<Record> {
         let mut end = 0;
         let whole = records.iter().filter(|record| {
@@ -174,7 +175,7 @@ mod tests {
             bytes.drain(from..to);
             let rest: Vec<_> = read_bytes(&bytes, 1 << 20).into_iter().filter(|record| !is_damage(record)).collect();
             let wanted = untouched(&records, from..to);
-            // What follows the cut may by chance be just the bytes that were cut off a record.
+            // The bytes after the cut may by chance equal the end that was cut off a record.
             let mut read = rest.iter();
             prop_assert!(wanted.iter().all(|record| read.any(|found| found == record)), "{:?}", rest);
             prop_assert!(rest.len() <= wanted.len() + 1 && rest.iter().all(|record| records.contains(record)));
@@ -189,7 +190,7 @@ mod tests {
             let mut bytes = encoded(&records);
             let from = from.index(bytes.len());
             let to = (from + garbage.len()).min(bytes.len());
-            // Garbage that happens to be what was there touches nothing.
+            // Garbage that happens to equal the original bytes damages nothing.
             let differs = |at: &usize| bytes[*at] != garbage[*at - from];
             let changed = (from..to).find(differs).zip((from..to).rfind(differs));
             prop_assume!(changed.is_some());
@@ -202,7 +203,7 @@ mod tests {
             prop_assert!(rest.iter().all(|record| records.contains(record)));
         }
 
-        /// The journal grows by pieces that are no records, and its reader is told only of whole ones.
+        /// The journal grows by pieces that are not whole records, and its reader learns only of whole ones.
         #[test]
         fn whoever_follows_a_damaged_journal_reads_what_a_later_reader_reads(
             records in any_records(),
@@ -266,7 +267,7 @@ mod tests {
 
     #[test]
     fn a_large_damaged_region_is_passed_over_in_one_go() {
-        // Every fourth byte begins what looks like a record of 64 KiB, the dearest thing to find out about.
+        // Every fourth byte begins a possible record of 64 KiB, the most expensive case to check.
         let dear = [0x00, 0x00, 0x01, 0x00].repeat(16 << 10);
         let mut damage = Damage::begin(0, 0);
         let mut at = 0;

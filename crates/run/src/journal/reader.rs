@@ -1,10 +1,10 @@
-//! The reading end of a journal, plain or sealed, growing or finished.
+//! Reading a journal, plain or sealed, growing or finished.
 //!
-//! Invariant: only whole records with a right checksum come out, in file order, and for each damaged region one note in
-//! its place; what comes out depends on the bytes alone, so all readers count alike. A torn tail ends a finished journal
-//! without a word, and of a growing one only what its keeper has called whole is judged: the rest is waited for.
-//! Whoever shows records to people opens the masked view, in which the run's secrets are masked.
-//! Memory: one buffer of about two records.
+//! Invariant: a reader returns only whole records with a correct checksum, in file order, and for each damaged
+//! region one note in its place; the result depends on the bytes alone, so all readers count alike. A torn tail
+//! ends a finished journal silently; of a growing journal only the part that its keeper has reported as whole is
+//! checked, and the rest is waited for. Code that shows records to people opens the masked view, in which the run's
+//! secrets are masked. Memory: one buffer of about two records.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read};
@@ -31,18 +31,18 @@ pub struct Reader {
     dir: PathBuf,
     view: View,
     source: Source,
-    /// Of a masked view of a run that has secrets.
+    /// For a masked view of a run that has secrets.
     masker: Option<Masker>,
-    /// Read but not yet handed out: `buffer[start..]`.
+    /// Read but not yet returned: `buffer[start..]`.
     buffer: Vec<u8>,
     start: usize,
     position: u64,
     /// Up to here the journal is known to consist of whole records.
     whole_bytes: u64,
-    /// What is being passed over.
+    /// The damaged region that is being skipped.
     damage: Option<Damage>,
     last_ms: i64,
-    /// The End record has been handed out.
+    /// The End record has been returned.
     ended: bool,
 }
 
@@ -50,27 +50,28 @@ enum Source {
     Missing,
     Plain(File),
     Sealed(Box<zstd::Decoder<'static, BufReader<File>>>),
-    /// A sealed file that cannot be unpacked any further.
+    /// A sealed file that cannot be decompressed any further.
     Unreadable,
 }
 
-/// What comes next.
+/// What to return next.
 enum Next {
-    /// A good record at the front of the buffer.
+    /// A valid record at the front of the buffer.
     Record(Header),
     Note(Record),
-    /// Nothing, for now or for good.
+    /// Nothing, for now or at all.
     Nothing,
 }
 
 enum Sight {
     Good(Header),
-    /// No record, or too few bytes for one and no more to be had.
+    /// Not a record, or too few bytes for one and no more available.
     Bad(Damage),
 }
 
 impl Reader {
-    /// Opens the journal of a run directory, which is taken as finished. A journal that does not exist (yet) is empty.
+    /// Opens the journal of a run directory, which is assumed to be finished. A journal that does not exist (yet)
+    /// is empty.
     pub fn open(dir: &Path, view: View) -> io::Result<Reader> {
         let mut reader = Reader {
             dir: dir.to_owned(),
@@ -91,7 +92,7 @@ impl Reader {
 
     fn find_source(&mut self) -> io::Result<()> {
         let source = open_source(&self.dir)?;
-        // Those of a journal that is not there yet may not be there either.
+        // The secrets of a journal that does not exist yet may not exist either.
         if self.view == View::Masked && !matches!(source, Source::Missing) {
             self.masker = Masker::new(&Secrets::read(&self.dir)?);
         }
@@ -99,12 +100,13 @@ impl Reader {
         Ok(())
     }
 
-    /// Says how much of a growing journal consists of whole records; `u64::MAX` once it is finished.
+    /// Sets how much of a growing journal consists of whole records; `u64::MAX` once it is finished.
     pub(crate) fn trust(&mut self, whole_bytes: u64) {
         self.whole_bytes = whole_bytes;
     }
 
-    /// Adds whole records to `out`, at least one if there is one and else no more than `max_bytes` of payload.
+    /// Adds whole records to `out`: at least one if there is one, and otherwise no more than `max_bytes` of
+    /// payload.
     pub fn read(&mut self, max_bytes: usize, out: &mut Vec<Record>) -> io::Result<()> {
         let mut taken = 0;
         loop {
@@ -131,7 +133,7 @@ impl Reader {
         }
     }
 
-    /// Passes over `n` outputs (and whatever lies between them). Answers how many there were.
+    /// Skips `n` outputs (and whatever lies between them). Returns how many there were.
     pub fn skip_outputs(&mut self, n: u64) -> io::Result<u64> {
         let mut skipped = 0;
         while skipped < n {
@@ -151,12 +153,12 @@ impl Reader {
         Ok(skipped)
     }
 
-    /// Journal bytes handed out or passed over.
+    /// Journal bytes returned or skipped.
     pub(crate) fn position(&self) -> u64 {
         self.position
     }
 
-    /// Whether everything that is in the file by now was handed out.
+    /// Whether everything currently in the file has been returned.
     pub(crate) fn is_at_end(&self) -> bool {
         match &self.source {
             Source::Plain(file) => file.metadata().is_ok_and(|meta| meta.len() <= self.position),
@@ -164,7 +166,7 @@ impl Reader {
         }
     }
 
-    /// Whether reading on costs no more than a copy out of the page cache.
+    /// Whether further reads cost no more than a copy from the page cache.
     pub(crate) fn is_plain(&self) -> bool {
         matches!(self.source, Source::Plain(_))
     }
@@ -191,7 +193,7 @@ impl Reader {
         }
     }
 
-    /// What the bytes at the front are. Reads more where that may help.
+    /// Checks the bytes at the front. Reads more where needed.
     fn sight(&mut self, is_drained: &mut bool) -> io::Result<Sight> {
         loop {
             let front = look(&self.buffer[self.start..]);
@@ -208,7 +210,7 @@ impl Reader {
                 }
                 Front::Short { .. } if !*is_drained => *is_drained = self.fill()? == 0,
                 Front::Short { needed_bytes } => {
-                    // Paid for as well, so that whoever comes later, when it is whole, has the same left.
+                    // Charged as well, so that a later reader, for whom it is complete, has the same budget left.
                     self.can_afford(needed_bytes);
                     return Ok(Sight::Bad(Damage::begin(at, at + needed_bytes as u64)));
                 }
@@ -226,7 +228,7 @@ impl Reader {
         checksum(&record[8..HEADER_BYTES], &record[HEADER_BYTES..]) == header.crc
     }
 
-    /// Goes on to the next place where a record may begin, or to the end of what is known to be whole.
+    /// Skips to the next possible record, or to the end of the part that is known to be whole.
     fn pass_on(&mut self) {
         let rest = &self.buffer[self.start..];
         let known = usize::try_from(self.whole_bytes - self.position).unwrap_or(usize::MAX);
@@ -235,7 +237,7 @@ impl Reader {
         self.position += passed as u64;
     }
 
-    /// What is to be said when everything that can be read was read.
+    /// What to return after everything readable was read.
     fn last_word(&mut self) -> Next {
         let damage = self.damage.take();
         if matches!(self.source, Source::Unreadable) && !self.ended {
@@ -268,7 +270,7 @@ impl Reader {
             Source::Missing | Source::Unreadable => Ok(0),
             Source::Plain(file) => read_some(file, &mut self.buffer[old..]),
             Source::Sealed(decoder) => match read_some(decoder, &mut self.buffer[old..]) {
-                // Not the disk but what is on it.
+                // The content is damaged, not the disk.
                 Err(e) if e.raw_os_error().is_none() => {
                     tracing::warn!(dir = %self.dir.display(), error = %e, "a sealed log is damaged");
                     self.source = Source::Unreadable;

@@ -1,7 +1,7 @@
 //! Sealing: an ended run's journal, compressed.
 //!
-//! Invariant: at every moment at least one complete copy of the journal lies in the directory under its own name, so a
-//! crash at any point loses nothing and sealing again finishes the job. Readers that are open go on undisturbed.
+//! Invariant: at every moment the directory contains at least one complete copy of the journal under its own name,
+//! so a crash at any point loses nothing and sealing again finishes the job. Open readers continue undisturbed.
 
 use std::fs::{self, File};
 use std::io;
@@ -11,10 +11,10 @@ use super::{FILE, SEALED_FILE};
 use crate::state::State;
 
 const LEVEL: i32 = 3;
-/// A journal below this size would not take less space on disk, only time.
+/// Compressing a smaller journal would cost time and save no disk space.
 const MIN_BYTES: u64 = 64 * 1024;
 
-/// Compresses the journal of an ended run; does nothing if that is done already or not worth it.
+/// Compresses the journal of an ended run; does nothing if that is already done or not worth it.
 pub async fn seal(dir: &Path) -> io::Result<()> {
     let dir = dir.to_owned();
     tokio::task::spawn_blocking(move || seal_now(&dir)).await.map_err(io::Error::other)?
@@ -39,7 +39,7 @@ pub(super) fn seal_now(dir: &Path) -> io::Result<()> {
     let outcome =
         compress(&mut plain, &temporary).and_then(|()| fs::rename(&temporary, dir.join(SEALED_FILE)));
     if let Err(e) = outcome {
-        // Best effort: a left-over part is overwritten by the next attempt.
+        // Best effort: the next attempt overwrites a leftover part.
         let _ = fs::remove_file(&temporary);
         return Err(e);
     }

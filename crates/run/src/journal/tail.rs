@@ -1,9 +1,9 @@
 //! Following a journal to its end.
 //!
-//! Invariant: every record comes out once and in order, also when a call of `next` is dropped half way; after the end
-//! it answers `None`, and by then the keeper has recorded that end, so the journal may be sealed. Memory: one batch.
-//! Small reads of a growing file are done on the spot because they only copy from the page cache; everything else goes
-//! to a blocking thread.
+//! Invariant: every record is returned once and in order, even when a call of `next` is dropped halfway; after the
+//! end it returns `None`, and by then the keeper has recorded that end, so the journal may be sealed. Memory: one
+//! batch. Small reads of a growing file are done directly because they only copy from the page cache; everything
+//! else runs on a blocking thread.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -24,9 +24,9 @@ pub struct Tail {
     reader: Option<Reader>,
     /// Outlives a dropped call, so the reader comes back.
     errand: Option<JoinHandle<(Option<Reader>, io::Result<Answer>)>>,
-    /// Read for a call that was dropped before it could take it.
+    /// Read for a call that was dropped before it could return it.
     early: Vec<Record>,
-    /// The End record has been handed out.
+    /// The End record has been returned.
     ended: bool,
     done: bool,
 }
@@ -44,7 +44,7 @@ enum Question {
 }
 
 impl Tail {
-    /// Without `progress` the journal is taken as finished.
+    /// Without `progress` the journal is assumed to be finished.
     pub fn new(dir: &Path, view: View, progress: Option<watch::Receiver<Progress>>) -> Tail {
         Tail {
             dir: dir.to_owned(),
@@ -68,12 +68,12 @@ impl Tail {
         }
     }
 
-    /// As [`Tail::next`] without waiting: no records when those handed out so far are all there are at this moment.
+    /// Like [`Tail::next`] without waiting: returns no records when there are currently no more.
     pub async fn now(&mut self) -> io::Result<Option<Vec<Record>>> {
         if self.done {
             return Ok(None);
         }
-        // Looked at before reading: whatever is appended later changes it again.
+        // Read before the records: whatever is appended later changes it again.
         let whole_bytes = self.progress.as_mut().map_or(u64::MAX, |it| whole_bytes(&it.borrow_and_update()));
         let batch = if self.ended { Vec::new() } else { self.read(whole_bytes).await? };
         self.ended |= batch.last().is_some_and(|record| record.kind == Kind::End);
@@ -90,18 +90,18 @@ impl Tail {
         }
     }
 
-    /// Whether the records handed out so far are all there are at this moment. Never so for a finished journal.
+    /// Whether all current records have been returned. Always false for a finished journal.
     pub fn has_caught_up(&self) -> bool {
         self.early.is_empty() && !self.ended && self.reader.as_ref().is_some_and(Reader::is_at_end)
     }
 
-    /// Passes over outputs that are already recorded and not yet handed out; answers how many.
+    /// Skips outputs that are already recorded and not yet returned; returns how many.
     pub async fn skip_outputs(&mut self, n: u64) -> io::Result<u64> {
         self.skip(Question::Skip(n)).await
     }
 
-    /// Passes over all outputs that are already recorded but the last `n`; answers how many. For a tail of which nothing
-    /// was read yet.
+    /// Skips all recorded outputs except the last `n`; returns how many. Only for a tail that has not been read
+    /// yet.
     pub async fn skip_to_last(&mut self, n: u64) -> io::Result<u64> {
         self.skip(Question::SkipToLast(n)).await
     }
@@ -138,7 +138,7 @@ impl Tail {
         }
     }
 
-    /// Puts the question unless an earlier one, whose asker went away, is still to be answered.
+    /// Starts the job unless an earlier one, whose caller was dropped, is still running.
     async fn ask(&mut self, question: Question, whole_bytes: u64) -> io::Result<Answer> {
         let errand = match &mut self.errand {
             Some(errand) => errand,
@@ -151,7 +151,7 @@ impl Tail {
         let outcome = errand.await;
         self.errand = None;
         let (reader, answer) = outcome.map_err(|e| {
-            // The reader's place is lost with it, and starting over would repeat records.
+            // The reader's position is lost with it, and starting over would repeat records.
             self.done = true;
             io::Error::other(e)
         })?;
@@ -188,7 +188,7 @@ fn answer(
     (Some(reader), answer)
 }
 
-/// Counts with a reader of its own and then goes there: twice the reading, but no record is held.
+/// Counts with a second reader first: this reads twice, but keeps no record in memory.
 fn skip_to_last(dir: &Path, reader: &mut Reader, n: u64, whole_bytes: u64) -> io::Result<u64> {
     let mut counter = Reader::open(dir, View::Exact)?;
     counter.trust(whole_bytes);

@@ -1,8 +1,9 @@
-//! The writing end of a journal; only the keeper has one, whoever adopts the log of another system, and whoever records
-//! the end of a run whose keeper is gone.
+//! Writing a journal. Only three writers exist: the keeper, the adoption of another system's log, and the code that
+//! records the end of a run whose keeper is gone.
 //!
-//! Invariant: `len` counts whole records only. When the disk refuses a write, the rest of the record waits here and the
-//! journal is *stalled*: the keeper then stops reading the agent, so nothing is lost and the backlog stays small.
+//! Invariant: `len` counts whole records only. When the disk refuses a write, the rest of the record waits here and
+//! the journal is *stalled*: the keeper then stops reading from the agent, so nothing is lost and the backlog stays
+//! small.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -19,13 +20,13 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    /// Refuses a directory that already has a journal: a run is never recorded over another.
+    /// Refuses a directory that already has a journal: a run never overwrites another.
     pub(crate) fn create(dir: &Path) -> io::Result<Writer> {
         let file = OpenOptions::new().append(true).create_new(true).mode(0o600).open(dir.join(FILE))?;
         Ok(Writer { file, backlog: Vec::new(), written: 0, len: 0 })
     }
 
-    /// Goes on with the journal of a keeper that is gone; `None` if it is sealed, for then its end is known.
+    /// Continues the journal of a keeper that is gone; `None` if it is sealed, because then its end is known.
     pub(crate) fn append_to(dir: &Path) -> io::Result<Option<Writer>> {
         if dir.join(SEALED_FILE).exists() {
             return Ok(None);
@@ -75,7 +76,8 @@ impl Writer {
         !self.backlog.is_empty()
     }
 
-    /// How far the file consists of whole records. Readers take what is wrong before that for damage, and wait for the rest.
+    /// How far the file consists of whole records. Readers treat anything wrong before that as damage, and wait for
+    /// the rest.
     pub(crate) fn len(&self) -> u64 {
         self.len
     }

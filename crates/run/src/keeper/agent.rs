@@ -1,8 +1,8 @@
 //! Starting the agent.
 //!
-//! Invariant: it leads its own process group, has pipes of ours as its streams and no other descriptor of ours, and
-//! carries the mark by which it is found again should the keeper be killed. When memory runs out, the system takes it
-//! before it takes the keeper.
+//! Invariant: it leads its own process group, has our pipes as its streams and none of our other descriptors, and
+//! carries the mark by which it is found again if the keeper is killed. When memory runs out, the system kills it
+//! before the keeper.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -30,7 +30,7 @@ pub(super) struct Failure {
     pub(super) not_found: bool,
 }
 
-/// What is started, and with which environment.
+/// The command to start, with its environment.
 pub(super) fn command(spec: &Spec) -> Command {
     let mut command = Command::new(&spec.program);
     command.args(&spec.args).current_dir(&spec.cwd).process_group(0);
@@ -41,7 +41,7 @@ pub(super) fn command(spec: &Spec) -> Command {
     command
 }
 
-/// All variables that a command finds.
+/// All variables that a command gets.
 pub(super) fn environment(command: &Command) -> BTreeMap<OsString, OsString> {
     let mut found: BTreeMap<_, _> = std::env::vars_os().collect();
     for (name, value) in command.get_envs() {
@@ -63,8 +63,8 @@ pub(super) fn spawn(mut command: Command, spec: &Spec, keeper: Identity) -> Resu
         .map_err(|e| Failure { message: format!("cannot watch the agent: {e}"), not_found: false })
 }
 
-/// Children inherit what makes the system choose a process when memory runs out; so it is raised for a moment. Taking it
-/// back needs no privilege. Where that cannot be had, both are equal.
+/// Children inherit the score by which the system selects a process when memory runs out, so it is raised for a
+/// moment. Lowering it again needs no privilege. Where this is impossible, both have the same score.
 fn born_expendable<T>(spawn: impl FnOnce() -> T) -> T {
     const FILE: &str = "/proc/self/oom_score_adj";
     const HIGHER: i32 = 200;
@@ -81,7 +81,7 @@ fn born_expendable<T>(spawn: impl FnOnce() -> T) -> T {
 }
 
 fn adopt(child: &mut Child) -> io::Result<Agent> {
-    // It cannot have been reaped yet, so it is in the process table even if it is dead already.
+    // It cannot have been reaped yet, so it is in the process table even if it has already exited.
     let identity = Identity::of(child.id()).ok_or(io::ErrorKind::NotFound)?;
     let agent = Agent {
         identity,
@@ -98,7 +98,7 @@ fn adopt(child: &mut Child) -> io::Result<Agent> {
 
 fn explain(spec: &Spec, error: &io::Error) -> Failure {
     let program = spec.program.display();
-    // The system says "not found" for a missing directory and a missing interpreter too.
+    // The system also returns "not found" for a missing directory or a missing interpreter.
     if !spec.cwd.is_dir() {
         return Failure {
             message: format!("the working directory {} does not exist", spec.cwd.display()),

@@ -1,7 +1,7 @@
-//! Whoever is connected to the keeper's socket.
+//! The clients connected to the keeper's socket.
 //!
-//! Invariant: no client can hold up the keeper or make it grow: reads and writes do not block, a client that has not
-//! taken its last news simply gets the newest later, and one that sends nonsense or never reads its answers is dropped.
+//! Invariant: no client can block the keeper or make it grow: reads and writes do not block, a slow client gets
+//! only the newest length later, and one that sends invalid lines or never reads its replies is dropped.
 
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -37,7 +37,7 @@ impl Clients {
         self.listener.as_fd()
     }
 
-    /// Every client's descriptor, in the order of their numbers, and whether it has something to write.
+    /// The descriptor of every client, in the order of their numbers, and whether it has something to write.
     pub(super) fn descriptors(&self) -> impl Iterator<Item = (BorrowedFd<'_>, bool)> {
         self.clients.iter().map(|client| (client.stream.as_fd(), !client.outbox.is_empty()))
     }
@@ -57,7 +57,7 @@ impl Clients {
         }
     }
 
-    /// Reads once from a client; answers the orders that are complete.
+    /// Reads once from a client; returns the complete orders.
     pub(super) fn read(&mut self, number: usize) -> Vec<Order> {
         let Some(client) = self.clients.get_mut(number) else { return Vec::new() };
         let orders = client.read();
@@ -71,7 +71,7 @@ impl Clients {
         }
     }
 
-    /// Sends what is new to everybody who is ready for it, and forgets those who are gone.
+    /// Sends what is new to every client that is ready for it, and drops those that are gone.
     pub(super) fn tell(&mut self, len: u64, exit: Option<&Exit>) {
         for client in &mut self.clients {
             client.tell(len, exit);
@@ -79,7 +79,7 @@ impl Clients {
         self.clients.retain(|client| !client.gone);
     }
 
-    /// Whether everybody knows of the end.
+    /// Whether every client has received the end of the run.
     pub(super) fn all_know(&self) -> bool {
         self.clients.iter().all(|client| client.told_exit && client.outbox.is_empty())
     }
@@ -114,7 +114,7 @@ impl Client {
             && !self.told_exit
         {
             self.told_exit = true;
-            // The end may only be known together with the length that includes it.
+            // The end must arrive together with the length that includes it.
             if self.told_len != Some(len) {
                 self.told_len = Some(len);
                 self.outbox.extend(line(&News::Len(len)));

@@ -1,7 +1,7 @@
-//! What the agent is told on its stdin.
+//! The agent's stdin.
 //!
-//! Invariant: writing never blocks the keeper; an agent that does not read has at most 1 MiB waiting (the first input of
-//! its plan aside), more is refused. Input is taken whole or not at all.
+//! Invariant: writing never blocks the keeper; at most 1 MiB waits for an agent that does not read (besides the
+//! first input of its plan), and more is refused. Input is accepted whole or not at all.
 
 use std::os::fd::OwnedFd;
 
@@ -26,7 +26,7 @@ impl Input {
         self.pipe.is_some() && !self.closing
     }
 
-    /// Takes more input; says why not otherwise.
+    /// Accepts more input, or returns why not.
     pub(super) fn take(&mut self, bytes: &[u8]) -> Result<(), String> {
         if !self.is_open() {
             return Err("its input is closed".to_owned());
@@ -41,7 +41,7 @@ impl Input {
         Ok(())
     }
 
-    /// Closes as soon as everything taken so far is written.
+    /// Closes as soon as all accepted input is written.
     pub(super) fn close(&mut self) {
         self.closing = true;
     }
@@ -51,7 +51,7 @@ impl Input {
         self.pipe.as_ref().filter(|_| self.written < self.waiting.len())
     }
 
-    /// Writes what the pipe takes.
+    /// Writes as much as the pipe accepts.
     pub(super) fn flush(&mut self) {
         while let Some(pipe) = self.pending() {
             match write(pipe, &self.waiting[self.written..]) {

@@ -1,8 +1,8 @@
 //! The stop ladder: ask, close the input, interrupt, terminate, kill.
 //!
-//! Owns: which signal is due when; time and process table are handed in. Invariant: a step is taken only while something
-//! lives, every process gets each step's signal at most once (KILL again and again), and the ladder has an end even if
-//! the kernel cannot end a process.
+//! Owns: which signal is due when; time and process table are passed in. Invariant: a step is taken only while
+//! something lives, every process gets each step's signal at most once (KILL repeatedly), and the ladder ends even
+//! if the kernel cannot end a process.
 
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
@@ -15,7 +15,7 @@ const ASK: Duration = Duration::from_millis(1500);
 const CLOSE: Duration = Duration::from_millis(500);
 const STEP: Duration = Duration::from_secs(2);
 const KILL_STEP: Duration = Duration::from_secs(3);
-/// How often a step looks for processes that were not there before.
+/// How often a step looks for new processes.
 const LOOK: Duration = Duration::from_millis(200);
 const KILL_LOOK: Duration = Duration::from_millis(20);
 
@@ -31,12 +31,12 @@ pub(super) struct Ladder {
 pub(super) enum Step {
     /// The agent was asked in its own protocol.
     Ask,
-    /// Its input has ended, which most agents take for a request to leave.
+    /// Its input has ended, which most agents treat as a request to exit.
     Close,
     Interrupt,
     Terminate,
     Kill,
-    /// What lives now cannot be ended.
+    /// The remaining processes cannot be ended.
     GivenUp,
 }
 
@@ -85,12 +85,12 @@ impl Ladder {
         self.step == Step::GivenUp
     }
 
-    /// Whether the agent is still given the chance to answer a request.
+    /// Whether the agent may still respond to the request to stop.
     pub(super) fn is_asking(&self) -> bool {
         self.step == Step::Ask
     }
 
-    /// When to climb again; a ladder that has given up wants that to be noticed at once.
+    /// When to climb again; immediately for a ladder that has given up.
     pub(super) fn due(&self) -> Instant {
         match self.step {
             Step::Ask | Step::Close => self.step_ends,
@@ -98,14 +98,14 @@ impl Ladder {
         }
     }
 
-    /// The agent itself is gone: nobody is left who could follow a request.
+    /// The agent itself is gone, so no process is left that could follow a request.
     pub(super) fn note_agent_gone(&mut self, now: Instant) {
         if matches!(self.step, Step::Ask | Step::Close) {
             self.enter(Step::Interrupt, now);
         }
     }
 
-    /// Which processes are to get which signal now.
+    /// Which processes get which signal now.
     pub(super) fn climb(
         &mut self,
         now: Instant,

@@ -1,7 +1,8 @@
-//! What the agent prints.
+//! The agent's output.
 //!
-//! Owns: one [`Stream`] for each of stdout and stderr, and the [`Trigger`] that looks for the line after which stdin is
-//! closed. Invariant: bytes leave in the order they came and none are lost; only the beginning of a character waits.
+//! Owns: one [`Stream`] for each of stdout and stderr, and the [`Trigger`] that looks for the line after which
+//! stdin is closed. Invariant: bytes are passed on in order and none are lost; only the beginning of an incomplete
+//! character waits.
 
 use std::os::fd::OwnedFd;
 
@@ -31,7 +32,8 @@ impl Stream {
         self.pipe.as_ref()
     }
 
-    /// Reads once and leaves in `buffer` what may be recorded now, perhaps nothing. Closes itself at the end.
+    /// Reads once and puts into `buffer` what can be recorded now, which may be nothing. Closes the pipe at its
+    /// end.
     pub(super) fn read(&mut self, buffer: &mut Vec<u8>) {
         buffer.clear();
         buffer.append(&mut self.held);
@@ -48,7 +50,7 @@ impl Stream {
         self.held = buffer.split_off(buffer.len() - unfinished(buffer));
     }
 
-    /// Closes the pipe, whoever else may still hold its other end; what was held back is left in `buffer`.
+    /// Closes the pipe, even if another process still holds its other end; puts what was held back into `buffer`.
     pub(super) fn close(&mut self, buffer: &mut Vec<u8>) {
         self.pipe = None;
         buffer.clear();
@@ -56,17 +58,17 @@ impl Stream {
     }
 }
 
-/// Waits for the line with which an agent says that it is done.
+/// Waits for the line by which an agent reports that it is done.
 pub(super) struct Trigger {
     wanted: Cue,
-    /// What the end must be said about, once it was named.
+    /// The thread whose end counts, once it is known.
     subject: Option<Value>,
     line: Vec<u8>,
-    /// The line is too long to be looked at.
+    /// The line is too long to be checked.
     overlong: bool,
 }
 
-/// What tells such a line apart.
+/// The fields that identify such a line.
 #[derive(Deserialize)]
 struct Head {
     #[serde(default)]
@@ -82,7 +84,7 @@ impl Trigger {
         Trigger { wanted, subject: None, line: Vec::new(), overlong: false }
     }
 
-    /// Whether the line was among these bytes.
+    /// Whether these bytes complete such a line.
     pub(super) fn see(&mut self, bytes: &[u8]) -> bool {
         let mut seen = false;
         for part in bytes.split_inclusive(|&byte| byte == b'\n') {
@@ -125,7 +127,7 @@ impl Trigger {
                 }
                 ends && (self.subject.is_none() || message.pointer(told_at) == self.subject.as_ref())
             }
-            // Either side counts its own requests, so a request of the agent may have the same id.
+            // Each side numbers its own requests, so a request of the agent may have the same id.
             Cue::Reply(wanted) => head.id == *wanted && head.method.is_null(),
         }
     }

@@ -1,7 +1,7 @@
-//! Signals to the keeper, turned into something `poll` can see.
+//! Signals to the keeper, made visible to `poll`.
 //!
-//! Invariant: TERM means *stop the run*; HUP, INT, QUIT and PIPE mean nothing here. They are caught rather than ignored
-//! because an ignored signal would stay ignored in the agent, and the stop ladder begins with INT.
+//! Invariant: TERM means *stop the run*; HUP, INT, QUIT and PIPE have no effect here. They are caught rather than
+//! ignored because an ignored signal would stay ignored in the agent, and the stop ladder begins with INT.
 
 use std::io::{self, Read};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -29,7 +29,7 @@ impl Signals {
         Ok(Signals { wake, stop })
     }
 
-    /// Forgets that there was a signal; to be called before acting on it.
+    /// Clears the pending signals; call it before acting on them.
     pub(super) fn drain(&mut self) {
         let mut bytes = [0; 64];
         while matches!(self.wake.read(&mut bytes), Ok(n) if n == bytes.len()) {}

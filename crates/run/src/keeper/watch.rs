@@ -1,8 +1,8 @@
-//! The keeper's loop, from the started agent to the last of its descendants.
+//! The keeper's loop, from the start of the agent to the end of its last descendant.
 //!
-//! Invariant: whatever the agent prints is in the journal before anyone is told of it. The end is recorded once, as soon
-//! as the agent is gone and its pipes are drained, or, if the run was stopped, when the whole tree is gone; after
-//! that the journal is closed, and what is left of the tree is ended before the keeper itself leaves.
+//! Invariant: whatever the agent prints is in the journal before any client learns of it. The end is recorded once,
+//! as soon as the agent is gone and its pipes are drained, or, if the run was stopped, when the whole tree is gone;
+//! after that the journal is closed, and the rest of the tree is ended before the keeper exits.
 
 use std::io;
 use std::path::Path;
@@ -26,10 +26,10 @@ use crate::link::{Op, Order};
 use crate::state::{Phase, State};
 use crate::{Exit, ExitReason, Spec, StdinPlan, tree};
 
-/// How long a descendant that holds a pipe may keep the end waiting.
+/// How long a descendant that holds a pipe may delay the end.
 const DRAIN: Duration = Duration::from_millis(150);
 const DISK_RETRY: Duration = Duration::from_millis(500);
-/// How long the end is tried to be written to a full disk before it is given up.
+/// How long to retry writing the end to a full disk.
 const DISK_PATIENCE: Duration = Duration::from_secs(3600);
 const FAREWELL: Duration = Duration::from_secs(1);
 
@@ -44,7 +44,7 @@ pub(super) struct Watch {
     state: State,
     time_limit: Option<Duration>,
     silence_limit: Option<Duration>,
-    /// The agent waits for a person, and its silence means nothing, until it is told something.
+    /// The agent waits for a person, so its silence does not count until it receives input.
     held: bool,
     started: Instant,
     active: Instant,
@@ -52,12 +52,12 @@ pub(super) struct Watch {
     death: Option<Death>,
     childless: bool,
     exit: Option<Exit>,
-    /// When to leave, at the latest.
+    /// When to exit, at the latest.
     farewell: Option<Instant>,
     buffer: Vec<u8>,
 }
 
-/// The end of the agent's own process.
+/// The exit of the agent's own process.
 struct Death {
     code: Option<i32>,
     signal: Option<i32>,
@@ -140,7 +140,7 @@ impl Watch {
         while !self.clients.all_know() && Instant::now() < farewell {
             self.turn();
         }
-        // The end is known to all who listen; only now it is worth the wait for the disk.
+        // Every client knows the end; only now is waiting for the disk acceptable.
         let _ = self.journal.sync().and_then(|()| State::sync(Path::new(".")));
     }
 
@@ -167,9 +167,10 @@ impl Watch {
         }
     }
 
-    /// What could not be read meanwhile is neither silence nor the agent's last word, so both clocks start again.
+    /// What could not be read meanwhile counts neither as silence nor as the agent's last output, so both clocks
+    /// restart.
     fn retry_disk(&mut self) {
-        // A failure leaves the journal stalled; the loop comes back.
+        // A failure leaves the journal stalled; the loop tries again.
         let _ = self.journal.flush();
         let now = Instant::now();
         self.active = now;
@@ -195,7 +196,7 @@ impl Watch {
         let now = Instant::now();
         let limits = [limit_end(self.started, self.time_limit), limit_end(self.active, self.silence_limit())];
         let limits = limits.into_iter().filter(|_| self.ladder.is_none() && self.death.is_none());
-        // A drain that is over ends the run now, unless it is the tree that is waited for.
+        // When the drain time is over the run ends now, unless it waits for the tree.
         let awaits_drain = self.ladder.is_none() && self.exit.is_none();
         let drained =
             self.death.as_ref().map(|death| death.drained_by).filter(|&at| at > now || awaits_drain);
@@ -209,7 +210,7 @@ impl Watch {
             PollFd::new(&self.signals, PollFlags::IN),
             PollFd::from_borrowed_fd(self.clients.listener(), PollFlags::IN),
         ];
-        // A stalled journal takes nothing more; the agent waits with us.
+        // A stalled journal accepts nothing more; the agent waits too.
         for (number, stream) in self.streams.iter().enumerate().filter(|_| !self.journal.is_stalled()) {
             if let Some(pipe) = stream.pipe() {
                 sources.push(Source::Output(number));
@@ -289,7 +290,7 @@ impl Watch {
     }
 
     fn record(&mut self, kind: Kind, bytes: &[u8]) {
-        // A failure leaves the journal stalled, which the loop looks at.
+        // A failure leaves the journal stalled, which the loop checks.
         let _ = self.journal.append(kind, now_ms(), bytes);
     }
 
@@ -310,7 +311,7 @@ impl Watch {
                 Ok(())
             }
             Op::Stop { interrupt, note } => {
-                // A run that is ending already has another reason.
+                // A run that is already ending has another reason.
                 if let Some(note) = note.filter(|_| self.ladder.is_none() && self.death.is_none()) {
                     self.remark(&note);
                 }
@@ -332,7 +333,7 @@ impl Watch {
             return Err("the disk is full, so nothing can be recorded".to_owned());
         }
         self.input.take(bytes)?;
-        // Recorded first, so that it stands before whatever the agent answers.
+        // Recorded first, so that it precedes the agent's response.
         self.record(Kind::Stdin, bytes);
         self.input.flush();
         self.active = Instant::now();
@@ -401,7 +402,7 @@ impl Watch {
         self.exit = Some(exit.clone());
         self.state = State { phase: Phase::Ended, exit: Some(exit), ..self.state.clone() };
         let patience = Instant::now() + DISK_PATIENCE;
-        // Only a full disk gets better by waiting; a directory that has been removed does not come back.
+        // Waiting helps only against a full disk; a removed directory does not come back.
         while self.save_end().is_err_and(|e| is_full(&e)) && Instant::now() < patience {
             sleep(DISK_RETRY);
         }
@@ -413,12 +414,12 @@ impl Watch {
     }
 }
 
-/// A limit too far away to be a time is none.
+/// A limit too far in the future to be represented is no limit.
 fn limit_end(since: Instant, limit: Option<Duration>) -> Option<Instant> {
     limit.and_then(|limit| since.checked_add(limit))
 }
 
-/// A limit in the largest unit that says it exactly.
+/// A limit in the largest unit that represents it exactly.
 fn spell(limit: Duration) -> String {
     let ms = limit.as_millis();
     [(3_600_000, "h"), (60_000, "min"), (1000, "s")]

@@ -1,6 +1,6 @@
-//! Who works where, as Linux shows it in `/proc`.
+//! Which processes use a directory, read from Linux's `/proc`.
 //!
-//! Invariant: one pass, and only processes of this user; what is dear to read is read only of those in question.
+//! Invariant: one pass, and only processes of this user; expensive facts are read only for candidates.
 
 use std::collections::HashSet;
 use std::fs;
@@ -12,11 +12,11 @@ use forge_os::process::{Entry, Life, command_of, list};
 use super::{Facts, GitWork, Mark, RUN};
 use crate::tree::{MARK, keeper_of};
 
-/// What `lstat` says of a descriptor that may be written to.
+/// The mode bit of a descriptor that is open for writing, as `lstat` reports it.
 const WRITES: u32 = 0o200;
 
-/// The living processes of this user in question that work below `dir`. `own` is the mark that this process itself
-/// inherited: it says nothing about those who inherited it too.
+/// The living candidates of this user that work inside `dir`. `own` is the mark that this process itself inherited:
+/// it means nothing in other processes that inherited it too.
 pub(super) fn at_work_in(
     dir: &Path,
     own: Option<&str>,
@@ -47,7 +47,7 @@ fn is_in_sight(entry: &Entry) -> bool {
     entry.life == Life::Alive && owner.is_ok_and(|owner| owner == rustix::process::geteuid().as_raw())
 }
 
-/// Whether this is who takes over those whose parents are gone.
+/// Whether this process adopts orphans.
 fn is_first(pid: u32) -> bool {
     pid <= 1 || fs::read(format!("/proc/{pid}/comm")).is_ok_and(|name| name.trim_ascii_end() == b"systemd")
 }
@@ -78,7 +78,7 @@ fn git_work(command: &str) -> GitWork {
     if verb.is_some_and(|verb| UPKEEP.contains(&verb)) { GitWork::Upkeep } else { GitWork::Worktree }
 }
 
-/// The file that a process runs, also when it was replaced meanwhile.
+/// The file that a process runs, even if it was replaced meanwhile.
 fn program(pid: u32) -> Option<PathBuf> {
     let path = fs::read_link(format!("/proc/{pid}/exe")).ok()?;
     let text = path.to_str()?;

@@ -1,6 +1,6 @@
-//! The file that keeps secrets beside the output that may show them, one value a line.
+//! The file with the secrets, next to the output that may contain them, one value per line.
 //!
-//! Invariant: it appears as a whole, with mode 600, and is on the disk before the first byte that it hides.
+//! Invariant: it appears as a whole, with mode 600, and is on the disk before the first output byte.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -15,12 +15,12 @@ const MAX_FILE_BYTES: u64 = (MAX_BYTES + MAX_VALUES) as u64;
 pub(super) fn write(dir: &Path, values: &[String]) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
     let temporary = dir.join("secrets.part");
-    // One that a start left which was cut off.
+    // Left by an interrupted start.
     let _ = fs::remove_file(&temporary);
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&temporary)?;
     file.write_all(values.join("\n").as_bytes())?;
-    // A power cut that spares the journal must spare this too; the names of both are as durable as each other, so the
-    // folder is not synced at every start.
+    // A power failure that the journal survives must not lose this file; the names of both are equally durable, so
+    // the folder is not synced at every start.
     file.sync_data()?;
     fs::rename(&temporary, dir.join(FILE))
 }

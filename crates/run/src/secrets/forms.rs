@@ -1,7 +1,7 @@
-//! Where secrets stand in a text.
+//! Finding secrets in a text.
 //!
-//! Owns the forms in which a value is looked for: as it is, and as it stands in a JSON string. Invariant: what is found
-//! depends on the text alone, and no masked part begins or ends inside a UTF-8 character.
+//! Owns the forms in which a value is searched: unchanged, and as it is escaped in a JSON string. Invariant: the
+//! result depends on the text alone, and no masked part begins or ends inside a UTF-8 character.
 
 use std::io;
 use std::ops::Range;
@@ -9,12 +9,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 
-/// What stands in the place of a secret.
+/// The text in place of a secret.
 const MASK: &[u8] = b"***";
-/// An end of a text that a secret begins with is masked from this length on; shorter ones are too common.
+/// The end of a text is masked if it is the beginning of a secret of at least this length; shorter ones are too
+/// common.
 const MIN_PARTIAL_BYTES: usize = 4;
 
-/// What becomes of the end of a text that may be the beginning of a secret.
+/// How to treat the end of a text that may be the beginning of a secret.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Partial {
     Masked,
@@ -23,9 +24,9 @@ pub(super) enum Partial {
 
 pub(super) struct Forms {
     search: AhoCorasick,
-    /// In order, so that those with a common beginning stand together.
+    /// Sorted, so that those with a common prefix are adjacent.
     forms: Vec<Form>,
-    /// The bytes that forms begin with.
+    /// The bytes with which forms begin.
     first: [bool; 256],
     longest: usize,
 }
@@ -33,7 +34,7 @@ pub(super) struct Forms {
 struct Form {
     text: String,
     value: String,
-    /// It, or a beginning of it, was found.
+    /// It, or a prefix of it, was found.
     seen: AtomicBool,
 }
 
@@ -60,7 +61,7 @@ impl Forms {
         distinct(self.forms.iter())
     }
 
-    /// The values without which everything that was looked through so far would be shown as it was.
+    /// The values that are needed to mask everything searched so far.
     pub(super) fn seen(&self) -> Vec<String> {
         distinct(self.forms.iter().filter(|form| form.seen.load(Ordering::Relaxed)))
     }
@@ -70,10 +71,10 @@ impl Forms {
         self.longest.saturating_sub(1)
     }
 
-    /// What is to be masked, in order and apart from each other.
+    /// The ranges to mask, sorted and disjoint.
     pub(super) fn spans(&self, text: &[u8], partial: Partial) -> Vec<Range<usize>> {
         let mut spans = Vec::new();
-        // The search for all, which overlap, is the slower one.
+        // Finding all overlapping matches is slower.
         if self.search.is_match(text) {
             for found in self.search.find_overlapping_iter(text) {
                 self.forms[found.pattern()].seen.store(true, Ordering::Relaxed);
@@ -88,7 +89,7 @@ impl Forms {
         spans
     }
 
-    /// Where the longest end of the text begins that a secret begins with.
+    /// The start of the longest end of the text that is a prefix of a secret.
     fn unfinished(&self, text: &[u8]) -> Option<usize> {
         let first = text.len().saturating_sub(self.reach());
         let last = text.len().checked_sub(MIN_PARTIAL_BYTES)?;
@@ -120,7 +121,7 @@ fn add(spans: &mut Vec<Range<usize>>, mut span: Range<usize>) {
     spans.push(span);
 }
 
-/// The text with a mask in the place of each span.
+/// The text with a mask in place of each span.
 pub(super) fn paint(text: &[u8], spans: &[Range<usize>]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     let mut end = 0;

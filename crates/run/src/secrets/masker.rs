@@ -1,9 +1,9 @@
 //! Masking record by record.
 //!
-//! Owns the end of each stream, as far back as a secret may reach. Invariant: what a record is shown as follows from the
-//! bytes of its stream up to its own end, and from nothing else: it is the same for whoever reads, from wherever and
-//! whenever, and nobody waits for the next record. So of a secret that is written in pieces at most the first three bytes
-//! are seen.
+//! Owns the end of each stream, as far back as a secret may reach. Invariant: the masked record depends only on the
+//! bytes of its stream up to its own end: it is the same for every reader, whenever and from wherever it reads, and
+//! nobody waits for the next record. So at most the first three bytes of a secret that is written in pieces are
+//! shown.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::journal::Kind;
 
 pub(crate) struct Masker {
     forms: Arc<Forms>,
-    /// The last true bytes of stdout, stderr, stdin and notes.
+    /// The last unmasked bytes of stdout, stderr, stdin and notes.
     ends: [Vec<u8>; 4],
 }
 
@@ -23,7 +23,7 @@ impl Masker {
         Some(Masker { forms: secrets.0.clone()?, ends: Default::default() })
     }
 
-    /// What the next record of a stream is shown as.
+    /// The next record of a stream, masked.
     pub(crate) fn mask(&mut self, kind: Kind, bytes: Vec<u8>) -> Vec<u8> {
         let Masker { forms, ends } = self;
         let Some(window) = ends.get_mut(place(kind)) else { return bytes };
@@ -38,7 +38,7 @@ impl Masker {
         if spans.is_empty() { bytes } else { paint(&bytes, &spans) }
     }
 
-    /// Takes note of a record that is not shown.
+    /// Notes a record that is not shown.
     pub(crate) fn pass(&mut self, kind: Kind, bytes: &[u8]) {
         let Some(end) = self.ends.get_mut(place(kind)) else { return };
         let reach = self.forms.reach();

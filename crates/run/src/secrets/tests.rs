@@ -16,7 +16,7 @@ fn secrets(values: &[&str]) -> Secrets {
     Secrets::of(&values.iter().map(|value| (*value).to_owned()).collect::<Vec<_>>()).unwrap()
 }
 
-/// What records of these pieces are shown as.
+/// The masked records of these pieces.
 fn masked<'a>(secrets: &Secrets, pieces: impl IntoIterator<Item = (Kind, &'a str)>) -> Vec<String> {
     let mut masker = Masker::new(secrets).unwrap();
     let shown = pieces.into_iter().map(|(kind, piece)| masker.mask(kind, piece.as_bytes().to_vec()));

@@ -1,9 +1,10 @@
-//! The Agent Client Protocol, version 1: JSON-RPC lines both ways.
+//! The Agent Client Protocol, version 1: JSON-RPC lines in both directions.
 //!
-//! Owns the order of a run's requests (initialize, a session, the choices of the profile, the prompt) and the answers to
-//! the agent's. Invariants: each request is made when the one before it was answered, so the journal tells which is due;
-//! a permission is chosen by the kind of its option; the reason of a denial, for which the protocol has no field, is noted in
-//! the answer's `_meta` and becomes the next prompt; whatever else the agent asks for is refused, never left open.
+//! Owns the order of a run's requests (initialize, a session, the settings of the profile, the prompt) and the
+//! answers to the agent's requests. Invariants: each request is sent when the previous one was answered, so the
+//! journal shows which is due; a permission is chosen by the kind of its option; the reason of a denial, for which
+//! the protocol has no field, is noted in the answer's `_meta` and becomes the next prompt; every other request of
+//! the agent is refused, never left open.
 
 mod offer;
 
@@ -19,18 +20,18 @@ pub(crate) use offer::{Meaning, Offers};
 
 const INITIALIZE: u64 = 1;
 const SESSION: u64 = 2;
-/// The request whose answer ends the turn.
+/// The request whose reply ends the turn.
 pub(crate) const PROMPT: u64 = 3;
-/// The first of the choices made between the session and the prompt.
+/// The first of the settings made between the session and the prompt.
 const FIRST_CHOICE: u64 = 10;
-/// The first of the prompts that carry a person's words after a denial.
+/// The first of the prompts that carry a person's feedback after a denial.
 const FIRST_FEEDBACK: u64 = 100;
-/// More than this at once are not taken on.
+/// More requests than this at once are refused.
 const MAX_ACTS: usize = 64;
 const METHOD_NOT_FOUND: i64 = -32601;
 const BUSY: i64 = -32603;
 
-/// What a run is to say, all of it known when it is planned.
+/// Everything a run sends, known when it is planned.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Opening {
     pub worktree: PathBuf,
@@ -38,7 +39,7 @@ pub struct Opening {
     /// The conversation to continue.
     pub session: Option<String>,
     pub permissions: Permissions,
-    /// To be chosen in the session, for agents that take no argument for it.
+    /// Set in the session, for agents that take no argument for it.
     pub model: Option<String>,
     pub mode: Option<String>,
     pub replay: Replay,
@@ -51,16 +52,16 @@ pub enum Permissions {
     Asked,
 }
 
-/// When an agent that continues a conversation tells the old one again.
+/// When an agent that continues a conversation replays the old one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Replay {
     BeforeReply,
-    /// Also after it: one more exchange must pass before the prompt, or old and new are mixed.
+    /// Also after it: one more exchange must pass before the prompt, or old and new would be mixed.
     AfterReply,
 }
 
-/// The first line of every conversation. Files are the agent's own business, so that it goes on when no server lives; one
-/// that asks for them all the same is served.
+/// The first line of every conversation. The agent handles files itself, so that it continues when no server runs;
+/// if it asks for them nevertheless, it is served.
 pub(crate) fn initialize() -> String {
     let params = json!({
         "protocolVersion": 1,
@@ -70,12 +71,12 @@ pub(crate) fn initialize() -> String {
     request(INITIALIZE, "initialize", params).to_string()
 }
 
-/// The name of the answer to the agent's request `id`.
+/// The key of the answer to the agent's request `id`.
 pub(crate) fn answer_key(id: &Value) -> String {
     format!("answer {id}")
 }
 
-/// What a request for permission is about: the tool's name as the log shows it.
+/// The name of the tool that a permission request is about, as the log shows it.
 pub(crate) fn tool_name(call: &Value) -> String {
     let text = |value: &Value| value.as_str().filter(|text| !text.is_empty()).map(str::to_owned);
     let kind = text(&call["kind"]).filter(|kind| kind != "other");
@@ -88,17 +89,17 @@ pub(crate) fn tool_name(call: &Value) -> String {
 pub(super) struct Acp {
     opening: Opening,
     session: Option<String>,
-    /// Choices that are still to be made, the next one last.
+    /// Settings that are still to be made, the next one last.
     choices: Vec<(&'static str, Value)>,
     next_choice: u64,
     offers: Offers,
-    /// What people said when they denied something, for the next prompt.
+    /// What people wrote when they denied something, for the next prompt.
     feedback: Vec<String>,
     next_feedback: u64,
     cancelled: bool,
 }
 
-/// Enough to see whether a line concerns us, without building it in memory.
+/// Enough to decide whether a line is relevant, without parsing all of it.
 #[derive(Deserialize)]
 struct Head {
     #[serde(default)]
@@ -123,7 +124,7 @@ impl Acp {
 
     fn take_reply(&mut self, id: u64, reply: &Value, desk: &mut Desk) {
         if !reply["error"].is_null() {
-            // Its message is in the log; without an answer there is nothing to go on with.
+            // The log contains its message; without a result there is no way to continue.
             desk.over = true;
             return;
         }
@@ -144,7 +145,7 @@ impl Acp {
     fn open_session(&mut self, result: &Value, desk: &mut Desk) {
         let mut params = json!({"cwd": self.opening.worktree, "mcpServers": []});
         let granted = self.opening.permissions == Permissions::Granted;
-        // For the reader of the log, who does not know the profile.
+        // For readers of the log, who do not know the profile.
         let mut note = json!({"permissions": if granted { "granted" } else { "asked" }});
         let method = match &self.opening.session {
             Some(session) if result["agentCapabilities"]["loadSession"] == true => {
@@ -161,7 +162,7 @@ impl Acp {
         self.say(SESSION, method, params, desk);
     }
 
-    /// The requests that make the session what the profile wants, the first one last.
+    /// The requests that apply the profile's settings to the session, the first one last.
     fn choices_in(&self, result: &Value) -> Vec<(&'static str, Value)> {
         let session = json!(self.session);
         let configured = |category: &str| {
@@ -258,7 +259,7 @@ impl Acp {
     fn take_question(&mut self, key: String, id: Value, mut params: Value, at_ms: i64, desk: &mut Desk) {
         self.offers.note(&key, &params);
         if self.opening.permissions == Permissions::Granted {
-            // Once is enough, since every question is answered; "always" may end up in a file of the user.
+            // Once is enough, since every question is answered; "always" may be stored in a file of the user.
             let picked = self.offers.pick(&key, ["allow_once", "allow_always"]);
             desk.say(key, &selected(&id, picked));
             return;
@@ -335,7 +336,7 @@ impl Driver for Acp {
         }
     }
 
-    /// The protocol has no word for it before the turn ends.
+    /// The protocol has no message for it before the turn ends.
     fn message(&self, _text: &str) -> Option<Value> {
         None
     }
@@ -358,7 +359,7 @@ fn refused(id: &Value, code: i64, message: &str) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}})
 }
 
-/// The answer to a request for permission; without an option that means it, the request counts as cancelled.
+/// The answer to a permission request; without a suitable option, the request counts as cancelled.
 fn selected(id: &Value, option: Option<&str>) -> Value {
     let outcome = match option {
         Some(option) => json!({"outcome": "selected", "optionId": option}),

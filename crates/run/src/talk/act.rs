@@ -1,24 +1,24 @@
-//! What an agent asks us to do with its files instead of doing it itself.
+//! File requests of an agent: what it asks Forge to read or write for it.
 //!
-//! Owns the reading and writing that a conversation asks for. Invariants: only files inside the worktree are touched,
-//! wherever links may lead, and never git's own; what is read is bounded, so that the answer fits through the keeper; doing
-//! the same twice, as after a restart, leaves what doing it once does.
+//! Owns the reading and writing that a conversation asks for. Invariants: only files inside the worktree are
+//! touched, wherever links may lead, and never git's own; what is read is bounded, so that the reply fits through
+//! the keeper; carrying out a request twice, as after a restart, has the same effect as once.
 
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use serde_json::{Value, json};
 
-/// The longest file of which a part is read.
+/// The largest file that is read, even in part.
 const MAX_FILE_BYTES: u64 = 8 << 20;
-/// The longest answer, as it goes to the agent.
+/// The longest reply to the agent.
 const MAX_REPLY_BYTES: usize = 768 << 10;
 /// The request cannot be carried out as it is.
 const INVALID: i64 = -32602;
 /// No such file.
 const NOT_FOUND: i64 = -32002;
 
-/// A deed that the agent waits for.
+/// A request that the agent waits for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Act {
     pub key: String,
@@ -31,7 +31,7 @@ pub struct Act {
 pub(super) enum Deed {
     Read {
         path: PathBuf,
-        /// The first line that is wanted, from 1.
+        /// The first line to read, from 1.
         line: Option<u64>,
         /// How many lines.
         limit: Option<u64>,
@@ -42,14 +42,14 @@ pub(super) enum Deed {
     },
 }
 
-/// Why it was not done, as the protocol tells it.
+/// Why it was not carried out, in the protocol's terms.
 struct Refusal {
     code: i64,
     message: String,
 }
 
 impl Act {
-    /// Does it, blocking, and returns the line that tells the agent how it went.
+    /// Carries it out, blocking, and returns the line that reports the result to the agent.
     pub fn carry_out(&self) -> String {
         let done = match &self.deed {
             Deed::Read { path, line, limit } => read(&self.worktree, path, *line, *limit),
@@ -93,7 +93,7 @@ fn write(root: &Path, path: &Path, content: &str) -> Result<Value, Refusal> {
     let (Some(parent), Some(name)) = (wanted.parent(), wanted.file_name()) else {
         return Err(refusal(path, "names no file"));
     };
-    // The nearest directory that exists decides where the new ones would be made.
+    // The nearest existing directory decides where the new ones would be created.
     let existing = parent.ancestors().find_map(|dir| dir.canonicalize().ok());
     let existing = existing.ok_or_else(|| refusal(path, "is nowhere"))?;
     check_inside(&root, &existing, path)?;
@@ -105,7 +105,7 @@ fn write(root: &Path, path: &Path, content: &str) -> Result<Value, Refusal> {
         _ => file,
     };
     check_inside(&root, &file, path)?;
-    // A pipe would be waited for.
+    // Writing to a pipe would block.
     if file.symlink_metadata().is_ok_and(|data| !data.is_file()) {
         return Err(refusal(path, "is not a regular file"));
     }

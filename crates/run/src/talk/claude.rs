@@ -1,7 +1,8 @@
 //! Claude's control requests.
 //!
-//! Hooks are answered at once ("ask a person"), which makes the agent ask for permission; that is the question which waits.
-//! Owns what hooks told of calls, because older programs leave the call out of the question.
+//! Hooks are answered at once ("ask a person"), which makes the agent send a permission request; that is the
+//! question that waits. Owns the calls that hooks announced, because older versions leave the call out of the
+//! question.
 
 use std::collections::VecDeque;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -12,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::{Ask, Desk, Driver, NO_REASON, TIMED_OUT};
 
-/// Calls that hooks told of and nobody has asked about yet; there are rarely more than a few.
+/// Announced calls without a question yet; there are rarely more than a few.
 const MAX_HOOKED: usize = 64;
 
 #[derive(Default)]
@@ -20,12 +21,12 @@ pub(super) struct Claude {
     hooks: Hooks,
 }
 
-/// The calls that hooks told of: id, tool, and what stands for the input.
+/// The calls that hooks announced: id, tool, and a digest of the input.
 #[derive(Default)]
 pub(crate) struct Hooks(VecDeque<(String, String, u64)>);
 
 impl Hooks {
-    /// Takes a hook's request.
+    /// Reads a hook's request.
     pub fn note(&mut self, request: &Value) {
         let input = &request["input"];
         let id = request["tool_use_id"].as_str().or(input["tool_use_id"].as_str());
@@ -36,7 +37,7 @@ impl Hooks {
         self.0.push_back((id.to_owned(), tool.to_owned(), digest(&input["tool_input"])));
     }
 
-    /// The call that a request for permission is about: the one it names, else the hooked one that is most like it.
+    /// The call that a permission request is about: the one it names, or else the most similar announced one.
     pub fn claim(&mut self, request: &Value) -> Option<String> {
         if let Some(id) = request["tool_use_id"].as_str() {
             self.0.retain(|(known, ..)| known != id);
@@ -55,7 +56,7 @@ fn digest(input: &Value) -> u64 {
     hasher.finish()
 }
 
-/// Enough to see whether a line concerns us, without building it in memory.
+/// Enough to decide whether a line is relevant, without parsing all of it.
 #[derive(Deserialize)]
 struct Head {
     #[serde(default)]
@@ -110,7 +111,7 @@ impl Driver for Claude {
             ApprovalStatus::Approved => {
                 let mut allow = json!({"behavior": "allow", "updatedInput": ask.tool_input});
                 if ask.tool_name == "ExitPlanMode" {
-                    // A plan that was approved is carried out without further questions.
+                    // An approved plan is carried out without further questions.
                     allow["updatedPermissions"] =
                         json!([{"type": "setMode", "mode": "bypassPermissions", "destination": "session"}]);
                 }

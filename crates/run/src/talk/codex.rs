@@ -1,9 +1,9 @@
 //! Codex's app server: JSON-RPC, one message per line.
 //!
-//! Owns where the conversation is (thread, turn) and what the open questions are about. Our requests are numbered, the
-//! agent's have ids of its own, so the names of both differ. Invariants: each request of the agent is answered, an unknown
-//! one with an error; what is remembered is bounded; a reason is told before the denial it belongs to, since only the
-//! denial shows in the log that the question was answered.
+//! Owns the position in the conversation (thread, turn) and what the open questions are about. Our requests are
+//! numbered, the agent's have ids of its own, so their keys differ. Invariants: each request of the agent is
+//! answered, an unknown one with an error; what is remembered is bounded; a reason is sent before the denial it
+//! belongs to, since only the denial shows in the log that the question was answered.
 
 use std::collections::VecDeque;
 
@@ -13,43 +13,43 @@ use serde_json::{Map, Value, json};
 
 use super::{Ask, Desk, Driver, Due, NO_REASON, TIMED_OUT};
 
-/// Ids of the requests that every conversation begins with; `initialize` is among the first lines of stdin.
+/// Ids of the requests that begin every conversation; `initialize` is among the first lines of stdin.
 const INITIALIZE: u64 = 1;
 const THREAD: u64 = 2;
 const TURN: u64 = 3;
 
-/// The id of the request that tells why something was denied begins with this.
+/// The id of a request that explains a denial begins with this.
 pub(crate) const FEEDBACK_ID: &str = "feedback:";
-/// And its text with this.
+/// And its text begins with this.
 pub(crate) const FEEDBACK: &str = "User feedback: ";
 
 const MAX_QUESTIONS: usize = 64;
 const MAX_CHANGES: usize = 32;
-/// Larger changes are asked about without their text.
+/// Questions about larger changes do not include the diffs.
 const MAX_CHANGE_BYTES: usize = 256 << 10;
-/// The request is not one that we know.
+/// The JSON-RPC code for an unknown request.
 const METHOD_NOT_FOUND: i64 = -32601;
 
-/// What a conversation begins with.
+/// How a conversation begins.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Opening {
     /// The thread to continue.
     pub resume: Option<String>,
     pub prompt: String,
-    /// Directory, sandbox, model and the like, in the words of `thread/start`.
+    /// Directory, sandbox, model and the like, as parameters of `thread/start`.
     pub settings: Map<String, Value>,
 }
 
 pub(super) struct Codex {
     opening: Opening,
     thread: Option<String>,
-    /// The turn that runs.
+    /// The current turn.
     turn: Option<String>,
     next_id: u64,
     questions: VecDeque<Question>,
-    /// File changes by their item, because the question about them does not repeat them.
+    /// File changes by item, because the question about them does not repeat them.
     changes: VecDeque<(String, Value)>,
-    /// Reasons that were told, by the id they were told under.
+    /// The ids of the reasons that were sent.
     told: VecDeque<String>,
 }
 
@@ -61,17 +61,17 @@ struct Question {
     turn: String,
 }
 
-/// What an answer looks like.
+/// The shape of an answer.
 #[derive(Clone, Copy)]
 enum Form {
     Decision,
-    /// As older versions want it.
+    /// The shape of older versions.
     Review,
     Permissions,
     Elicitation,
 }
 
-/// Enough to see whether a line concerns us, without building it in memory.
+/// Enough to decide whether a line is relevant, without parsing all of it.
 #[derive(Deserialize)]
 struct Head {
     #[serde(default)]
@@ -123,7 +123,7 @@ impl Codex {
             None => "thread/start",
             Some(thread) => {
                 params.insert("threadId".into(), thread.as_str().into());
-                // The log of the earlier run has them.
+                // The log of the earlier run contains them.
                 params.insert("excludeTurns".into(), true.into());
                 "thread/fork"
             }

@@ -1,4 +1,4 @@
-//! Agents that speak the Agent Client Protocol, as they were recorded: what is shown of them, and what they are told.
+//! Agents that speak the Agent Client Protocol, as recorded: what is shown of them, and what they are sent.
 
 #![allow(clippy::unwrap_used)]
 
@@ -39,14 +39,14 @@ fn every_recorded_conversation_reads_well() {
     }
 }
 
-/// The exchange of a transcript, `true` for what the agent was told.
+/// The exchange of a transcript, `true` for lines to the agent.
 fn exchange(file: &Path) -> Vec<(bool, Value)> {
     let text = fs::read_to_string(file).unwrap();
     let lines = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     lines.filter(|line| line["dir"] != "!").map(|mut line| (line["dir"] == ">", line["msg"].take())).collect()
 }
 
-/// What matters of a line to an agent.
+/// The relevant part of a line to an agent.
 fn essence(line: &Value) -> Value {
     let mut line = line.clone();
     for part in ["params", "result"] {
@@ -116,7 +116,7 @@ fn update(update: Value) -> String {
         + "\n"
 }
 
-/// A conversation that has come to its prompt, and then `lines`.
+/// A conversation up to its prompt, followed by `lines`.
 fn after_prompt(lines: &str) -> Vec<forge_run::Record> {
     let ask = |id: u64, method: &str| json!({"id": id, "method": method, "params": {}}).to_string() + "\n";
     vec![

@@ -1,4 +1,4 @@
-//! Codex's app server: recorded conversations read back, and what Forge would have said in them.
+//! Codex's app server: recorded conversations read back, and what Forge would have sent in them.
 
 #![allow(clippy::unwrap_used)]
 
@@ -42,7 +42,7 @@ fn every_recorded_conversation_reads_well() {
     }
 }
 
-/// The opening of a recorded conversation, as it was said.
+/// The opening of a recorded conversation.
 fn opening(records: &[Record]) -> Opening {
     let said: Vec<Value> = records.iter().filter(|record| record.kind == Kind::Stdin).map(json_of).collect();
     let params = |id: u64| {
@@ -54,7 +54,7 @@ fn opening(records: &[Record]) -> Opening {
     Opening { resume, prompt, settings }
 }
 
-/// Everything that `part` says is also in `whole`.
+/// Everything in `part` is also in `whole`.
 fn is_within(part: &Value, whole: &Value) -> bool {
     match (part, whole) {
         (Value::Object(part), Value::Object(whole)) => {
@@ -70,7 +70,7 @@ fn what_is_due_is_what_was_said() {
         let mut talk = Talk::new(Script::Codex(opening(&records)));
         for record in &records {
             let line = json_of(record);
-            // A second turn, an interrupt and the like are not the conversation's own idea.
+            // A second turn, an interrupt and the like are not sent by the conversation itself.
             let prompted =
                 record.kind == Kind::Stdin && line["id"].as_u64().is_none_or(|id| matches!(id, 0 | 2 | 3));
             let told = line["params"]["input"][0]["text"].as_str();
@@ -90,7 +90,7 @@ fn what_is_due_is_what_was_said() {
                 let due: Value = serde_json::from_str(&talk.due().first().expect(&name).line).unwrap();
                 let mut wanted = line.clone();
                 if wanted["method"] == "thread/resume" {
-                    // Forge leaves the old thread as it was.
+                    // Forge does not change the old thread.
                     wanted["method"] = "thread/fork".into();
                 }
                 assert!(is_within(&wanted, &due), "{name}: said {wanted}, due {due}");
@@ -104,7 +104,7 @@ fn what_is_due_is_what_was_said() {
     }
 }
 
-/// The records of the conversation up to and with the first one that `last` accepts.
+/// The records of the conversation up to and including the first one that `last` accepts.
 fn until(name: &str, last: impl Fn(&Value) -> bool) -> Vec<Record> {
     let records = transcript(&data(&format!("codex/{name}.jsonl")));
     let end = records.iter().position(|record| last(&json_of(record))).unwrap();
@@ -138,7 +138,7 @@ fn a_reason_is_told_before_the_denial_and_only_once() {
     assert_eq!(lines[0]["method"], "turn/steer");
     assert_eq!(lines[0]["params"]["input"][0]["text"], "User feedback: use git");
     assert_eq!(lines[1], json!({"id": 0, "result": {"decision": "decline"}}));
-    // A server that died between the two lines says only the second one again.
+    // A server that died between the two lines sends only the second one again.
     records.push(said(lines[0].clone()));
     let mut later = told(&records);
     later.answer(&ask.key, &denied);
@@ -253,7 +253,7 @@ fn a_running_turn_takes_messages_and_can_be_interrupted() {
     assert_eq!((&interrupt["method"], &interrupt["params"]["turnId"]), (&json!("turn/interrupt"), &turn));
     let over = told(&until("interrupt", |line| line["method"] == "turn/completed"));
     assert_eq!((over.message("late"), over.interrupt()), (None, None));
-    // What was said to it is in the log, once.
+    // What was sent to it is in the log, once.
     let (entries, _) = folded(Dialect::Codex, &[&records[..], &[said(message)]].concat());
     assert_eq!(entries.last().unwrap().content, "Codex ended before its turn was over");
     assert_eq!(entries[entries.len() - 2].content, "also this");
@@ -388,7 +388,7 @@ fn confused_json() -> impl Strategy<Value = Value> {
     json_of_words(&words)
 }
 
-/// A line that gets as far as the reader of its method.
+/// A line that reaches the reader of its method.
 fn confused_line() -> impl Strategy<Value = Value> {
     let methods = [
         "thread/started",

@@ -1,4 +1,5 @@
-//! Plans carried out by a real keeper and read by the fold: what an agent is asked, does, and is said to have done.
+//! Plans carried out by a real keeper and read by the fold: what an agent is asked, what it does, and what is
+//! shown.
 
 #![allow(clippy::unwrap_used)]
 
@@ -12,7 +13,7 @@ use forge_types::{ProfileId, RunReason};
 use crate::stage::lens;
 use crate::stage::{Stage, exit_of};
 
-/// Speaks Claude's protocol as far as one turn goes, then waits for the end of its input as Claude does.
+/// Speaks Claude's protocol for one turn, then waits for the end of its input as Claude does.
 const FAKE_CLAUDE: &str = r#"
 read -r line
 echo '{"type":"system","subtype":"init","session_id":"s-1","model":"fake"}'

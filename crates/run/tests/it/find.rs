@@ -1,4 +1,4 @@
-//! Runs outlive whoever launched them and are found again, or found to be gone.
+//! Runs outlive the process that launched them and are found again, or found to be gone.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};

@@ -1,4 +1,4 @@
-//! The readable log over recorded agents, over the older server's log, and over anything at all.
+//! The readable log of recorded agents, of the older server's log, and of arbitrary input.
 
 #![allow(clippy::unwrap_used)]
 
@@ -96,7 +96,7 @@ fn every_recorded_conversation_reads_well() {
     }
 }
 
-/// All that a reader gets of a conversation.
+/// Everything that a reader gets of a conversation.
 pub fn view(dialect: Dialect, records: &[Record]) -> Value {
     let (entries, outcome) = folded(dialect, records);
     let verdict = outcome.verdict.as_ref().map(|verdict| format!("{verdict:?}"));
@@ -144,7 +144,7 @@ fn an_older_log_reads_as_it_did() {
     for (raw, normalized) in [("raw", "normalized"), ("raw_short", "normalized_short")] {
         let (ours, _) = folded(Dialect::Claude, &older_records(raw));
         let older = older_entries(normalized);
-        // Standard error is shown when its first line is whole, so it may come later in the list.
+        // Standard error is shown when its first line is complete, so it may come later in the list.
         let sorted = |mut list: Vec<Value>| {
             list.sort_by_key(|entry| entry["entry_type"]["type"] != "error_message");
             list
@@ -239,7 +239,7 @@ fn a_long_streamed_answer_stays_linear() {
     assert!(outcome.summary.unwrap().ends_with("..."));
 }
 
-/// Cuts `bytes` at the given places.
+/// Cuts `bytes` at the given positions.
 pub fn chunks(bytes: &[u8], places: &[prop::sample::Index]) -> Vec<Record> {
     let mut places: Vec<_> = places.iter().map(|place| place.index(bytes.len() + 1)).collect();
     places.extend([0, bytes.len()]);
@@ -309,7 +309,7 @@ fn confused_json() -> impl Strategy<Value = Value> {
     json_of_words(&words)
 }
 
-/// A line that gets as far as the reader of its type.
+/// A line that reaches the reader of its type.
 fn confused_line() -> impl Strategy<Value = String> {
     let kinds = [
         "system",
@@ -384,7 +384,7 @@ proptest! {
     }
 }
 
-/// A question of an older program: the call is named by the hook alone.
+/// A question of an older version: only the hook names the call.
 fn older_question(hooked: bool) -> String {
     let input = json!({"command": "rm -rf build"});
     let block = json!({"type": "tool_use", "id": "toolu_1", "name": "Bash", "input": input});

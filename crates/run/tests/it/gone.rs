@@ -37,7 +37,7 @@ async fn everything_of_a_run_has_ended_when_its_killed_keeper_is_reported() {
     assert_eq!(text_of(Kind::Stdout, &followed), "hello\n");
     assert_eq!(notes(&followed), [farewell(keeper)]);
     assert_eq!(followed.last().map(|record| record.kind), Some(Kind::End));
-    // Whoever looks again finds the same end, and adds nothing.
+    // Looking again finds the same end, and adds nothing.
     assert!(matches!(find(&stage.dir()).await, Found::Ended(again) if again == exit));
     assert_eq!(stage.records(), followed);
 }
@@ -47,7 +47,7 @@ async fn a_run_whose_keeper_died_while_nobody_looked_is_ended_when_it_is_found()
     let stage = Stage::new();
     let live = stage.launch(SCRIPT).await;
     let (agent, escaped, keeper) = (live.pid(), stage.pid_in("escaped").await, stage.keeper_pid());
-    // Whoever had launched it is gone as well.
+    // The process that launched it is gone as well.
     signal(keeper, Signal::STOP);
     drop(live);
     kill(keeper);
@@ -80,7 +80,7 @@ async fn the_end_is_recorded_once_behind_what_the_kill_tore() {
     signal(keeper, Signal::STOP);
     let journal = stage.dir().join("journal");
     let whole = fs::metadata(&journal).expect("journal").len();
-    // A header that announces 100 bytes, and ten of them.
+    // A header that announces 100 bytes, followed by only ten.
     let torn = [&[100, 0, 0, 0, 1, 2, 3, 4, 0, 0, 0, 0, 0, 0, 0, 1][..], b"ten bytes!"].concat();
     OpenOptions::new().append(true).open(&journal).and_then(|mut file| file.write_all(&torn)).expect("tear");
     kill(keeper);

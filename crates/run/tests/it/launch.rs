@@ -1,4 +1,4 @@
-//! A launch gives a living run or an error that says what to do, and leaves nothing half made.
+//! A launch results in a living run or in an error that says what to do, and leaves nothing half done.
 
 use std::os::unix::fs::PermissionsExt;
 
@@ -50,7 +50,7 @@ async fn environment_values_do_not_stay_on_disk() {
     for entry in std::fs::read_dir(stage.dir()).expect("run dir") {
         let path = entry.expect("entry").path();
         let bytes = std::fs::read(&path).unwrap_or_default();
-        // The one file by which the output is masked; see `secrets`.
+        // The file that is used to mask the output; see `secrets`.
         let is_kept = path.ends_with("secrets");
         assert_eq!(String::from_utf8_lossy(&bytes).contains("s3cret-value"), is_kept, "{}", path.display());
         assert_eq!(path.metadata().expect("metadata").permissions().mode() & 0o077, 0, "{}", path.display());

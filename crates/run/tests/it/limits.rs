@@ -1,4 +1,4 @@
-//! A run that takes too long or says nothing is ended, and it is written down why.
+//! A run that takes too long or is silent is ended, and the log says why.
 
 use forge_run::{ExitReason, Kind};
 

@@ -1,4 +1,4 @@
-//! What an agent prints is in its journal: all of it, in order, readable at once and for ever.
+//! What an agent prints is in its journal: all of it, in order, readable at once and forever.
 
 use std::fs;
 

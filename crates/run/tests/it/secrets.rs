@@ -1,4 +1,4 @@
-//! Secrets of an agent's environment: the agent has them, its journal too, and no reader.
+//! Secrets of an agent's environment: the agent and its journal have them, its readers do not.
 
 #![allow(clippy::unwrap_used)]
 
@@ -35,7 +35,7 @@ fn line(message: &Value) -> Record {
     record(Kind::Stdout, format!("{message}\n"))
 }
 
-/// Fails where more of the secret is told than what begins it by chance.
+/// Fails if more of the secret is shown than a short prefix.
 fn assert_untold(patches: &[EntryPatch], outcome: &Outcome) {
     for patch in patches {
         let told = serde_json::to_string(patch.entry.as_ref().unwrap()).unwrap();
@@ -93,7 +93,7 @@ fn a_secret_that_comes_word_by_word_is_never_shown() {
             json!({"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}}),
         ),
     ];
-    // Behind the first three bytes, which are no secret yet.
+    // After the first three bytes, which are not masked yet.
     records.extend(text.as_bytes().chunks(3).map(|piece| {
         let piece = std::str::from_utf8(piece).unwrap();
         event(json!({"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": piece}}))
@@ -113,7 +113,7 @@ fn what_tools_say_and_what_is_cut_short_is_masked() {
     let records = [
         line(&json!({"type": "assistant", "message": {"id": "m", "content": [call]}, "session_id": "s"})),
         line(&json!({"type": "user", "message": {"content": [result]}, "session_id": "s"})),
-        // Escaped in a way that no search for the value finds.
+        // Escaped in a way that a search for the value does not find.
         record(
             Kind::Stdout,
             format!("{{\"type\":\"strange\",\"long\":\"{}\"}}\n", long.replace('k', "\\u006b")),

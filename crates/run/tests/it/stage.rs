@@ -1,4 +1,4 @@
-//! What every test needs: a run directory, a spec for a script, and ways to look at the outcome.
+//! What every test needs: a run directory, a spec for a script, and ways to check the result.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -12,13 +12,13 @@ use tokio::sync::watch;
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// The view on a run's log in tests; its id does not change, and with it no id that follows from it.
+/// The view of a run's log in tests; its id is fixed, and so are the ids derived from it.
 pub fn lens(worktree: &Path) -> Lens {
     let run = "11111111-2222-4333-8444-555555555555".parse().expect("an id");
     Lens { run, worktree: worktree.to_owned(), answer_ms: 3_600_000, secrets: Secrets::default() }
 }
 
-/// Any JSON at all whose keys and texts are of these words: it gets deep into whoever reads them.
+/// Any JSON whose keys and texts are these words, so that it gets deep into the code that reads them.
 pub fn json_of_words(words: &[&'static str]) -> impl Strategy<Value = Value> + use<> {
     let word = prop::sample::select(words.to_vec()).prop_map(str::to_owned);
     let leaf = prop_oneof![
@@ -138,7 +138,7 @@ pub async fn exit_in(mut progress: watch::Receiver<Progress>) -> Exit {
     ended.expect("progress ends with an exit").exit.clone().expect("exit")
 }
 
-/// Everything a tail gives until it ends.
+/// Everything that a tail returns until it ends.
 pub async fn drain(tail: &mut Tail) -> Vec<Record> {
     let mut records = Vec::new();
     while let Some(batch) = tokio::time::timeout(PATIENCE, tail.next()).await.expect("in time").expect("read")
@@ -149,7 +149,7 @@ pub async fn drain(tail: &mut Tail) -> Vec<Record> {
     records
 }
 
-/// Waits, within bounds, until something has come true.
+/// Waits, within bounds, until a condition is true.
 pub async fn until(mut is_true: impl FnMut() -> bool) {
     let end = tokio::time::Instant::now() + PATIENCE;
     while !is_true() {
@@ -172,7 +172,7 @@ pub fn runs(pid: u32) -> bool {
     stat.rsplit(") ").next().is_some_and(|rest| !rest.is_empty() && !rest.starts_with(['Z', 'X']))
 }
 
-/// Whether there is such a process; one that is dead but not waited for counts too.
+/// Whether there is such a process; one that is dead but not reaped counts too.
 pub fn exists(pid: u32) -> bool {
     let pid = rustix::process::Pid::from_raw(pid as i32).expect("pid");
     rustix::process::test_kill_process(pid).is_ok()

@@ -40,7 +40,7 @@ async fn one_who_needs_the_second_signal_gets_to_clean_up() {
 #[tokio::test]
 async fn whoever_made_a_session_of_its_own_is_gone_too() {
     let stage = Stage::new();
-    // Forks twice and leads a new session: its parent is gone and so are group, session and pipes.
+    // Forks twice and leads a new session: it has left its parent, its group, its session and its pipes.
     let script = "setsid sh -c 'sh -c \"echo \\$\\$ > escaped; exec sleep 300\" &' >/dev/null 2>&1 </dev/null; \
                   exec sleep 300";
     let live = stage.launch(script).await;
@@ -57,7 +57,7 @@ async fn whoever_made_a_session_of_its_own_is_gone_too() {
 #[tokio::test]
 async fn what_an_agent_leaves_behind_ends_with_it() {
     let stage = Stage::new();
-    // The child keeps the pipes open and would say something much later.
+    // The child keeps the pipes open and would print something much later.
     let live = stage.launch("(sleep 300; echo late) & echo $! > left; echo done; exit 3").await;
     let exit = exit_of(&live).await;
     assert_eq!((exit.code, exit.reason), (Some(3), ExitReason::Exited));
@@ -130,7 +130,7 @@ async fn a_terminated_keeper_stops_its_run() {
 #[tokio::test]
 async fn agents_of_a_server_that_ignores_interrupts_can_be_interrupted() {
     let stage = Stage::new();
-    // As a shell starts a server in the background.
+    // The way a shell starts a server in the background.
     let mut server = Command::new("/bin/sh")
         .args(["-c", "trap '' INT QUIT HUP; exec \"$0\" launch \"$1\" 'exec sleep 300'"])
         .arg(keeper())

@@ -1,4 +1,4 @@
-//! Input reaches the agent, is recorded, and can hold up nobody.
+//! Input reaches the agent, is recorded, and cannot block anybody.
 
 use std::os::unix::net::UnixStream;
 

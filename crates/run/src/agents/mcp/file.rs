@@ -1,18 +1,18 @@
 //! Where an agent's program keeps its configuration.
 //!
-//! Invariant: paths follow the environment of the server (`HOME`, `XDG_CONFIG_HOME`) at the moment of asking.
+//! Invariant: paths follow the server's environment (`HOME`, `XDG_CONFIG_HOME`) at the moment of the call.
 
 use std::path::PathBuf;
 
 pub(in crate::agents) enum ConfigFile {
-    /// Below the home directory.
+    /// Relative to the home directory.
     Home(&'static str),
-    /// Below the folder for configuration; the commented file where only that one exists.
+    /// Relative to the configuration folder; the commented file where only that one exists.
     Config { plain: &'static str, commented: &'static str },
 }
 
 impl ConfigFile {
-    /// `None` where nobody knows the home directory.
+    /// `None` where the home directory is unknown.
     pub fn path(&self) -> Option<PathBuf> {
         let home = PathBuf::from(std::env::var_os("HOME").filter(|home| !home.is_empty())?);
         Some(match self {

@@ -1,7 +1,7 @@
-//! MCP servers in a JSON file, which may hold comments and trailing commas.
+//! MCP servers in a JSON file, which may contain comments and trailing commas.
 //!
-//! Invariant: only the members that change are cut out, put in or replaced; every other byte stays. The text is checked by
-//! the parser after comments were blanked out at the same length, so the scanner only ever walks over sound JSON.
+//! Invariant: only the members that change are removed, inserted or replaced; every other byte stays. The parser
+//! checks the text after comments were blanked out at the same length, so the scanner only walks over valid JSON.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::Servers;
 
-/// A member of an object: where its key and its value stand.
+/// A member of an object: the positions of its key and value.
 struct Member {
     name: String,
     key: Range<usize>,
@@ -45,14 +45,14 @@ pub(super) fn with_servers(text: &str, key: &str, servers: &Servers) -> Result<S
     }
 }
 
-/// Brings the object that begins at `start` up to `servers`, one member after the other.
+/// Updates the object that begins at `start` to `servers`, one member after the other.
 fn sync_object(text: &str, start: usize, servers: &Servers, indent: &str) -> String {
     let mut text = text.to_owned();
     loop {
         let plain = blank(&text);
         let found = members(&plain, start);
         let old = |member: &Member| serde_json::from_str::<Value>(&plain[member.value.clone()]).ok();
-        // The last of two members with one name is the one that counts; the others are dropped.
+        // Of two members with the same name the last one counts; the others are dropped.
         let is_last = |at: usize| !found[at + 1..].iter().any(|later| later.name == found[at].name);
         let gone = (0..found.len()).find(|at| !servers.contains_key(&found[*at].name) || !is_last(*at));
         if let Some(at) = gone {
@@ -83,7 +83,7 @@ fn insert(text: &str, start: usize, key: &str, value: &Value, indent: &str, dept
     let line = format!("\n{}{key}: {}", indent.repeat(depth), pretty(value, indent, depth));
     match members(&plain, start).last() {
         Some(last) => {
-            // A comma that stands there already, as before a closing brace in commented JSON, is used.
+            // An existing comma, such as one before a closing brace in commented JSON, is used.
             let end = last.value.end;
             let (comma, after) = match plain_comma(text, end) {
                 Some(at) => ("", at + 1),
@@ -101,14 +101,14 @@ fn insert(text: &str, start: usize, key: &str, value: &Value, indent: &str, dept
     }
 }
 
-/// The length of a line comment, with the space before it, that belongs to what stands before it.
+/// The length of a line comment, with the space before it, that belongs to the text before it.
 fn rest_of_line(text: &str, plain: &str) -> usize {
     let length = plain.find('\n').unwrap_or(0);
     let is_remark = plain[..length].trim().is_empty() && !text[..length].contains("/*");
     if is_remark { length } else { 0 }
 }
 
-/// Where a comma follows `from` with nothing but space and comments before it.
+/// The position of a comma that follows `from` with only space and comments in between.
 fn plain_comma(text: &str, from: usize) -> Option<usize> {
     let uncommented = blank_comments(text);
     let rest = &uncommented[from..];
@@ -116,7 +116,7 @@ fn plain_comma(text: &str, from: usize) -> Option<usize> {
     rest[skipped..].starts_with(',').then_some(from + skipped)
 }
 
-/// Takes a member out, with its comma and, where it has lines of its own, with them.
+/// Removes a member with its comma and, where it has lines of its own, those lines.
 fn cut(text: &str, plain: &str, start: usize, found: &[Member], at: usize) -> String {
     let member = &found[at];
     let mut end = member.value.end;
@@ -124,7 +124,7 @@ fn cut(text: &str, plain: &str, start: usize, found: &[Member], at: usize) -> St
     if let Some(comma) = plain_comma(text, end) {
         end = comma + 1;
     } else if at > 0 {
-        // The last member: the comma before it goes.
+        // The last member: the comma before it is removed.
         let before = found[at - 1].value.end;
         if let Some(comma) = plain_comma(text, before) {
             let kept = &text[comma + 1..begin];
@@ -144,14 +144,14 @@ fn cut(text: &str, plain: &str, start: usize, found: &[Member], at: usize) -> St
     splice(text, begin..end, "")
 }
 
-/// The value as it would stand at a depth of the file.
+/// The value as it is printed at a depth of the file.
 fn pretty(value: &Value, indent: &str, depth: usize) -> String {
     let text = format!("{value:#}");
     let mut lines = text.lines();
     let mut out = lines.next().unwrap_or_default().to_owned();
     for line in lines {
         let bare = line.trim_start();
-        // Two blanks a level is how the printer writes.
+        // The printer indents by two spaces per level.
         let level = (line.len() - bare.len()) / 2;
         out.push('\n');
         out.push_str(&indent.repeat(depth + level));
@@ -160,14 +160,14 @@ fn pretty(value: &Value, indent: &str, depth: usize) -> String {
     out
 }
 
-/// What the first indented line is indented with.
+/// The indentation of the first indented line.
 fn indent_of(plain: &str) -> String {
     let space = |line: &str| line[..line.len() - line.trim_start_matches([' ', '\t']).len()].to_owned();
     let lines = plain.lines().skip(1).filter(|line| !line.trim().is_empty());
     lines.map(space).find(|space| !space.is_empty()).unwrap_or_else(|| "  ".to_owned())
 }
 
-/// None for an empty text.
+/// `None` for an empty text.
 fn parse(plain: &str) -> Result<Option<Map<String, Value>>, String> {
     if plain.trim().is_empty() {
         return Ok(None);
@@ -179,7 +179,7 @@ fn parse(plain: &str) -> Result<Option<Map<String, Value>>, String> {
     }
 }
 
-/// The text with comments, a byte-order mark and trailing commas turned into blanks of the same length.
+/// The text with comments, a byte-order mark and trailing commas replaced by spaces of the same length.
 fn blank(text: &str) -> String {
     let mut bytes = blank_comments(text).into_bytes();
     let mut comma = None;
@@ -235,7 +235,7 @@ fn blank_comments(text: &str) -> String {
     String::from_utf8(bytes).unwrap_or_default()
 }
 
-/// The place after the string that begins at `at`.
+/// The position after the string that begins at `at`.
 fn string_end(bytes: &[u8], at: usize) -> usize {
     let mut next = at + 1;
     while next < bytes.len() {
@@ -248,7 +248,7 @@ fn string_end(bytes: &[u8], at: usize) -> usize {
     bytes.len()
 }
 
-/// The place after the value that begins at `at`, in sound JSON.
+/// The position after the value that begins at `at`, in valid JSON.
 fn value_end(bytes: &[u8], at: usize) -> usize {
     let mut depth = 0_usize;
     let mut next = at;
@@ -273,12 +273,12 @@ fn value_end(bytes: &[u8], at: usize) -> usize {
     bytes.len()
 }
 
-/// Where the object that begins at `start` closes.
+/// The position where the object that begins at `start` closes.
 fn closing(plain: &str, start: usize) -> usize {
     value_end(plain.as_bytes(), start) - 1
 }
 
-/// The members of the object that begins at `start`, in sound JSON.
+/// The members of the object that begins at `start`, in valid JSON.
 fn members(plain: &str, start: usize) -> Vec<Member> {
     let bytes = plain.as_bytes();
     let skip = |mut at: usize| {

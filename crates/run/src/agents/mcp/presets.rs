@@ -1,8 +1,8 @@
-//! The MCP servers that are offered, in the words of each agent program.
+//! The MCP servers that are offered, in the form that each agent program expects.
 
 use serde_json::{Map, Value, json};
 
-/// The presets as a program wants them written; `meta` describes them to people.
+/// The presets in the form that a program expects; `meta` describes them to people.
 pub(in crate::agents) fn written(adapt: fn(Value) -> Option<Value>) -> Value {
     let adapted = presets().into_iter().filter_map(|(name, server)| Some((name, adapt(server)?)));
     let mut all: Map<String, Value> = adapted.collect();
@@ -10,12 +10,12 @@ pub(in crate::agents) fn written(adapt: fn(Value) -> Option<Value>) -> Value {
     Value::Object(all)
 }
 
-/// Whether a server is reached by an address and not started by a command.
+/// Whether a server is reached by an address instead of started by a command.
 pub(in crate::agents) fn is_http(server: &Value) -> bool {
     server["type"] == "http"
 }
 
-/// With the address under a name of its own.
+/// With the address under another key.
 pub(in crate::agents) fn http_url(server: Value) -> Option<Value> {
     Some(match is_http(&server) {
         true => json!({"httpUrl": server["url"], "headers": server["headers"]}),

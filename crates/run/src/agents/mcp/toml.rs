@@ -1,6 +1,6 @@
 //! MCP servers in a TOML file.
 //!
-//! Invariant: tables of servers that stay as they are, and everything else, keep their bytes.
+//! Invariant: tables of unchanged servers, and everything else, keep their bytes.
 
 use serde_json::{Map, Value as Json};
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike, Value};
@@ -20,7 +20,7 @@ pub(super) fn with_servers(text: &str, key: &str, servers: &Servers) -> Result<S
     let mut document: DocumentMut =
         text.parse().map_err(|error: toml_edit::TomlError| error.message().to_owned())?;
     let mut fresh = Table::new();
-    // Only the servers below it have a heading.
+    // Only the servers in it have a heading.
     fresh.set_implicit(true);
     let item = document.entry(key).or_insert(Item::Table(fresh));
     let is_inline = item.is_inline_table();
@@ -68,7 +68,7 @@ fn value_to_json(value: &Value) -> Json {
     }
 }
 
-/// None for null, which TOML does not have.
+/// `None` for null, which TOML does not have.
 fn from_json(json: &Json) -> Option<Value> {
     Some(match json {
         Json::Null => return None,

@@ -1,4 +1,4 @@
-//! What is known about the scripted agent, and how it is started: it is a command of Forge itself.
+//! The scripted agent's data, and how it is started: it is a subcommand of Forge itself.
 
 use forge_types::{DEFAULT_VARIANT, Executor};
 

@@ -1,8 +1,8 @@
-//! A conflict that an agent is asked to resolve, and what a file becomes that keeps both sides.
+//! A conflict that the agent is asked to resolve, and how a file looks that keeps both sides.
 //!
-//! Invariant: a file without a complete conflict is left as it is.
+//! Invariant: a file without a complete conflict is left unchanged.
 
-/// The git command that is to be continued, if the prompt is Forge's request to resolve a conflict.
+/// The git command to continue, if the prompt is Forge's request to resolve a conflict.
 pub(super) fn command(prompt: &str) -> Option<&'static str> {
     if !prompt.contains("has stopped in this worktree and has to be finished.") {
         return None;

@@ -1,6 +1,6 @@
-//! The little language of the scripted agent: a line, read as what it asks for.
+//! The small language of the scripted agent: parsing one line.
 //!
-//! Invariant: a line that is not wholly understood is no directive, and is said instead.
+//! Invariant: a line that cannot be parsed completely is not a directive, and is printed as text.
 
 pub(super) enum Directive<'a> {
     Say(&'a str),
@@ -23,12 +23,12 @@ pub(super) enum Directive<'a> {
 /// A line of a todo list.
 pub(super) struct Item<'a> {
     pub text: &'a str,
-    /// As Claude spells it.
+    /// In Claude's spelling.
     pub status: &'static str,
 }
 
 impl<'a> Item<'a> {
-    /// `*` stands before what is done, `>` before what is under way.
+    /// `*` marks an item that is done, `>` one in progress.
     fn parse(text: &'a str) -> Option<Self> {
         let text = text.trim();
         let (text, status) = match (text.strip_prefix('*'), text.strip_prefix('>')) {
@@ -41,7 +41,7 @@ impl<'a> Item<'a> {
     }
 }
 
-/// `None` for a line that is no directive.
+/// `None` for a line that is not a directive.
 pub(super) fn parse(line: &str) -> Option<Directive<'_>> {
     let line = line.trim();
     let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));

@@ -1,21 +1,21 @@
-//! Comments of a review, as the board writes them into one prompt: each names a file and lines, quotes them, and says what
-//! should change.
+//! Review comments, as the board writes them into one prompt: each names a file and lines, quotes them, and says
+//! what should change.
 //!
-//! Invariant: a prompt that has no such comment is no review. What a line becomes is decided by the comment alone: a suggested
-//! text takes its place, a named word is exchanged, and any other remark stays beside the line for whoever reads it.
+//! Invariant: a prompt without such a comment is not a review. The comment alone decides how a line changes: a
+//! suggested text replaces it, a named word is exchanged, and any other remark is added next to the line.
 
 /// A remark on a line of a file.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Comment<'a> {
     pub path: &'a str,
-    /// Where the first quoted line stood.
+    /// The line number of the first quoted line.
     pub line: usize,
     /// The first quoted line.
     pub quoted: &'a str,
     pub text: String,
 }
 
-/// The comments of a prompt, in its order.
+/// The comments of a prompt, in order.
 pub(super) fn comments(prompt: &str) -> Vec<Comment<'_>> {
     let lines: Vec<&str> = prompt.lines().collect();
     let heads: Vec<_> = (0..lines.len()).filter_map(|at| Some((at, head(lines[at])?))).collect();
@@ -45,7 +45,8 @@ fn comment<'a>(path: &'a str, line: usize, body: &[&'a str]) -> Option<Comment<'
 }
 
 impl Comment<'_> {
-    /// The line of `file` that is meant: where it was if it still stands there, else the only one like it.
+    /// The index of the quoted line in `file`: its old position if it is still there, otherwise the only equal
+    /// line.
     pub fn find(&self, file: &str) -> Option<usize> {
         let lines: Vec<&str> = file.lines().collect();
         let there = self.line.checked_sub(1).filter(|at| lines.get(*at) == Some(&self.quoted));
@@ -56,7 +57,7 @@ impl Comment<'_> {
         })
     }
 
-    /// What the quoted line becomes.
+    /// The new text of the quoted line.
     pub fn changed(&self) -> String {
         if let Some(suggestion) = self.suggestion() {
             return suggestion;
@@ -76,7 +77,7 @@ impl Comment<'_> {
         format!("{}  {open}{remark}{close}", self.quoted.trim_end()).trim_start_matches("  ").to_owned()
     }
 
-    /// The text of a fence that the comment holds.
+    /// The text of a fenced block in the comment.
     fn suggestion(&self) -> Option<String> {
         let (_, rest) = self.text.split_once("```")?;
         let (_, rest) = rest.split_once('\n')?;
@@ -84,7 +85,7 @@ impl Comment<'_> {
         Some(text.trim_end_matches('\n').to_owned()).filter(|text| !text.is_empty())
     }
 
-    /// Two quoted words of which the first stands in the line: the one to exchange and the one to put there.
+    /// Two quoted words of which the line contains the first: the word to replace and its replacement.
     fn exchange(&self) -> Option<(String, String)> {
         ['`', '"', '“'].iter().find_map(|mark| {
             let parts: Vec<&str> = match mark {

@@ -1,8 +1,9 @@
-//! Tool calls, in the words of the readable log.
+//! Tool calls, as entries of the readable log.
 //!
-//! Owns how the kinds of calls become actions. A call is told in parts: each part replaces what it names and leaves the
-//! rest, and a result without a diff does not take away the diff that was shown before it. Invariant: a call of an
-//! unknown kind, or of a known one that lacks what its kind needs, is still shown, as a plain tool.
+//! Owns how the kinds of calls become actions. A call arrives in parts: each part replaces the fields it contains
+//! and leaves the rest, and a result without a diff does not remove the diff that was shown before. Invariant: a
+//! call of an unknown kind, or of a known one without the fields that its kind needs, is still shown, as a plain
+//! tool.
 
 use std::path::Path;
 
@@ -18,11 +19,11 @@ use super::super::{cut, diff};
 use super::spoken;
 use crate::talk::acp::tool_name;
 
-/// What is kept of a call besides its entry, because a later part may leave it out.
+/// What is kept of a call besides its entry, because a later part may omit it.
 const KEPT: [&str; 5] = ["title", "kind", "rawInput", "locations", "_meta"];
 const OUTPUT_BYTES: usize = 256 << 10;
 
-/// The entry of a call after this part of it, and roughly its size in memory.
+/// The entry of a call after this part of it, and its approximate size in memory.
 pub(super) fn describe(
     id: &str,
     part: &mut Value,
@@ -52,7 +53,7 @@ pub(super) fn describe(
     (sourced(entry_type, content, call), bytes)
 }
 
-/// What a person decided stays, and a question stays open until the call has ended.
+/// A person's decision stays, and a question stays open until the call has ended.
 fn next_status(old: Option<&ToolStatus>, told: Option<&str>) -> ToolStatus {
     match (old, told) {
         (Some(decided @ (ToolStatus::Denied { .. } | ToolStatus::TimedOut)), _) => decided.clone(),
@@ -63,7 +64,7 @@ fn next_status(old: Option<&ToolStatus>, told: Option<&str>) -> ToolStatus {
     }
 }
 
-/// A call as it is known now, and the part that has just come.
+/// A call as it is known now, and the part that has just arrived.
 struct Sight<'a> {
     call: &'a Value,
     part: &'a Value,
@@ -135,7 +136,7 @@ impl Sight<'_> {
         self.call["title"].as_str().map(str::to_owned)
     }
 
-    /// The first of these that the call's input has.
+    /// The first of these keys that the call's input has.
     fn input(&self, keys: &[&str]) -> Option<String> {
         let input = &self.call["rawInput"];
         keys.iter().find_map(|key| input[*key].as_str()).map(str::to_owned)
@@ -164,7 +165,7 @@ impl Sight<'_> {
         Some(relative(&path, self.worktree))
     }
 
-    /// The diffs of this part, else those that were shown, else what the input says.
+    /// The diffs of this part, or else those that were shown, or else a diff made from the input.
     fn changes(&self, path: &str, old: Option<&ActionType>) -> Vec<FileChange> {
         let told = self.diffs().map(|diff| {
             let path = diff["path"].as_str().map_or(path.to_owned(), |path| relative(path, self.worktree));
@@ -223,7 +224,7 @@ impl Sight<'_> {
     fn command_result(&self) -> Option<CommandResult> {
         let output = self.text();
         if !self.ended {
-            // What a call asks permission with is not what its command printed.
+            // The content of a permission request is not the output of the command.
             return output
                 .filter(|_| self.part["status"] == "in_progress")
                 .map(|output| CommandResult { exit_status: None, output: Some(output) });
@@ -245,7 +246,7 @@ impl Sight<'_> {
     }
 }
 
-/// Some agents tell the exit code only within the text.
+/// Some agents report the exit code only within the text.
 fn exit_code_in(output: &str) -> Option<i64> {
     let line = output.lines().find_map(|line| line.strip_prefix("Exit Code: "))?;
     line.trim().parse().ok()
@@ -261,7 +262,7 @@ fn tells_something(value: &Value) -> bool {
     }
 }
 
-/// Roughly what a value holds in memory.
+/// The approximate size of a value in memory.
 fn weight(value: &Value) -> usize {
     const NODE: usize = 32;
     NODE + match value {

@@ -1,9 +1,9 @@
-//! What an agent that speaks the Agent Client Protocol says it used.
+//! The usage that an agent reports over the Agent Client Protocol.
 //!
-//! Owns which model is used and what of the told counts is known already. Invariant: nothing counts twice. Calls that are
-//! told one by one are counted one by one, and then the turn's sum is not; a sum over the whole process replaces the one
-//! before it; a turn that is told in several places counts once; a cost that is told stands for all models together, and
-//! the cost of a conversation that is continued counts only from where it stood.
+//! Owns which model is used and which of the reported counts are already included. Invariant: nothing counts twice.
+//! Calls that are reported one by one are counted one by one, and then the turn's sum is not; a sum over the whole
+//! process replaces the previous one; a turn that is reported in several places counts once; a reported cost covers
+//! all models together, and the cost of a continued conversation counts only from where it continued.
 
 use std::collections::BTreeMap;
 
@@ -13,24 +13,24 @@ use serde_json::Value;
 
 use super::super::Outcome;
 
-/// Agents whose turns tell the sum since their start.
+/// Agents whose turns report the sum since their start.
 const CUMULATIVE: &[&str] = &["copilot"];
-/// Agents whose costs begin at zero with each process, also when it continues a conversation.
+/// Agents whose costs start at zero with each process, even when it continues a conversation.
 const COSTS_ANEW: &[&str] = &["claude", "codex"];
 
 #[derive(Default)]
 pub(super) struct Spend {
     model: String,
     sums: Sums,
-    /// Calls of this turn were told one by one.
+    /// The calls of this turn were reported one by one.
     told_by_call: bool,
     cost: Cost,
     costs_anew: bool,
-    /// What this run has cost so far, as the agent tells it.
+    /// The cost of this run so far, as the agent reports it.
     told_cost: Option<i64>,
 }
 
-/// What the usage of a turn's end covers.
+/// What the usage at the end of a turn covers.
 #[derive(Default, PartialEq)]
 enum Sums {
     #[default]
@@ -56,7 +56,7 @@ impl Spend {
         self.costs_anew = COSTS_ANEW.iter().any(|name| agent.contains(name));
     }
 
-    /// An earlier conversation goes on, with costs that are not this run's.
+    /// An earlier conversation continues, and its earlier costs are not this run's.
     pub fn continue_session(&mut self) {
         if !self.costs_anew {
             self.cost = Cost::Unknown;
@@ -67,13 +67,13 @@ impl Spend {
         &self.model
     }
 
-    /// Looks for the model among a session's choices.
+    /// Reads the model from a session's settings.
     pub fn note_model(&mut self, told: &Value) {
         let models = &told["models"];
         let current = models["currentModelId"].as_str().map(|id| {
             let named = models["availableModels"].as_array().into_iter().flatten();
             let name = named.filter(|model| model["modelId"] == id).find_map(|model| model["name"].as_str());
-            // An id may be an address within the agent, which says nothing to anybody else.
+            // An id may be an internal address of the agent, which means nothing to a reader.
             name.filter(|_| id.contains(['|', '('])).unwrap_or(id)
         });
         let options = told["configOptions"].as_array().into_iter().flatten();
@@ -85,7 +85,7 @@ impl Spend {
         }
     }
 
-    /// One call of the model, told as it ends.
+    /// One call of the model, reported as it ends.
     pub fn note_call(&mut self, usage: &Value, outcome: &mut Outcome) {
         if usage.is_object() {
             self.told_by_call = true;
@@ -127,8 +127,8 @@ impl Spend {
         self.place_cost(outcome);
     }
 
-    /// What a turn used, by model. Agents tell it as `usage`, as a quota, as a quota by model, or as several of these;
-    /// the finest that leaves nothing out counts.
+    /// The usage of a turn, by model. Agents report it as `usage`, as a quota, as a quota by model, or as several
+    /// of these; the most detailed complete one counts.
     fn turn(&self, result: &Value) -> Vec<(String, Usage)> {
         let quota = &result["_meta"]["quota"];
         let mut by_model: Vec<_> = either(quota, "model_usage", "modelUsage")
@@ -153,7 +153,7 @@ impl Spend {
         by_model
     }
 
-    /// Puts the told cost to the model that was used most, so that no other is priced beside it.
+    /// Assigns the reported cost to the model that was used most, so that no other model is priced as well.
     fn place_cost(&self, outcome: &mut Outcome) {
         let Some(cost) = self.told_cost else { return };
         let used = outcome.usage.iter().filter(|(_, used)| sum(used) > 0);
@@ -173,7 +173,7 @@ fn told_cost(update: &Value) -> Option<i64> {
     microusd(&cost["amount"]).filter(|_| in_dollars)
 }
 
-/// One of two spellings of a key.
+/// The value under one of two spellings of a key.
 fn either<'a>(told: &'a Value, one: &str, other: &str) -> &'a Value {
     if told[one].is_null() { &told[other] } else { &told[one] }
 }
@@ -183,13 +183,13 @@ fn sum(used: &Usage) -> i64 {
     counts.into_iter().fold(0, i64::saturating_add)
 }
 
-/// More tokens first, then more of them told apart.
+/// More tokens first, then the more detailed split.
 fn fineness(used: &Usage) -> (i64, i64) {
     (sum(used), used.cache_read_tokens.saturating_add(used.cache_write_tokens))
 }
 
-/// Reads counts in any spelling. Some agents count cached input and reasoning within input and output, some beside them;
-/// the total tells which.
+/// Reads counts in any spelling. Some agents include cached input and reasoning in input and output, some count
+/// them separately; the total shows which.
 fn count(told: &Value) -> Usage {
     let spelled = told.as_object().into_iter().flatten();
     let told: BTreeMap<String, i64> = spelled

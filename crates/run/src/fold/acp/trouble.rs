@@ -1,19 +1,19 @@
-//! What went wrong, in the provider's words as far as they are told.
+//! Errors of agents and providers, in the provider's words as far as they are known.
 //!
-//! Owns how errors are read. Invariant: a limit is told only when the text or the code says so, and its end only when the
-//! text names it.
+//! Owns how errors are read. Invariant: a limit is reported only when the text or the code says so, and its end
+//! only when the text names it.
 
 use forge_types::Millis;
 use serde_json::Value;
 
 use super::super::setup::wants_setup;
 
-/// The agent's user must log in first.
+/// The user must log in to the agent first.
 const AUTH_REQUIRED: i64 = -32000;
 
 pub(super) struct Trouble {
     pub message: String,
-    /// The provider does not serve for now: until when, if it said so.
+    /// The provider temporarily refuses to serve: until when, if it said so.
     pub limit: Option<Option<Millis>>,
     pub wants_login: bool,
 }
@@ -40,7 +40,7 @@ impl Trouble {
         trouble
     }
 
-    /// Trouble that is told as text.
+    /// An error that is reported as text.
     pub fn in_words(text: &str, at_ms: i64) -> Trouble {
         let low = text.to_ascii_lowercase();
         let signs = ["too many requests", "rate limit", "rate_limit", "usage limit", "resource_exhausted"];
@@ -54,14 +54,14 @@ impl Trouble {
     }
 }
 
-/// Some agents pass on the provider's JSON as it came.
+/// Some agents pass on the provider's JSON unchanged.
 fn inner_message(message: &str) -> String {
     let inner = serde_json::from_str::<Value>(message).ok();
     let inner = inner.as_ref().and_then(|value| value["error"]["message"].as_str());
     inner.unwrap_or(message).trim().to_owned()
 }
 
-/// When the text says in how many seconds to come back.
+/// The time to try again, if the text names a delay.
 fn reset_in(text: &str, at_ms: i64) -> Option<Millis> {
     let low = text.to_ascii_lowercase();
     let rest = ["retry in ", "retry after ", "try again in "]

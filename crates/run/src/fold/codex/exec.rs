@@ -1,6 +1,6 @@
-//! The lines of `codex exec --json`, in the words of the app server.
+//! The lines of `codex exec --json`, converted to messages of the app server.
 //!
-//! Owns nothing. Invariant: what is no such line is nobody's, and is shown as it is.
+//! Owns nothing. Invariant: any other line is not converted, and is shown unchanged.
 
 use forge_types::Usage;
 use serde_json::{Map, Value, json};
@@ -8,10 +8,10 @@ use serde_json::{Map, Value, json};
 pub(super) enum Event {
     Thread(String),
     TurnStarted,
-    /// An item as the app server would tell it.
+    /// An item in the form of the app server.
     Begun(Value),
     Done(Value),
-    /// An item that only says something; the turn goes on.
+    /// An item with a remark; the turn continues.
     Remark(String),
     Plan(Value),
     TurnCompleted(Usage),
@@ -38,7 +38,7 @@ pub(super) fn read(message: &Value) -> Option<Event> {
     })
 }
 
-/// The app server writes the same words in camel case, and tells some parts by the piece.
+/// The app server writes the same words in camel case, and splits some values into parts.
 fn item(told: &Value) -> Value {
     let mut item: Map<String, Value> = told
         .as_object()

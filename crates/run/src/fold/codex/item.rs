@@ -1,7 +1,7 @@
-//! What an item of a turn looks like in the readable log.
+//! The entries of an item of a turn.
 //!
-//! Owns nothing: an item says all about itself, at its start and at its end. Invariant: an item of an unknown kind is still
-//! shown; a change of several files is one entry per file, up to [`MAX_FILES`].
+//! Owns nothing: an item contains everything about itself, at its start and at its end. Invariant: an item of an
+//! unknown kind is still shown; a change of several files is one entry per file, up to [`MAX_FILES`].
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ use super::super::diff;
 use super::super::entries::{plain, sourced};
 use super::super::tool::{relative, ticked};
 
-/// More files of one change than this are counted, not shown.
+/// Further files of one change are counted, not shown.
 pub(super) const MAX_FILES: usize = 100;
 
 pub(super) struct Shown {
@@ -24,7 +24,7 @@ pub(super) struct Shown {
     pub entry: NormalizedEntry,
 }
 
-/// The id of the part of an item that an entry stands for.
+/// The id of the part of an item that an entry shows.
 pub(super) fn part_id(item: &str, part: usize) -> String {
     match part {
         0 => item.to_owned(),
@@ -32,7 +32,7 @@ pub(super) fn part_id(item: &str, part: usize) -> String {
     }
 }
 
-/// The entries of an item; none for those that readers know already.
+/// The entries of an item; none for items that readers already know.
 pub(super) fn show(item: &Value, worktree: &Path) -> Vec<Shown> {
     let id = item["id"].as_str().unwrap_or_default();
     let text = |key: &str| item[key].as_str().unwrap_or_default();
@@ -99,7 +99,7 @@ pub(super) fn show(item: &Value, worktree: &Path) -> Vec<Shown> {
     vec![Shown { id: id.to_owned(), entry }]
 }
 
-/// The item that a request for permission is about, as far as the request tells; `None` when nobody is asked.
+/// The item that a permission request is about, as far as the request describes it; `None` when nobody is asked.
 pub(super) fn asked(method: &str, params: &Value) -> Option<Value> {
     let question =
         |tool: &str, arguments: &Value| json!({"type": "question", "tool": tool, "arguments": arguments});
@@ -127,7 +127,7 @@ fn status(item: &Value) -> ToolStatus {
         Some("declined") => ToolStatus::Denied { reason: None },
         Some("completed") => ToolStatus::Success,
         Some(_) => ToolStatus::Created,
-        // Items without a state of their own say when they were done.
+        // Items without a status of their own have a time at which they were done.
         None if item["completedAtMs"].is_i64() => ToolStatus::Success,
         None => ToolStatus::Created,
     }
@@ -145,7 +145,7 @@ fn speech(item: &Value) -> Option<NormalizedEntry> {
     Some(plain(EntryType::AssistantMessage, text.to_owned()))
 }
 
-/// What a shell is to run; the shell itself says nothing.
+/// The script that a shell runs, without the shell itself.
 fn script(command: &str) -> String {
     let is_shell = |word: &str| matches!(word.rsplit('/').next(), Some("bash" | "sh" | "zsh"));
     match shlex::split(command).as_deref() {

@@ -1,8 +1,9 @@
-//! What Codex says it used.
+//! The usage that Codex reports.
 //!
-//! Owns the totals of each thread: the agent's own and those of its sub-agents. Invariant: a thread that continues an
-//! earlier one starts with the totals of that one, which do not count here. What is reported before the first turn is
-//! all of that kind; otherwise the first report counts by its last call, and every later one by what was added since.
+//! Owns the totals of each thread: the agent's own and those of its sub-agents. Invariant: a thread that continues
+//! an earlier one starts with the totals of that one, which do not count here. Everything reported before the first
+//! turn is such a total; otherwise the first report counts by its last call, and every later one by what was added
+//! since.
 
 use std::collections::VecDeque;
 
@@ -19,9 +20,9 @@ pub(super) struct Meter(VecDeque<Thread>);
 struct Thread {
     id: String,
     model: String,
-    /// Whether a turn of it has begun in this run.
+    /// Whether one of its turns has begun in this run.
     began: bool,
-    /// The total before the run; `None` until something is reported.
+    /// The total before the run; `None` until the first report.
     before: Option<Usage>,
     shown: Usage,
 }
@@ -33,7 +34,7 @@ impl Meter {
             return;
         }
         if self.0.len() == MAX_THREADS {
-            // The oldest sub-agent; the agent's own thread comes first and stays.
+            // The oldest sub-agent is dropped; the agent's own thread comes first and stays.
             self.0.remove(1);
         }
         let (id, model) = (thread.to_owned(), model.to_owned());
@@ -47,7 +48,7 @@ impl Meter {
         }
     }
 
-    /// The thread of that name; one that nobody has introduced uses the agent's own model.
+    /// The thread with that name; an unknown one uses the agent's own model.
     fn thread(&mut self, name: &str) -> Option<&mut Thread> {
         if !self.0.iter().any(|known| known.id == name) {
             let model = self.0.front().map(|own| own.model.clone()).unwrap_or_default();
@@ -56,7 +57,7 @@ impl Meter {
         self.0.iter_mut().find(|known| known.id == name)
     }
 
-    /// Takes a report of a thread's use.
+    /// Reads a report of a thread's usage.
     pub fn read(&mut self, thread: &str, told: &Value, outcome: &mut Outcome) {
         let Some(thread) = self.thread(thread) else { return };
         let total = usage(&told["total"]);

@@ -1,7 +1,7 @@
-//! What went wrong, and when the provider serves again.
+//! Errors, and when the provider serves again.
 //!
-//! Owns the error that was shown last. Invariant: a call that is retried is one entry however often it is tried, and a
-//! failure that is told twice is shown once.
+//! Owns the last shown error. Invariant: a retried call is one entry however often it is tried, and a failure that
+//! is reported twice is shown once.
 
 use forge_types::{EntryType, Millis};
 use serde_json::Value;
@@ -10,21 +10,21 @@ use super::super::entries::{Page, failure_type, plain};
 use super::super::{Limit, Outcome, SUMMARY_BYTES, Verdict, Window, cut};
 use super::error;
 
-/// How it says that the thread to be continued does not exist.
+/// Codex's errors when the thread to continue does not exist.
 const LOST_THREAD: [&str; 2] = ["no rollout found for thread id", "invalid session id"];
 
 #[derive(Default)]
 pub(super) struct Trouble {
     /// The entry of a call that is being retried.
     retried: Option<usize>,
-    /// The failure that was shown last.
+    /// The last shown failure.
     shown: Option<String>,
-    /// When the limits that are used up are lifted.
+    /// When the exhausted limits are lifted.
     reset_at: Option<Millis>,
 }
 
 impl Trouble {
-    /// Takes an `error` notification.
+    /// Reads an `error` notification.
     pub fn read(&mut self, params: &Value, page: &mut Page<'_>) {
         let message = params["error"]["message"].as_str().unwrap_or("error without a message");
         if params["willRetry"] != true {
@@ -38,12 +38,12 @@ impl Trouble {
         self.retried = Some(page.put(self.retried, plain(error(), text)));
     }
 
-    /// The call went well in the end; the next one that is retried is another.
+    /// The retried call succeeded; the next retry is about another call.
     pub fn pass(&mut self) {
         self.retried = None;
     }
 
-    /// The agent refused a request of ours.
+    /// The agent refused one of our requests.
     pub fn refuse(&mut self, method: &str, refusal: &Value, page: &mut Page<'_>) {
         let message = refusal["message"].as_str().unwrap_or("no reason given");
         match method {
@@ -61,7 +61,7 @@ impl Trouble {
         }
     }
 
-    /// The run has failed with `text`; `cause` is the error as the agent told it.
+    /// The run has failed with `text`; `cause` is the error as the agent reported it.
     pub fn fail(&mut self, text: &str, cause: &Value, page: &mut Page<'_>) {
         self.show(text, page);
         let message = cut(text, SUMMARY_BYTES, "...");
@@ -71,7 +71,7 @@ impl Trouble {
         page.outcome.verdict = Some(Verdict::Failed { message });
     }
 
-    /// Shows an error, once if it is told again.
+    /// Shows an error, only once if it is repeated.
     pub fn show(&mut self, text: &str, page: &mut Page<'_>) {
         self.retried = None;
         if self.shown.as_deref() != Some(text) {

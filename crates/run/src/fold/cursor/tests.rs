@@ -1,4 +1,4 @@
-//! The dialect as its documentation and older logs show it; no recording of it exists.
+//! The dialect as documented and as in older logs; no recording of it exists.
 
 use pretty_assertions::assert_eq;
 

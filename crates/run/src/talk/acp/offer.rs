@@ -1,7 +1,7 @@
-//! The options that an agent gives for the answer to a request for permission.
+//! The options that an agent offers as answers to a permission request.
 //!
-//! Owns the options of the requests that wait. Invariants: an option is chosen by its kind, since ids and order are the
-//! agent's own; bounded, and what was forgotten is answered as cancelled.
+//! Owns the options of the waiting requests. Invariants: an option is chosen by its kind, since ids and order are
+//! the agent's own; bounded, and a forgotten request is answered as cancelled.
 
 use std::collections::VecDeque;
 
@@ -26,7 +26,7 @@ struct Choice {
 }
 
 impl Offers {
-    /// Takes note of the options of the request `key`.
+    /// Notes the options of the request `key`.
     pub fn note(&mut self, key: &str, params: &Value) {
         if self.0.len() == MAX_WAITING {
             self.0.pop_front();
@@ -39,7 +39,7 @@ impl Offers {
         self.0.push_back((key.to_owned(), options.filter_map(choice).collect()));
     }
 
-    /// The option of the first of these kinds that was offered.
+    /// The first option with one of these kinds, in their order.
     pub fn pick(&self, key: &str, kinds: [&str; 2]) -> Option<&str> {
         let options = self.of(key)?;
         let of_kind = |kind: &str| options.iter().find(|option| option.kind == kind);

@@ -1,4 +1,5 @@
-//! What is due when, for an agent whose lines are written here. Recorded agents are replayed in the integration tests.
+//! Which lines are due when, for an agent whose lines are written here. The integration tests replay recorded
+//! agents.
 
 use pretty_assertions::assert_eq;
 
@@ -30,7 +31,7 @@ fn hear(talk: &mut Talk, message: Value) {
     push(talk, Kind::Stdout, &message);
 }
 
-/// The one line that is due; it is said.
+/// The only line that is due; it is then sent.
 fn said(talk: &mut Talk) -> Value {
     let due: Vec<Value> = talk.due().iter().map(|due| serde_json::from_str(&due.line).unwrap()).collect();
     assert_eq!(due.len(), 1, "{due:?}");
@@ -43,7 +44,7 @@ fn reply(id: u64, result: Value) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "result": result})
 }
 
-/// A conversation whose prompt was said.
+/// A conversation whose prompt was sent.
 fn prompted(opening: Opening) -> Talk {
     let mut talk = talk(opening);
     hear(&mut talk, reply(1, json!({"agentCapabilities": {"loadSession": true}})));

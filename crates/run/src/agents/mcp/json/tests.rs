@@ -73,7 +73,8 @@ fn some_servers() -> impl Strategy<Value = Servers> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever was there and whatever is asked for: the servers are those, and the rest of the file is what it was.
+    /// Whatever was there and whatever is requested: the file then has those servers, and the rest of it is
+    /// unchanged.
     #[test]
     fn any_servers_replace_any_others(old in some_servers(), new in some_servers(), style in 0..4) {
         let mut text = match style {
