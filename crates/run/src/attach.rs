@@ -11,7 +11,7 @@ use std::time::Duration;
 use forge_os::process::Identity;
 use tokio::time::{Instant, sleep};
 
-use crate::gone::{Cast, conclude};
+use crate::gone::{RunProcesses, end_and_record};
 use crate::launch::SPEC_FILE;
 use crate::state::{Phase, State};
 use crate::{Exit, Live, socket};
@@ -49,7 +49,7 @@ pub async fn find(dir: &Path) -> Found {
             Err(_) => {
                 return match listening(dir).await {
                     Some(live) => Found::Live(live),
-                    None => Found::Ended(conclude(dir, None).await),
+                    None => Found::Ended(end_and_record(dir, None).await),
                 };
             }
         };
@@ -57,7 +57,7 @@ pub async fn find(dir: &Path) -> Found {
             return Found::Ended(exit);
         }
         if !state.is_kept() {
-            return Found::Ended(conclude(dir, None).await);
+            return Found::Ended(end_and_record(dir, None).await);
         }
         if state.phase == Phase::Live
             && let Some(agent) = state.agent
@@ -65,12 +65,12 @@ pub async fn find(dir: &Path) -> Found {
         {
             return Found::Live(Live::new(
                 dir,
-                Cast { keeper: state.keeper, agent: Some(agent) },
+                RunProcesses { keeper: state.keeper, agent: Some(agent) },
                 Some(stream),
             ));
         }
         if Instant::now() >= patience {
-            return Found::Ended(conclude(dir, None).await);
+            return Found::Ended(end_and_record(dir, None).await);
         }
         sleep(PAUSE).await;
     }
@@ -83,5 +83,5 @@ async fn listening(dir: &Path) -> Option<Live> {
     let pid = stream.peer_cred().ok()?.pid()?;
     let keeper = Identity::of(u32::try_from(pid).ok()?)?;
     tracing::warn!(dir = %dir.display(), keeper = pid, "the state of a run is damaged, but its keeper lives");
-    Some(Live::new(dir, Cast { keeper, agent: None }, Some(stream)))
+    Some(Live::new(dir, RunProcesses { keeper, agent: None }, Some(stream)))
 }

@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_editor_that_is_not_there_is_an_error_and_a_name_nobody_knows_is_none() {
+    fn a_missing_editor_is_an_error_and_an_unknown_name_is_none() {
         assert_eq!(Editor::named("EMACS", None), None);
         assert_eq!(Editor::named("CUSTOM", Some("  ")), None);
         let empty = tempfile::tempdir().expect("a folder");
@@ -91,11 +91,11 @@ mod tests {
     }
 
     #[test]
-    fn a_custom_command_gets_its_words_and_the_path_as_they_are() {
+    fn a_custom_command_gets_its_words_and_the_path_unchanged() {
         use std::os::unix::fs::PermissionsExt;
         let dir = tempfile::tempdir().expect("a folder");
-        let (script, told) = (dir.path().join("edit"), dir.path().join("told"));
-        let text = format!("#!/bin/sh\nprintf '%s|' \"$@\" > {0}.new && mv {0}.new {0}\n", told.display());
+        let (script, args) = (dir.path().join("edit"), dir.path().join("args"));
+        let text = format!("#!/bin/sh\nprintf '%s|' \"$@\" > {0}.new && mv {0}.new {0}\n", args.display());
         std::fs::write(&script, text).expect("a script");
         std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).expect("executable");
         let file = dir.path().join("a; touch $(b).txt");
@@ -104,11 +104,11 @@ mod tests {
         let path_env = std::env::join_paths([dir.path(), Path::new("/usr/bin"), Path::new("/bin")]);
         editor.open(&file, &path_env.expect("a PATH")).expect("it starts");
         let begun = std::time::Instant::now();
-        while !told.exists() {
+        while !args.exists() {
             assert!(begun.elapsed() < std::time::Duration::from_secs(60), "the editor was not started");
             std::thread::sleep(std::time::Duration::from_millis(5));
         }
-        let told = std::fs::read_to_string(&told).expect("what it was told");
-        assert_eq!(told, format!("--wait|$HOME|{}|", file.display()));
+        let args = std::fs::read_to_string(&args).expect("its arguments");
+        assert_eq!(args, format!("--wait|$HOME|{}|", file.display()));
     }
 }

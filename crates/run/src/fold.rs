@@ -34,13 +34,13 @@ use crate::Secrets;
 use crate::journal::{Kind, Record};
 use crate::secrets::Masker;
 use acp::Acp;
-use claude::{Claude, Maker};
+use claude::{Claude, Program};
 use codex::Codex;
 use cursor::Cursor;
 use dialogue::Dialogue;
-use entries::{Entries, Page, plain};
-use group::{Group, Voice};
-use tail::{Ending, Tail};
+use entries::{Entries, LogWriter, plain};
+use group::{Group, TextSource};
+use tail::Ending;
 
 /// How an agent's output is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -136,7 +136,7 @@ pub struct Outcome {
     pub silent: bool,
     /// Messages that the agent did not accept while it worked.
     pub unsaid: Vec<String>,
-    /// See [`transcript`]; set by [`Fold::finish`].
+    /// The plain text of the run, cut to the last 64 KiB; set by [`Fold::finish`].
     pub transcript_tail: Option<String>,
 }
 
@@ -177,8 +177,8 @@ impl Outcome {
 }
 
 const SUMMARY_BYTES: usize = 4096;
-const SESSION_LOST: &str = "The agent no longer knows the conversation that it was to continue. Send the message again with \
-                            `fresh: true` to begin a new one that is told what was said so far.";
+const SESSION_LOST: &str = "The agent no longer knows the conversation that it should continue. Send the message again \
+                            with `fresh: true` to start a new one that includes what was said so far.";
 
 /// The state of one run's log between two records.
 pub struct Fold {
@@ -201,18 +201,18 @@ enum Stdout {
 impl Fold {
     pub fn new(dialect: Dialect, lens: &Lens) -> Fold {
         let stdout = match dialect {
-            Dialect::Claude => Stdout::Json(Dialogue::new(Claude::new(lens, Maker::Claude))),
-            Dialect::Amp => Stdout::Json(Dialogue::new(Claude::new(lens, Maker::Amp))),
+            Dialect::Claude => Stdout::Json(Dialogue::new(Claude::new(lens, Program::Claude))),
+            Dialect::Amp => Stdout::Json(Dialogue::new(Claude::new(lens, Program::Amp))),
             Dialect::Codex => Stdout::Json(Dialogue::new(Codex::new(lens))),
             Dialect::Acp => Stdout::Json(Dialogue::new(Acp::new(lens))),
             Dialect::Cursor => Stdout::Json(Dialogue::new(Cursor::new(lens))),
-            Dialect::Text => Stdout::Text(Group::new(Voice::Answer)),
+            Dialect::Text => Stdout::Text(Group::new(TextSource::Answer)),
             Dialect::Script => Stdout::Script,
         };
         Fold {
             dialect,
             stdout,
-            stderr: Group::new(Voice::Trouble),
+            stderr: Group::new(TextSource::Stderr),
             entries: Entries::default(),
             outcome: Outcome::default(),
             secrets: lens.secrets.clone(),
@@ -220,49 +220,48 @@ impl Fold {
         }
     }
 
-    /// Appends the changes that `record` causes to `out`.
-    pub fn push(&mut self, record: &Record, out: &mut Vec<EntryPatch>) {
+    /// Appends the changes that `record` causes to `patches`.
+    pub fn push(&mut self, record: &Record, patches: &mut Vec<EntryPatch>) {
         let Fold { dialect, stdout, stderr, entries, outcome, secrets, masker } = self;
         let masked = masker.as_mut().map(|masker| masker.mask(record.kind, record.bytes.clone()));
-        let mut page = Page { entries, outcome, secrets, out };
+        let mut log = LogWriter { entries, outcome, secrets, patches };
         match (record.kind, stdout) {
-            (Kind::End, _) => self.finish(out),
-            (Kind::Stdin, Stdout::Json(dialogue)) => dialogue.hear(record, &mut page),
+            (Kind::End, _) => self.finish(patches),
+            (Kind::Stdin, Stdout::Json(dialogue)) => dialogue.push_input(record, &mut log),
             (Kind::Stdin, _) => {}
-            (_, Stdout::Script) => page.entries.remark(masked.as_deref().unwrap_or(&record.bytes)),
-            (Kind::Stdout, Stdout::Json(dialogue)) => dialogue.push(record, &mut page),
+            (_, Stdout::Script) => {
+                log.entries.append_to_transcript(masked.as_deref().unwrap_or(&record.bytes))
+            }
+            (Kind::Stdout, Stdout::Json(dialogue)) => dialogue.push(record, &mut log),
             (Kind::Stdout, Stdout::Text(group)) => {
-                group.push(record, &mut page);
-                page.summarise(group.text());
+                group.push(record, &mut log);
+                log.summarise(group.text());
             }
             (Kind::Stderr, _) if *dialect == Dialect::Cursor && cursor::asks_for_login(&record.bytes) => {
-                page.add(cursor::login_entry(&record.bytes));
+                log.add(cursor::login_entry(&record.bytes));
             }
-            (Kind::Stderr, _) => stderr.push(record, &mut page),
+            (Kind::Stderr, _) => stderr.push(record, &mut log),
             (Kind::Note, _) => {
-                page.add(note(&record.bytes));
+                log.add(note_entry(&record.bytes));
             }
         }
     }
 
     /// Flushes what waited for more input. No record may follow; the `End` record calls this itself.
-    pub fn finish(&mut self, out: &mut Vec<EntryPatch>) {
+    pub fn finish(&mut self, patches: &mut Vec<EntryPatch>) {
         let Fold { stdout, stderr, entries, outcome, secrets, .. } = self;
-        let mut page = Page { entries, outcome, secrets, out };
+        let mut log = LogWriter { entries, outcome, secrets, patches };
         match stdout {
-            Stdout::Json(dialogue) => dialogue.finish(&mut page),
+            Stdout::Json(dialogue) => dialogue.finish(&mut log),
             Stdout::Text(group) => {
-                group.finish(&mut page);
-                page.summarise(group.text());
+                group.finish(&mut log);
+                log.summarise(group.text());
             }
             Stdout::Script => {}
         }
-        stderr.finish(&mut page);
-        if page.outcome.session_lost {
-            page.add(plain(
-                EntryType::ErrorMessage { error_type: ErrorType::Other },
-                SESSION_LOST.to_owned(),
-            ));
+        stderr.finish(&mut log);
+        if log.outcome.session_lost {
+            log.add(plain(EntryType::ErrorMessage { error_type: ErrorType::Other }, SESSION_LOST.to_owned()));
         }
         // An agent that succeeded needed no setup, whatever it printed before.
         outcome.setup_required &= !matches!(outcome.verdict, Some(Verdict::Success));
@@ -279,16 +278,7 @@ impl Fold {
     }
 }
 
-/// The plain text of a run: its entries in order, the final answer last, cut to the last 64 KiB.
-pub fn transcript<'a>(entries: impl IntoIterator<Item = &'a NormalizedEntry>) -> String {
-    let mut tail = Tail::default();
-    for (index, entry) in entries.into_iter().enumerate() {
-        tail.put(index, entry);
-    }
-    tail.text(Ending::Answer)
-}
-
-fn note(bytes: &[u8]) -> NormalizedEntry {
+fn note_entry(bytes: &[u8]) -> NormalizedEntry {
     let text = String::from_utf8_lossy(bytes).trim_end().to_owned();
     let missing = ["not found", "No such file"].iter().any(|phrase| text.contains(phrase));
     let error_type = match text.starts_with("Failed to start execution") && missing {
@@ -388,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_summary_is_cut_on_a_character_border() {
+    fn a_long_summary_is_cut_at_a_character_boundary() {
         let (_, outcome) = fold(Dialect::Text, &[(Kind::Stdout, 0, &format!("x{}", "é".repeat(4000)))]);
         let summary = outcome.summary.unwrap();
         assert_eq!(summary.len(), 4095 + 3);

@@ -27,28 +27,28 @@ const SCAN_BYTES: usize = 256 * 1024;
 
 /// The processes of a run.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Cast {
+pub(crate) struct RunProcesses {
     pub(crate) keeper: Identity,
     pub(crate) agent: Option<Identity>,
 }
 
-impl Cast {
+impl RunProcesses {
     /// `None` when the machine has been restarted since.
-    fn of(state: &State) -> Option<Cast> {
-        state.is_this_boot().then_some(Cast { keeper: state.keeper, agent: state.agent })
+    fn of(state: &State) -> Option<RunProcesses> {
+        state.is_this_boot().then_some(RunProcesses { keeper: state.keeper, agent: state.agent })
     }
 }
 
 /// Ends what is left of a run, including a keeper that cannot be reached, and returns how the run ended: as the
 /// keeper recorded it, or else as recorded here.
-pub(crate) async fn conclude(dir: &Path, cast: Option<Cast>) -> Exit {
-    let cast = cast.or_else(|| State::read(dir).ok().flatten().as_ref().and_then(Cast::of));
-    let survivors = match cast {
-        Some(cast) => end_all(cast).await,
+pub(crate) async fn end_and_record(dir: &Path, processes: Option<RunProcesses>) -> Exit {
+    let processes = processes.or_else(|| State::read(dir).ok().flatten().as_ref().and_then(RunProcesses::of));
+    let survivors = match processes {
+        Some(processes) => end_all(processes).await,
         None => Vec::new(),
     };
-    let place = dir.to_owned();
-    let recorded = tokio::task::spawn_blocking(move || record_end(&place, cast, &survivors)).await;
+    let owned_dir = dir.to_owned();
+    let recorded = tokio::task::spawn_blocking(move || record_end(&owned_dir, processes, &survivors)).await;
     match recorded.unwrap_or_else(|e| Err(io::Error::other(e))) {
         Ok(exit) => exit,
         Err(error) => {
@@ -60,24 +60,25 @@ pub(crate) async fn conclude(dir: &Path, cast: Option<Cast>) -> Exit {
 
 /// Ends whatever is left of a run, including its keeper.
 pub async fn end_leftovers(dir: &Path) -> io::Result<()> {
-    let Some(cast) = State::read(dir)?.as_ref().and_then(Cast::of) else { return Ok(()) };
-    match end_all(cast).await[..] {
+    let Some(processes) = State::read(dir)?.as_ref().and_then(RunProcesses::of) else { return Ok(()) };
+    match end_all(processes).await[..] {
         [] => Ok(()),
-        ref left => {
-            Err(io::Error::new(io::ErrorKind::TimedOut, format!("{}: {}", dir.display(), blame(left))))
-        }
+        ref left => Err(io::Error::new(
+            io::ErrorKind::TimedOut,
+            format!("{}: {}", dir.display(), name_survivors(left)),
+        )),
     }
 }
 
 /// Sends TERM, then KILL; returns the processes that still live after that.
-async fn end_all(cast: Cast) -> Vec<Identity> {
-    end_keeper(cast.keeper).await;
+async fn end_all(processes: RunProcesses) -> Vec<Identity> {
+    end_keeper(processes.keeper).await;
     let mut left = Vec::new();
     for (signal, patience) in [(Signal::TERM, TERM_PATIENCE), (Signal::KILL, KILL_PATIENCE)] {
         let patience = Instant::now() + patience;
         let mut signalled = Vec::new();
         while Instant::now() < patience {
-            let search = move || tree::leftovers(cast.keeper, cast.agent);
+            let search = move || tree::leftovers(processes.keeper, processes.agent);
             left = tokio::task::spawn_blocking(search).await.unwrap_or_default();
             if left.is_empty() {
                 return left;
@@ -129,7 +130,7 @@ fn end_record(dir: &Path) -> io::Result<Option<Exit>> {
 }
 
 /// Takes a lock, since several may find the end at once.
-fn record_end(dir: &Path, cast: Option<Cast>, survivors: &[Identity]) -> io::Result<Exit> {
+fn record_end(dir: &Path, processes: Option<RunProcesses>, survivors: &[Identity]) -> io::Result<Exit> {
     let here = match File::open(dir) {
         // The log was removed with everything else.
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(vanished()),
@@ -140,7 +141,7 @@ fn record_end(dir: &Path, cast: Option<Cast>, survivors: &[Identity]) -> io::Res
         return Ok(exit);
     }
     let exit = vanished();
-    let text = format!("{}\n", tell(cast, survivors));
+    let text = format!("{}\n", end_note(processes, survivors));
     // Readers skip a torn record at the end, so this may follow it.
     if let Some(mut journal) = Writer::append_to(dir)? {
         journal.append(Kind::Note, exit.at_ms, text.as_bytes())?;
@@ -153,22 +154,25 @@ fn record_end(dir: &Path, cast: Option<Cast>, survivors: &[Identity]) -> io::Res
     Ok(exit)
 }
 
-fn tell(cast: Option<Cast>, survivors: &[Identity]) -> String {
-    let Some(Cast { keeper, agent }) = cast else {
-        let gone = "the machine was started anew, or the record of its processes is lost";
-        return format!("Nothing keeps this run any more: {gone}. Its end is unknown.");
+fn end_note(processes: Option<RunProcesses>, survivors: &[Identity]) -> String {
+    let Some(RunProcesses { keeper, agent }) = processes else {
+        let gone = "the machine was restarted, or the record of its processes is lost";
+        return format!("This run no longer has a keeper: {gone}. Its end is unknown.");
     };
     let what = format!("The process that kept this run's log (pid {}) was killed or crashed", keeper.pid);
     match (survivors, agent) {
         ([], Some(_)) => format!("{what}; its agent was ended with it."),
         ([], None) => format!("{what} before its agent was started."),
         (left, _) => {
-            format!("{what}; {}. End them before anything else works in that directory.", blame(left))
+            format!(
+                "{what}; {}. End them before anything else works in that directory.",
+                name_survivors(left)
+            )
         }
     }
 }
 
-fn blame(left: &[Identity]) -> String {
+fn name_survivors(left: &[Identity]) -> String {
     let names: Vec<_> =
         left.iter().map(|process| format!("{} (`{}`)", process.pid, command_of(process.pid))).collect();
     format!("these processes of the run could not be ended: {}", names.join(", "))

@@ -97,7 +97,7 @@ enum Front {
     Broken,
 }
 
-fn look(bytes: &[u8]) -> Front {
+fn parse_front(bytes: &[u8]) -> Front {
     let Some((head, rest)) = bytes.split_first_chunk::<HEADER_BYTES>() else {
         return Front::Short { needed_bytes: HEADER_BYTES };
     };
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_at_the_end_goes_on_when_more_is_written() {
+    fn a_reader_at_the_end_continues_when_more_is_written() {
         let dir = tempfile::tempdir().expect("dir");
         let mut reader = Reader::open(dir.path(), View::Exact).expect("a missing journal is empty");
         let mut records = Vec::new();

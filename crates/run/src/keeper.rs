@@ -29,7 +29,7 @@ use self::signals::Signals;
 use self::watch::Watch;
 use crate::journal::{Kind, Writer};
 use crate::launch::SPEC_FILE;
-use crate::link::{Handshake, line};
+use crate::link::{Handshake, encode_line};
 use crate::state::{Phase, State, boot_id};
 use crate::{Exit, ExitReason, Secrets, Spec, secrets, socket};
 
@@ -41,14 +41,14 @@ pub fn keep(dir: &Path) -> ExitCode {
             ExitCode::SUCCESS
         }
         Err(handshake) => {
-            say(&handshake);
+            send_handshake(&handshake);
             ExitCode::FAILURE
         }
     }
 }
 
 fn start(dir: &Path) -> Result<Watch, Handshake> {
-    let prepared = prepare(dir).map_err(|(what, e)| broken(dir, &what, &e))?;
+    let prepared = prepare(dir).map_err(|(what, e)| keeper_failure(dir, &what, &e))?;
     let Prepared { spec, command, signals, clients, mut journal, mut state } = prepared;
     let here = Path::new(".");
     match agent::spawn(command, &spec, state.keeper) {
@@ -58,8 +58,8 @@ fn start(dir: &Path) -> Result<Watch, Handshake> {
             // The agent runs and is recorded either way; without this only a server that attaches again has to wait
             // for its end.
             let _ = state.write(here);
-            say(&Handshake::Started(agent.identity));
-            mute();
+            send_handshake(&Handshake::Started(agent.identity));
+            detach_streams();
             Ok(Watch::new(&spec, agent, signals, clients, journal, state))
         }
         Err(Failure { message, not_found }) => {
@@ -75,7 +75,7 @@ fn start(dir: &Path) -> Result<Watch, Handshake> {
                 .and_then(|()| State { phase: Phase::Ended, exit: Some(exit), ..state }.write(here));
             match recorded {
                 Ok(()) => Err(Handshake::Failed { reason: message, not_found }),
-                Err(e) => Err(broken(dir, "journal", &e)),
+                Err(e) => Err(keeper_failure(dir, "journal", &e)),
             }
         }
     }
@@ -128,7 +128,7 @@ fn prepare(dir: &Path) -> Result<Prepared, (String, io::Error)> {
     Ok(Prepared { spec, command, signals, clients, journal, state })
 }
 
-fn broken(dir: &Path, what: &str, error: &io::Error) -> Handshake {
+fn keeper_failure(dir: &Path, what: &str, error: &io::Error) -> Handshake {
     Handshake::Broken { reason: format!("{}: {what}: {error}", dir.display()), disk_full: is_full(error) }
 }
 
@@ -137,13 +137,13 @@ fn is_full(error: &io::Error) -> bool {
 }
 
 /// The server may be gone by now; the run continues without it.
-fn say(handshake: &Handshake) {
+fn send_handshake(handshake: &Handshake) {
     let mut out = io::stdout().lock();
-    let _ = out.write_all(&line(handshake)).and_then(|()| out.flush());
+    let _ = out.write_all(&encode_line(handshake)).and_then(|()| out.flush());
 }
 
 /// Detaches from the server's streams, so that neither process is affected by the end of the other.
-fn mute() {
+fn detach_streams() {
     let Ok(null) = OpenOptions::new().read(true).write(true).open("/dev/null") else { return };
     let null: File = null;
     let _ = dup2_stdin(&null);

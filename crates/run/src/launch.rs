@@ -16,7 +16,7 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
 use tokio::process::{Child, Command};
 use tokio::time::timeout;
 
-use crate::gone::{Cast, end_leftovers};
+use crate::gone::{RunProcesses, end_leftovers};
 use crate::journal::{Kind, Writer};
 use crate::keeper::now_ms;
 use crate::link::Handshake;
@@ -26,7 +26,7 @@ use crate::{Live, Spec, socket};
 pub(crate) const SPEC_FILE: &str = "spec.json";
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 /// The whole stop ladder, in case the agent was started but the handshake failed.
-const WITHDRAW_TIMEOUT: Duration = Duration::from_secs(8);
+const END_TIMEOUT: Duration = Duration::from_secs(8);
 const MAX_HANDSHAKE_BYTES: u64 = 64 * 1024;
 
 /// Why there is no run.
@@ -57,8 +57,8 @@ pub async fn record_failed_start(dir: &Path, message: &str) {
     let record = || -> io::Result<()> {
         DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
         let mut journal = Writer::create(dir)?;
-        let words = message.strip_prefix("Failed to start execution: ").unwrap_or(message);
-        journal.append(Kind::Note, now_ms(), format!("Failed to start execution: {words}\n").as_bytes())
+        let message = message.strip_prefix("Failed to start execution: ").unwrap_or(message);
+        journal.append(Kind::Note, now_ms(), format!("Failed to start execution: {message}\n").as_bytes())
     };
     match record() {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
@@ -79,8 +79,8 @@ async fn start(exe: &Path, dir: &Path, withheld: &[String]) -> Result<Live, Laun
     let spawned = command.spawn();
     let mut child =
         spawned.map_err(|e| LaunchError::Keeper { message: format!("cannot run {}: {e}", exe.display()) })?;
-    let answer = timeout(HANDSHAKE_TIMEOUT, hear(&mut child)).await;
-    match answer {
+    let handshake = timeout(HANDSHAKE_TIMEOUT, read_handshake(&mut child)).await;
+    match handshake {
         Ok(Ok(Handshake::Started(agent))) => {
             // A short run may be over by now; its records then contain the rest.
             let stream = socket::connect(dir).await.ok();
@@ -88,7 +88,7 @@ async fn start(exe: &Path, dir: &Path, withheld: &[String]) -> Result<Live, Laun
             let seen = child.id().and_then(Identity::of);
             let keeper = seen.or_else(|| State::read(dir).ok()?.map(|state| state.keeper)).unwrap_or(agent);
             reap(child);
-            Ok(Live::new(dir, Cast { keeper, agent: Some(agent) }, stream))
+            Ok(Live::new(dir, RunProcesses { keeper, agent: Some(agent) }, stream))
         }
         Ok(Ok(Handshake::Failed { reason, not_found })) => {
             reap(child);
@@ -103,23 +103,23 @@ async fn start(exe: &Path, dir: &Path, withheld: &[String]) -> Result<Live, Laun
             })
         }
         Ok(Err(e)) => {
-            withdraw(child, dir).await;
+            end_failed_launch(child, dir).await;
             Err(LaunchError::Keeper { message: format!("{}: no handshake: {e}", exe.display()) })
         }
         Err(_) => {
-            withdraw(child, dir).await;
+            end_failed_launch(child, dir).await;
             let message = format!("{}: no handshake within {} s", exe.display(), HANDSHAKE_TIMEOUT.as_secs());
             Err(LaunchError::Keeper { message })
         }
     }
 }
 
-async fn hear(child: &mut Child) -> io::Result<Handshake> {
+async fn read_handshake(child: &mut Child) -> io::Result<Handshake> {
     let stdout = child.stdout.take().ok_or(io::ErrorKind::BrokenPipe)?;
     let mut line = String::new();
     BufReader::new(stdout.take(MAX_HANDSHAKE_BYTES)).read_line(&mut line).await?;
     if line.is_empty() {
-        return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "it ended without a word"));
+        return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "it ended without a message"));
     }
     Ok(serde_json::from_str(&line)?)
 }
@@ -132,11 +132,11 @@ fn reap(mut child: Child) {
 }
 
 /// Ends a keeper whose launch failed, and whatever it may have started.
-async fn withdraw(mut child: Child, dir: &Path) {
+async fn end_failed_launch(mut child: Child, dir: &Path) {
     if let Some(keeper) = child.id().and_then(Identity::of) {
         keeper.signal(Signal::TERM);
     }
-    if timeout(WITHDRAW_TIMEOUT, child.wait()).await.is_err() {
+    if timeout(END_TIMEOUT, child.wait()).await.is_err() {
         let _ = child.kill().await;
     }
     let _ = end_leftovers(dir).await;

@@ -1,11 +1,11 @@
 //! Processes that still use a directory although no run owns them.
 //!
 //! Owns: the rule that distinguishes such a process from a running agent and from programs of people. Invariant:
-//! the rule depends only on [`Facts`], which `at_work` reads. Nothing is found on systems other than
+//! the rule depends only on [`ProcessFacts`], which `proc_scan` reads. Nothing is found on systems other than
 //! Linux.
 
 #[cfg(target_os = "linux")]
-mod at_work;
+mod proc_scan;
 
 use std::path::Path;
 
@@ -14,11 +14,11 @@ use forge_types::RunId;
 use serde::{Deserialize, Serialize};
 
 #[cfg(target_os = "linux")]
-use self::at_work::at_work_in;
+use self::proc_scan::processes_in;
 use crate::tree::MARK;
 
 /// Set by the engine in the environment of every run.
-pub(crate) const RUN: &str = "FORGE_RUN_ID";
+pub(crate) const RUN_ID_VAR: &str = "FORGE_RUN_ID";
 
 /// Who owns a directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -51,8 +51,8 @@ pub struct Leftover {
 
 /// What is known about a process of this user.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Facts {
-    pub(crate) mark: Option<Mark>,
+pub(crate) struct ProcessFacts {
+    pub(crate) mark: Option<RunMark>,
     /// Its parent is gone: the machine's first process or the user's session manager is its parent now.
     pub(crate) is_orphan: bool,
     /// It has a terminal, or hosts the terminals of others, as `tmux` does.
@@ -74,15 +74,15 @@ pub(crate) enum GitWork {
 
 /// What the environment of a process contains if a run has started it.
 #[derive(Clone, Debug)]
-pub(crate) struct Mark {
+pub(crate) struct RunMark {
     pub(crate) keeper_lives: bool,
     pub(crate) run: Option<RunId>,
 }
 
 /// The rule. `attended` are the runs that this server manages.
-fn stand(facts: &Facts, ground: Ground, attended: &[RunId]) -> Standing {
+fn classify(facts: &ProcessFacts, ground: Ground, attended: &[RunId]) -> Standing {
     match &facts.mark {
-        Some(Mark { keeper_lives, run }) => {
+        Some(RunMark { keeper_lives, run }) => {
             match (keeper_lives, run.is_some_and(|run| attended.contains(&run))) {
                 (true, true) => Standing::Allowed,
                 // Its keeper ends it after the run's end, or it has just started; or the server is ending it.
@@ -105,13 +105,13 @@ fn stand(facts: &Facts, ground: Ground, attended: &[RunId]) -> Standing {
 pub async fn leftovers_in(dir: &Path, ground: Ground, attended: Vec<RunId>) -> Vec<Leftover> {
     let dir = dir.to_owned();
     let search = move || {
-        let is_in_the_way = |facts: &Facts| stand(facts, ground, &attended) != Standing::Allowed;
-        let found = at_work_in(&dir, std::env::var(MARK).ok().as_deref(), is_in_the_way);
+        let is_in_the_way = |facts: &ProcessFacts| classify(facts, ground, &attended) != Standing::Allowed;
+        let found = processes_in(&dir, std::env::var(MARK).ok().as_deref(), is_in_the_way);
         let described = found.into_iter().map(|(pid, facts)| Leftover {
             pid,
             command: command_of(pid),
             run: facts.mark.as_ref().and_then(|mark| mark.run),
-            standing: stand(&facts, ground, &attended),
+            standing: classify(&facts, ground, &attended),
         });
         described.collect()
     };
@@ -120,7 +120,7 @@ pub async fn leftovers_in(dir: &Path, ground: Ground, attended: Vec<RunId>) -> V
 
 /// Reading where processes work needs privileges here.
 #[cfg(not(target_os = "linux"))]
-fn at_work_in(_: &Path, _: Option<&str>, _: impl Fn(&Facts) -> bool) -> Vec<(u32, Facts)> {
+fn processes_in(_: &Path, _: Option<&str>, _: impl Fn(&ProcessFacts) -> bool) -> Vec<(u32, ProcessFacts)> {
     Vec::new()
 }
 
@@ -128,43 +128,46 @@ fn at_work_in(_: &Path, _: Option<&str>, _: impl Fn(&Facts) -> bool) -> Vec<(u32
 mod tests {
     use super::*;
 
-    fn marked(keeper_lives: bool, run: RunId) -> Facts {
-        Facts { mark: Some(Mark { keeper_lives, run: Some(run) }), ..Facts::default() }
+    fn marked(keeper_lives: bool, run: RunId) -> ProcessFacts {
+        ProcessFacts { mark: Some(RunMark { keeper_lives, run: Some(run) }), ..ProcessFacts::default() }
     }
 
     #[test]
-    fn who_bears_a_mark_is_judged_by_its_keeper_and_its_run() {
+    fn a_process_with_a_mark_is_judged_by_its_keeper_and_its_run() {
         let (known, unknown) = (RunId::random(), RunId::random());
         for ground in [Ground::Forges, Ground::Users] {
-            let judge = |facts: &Facts| stand(facts, ground, &[known]);
+            let judge = |facts: &ProcessFacts| classify(facts, ground, &[known]);
             assert_eq!(judge(&marked(true, known)), Standing::Allowed, "a dev server, say");
             assert_eq!(judge(&marked(true, unknown)), Standing::Leaving, "its keeper is ending it");
             assert_eq!(judge(&marked(false, known)), Standing::Leaving, "the server is ending it");
             assert_eq!(judge(&marked(false, unknown)), Standing::Left);
-            let nameless = Facts { mark: Some(Mark { keeper_lives: false, run: None }), ..Facts::default() };
+            let nameless = ProcessFacts {
+                mark: Some(RunMark { keeper_lives: false, run: None }),
+                ..ProcessFacts::default()
+            };
             assert_eq!(judge(&nameless), Standing::Left);
         }
     }
 
     #[test]
-    fn who_bears_none_is_in_the_way_only_as_an_orphan_without_a_terminal_in_a_worktree_of_forge() {
-        let orphan = Facts { is_orphan: true, ..Facts::default() };
-        let judge = |facts: &Facts| stand(facts, Ground::Forges, &[]);
+    fn a_process_without_a_mark_is_in_the_way_only_as_an_orphan_without_a_terminal_in_a_worktree_of_forge() {
+        let orphan = ProcessFacts { is_orphan: true, ..ProcessFacts::default() };
+        let judge = |facts: &ProcessFacts| classify(facts, Ground::Forges, &[]);
         assert_eq!(judge(&orphan), Standing::Left);
-        let git = |work| Facts { git: Some(work), ..orphan.clone() };
+        let git = |work| ProcessFacts { git: Some(work), ..orphan.clone() };
         assert_eq!(judge(&git(GitWork::Worktree)), Standing::Leaving, "a rebase, say");
         assert_eq!(judge(&git(GitWork::Upkeep)), Standing::Allowed, "git tidies up after a commit");
-        assert_eq!(judge(&Facts::default()), Standing::Allowed, "a language server has its editor");
+        assert_eq!(judge(&ProcessFacts::default()), Standing::Allowed, "a language server has its editor");
         assert_eq!(
-            judge(&Facts { has_terminal: true, ..orphan.clone() }),
+            judge(&ProcessFacts { has_terminal: true, ..orphan.clone() }),
             Standing::Allowed,
             "a shell, or tmux"
         );
         assert_eq!(
-            judge(&Facts { is_forge: true, ..orphan.clone() }),
+            judge(&ProcessFacts { is_forge: true, ..orphan.clone() }),
             Standing::Allowed,
             "a server, a keeper"
         );
-        assert_eq!(stand(&orphan, Ground::Users, &[]), Standing::Allowed, "people's own checkout");
+        assert_eq!(classify(&orphan, Ground::Users, &[]), Standing::Allowed, "people's own checkout");
     }
 }

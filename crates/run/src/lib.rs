@@ -10,7 +10,7 @@ mod attach;
 mod editor;
 pub mod fold;
 mod gone;
-pub mod journal;
+mod journal;
 mod keeper;
 mod launch;
 mod leftover;

@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn chunk_borders_do_not_matter() {
+    fn chunk_boundaries_do_not_matter() {
         let want: Vec<Result<Vec<u8>, usize>> = vec![Ok(b"ab".to_vec()), Ok(b"".to_vec()), Ok(b"c".to_vec())];
         assert_eq!(lines(&[b"ab\r\n\nc"]), want);
         assert_eq!(lines(&[b"a", b"b\r", b"\n", b"\n", b"c"]), want);
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn terminal_dressing_is_taken_off() {
+    fn terminal_sequences_are_removed() {
         let cases: [(&[u8], &str); 6] = [
             (b"plain \ttext", "plain \ttext"),
             (b"\x1b[1;31mred\x1b[0m", "red"),

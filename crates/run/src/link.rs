@@ -61,7 +61,7 @@ pub(crate) enum Op {
 /// Keeper to server.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum News {
+pub(crate) enum KeeperMessage {
     /// Bytes in the journal.
     Len(u64),
     Reply {
@@ -72,7 +72,7 @@ pub(crate) enum News {
 }
 
 /// A message as one line of the wire.
-pub(crate) fn line(message: &impl Serialize) -> Vec<u8> {
+pub(crate) fn encode_line(message: &impl Serialize) -> Vec<u8> {
     // Serialising fails only for maps whose keys are not strings, which these types do not have.
     let mut bytes = serde_json::to_vec(message).unwrap_or_default();
     bytes.push(b'\n');

@@ -16,8 +16,8 @@ use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::timeout;
 
-use crate::gone::{Cast, conclude};
-use crate::link::{MAX_LINE_BYTES, News, Op, Order, line};
+use crate::gone::{RunProcesses, end_and_record};
+use crate::link::{KeeperMessage, MAX_LINE_BYTES, Op, Order, encode_line};
 use crate::state::State;
 use crate::{Exit, socket};
 
@@ -38,9 +38,9 @@ pub struct Progress {
 pub enum TalkError {
     #[error("the run has ended; nothing more can be sent to it")]
     Ended,
-    #[error("the agent takes no more input: {message}")]
+    #[error("the agent does not accept input: {message}")]
     Refused { message: String },
-    #[error("the keeper did not answer within {timeout_ms} ms")]
+    #[error("the keeper did not reply within {timeout_ms} ms")]
     Timeout { timeout_ms: u64 },
 }
 
@@ -48,27 +48,33 @@ pub enum TalkError {
 #[derive(Clone, Debug)]
 pub struct Live {
     pid: u32,
-    orders: mpsc::Sender<Call>,
+    orders: mpsc::Sender<PendingOrder>,
     progress: watch::Receiver<Progress>,
     /// Becomes true when the keeper is gone, and with it the last of the agent's descendants.
     quiet: watch::Receiver<bool>,
 }
 
 #[derive(Debug)]
-struct Call {
+struct PendingOrder {
     op: Op,
-    answer: oneshot::Sender<Result<(), String>>,
+    reply: oneshot::Sender<Result<(), String>>,
 }
 
 impl Live {
     /// Must be called within a tokio runtime. Without a stream it first connects.
-    pub(crate) fn new(dir: &Path, cast: Cast, stream: Option<UnixStream>) -> Live {
-        let (orders, calls) = mpsc::channel(16);
+    pub(crate) fn new(dir: &Path, processes: RunProcesses, stream: Option<UnixStream>) -> Live {
+        let (orders, received) = mpsc::channel(16);
         let (progress_out, progress) = watch::channel(Progress::default());
         let (quiet_out, quiet) = watch::channel(false);
-        let tender = Tender { dir: dir.to_owned(), cast, calls, progress: progress_out, quiet: quiet_out };
-        tokio::spawn(tender.run(stream));
-        let pid = cast.agent.unwrap_or(cast.keeper).pid;
+        let connection = KeeperConnection {
+            dir: dir.to_owned(),
+            processes,
+            orders: received,
+            progress: progress_out,
+            quiet: quiet_out,
+        };
+        tokio::spawn(connection.run(stream));
+        let pid = processes.agent.unwrap_or(processes.keeper).pid;
         Live { pid, orders, progress, quiet }
     }
 
@@ -83,22 +89,22 @@ impl Live {
 
     /// Writes a line to the agent's stdin; the newline is added. `Ok` means that the line is recorded and queued.
     pub async fn send(&self, line: &str) -> Result<(), TalkError> {
-        self.call(Op::Stdin { data: format!("{line}\n") }).await
+        self.order(Op::Stdin { data: format!("{line}\n") }).await
     }
 
     /// The agent waits for a person, so its silence does not count until something is sent to it.
     pub async fn hold(&self) -> Result<(), TalkError> {
-        self.call(Op::Hold).await
+        self.order(Op::Hold).await
     }
 
     /// Closes the agent's stdin after everything sent so far.
     pub async fn close_stdin(&self) -> Result<(), TalkError> {
-        self.call(Op::CloseStdin).await
+        self.order(Op::CloseStdin).await
     }
 
     /// Writes a remark into the log.
     pub async fn note(&self, text: &str) -> Result<(), TalkError> {
-        self.call(Op::Note { text: text.to_owned() }).await
+        self.order(Op::Note { text: text.to_owned() }).await
     }
 
     /// Ends the run and all its processes with the stop ladder, and waits for that. `interrupt` is the line by
@@ -111,7 +117,7 @@ impl Live {
     pub async fn stop_because(&self, interrupt: Option<&str>, note: Option<&str>) -> Result<Exit, TalkError> {
         let (interrupt, note) = (interrupt.map(str::to_owned), note.map(str::to_owned));
         let stopped = async {
-            match self.call(Op::Stop { interrupt, note }).await {
+            match self.order(Op::Stop { interrupt, note }).await {
                 Ok(()) | Err(TalkError::Ended) => {}
                 Err(e) => return Err(e),
             }
@@ -126,13 +132,13 @@ impl Live {
         outcome.unwrap_or(Err(TalkError::Timeout { timeout_ms: STOP_TIMEOUT_MS }))
     }
 
-    async fn call(&self, op: Op) -> Result<(), TalkError> {
-        let (answer, answered) = oneshot::channel();
-        let asked = async {
-            self.orders.send(Call { op, answer }).await.map_err(|_| TalkError::Ended)?;
-            answered.await.map_err(|_| TalkError::Ended)
+    async fn order(&self, op: Op) -> Result<(), TalkError> {
+        let (reply, replied) = oneshot::channel();
+        let sent = async {
+            self.orders.send(PendingOrder { op, reply }).await.map_err(|_| TalkError::Ended)?;
+            replied.await.map_err(|_| TalkError::Ended)
         };
-        match timeout(Duration::from_millis(REPLY_TIMEOUT_MS), asked).await {
+        match timeout(Duration::from_millis(REPLY_TIMEOUT_MS), sent).await {
             Ok(Ok(Ok(()))) => Ok(()),
             Ok(Ok(Err(message))) => Err(TalkError::Refused { message }),
             Ok(Err(e)) => Err(e),
@@ -141,33 +147,33 @@ impl Live {
     }
 }
 
-struct Tender {
+struct KeeperConnection {
     dir: PathBuf,
-    cast: Cast,
-    calls: mpsc::Receiver<Call>,
+    processes: RunProcesses,
+    orders: mpsc::Receiver<PendingOrder>,
     progress: watch::Sender<Progress>,
     quiet: watch::Sender<bool>,
 }
 
 /// Why a connection has ended.
-enum Parting {
+enum Disconnect {
     /// The other side closed it, or it failed.
     Lost,
     /// Nobody uses the run any more.
     Unneeded,
 }
 
-impl Tender {
+impl KeeperConnection {
     async fn run(mut self, first: Option<UnixStream>) {
         let mut stream = first;
         loop {
             let connected = match stream.take() {
                 Some(stream) => Ok(stream),
-                None => self.look_again().await,
+                None => self.reconnect().await,
             };
             match connected {
                 Ok(stream) => {
-                    if let Parting::Unneeded = self.tend(stream).await {
+                    if let Disconnect::Unneeded = self.serve(stream).await {
                         return;
                     }
                 }
@@ -180,51 +186,53 @@ impl Tender {
         }
     }
 
-    async fn tend(&mut self, stream: UnixStream) -> Parting {
+    async fn serve(&mut self, stream: UnixStream) -> Disconnect {
         let (from, mut to) = stream.into_split();
         let mut from = BufReader::new(from);
         let mut bytes = Vec::new();
         let mut open: HashMap<u64, oneshot::Sender<Result<(), String>>> = HashMap::new();
         let mut next_id = 1;
-        let mut calls_open = true;
+        let mut orders_open = true;
         loop {
             tokio::select! {
                 // Safe to cancel: what was read stays in `bytes`.
                 read = read_line(&mut from, &mut bytes) => {
-                    let Ok(Some(news)) = read else { return Parting::Lost };
-                    self.take(news, &mut open);
+                    let Ok(Some(message)) = read else { return Disconnect::Lost };
+                    self.handle(message, &mut open);
                 }
-                call = self.calls.recv(), if calls_open => match call {
-                    Some(call) => {
-                        open.retain(|_, answer| !answer.is_closed());
-                        open.insert(next_id, call.answer);
-                        if give(&mut to, next_id, call.op).await.is_err() {
-                            return Parting::Lost;
+                order = self.orders.recv(), if orders_open => match order {
+                    Some(order) => {
+                        open.retain(|_, reply| !reply.is_closed());
+                        open.insert(next_id, order.reply);
+                        if send_order(&mut to, next_id, order.op).await.is_err() {
+                            return Disconnect::Lost;
                         }
                         next_id += 1;
                     }
-                    None => calls_open = false,
+                    None => orders_open = false,
                 },
-                () = self.progress.closed() => return Parting::Unneeded,
+                () = self.progress.closed() => return Disconnect::Unneeded,
             }
         }
     }
 
-    fn take(&self, news: News, open: &mut HashMap<u64, oneshot::Sender<Result<(), String>>>) {
-        match news {
-            News::Len(len) => self.progress.send_modify(|progress| progress.len = progress.len.max(len)),
-            News::Exit(exit) => self.progress.send_modify(|progress| progress.exit = Some(exit)),
-            News::Reply { id, error } => {
-                if let Some(answer) = open.remove(&id) {
-                    let _ = answer.send(error.map_or(Ok(()), Err));
+    fn handle(&self, message: KeeperMessage, open: &mut HashMap<u64, oneshot::Sender<Result<(), String>>>) {
+        match message {
+            KeeperMessage::Len(len) => {
+                self.progress.send_modify(|progress| progress.len = progress.len.max(len))
+            }
+            KeeperMessage::Exit(exit) => self.progress.send_modify(|progress| progress.exit = Some(exit)),
+            KeeperMessage::Reply { id, error } => {
+                if let Some(reply) = open.remove(&id) {
+                    let _ = reply.send(error.map_or(Ok(()), Err));
                 }
             }
         }
     }
 
     /// Finds out what a lost connection means: returns a new one, or the end of the run.
-    async fn look_again(&self) -> Result<UnixStream, Exit> {
-        while self.cast.keeper.is_alive() {
+    async fn reconnect(&self) -> Result<UnixStream, Exit> {
+        while self.processes.keeper.is_alive() {
             if let Ok(Some(State { exit: Some(exit), .. })) = State::read(&self.dir) {
                 return Err(exit);
             }
@@ -234,24 +242,27 @@ impl Tender {
                 Err(_) => tokio::time::sleep(RECONNECT_PAUSE).await,
             }
         }
-        Err(conclude(&self.dir, Some(self.cast)).await)
+        Err(end_and_record(&self.dir, Some(self.processes)).await)
     }
 }
 
-async fn give(to: &mut OwnedWriteHalf, id: u64, op: Op) -> io::Result<()> {
-    let bytes = line(&Order { id: Some(id), op });
+async fn send_order(to: &mut OwnedWriteHalf, id: u64, op: Op) -> io::Result<()> {
+    let bytes = encode_line(&Order { id: Some(id), op });
     let written = timeout(Duration::from_millis(REPLY_TIMEOUT_MS), to.write_all(&bytes)).await;
     written.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
 }
 
 /// The message on the next line; `None` at the end.
-async fn read_line(from: &mut BufReader<OwnedReadHalf>, bytes: &mut Vec<u8>) -> io::Result<Option<News>> {
+async fn read_line(
+    from: &mut BufReader<OwnedReadHalf>,
+    bytes: &mut Vec<u8>,
+) -> io::Result<Option<KeeperMessage>> {
     let room = (MAX_LINE_BYTES - bytes.len()) as u64;
     from.take(room).read_until(b'\n', bytes).await?;
     if bytes.last() != Some(&b'\n') {
         return Ok(None);
     }
-    let news = serde_json::from_slice(bytes)?;
+    let message = serde_json::from_slice(bytes)?;
     bytes.clear();
-    Ok(Some(news))
+    Ok(Some(message))
 }

@@ -22,7 +22,7 @@ use forms::{Forms, Partial};
 pub(crate) use masker::Masker;
 
 /// How the name of a secret ends: after an underscore, or as the whole name.
-const NAMES: [&str; 9] =
+const NAME_ENDINGS: [&str; 9] =
     ["TOKEN", "KEY", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "APIKEY", "CREDENTIALS", "PAT"];
 /// Shorter values occur in too many other words.
 const MIN_VALUE_BYTES: usize = 8;
@@ -41,12 +41,12 @@ impl Secrets {
 
     /// The secrets of this process.
     pub fn own() -> io::Result<Secrets> {
-        Secrets::of(&choose(std::env::vars_os()))
+        Secrets::of(&secret_values(std::env::vars_os()))
     }
 
     /// Adds the secrets of an environment to those stored in `dir`.
     pub fn add(dir: &Path, environment: impl IntoIterator<Item = (OsString, OsString)>) -> io::Result<()> {
-        let mut values = choose(environment);
+        let mut values = secret_values(environment);
         if values.is_empty() {
             return Ok(());
         }
@@ -116,7 +116,7 @@ impl Secrets {
         if spans.is_empty() {
             return Cow::Borrowed(text);
         }
-        Cow::Owned(String::from_utf8_lossy(&forms::paint(text.as_bytes(), &spans)).into_owned())
+        Cow::Owned(String::from_utf8_lossy(&forms::apply_mask(text.as_bytes(), &spans)).into_owned())
     }
 }
 
@@ -132,7 +132,7 @@ pub(crate) fn forget(dir: &Path) -> io::Result<()> {
 }
 
 /// The values to mask. A value of several lines counts line by line.
-fn choose(environment: impl IntoIterator<Item = (OsString, OsString)>) -> Vec<String> {
+fn secret_values(environment: impl IntoIterator<Item = (OsString, OsString)>) -> Vec<String> {
     let text =
         |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value.into_string().ok()?));
     let named = environment.into_iter().filter_map(text).filter(|(name, _)| is_secret(name));
@@ -158,7 +158,9 @@ fn bounded(mut values: Vec<String>) -> Vec<String> {
 
 fn is_secret(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
-    NAMES.iter().any(|end| name.strip_suffix(end).is_some_and(|rest| rest.is_empty() || rest.ends_with('_')))
+    NAME_ENDINGS
+        .iter()
+        .any(|end| name.strip_suffix(end).is_some_and(|rest| rest.is_empty() || rest.ends_with('_')))
 }
 
 #[cfg(test)]

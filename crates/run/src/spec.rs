@@ -51,7 +51,9 @@ pub enum Cue {
     Method {
         method: String,
         named_at: String,
-        told_at: String,
+        // The name on the wire: a server and a keeper may be of different versions.
+        #[serde(rename = "told_at")]
+        subject_at: String,
     },
     /// The reply to the request with this id.
     Reply(u64),

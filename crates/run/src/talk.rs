@@ -55,16 +55,16 @@ pub struct Ask {
     pub at_ms: i64,
 }
 
-/// One protocol. Lines to send go to [`Desk`].
+/// One protocol. Lines to send go to [`Pending`].
 trait Driver: Send {
     /// Reads a line that the agent printed.
-    fn take(&mut self, line: &[u8], at_ms: i64, desk: &mut Desk);
+    fn read(&mut self, line: &[u8], at_ms: i64, pending: &mut Pending);
 
     /// The key of a line to the agent, sent or due; `None` for lines that are never due.
     fn key_of(&self, line: &[u8]) -> Option<String>;
 
     /// Notes a line that was sent.
-    fn note_said(&mut self, line: &[u8]);
+    fn note_sent(&mut self, line: &[u8]);
 
     /// A line to send before the answer, where the answer itself has no field for a reason.
     fn explain(&self, _ask: &Ask, _answer: &ApprovalStatus) -> Option<Due> {
@@ -83,7 +83,7 @@ trait Driver: Send {
 
 /// What is still to be sent and decided.
 #[derive(Default)]
-struct Desk {
+struct Pending {
     due: Vec<Due>,
     asks: Vec<Ask>,
     acts: Vec<Act>,
@@ -92,9 +92,9 @@ struct Desk {
 
 pub struct Talk {
     driver: Box<dyn Driver>,
-    said: Lines,
-    heard: Lines,
-    desk: Desk,
+    output: Lines,
+    input: Lines,
+    pending: Pending,
 }
 
 impl Talk {
@@ -104,25 +104,25 @@ impl Talk {
             Script::Codex(opening) => Box::new(codex::Codex::new(opening)),
             Script::Acp(opening) => Box::new(acp::Acp::new(opening)),
         };
-        Talk { driver, said: Lines::default(), heard: Lines::default(), desk: Desk::default() }
+        Talk { driver, output: Lines::default(), input: Lines::default(), pending: Pending::default() }
     }
 
     /// Reads the next record of the run's journal.
     pub fn push(&mut self, record: &Record) {
-        let Talk { driver, said, heard, desk } = self;
+        let Talk { driver, output, input, pending } = self;
         match record.kind {
-            Kind::Stdout => said.push(&record.bytes, |line| {
+            Kind::Stdout => output.push(&record.bytes, |line| {
                 if let Line::Whole(line) = line {
-                    driver.take(line, record.at_ms, desk);
+                    driver.read(line, record.at_ms, pending);
                 }
             }),
-            Kind::Stdin => heard.push(&record.bytes, |line| {
+            Kind::Stdin => input.push(&record.bytes, |line| {
                 if let Line::Whole(line) = line {
-                    driver.note_said(line);
+                    driver.note_sent(line);
                     if let Some(key) = driver.key_of(line) {
-                        desk.due.retain(|due| due.key != key);
-                        desk.asks.retain(|ask| ask.key != key);
-                        desk.acts.retain(|act| act.key != key);
+                        pending.due.retain(|due| due.key != key);
+                        pending.asks.retain(|ask| ask.key != key);
+                        pending.acts.retain(|act| act.key != key);
                     }
                 }
             }),
@@ -132,38 +132,38 @@ impl Talk {
 
     /// The lines that the agent waits for, in order.
     pub fn due(&self) -> &[Due] {
-        &self.desk.due
+        &self.pending.due
     }
 
     /// The questions that nobody has answered yet.
     pub fn asks(&self) -> &[Ask] {
-        &self.desk.asks
+        &self.pending.asks
     }
 
     /// Makes the answer to a question due. An answer to a question that is not open is dropped.
     pub fn answer(&mut self, key: &str, answer: &ApprovalStatus) {
-        let Some(at) = self.desk.asks.iter().position(|ask| ask.key == key) else { return };
-        let ask = self.desk.asks.remove(at);
-        self.desk.due.extend(self.driver.explain(&ask, answer));
+        let Some(at) = self.pending.asks.iter().position(|ask| ask.key == key) else { return };
+        let ask = self.pending.asks.remove(at);
+        self.pending.due.extend(self.driver.explain(&ask, answer));
         let line = self.driver.reply(&ask, answer).to_string();
-        self.desk.due.push(Due { key: ask.key, line });
+        self.pending.due.push(Due { key: ask.key, line });
     }
 
     /// The requests of the agent that are still to be carried out.
     pub fn acts(&self) -> &[Act] {
-        &self.desk.acts
+        &self.pending.acts
     }
 
     /// Makes the line due that reports the result of a request.
     pub fn acted(&mut self, key: &str, line: String) {
-        let Some(at) = self.desk.acts.iter().position(|act| act.key == key) else { return };
-        let Act { key, .. } = self.desk.acts.remove(at);
-        self.desk.due.push(Due { key, line });
+        let Some(at) = self.pending.acts.iter().position(|act| act.key == key) else { return };
+        let Act { key, .. } = self.pending.acts.remove(at);
+        self.pending.due.push(Due { key, line });
     }
 
     /// Whether the conversation is over, so that the agent's stdin may be closed.
     pub fn is_over(&self) -> bool {
-        self.desk.over
+        self.pending.over
     }
 
     pub fn message(&self, text: &str) -> Option<String> {
@@ -175,8 +175,8 @@ impl Talk {
     }
 }
 
-impl Desk {
-    fn say(&mut self, key: impl Into<String>, line: &Value) {
+impl Pending {
+    fn send(&mut self, key: impl Into<String>, line: &Value) {
         self.due.push(Due { key: key.into(), line: line.to_string() });
     }
 

@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 use forge_types::{AgentOption, DEFAULT_VARIANT, Executor};
 
 use super::acp::Acp;
-use super::foreground::Form;
+use super::foreground::TerminalStart;
 use super::mcp::Mcp;
-use super::profiles::{APPROVALS, COMMON, Given, MODEL, Variant};
+use super::profiles::{APPROVALS, COMMON, MODEL, OptionValue, Variant};
 use super::{Command, Options, Place, Plan, PlanError, Request, npx, overridden, params, program};
 use crate::fold::Dialect;
 use crate::talk::Script;
@@ -37,13 +37,13 @@ pub struct Agent {
     /// The agent-specific options that a variant may have.
     pub(super) options: &'static [AgentOption],
     /// The options that a project's own variant gets even if its file leaves them out.
-    pub(super) described_with: &'static [(&'static str, Given)],
+    pub(super) described_with: &'static [(&'static str, OptionValue)],
     /// Names that variants use for models, and the program's names for them.
     pub(super) models: &'static [(&'static str, &'static str)],
     /// `None` for agents without MCP support.
     pub(super) mcp: Option<Mcp>,
     /// `None` for agents that cannot run at a person's terminal.
-    pub(super) foreground: Option<Form>,
+    pub(super) foreground: Option<TerminalStart>,
 }
 
 /// An agent's program, how it is installed, and how it is logged in.
@@ -51,15 +51,15 @@ pub struct Agent {
 pub struct Software {
     pub program: &'static str,
     /// The npm package that `npx` runs when the program is not installed.
-    pub package: Option<&'static str>,
+    pub(super) package: Option<&'static str>,
     /// The command that installs the program.
     pub install: &'static str,
     /// The arguments that make the program ask a person to log in; empty where it asks as soon as it starts.
-    pub log_in: &'static [&'static str],
+    pub(super) log_in: &'static [&'static str],
     /// Variables that contain a key for it.
     pub keys: &'static [&'static str],
     /// Files, relative to the home directory, that exist once somebody has logged in.
-    pub logins: &'static [&'static str],
+    pub(super) logins: &'static [&'static str],
     /// The folder in the home directory that a variable can move, and that variable.
     pub(super) moved: Option<(&'static str, &'static str)>,
 }
@@ -74,11 +74,11 @@ pub(super) struct Router {
 /// How an agent is started and talked to.
 pub(super) enum Driver {
     Acp(Acp),
-    Own(Own),
+    Own(OwnDriver),
 }
 
 /// A driver that no other agent shares.
-pub(super) struct Own {
+pub(super) struct OwnDriver {
     pub protocol: Protocol,
     /// How its log is read.
     pub dialect: Dialect,
@@ -131,7 +131,7 @@ impl Agent {
         setup: None,
         driver: Driver::Acp(Acp::ORDINARY),
         router: None,
-        variants: &[(DEFAULT_VARIANT, &[]), ("APPROVALS", &[("approvals", Given::On)])],
+        variants: &[(DEFAULT_VARIANT, &[]), ("APPROVALS", &[("approvals", OptionValue::On)])],
         options: &[MODEL, APPROVALS],
         described_with: &[],
         models: &[],

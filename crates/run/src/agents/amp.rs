@@ -4,9 +4,9 @@
 
 use forge_types::{DEFAULT_VARIANT, Executor};
 
-use super::agent::{Agent, Driver, Own, Protocol, Software};
+use super::agent::{Agent, Driver, OwnDriver, Protocol, Software};
 use super::mcp::Mcp;
-use super::profiles::{Given::On, MODEL, unasked};
+use super::profiles::{MODEL, OptionValue::On, unasked};
 use super::{Options, Place, Plan, PlanError, Request, params};
 use crate::StdinPlan;
 use crate::fold::Dialect;
@@ -24,7 +24,12 @@ pub(super) static AGENT: Agent = Agent {
         moved: None,
     }),
     capabilities: &["SESSION_FORK"],
-    driver: Driver::Own(Own { protocol: Protocol::Headless, dialect: Dialect::Amp, plan, script: None }),
+    driver: Driver::Own(OwnDriver {
+        protocol: Protocol::Headless,
+        dialect: Dialect::Amp,
+        plan,
+        script: None,
+    }),
     variants: &[(DEFAULT_VARIANT, &[("dangerously_allow_all", On)])],
     options: &[MODEL, unasked("dangerously_allow_all")],
     mcp: Some(Mcp { key: "amp.mcpServers", ..Mcp::usual(".config/amp/settings.json") }),

@@ -7,17 +7,17 @@
 use forge_types::{AgentOption, DEFAULT_VARIANT, Executor};
 use serde_json::{Value, json};
 
-use super::agent::{Agent, Driver, Own, Protocol, Router, Software};
-use super::foreground::{Form, Put};
+use super::agent::{Agent, Driver, OwnDriver, Protocol, Router, Software};
+use super::foreground::{PromptArg, TerminalStart};
 use super::mcp::Mcp;
-use super::profiles::{APPROVALS, Given::On, MODEL, unasked};
+use super::profiles::{APPROVALS, MODEL, OptionValue::On, unasked};
 use super::{Options, Place, Plan, PlanError, Request, params};
 use crate::fold::Dialect;
 use crate::talk::Script;
 use crate::{Cue, StdinPlan};
 
 /// Matches every tool except those that the approvals variant uses without asking a person.
-const UNASKED: &str = "^(?!(Glob|Grep|NotebookRead|Read|Task|TodoWrite)$).*";
+const ASK_MATCHER: &str = "^(?!(Glob|Grep|NotebookRead|Read|Task|TodoWrite)$).*";
 
 pub(super) static AGENT: Agent = Agent {
     executor: Executor::ClaudeCode,
@@ -33,7 +33,7 @@ pub(super) static AGENT: Agent = Agent {
     }),
     capabilities: &["SESSION_FORK"],
     launchers: &["claude-code", "glm"],
-    driver: Driver::Own(Own {
+    driver: Driver::Own(OwnDriver {
         protocol: Protocol::StreamJson,
         dialect: Dialect::Claude,
         plan,
@@ -58,8 +58,8 @@ pub(super) static AGENT: Agent = Agent {
         AgentOption::flag("claude_code_router", "Run through claude-code-router"),
     ],
     mcp: Some(Mcp::usual(".claude.json")),
-    foreground: Some(Form::Program {
-        prompt: Put::Last,
+    foreground: Some(TerminalStart::Program {
+        prompt: PromptArg::Last,
         grant: "--dangerously-skip-permissions",
         switches: &[("plan", &["--permission-mode", "plan"])],
     }),
@@ -143,7 +143,7 @@ fn stdin(options: &Options, prompt: &str) -> StdinPlan {
     let asked = if options.is_on("plan") {
         Some(("^ExitPlanMode$", "plan"))
     } else if options.is_on("approvals") {
-        Some((UNASKED, "default"))
+        Some((ASK_MATCHER, "default"))
     } else {
         None
     };

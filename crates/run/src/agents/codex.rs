@@ -9,10 +9,10 @@ use std::path::Path;
 use forge_types::{AgentOption, DEFAULT_VARIANT, Executor, OptionKind};
 use serde_json::{Map, Value, json};
 
-use super::agent::{Agent, Driver, Own, Protocol, Software};
-use super::foreground::{Form, Put};
+use super::agent::{Agent, Driver, OwnDriver, Protocol, Software};
+use super::foreground::{PromptArg, TerminalStart};
 use super::mcp::{Format, Mcp, presets};
-use super::profiles::{Given::Text, MODEL};
+use super::profiles::{MODEL, OptionValue::Text};
 use super::{Command, Options, Place, Plan, PlanError, Request, params};
 use crate::fold::Dialect;
 use crate::talk::{Opening, Script};
@@ -35,7 +35,7 @@ pub(super) static AGENT: Agent = Agent {
     }),
     capabilities: &["SESSION_FORK"],
     launchers: &["codex"],
-    driver: Driver::Own(Own {
+    driver: Driver::Own(OwnDriver {
         protocol: Protocol::AppServer,
         dialect: Dialect::Codex,
         plan,
@@ -81,8 +81,8 @@ pub(super) static AGENT: Agent = Agent {
         adapt: |server| (!presets::is_http(&server)).then_some(server),
         ..Mcp::usual(".codex/config.toml")
     }),
-    foreground: Some(Form::Program {
-        prompt: Put::Last,
+    foreground: Some(TerminalStart::Program {
+        prompt: PromptArg::Last,
         grant: "--dangerously-bypass-approvals-and-sandbox",
         switches: &[("oss", &["--oss"])],
     }),
@@ -120,7 +120,7 @@ fn stdin() -> StdinPlan {
     let turn_end = Cue::Method {
         method: "turn/completed".into(),
         named_at: "/result/thread/id".into(),
-        told_at: "/params/threadId".into(),
+        subject_at: "/params/threadId".into(),
     };
     StdinPlan::Duplex { first: vec![first], close_on: Some(turn_end) }
 }
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn the_thread_is_told_what_the_profile_says() {
+    fn the_thread_gets_the_settings_of_the_profile() {
         let own = json!({
             "model": "m", "model_reasoning_effort": "high", "model_reasoning_summary": "none", "oss": true,
             "base_instructions": "be brief", "include_plan_tool": true,

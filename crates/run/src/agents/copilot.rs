@@ -5,12 +5,11 @@ use serde_json::{Value, json};
 
 use super::acp::{Acp, Choice, Grant};
 use super::agent::{Agent, Driver, Software};
-use super::foreground::{Form, Put};
+use super::foreground::{PromptArg, TerminalStart};
 use super::mcp::Mcp;
 use super::profiles::{
-    APPROVALS,
-    Given::{On, Text},
-    MODEL,
+    APPROVALS, MODEL,
+    OptionValue::{On, Text},
 };
 
 pub(super) static AGENT: Agent = Agent {
@@ -54,8 +53,8 @@ pub(super) static AGENT: Agent = Agent {
         AgentOption::lines("disable_mcp_server", "MCP servers to switch off"),
     ],
     mcp: Some(Mcp { adapt, ..Mcp::usual(".copilot/mcp-config.json") }),
-    foreground: Some(Form::Program {
-        prompt: Put::In("--interactive"),
+    foreground: Some(TerminalStart::Program {
+        prompt: PromptArg::In("--interactive"),
         grant: "--allow-all-tools",
         switches: &[],
     }),

@@ -6,12 +6,13 @@
 use forge_types::{DEFAULT_VARIANT, Executor};
 use serde_json::{Value, json};
 
-use super::agent::{Agent, Driver, Own, Protocol, Software};
-use super::foreground::{Form, Put};
+use super::agent::{Agent, Driver, OwnDriver, Protocol, Software};
+use super::foreground::{PromptArg, TerminalStart};
 use super::mcp::{Mcp, presets};
 use super::profiles::{
-    Given::{On, Text},
-    MODEL, unasked,
+    MODEL,
+    OptionValue::{On, Text},
+    unasked,
 };
 use super::{Options, Place, Plan, PlanError, Request, params};
 use crate::StdinPlan;
@@ -46,7 +47,12 @@ pub(super) static AGENT: Agent = Agent {
     }),
     capabilities: &["SETUP_HELPER"],
     setup: Some(SETUP),
-    driver: Driver::Own(Own { protocol: Protocol::Headless, dialect: Dialect::Cursor, plan, script: None }),
+    driver: Driver::Own(OwnDriver {
+        protocol: Protocol::Headless,
+        dialect: Dialect::Cursor,
+        plan,
+        script: None,
+    }),
     variants: &[
         (DEFAULT_VARIANT, &[("force", On), ("model", Text("auto"))]),
         ("SONNET_4_5", &[("force", On), ("model", Text("sonnet-4.5"))]),
@@ -57,7 +63,7 @@ pub(super) static AGENT: Agent = Agent {
     ],
     options: &[MODEL, unasked("force")],
     mcp: Some(Mcp { adapt, ..Mcp::usual(".cursor/mcp.json") }),
-    foreground: Some(Form::Program { prompt: Put::Last, grant: "--force", switches: &[] }),
+    foreground: Some(TerminalStart::Program { prompt: PromptArg::Last, grant: "--force", switches: &[] }),
     ..Agent::ORDINARY
 };
 

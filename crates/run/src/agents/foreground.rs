@@ -19,10 +19,10 @@ use super::{ALL, Place, Plan, PlanError, Request, agent, params};
 use crate::StdinPlan;
 
 /// How an agent is started at a terminal.
-pub(super) enum Form {
+pub(super) enum TerminalStart {
     /// Its own program, which a person uses at the terminal.
     Program {
-        prompt: Put,
+        prompt: PromptArg,
         /// The argument that lets it work without questions.
         grant: &'static str,
         /// Profile options that are arguments here.
@@ -33,7 +33,7 @@ pub(super) enum Form {
 }
 
 /// Where the prompt goes on the command line.
-pub(super) enum Put {
+pub(super) enum PromptArg {
     /// After everything else and `--`.
     Last,
     /// As the value of an option, in the same word.
@@ -71,7 +71,7 @@ pub fn plan_foreground(
     let agent = agent(executor);
     let (put, granting, switches) = match &agent.foreground {
         None => return Err(ForegroundError::NoForm { executor, known: known() }),
-        Some(Form::Unchanged) => {
+        Some(TerminalStart::Unchanged) => {
             let Plan { program, args, env, stdin, .. } = agent.plan(options, request, place)?;
             let input = match stdin {
                 StdinPlan::Feed { text } => Some(text),
@@ -79,7 +79,7 @@ pub fn plan_foreground(
             };
             return Ok(Foreground { program, args, env, input });
         }
-        Some(Form::Program { prompt, grant, switches }) => (prompt, *grant, *switches),
+        Some(TerminalStart::Program { prompt, grant, switches }) => (prompt, *grant, *switches),
     };
     let mut command = agent.base(options, place)?;
     for (option, args) in switches {
@@ -96,8 +96,8 @@ pub fn plan_foreground(
     command.args.extend(params(options)?);
     let prompt = request.prompt_with(options);
     match put {
-        Put::Last => command.args.extend(["--".to_owned(), prompt]),
-        Put::In(option) => command.args.push(format!("{option}={prompt}")),
+        PromptArg::Last => command.args.extend(["--".to_owned(), prompt]),
+        PromptArg::In(option) => command.args.push(format!("{option}={prompt}")),
     }
     let Plan { program, args, env, .. } = command.plan(Vec::new(), StdinPlan::Closed, None);
     Ok(Foreground { program, args, env, input: None })
@@ -105,8 +105,8 @@ pub fn plan_foreground(
 
 /// The agents that can run in the foreground, by name.
 fn known() -> String {
-    let formed = ALL.iter().filter(|agent| agent.foreground.is_some());
-    let mut known: Vec<&str> = formed.map(|agent| agent.executor.as_str()).collect();
+    let able = ALL.iter().filter(|agent| agent.foreground.is_some());
+    let mut known: Vec<&str> = able.map(|agent| agent.executor.as_str()).collect();
     known.sort_unstable();
     known.join(", ")
 }
@@ -184,13 +184,13 @@ mod tests {
     }
 
     #[test]
-    fn an_agent_without_a_form_is_refused_with_those_that_have_one() {
+    fn an_agent_that_cannot_run_at_a_terminal_is_refused_with_those_that_can() {
         let error = args("ACP", "x", false).unwrap_err().to_string();
         assert!(error.starts_with("ACP cannot be run directly; these can: CLAUDE_CODE, CODEX"), "{error}");
     }
 
     #[test]
-    fn an_end_by_a_signal_is_told_as_a_shell_does() {
+    fn an_end_by_a_signal_is_reported_as_a_shell_does() {
         assert_eq!(code_of(ExitStatus::from_raw(3 << 8)), 3);
         assert_eq!(code_of(ExitStatus::from_raw(2)), 130);
     }

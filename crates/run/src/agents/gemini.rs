@@ -4,12 +4,12 @@ use forge_types::{DEFAULT_VARIANT, Executor};
 
 use super::acp::{Acp, Choice, Grant};
 use super::agent::{Agent, Driver, Software};
-use super::foreground::{Form, Put};
+use super::foreground::{PromptArg, TerminalStart};
 use super::mcp::{Mcp, presets};
 use super::profiles::{
-    APPROVALS,
-    Given::{On, Text},
-    MODEL, unasked,
+    APPROVALS, MODEL,
+    OptionValue::{On, Text},
+    unasked,
 };
 use crate::talk::acp::Replay;
 
@@ -45,8 +45,8 @@ pub(super) static AGENT: Agent = Agent {
     described_with: &[("model", Text("default"))],
     models: &[("flash", "gemini-2.5-flash")],
     mcp: Some(Mcp { adapt: presets::http_url, ..Mcp::usual(".gemini/settings.json") }),
-    foreground: Some(Form::Program {
-        prompt: Put::In("--prompt-interactive"),
+    foreground: Some(TerminalStart::Program {
+        prompt: PromptArg::In("--prompt-interactive"),
         grant: "--yolo",
         switches: &[],
     }),

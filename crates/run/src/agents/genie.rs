@@ -69,16 +69,16 @@ pub(super) struct Scan {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Head {
+struct FrontMatter {
     name: Option<String>,
     forge_profile_name: Option<String>,
-    genie: Option<GenieHead>,
+    genie: Option<GenieSection>,
     forge: Option<Value>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct GenieHead {
+struct GenieSection {
     executor: Option<OneOrMore>,
 }
 
@@ -117,7 +117,7 @@ pub(super) fn scan(project: &Path) -> Scan {
             }
         };
         scan.agents.collectives.insert(canonical_variant(&name));
-        let words = split_head(&text).1;
+        let words = split_front_matter(&text).1;
         scan.read_agents(&folder.join("agents"), Some(Collective { name: &name, words }));
     }
     scan.read_agents(&root.join("neurons"), None);
@@ -176,18 +176,20 @@ impl Scan {
         text: &str,
         collective: Option<Collective<'_>>,
     ) -> Result<(), String> {
-        let (head, body) = split_head(text);
-        let head: Head = match head {
-            Some(head) => serde_norway::from_str(head).map_err(|error| format!("front matter: {error}"))?,
-            None => Head::default(),
+        let (front_matter, body) = split_front_matter(text);
+        let front_matter: FrontMatter = match front_matter {
+            Some(front_matter) => {
+                serde_norway::from_str(front_matter).map_err(|error| format!("front matter: {error}"))?
+            }
+            None => FrontMatter::default(),
         };
-        let variant = match &head.forge_profile_name {
+        let variant = match &front_matter.forge_profile_name {
             Some(name) => {
                 profiles::read_name(name, "forge_profile_name").map_err(|error| error.to_string())?
             }
             None => {
                 let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-                let name = head.name.as_deref().unwrap_or(&stem);
+                let name = front_matter.name.as_deref().unwrap_or(&stem);
                 let name =
                     collective.map_or(name.to_owned(), |collective| format!("{}_{name}", collective.name));
                 profiles::read_name(&name, "name").map_err(|error| error.to_string())?
@@ -197,7 +199,7 @@ impl Scan {
             Some(collective) => format!("{}\n\n---\n\n{body}", collective.words.trim_end()),
             None => body.to_owned(),
         };
-        for (executor, mut options) in options_of(&head)? {
+        for (executor, mut options) in options_of(&front_matter)? {
             options.insert("append_prompt".to_owned(), Value::String(words.clone()));
             let variants = self.agents.variants.entry(executor).or_default();
             if variants.contains_key(&variant) {
@@ -210,8 +212,8 @@ impl Scan {
 }
 
 /// The options for each executor that the front matter names; without any, those of the default variant.
-fn options_of(head: &Head) -> Result<BTreeMap<Executor, Map<String, Value>>, String> {
-    let given = match &head.forge {
+fn options_of(front_matter: &FrontMatter) -> Result<BTreeMap<Executor, Map<String, Value>>, String> {
+    let given = match &front_matter.forge {
         None | Some(Value::Null) => Map::new(),
         Some(Value::Object(given)) => given.clone(),
         Some(_) => return Err("forge: must be a mapping of options or of executors".to_owned()),
@@ -222,7 +224,7 @@ fn options_of(head: &Head) -> Result<BTreeMap<Executor, Map<String, Value>>, Str
     if !by_executor.is_empty() && !flat.is_empty() {
         return Err("forge: mixes options and executors; use one or the other".to_owned());
     }
-    let named = match head.genie.as_ref().and_then(|genie| genie.executor.as_ref()) {
+    let named = match front_matter.genie.as_ref().and_then(|genie| genie.executor.as_ref()) {
         Some(OneOrMore::One(name)) => vec![name.clone()],
         Some(OneOrMore::More(names)) => names.clone(),
         None => Vec::new(),
@@ -251,7 +253,7 @@ fn options_of(head: &Head) -> Result<BTreeMap<Executor, Map<String, Value>>, Str
 }
 
 /// The front matter, if there is one, and the text after it.
-fn split_head(text: &str) -> (Option<&str>, &str) {
+fn split_front_matter(text: &str) -> (Option<&str>, &str) {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let Some(rest) =
         text.strip_prefix("---").and_then(|rest| rest.strip_prefix("\r\n").or(rest.strip_prefix('\n')))

@@ -44,7 +44,7 @@ pub struct McpConfig {
 pub enum McpError {
     #[error("{0} does not support MCP servers")]
     Unsupported(Executor),
-    #[error("{path} cannot be understood and was not touched: {problem}; correct it and try again")]
+    #[error("{path} cannot be parsed and was not changed: {problem}; correct it and try again")]
     Unreadable { path: PathBuf, problem: String },
     #[error("cannot read or write {path}: {cause}")]
     Io { path: PathBuf, cause: io::Error },
@@ -90,15 +90,16 @@ impl Mcp {
     }
 }
 
-struct Place {
+struct ConfigLocation {
     path: PathBuf,
     mcp: &'static Mcp,
 }
 
-impl Place {
-    fn of(agent: &'static Agent) -> Result<Place, McpError> {
-        let place = agent.mcp.as_ref().and_then(|mcp| Some(Place { path: mcp.file.path()?, mcp }));
-        place.ok_or(McpError::Unsupported(agent.executor))
+impl ConfigLocation {
+    fn of(agent: &'static Agent) -> Result<ConfigLocation, McpError> {
+        let location =
+            agent.mcp.as_ref().and_then(|mcp| Some(ConfigLocation { path: mcp.file.path()?, mcp }));
+        location.ok_or(McpError::Unsupported(agent.executor))
     }
 }
 
@@ -108,9 +109,9 @@ pub fn read_mcp(executor: Executor) -> Result<(McpConfig, PathBuf), McpError> {
 }
 
 pub(super) fn read(agent: &'static Agent) -> Result<(McpConfig, PathBuf), McpError> {
-    let place = Place::of(agent)?;
-    let mcp = place.mcp;
-    let servers = place.servers(&place.read()?.unwrap_or_default())?;
+    let location = ConfigLocation::of(agent)?;
+    let mcp = location.mcp;
+    let servers = location.servers(&location.read()?.unwrap_or_default())?;
     let mut template = json!({ mcp.key: {} });
     if let Some(schema) = mcp.schema {
         template["$schema"] = schema.into();
@@ -122,31 +123,31 @@ pub(super) fn read(agent: &'static Agent) -> Result<(McpConfig, PathBuf), McpErr
         preconfigured: presets::written(mcp.adapt),
         is_toml_config: mcp.format == Format::Toml,
     };
-    Ok((config, place.path))
+    Ok((config, location.path))
 }
 
 /// Replaces the servers of an agent program with `servers`. Writes a file: do not call from async code.
 pub fn write_mcp(executor: Executor, servers: &Servers) -> Result<Counts, McpError> {
-    let place = Place::of(agent(executor))?;
+    let location = ConfigLocation::of(agent(executor))?;
     for _ in 0..TRIES {
-        let text = place.read()?;
+        let text = location.read()?;
         let old = text.as_deref().unwrap_or_default();
-        let before = place.servers(old)?;
+        let before = location.servers(old)?;
         let counts = Counts { before: before.len(), after: servers.len() };
         if before == *servers {
             return Ok(counts);
         }
-        let new = place.with_servers(old, servers)?;
+        let new = location.with_servers(old, servers)?;
         // The programs write these files too: what one of them wrote meanwhile must not be lost.
-        if place.read()? == text {
-            place.replace(text.as_deref(), &new)?;
+        if location.read()? == text {
+            location.replace(text.as_deref(), &new)?;
             return Ok(counts);
         }
     }
-    Err(McpError::Busy { path: place.path })
+    Err(McpError::Busy { path: location.path })
 }
 
-impl Place {
+impl ConfigLocation {
     fn io(&self, cause: io::Error) -> McpError {
         McpError::Io { path: self.path.clone(), cause }
     }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::acp::Acp;
 use super::agent::{Agent, Driver, Software};
-use super::foreground::{Form, Put};
+use super::foreground::{PromptArg, TerminalStart};
 use super::mcp::{ConfigFile, Format, Mcp, presets};
 use super::profiles::{APPROVALS, MODEL};
 
@@ -37,7 +37,11 @@ pub(super) static AGENT: Agent = Agent {
         schema: Some("https://opencode.ai/config.json"),
         adapt,
     }),
-    foreground: Some(Form::Program { prompt: Put::In("--prompt"), grant: "--auto", switches: &[] }),
+    foreground: Some(TerminalStart::Program {
+        prompt: PromptArg::In("--prompt"),
+        grant: "--auto",
+        switches: &[],
+    }),
     ..Agent::ORDINARY
 };
 

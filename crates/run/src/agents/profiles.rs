@@ -20,10 +20,10 @@ pub struct Profiles(Variants);
 pub(super) type Variants = BTreeMap<Executor, BTreeMap<String, Map<String, Value>>>;
 
 /// A built-in variant: its name and the options it sets.
-pub(super) type Variant = (&'static str, &'static [(&'static str, Given)]);
+pub(super) type Variant = (&'static str, &'static [(&'static str, OptionValue)]);
 
 /// The value that a built-in variant gives an option.
-pub(super) enum Given {
+pub(super) enum OptionValue {
     On,
     Text(&'static str),
 }
@@ -62,12 +62,12 @@ pub enum ProfileError {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Options {
     /// Appended directly to the prompt.
-    pub append_prompt: Option<String>,
+    pub(super) append_prompt: Option<String>,
     /// A command line instead of the executor's usual program.
     pub base_command_override: Option<String>,
-    pub additional_params: Vec<String>,
+    pub(super) additional_params: Vec<String>,
     /// The executor's own options, as written in its profile.
-    pub own: Map<String, Value>,
+    pub(super) own: Map<String, Value>,
 }
 
 impl Options {
@@ -236,18 +236,19 @@ fn canonical_name(name: &str) -> String {
 
 pub(super) fn read_name(name: &str, place: &str) -> Result<String, ProfileError> {
     if name.starts_with("__") || canonical_variant(name).is_empty() {
-        let problem = "is no variant name; allowed: letters, digits and separators, not starting with \"__\"";
+        let problem =
+            "is not a variant name; allowed: letters, digits and separators, not starting with \"__\"";
         return Err(invalid(place, problem.into()));
     }
     Ok(canonical_name(name))
 }
 
 /// Sets the options that are missing.
-pub(super) fn fill(options: &mut Map<String, Value>, given: &[(&str, Given)]) {
+pub(super) fn fill(options: &mut Map<String, Value>, given: &[(&str, OptionValue)]) {
     for (name, given) in given {
         options.entry(*name).or_insert_with(|| match given {
-            Given::On => Value::Bool(true),
-            Given::Text(text) => (*text).into(),
+            OptionValue::On => Value::Bool(true),
+            OptionValue::Text(text) => (*text).into(),
         });
     }
 }

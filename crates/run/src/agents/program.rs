@@ -71,18 +71,18 @@ pub(super) fn capture(mut command: Command, wait: Duration, max_bytes: u64) -> O
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).process_group(0);
     let mut child = command.spawn().ok()?;
     let stdout = child.stdout.take()?;
-    let (tell, told) = mpsc::sync_channel(1);
+    let (sender, receiver) = mpsc::sync_channel(1);
     std::thread::spawn(move || {
         let mut bytes = Vec::new();
         let read = stdout.take(max_bytes).read_to_end(&mut bytes);
         // The receiver may have given up.
-        let _ = tell.send(read.map(|_| bytes));
+        let _ = sender.send(read.map(|_| bytes));
     });
-    let answer = told.recv_timeout(wait);
+    let output = receiver.recv_timeout(wait);
     // It may have left a process running that also holds the pipe that the thread reads.
     forge_os::process::end_group(child.id());
     let _ = child.wait();
-    answer.ok()?.ok()
+    output.ok()?.ok()
 }
 
 #[cfg(test)]
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn the_login_path_is_told_from_start_up_noise() {
+    fn the_login_path_is_distinguished_from_start_up_noise() {
         let dir = tempfile::tempdir().unwrap();
         let shell = fake_shell(dir.path(), r#"echo welcome; PATH=/login/bin:/bin; eval "$2""#);
         let path = ask_login_shell(shell.as_os_str(), Duration::from_secs(20));

@@ -4,9 +4,9 @@ use forge_types::{DEFAULT_VARIANT, Executor};
 
 use super::acp::{Acp, Choice, Grant};
 use super::agent::{Agent, Driver, Software};
-use super::foreground::{Form, Put};
+use super::foreground::{PromptArg, TerminalStart};
 use super::mcp::{Mcp, presets};
-use super::profiles::{APPROVALS, Given::On, MODEL, unasked};
+use super::profiles::{APPROVALS, MODEL, OptionValue::On, unasked};
 
 pub(super) static AGENT: Agent = Agent {
     executor: Executor::QwenCode,
@@ -30,8 +30,8 @@ pub(super) static AGENT: Agent = Agent {
     variants: &[(DEFAULT_VARIANT, &[("yolo", On)]), ("APPROVALS", &[("approvals", On)])],
     options: &[MODEL, unasked("yolo"), APPROVALS],
     mcp: Some(Mcp { adapt: presets::http_url, ..Mcp::usual(".qwen/settings.json") }),
-    foreground: Some(Form::Program {
-        prompt: Put::In("--prompt-interactive"),
+    foreground: Some(TerminalStart::Program {
+        prompt: PromptArg::In("--prompt-interactive"),
         grant: "--yolo",
         switches: &[],
     }),

@@ -60,7 +60,7 @@ impl Sighting {
         }
     }
 
-    fn told(&self) -> FoundAgent {
+    fn found_agent(&self) -> FoundAgent {
         FoundAgent {
             executor: self.about.executor,
             name: self.about.name.to_owned(),
@@ -82,12 +82,12 @@ impl Sighting {
 /// The agents of a survey and the built-in ones, in the order in which executors are listed. `ACP` is not among
 /// them: only a profile names its program, see [`tell_acp`].
 pub fn tell(agents: &[Sighting], forge_exe: &Path) -> Vec<FoundAgent> {
-    let tell = |executor: &Executor| match executor {
+    let found = |executor: &Executor| match executor {
         Executor::Shell => Some(shell()),
         Executor::Scripted => Some(scripted(forge_exe)),
-        executor => agents.iter().find(|seen| seen.about.executor == *executor).map(Sighting::told),
+        executor => agents.iter().find(|seen| seen.about.executor == *executor).map(Sighting::found_agent),
     };
-    Executor::ALL.iter().filter_map(tell).collect()
+    Executor::ALL.iter().filter_map(found).collect()
 }
 
 /// The agent behind `ACP`, whose command a profile names. Reads the PATH of the login shell: do not call from async
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn an_agent_is_ready_when_it_is_there_works_and_is_let_in() {
+    fn an_agent_is_ready_when_it_is_installed_works_and_is_logged_in() {
         let install = "npm install -g @openai/codex";
         let whole = || seen(Some(Whence::Path), Some("1.2.3"));
         for (agent, readiness, fix) in [
@@ -190,12 +190,12 @@ mod tests {
             ),
         ] {
             assert_eq!((agent.readiness(), agent.fix().as_deref()), (readiness, fix), "{agent:?}");
-            assert_eq!(agent.told().ready, readiness == Readiness::Ready, "{agent:?}");
+            assert_eq!(agent.found_agent().ready, readiness == Readiness::Ready, "{agent:?}");
         }
         let fetched = seen(Some(Whence::Npx), Some("0.166.0"));
         assert_eq!(fetched.fix().unwrap(), format!("npx -y {} login", fetched.software.package.unwrap()));
         let states = [seen(None, None), seen(Some(Whence::Path), None), whole(), fetched]
-            .map(|agent| agent.told().state);
+            .map(|agent| agent.found_agent().state);
         assert_eq!(states, ["not_installed", "not_working", "not_logged_in", "not_installed"]);
     }
 
@@ -229,9 +229,9 @@ mod tests {
     }
 
     #[test]
-    fn the_built_in_agents_are_always_ready_and_stand_in_their_place() {
-        let told = tell(&[seen(None, None)], Path::new("/opt/forge"));
-        let lines: Vec<_> = told.iter().map(|agent| (agent.executor, agent.found, agent.ready)).collect();
+    fn the_built_in_agents_are_always_ready_and_in_their_order() {
+        let agents = tell(&[seen(None, None)], Path::new("/opt/forge"));
+        let lines: Vec<_> = agents.iter().map(|agent| (agent.executor, agent.found, agent.ready)).collect();
         let built_in = Some("built_in");
         assert_eq!(
             lines,
@@ -241,7 +241,7 @@ mod tests {
                 (Executor::Scripted, built_in, true),
             ]
         );
-        assert_eq!(told[2].path.as_deref(), Some(Path::new("/opt/forge")));
-        assert!(told[1].path.is_some(), "a test machine has a shell");
+        assert_eq!(agents[2].path.as_deref(), Some(Path::new("/opt/forge")));
+        assert!(agents[1].path.is_some(), "a test machine has a shell");
     }
 }

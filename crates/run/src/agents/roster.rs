@@ -23,12 +23,12 @@ pub struct Roster(Arc<Inner>);
 struct Inner {
     read: Mutex<HashMap<PathBuf, Arc<Agents>>>,
     watcher: Option<Mutex<RecommendedWatcher>>,
-    news: Arc<News>,
+    state: Arc<WatchState>,
 }
 
 /// What the watcher watches and what has changed.
 #[derive(Default)]
-struct News {
+struct WatchState {
     /// Which projects use a folder.
     folders: Mutex<HashMap<PathBuf, BTreeSet<PathBuf>>>,
     changed: Mutex<BTreeSet<PathBuf>>,
@@ -41,11 +41,11 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Default for Roster {
     fn default() -> Self {
-        let news = Arc::new(News::default());
-        let teller = Arc::clone(&news);
+        let state = Arc::new(WatchState::default());
+        let shared = Arc::clone(&state);
         let watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| match event {
-            Ok(event) => teller.tell(&event),
-            Err(_) => teller.tell_all(),
+            Ok(event) => shared.note_event(&event),
+            Err(_) => shared.mark_all_changed(),
         });
         let watcher = match watcher {
             Ok(watcher) => Some(Mutex::new(watcher)),
@@ -54,7 +54,7 @@ impl Default for Roster {
                 None
             }
         };
-        Roster(Arc::new(Inner { read: Mutex::default(), watcher, news }))
+        Roster(Arc::new(Inner { read: Mutex::default(), watcher, state }))
     }
 }
 
@@ -87,7 +87,7 @@ impl Roster {
         let Some(watcher) = &self.0.watcher else { return false };
         let mut watcher = lock(watcher);
         let wanted: BTreeSet<&Path> = folders.iter().map(PathBuf::as_path).chain([project]).collect();
-        for gone in self.0.news.leave(project, &wanted) {
+        for gone in self.0.state.remove(project, &wanted) {
             // A folder that is gone has taken its watch with it.
             let _ = watcher.unwatch(&gone);
         }
@@ -100,16 +100,16 @@ impl Roster {
                 return false;
             }
         }
-        self.0.news.enter(project, &wanted);
+        self.0.state.add(project, &wanted);
         true
     }
 
     /// Reads changed projects again, forever.
     pub async fn keep_fresh(&self) {
         loop {
-            self.0.news.arrived.notified().await;
+            self.0.state.arrived.notified().await;
             tokio::time::sleep(DEBOUNCE).await;
-            let changed = std::mem::take(&mut *lock(&self.0.news.changed));
+            let changed = std::mem::take(&mut *lock(&self.0.state.changed));
             for project in changed {
                 let roster = self.clone();
                 if tokio::task::spawn_blocking(move || roster.read(&project)).await.is_err() {
@@ -120,8 +120,8 @@ impl Roster {
     }
 }
 
-impl News {
-    fn enter(&self, project: &Path, wanted: &BTreeSet<&Path>) {
+impl WatchState {
+    fn add(&self, project: &Path, wanted: &BTreeSet<&Path>) {
         let mut folders = lock(&self.folders);
         for folder in wanted {
             folders.entry(folder.to_path_buf()).or_default().insert(project.to_owned());
@@ -129,7 +129,7 @@ impl News {
     }
 
     /// The folders that no project uses any more.
-    fn leave(&self, project: &Path, wanted: &BTreeSet<&Path>) -> Vec<PathBuf> {
+    fn remove(&self, project: &Path, wanted: &BTreeSet<&Path>) -> Vec<PathBuf> {
         let mut folders = lock(&self.folders);
         for (folder, projects) in folders.iter_mut() {
             if !wanted.contains(folder.as_path()) {
@@ -139,12 +139,12 @@ impl News {
         folders.extract_if(|_, projects| projects.is_empty()).map(|(folder, _)| folder).collect()
     }
 
-    fn tell(&self, event: &notify::Event) {
+    fn note_event(&self, event: &notify::Event) {
         if matches!(event.kind, EventKind::Access(_)) {
             return;
         }
         if event.need_rescan() {
-            return self.tell_all();
+            return self.mark_all_changed();
         }
         let changed: Vec<PathBuf> = {
             let folders = lock(&self.folders);
@@ -165,7 +165,7 @@ impl News {
         }
     }
 
-    fn tell_all(&self) {
+    fn mark_all_changed(&self) {
         let all: Vec<PathBuf> = lock(&self.folders).values().flatten().cloned().collect();
         lock(&self.changed).extend(all);
         self.arrived.notify_one();

@@ -58,30 +58,30 @@ struct Agent<'a, W> {
 }
 
 /// The result of a tool call: the text for the agent, or the reason why it failed.
-type Done = Result<String, String>;
+type ToolOutput = Result<String, String>;
 
 impl<W: Write> Agent<'_, W> {
     fn work(&mut self, prompt: &str) -> io::Result<u8> {
-        self.tell(json!({
+        self.print(json!({
             "type": "system", "subtype": "init", "cwd": self.cwd, "model": "scripted",
             "tools": ["Bash", "Write", "Edit", "TodoWrite"], "permissionMode": "bypassPermissions", "apiKeySource": "none",
         }))?;
         let comments = review::comments(prompt);
         if !comments.is_empty() {
-            self.address(&comments)?;
+            self.address_comments(&comments)?;
         } else if let Some(command) = conflict::command(prompt) {
-            self.resolve(command)?;
+            self.resolve_conflict(command)?;
         } else if !prompt.lines().any(|line| parse(line).is_some()) {
             self.improvise(prompt)?;
         } else {
             for line in prompt.lines().filter(|line| !line.trim().is_empty()) {
                 let directive = parse(line).unwrap_or(Directive::Say(line));
-                if let Some(code) = self.follow(directive)? {
+                if let Some(code) = self.carry_out(directive)? {
                     return Ok(code);
                 }
             }
         }
-        self.conclude(None)?;
+        self.print_result(None)?;
         Ok(0)
     }
 
@@ -91,25 +91,25 @@ impl<W: Write> Agent<'_, W> {
         self.say("text", &format!("I was asked: {title}"))?;
         self.say(
             "text",
-            "I only follow directives, one a line, such as `say Hello` or `edit README.md old => new`, answer review \
+            "I only follow directives, one per line, such as `say Hello` or `edit README.md old => new`, answer review \
              comments and resolve conflicts. There was none, so I changed nothing.",
         )
     }
 
     /// Addresses the comments of a review, each by changing the line that it quotes.
-    fn address(&mut self, comments: &[Comment<'_>]) -> io::Result<()> {
+    fn address_comments(&mut self, comments: &[Comment<'_>]) -> io::Result<()> {
         let number = comments.len();
         self.say(
             "text",
             &format!("{number} review comment{} to address.", if number == 1 { "" } else { "s" }),
         )?;
-        let mut unfound = Vec::new();
+        let mut missing = Vec::new();
         for comment in comments {
             let Comment { path, quoted, .. } = comment;
-            let file = self.inside(path);
+            let file = self.resolve_path(path);
             let text = file.as_ref().ok().and_then(|file| fs::read_to_string(file).ok()).unwrap_or_default();
             let Some(at) = comment.find(&text) else {
-                unfound.push(format!("{path}, line {}", comment.line));
+                missing.push(format!("{path}, line {}", comment.line));
                 continue;
             };
             let new = comment.changed();
@@ -120,34 +120,34 @@ impl<W: Write> Agent<'_, W> {
                 Ok(format!("{path} edited"))
             })?;
         }
-        match unfound[..] {
+        match missing[..] {
             [] => self.say("text", "Every comment is addressed."),
             _ => {
-                let places = unfound.join("; ");
-                self.say("text", &format!("These lines are not there any more, so I left them: {places}."))
+                let places = missing.join("; ");
+                self.say("text", &format!("These lines no longer exist, so I skipped them: {places}."))
             }
         }
     }
 
     /// Keeps both sides of every conflict, stages the files and continues, every time git stops.
-    fn resolve(&mut self, command: &str) -> io::Result<()> {
+    fn resolve_conflict(&mut self, command: &str) -> io::Result<()> {
         const MAX_STOPS: usize = 100;
         for _ in 0..MAX_STOPS {
             let list = run("git diff --name-only --diff-filter=U -z", self.cwd).unwrap_or_default();
             let files: Vec<&str> = list.split('\0').filter(|file| !file.is_empty()).collect();
             for path in &files {
-                let text = self.inside(path).ok().and_then(|file| fs::read_to_string(file).ok());
+                let text = self.resolve_path(path).ok().and_then(|file| fs::read_to_string(file).ok());
                 if let Some(both) = text.as_deref().and_then(conflict::keep_both) {
-                    self.write(path, &both, Place::Anew)?;
+                    self.write(path, &both, WriteMode::Replace)?;
                 }
                 let quoted = format!("'{}'", path.replace('\'', r"'\''"));
                 let add = format!("git add -- {quoted}");
                 self.call("Bash", json!({"command": add}), |cwd| run(&add, cwd))?;
             }
-            let go_on = format!("GIT_EDITOR=true git {command} --continue");
+            let next = format!("GIT_EDITOR=true git {command} --continue");
             let mut stopped = false;
-            self.call("Bash", json!({"command": go_on}), |cwd| {
-                let done = run(&go_on, cwd);
+            self.call("Bash", json!({"command": next}), |cwd| {
+                let done = run(&next, cwd);
                 stopped = done.is_err();
                 done
             })?;
@@ -161,17 +161,17 @@ impl<W: Write> Agent<'_, W> {
     }
 
     /// Carries out one directive; returns an exit code if it ends the work.
-    fn follow(&mut self, directive: Directive<'_>) -> io::Result<Option<u8>> {
+    fn carry_out(&mut self, directive: Directive<'_>) -> io::Result<Option<u8>> {
         match directive {
             Directive::Say(text) => self.say("text", text)?,
             Directive::Think(text) => self.say("thinking", text)?,
-            Directive::Write { path, text } => self.write(path, &text, Place::Anew)?,
-            Directive::Append { path, text } => self.write(path, &text, Place::AtEnd)?,
+            Directive::Write { path, text } => self.write(path, &text, WriteMode::Replace)?,
+            Directive::Append { path, text } => self.write(path, &text, WriteMode::Append)?,
             Directive::Edit { path, old, new } => self.edit(path, &old, &new)?,
-            Directive::Todo(items) => self.list(&items)?,
+            Directive::Todo(items) => self.write_todos(&items)?,
             Directive::Delete(path) => {
                 let done =
-                    self.inside(path).and_then(|file| fs::remove_file(file).map_err(|e| e.to_string()));
+                    self.resolve_path(path).and_then(|file| fs::remove_file(file).map_err(|e| e.to_string()));
                 let done = done.map(|()| String::new()).map_err(|error| format!("{path}: {error}"));
                 self.call("Bash", json!({"command": format!("rm {path}")}), |_| done)?;
             }
@@ -190,13 +190,13 @@ impl<W: Write> Agent<'_, W> {
             }
             Directive::Sleep { wait_ms } => std::thread::sleep(Duration::from_millis(wait_ms)),
             Directive::Stderr(text) => eprintln!("{text}"),
-            Directive::Lines { count, size } => self.flood(count, size)?,
+            Directive::Lines { count, size } => self.print_lines(count, size)?,
             Directive::Fail(message) => {
-                self.conclude(Some(message))?;
+                self.print_result(Some(message))?;
                 return Ok(Some(1));
             }
             Directive::Exit { code: 0 } => {
-                self.conclude(None)?;
+                self.print_result(None)?;
                 return Ok(Some(0));
             }
             Directive::Exit { code } => return Ok(Some(code)),
@@ -207,7 +207,7 @@ impl<W: Write> Agent<'_, W> {
         Ok(None)
     }
 
-    fn tell(&mut self, mut message: Value) -> io::Result<()> {
+    fn print(&mut self, mut message: Value) -> io::Result<()> {
         message["session_id"] = Value::from(self.session.as_str());
         serde_json::to_writer(&mut self.out, &message)?;
         self.out.write_all(b"\n")?;
@@ -216,7 +216,7 @@ impl<W: Write> Agent<'_, W> {
 
     fn block(&mut self, block: Value) -> io::Result<()> {
         let message = json!({"role": "assistant", "model": "scripted", "content": [block]});
-        self.tell(json!({"type": "assistant", "message": message}))
+        self.print(json!({"type": "assistant", "message": message}))
     }
 
     fn say(&mut self, kind: &str, text: &str) -> io::Result<()> {
@@ -227,7 +227,7 @@ impl<W: Write> Agent<'_, W> {
     }
 
     /// Announces a tool call, runs it and reports its result.
-    fn call(&mut self, name: &str, input: Value, tool: impl FnOnce(&Path) -> Done) -> io::Result<()> {
+    fn call(&mut self, name: &str, input: Value, tool: impl FnOnce(&Path) -> ToolOutput) -> io::Result<()> {
         self.calls += 1;
         let id = format!("call-{}", self.calls);
         self.block(json!({"type": "tool_use", "id": id, "name": name, "input": input}))?;
@@ -237,22 +237,22 @@ impl<W: Write> Agent<'_, W> {
         };
         let result =
             json!({"type": "tool_result", "tool_use_id": id, "content": content, "is_error": is_error});
-        self.tell(json!({"type": "user", "message": {"role": "user", "content": [result]}}))
+        self.print(json!({"type": "user", "message": {"role": "user", "content": [result]}}))
     }
 
-    fn write(&mut self, path: &str, text: &str, place: Place) -> io::Result<()> {
-        let file = self.inside(path);
+    fn write(&mut self, path: &str, text: &str, mode: WriteMode) -> io::Result<()> {
+        let file = self.resolve_path(path);
         self.call("Write", json!({"file_path": path, "content": text}), |_| {
             let file = file?;
             let made = file.parent().map_or(Ok(()), fs::create_dir_all);
-            made.and_then(|()| place.put(&file, text)).map_err(|error| format!("{path}: {error}"))?;
+            made.and_then(|()| mode.write(&file, text)).map_err(|error| format!("{path}: {error}"))?;
             Ok(format!("{path} written, {} bytes", text.len()))
         })
     }
 
     /// Replaces a text that occurs exactly once in a file.
     fn edit(&mut self, path: &str, old: &str, new: &str) -> io::Result<()> {
-        let file = self.inside(path);
+        let file = self.resolve_path(path);
         let input = json!({"file_path": path, "old_string": old, "new_string": new});
         self.call("Edit", input, |_| {
             let file = file?;
@@ -263,22 +263,20 @@ impl<W: Write> Agent<'_, W> {
                     fs::write(&file, text).map_err(|error| format!("{path}: {error}"))?;
                     Ok(format!("{path} edited"))
                 }
-                count => {
-                    Err(format!("{path}: the text to replace stands there {count} times; allowed: once"))
-                }
+                count => Err(format!("{path}: the text to replace occurs {count} times; allowed: once")),
             }
         })
     }
 
-    fn list(&mut self, items: &[Item<'_>]) -> io::Result<()> {
+    fn write_todos(&mut self, items: &[Item<'_>]) -> io::Result<()> {
         let todo =
             |item: &Item<'_>| json!({"content": item.text, "status": item.status, "activeForm": item.text});
         let todos: Vec<Value> = items.iter().map(todo).collect();
-        self.call("TodoWrite", json!({ "todos": todos }), |_| Ok("the list is kept".to_owned()))
+        self.call("TodoWrite", json!({ "todos": todos }), |_| Ok("the list is saved".to_owned()))
     }
 
-    /// The file that `path` names, if it is one inside the working directory.
-    fn inside(&self, path: &str) -> Result<PathBuf, String> {
+    /// The file that `path` names, if it is inside the working directory.
+    fn resolve_path(&self, path: &str) -> Result<PathBuf, String> {
         let plain =
             Path::new(path).components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
         if path.is_empty() || !plain {
@@ -292,13 +290,13 @@ impl<W: Write> Agent<'_, W> {
         let real = file.ancestors().find_map(|ancestor| ancestor.canonicalize().ok());
         if file.is_symlink() || !real.is_some_and(|real| real.starts_with(root)) {
             return Err(format!(
-                "{path}: refused; it leads through a link, perhaps out of the working directory"
+                "{path}: refused; it goes through a link that may lead outside the working directory"
             ));
         }
         Ok(file)
     }
 
-    fn flood(&mut self, count: u64, size: usize) -> io::Result<()> {
+    fn print_lines(&mut self, count: u64, size: usize) -> io::Result<()> {
         let mut out = BufWriter::new(&mut self.out);
         for number in 1..=count {
             writeln!(out, "{:.<size$}", format!("line {number} "))?;
@@ -307,7 +305,7 @@ impl<W: Write> Agent<'_, W> {
     }
 
     /// The last line of the protocol: success, or why it failed.
-    fn conclude(&mut self, failure: Option<&str>) -> io::Result<()> {
+    fn print_result(&mut self, failure: Option<&str>) -> io::Result<()> {
         let (subtype, text) = match failure {
             None => ("success", self.answer.clone()),
             Some(message) => ("error_during_execution", message.to_owned()),
@@ -315,7 +313,7 @@ impl<W: Write> Agent<'_, W> {
         let usage = json!({
             "input_tokens": 10, "output_tokens": 5, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0,
         });
-        self.tell(json!({
+        self.print(json!({
             "type": "result", "subtype": subtype, "is_error": failure.is_some(), "num_turns": self.calls + 1,
             "result": text, "total_cost_usd": 0, "usage": usage,
         }))
@@ -334,16 +332,16 @@ fn with_line(text: &str, at: usize, new: &str) -> String {
 }
 
 /// How text is added to a file.
-enum Place {
-    Anew,
-    AtEnd,
+enum WriteMode {
+    Replace,
+    Append,
 }
 
-impl Place {
-    fn put(self, file: &Path, text: &str) -> io::Result<()> {
+impl WriteMode {
+    fn write(self, file: &Path, text: &str) -> io::Result<()> {
         match self {
-            Place::Anew => fs::write(file, text),
-            Place::AtEnd => {
+            WriteMode::Replace => fs::write(file, text),
+            WriteMode::Append => {
                 fs::OpenOptions::new().create(true).append(true).open(file)?.write_all(text.as_bytes())
             }
         }
@@ -351,7 +349,7 @@ impl Place {
 }
 
 /// Runs `command` and returns its output, stdout and stderr interleaved.
-fn run(command: &str, cwd: &Path) -> Done {
+fn run(command: &str, cwd: &Path) -> ToolOutput {
     let work = || -> io::Result<(Vec<u8>, std::process::ExitStatus)> {
         let (mut reader, writer) = io::pipe()?;
         let mut shell = Command::new("sh");

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use forge_types::{DEFAULT_VARIANT, Executor};
 
-use super::agent::{Agent, Driver, Own, Protocol};
-use super::foreground::Form;
+use super::agent::{Agent, Driver, OwnDriver, Protocol};
+use super::foreground::TerminalStart;
 use super::{Options, Place, Plan, PlanError, Request, first_shell, overridden, params};
 use crate::StdinPlan;
 use crate::fold::Dialect;
@@ -15,10 +15,10 @@ use crate::fold::Dialect;
 pub(super) static AGENT: Agent = Agent {
     executor: Executor::Shell,
     name: "Shell",
-    driver: Driver::Own(Own { protocol: Protocol::Text, dialect: Dialect::Text, plan, script: None }),
+    driver: Driver::Own(OwnDriver { protocol: Protocol::Text, dialect: Dialect::Text, plan, script: None }),
     variants: &[(DEFAULT_VARIANT, &[])],
     options: &[],
-    foreground: Some(Form::Unchanged),
+    foreground: Some(TerminalStart::Unchanged),
     ..Agent::ORDINARY
 };
 

@@ -17,7 +17,7 @@ use super::{ALL, Agent, Place, Software, program};
 const LIMIT: Duration = Duration::from_millis(5500);
 const MAX_VERSION_BYTES: u64 = 4 << 10;
 /// Variables that name the folders into which agent programs write.
-const FOLDERS: [&str; 6] =
+const FOLDER_VARS: [&str; 6] =
     ["HOME", "TMPDIR", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"];
 /// Programs besides agents that Forge or its users need, and the argument that prints each one's version.
 const TOOLS: [(&str, &str); 4] =
@@ -148,10 +148,10 @@ fn look_for_agent(
     if let Some(program) = program::find(software.program, &place) {
         let whence = if program.path_env.is_some() { Whence::LoginPath } else { Whence::Path };
         let path = program.path_env.as_deref();
-        let told = ask_version(&program.file, "--version", path, home, deadline);
+        let printed = ask_version(&program.file, "--version", path, home, deadline);
         // The version of a program that is slow, and not broken, is read from its package.
         let slow = || (Instant::now() >= deadline).then(|| packaged_version(&program.file)).flatten();
-        sighting.version = told.or_else(slow);
+        sighting.version = printed.or_else(slow);
         sighting.found = Some((whence, program.file));
     } else if let Some(package) = software.package
         && let Some(npx) = program::find("npx", &place)
@@ -163,16 +163,17 @@ fn look_for_agent(
 }
 
 /// The folders of agents that variables can move.
-fn moved() -> impl Iterator<Item = (&'static str, &'static str)> {
+fn movable_folders() -> impl Iterator<Item = (&'static str, &'static str)> {
     ALL.into_iter().filter_map(|agent| agent.software.as_ref()?.moved)
 }
 
 /// The path of a login file, in a folder that the user may have moved.
 fn login_file(below_home: &str, variable: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
-    let elsewhere = moved().chain([(".local/share/", "XDG_DATA_HOME")]).find_map(|(folder, key)| {
-        let rest = below_home.strip_prefix(folder)?;
-        Some(PathBuf::from(variable(key)?).join(rest))
-    });
+    let elsewhere =
+        movable_folders().chain([(".local/share/", "XDG_DATA_HOME")]).find_map(|(folder, key)| {
+            let rest = below_home.strip_prefix(folder)?;
+            Some(PathBuf::from(variable(key)?).join(rest))
+        });
     elsewhere.or_else(|| Some(PathBuf::from(variable("HOME")?).join(below_home)))
 }
 
@@ -189,14 +190,14 @@ fn ask_version(
     for name in WITHHELD {
         command.env_remove(name);
     }
-    let folders = FOLDERS.into_iter().chain(moved().map(|(_, key)| key));
+    let folders = FOLDER_VARS.into_iter().chain(movable_folders().map(|(_, key)| key));
     command.arg(flag).current_dir(&home.0).envs(folders.map(|key| (key, &home.0)));
     if let Some(path) = path_env {
         command.env("PATH", path);
     }
     let wait = deadline.saturating_duration_since(Instant::now());
-    let said = program::capture(command, wait, MAX_VERSION_BYTES)?;
-    read_version(&String::from_utf8_lossy(&said))
+    let printed = program::capture(command, wait, MAX_VERSION_BYTES)?;
+    read_version(&String::from_utf8_lossy(&printed))
 }
 
 /// The version in the npm package that contains a program.
@@ -244,8 +245,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn versions_are_found_in_what_programs_say() {
-        for (said, want) in [
+    fn versions_are_found_in_what_programs_print() {
+        for (printed, want) in [
             ("2.1.197 (Claude Code)\n", Some("2.1.197")),
             ("codex-cli 0.166.0\n", Some("0.166.0")),
             ("GitHub Copilot CLI 1.0.102.\nRun 'copilot update'", Some("1.0.102")),
@@ -255,12 +256,12 @@ mod tests {
             ("no idea", None),
             ("1.\u{1b}[2J", None),
         ] {
-            assert_eq!(read_version(said).as_deref(), want, "{said:?}");
+            assert_eq!(read_version(printed).as_deref(), want, "{printed:?}");
         }
     }
 
     #[test]
-    fn a_package_tells_the_version_of_its_program() {
+    fn a_package_has_the_version_of_its_program() {
         let dir = tempfile::tempdir().unwrap();
         let package = dir.path().join("node_modules/@a/b");
         std::fs::create_dir_all(package.join("bin")).unwrap();
@@ -286,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_is_asked_in_a_home_that_goes_away_and_not_for_long() {
+    fn a_program_is_asked_in_a_temporary_home_and_not_for_long() {
         use std::os::unix::fs::PermissionsExt;
         let dir = tempfile::tempdir().unwrap();
         let program = |name: &str, body: &str| {

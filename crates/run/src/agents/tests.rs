@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use super::acp::Acp;
 use super::agent::Driver;
 use super::mcp::Mcp;
-use super::profiles::Given;
+use super::profiles::OptionValue;
 use super::*;
 
 const NEW: Request<'_> = Request::New { prompt: "do it" };
@@ -94,7 +94,7 @@ fn claude_gets_the_prompt_on_stdin_after_the_control_lines() {
     let lines = |id: &str| {
         let options = Options { append_prompt: Some("!".into()), ..options(id) };
         let StdinPlan::Duplex { first, close_on } = planned(id, &options, NEW, &path).unwrap().stdin else {
-            panic!("{id} is not spoken to");
+            panic!("{id} has no conversation");
         };
         assert_eq!(close_on, Some(crate::Cue::Type("result".into())));
         first.iter().map(|line| serde_json::from_str(line).unwrap()).collect::<Vec<Value>>()
@@ -137,12 +137,12 @@ fn model_parameters_and_command_come_from_the_profile() {
 }
 
 #[test]
-fn codex_is_an_app_server_that_is_spoken_to() {
+fn codex_is_started_as_an_app_server() {
     let path = programs(&["codex", "wrap"]);
     let plan = planned("CODEX", &options("CODEX"), NEW, &path).unwrap();
     assert_eq!(command_line(&plan), "codex app-server");
     assert!(plan.env.contains(&("RUST_LOG".into(), "error".into())));
-    let StdinPlan::Duplex { first, close_on } = &plan.stdin else { panic!("it is not spoken to") };
+    let StdinPlan::Duplex { first, close_on } = &plan.stdin else { panic!("it has no conversation") };
     assert!(matches!(close_on, Some(crate::Cue::Method { method, .. }) if method == "turn/completed"));
     let first: Value = serde_json::from_str(&first[0]).unwrap();
     assert_eq!((&first["id"], &first["method"]), (&json!(1), &json!("initialize")));
@@ -227,7 +227,9 @@ fn agents_that_speak_acp_are_started_as_their_variants_say() {
         for request in [NEW, resume] {
             let plan = planned(id, &options(id), request, &path).unwrap();
             assert_eq!(command_line(&plan).trim_end(), want);
-            let StdinPlan::Duplex { first, close_on } = plan.stdin else { panic!("{id} is not spoken to") };
+            let StdinPlan::Duplex { first, close_on } = plan.stdin else {
+                panic!("{id} has no conversation")
+            };
             assert_eq!(first.len(), 1);
             // Only an agent that asks nobody may end without a server.
             let asks = id.ends_with("APPROVALS");
@@ -258,7 +260,7 @@ fn copilots_options_become_arguments() {
     ];
     assert_eq!(plan.args[2..], want);
     let Some(Script::Acp(opening)) = plan.script else { panic!("no script") };
-    assert_eq!(opening.permissions, crate::talk::acp::Permissions::Asked, "nobody said that all is allowed");
+    assert_eq!(opening.permissions, crate::talk::acp::Permissions::Asked, "no option allows everything");
 }
 
 #[test]
@@ -315,7 +317,7 @@ static NOVEL: Agent = Agent {
         moved: None,
     }),
     driver: Driver::Acp(Acp { args: &["--novel"], ..Acp::ORDINARY }),
-    variants: &[("GENIE", &[]), ("BOLD", &[("model", Given::Text("bold"))])],
+    variants: &[("GENIE", &[]), ("BOLD", &[("model", OptionValue::Text("bold"))])],
     mcp: Some(Mcp { key: "novelServers", ..Mcp::usual(".no-such-agent/mcp.json") }),
     ..Agent::ORDINARY
 };
@@ -331,9 +333,9 @@ fn an_agent_is_known_everywhere_by_its_one_value() {
         seen[0].fix().as_deref(),
         Some(if seen[0].version.is_some() { "sh enter" } else { "get novel" })
     );
-    let told = tell(&seen, Path::new("/opt/forge"));
-    assert_eq!(told.len(), 3, "it and the two that are built in");
-    let novel = &told[0];
+    let found = tell(&seen, Path::new("/opt/forge"));
+    assert_eq!(found.len(), 3, "it and the two that are built in");
+    let novel = &found[0];
     assert_eq!((novel.name.as_str(), novel.protocol.as_str(), novel.ready), ("Novel", "ACP", false));
     assert_eq!((novel.install.as_str(), novel.log_in.as_deref()), ("get novel", Some("sh enter")));
     let (config, file) = mcp::read(&NOVEL).unwrap();
@@ -351,14 +353,14 @@ fn an_agent_is_known_everywhere_by_its_one_value() {
 }
 
 #[test]
-fn every_agent_says_all_that_is_asked_about_agents() {
+fn every_agent_has_all_data_that_agents_need() {
     let found = |about: &'static Agent| {
         let software = about.software.as_ref()?;
         let (found, version) = (Some((Whence::Path, "/bin/it".into())), Some("1.0".to_owned()));
         Some(Sighting { about, software, found, version, keys: Vec::new(), login: None })
     };
     let seen: Vec<_> = ALL.into_iter().filter_map(found).collect();
-    let told = tell(&seen, Path::new("/opt/forge"));
+    let found = tell(&seen, Path::new("/opt/forge"));
     let profiles = Profiles::built_in().to_json();
     let mut names = std::collections::BTreeSet::new();
     for about in ALL {
@@ -366,7 +368,7 @@ fn every_agent_says_all_that_is_asked_about_agents() {
         assert!(names.insert(about.name), "{id} has the name of another agent");
         assert!(profiles["executors"][id]["GENIE"][id].is_object(), "{id}");
         // Only a profile says which program `ACP` is.
-        let listed = told.iter().find(|told| told.executor == about.executor);
+        let listed = found.iter().find(|agent| agent.executor == about.executor);
         assert_eq!(listed.is_some(), about.executor != Executor::Acp, "{id}");
         let Some(software) = &about.software else { continue };
         let listed = listed.unwrap();

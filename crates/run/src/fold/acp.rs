@@ -6,8 +6,8 @@
 //! shown, one system entry each.
 
 mod call;
+mod failure;
 mod spend;
-mod trouble;
 
 use std::path::PathBuf;
 
@@ -15,22 +15,22 @@ use forge_types::{ActionType, EntryType, ErrorType, ToolStatus};
 use serde_json::{Value, json};
 
 use super::calls::Calls;
-use super::dialogue::{Story, UNRECOGNISED_BYTES, unrecognised};
-use super::entries::{Page, plain};
-use super::setup::is_told_as_answer;
-use super::stream::{Block, Speech};
+use super::dialogue::{DialectReader, UNRECOGNISED_BYTES, unrecognised};
+use super::entries::{LogWriter, plain};
+use super::setup::answer_wants_setup;
+use super::stream::{Block, TextKind};
 use super::{Lens, Limit, SUMMARY_BYTES, Verdict, cut, tool};
 use crate::talk::acp::{Meaning, Offers, answer_key};
+use failure::Failure;
 use spend::Spend;
-use trouble::Trouble;
 
 /// Our requests that wait for a reply; there is rarely more than one.
-const MAX_ASKED: usize = 16;
-const UNVERIFIED: &str = "The agent said that it is done, but it used no tool and reported no use of a model: \
+const MAX_REQUESTS: usize = 16;
+const UNVERIFIED: &str = "The agent reported that it is done, but it used no tool and reported no model usage: \
                           whether it did anything is unverified.";
 /// How a failure begins that is reported as if it were an answer. After real work only a more specific text counts.
-const TOLD_ERROR: &str = "Error: ";
-const TOLD_FAILURES: [&str; 2] =
+const ERROR_ANSWER: &str = "Error: ";
+const FAILURE_ANSWERS: [&str; 2] =
     ["Error: Failed to get response from the AI model", "Error: Authentication failed with provider"];
 const UNFINISHED: &str = "The agent ended before it had finished its turn.";
 const NO_HISTORY: &str =
@@ -38,19 +38,19 @@ const NO_HISTORY: &str =
 
 pub(super) struct Acp {
     worktree: PathBuf,
-    asked: Vec<(u64, Asked)>,
+    requests: Vec<(u64, SentRequest)>,
     agent: String,
     turn: Turn,
     permissions: Permissions,
     /// The text that the agent is writing, and the id of its message.
-    speech: Option<(Option<String>, Block)>,
+    open_text: Option<(Option<String>, Block)>,
     calls: Calls,
     offers: Offers,
     plan: Option<usize>,
-    commands_told: bool,
-    mode_told: bool,
+    commands_shown: bool,
+    mode_shown: bool,
     /// The last error reported with the session's title, which is repeated.
-    told_error: Option<String>,
+    shown_error: Option<String>,
     prompts: usize,
     tools: usize,
     spend: Spend,
@@ -58,7 +58,7 @@ pub(super) struct Acp {
 
 /// What was asked of the agent.
 #[derive(Clone, Debug, PartialEq)]
-enum Asked {
+enum SentRequest {
     Initialize,
     NewSession,
     LoadSession(String),
@@ -86,17 +86,17 @@ impl Acp {
     pub fn new(lens: &Lens) -> Acp {
         Acp {
             worktree: lens.worktree.clone(),
-            asked: Vec::new(),
+            requests: Vec::new(),
             agent: String::new(),
             turn: Turn::Opening,
             permissions: Permissions::Asked,
-            speech: None,
+            open_text: None,
             calls: Calls::new(lens),
             offers: Offers::default(),
             plan: None,
-            commands_told: false,
-            mode_told: false,
-            told_error: None,
+            commands_shown: false,
+            mode_shown: false,
+            shown_error: None,
             prompts: 0,
             tools: 0,
             spend: Spend::default(),
@@ -104,143 +104,144 @@ impl Acp {
     }
 }
 
-impl Story for Acp {
-    fn read(&mut self, mut message: Value, line: &[u8], at_ms: i64, page: &mut Page<'_>) {
+impl DialectReader for Acp {
+    fn read(&mut self, mut message: Value, line: &[u8], at_ms: i64, log: &mut LogWriter<'_>) {
         let mut params = message.get_mut("params").map(Value::take).unwrap_or_default();
         match message["method"].as_str() {
             Some("session/update") => {
                 let update = params.get_mut("update").map(Value::take).unwrap_or_default();
-                self.read_update(update, page);
+                self.read_update(update, log);
             }
             Some("session/request_permission") => {
-                self.read_question(&answer_key(&message["id"]), params, at_ms, page);
+                self.read_question(&answer_key(&message["id"]), params, at_ms, log);
             }
             // Its other requests are answered, and their effect shows in its tool calls.
             Some(_) if !message["id"].is_null() => {}
             // An extension of the agent's maker.
             Some(method) if method.starts_with('_') => {}
-            None if message["id"].is_u64() => self.read_reply(&message, at_ms, page),
+            None if message["id"].is_u64() => self.read_reply(&message, at_ms, log),
             _ => {
-                page.add(unrecognised("message", &String::from_utf8_lossy(line)));
+                log.add(unrecognised("message", &String::from_utf8_lossy(line)));
             }
         }
     }
 
-    fn hear(&mut self, message: &Value, page: &mut Page<'_>) {
+    fn read_input(&mut self, message: &Value, log: &mut LogWriter<'_>) {
         let params = &message["params"];
-        let asked = match message["method"].as_str() {
-            Some("initialize") => Asked::Initialize,
+        let request = match message["method"].as_str() {
+            Some("initialize") => SentRequest::Initialize,
             Some("session/new") => {
-                self.note_terms(params, page);
-                Asked::NewSession
+                self.read_forge_note(params, log);
+                SentRequest::NewSession
             }
             Some("session/load") => {
-                self.note_terms(params, page);
+                self.read_forge_note(params, log);
                 self.turn = Turn::Replaying;
                 self.spend.continue_session();
-                Asked::LoadSession(params["sessionId"].as_str().unwrap_or_default().to_owned())
+                SentRequest::LoadSession(params["sessionId"].as_str().unwrap_or_default().to_owned())
             }
             Some("session/prompt") => {
-                self.hear_prompt(params, page);
-                Asked::Prompt
+                self.read_prompt(params, log);
+                SentRequest::Prompt
             }
-            Some(_) => Asked::Choice,
-            None => return self.hear_answer(message, page),
+            Some(_) => SentRequest::Choice,
+            None => return self.read_answer(message, log),
         };
         if let Some(id) = message["id"].as_u64() {
-            if self.asked.len() == MAX_ASKED {
-                self.asked.remove(0);
+            if self.requests.len() == MAX_REQUESTS {
+                self.requests.remove(0);
             }
-            self.asked.push((id, asked));
+            self.requests.push((id, request));
         }
     }
 
-    fn finish(&mut self, page: &mut Page<'_>) {
-        self.hush(page);
-        if page.outcome.verdict.is_none() {
-            page.outcome.verdict = Some(Verdict::Failed { message: UNFINISHED.into() });
+    fn finish(&mut self, log: &mut LogWriter<'_>) {
+        self.finish_text(log);
+        if log.outcome.verdict.is_none() {
+            log.outcome.verdict = Some(Verdict::Failed { message: UNFINISHED.into() });
         }
-        self.calls.finish(page);
+        self.calls.finish(log);
     }
 }
 
 impl Acp {
     /// What Forge noted in the request for readers of the log.
-    fn note_terms(&mut self, params: &Value, page: &mut Page<'_>) {
-        let terms = &params["_meta"]["forge"];
-        if terms["permissions"] == "granted" {
+    fn read_forge_note(&mut self, params: &Value, log: &mut LogWriter<'_>) {
+        let note = &params["_meta"]["forge"];
+        if note["permissions"] == "granted" {
             self.permissions = Permissions::Granted;
         }
-        if terms["insteadOf"].is_string() {
-            page.outcome.session_lost = true;
-            page.add(plain(EntryType::SystemMessage, NO_HISTORY.into()));
+        if note["insteadOf"].is_string() {
+            log.outcome.session_lost = true;
+            log.add(plain(EntryType::SystemMessage, NO_HISTORY.into()));
         }
     }
 
     /// The first prompt is the run's own, which readers already know.
-    fn hear_prompt(&mut self, params: &Value, page: &mut Page<'_>) {
+    fn read_prompt(&mut self, params: &Value, log: &mut LogWriter<'_>) {
         self.turn = Turn::Prompted;
         self.prompts += 1;
-        self.hush(page);
+        self.finish_text(log);
         if self.prompts > 1 {
             let blocks = params["prompt"].as_array().into_iter().flatten();
             let texts: Vec<_> = blocks.filter_map(|block| block["text"].as_str()).collect();
-            page.add(plain(EntryType::UserMessage, texts.join("\n")));
+            log.add(plain(EntryType::UserMessage, texts.join("\n")));
         }
     }
 
     /// The answer to a permission request. Its meaning follows from the options that were offered.
-    fn hear_answer(&mut self, message: &Value, page: &mut Page<'_>) {
+    fn read_answer(&mut self, message: &Value, log: &mut LogWriter<'_>) {
         let key = answer_key(&message["id"]);
-        let Some(call_id) = self.calls.answered(&key) else { return };
+        let Some(call_id) = self.calls.close_request(&key) else { return };
         let result = &message["result"];
         let note = &result["_meta"]["forge"];
         let option = result["outcome"]["optionId"].as_str();
         let meaning = option.and_then(|option| self.offers.meaning(&key, option));
         self.offers.forget(&key);
         if meaning == Some(Meaning::Allow) {
-            self.calls.mark(&call_id, ToolStatus::Created, page);
+            self.calls.mark(&call_id, ToolStatus::Created, log);
         } else if note["timedOut"] == true {
-            if let Some(tool) = self.calls.mark(&call_id, ToolStatus::TimedOut, page) {
-                page.add(plain(error(ErrorType::Other), format!("Approval timed out for tool {tool}")));
+            if let Some(tool) = self.calls.mark(&call_id, ToolStatus::TimedOut, log) {
+                log.add(plain(error(ErrorType::Other), format!("Approval timed out for tool {tool}")));
             }
         } else {
             let reason = note["reason"].as_str().map(str::to_owned);
             let status = ToolStatus::Denied { reason: reason.clone() };
-            if let (Some(denied_tool), Some(reason)) = (self.calls.mark(&call_id, status, page), reason) {
-                page.add(plain(EntryType::UserFeedback { denied_tool }, reason));
+            if let (Some(denied_tool), Some(reason)) = (self.calls.mark(&call_id, status, log), reason) {
+                log.add(plain(EntryType::UserFeedback { denied_tool }, reason));
             }
         }
     }
 
-    fn read_reply(&mut self, message: &Value, at_ms: i64, page: &mut Page<'_>) {
+    fn read_reply(&mut self, message: &Value, at_ms: i64, log: &mut LogWriter<'_>) {
         let id = message["id"].as_u64();
-        let Some(at) = self.asked.iter().position(|(asked, _)| Some(*asked) == id) else { return };
-        let (_, asked) = self.asked.remove(at);
+        let Some(at) = self.requests.iter().position(|(known, _)| Some(*known) == id) else { return };
+        let (_, request) = self.requests.remove(at);
         if !message["error"].is_null() {
-            let trouble = Trouble::of(&message["error"], at_ms);
-            page.outcome.session_lost |= matches!(asked, Asked::LoadSession(_)) && !trouble.wants_login;
-            self.fail(trouble, None, page);
+            let failure = Failure::from_rpc(&message["error"], at_ms);
+            log.outcome.session_lost |=
+                matches!(request, SentRequest::LoadSession(_)) && !failure.wants_login;
+            self.fail(failure, None, log);
             return;
         }
         let result = &message["result"];
-        match asked {
-            Asked::Initialize => {
+        match request {
+            SentRequest::Initialize => {
                 let about = &result["agentInfo"];
                 let text = |key: &str| about[key].as_str().unwrap_or_default();
                 let name = if text("title").is_empty() { text("name") } else { text("title") };
                 self.agent = format!("{name} {}", text("version")).trim().to_owned();
                 self.spend.introduce(text("name"));
             }
-            Asked::NewSession => self.begin(result["sessionId"].as_str(), result, page),
-            Asked::LoadSession(session) => self.begin(Some(&session), result, page),
-            Asked::Choice => {}
-            Asked::Prompt => self.end_turn(result, at_ms, page),
+            SentRequest::NewSession => self.begin(result["sessionId"].as_str(), result, log),
+            SentRequest::LoadSession(session) => self.begin(Some(&session), result, log),
+            SentRequest::Choice => {}
+            SentRequest::Prompt => self.end_turn(result, at_ms, log),
         }
     }
 
-    fn begin(&mut self, session: Option<&str>, result: &Value, page: &mut Page<'_>) {
-        page.outcome.session_id = session.filter(|session| !session.is_empty()).map(str::to_owned);
+    fn begin(&mut self, session: Option<&str>, result: &Value, log: &mut LogWriter<'_>) {
+        log.outcome.session_id = session.filter(|session| !session.is_empty()).map(str::to_owned);
         self.spend.note_model(result);
         let model = self.spend.model();
         let text = match (model.is_empty(), self.agent.is_empty()) {
@@ -248,10 +249,10 @@ impl Acp {
             (true, false) => format!("System initialized with agent: {}", self.agent),
             (true, true) => return,
         };
-        page.add(plain(EntryType::SystemMessage, text));
+        log.add(plain(EntryType::SystemMessage, text));
     }
 
-    fn read_update(&mut self, mut update: Value, page: &mut Page<'_>) {
+    fn read_update(&mut self, mut update: Value, log: &mut LogWriter<'_>) {
         let kind = update["sessionUpdate"].as_str().unwrap_or_default().to_owned();
         if self.turn == Turn::Replaying {
             if kind == "usage_update" {
@@ -261,106 +262,107 @@ impl Acp {
         }
         match kind.as_str() {
             "agent_message_chunk" => {
-                self.spend.note_call(&update["_meta"]["usage"], page.outcome);
-                self.say(Speech::Text, &update, page);
+                self.spend.note_call(&update["_meta"]["usage"], log.outcome);
+                self.append_text(TextKind::Text, &update, log);
             }
-            "agent_thought_chunk" => self.say(Speech::Thinking, &update, page),
+            "agent_thought_chunk" => self.append_text(TextKind::Thinking, &update, log),
             "tool_call" | "tool_call_update" => {
                 self.tools += 1;
                 if kind == "tool_call" || update["status"] == "completed" || update["status"] == "failed" {
-                    self.hush(page);
+                    self.finish_text(log);
                 }
-                self.show_call(&mut update, page);
+                self.show_call(&mut update, log);
             }
-            "plan" => self.show_plan(&update["entries"], page),
+            "plan" => self.show_plan(&update["entries"], log),
             "usage_update" => {
-                self.hush(page);
-                self.spend.note_cost(&update, page.outcome);
+                self.finish_text(log);
+                self.spend.note_cost(&update, log.outcome);
             }
             "config_option_update" => self.spend.note_model(&update),
             "available_commands_update" => {
-                if !std::mem::replace(&mut self.commands_told, true) {
+                if !std::mem::replace(&mut self.commands_shown, true) {
                     let commands = update["availableCommands"].as_array().into_iter().flatten();
                     let names: Vec<_> = commands.filter_map(|command| command["name"].as_str()).collect();
                     let text = format!("Available commands: {}", names.join(", "));
-                    page.add(plain(EntryType::SystemMessage, cut(&text, UNRECOGNISED_BYTES, "…")));
+                    log.add(plain(EntryType::SystemMessage, cut(&text, UNRECOGNISED_BYTES, "…")));
                 }
             }
             "current_mode_update" => {
-                if !std::mem::replace(&mut self.mode_told, true) {
+                if !std::mem::replace(&mut self.mode_shown, true) {
                     let mode = update["currentModeId"].as_str().unwrap_or("unknown");
-                    page.add(plain(EntryType::SystemMessage, format!("Current mode: {mode}")));
+                    log.add(plain(EntryType::SystemMessage, format!("Current mode: {mode}")));
                 }
             }
             // Our own message, between texts of the agent.
             "user_message_chunk" => {
-                self.hush(page);
+                self.finish_text(log);
             }
             // The session's title, or an error for which an adapter has no other place.
             "session_info_update" => {
-                let told = &update["_meta"]["codex"]["error"];
-                if let Some(text) = told.as_str().or(told["message"].as_str()).filter(|text| !text.is_empty())
-                    && self.told_error.as_deref() != Some(text)
+                let reported = &update["_meta"]["codex"]["error"];
+                if let Some(text) =
+                    reported.as_str().or(reported["message"].as_str()).filter(|text| !text.is_empty())
+                    && self.shown_error.as_deref() != Some(text)
                 {
-                    self.hush(page);
-                    page.add(plain(error(ErrorType::Other), text.to_owned()));
-                    self.told_error = Some(text.to_owned());
+                    self.finish_text(log);
+                    log.add(plain(error(ErrorType::Other), text.to_owned()));
+                    self.shown_error = Some(text.to_owned());
                 }
             }
             _ => {
-                page.add(unrecognised("update", &update.to_string()));
+                log.add(unrecognised("update", &update.to_string()));
             }
         }
     }
 
-    fn say(&mut self, speech: Speech, update: &Value, page: &mut Page<'_>) {
-        let piece = spoken(&update["content"]);
+    fn append_text(&mut self, kind: TextKind, update: &Value, log: &mut LogWriter<'_>) {
+        let piece = content_text(&update["content"]);
         if piece.is_empty() {
             return;
         }
         let message = update["messageId"].as_str().map(str::to_owned);
-        if let Some((open, block)) = &mut self.speech
+        if let Some((open, block)) = &mut self.open_text
             && *open == message
-            && block.speech() == speech
-            && block.grow(&piece, page)
+            && block.kind() == kind
+            && block.grow(&piece, log)
         {
             return;
         }
-        self.hush(page);
-        let mut block = Block::new(speech);
-        block.grow(&piece, page);
-        self.speech = Some((message, block));
+        self.finish_text(log);
+        let mut block = Block::new(kind);
+        block.grow(&piece, log);
+        self.open_text = Some((message, block));
     }
 
     /// Completes the text that the agent was writing, and returns its entry.
-    fn hush(&mut self, page: &mut Page<'_>) -> Option<usize> {
-        let (_, mut block) = self.speech.take()?;
-        block.show(page);
-        if block.speech() == Speech::Text {
-            page.summarise(block.text());
+    fn finish_text(&mut self, log: &mut LogWriter<'_>) -> Option<usize> {
+        let (_, mut block) = self.open_text.take()?;
+        block.show(log);
+        if block.kind() == TextKind::Text {
+            log.summarise(block.text());
         }
         block.entry()
     }
 
-    fn show_call(&mut self, update: &mut Value, page: &mut Page<'_>) {
+    fn show_call(&mut self, update: &mut Value, log: &mut LogWriter<'_>) {
         let id = update["toolCallId"].as_str().unwrap_or_default().to_owned();
         let before = self.calls.get(&id).map(|call| &call.entry);
         let (entry, bytes) = call::describe(&id, update, before, &self.worktree);
-        self.calls.open(&id, entry, bytes, page);
+        self.calls.open(&id, entry, bytes, log);
     }
 
-    fn show_plan(&mut self, entries: &Value, page: &mut Page<'_>) {
-        self.hush(page);
+    fn show_plan(&mut self, entries: &Value, log: &mut LogWriter<'_>) {
+        self.finish_text(log);
         let todos = entries.as_array().into_iter().flatten().map(tool::todo).collect();
         let action_type = ActionType::TodoManagement { todos, operation: "update".into() };
         let status = ToolStatus::Success;
         let entry_type = EntryType::ToolUse { tool_name: "plan".into(), action_type, status };
-        self.plan = Some(page.put(self.plan, plain(entry_type, "TODO list updated".into())));
+        self.plan = Some(log.put(self.plan, plain(entry_type, "TODO list updated".into())));
     }
 
     /// A permission request shows its call as waiting; a call that was not announced before is added here.
-    fn read_question(&mut self, key: &str, mut params: Value, at_ms: i64, page: &mut Page<'_>) {
-        self.hush(page);
+    fn read_question(&mut self, key: &str, mut params: Value, at_ms: i64, log: &mut LogWriter<'_>) {
+        self.finish_text(log);
         self.tools += 1;
         self.offers.note(key, &params);
         let mut call = params.get_mut("toolCall").map(Value::take).unwrap_or_default();
@@ -370,71 +372,71 @@ impl Acp {
         if call["toolCallId"].as_str().is_none() {
             call["toolCallId"] = json!(key);
         }
-        self.show_call(&mut call, page);
+        self.show_call(&mut call, log);
         if self.permissions == Permissions::Asked {
             let call_id = call["toolCallId"].as_str().unwrap_or_default();
-            self.calls.ask(key, call_id, at_ms, page);
+            self.calls.mark_waiting(key, call_id, at_ms, log);
         }
     }
 
-    fn end_turn(&mut self, result: &Value, at_ms: i64, page: &mut Page<'_>) {
-        let last_words = self.speech.as_ref().map(|(_, block)| block.text().to_owned());
-        let last_entry = self.hush(page);
-        self.spend.settle(result, page.outcome);
-        let failure = match result["stopReason"].as_str() {
+    fn end_turn(&mut self, result: &Value, at_ms: i64, log: &mut LogWriter<'_>) {
+        let last_text = self.open_text.as_ref().map(|(_, block)| block.text().to_owned());
+        let last_entry = self.finish_text(log);
+        self.spend.end_turn(result, log.outcome);
+        let problem = match result["stopReason"].as_str() {
             Some("end_turn") => None,
             Some("cancelled") => Some("Interrupted".to_owned()),
-            Some("refusal") => Some("The model refused to go on.".to_owned()),
+            Some("refusal") => Some("The model refused to continue.".to_owned()),
             Some("max_tokens") => Some("The model reached its limit of tokens.".to_owned()),
             Some("max_turn_requests") => {
                 Some("The agent reached its limit of model calls in one turn.".to_owned())
             }
-            Some(other) => Some(format!("The agent stopped for a reason that is not known: {other}")),
+            Some(other) => Some(format!("The agent stopped for an unknown reason: {other}")),
             None => Some("The agent ended its turn without a reason.".to_owned()),
         };
-        if let Some(message) = failure {
-            self.fail(Trouble { message, limit: None, wants_login: false }, None, page);
+        if let Some(message) = problem {
+            self.fail(Failure { message, limit: None, wants_login: false }, None, log);
             return;
         }
-        page.outcome.limit = None;
-        let worked = self.tools > 0 || page.outcome.usage.values().any(|usage| !usage.is_zero());
+        log.outcome.limit = None;
+        let worked = self.tools > 0 || log.outcome.usage.values().any(|usage| !usage.is_zero());
         // Some agents report a provider's refusal in their own words, as if it were the answer.
-        let told = last_words.map(|words| Trouble::in_words(&words, at_ms));
-        let told = told.filter(|told| match worked {
-            true => TOLD_FAILURES.iter().any(|words| told.message.starts_with(words)),
+        let answered = last_text.map(|text| Failure::from_text(&text, at_ms));
+        let answered = answered.filter(|failure| match worked {
+            true => FAILURE_ANSWERS.iter().any(|start| failure.message.starts_with(start)),
             false => {
-                told.limit.is_some()
-                    || told.message.starts_with(TOLD_ERROR)
-                    || is_told_as_answer(&told.message)
+                failure.limit.is_some()
+                    || failure.message.starts_with(ERROR_ANSWER)
+                    || answer_wants_setup(&failure.message)
             }
         });
-        if let Some(trouble) = told {
+        if let Some(failure) = answered {
             // A request to log in is shown once, as an error.
-            let entry = last_entry.filter(|_| trouble.wants_login);
-            self.fail(trouble, entry, page);
+            let entry = last_entry.filter(|_| failure.wants_login);
+            self.fail(failure, entry, log);
             return;
         }
         if worked {
-            page.outcome.verdict = Some(Verdict::Success);
+            log.outcome.verdict = Some(Verdict::Success);
             return;
         }
-        page.outcome.verdict = Some(Verdict::Unverified);
-        page.add(plain(EntryType::SystemMessage, UNVERIFIED.into()));
+        log.outcome.verdict = Some(Verdict::Unverified);
+        log.add(plain(EntryType::SystemMessage, UNVERIFIED.into()));
     }
 
-    /// `told_at` is the entry that already shows the failure, as if it were an answer.
-    fn fail(&mut self, trouble: Trouble, told_at: Option<usize>, page: &mut Page<'_>) {
-        self.hush(page);
-        let kind = if trouble.wants_login { ErrorType::SetupRequired } else { ErrorType::Other };
-        page.put(told_at, plain(error(kind), trouble.message.clone()));
-        let message = cut(&trouble.message, SUMMARY_BYTES, "...");
-        page.outcome.limit = trouble.limit.map(|reset_at| Limit { reset_at, message: message.clone() });
-        page.outcome.verdict = Some(Verdict::Failed { message });
+    /// `shown_at` is the entry that already shows the failure, as if it were an answer.
+    fn fail(&mut self, failure: Failure, shown_at: Option<usize>, log: &mut LogWriter<'_>) {
+        self.finish_text(log);
+        let kind = if failure.wants_login { ErrorType::SetupRequired } else { ErrorType::Other };
+        log.put(shown_at, plain(error(kind), failure.message.clone()));
+        let message = cut(&failure.message, SUMMARY_BYTES, "...");
+        log.outcome.limit = failure.limit.map(|reset_at| Limit { reset_at, message: message.clone() });
+        log.outcome.verdict = Some(Verdict::Failed { message });
     }
 }
 
 /// The text of a content block; other kinds are shown by their name.
-fn spoken(content: &Value) -> String {
+fn content_text(content: &Value) -> String {
     match content["type"].as_str() {
         Some("text") | None => content["text"].as_str().unwrap_or_default().to_owned(),
         Some("resource_link") => content["uri"].as_str().unwrap_or_default().to_owned(),

@@ -7,19 +7,19 @@ use std::collections::VecDeque;
 
 use forge_types::{ApprovalId, EntryType, Millis, NormalizedEntry, RunId, ToolStatus};
 
-use super::entries::Page;
+use super::entries::LogWriter;
 use super::{Lens, Verdict};
 
 const MAX_CALLS: usize = 256;
 const MAX_BYTES: usize = 16 << 20;
-const MAX_ASKS: usize = 64;
+const MAX_REQUESTS: usize = 64;
 
 pub(super) struct Calls {
     run: RunId,
     answer_ms: i64,
     open: VecDeque<Call>,
     bytes: usize,
-    asks: VecDeque<Ask>,
+    requests: VecDeque<PermissionRequest>,
 }
 
 pub(super) struct Call {
@@ -31,7 +31,7 @@ pub(super) struct Call {
 }
 
 /// A permission request that has no answer yet.
-struct Ask {
+struct PermissionRequest {
     request_id: String,
     call_id: String,
 }
@@ -50,14 +50,14 @@ impl Calls {
             answer_ms: lens.answer_ms,
             open: VecDeque::new(),
             bytes: 0,
-            asks: VecDeque::new(),
+            requests: VecDeque::new(),
         }
     }
 
     /// Shows a call: a new one, or an updated description of an open one.
-    pub fn open(&mut self, id: &str, entry: NormalizedEntry, bytes: usize, page: &mut Page<'_>) {
+    pub fn open(&mut self, id: &str, entry: NormalizedEntry, bytes: usize, log: &mut LogWriter<'_>) {
         let known = self.take(id).map(|call| call.index);
-        let index = page.put(known, entry.clone());
+        let index = log.put(known, entry.clone());
         self.bytes += bytes;
         self.open.push_back(Call { id: id.to_owned(), index, entry, bytes });
         while self.open.len() > MAX_CALLS || (self.bytes > MAX_BYTES && self.open.len() > 1) {
@@ -88,10 +88,12 @@ impl Calls {
     }
 
     /// The undecided call of a tool with this input, or else the newest call of that tool.
-    pub fn alike(&self, tool: &str, input: &serde_json::Value) -> Option<String> {
+    pub fn most_similar(&self, tool: &str, input: &serde_json::Value) -> Option<String> {
         let of_tool = |call: &&Call| {
             let EntryType::ToolUse { tool_name, .. } = &call.entry.entry_type else { return false };
-            tool_name == tool && call.is_undecided() && !self.asks.iter().any(|ask| ask.call_id == call.id)
+            tool_name == tool
+                && call.is_undecided()
+                && !self.requests.iter().any(|request| request.call_id == call.id)
         };
         let same = |call: &&Call| call.entry.metadata.as_ref().is_some_and(|block| block["input"] == *input);
         let calls = || self.open.iter().rev().filter(of_tool);
@@ -99,41 +101,42 @@ impl Calls {
     }
 
     /// Marks a call as waiting for a person.
-    pub fn ask(&mut self, request_id: &str, call_id: &str, at_ms: i64, page: &mut Page<'_>) {
-        if self.asks.len() == MAX_ASKS {
-            self.asks.pop_front();
+    pub fn mark_waiting(&mut self, request_id: &str, call_id: &str, at_ms: i64, log: &mut LogWriter<'_>) {
+        if self.requests.len() == MAX_REQUESTS {
+            self.requests.pop_front();
         }
-        self.asks.push_back(Ask { request_id: request_id.to_owned(), call_id: call_id.to_owned() });
+        self.requests
+            .push_back(PermissionRequest { request_id: request_id.to_owned(), call_id: call_id.to_owned() });
         let status = ToolStatus::PendingApproval {
             approval_id: ApprovalId::of(self.run, request_id).to_string(),
             requested_at: Millis(at_ms).to_string(),
             timeout_at: Millis(at_ms.saturating_add(self.answer_ms)).to_string(),
         };
-        self.mark(call_id, status, page);
+        self.mark(call_id, status, log);
     }
 
     /// The call that `request_id` asked about; the request counts as answered.
-    pub fn answered(&mut self, request_id: &str) -> Option<String> {
-        let place = self.asks.iter().position(|ask| ask.request_id == request_id)?;
-        self.asks.remove(place).map(|ask| ask.call_id)
+    pub fn close_request(&mut self, request_id: &str) -> Option<String> {
+        let place = self.requests.iter().position(|request| request.request_id == request_id)?;
+        self.requests.remove(place).map(|request| request.call_id)
     }
 
     /// Shows a new status of an open call and returns the call's tool.
-    pub fn mark(&mut self, id: &str, status: ToolStatus, page: &mut Page<'_>) -> Option<String> {
+    pub fn mark(&mut self, id: &str, status: ToolStatus, log: &mut LogWriter<'_>) -> Option<String> {
         let call = self.open.iter_mut().rfind(|call| call.id == id)?;
         let EntryType::ToolUse { tool_name, status: shown, .. } = &mut call.entry.entry_type else {
             return None;
         };
         *shown = status;
         let tool = tool_name.clone();
-        page.replace(call.index, call.entry.clone());
+        log.replace(call.index, call.entry.clone());
         Some(tool)
     }
 
     /// The run is over. A call without a result gets the result of the run: an agent may omit results, a stopped
     /// one has none.
-    pub fn finish(&mut self, page: &mut Page<'_>) {
-        let end = match page.outcome.verdict {
+    pub fn finish(&mut self, log: &mut LogWriter<'_>) {
+        let end = match log.outcome.verdict {
             Some(Verdict::Success) => ToolStatus::Success,
             _ => ToolStatus::Failed,
         };
@@ -142,10 +145,10 @@ impl Calls {
                 && let EntryType::ToolUse { status, .. } = &mut call.entry.entry_type
             {
                 *status = end.clone();
-                page.replace(call.index, call.entry);
+                log.replace(call.index, call.entry);
             }
         }
         self.bytes = 0;
-        self.asks.clear();
+        self.requests.clear();
     }
 }

@@ -10,10 +10,10 @@ use forge_types::{EntryType, ErrorType, Millis, ToolStatus};
 use serde_json::{Value, json};
 
 use super::calls::Calls;
-use super::dialogue::{Story, unrecognised};
-use super::entries::{Page, failure_type, plain, sourced};
+use super::dialogue::{DialectReader, unrecognised};
+use super::entries::{LogWriter, failure_type, plain, with_source};
 use super::spend::Spend;
-use super::stream::{Speech, Streams};
+use super::stream::{Streams, TextKind};
 use super::{Lens, Limit, Verdict, Window, cut, tool};
 use crate::talk::{Hooks, NO_REASON, TIMED_OUT};
 
@@ -23,12 +23,12 @@ const BILLING: &str = "ANTHROPIC_API_KEY is set: this run is billed to that key 
                        Unset the variable if that is not intended.";
 
 pub(super) struct Claude {
-    maker: Maker,
+    program: Program,
     /// No line of the protocol was read yet.
     silent: bool,
     worktree: PathBuf,
-    model: Known,
-    billing: Known,
+    model: Shown,
+    billing: Shown,
     streams: Streams,
     calls: Calls,
     /// Number of messages sent to the agent.
@@ -38,133 +38,133 @@ pub(super) struct Claude {
     /// When the provider, which refused a call, serves again.
     reset_at: Option<Millis>,
     /// The agent's last text, and its entry.
-    last_words: Option<(usize, String)>,
+    last_text: Option<(usize, String)>,
 }
 
 /// Whether a message that is shown once per run was shown.
 #[derive(PartialEq)]
-enum Known {
-    NotYet,
-    Said,
+enum Shown {
+    No,
+    Yes,
 }
 
 /// Which program speaks the dialect.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Maker {
+pub(super) enum Program {
     Claude,
     /// Prints the prompts it receives, too.
     Amp,
 }
 
 impl Claude {
-    pub fn new(lens: &Lens, maker: Maker) -> Claude {
+    pub fn new(lens: &Lens, program: Program) -> Claude {
         Claude {
-            maker,
+            program,
             silent: true,
             worktree: lens.worktree.clone(),
-            model: Known::NotYet,
-            billing: Known::NotYet,
+            model: Shown::No,
+            billing: Shown::No,
             streams: Streams::default(),
             calls: Calls::new(lens),
             prompts: 0,
             spend: Spend::default(),
             hooks: Hooks::default(),
             reset_at: None,
-            last_words: None,
+            last_text: None,
         }
     }
 }
 
-impl Story for Claude {
-    fn read(&mut self, mut message: Value, line: &[u8], at_ms: i64, page: &mut Page<'_>) {
+impl DialectReader for Claude {
+    fn read(&mut self, mut message: Value, line: &[u8], at_ms: i64, log: &mut LogWriter<'_>) {
         self.silent = false;
-        self.note_session(&message, page);
+        self.note_session(&message, log);
         let parent = take(&mut message, "parent_tool_use_id");
         let parent = parent.as_str();
         match message["type"].as_str() {
-            Some("system") => self.read_system(&message, page),
-            Some("assistant") => self.read_assistant(&mut message["message"], line.len(), parent, page),
+            Some("system") => self.read_system(&message, log),
+            Some("assistant") => self.read_assistant(&mut message["message"], line.len(), parent, log),
             Some("user") => {
                 let content = &message["message"]["content"];
-                if self.maker == Maker::Amp {
-                    self.show_words(content, page);
+                if self.program == Program::Amp {
+                    self.show_message(content, log);
                 }
-                self.read_user(content, page);
+                self.read_user(content, log);
             }
             Some("stream_event") => {
-                self.spend.stream(&message["event"], page.outcome);
-                self.streams.push(parent, &message["event"], page);
+                self.spend.stream(&message["event"], log.outcome);
+                self.streams.push(parent, &message["event"], log);
             }
-            Some("result") => self.read_result(&message, page),
-            Some("rate_limit_event") => self.note_limit(&message["rate_limit_info"], page),
-            Some("control_request") => self.read_request(&mut message, line.len(), at_ms, page),
+            Some("result") => self.read_result(&message, log),
+            Some("rate_limit_event") => self.note_limit(&message["rate_limit_info"], log),
+            Some("control_request") => self.read_request(&mut message, line.len(), at_ms, log),
             Some("approval_response") => {
                 let status = &message["approval_status"];
                 let call_id = message["call_id"].as_str().unwrap_or_default();
                 match status["status"].as_str() {
-                    Some("denied") => self.deny(call_id, status["reason"].as_str(), page),
-                    Some("timed_out") => self.time_out(call_id, page),
+                    Some("denied") => self.deny(call_id, status["reason"].as_str(), log),
+                    Some("timed_out") => self.time_out(call_id, log),
                     _ => {}
                 }
             }
             // Protocol messages that show nothing about the agent's work.
             Some("control_response" | "control_cancel_request" | "keep_alive" | "tool_progress") => {}
             _ => {
-                page.add(unrecognised("JSON message", &String::from_utf8_lossy(line)));
+                log.add(unrecognised("JSON message", &String::from_utf8_lossy(line)));
             }
         }
     }
 
     /// Answers to its permission requests, and messages after the first.
-    fn hear(&mut self, message: &Value, page: &mut Page<'_>) {
+    fn read_input(&mut self, message: &Value, log: &mut LogWriter<'_>) {
         match message["type"].as_str() {
-            Some("control_response") => self.answer(&message["response"], page),
-            Some("user") => self.hear_message(&message["message"]["content"], page),
+            Some("control_response") => self.answer(&message["response"], log),
+            Some("user") => self.read_message(&message["message"]["content"], log),
             _ => {}
         }
     }
 
-    fn finish(&mut self, page: &mut Page<'_>) {
-        self.streams.finish(page);
-        self.calls.finish(page);
-        page.outcome.silent = self.silent;
+    fn finish(&mut self, log: &mut LogWriter<'_>) {
+        self.streams.finish(log);
+        self.calls.finish(log);
+        log.outcome.silent = self.silent;
     }
 }
 
 impl Claude {
     /// The first message that names a conversation decides. A failure may name one that does not exist.
-    fn note_session(&self, message: &Value, page: &mut Page<'_>) {
-        if page.outcome.session_id.is_none()
+    fn note_session(&self, message: &Value, log: &mut LogWriter<'_>) {
+        if log.outcome.session_id.is_none()
             && message["is_error"] != true
             && let Some(id) = message["session_id"].as_str()
         {
-            page.outcome.session_id = Some(id.to_owned());
+            log.outcome.session_id = Some(id.to_owned());
         }
     }
 
-    fn introduce(&mut self, model: Option<&str>, page: &mut Page<'_>) {
+    fn introduce(&mut self, model: Option<&str>, log: &mut LogWriter<'_>) {
         if let Some(model) = model.filter(|model| *model != "<synthetic>")
-            && self.model == Known::NotYet
+            && self.model == Shown::No
         {
-            self.model = Known::Said;
+            self.model = Shown::Yes;
             self.spend.introduce(model);
             let text = format!("System initialized with model: {model}");
-            page.add(plain(EntryType::SystemMessage, text));
+            log.add(plain(EntryType::SystemMessage, text));
         }
     }
 
-    fn read_system(&mut self, message: &Value, page: &mut Page<'_>) {
+    fn read_system(&mut self, message: &Value, log: &mut LogWriter<'_>) {
         match message["subtype"].as_str() {
             Some("init") => {
-                self.introduce(message["model"].as_str(), page);
-                if message["apiKeySource"] == "ANTHROPIC_API_KEY" && self.billing == Known::NotYet {
-                    self.billing = Known::Said;
-                    page.add(plain(trouble(), BILLING.to_owned()));
+                self.introduce(message["model"].as_str(), log);
+                if message["apiKeySource"] == "ANTHROPIC_API_KEY" && self.billing == Shown::No {
+                    self.billing = Shown::Yes;
+                    log.add(plain(other_error(), BILLING.to_owned()));
                 }
             }
             subtype => {
                 let text = format!("System: {}", subtype.unwrap_or("unknown"));
-                page.add(plain(EntryType::SystemMessage, text));
+                log.add(plain(EntryType::SystemMessage, text));
             }
         }
     }
@@ -174,9 +174,9 @@ impl Claude {
         message: &mut Value,
         bytes: usize,
         parent: Option<&str>,
-        page: &mut Page<'_>,
+        log: &mut LogWriter<'_>,
     ) {
-        self.introduce(message["model"].as_str(), page);
+        self.introduce(message["model"].as_str(), log);
         let id = take(message, "id");
         self.spend.note_message(id.as_str().unwrap_or_default(), message);
         let blocks = match take(message, "content") {
@@ -186,54 +186,54 @@ impl Claude {
         };
         for block in blocks {
             match block["type"].as_str() {
-                Some("text") => self.say(Speech::Text, id.as_str(), block, parent, page),
-                Some("thinking") => self.say(Speech::Thinking, id.as_str(), block, parent, page),
-                Some("tool_use" | "server_tool_use") => self.call(block, bytes, page),
+                Some("text") => self.show_text(TextKind::Text, id.as_str(), block, parent, log),
+                Some("thinking") => self.show_text(TextKind::Thinking, id.as_str(), block, parent, log),
+                Some("tool_use" | "server_tool_use") => self.call(block, bytes, log),
                 // Unreadable by design.
                 Some("redacted_thinking") => {}
                 _ => {
-                    page.add(unrecognised("JSON message", &block.to_string()));
+                    log.add(unrecognised("JSON message", &block.to_string()));
                 }
             }
         }
     }
 
-    fn say(
+    fn show_text(
         &mut self,
-        speech: Speech,
+        kind: TextKind,
         message: Option<&str>,
         block: Value,
         parent: Option<&str>,
-        page: &mut Page<'_>,
+        log: &mut LogWriter<'_>,
     ) {
-        let key = match speech {
-            Speech::Text => "text",
-            Speech::Thinking => "thinking",
+        let key = match kind {
+            TextKind::Text => "text",
+            TextKind::Thinking => "thinking",
         };
         let text = block[key].as_str().unwrap_or_default().to_owned();
-        let streamed = self.streams.claim(parent, message, speech);
+        let streamed = self.streams.claim(parent, message, kind);
         if text.is_empty() && streamed.is_none() {
             return;
         }
         // A sub-agent's text is not the run's answer.
-        if speech == Speech::Text && parent.is_none() {
-            page.summarise(&text);
+        if kind == TextKind::Text && parent.is_none() {
+            log.summarise(&text);
         }
-        let said = page.put(streamed, sourced(speech.entry_type(), text.clone(), block));
-        self.last_words = Some((said, text));
+        let entry = log.put(streamed, with_source(kind.entry_type(), text.clone(), block));
+        self.last_text = Some((entry, text));
     }
 
-    fn call(&mut self, mut block: Value, bytes: usize, page: &mut Page<'_>) {
+    fn call(&mut self, mut block: Value, bytes: usize, log: &mut LogWriter<'_>) {
         let name = block["name"].as_str().unwrap_or("unknown").to_owned();
         let id = block["id"].as_str().unwrap_or_default().to_owned();
         let (action_type, content) = tool::describe(&name, &block["input"], &self.worktree);
         block["tool_call_id"] = Value::from(id.as_str());
         let entry_type = EntryType::ToolUse { tool_name: name, action_type, status: ToolStatus::Created };
-        self.calls.open(&id, sourced(entry_type, content, block), bytes, page);
+        self.calls.open(&id, with_source(entry_type, content, block), bytes, log);
     }
 
     /// Of the messages to the agent only tool results are shown; readers already know the prompts.
-    fn read_user(&mut self, content: &Value, page: &mut Page<'_>) {
+    fn read_user(&mut self, content: &Value, log: &mut LogWriter<'_>) {
         let results = content.as_array().into_iter().flatten().filter(|block| block["type"] == "tool_result");
         for result in results {
             let Some(mut call) = result["tool_use_id"].as_str().and_then(|id| self.calls.take(id)) else {
@@ -244,15 +244,15 @@ impl Claude {
                     continue;
                 }
                 let failed = result["is_error"] == true;
-                tool::conclude(action_type, &result["content"], failed);
+                tool::add_result(action_type, &result["content"], failed);
                 *status = if failed { ToolStatus::Failed } else { ToolStatus::Success };
             }
-            page.replace(call.index, call.entry);
+            log.replace(call.index, call.entry);
         }
     }
 
     /// A permission request shows its call as waiting; a call that was not announced before is added here.
-    fn read_request(&mut self, message: &mut Value, bytes: usize, at_ms: i64, page: &mut Page<'_>) {
+    fn read_request(&mut self, message: &mut Value, bytes: usize, at_ms: i64, log: &mut LogWriter<'_>) {
         let mut request = take(message, "request");
         match request["subtype"].as_str() {
             Some("can_use_tool") => {}
@@ -260,40 +260,42 @@ impl Claude {
             _ => return,
         }
         let request_id = message["request_id"].as_str().unwrap_or_default();
-        let told = self.hooks.claim(&request);
-        let told = told.or_else(|| self.calls.alike(request["tool_name"].as_str()?, &request["input"]));
-        let call_id = told.unwrap_or_else(|| request_id.to_owned());
+        let named = self.hooks.claim(&request);
+        let named =
+            named.or_else(|| self.calls.most_similar(request["tool_name"].as_str()?, &request["input"]));
+        let call_id = named.unwrap_or_else(|| request_id.to_owned());
         if !self.calls.has(&call_id) {
             let (name, input) = (take(&mut request, "tool_name"), take(&mut request, "input"));
-            self.call(json!({"type": "tool_use", "id": call_id, "name": name, "input": input}), bytes, page);
+            self.call(json!({"type": "tool_use", "id": call_id, "name": name, "input": input}), bytes, log);
         }
-        self.calls.ask(request_id, &call_id, at_ms, page);
+        self.calls.mark_waiting(request_id, &call_id, at_ms, log);
     }
 
-    fn answer(&mut self, response: &Value, page: &mut Page<'_>) {
-        let Some(call_id) = response["request_id"].as_str().and_then(|id| self.calls.answered(id)) else {
+    fn answer(&mut self, response: &Value, log: &mut LogWriter<'_>) {
+        let Some(call_id) = response["request_id"].as_str().and_then(|id| self.calls.close_request(id))
+        else {
             return;
         };
         let answer = &response["response"];
         match (answer["behavior"].as_str(), answer["message"].as_str()) {
-            (Some("deny"), Some(TIMED_OUT)) => self.time_out(&call_id, page),
-            (Some("deny"), reason) => self.deny(&call_id, reason, page),
+            (Some("deny"), Some(TIMED_OUT)) => self.time_out(&call_id, log),
+            (Some("deny"), reason) => self.deny(&call_id, reason, log),
             _ => {
-                self.calls.mark(&call_id, ToolStatus::Created, page);
+                self.calls.mark(&call_id, ToolStatus::Created, log);
             }
         }
     }
 
     /// The first message is the run's prompt, which readers already know.
-    fn hear_message(&mut self, content: &Value, page: &mut Page<'_>) {
+    fn read_message(&mut self, content: &Value, log: &mut LogWriter<'_>) {
         self.prompts += 1;
         if self.prompts > 1 {
-            self.show_words(content, page);
+            self.show_message(content, log);
         }
     }
 
     /// Shows a person's message, without tool results.
-    fn show_words(&mut self, content: &Value, page: &mut Page<'_>) {
+    fn show_message(&mut self, content: &Value, log: &mut LogWriter<'_>) {
         let text = match content {
             Value::String(text) => text.clone(),
             Value::Array(blocks) => {
@@ -303,11 +305,11 @@ impl Claude {
             _ => return,
         };
         if !text.is_empty() {
-            page.add(plain(EntryType::UserMessage, text));
+            log.add(plain(EntryType::UserMessage, text));
         }
     }
 
-    fn note_limit(&mut self, info: &Value, page: &mut Page<'_>) {
+    fn note_limit(&mut self, info: &Value, log: &mut LogWriter<'_>) {
         let resets_at = info["resetsAt"].as_i64().map(|seconds| Millis(seconds.saturating_mul(1000)));
         let is_used_up = info["status"] == "rejected";
         if is_used_up {
@@ -316,61 +318,61 @@ impl Claude {
         let name = info["rateLimitType"].as_str().unwrap_or("limit").to_owned();
         if let Some(resets_at) = resets_at {
             let is_long = name.starts_with("seven_day");
-            page.outcome.note_window(Window { name, resets_at, is_used_up, is_long });
+            log.outcome.note_window(Window { name, resets_at, is_used_up, is_long });
         }
     }
 
-    fn read_result(&mut self, message: &Value, page: &mut Page<'_>) {
-        self.spend.settle(message, page.outcome);
-        self.note_denials(&message["permission_denials"], page);
+    fn read_result(&mut self, message: &Value, log: &mut LogWriter<'_>) {
+        self.spend.end_turn(message, log.outcome);
+        self.note_denials(&message["permission_denials"], log);
         if message["is_error"] != true {
-            page.outcome.verdict = Some(Verdict::Success);
+            log.outcome.verdict = Some(Verdict::Success);
             return;
         }
         let text = failure(message);
         let kind = failure_type(&text);
         // A request to log in comes as an answer first; it is shown once, as an error.
-        let said = self.last_words.take().filter(|(_, words)| kind != trouble() && *words == text);
-        page.put(said.map(|(entry, _)| entry), plain(kind, text.clone()));
-        page.outcome.session_lost |= text.contains(LOST_SESSION);
-        page.outcome.limit = self.limit(message, &text);
-        page.outcome.verdict = Some(Verdict::Failed { message: cut(&text, super::SUMMARY_BYTES, "...") });
+        let shown = self.last_text.take().filter(|(_, answer)| kind != other_error() && *answer == text);
+        log.put(shown.map(|(entry, _)| entry), plain(kind, text.clone()));
+        log.outcome.session_lost |= text.contains(LOST_SESSION);
+        log.outcome.limit = self.limit(message, &text);
+        log.outcome.verdict = Some(Verdict::Failed { message: cut(&text, super::SUMMARY_BYTES, "...") });
     }
 
     /// A call that was denied and has no result must not end as if it had run.
-    fn note_denials(&mut self, denials: &Value, page: &mut Page<'_>) {
+    fn note_denials(&mut self, denials: &Value, log: &mut LogWriter<'_>) {
         for denial in denials.as_array().into_iter().flatten() {
             let Some(id) = denial["tool_use_id"].as_str() else { continue };
             if self.calls.is_undecided(id) {
-                self.calls.mark(id, ToolStatus::Denied { reason: None }, page);
+                self.calls.mark(id, ToolStatus::Denied { reason: None }, log);
             }
         }
     }
 
     /// Older versions report an exhausted plan as `…usage limit reached|<seconds since 1970>`.
     fn limit(&self, result: &Value, text: &str) -> Option<Limit> {
-        let told = text.split_once("limit reached|").and_then(|(_, rest)| {
+        let reset_at = text.split_once("limit reached|").and_then(|(_, rest)| {
             let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
             digits.parse::<i64>().ok().map(|seconds| Millis(seconds.saturating_mul(1000)))
         });
-        let limited = result["api_error_status"] == 429 || told.is_some() || self.reset_at.is_some();
+        let limited = result["api_error_status"] == 429 || reset_at.is_some() || self.reset_at.is_some();
         limited.then(|| Limit {
-            reset_at: told.or(self.reset_at),
+            reset_at: reset_at.or(self.reset_at),
             message: cut(text, super::SUMMARY_BYTES, "..."),
         })
     }
 
-    fn deny(&mut self, call_id: &str, reason: Option<&str>, page: &mut Page<'_>) {
+    fn deny(&mut self, call_id: &str, reason: Option<&str>, log: &mut LogWriter<'_>) {
         let reason = reason.map(str::trim).filter(|reason| !reason.is_empty() && *reason != NO_REASON);
         let status = ToolStatus::Denied { reason: reason.map(str::to_owned) };
-        if let (Some(denied_tool), Some(reason)) = (self.calls.mark(call_id, status, page), reason) {
-            page.add(plain(EntryType::UserFeedback { denied_tool }, reason.to_owned()));
+        if let (Some(denied_tool), Some(reason)) = (self.calls.mark(call_id, status, log), reason) {
+            log.add(plain(EntryType::UserFeedback { denied_tool }, reason.to_owned()));
         }
     }
 
-    fn time_out(&mut self, call_id: &str, page: &mut Page<'_>) {
-        if let Some(tool) = self.calls.mark(call_id, ToolStatus::TimedOut, page) {
-            page.add(plain(trouble(), format!("Approval timed out for tool {tool}")));
+    fn time_out(&mut self, call_id: &str, log: &mut LogWriter<'_>) {
+        if let Some(tool) = self.calls.mark(call_id, ToolStatus::TimedOut, log) {
+            log.add(plain(other_error(), format!("Approval timed out for tool {tool}")));
         }
     }
 }
@@ -380,7 +382,7 @@ fn take(message: &mut Value, key: &str) -> Value {
     message.get_mut(key).map(Value::take).unwrap_or_default()
 }
 
-fn trouble() -> EntryType {
+fn other_error() -> EntryType {
     EntryType::ErrorMessage { error_type: ErrorType::Other }
 }
 

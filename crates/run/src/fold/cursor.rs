@@ -13,10 +13,10 @@ use forge_types::{
 use serde_json::{Value, json};
 
 use super::calls::Calls;
-use super::dialogue::{Story, unrecognised};
-use super::entries::{Page, failure_type, plain, sourced};
-use super::stream::{Block, Speech};
-use super::tool::{relative, ticked, todo};
+use super::dialogue::{DialectReader, unrecognised};
+use super::entries::{LogWriter, failure_type, plain, with_source};
+use super::stream::{Block, TextKind};
+use super::tool::{in_backticks, relative, todo};
 use super::{Lens, SUMMARY_BYTES, Verdict, cut, diff};
 use crate::lines::clean;
 
@@ -25,43 +25,48 @@ const LOGIN: &str = "cursor-agent login";
 pub(super) struct Cursor {
     worktree: PathBuf,
     introduced: bool,
-    speech: Option<Block>,
+    open_text: Option<Block>,
     calls: Calls,
 }
 
 impl Cursor {
     pub fn new(lens: &Lens) -> Cursor {
-        Cursor { worktree: lens.worktree.clone(), introduced: false, speech: None, calls: Calls::new(lens) }
+        Cursor {
+            worktree: lens.worktree.clone(),
+            introduced: false,
+            open_text: None,
+            calls: Calls::new(lens),
+        }
     }
 }
 
-impl Story for Cursor {
-    fn read(&mut self, message: Value, line: &[u8], _at_ms: i64, page: &mut Page<'_>) {
-        if page.outcome.session_id.is_none()
+impl DialectReader for Cursor {
+    fn read(&mut self, message: Value, line: &[u8], _at_ms: i64, log: &mut LogWriter<'_>) {
+        if log.outcome.session_id.is_none()
             && let Some(id) = message["session_id"].as_str()
         {
-            page.outcome.session_id = Some(id.to_owned());
+            log.outcome.session_id = Some(id.to_owned());
         }
         match message["type"].as_str() {
-            Some("system") => self.introduce(&message, page),
-            Some("assistant") => self.say(Speech::Text, &message, page),
-            Some("thinking") => self.say(Speech::Thinking, &message, page),
-            Some("tool_call") => self.call(&message, line.len(), page),
-            Some("result") => self.read_result(&message, page),
+            Some("system") => self.introduce(&message, log),
+            Some("assistant") => self.append_text(TextKind::Text, &message, log),
+            Some("thinking") => self.append_text(TextKind::Thinking, &message, log),
+            Some("tool_call") => self.call(&message, line.len(), log),
+            Some("result") => self.read_result(&message, log),
             // The prompt, which readers already know.
             Some("user") => {}
             _ => {
-                page.add(unrecognised("JSON message", &String::from_utf8_lossy(line)));
+                log.add(unrecognised("JSON message", &String::from_utf8_lossy(line)));
             }
         }
     }
 
     /// It receives its prompt and nothing else.
-    fn hear(&mut self, _message: &Value, _page: &mut Page<'_>) {}
+    fn read_input(&mut self, _message: &Value, _log: &mut LogWriter<'_>) {}
 
-    fn finish(&mut self, page: &mut Page<'_>) {
-        self.hush(page);
-        self.calls.finish(page);
+    fn finish(&mut self, log: &mut LogWriter<'_>) {
+        self.finish_text(log);
+        self.calls.finish(log);
     }
 }
 
@@ -78,45 +83,45 @@ pub(super) fn login_entry(stderr: &[u8]) -> NormalizedEntry {
 }
 
 impl Cursor {
-    fn introduce(&mut self, message: &Value, page: &mut Page<'_>) {
+    fn introduce(&mut self, message: &Value, log: &mut LogWriter<'_>) {
         if let Some(model) = message["model"].as_str()
             && !std::mem::replace(&mut self.introduced, true)
         {
             let text = format!("System initialized with model: {model}");
-            page.add(plain(EntryType::SystemMessage, text));
+            log.add(plain(EntryType::SystemMessage, text));
         }
     }
 
-    fn say(&mut self, speech: Speech, message: &Value, page: &mut Page<'_>) {
+    fn append_text(&mut self, kind: TextKind, message: &Value, log: &mut LogWriter<'_>) {
         let blocks = message["message"]["content"].as_array().into_iter().flatten();
         let mut piece: String = blocks.filter_map(|block| block["text"].as_str()).collect();
         piece.push_str(message["text"].as_str().unwrap_or_default());
         if piece.is_empty() {
             return;
         }
-        if let Some(block) = &mut self.speech
-            && block.speech() == speech
-            && block.grow(&piece, page)
+        if let Some(block) = &mut self.open_text
+            && block.kind() == kind
+            && block.grow(&piece, log)
         {
             return;
         }
-        self.hush(page);
-        let mut block = Block::new(speech);
-        block.grow(&piece, page);
-        self.speech = Some(block);
+        self.finish_text(log);
+        let mut block = Block::new(kind);
+        block.grow(&piece, log);
+        self.open_text = Some(block);
     }
 
-    fn hush(&mut self, page: &mut Page<'_>) {
-        if let Some(mut block) = self.speech.take() {
-            block.show(page);
-            if block.speech() == Speech::Text {
-                page.summarise(block.text());
+    fn finish_text(&mut self, log: &mut LogWriter<'_>) {
+        if let Some(mut block) = self.open_text.take() {
+            block.show(log);
+            if block.kind() == TextKind::Text {
+                log.summarise(block.text());
             }
         }
     }
 
-    fn call(&mut self, message: &Value, bytes: usize, page: &mut Page<'_>) {
-        self.hush(page);
+    fn call(&mut self, message: &Value, bytes: usize, log: &mut LogWriter<'_>) {
+        self.finish_text(log);
         let id = message["call_id"].as_str().unwrap_or_default();
         let Some((name, call)) = message["tool_call"].as_object().and_then(|calls| calls.iter().next())
         else {
@@ -133,8 +138,8 @@ impl Cursor {
         let (action_type, content) = self.action(name, call, completed, failed);
         let tool_name = name.strip_suffix("ToolCall").unwrap_or(name).to_owned();
         let entry_type = EntryType::ToolUse { tool_name, action_type, status };
-        let entry = sourced(entry_type, content, json!({"tool_call_id": id}));
-        self.calls.open(id, entry, bytes, page);
+        let entry = with_source(entry_type, content, json!({"tool_call_id": id}));
+        self.calls.open(id, entry, bytes, log);
     }
 
     fn action(&self, name: &str, call: &Value, completed: bool, failed: bool) -> (ActionType, String) {
@@ -146,8 +151,8 @@ impl Cursor {
                 _ => name.strip_suffix("ToolCall").unwrap_or(name).to_owned(),
             };
             let arguments = Some(args.clone()).filter(|args| !args.is_null());
-            let told = Some(result).filter(|result| completed && !result.is_null());
-            let result = told.map(|value| ToolResult { r#type: ToolResultKind::Json, value: value.clone() });
+            let json = Some(result).filter(|result| completed && !result.is_null());
+            let result = json.map(|value| ToolResult { r#type: ToolResultKind::Json, value: value.clone() });
             (ActionType::Tool { tool_name: shown.clone(), arguments, result }, shown)
         })
     }
@@ -163,19 +168,19 @@ impl Cursor {
         let text = |key: &str| args[key].as_str().map(str::to_owned);
         let path = || args["path"].as_str().map(|path| relative(path, &self.worktree));
         let edited = |path: String, changes: Vec<FileChange>| {
-            let content = ticked(&path);
+            let content = in_backticks(&path);
             Some((ActionType::FileEdit { path, changes }, content))
         };
         match name {
             "shellToolCall" => {
                 let command = text("command")?;
                 let result = completed.then(|| command_result(result, failed));
-                let content = ticked(&command);
+                let content = in_backticks(&command);
                 Some((ActionType::CommandRun { command, result }, content))
             }
             "readToolCall" => {
                 let path = path()?;
-                let content = ticked(&path);
+                let content = in_backticks(&path);
                 Some((ActionType::FileRead { path }, content))
             }
             "writeToolCall" => {
@@ -189,12 +194,12 @@ impl Cursor {
             }
             "deleteToolCall" => edited(path()?, vec![FileChange::Delete]),
             "lsToolCall" => {
-                let description = format!("List: {}", ticked(&path()?));
+                let description = format!("List: {}", in_backticks(&path()?));
                 Some((ActionType::Other { description: description.clone() }, description))
             }
             "globToolCall" | "grepToolCall" | "semSearchToolCall" => {
                 let query = text("globPattern").or_else(|| text("pattern")).or_else(|| text("query"))?;
-                let content = ticked(&query);
+                let content = in_backticks(&query);
                 Some((ActionType::Search { query }, content))
             }
             "updateTodosToolCall" => {
@@ -206,24 +211,24 @@ impl Cursor {
         }
     }
 
-    fn read_result(&mut self, message: &Value, page: &mut Page<'_>) {
-        self.hush(page);
+    fn read_result(&mut self, message: &Value, log: &mut LogWriter<'_>) {
+        self.finish_text(log);
         if message["is_error"] != true {
-            page.outcome.verdict = Some(Verdict::Success);
+            log.outcome.verdict = Some(Verdict::Success);
             return;
         }
-        let told = message["result"].as_str().filter(|text| !text.trim().is_empty());
-        let text = told.unwrap_or("the agent reported a failure without a reason").to_owned();
-        page.add(plain(failure_type(&text), text.clone()));
-        page.outcome.verdict = Some(Verdict::Failed { message: cut(&text, SUMMARY_BYTES, "...") });
+        let reason = message["result"].as_str().filter(|text| !text.trim().is_empty());
+        let text = reason.unwrap_or("the agent reported a failure without a reason").to_owned();
+        log.add(plain(failure_type(&text), text.clone()));
+        log.outcome.verdict = Some(Verdict::Failed { message: cut(&text, SUMMARY_BYTES, "...") });
     }
 }
 
 fn command_result(result: &Value, failed: bool) -> CommandResult {
-    let told = if failed { &result["failure"] } else { &result["success"] };
-    let text = |key: &str| told[key].as_str().filter(|text| !text.is_empty());
+    let details = if failed { &result["failure"] } else { &result["success"] };
+    let text = |key: &str| details[key].as_str().filter(|text| !text.is_empty());
     let outputs: Vec<_> = [text("stdout"), text("stderr")].into_iter().flatten().collect();
-    let code = told["exitCode"].as_i64().and_then(|code| i32::try_from(code).ok());
+    let code = details["exitCode"].as_i64().and_then(|code| i32::try_from(code).ok());
     let exit_status = match code {
         Some(code) => ExitStatus::ExitCode { code },
         None => ExitStatus::Success { success: !failed },

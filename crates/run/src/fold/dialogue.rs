@@ -8,7 +8,7 @@ use forge_types::{EntryType, NormalizedEntry};
 use serde_json::Value;
 
 use super::cut;
-use super::entries::{Page, plain};
+use super::entries::{LogWriter, plain};
 use crate::journal::Record;
 use crate::lines::{Line, Lines, clean, omitted};
 
@@ -16,50 +16,50 @@ use crate::lines::{Line, Lines, clean, omitted};
 pub(super) const UNRECOGNISED_BYTES: usize = 1024;
 
 /// How the messages of one dialect become entries.
-pub(super) trait Story: Send {
+pub(super) trait DialectReader: Send {
     /// Reads a message from the agent; `line` is its source text.
-    fn read(&mut self, message: Value, line: &[u8], at_ms: i64, page: &mut Page<'_>);
+    fn read(&mut self, message: Value, line: &[u8], at_ms: i64, log: &mut LogWriter<'_>);
 
     /// Reads a message to the agent.
-    fn hear(&mut self, message: &Value, page: &mut Page<'_>);
+    fn read_input(&mut self, message: &Value, log: &mut LogWriter<'_>);
 
     /// No more messages follow.
-    fn finish(&mut self, page: &mut Page<'_>);
+    fn finish(&mut self, log: &mut LogWriter<'_>);
 }
 
 pub(super) struct Dialogue {
-    said: Lines,
-    heard: Lines,
-    story: Box<dyn Story>,
+    output: Lines,
+    input: Lines,
+    reader: Box<dyn DialectReader>,
 }
 
 impl Dialogue {
-    pub fn new(story: impl Story + 'static) -> Dialogue {
-        Dialogue { said: Lines::default(), heard: Lines::default(), story: Box::new(story) }
+    pub fn new(reader: impl DialectReader + 'static) -> Dialogue {
+        Dialogue { output: Lines::default(), input: Lines::default(), reader: Box::new(reader) }
     }
 
     /// Reads what the agent printed.
-    pub fn push(&mut self, record: &Record, page: &mut Page<'_>) {
-        let Dialogue { said, story, .. } = self;
-        said.push(&record.bytes, |line| read(line, record.at_ms, story.as_mut(), page));
+    pub fn push(&mut self, record: &Record, log: &mut LogWriter<'_>) {
+        let Dialogue { output, reader, .. } = self;
+        output.push(&record.bytes, |line| read_line(line, record.at_ms, reader.as_mut(), log));
     }
 
     /// Reads what was sent to the agent.
-    pub fn hear(&mut self, record: &Record, page: &mut Page<'_>) {
-        let Dialogue { heard, story, .. } = self;
-        heard.push(&record.bytes, |line| {
+    pub fn push_input(&mut self, record: &Record, log: &mut LogWriter<'_>) {
+        let Dialogue { input, reader, .. } = self;
+        input.push(&record.bytes, |line| {
             if let Line::Whole(bytes) = line
                 && let Ok(message) = serde_json::from_slice::<Value>(bytes)
             {
-                story.hear(&message, page);
+                reader.read_input(&message, log);
             }
         });
     }
 
-    pub fn finish(&mut self, page: &mut Page<'_>) {
-        let Dialogue { said, story, .. } = self;
-        said.finish(|line| read(line, 0, story.as_mut(), page));
-        story.finish(page);
+    pub fn finish(&mut self, log: &mut LogWriter<'_>) {
+        let Dialogue { output, reader, .. } = self;
+        output.finish(|line| read_line(line, 0, reader.as_mut(), log));
+        reader.finish(log);
     }
 }
 
@@ -68,11 +68,11 @@ pub(super) fn unrecognised(what: &str, text: &str) -> NormalizedEntry {
     plain(EntryType::SystemMessage, format!("Unrecognized {what}: {}", cut(text, UNRECOGNISED_BYTES, "…")))
 }
 
-fn read(line: Line<'_>, at_ms: i64, story: &mut dyn Story, page: &mut Page<'_>) {
+fn read_line(line: Line<'_>, at_ms: i64, reader: &mut dyn DialectReader, log: &mut LogWriter<'_>) {
     let bytes = match line {
         Line::Whole(bytes) => bytes,
         Line::TooLong { bytes } => {
-            page.add(plain(EntryType::SystemMessage, omitted(bytes)));
+            log.add(plain(EntryType::SystemMessage, omitted(bytes)));
             return;
         }
     };
@@ -83,11 +83,11 @@ fn read(line: Line<'_>, at_ms: i64, story: &mut dyn Story, page: &mut Page<'_>) 
     };
     match message {
         Some(mut message) => {
-            page.secrets.mask_value(&mut message);
-            story.read(message, bytes, at_ms, page);
+            log.secrets.mask_value(&mut message);
+            reader.read(message, bytes, at_ms, log);
         }
         None => {
-            page.add(plain(EntryType::SystemMessage, clean(bytes).into_owned()));
+            log.add(plain(EntryType::SystemMessage, clean(bytes).into_owned()));
         }
     }
 }

@@ -21,20 +21,20 @@ pub(super) struct Entries {
     next: usize,
     tail: Tail,
     /// The last entry that asks somebody to set up the agent.
-    asking: Option<usize>,
+    last_setup: Option<usize>,
     /// The last entry with work or text of the agent.
-    working: Option<usize>,
+    last_work: Option<usize>,
 }
 
 /// What a record can change.
-pub(super) struct Page<'a> {
+pub(super) struct LogWriter<'a> {
     pub entries: &'a mut Entries,
     pub outcome: &'a mut Outcome,
     pub secrets: &'a Secrets,
-    pub out: &'a mut Vec<EntryPatch>,
+    pub patches: &'a mut Vec<EntryPatch>,
 }
 
-impl Page<'_> {
+impl LogWriter<'_> {
     /// Appends an entry and returns its index.
     pub fn add(&mut self, entry: NormalizedEntry) -> usize {
         let entry = self.masked(entry);
@@ -42,7 +42,7 @@ impl Page<'_> {
         self.entries.next += 1;
         self.note_setup(index, &entry);
         self.entries.tail.put(index, &entry);
-        self.out.push(EntryPatch { op: PatchOp::Add, index, entry: Some(entry) });
+        self.patches.push(EntryPatch { op: PatchOp::Add, index, entry: Some(entry) });
         index
     }
 
@@ -50,7 +50,7 @@ impl Page<'_> {
         let entry = self.masked(entry);
         self.note_setup(index, &entry);
         self.entries.tail.put(index, &entry);
-        self.out.push(EntryPatch { op: PatchOp::Replace, index, entry: Some(entry) });
+        self.patches.push(EntryPatch { op: PatchOp::Replace, index, entry: Some(entry) });
     }
 
     /// Appends an entry, or replaces the one at `index`.
@@ -71,17 +71,17 @@ impl Page<'_> {
 
     /// An agent that works after it asked for a login did not need it for its turn: one of its tools did.
     fn note_setup(&mut self, index: usize, entry: &NormalizedEntry) {
-        let Entries { asking, working, .. } = &mut *self.entries;
+        let Entries { last_setup, last_work, .. } = &mut *self.entries;
         match entry.entry_type {
             EntryType::ErrorMessage { error_type: ErrorType::SetupRequired } => {
-                *asking = (*asking).max(Some(index))
+                *last_setup = (*last_setup).max(Some(index))
             }
             EntryType::AssistantMessage | EntryType::Thinking | EntryType::ToolUse { .. } => {
-                *working = (*working).max(Some(index));
+                *last_work = (*last_work).max(Some(index));
             }
             _ => {}
         }
-        self.outcome.setup_required = asking.is_some() && *asking >= *working;
+        self.outcome.setup_required = last_setup.is_some() && *last_setup >= *last_work;
     }
 
     fn masked(&self, mut entry: NormalizedEntry) -> NormalizedEntry {
@@ -98,7 +98,7 @@ impl Page<'_> {
 
 impl Entries {
     /// Text for the transcript that is not an entry.
-    pub fn remark(&mut self, bytes: &[u8]) {
+    pub fn append_to_transcript(&mut self, bytes: &[u8]) {
         self.tail.append(&String::from_utf8_lossy(bytes));
     }
 
@@ -121,7 +121,7 @@ pub(super) fn failure_type(text: &str) -> EntryType {
 }
 
 /// An entry that keeps the block it was made from.
-pub(super) fn sourced(entry_type: EntryType, content: String, source: Value) -> NormalizedEntry {
+pub(super) fn with_source(entry_type: EntryType, content: String, source: Value) -> NormalizedEntry {
     NormalizedEntry { timestamp: None, entry_type, content, metadata: Some(source) }
 }
 

@@ -8,7 +8,7 @@
 use forge_types::EntryType;
 use serde_json::json;
 
-use super::entries::{COLOURED, Page, failure_type, plain};
+use super::entries::{COLOURED, LogWriter, failure_type, plain};
 use crate::journal::Record;
 use crate::lines::{Line, Lines, clean, coloured, omitted};
 
@@ -17,24 +17,24 @@ const GAP_MS: i64 = 2000;
 
 /// Which stream the text comes from.
 #[derive(Clone, Copy)]
-pub(super) enum Voice {
+pub(super) enum TextSource {
     /// The agent's own text.
     Answer,
     /// Standard error.
-    Trouble,
+    Stderr,
 }
 
-impl Voice {
+impl TextSource {
     fn entry_type(self, text: &str) -> EntryType {
         match self {
-            Voice::Answer => EntryType::AssistantMessage,
-            Voice::Trouble => failure_type(text),
+            TextSource::Answer => EntryType::AssistantMessage,
+            TextSource::Stderr => failure_type(text),
         }
     }
 }
 
 pub(super) struct Group {
-    voice: Voice,
+    source: TextSource,
     lines: Lines,
     open: Open,
     last_ms: i64,
@@ -51,22 +51,22 @@ struct Open {
 }
 
 impl Open {
-    fn show(&mut self, voice: Voice, page: &mut Page<'_>) {
+    fn show(&mut self, source: TextSource, log: &mut LogWriter<'_>) {
         if self.shown == self.text.len() {
             return;
         }
         self.shown = self.text.len();
-        let mut entry = plain(voice.entry_type(&self.text), self.text.clone());
+        let mut entry = plain(source.entry_type(&self.text), self.text.clone());
         entry.metadata = self.coloured.as_ref().map(|text| json!({ COLOURED: text }));
-        self.index = Some(page.put(self.index, entry));
+        self.index = Some(log.put(self.index, entry));
     }
 
-    fn take(&mut self, line: Line<'_>, voice: Voice, page: &mut Page<'_>) {
+    fn take(&mut self, line: Line<'_>, source: TextSource, log: &mut LogWriter<'_>) {
         match line {
             Line::Whole(bytes) => {
                 let line = clean(bytes);
                 if !self.text.is_empty() && self.text.len() + line.len() + 1 > GROUP_BYTES {
-                    self.close(voice, page);
+                    self.close(source, log);
                 }
                 let colours = coloured(bytes).filter(|text| clean(text.as_bytes()) == line);
                 if colours.is_some() && self.coloured.is_none() {
@@ -80,45 +80,45 @@ impl Open {
                 self.text.push('\n');
             }
             Line::TooLong { bytes } => {
-                self.close(voice, page);
-                page.add(plain(EntryType::SystemMessage, omitted(bytes)));
+                self.close(source, log);
+                log.add(plain(EntryType::SystemMessage, omitted(bytes)));
             }
         }
     }
 
-    fn close(&mut self, voice: Voice, page: &mut Page<'_>) {
-        self.show(voice, page);
+    fn close(&mut self, source: TextSource, log: &mut LogWriter<'_>) {
+        self.show(source, log);
         *self = Open::default();
     }
 }
 
 impl Group {
-    pub fn new(voice: Voice) -> Group {
-        Group { voice, lines: Lines::default(), open: Open::default(), last_ms: 0 }
+    pub fn new(source: TextSource) -> Group {
+        Group { source, lines: Lines::default(), open: Open::default(), last_ms: 0 }
     }
 
-    pub fn push(&mut self, record: &Record, page: &mut Page<'_>) {
-        let Group { voice, lines, open, last_ms } = self;
+    pub fn push(&mut self, record: &Record, log: &mut LogWriter<'_>) {
+        let Group { source, lines, open, last_ms } = self;
         if record.at_ms.saturating_sub(*last_ms) >= GAP_MS {
-            open.close(*voice, page);
+            open.close(*source, log);
         }
         *last_ms = record.at_ms;
-        lines.push(&record.bytes, |line| open.take(line, *voice, page));
-        open.show(*voice, page);
+        lines.push(&record.bytes, |line| open.take(line, *source, log));
+        open.show(*source, log);
     }
 
-    pub fn finish(&mut self, page: &mut Page<'_>) {
-        let Group { voice, lines, open, .. } = self;
+    pub fn finish(&mut self, log: &mut LogWriter<'_>) {
+        let Group { source, lines, open, .. } = self;
         lines.finish(|line| {
             let whole = matches!(line, Line::Whole(_));
-            open.take(line, *voice, page);
+            open.take(line, *source, log);
             if whole {
                 // The last line had no line end, so none is added.
                 open.text.pop();
                 open.coloured.as_mut().map(String::pop);
             }
         });
-        open.show(*voice, page);
+        open.show(*source, log);
     }
 
     /// The text of the entry that is growing.

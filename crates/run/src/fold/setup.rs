@@ -81,7 +81,7 @@ pub(super) fn wants_setup(failure: &str) -> bool {
 
 /// Whether a text that an agent returned as its answer, without having done anything, is such a failure. An answer
 /// that explains keys and logins is longer.
-pub(super) fn is_told_as_answer(words: &str) -> bool {
+pub(super) fn answer_wants_setup(words: &str) -> bool {
     let words = words.trim();
     words.len() <= 200 && !words.contains('\n') && wants_setup(words)
 }
@@ -139,7 +139,7 @@ mod tests {
             "unexpected status 429 Too Many Requests",
             "No conversation found with session ID: 7",
             "port 4011 is in use",
-            "The model refused to go on.",
+            "The model refused to continue.",
             "OPENAI_API_KEY is set: this run is billed to that key",
         ] {
             assert!(!wants_setup(failure), "{failure}");
@@ -148,8 +148,8 @@ mod tests {
 
     #[test]
     fn an_answer_that_explains_a_login_is_an_answer() {
-        assert!(is_told_as_answer("Invalid API key. Check your settings."));
-        assert!(!is_told_as_answer("The handler answers 401 Unauthorized:\nsee src/auth.rs"));
-        assert!(!is_told_as_answer(&format!("Not logged in {}", "is what users see here. ".repeat(20))));
+        assert!(answer_wants_setup("Invalid API key. Check your settings."));
+        assert!(!answer_wants_setup("The handler answers 401 Unauthorized:\nsee src/auth.rs"));
+        assert!(!answer_wants_setup(&format!("Not logged in {}", "is what users see here. ".repeat(20))));
     }
 }

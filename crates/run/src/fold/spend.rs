@@ -70,15 +70,15 @@ impl Spend {
     }
 
     /// Reads the record at the end of a turn.
-    pub fn settle(&mut self, result: &Value, outcome: &mut Outcome) {
+    pub fn end_turn(&mut self, result: &Value, outcome: &mut Outcome) {
         let total_cost = microusd(&result["total_cost_usd"]);
         self.close_message();
         let messages = std::mem::take(&mut self.messages);
         if let Some(models) = result["modelUsage"].as_object().filter(|models| !models.is_empty()) {
             // Totals since the start of the process, under names that may differ from those of the calls.
             outcome.usage.clear();
-            for (model, told) in models {
-                outcome.set_spent(model, claude_model_usage(told));
+            for (model, used) in models {
+                outcome.set_spent(model, claude_model_usage(used));
             }
             return;
         }

@@ -7,9 +7,9 @@
 use forge_types::EntryType;
 use serde_json::Value;
 
-use super::entries::{Page, plain};
+use super::entries::{LogWriter, plain};
 
-const MAX_SPEAKERS: usize = 16;
+const MAX_STREAMS: usize = 16;
 const MAX_BLOCKS: usize = 64;
 /// A longer streamed text is shown only with its finished block.
 const MAX_TEXT_BYTES: usize = 1 << 20;
@@ -19,7 +19,7 @@ const EAGER_BYTES: usize = 2048;
 const GROWTH_PARTS: usize = 16;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Speech {
+pub(super) enum TextKind {
     Text,
     Thinking,
 }
@@ -37,7 +37,7 @@ struct Stream {
 /// A text that grows in one entry.
 pub(super) struct Block {
     number: u64,
-    speech: Speech,
+    kind: TextKind,
     text: String,
     shown: usize,
     entry: Option<usize>,
@@ -46,18 +46,18 @@ pub(super) struct Block {
 
 impl Streams {
     /// Reads one `stream_event`.
-    pub fn push(&mut self, parent: Option<&str>, event: &Value, page: &mut Page<'_>) {
+    pub fn push(&mut self, parent: Option<&str>, event: &Value, log: &mut LogWriter<'_>) {
         let number = event["index"].as_u64().unwrap_or(0);
         match event["type"].as_str() {
             Some("message_start") => {
                 let message = event["message"]["id"].as_str();
-                self.start(parent, message, page);
+                self.start(parent, message, log);
             }
             Some("content_block_start") => {
                 let content = &event["content_block"];
-                let (speech, first) = match content["type"].as_str() {
-                    Some("text") => (Speech::Text, content["text"].as_str()),
-                    Some("thinking") => (Speech::Thinking, content["thinking"].as_str()),
+                let (kind, first) = match content["type"].as_str() {
+                    Some("text") => (TextKind::Text, content["text"].as_str()),
+                    Some("thinking") => (TextKind::Thinking, content["thinking"].as_str()),
                     _ => return,
                 };
                 if let Some(stream) = self.of(parent) {
@@ -65,8 +65,8 @@ impl Streams {
                         stream.blocks.remove(0);
                     }
                     let text = first.unwrap_or_default().to_owned();
-                    let mut block = Block { number, speech, text, shown: 0, entry: None, finished: false };
-                    block.show_if_due(page);
+                    let mut block = Block { number, kind, text, shown: 0, entry: None, finished: false };
+                    block.show_if_due(log);
                     stream.blocks.push(block);
                 }
             }
@@ -76,12 +76,12 @@ impl Streams {
                     return;
                 };
                 if let Some(block) = self.of(parent).and_then(|stream| stream.block(number)) {
-                    block.grow(piece, page);
+                    block.grow(piece, log);
                 }
             }
             Some("content_block_stop") => {
                 if let Some(block) = self.of(parent).and_then(|stream| stream.block(number)) {
-                    block.show(page);
+                    block.show(log);
                 }
             }
             _ => {}
@@ -89,27 +89,27 @@ impl Streams {
     }
 
     /// The entry of the first unfinished block of this kind, which the finished block replaces.
-    pub fn claim(&mut self, parent: Option<&str>, message: Option<&str>, speech: Speech) -> Option<usize> {
+    pub fn claim(&mut self, parent: Option<&str>, message: Option<&str>, kind: TextKind) -> Option<usize> {
         let stream = self.of(parent)?;
         if stream.message.as_deref() != message {
             return None;
         }
-        let block = stream.blocks.iter_mut().find(|block| block.speech == speech && !block.finished)?;
+        let block = stream.blocks.iter_mut().find(|block| block.kind == kind && !block.finished)?;
         block.finished = true;
         block.text = String::new();
         block.entry
     }
 
-    pub fn finish(&mut self, page: &mut Page<'_>) {
+    pub fn finish(&mut self, log: &mut LogWriter<'_>) {
         for stream in self.0.drain(..) {
-            stream.finish(page);
+            stream.finish(log);
         }
     }
 
-    fn start(&mut self, parent: Option<&str>, message: Option<&str>, page: &mut Page<'_>) {
+    fn start(&mut self, parent: Option<&str>, message: Option<&str>, log: &mut LogWriter<'_>) {
         let old = self.0.iter().position(|stream| stream.parent.as_deref() == parent);
-        if let Some(place) = old.or_else(|| (self.0.len() == MAX_SPEAKERS).then_some(0)) {
-            self.0.remove(place).finish(page);
+        if let Some(place) = old.or_else(|| (self.0.len() == MAX_STREAMS).then_some(0)) {
+            self.0.remove(place).finish(log);
         }
         let (parent, message) = (parent.map(str::to_owned), message.map(str::to_owned));
         self.0.push(Stream { parent, message, blocks: Vec::new() });
@@ -126,23 +126,23 @@ impl Stream {
     }
 
     /// A message that breaks off still counts.
-    fn finish(mut self, page: &mut Page<'_>) {
+    fn finish(mut self, log: &mut LogWriter<'_>) {
         for block in self.blocks.iter_mut().filter(|block| !block.finished) {
-            block.show(page);
-            if self.parent.is_none() && block.speech == Speech::Text {
-                page.summarise(&block.text);
+            block.show(log);
+            if self.parent.is_none() && block.kind == TextKind::Text {
+                log.summarise(&block.text);
             }
         }
     }
 }
 
 impl Block {
-    pub fn new(speech: Speech) -> Block {
-        Block { number: 0, speech, text: String::new(), shown: 0, entry: None, finished: false }
+    pub fn new(kind: TextKind) -> Block {
+        Block { number: 0, kind, text: String::new(), shown: 0, entry: None, finished: false }
     }
 
-    pub fn speech(&self) -> Speech {
-        self.speech
+    pub fn kind(&self) -> TextKind {
+        self.kind
     }
 
     pub fn text(&self) -> &str {
@@ -155,37 +155,37 @@ impl Block {
     }
 
     /// Appends a piece. Returns false when the text would be too long; the piece then belongs to a new block.
-    pub fn grow(&mut self, piece: &str, page: &mut Page<'_>) -> bool {
+    pub fn grow(&mut self, piece: &str, log: &mut LogWriter<'_>) -> bool {
         if !self.text.is_empty() && self.text.len() + piece.len() > MAX_TEXT_BYTES {
             return false;
         }
         self.text.push_str(piece);
-        self.show_if_due(page);
+        self.show_if_due(log);
         true
     }
 
-    fn show_if_due(&mut self, page: &mut Page<'_>) {
+    fn show_if_due(&mut self, log: &mut LogWriter<'_>) {
         let grown = self.text.len() - self.shown;
         if self.text.len() <= EAGER_BYTES || grown >= self.text.len() / GROWTH_PARTS {
-            self.show(page);
+            self.show(log);
         }
     }
 
-    pub fn show(&mut self, page: &mut Page<'_>) {
+    pub fn show(&mut self, log: &mut LogWriter<'_>) {
         if self.shown == self.text.len() {
             return;
         }
         self.shown = self.text.len();
-        let entry = plain(self.speech.entry_type(), self.text.clone());
-        self.entry = Some(page.put(self.entry, entry));
+        let entry = plain(self.kind.entry_type(), self.text.clone());
+        self.entry = Some(log.put(self.entry, entry));
     }
 }
 
-impl Speech {
+impl TextKind {
     pub fn entry_type(self) -> EntryType {
         match self {
-            Speech::Text => EntryType::AssistantMessage,
-            Speech::Thinking => EntryType::Thinking,
+            TextKind::Text => EntryType::AssistantMessage,
+            TextKind::Thinking => EntryType::Thinking,
         }
     }
 }

@@ -120,9 +120,16 @@ fn text_of(entry: &NormalizedEntry) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::entries::plain;
-    use super::super::transcript;
     use super::*;
     use forge_types::ErrorType;
+
+    fn text(entries: &[NormalizedEntry]) -> String {
+        let mut tail = Tail::default();
+        for (index, entry) in entries.iter().enumerate() {
+            tail.put(index, entry);
+        }
+        tail.text(Ending::Answer)
+    }
 
     #[test]
     fn the_answer_is_last_and_the_length_bounded() {
@@ -131,14 +138,14 @@ mod tests {
             (0..20_000).map(|n| plain(EntryType::SystemMessage, format!("line {n}"))).collect();
         entries.push(plain(EntryType::AssistantMessage, "all done\n".into()));
         entries.push(plain(error, "a late warning\n".into()));
-        let text = transcript(&entries);
+        let text = text(&entries);
         assert!(text.len() <= TAIL_BYTES, "{}", text.len());
         assert!(text.ends_with("line 19999\nall done\na late warning\nall done"), "{text}");
     }
 
     #[test]
     fn one_huge_entry_is_cut_from_the_front() {
-        let text = transcript(&[plain(EntryType::AssistantMessage, format!("{}é!", "x".repeat(200_000)))]);
+        let text = text(&[plain(EntryType::AssistantMessage, format!("{}é!", "x".repeat(200_000)))]);
         assert!(text.len() <= TAIL_BYTES && text.ends_with("é!"));
     }
 }

@@ -13,7 +13,7 @@ use super::diff;
 /// The action of a tool call and its one-line text.
 pub(super) fn describe(name: &str, input: &Value, worktree: &Path) -> (ActionType, String) {
     known(name, input, worktree).unwrap_or_else(|| {
-        let shown = shown_name(name);
+        let shown = display_name(name);
         let arguments = Some(input.clone()).filter(|input| !input.is_null());
         (ActionType::Tool { tool_name: shown.clone(), arguments, result: None }, shown)
     })
@@ -25,7 +25,7 @@ fn known(name: &str, input: &Value, worktree: &Path) -> Option<(ActionType, Stri
     Some(match name {
         "Read" => {
             let path = path("file_path")?;
-            let content = ticked(&path);
+            let content = in_backticks(&path);
             (ActionType::FileRead { path }, content)
         }
         "Edit" => file_edit(path("file_path")?, std::slice::from_ref(input))?,
@@ -33,28 +33,28 @@ fn known(name: &str, input: &Value, worktree: &Path) -> Option<(ActionType, Stri
         "Write" => {
             let path = path("file_path")?;
             let changes = vec![FileChange::Write { content: text("content")?.to_owned() }];
-            let content = ticked(&path);
+            let content = in_backticks(&path);
             (ActionType::FileEdit { path, changes }, content)
         }
         "Bash" => {
             // Amp names it `cmd`.
             let command = text("command").or_else(|| text("cmd"))?.to_owned();
-            let content = ticked(&command);
+            let content = in_backticks(&command);
             (ActionType::CommandRun { command, result: None }, content)
         }
         "Grep" | "Glob" => {
             let query = text("pattern")?.to_owned();
-            let content = ticked(&query);
+            let content = in_backticks(&query);
             (ActionType::Search { query }, content)
         }
         "WebFetch" | "WebSearch" => {
             let url = text(if name == "WebFetch" { "url" } else { "query" })?.to_owned();
-            let content = ticked(&url);
+            let content = in_backticks(&url);
             (ActionType::WebFetch { url }, content)
         }
         "Task" | "Agent" => {
             let description = text("description").or_else(|| text("prompt"))?.to_owned();
-            let content = format!("Task: {}", ticked(&description));
+            let content = format!("Task: {}", in_backticks(&description));
             (ActionType::TaskCreate { description }, content)
         }
         "ExitPlanMode" => {
@@ -74,14 +74,14 @@ fn known(name: &str, input: &Value, worktree: &Path) -> Option<(ActionType, Stri
             let arguments = Some(input.clone());
             (
                 ActionType::Tool { tool_name: name.into(), arguments, result: None },
-                ticked(&path("notebook_path")?),
+                in_backticks(&path("notebook_path")?),
             )
         }
         "LS" | "Oracle" | "Mermaid" | "CodebaseSearchAgent" | "UndoEdit" => {
             let about = path("path")
                 .or_else(|| ["task", "query", "code"].iter().find_map(|key| text(key).map(str::to_owned)));
             let description = match about {
-                Some(about) => format!("{name}: {}", ticked(&about)),
+                Some(about) => format!("{name}: {}", in_backticks(&about)),
                 None => name.to_owned(),
             };
             (ActionType::Other { description: description.clone() }, description)
@@ -96,7 +96,7 @@ fn file_edit(path: String, edits: &[Value]) -> Option<(ActionType, String)> {
         Some(diff::edit(&path, text("old_string")?, text("new_string")?))
     };
     let changes = edits.iter().map(change).collect::<Option<Vec<_>>>()?;
-    let content = ticked(&path);
+    let content = in_backticks(&path);
     Some((ActionType::FileEdit { path, changes }, content))
 }
 
@@ -110,7 +110,7 @@ pub(super) fn todo(item: &Value) -> TodoItem {
 }
 
 /// Adds the result of the tool to its action, where the action has a field for it.
-pub(super) fn conclude(action: &mut ActionType, content: &Value, failed: bool) {
+pub(super) fn add_result(action: &mut ActionType, content: &Value, failed: bool) {
     match action {
         ActionType::CommandRun { result, .. } => {
             let output = joined(content).unwrap_or_else(|| content.to_string());
@@ -150,14 +150,14 @@ fn joined(content: &Value) -> Option<String> {
 }
 
 /// `mcp__server__tool` is shown as `mcp:server:tool`.
-fn shown_name(name: &str) -> String {
+fn display_name(name: &str) -> String {
     match name.strip_prefix("mcp__").and_then(|rest| rest.split_once("__")) {
         Some((server, tool)) => format!("mcp:{server}:{tool}"),
         None => name.to_owned(),
     }
 }
 
-pub(super) fn ticked(text: &str) -> String {
+pub(super) fn in_backticks(text: &str) -> String {
     format!("`{text}`")
 }
 
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_keeps_its_exit_code_when_it_is_told() {
+    fn a_command_keeps_its_exit_code_when_it_is_known() {
         let cases = [
             ("ok", false, json!({"type": "success", "success": true})),
             ("Exit code 127\nno such", true, json!({"type": "exit_code", "code": 127})),

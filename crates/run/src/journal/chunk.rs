@@ -52,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_are_no_text_are_not_held_back() {
+    fn bytes_that_are_not_text_are_not_held_back() {
         assert_eq!(unfinished(&[0xFF]), 0);
         assert_eq!(unfinished(&[0x80, 0x80, 0x80, 0x80]), 0);
         assert_eq!(unfinished(b""), 0);

@@ -46,16 +46,19 @@ impl Damage {
     pub(super) fn note(&self, end: u64, at_ms: i64) -> Record {
         let (bytes, verb) = match end - self.at {
             1 => ("1 byte".to_owned(), "is damaged at byte"),
-            bytes => (format!("{} bytes", spell(bytes)), "are damaged at byte"),
+            bytes => (format!("{} bytes", with_separators(bytes)), "are damaged at byte"),
         };
         let was = if end - self.at == 1 { "was" } else { "were" };
-        note(at_ms, format!("{bytes} of this log {verb} {} and {was} skipped\n", spell(self.at)))
+        note(at_ms, format!("{bytes} of this log {verb} {} and {was} skipped\n", with_separators(self.at)))
     }
 }
 
 /// The note when nothing after byte `at` can be read.
 pub(super) fn note_of_rest(at: u64, at_ms: i64) -> Record {
-    note(at_ms, format!("this log is damaged at byte {}; what followed cannot be read\n", spell(at)))
+    note(
+        at_ms,
+        format!("this log is damaged at byte {}; what followed cannot be read\n", with_separators(at)),
+    )
 }
 
 fn note(at_ms: i64, text: String) -> Record {
@@ -70,7 +73,7 @@ pub(super) fn next_candidate(bytes: &[u8]) -> usize {
 }
 
 /// A number with thousands separators.
-fn spell(number: u64) -> String {
+fn with_separators(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (place, digit) in digits.chars().enumerate() {
@@ -123,7 +126,7 @@ mod tests {
         let outputs = records.iter().filter(|record| record.kind.is_output()).count() as u64;
         let skipped =
             Reader::open(dir.path(), View::Exact).expect("open").skip_outputs(u64::MAX).expect("skip");
-        assert_eq!(skipped, outputs, "whoever skips counts as whoever reads");
+        assert_eq!(skipped, outputs, "skipping counts like reading");
         records
     }
 
@@ -227,8 +230,8 @@ mod tests {
                 reader.trust(ends.iter().rev().find(|end| **end <= written).map_or(0, |end| *end as u64));
                 live.extend(read_all(&mut reader, 500));
                 let whole = ends.iter().take_while(|end| **end <= written).count();
-                let told = live.iter().filter(|record| !is_damage(record)).count();
-                prop_assert!(told + 1 >= whole, "{told} of {whole} records: damage stalls the reader");
+                let read = live.iter().filter(|record| !is_damage(record)).count();
+                prop_assert!(read + 1 >= whole, "{read} of {whole} records: damage stalls the reader");
             }
             fs::write(&path, &bytes).expect("grow");
             reader.trust(u64::MAX);
@@ -248,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_that_may_still_be_written_is_waited_for_also_when_it_holds_a_journal() {
+    fn a_record_that_may_still_be_written_is_waited_for_even_when_it_contains_a_journal() {
         let dir = tempfile::tempdir().expect("dir");
         let inner = Record { kind: Kind::Stdout, at_ms: 1, bytes: b"a record in a record".to_vec() };
         let outer = Record {
@@ -266,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn a_large_damaged_region_is_passed_over_in_one_go() {
+    fn a_large_damaged_region_is_skipped_at_once() {
         // Every fourth byte begins a possible record of 64 KiB, the most expensive case to check.
         let dear = [0x00, 0x00, 0x01, 0x00].repeat(16 << 10);
         let mut damage = Damage::begin(0, 0);

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use super::damage::{Damage, next_candidate, note_of_rest};
 use super::{
-    FILE, Front, HEADER_BYTES, Header, Kind, MAX_PAYLOAD_BYTES, Record, SEALED_FILE, checksum, look,
+    FILE, Front, HEADER_BYTES, Header, Kind, MAX_PAYLOAD_BYTES, Record, SEALED_FILE, checksum, parse_front,
 };
 use crate::secrets::{Masker, Secrets};
 
@@ -63,7 +63,7 @@ enum Next {
     Nothing,
 }
 
-enum Sight {
+enum FrontRecord {
     Good(Header),
     /// Not a record, or too few bytes for one and no more available.
     Bad(Damage),
@@ -142,7 +142,7 @@ impl Reader {
                     skipped += u64::from(header.kind.is_output());
                     if let Some(masker) = &mut self.masker {
                         let payload = self.start + HEADER_BYTES..self.start + header.record_bytes();
-                        masker.pass(header.kind, &self.buffer[payload]);
+                        masker.skip(header.kind, &self.buffer[payload]);
                     }
                     self.consume(header);
                 }
@@ -174,45 +174,45 @@ impl Reader {
     fn next(&mut self) -> io::Result<Next> {
         let mut is_drained = false;
         loop {
-            let begun = match self.sight(&mut is_drained)? {
-                Sight::Good(header) => {
+            let begun = match self.check_front(&mut is_drained)? {
+                FrontRecord::Good(header) => {
                     return Ok(match self.damage.take() {
                         Some(damage) => Next::Note(damage.note(self.position, header.at_ms)),
                         None => Next::Record(header),
                     });
                 }
-                Sight::Bad(begun) if self.position < self.whole_bytes => begun,
-                Sight::Bad(_) => return Ok(Next::Nothing),
+                FrontRecord::Bad(begun) if self.position < self.whole_bytes => begun,
+                FrontRecord::Bad(_) => return Ok(Next::Nothing),
             };
             if self.buffer.len() == self.start {
                 let is_finished = self.whole_bytes == u64::MAX;
-                return Ok(if is_finished { self.last_word() } else { Next::Nothing });
+                return Ok(if is_finished { self.final_item() } else { Next::Nothing });
             }
             self.damage.get_or_insert(begun);
-            self.pass_on();
+            self.skip_damaged();
         }
     }
 
     /// Checks the bytes at the front. Reads more where needed.
-    fn sight(&mut self, is_drained: &mut bool) -> io::Result<Sight> {
+    fn check_front(&mut self, is_drained: &mut bool) -> io::Result<FrontRecord> {
         loop {
-            let front = look(&self.buffer[self.start..]);
+            let front = parse_front(&self.buffer[self.start..]);
             let at = self.position;
             match front {
-                Front::Broken => return Ok(Sight::Bad(Damage::begin(at, at))),
+                Front::Broken => return Ok(FrontRecord::Bad(Damage::begin(at, at))),
                 Front::Whole(header) => {
                     let end = at + header.record_bytes() as u64;
                     let affordable = self.can_afford(header.record_bytes());
                     return Ok(match affordable && self.is_sound(header) {
-                        true => Sight::Good(header),
-                        false => Sight::Bad(Damage::begin(at, end)),
+                        true => FrontRecord::Good(header),
+                        false => FrontRecord::Bad(Damage::begin(at, end)),
                     });
                 }
                 Front::Short { .. } if !*is_drained => *is_drained = self.fill()? == 0,
                 Front::Short { needed_bytes } => {
                     // Charged as well, so that a later reader, for whom it is complete, has the same budget left.
                     self.can_afford(needed_bytes);
-                    return Ok(Sight::Bad(Damage::begin(at, at + needed_bytes as u64)));
+                    return Ok(FrontRecord::Bad(Damage::begin(at, at + needed_bytes as u64)));
                 }
             }
         }
@@ -229,7 +229,7 @@ impl Reader {
     }
 
     /// Skips to the next possible record, or to the end of the part that is known to be whole.
-    fn pass_on(&mut self) {
+    fn skip_damaged(&mut self) {
         let rest = &self.buffer[self.start..];
         let known = usize::try_from(self.whole_bytes - self.position).unwrap_or(usize::MAX);
         let passed = next_candidate(rest).min(known);
@@ -238,7 +238,7 @@ impl Reader {
     }
 
     /// What to return after everything readable was read.
-    fn last_word(&mut self) -> Next {
+    fn final_item(&mut self) -> Next {
         let damage = self.damage.take();
         if matches!(self.source, Source::Unreadable) && !self.ended {
             self.ended = true;

@@ -24,7 +24,7 @@ pub(super) fn seal_now(dir: &Path) -> io::Result<()> {
     if let Ok(Some(state)) = State::read(dir)
         && state.is_kept()
     {
-        let message = format!("{}: the run is still going on; seal it after its end", dir.display());
+        let message = format!("{}: the run has not ended; seal it after its end", dir.display());
         return Err(io::Error::new(io::ErrorKind::ResourceBusy, message));
     }
     let mut plain = match File::open(dir.join(FILE)) {

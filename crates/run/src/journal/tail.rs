@@ -23,21 +23,21 @@ pub struct Tail {
     progress: Option<watch::Receiver<Progress>>,
     reader: Option<Reader>,
     /// Outlives a dropped call, so the reader comes back.
-    errand: Option<JoinHandle<(Option<Reader>, io::Result<Answer>)>>,
+    running: Option<JoinHandle<(Option<Reader>, io::Result<JobResult>)>>,
     /// Read for a call that was dropped before it could return it.
-    early: Vec<Record>,
+    buffered: Vec<Record>,
     /// The End record has been returned.
     ended: bool,
     done: bool,
 }
 
-enum Answer {
+enum JobResult {
     Read(Vec<Record>),
     Skipped(u64),
 }
 
 #[derive(Clone, Copy)]
-enum Question {
+enum Job {
     Read,
     Skip(u64),
     SkipToLast(u64),
@@ -51,8 +51,8 @@ impl Tail {
             view,
             progress,
             reader: None,
-            errand: None,
-            early: Vec::new(),
+            running: None,
+            buffered: Vec::new(),
             ended: false,
             done: false,
         }
@@ -92,35 +92,35 @@ impl Tail {
 
     /// Whether all current records have been returned. Always false for a finished journal.
     pub fn has_caught_up(&self) -> bool {
-        self.early.is_empty() && !self.ended && self.reader.as_ref().is_some_and(Reader::is_at_end)
+        self.buffered.is_empty() && !self.ended && self.reader.as_ref().is_some_and(Reader::is_at_end)
     }
 
     /// Skips outputs that are already recorded and not yet returned; returns how many.
     pub async fn skip_outputs(&mut self, n: u64) -> io::Result<u64> {
-        self.skip(Question::Skip(n)).await
+        self.skip(Job::Skip(n)).await
     }
 
     /// Skips all recorded outputs except the last `n`; returns how many. Only for a tail that has not been read
     /// yet.
     pub async fn skip_to_last(&mut self, n: u64) -> io::Result<u64> {
-        self.skip(Question::SkipToLast(n)).await
+        self.skip(Job::SkipToLast(n)).await
     }
 
-    async fn skip(&mut self, question: Question) -> io::Result<u64> {
+    async fn skip(&mut self, job: Job) -> io::Result<u64> {
         let whole_bytes = self.progress.as_ref().map_or(u64::MAX, |it| whole_bytes(&it.borrow()));
         loop {
-            match self.ask(question, whole_bytes).await? {
-                Answer::Skipped(skipped) => return Ok(skipped),
-                Answer::Read(batch) => self.early.extend(batch),
+            match self.run_job(job, whole_bytes).await? {
+                JobResult::Skipped(skipped) => return Ok(skipped),
+                JobResult::Read(batch) => self.buffered.extend(batch),
             }
         }
     }
 
     async fn read(&mut self, whole_bytes: u64) -> io::Result<Vec<Record>> {
-        if !self.early.is_empty() {
-            return Ok(std::mem::take(&mut self.early));
+        if !self.buffered.is_empty() {
+            return Ok(std::mem::take(&mut self.buffered));
         }
-        if self.errand.is_none()
+        if self.running.is_none()
             && let Some(reader) = &mut self.reader
             && reader.is_plain()
             && whole_bytes.saturating_sub(reader.position()) <= DIRECT_BYTES
@@ -131,32 +131,32 @@ impl Tail {
             return Ok(batch);
         }
         loop {
-            match self.ask(Question::Read, whole_bytes).await? {
-                Answer::Read(batch) => return Ok(batch),
-                Answer::Skipped(_) => {}
+            match self.run_job(Job::Read, whole_bytes).await? {
+                JobResult::Read(batch) => return Ok(batch),
+                JobResult::Skipped(_) => {}
             }
         }
     }
 
     /// Starts the job unless an earlier one, whose caller was dropped, is still running.
-    async fn ask(&mut self, question: Question, whole_bytes: u64) -> io::Result<Answer> {
-        let errand = match &mut self.errand {
-            Some(errand) => errand,
+    async fn run_job(&mut self, job: Job, whole_bytes: u64) -> io::Result<JobResult> {
+        let running = match &mut self.running {
+            Some(running) => running,
             None => {
                 let (dir, view, reader) = (self.dir.clone(), self.view, self.reader.take());
-                let search = move || answer(&dir, view, reader, question, whole_bytes);
-                self.errand.insert(tokio::task::spawn_blocking(search))
+                let search = move || do_job(&dir, view, reader, job, whole_bytes);
+                self.running.insert(tokio::task::spawn_blocking(search))
             }
         };
-        let outcome = errand.await;
-        self.errand = None;
-        let (reader, answer) = outcome.map_err(|e| {
+        let outcome = running.await;
+        self.running = None;
+        let (reader, result) = outcome.map_err(|e| {
             // The reader's position is lost with it, and starting over would repeat records.
             self.done = true;
             io::Error::other(e)
         })?;
         self.reader = reader;
-        answer
+        result
     }
 }
 
@@ -165,27 +165,27 @@ fn whole_bytes(progress: &Progress) -> u64 {
     if progress.exit.is_some() { u64::MAX } else { progress.len }
 }
 
-fn answer(
+fn do_job(
     dir: &Path,
     view: View,
     reader: Option<Reader>,
-    question: Question,
+    job: Job,
     whole_bytes: u64,
-) -> (Option<Reader>, io::Result<Answer>) {
+) -> (Option<Reader>, io::Result<JobResult>) {
     let mut reader = match reader.map_or_else(|| Reader::open(dir, view), Ok) {
         Ok(reader) => reader,
         Err(e) => return (None, Err(e)),
     };
     reader.trust(whole_bytes);
-    let answer = match question {
-        Question::Read => {
+    let result = match job {
+        Job::Read => {
             let mut batch = Vec::new();
-            reader.read(BATCH_BYTES, &mut batch).map(|()| Answer::Read(batch))
+            reader.read(BATCH_BYTES, &mut batch).map(|()| JobResult::Read(batch))
         }
-        Question::Skip(n) => reader.skip_outputs(n).map(Answer::Skipped),
-        Question::SkipToLast(n) => skip_to_last(dir, &mut reader, n, whole_bytes).map(Answer::Skipped),
+        Job::Skip(n) => reader.skip_outputs(n).map(JobResult::Skipped),
+        Job::SkipToLast(n) => skip_to_last(dir, &mut reader, n, whole_bytes).map(JobResult::Skipped),
     };
-    (Some(reader), answer)
+    (Some(reader), result)
 }
 
 /// Counts with a second reader first: this reads twice, but keeps no record in memory.

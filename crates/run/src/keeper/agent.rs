@@ -57,15 +57,15 @@ pub(super) fn spawn(mut command: Command, spec: &Spec, keeper: Identity) -> Resu
     command.env(MARK, mark(keeper));
     let stdin = if spec.stdin == StdinPlan::Closed { Stdio::null() } else { Stdio::piped() };
     command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let spawned = born_expendable(|| command.spawn());
+    let spawned = with_raised_oom_score(|| command.spawn());
     let mut child = spawned.map_err(|e| explain(spec, &e))?;
-    adopt(&mut child)
+    into_agent(&mut child)
         .map_err(|e| Failure { message: format!("cannot watch the agent: {e}"), not_found: false })
 }
 
 /// Children inherit the score by which the system selects a process when memory runs out, so it is raised for a
 /// moment. Lowering it again needs no privilege. Where this is impossible, both have the same score.
-fn born_expendable<T>(spawn: impl FnOnce() -> T) -> T {
+fn with_raised_oom_score<T>(spawn: impl FnOnce() -> T) -> T {
     const FILE: &str = "/proc/self/oom_score_adj";
     const HIGHER: i32 = 200;
     const HIGHEST: i32 = 1000;
@@ -80,7 +80,7 @@ fn born_expendable<T>(spawn: impl FnOnce() -> T) -> T {
     spawned
 }
 
-fn adopt(child: &mut Child) -> io::Result<Agent> {
+fn into_agent(child: &mut Child) -> io::Result<Agent> {
     // It cannot have been reaped yet, so it is in the process table even if it has already exited.
     let identity = Identity::of(child.id()).ok_or(io::ErrorKind::NotFound)?;
     let agent = Agent {

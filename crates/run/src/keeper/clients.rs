@@ -8,7 +8,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::{UnixListener, UnixStream};
 
 use crate::Exit;
-use crate::link::{MAX_LINE_BYTES, News, Order, line};
+use crate::link::{KeeperMessage, MAX_LINE_BYTES, Order, encode_line};
 
 const MAX_CLIENTS: usize = 64;
 const MAX_OUTBOX_BYTES: usize = 64 * 1024;
@@ -23,8 +23,8 @@ struct Client {
     stream: UnixStream,
     inbox: Vec<u8>,
     outbox: Vec<u8>,
-    told_len: Option<u64>,
-    told_exit: bool,
+    sent_len: Option<u64>,
+    sent_exit: bool,
     gone: bool,
 }
 
@@ -49,8 +49,8 @@ impl Clients {
                     stream,
                     inbox: Vec::new(),
                     outbox: Vec::new(),
-                    told_len: None,
-                    told_exit: false,
+                    sent_len: None,
+                    sent_exit: false,
                     gone: false,
                 });
             }
@@ -67,21 +67,21 @@ impl Clients {
 
     pub(super) fn reply(&mut self, number: usize, id: u64, outcome: Result<(), String>) {
         if let Some(client) = self.clients.get_mut(number) {
-            client.outbox.extend(line(&News::Reply { id, error: outcome.err() }));
+            client.outbox.extend(encode_line(&KeeperMessage::Reply { id, error: outcome.err() }));
         }
     }
 
     /// Sends what is new to every client that is ready for it, and drops those that are gone.
-    pub(super) fn tell(&mut self, len: u64, exit: Option<&Exit>) {
+    pub(super) fn send_news(&mut self, len: u64, exit: Option<&Exit>) {
         for client in &mut self.clients {
-            client.tell(len, exit);
+            client.send_news(len, exit);
         }
         self.clients.retain(|client| !client.gone);
     }
 
     /// Whether every client has received the end of the run.
-    pub(super) fn all_know(&self) -> bool {
-        self.clients.iter().all(|client| client.told_exit && client.outbox.is_empty())
+    pub(super) fn all_have_exit(&self) -> bool {
+        self.clients.iter().all(|client| client.sent_exit && client.outbox.is_empty())
     }
 }
 
@@ -91,7 +91,7 @@ impl Client {
         match self.stream.read(&mut bytes) {
             Ok(0) => return None,
             Ok(n) => self.inbox.extend_from_slice(&bytes[..n]),
-            Err(e) if is_later(&e) => return Some(Vec::new()),
+            Err(e) if would_block(&e) => return Some(Vec::new()),
             Err(_) => return None,
         }
         let whole = self.inbox.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
@@ -104,22 +104,22 @@ impl Client {
         if self.inbox.len() > MAX_LINE_BYTES { None } else { orders }
     }
 
-    fn tell(&mut self, len: u64, exit: Option<&Exit>) {
+    fn send_news(&mut self, len: u64, exit: Option<&Exit>) {
         self.flush();
-        if self.outbox.is_empty() && self.told_len != Some(len) {
-            self.told_len = Some(len);
-            self.outbox = line(&News::Len(len));
+        if self.outbox.is_empty() && self.sent_len != Some(len) {
+            self.sent_len = Some(len);
+            self.outbox = encode_line(&KeeperMessage::Len(len));
         }
         if let Some(exit) = exit
-            && !self.told_exit
+            && !self.sent_exit
         {
-            self.told_exit = true;
+            self.sent_exit = true;
             // The end must arrive together with the length that includes it.
-            if self.told_len != Some(len) {
-                self.told_len = Some(len);
-                self.outbox.extend(line(&News::Len(len)));
+            if self.sent_len != Some(len) {
+                self.sent_len = Some(len);
+                self.outbox.extend(encode_line(&KeeperMessage::Len(len)));
             }
-            self.outbox.extend(line(&News::Exit(exit.clone())));
+            self.outbox.extend(encode_line(&KeeperMessage::Exit(exit.clone())));
         }
         self.flush();
         self.gone |= self.outbox.len() > MAX_OUTBOX_BYTES;
@@ -129,13 +129,13 @@ impl Client {
         while !self.outbox.is_empty() && !self.gone {
             match self.stream.write(&self.outbox) {
                 Ok(n) => drop(self.outbox.drain(..n)),
-                Err(e) if is_later(&e) => return,
+                Err(e) if would_block(&e) => return,
                 Err(_) => self.gone = true,
             }
         }
     }
 }
 
-fn is_later(error: &io::Error) -> bool {
+fn would_block(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
 }

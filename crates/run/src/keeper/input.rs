@@ -34,7 +34,7 @@ impl Input {
         let waiting = self.waiting.len() - self.written;
         if waiting + bytes.len() > MAX_WAITING_BYTES {
             return Err(format!(
-                "{waiting} bytes already wait for it to read, {MAX_WAITING_BYTES} are allowed"
+                "{waiting} bytes already wait to be read; at most {MAX_WAITING_BYTES} may wait"
             ));
         }
         self.waiting.extend_from_slice(bytes);

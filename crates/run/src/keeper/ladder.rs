@@ -16,14 +16,14 @@ const CLOSE: Duration = Duration::from_millis(500);
 const STEP: Duration = Duration::from_secs(2);
 const KILL_STEP: Duration = Duration::from_secs(3);
 /// How often a step looks for new processes.
-const LOOK: Duration = Duration::from_millis(200);
-const KILL_LOOK: Duration = Duration::from_millis(20);
+const SCAN_PAUSE: Duration = Duration::from_millis(200);
+const KILL_SCAN_PAUSE: Duration = Duration::from_millis(20);
 
 pub(super) struct Ladder {
     pub(super) reason: ExitReason,
     step: Step,
     step_ends: Instant,
-    look_at: Instant,
+    scan_at: Instant,
     signalled: HashSet<Identity>,
 }
 
@@ -41,7 +41,7 @@ pub(super) enum Step {
 }
 
 impl Step {
-    fn lasts(self) -> Duration {
+    fn duration(self) -> Duration {
         match self {
             Step::Ask => ASK,
             Step::Close => CLOSE,
@@ -75,8 +75,8 @@ impl Ladder {
         Ladder {
             reason,
             step: first,
-            step_ends: now + first.lasts(),
-            look_at: now,
+            step_ends: now + first.duration(),
+            scan_at: now,
             signalled: HashSet::new(),
         }
     }
@@ -94,7 +94,7 @@ impl Ladder {
     pub(super) fn due(&self) -> Instant {
         match self.step {
             Step::Ask | Step::Close => self.step_ends,
-            _ => self.look_at.min(self.step_ends),
+            _ => self.scan_at.min(self.step_ends),
         }
     }
 
@@ -114,8 +114,8 @@ impl Ladder {
         while now >= self.step_ends && self.step != Step::GivenUp {
             self.enter(self.step.next(), now);
         }
-        let Some(signal) = self.step.signal().filter(|_| now >= self.look_at) else { return Vec::new() };
-        self.look_at = now + if self.step == Step::Kill { KILL_LOOK } else { LOOK };
+        let Some(signal) = self.step.signal().filter(|_| now >= self.scan_at) else { return Vec::new() };
+        self.scan_at = now + if self.step == Step::Kill { KILL_SCAN_PAUSE } else { SCAN_PAUSE };
         let again = self.step == Step::Kill;
         members()
             .into_iter()
@@ -126,8 +126,8 @@ impl Ladder {
 
     fn enter(&mut self, step: Step, now: Instant) {
         self.step = step;
-        self.step_ends = now + step.lasts();
-        self.look_at = now;
+        self.step_ends = now + step.duration();
+        self.scan_at = now;
         self.signalled.clear();
     }
 }
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn an_asked_agent_has_its_time_unless_it_is_gone() {
+    fn an_agent_that_was_asked_has_time_unless_it_is_gone() {
         let start = Instant::now();
         let mut ladder = Ladder::new(Step::Ask, ExitReason::Stopped, start);
         assert_eq!(signals(&mut ladder, start + Duration::from_millis(1400)), []);

@@ -85,7 +85,7 @@ impl Trigger {
     }
 
     /// Whether these bytes complete such a line.
-    pub(super) fn see(&mut self, bytes: &[u8]) -> bool {
+    pub(super) fn feed(&mut self, bytes: &[u8]) -> bool {
         let mut seen = false;
         for part in bytes.split_inclusive(|&byte| byte == b'\n') {
             let ends = part.last() == Some(&b'\n');
@@ -116,7 +116,7 @@ impl Trigger {
         let Ok(head) = serde_json::from_slice::<Head>(line) else { return false };
         match &self.wanted {
             Cue::Type(wanted) => head.r#type == wanted.as_str(),
-            Cue::Method { method, named_at, told_at } => {
+            Cue::Method { method, named_at, subject_at } => {
                 let ends = head.method == method.as_str();
                 if !ends && self.subject.is_some() {
                     return false;
@@ -125,7 +125,7 @@ impl Trigger {
                 if self.subject.is_none() {
                     self.subject = message.pointer(named_at).cloned();
                 }
-                ends && (self.subject.is_none() || message.pointer(told_at) == self.subject.as_ref())
+                ends && (self.subject.is_none() || message.pointer(subject_at) == self.subject.as_ref())
             }
             // Each side numbers its own requests, so a request of the agent may have the same id.
             Cue::Reply(wanted) => head.id == *wanted && head.method.is_null(),
@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn only_an_object_of_that_type_is_a_trigger() {
-        let sees = |text: &str| Trigger::new(Cue::Type("result".into())).see(text.as_bytes());
+        let sees = |text: &str| Trigger::new(Cue::Type("result".into())).feed(text.as_bytes());
         assert!(sees("noise\n{\"a\":{\"type\":\"x\"},\"type\":\"result\"}\n"));
         assert!(!sees("{\"type\":\"assistant\",\"text\":\"result\"}\n"));
         assert!(!sees("{\"inner\":{\"type\":\"result\"}}\n"));
@@ -149,10 +149,10 @@ mod tests {
 
     #[test]
     fn each_protocol_has_its_last_line() {
-        let sees = |cue: Cue, text: &str| Trigger::new(cue).see(text.as_bytes());
+        let sees = |cue: Cue, text: &str| Trigger::new(cue).feed(text.as_bytes());
         let turn_end = || {
-            let (named_at, told_at) = ("/result/id".into(), "/params/id".into());
-            Cue::Method { method: "end".into(), named_at, told_at }
+            let (named_at, subject_at) = ("/result/id".into(), "/params/id".into());
+            Cue::Method { method: "end".into(), named_at, subject_at }
         };
         let end = |id: &str| format!("{{\"method\":\"end\",\"params\":{{\"id\":\"{id}\"}}}}\n");
         let named = "{\"id\":1,\"result\":{\"id\":\"a\"}}\n{\"id\":2,\"result\":{\"id\":\"b\"}}\n";
@@ -170,8 +170,8 @@ mod tests {
     fn a_line_in_pieces_is_seen() {
         let mut trigger = Trigger::new(Cue::Type("result".into()));
         let seen: Vec<bool> =
-            "{\"type\":\"result\"}\n{".as_bytes().chunks(3).map(|piece| trigger.see(piece)).collect();
+            "{\"type\":\"result\"}\n{".as_bytes().chunks(3).map(|piece| trigger.feed(piece)).collect();
         assert_eq!(seen.iter().filter(|&&seen| seen).count(), 1);
-        assert!(!trigger.see(b"}\n"));
+        assert!(!trigger.feed(b"}\n"));
     }
 }

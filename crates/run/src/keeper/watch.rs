@@ -31,7 +31,7 @@ const DRAIN: Duration = Duration::from_millis(150);
 const DISK_RETRY: Duration = Duration::from_millis(500);
 /// How long to retry writing the end to a full disk.
 const DISK_PATIENCE: Duration = Duration::from_secs(3600);
-const FAREWELL: Duration = Duration::from_secs(1);
+const LAST_NEWS_WAIT: Duration = Duration::from_secs(1);
 
 pub(super) struct Watch {
     agent: Identity,
@@ -45,20 +45,20 @@ pub(super) struct Watch {
     time_limit: Option<Duration>,
     silence_limit: Option<Duration>,
     /// The agent waits for a person, so its silence does not count until it receives input.
-    held: bool,
+    waits_for_person: bool,
     started: Instant,
     active: Instant,
     ladder: Option<Ladder>,
-    death: Option<Death>,
+    agent_exit: Option<AgentExit>,
     childless: bool,
     exit: Option<Exit>,
     /// When to exit, at the latest.
-    farewell: Option<Instant>,
+    exit_by: Option<Instant>,
     buffer: Vec<u8>,
 }
 
 /// The exit of the agent's own process.
-struct Death {
+struct AgentExit {
     code: Option<i32>,
     signal: Option<i32>,
     at: Instant,
@@ -103,14 +103,14 @@ impl Watch {
             state,
             time_limit: spec.time_limit_ms.map(Duration::from_millis),
             silence_limit: spec.silence_limit_ms.map(Duration::from_millis),
-            held: false,
+            waits_for_person: false,
             started: now,
             active: now,
             ladder: None,
-            death: None,
+            agent_exit: None,
             childless: false,
             exit: None,
-            farewell: None,
+            exit_by: None,
             buffer: Vec::new(),
         };
         for text in first {
@@ -134,10 +134,10 @@ impl Watch {
             self.turn();
         }
         self.ladder = None;
-        self.clients.tell(self.journal.len(), self.exit.as_ref());
-        let farewell = Instant::now() + FAREWELL;
-        self.farewell = Some(farewell);
-        while !self.clients.all_know() && Instant::now() < farewell {
+        self.clients.send_news(self.journal.len(), self.exit.as_ref());
+        let exit_by = Instant::now() + LAST_NEWS_WAIT;
+        self.exit_by = Some(exit_by);
+        while !self.clients.all_have_exit() && Instant::now() < exit_by {
             self.turn();
         }
         // Every client knows the end; only now is waiting for the disk acceptable.
@@ -148,16 +148,16 @@ impl Watch {
         let now = Instant::now();
         self.enforce_limits(now);
         self.climb(now);
-        self.clients.tell(self.journal.len(), self.exit.as_ref());
+        self.clients.send_news(self.journal.len(), self.exit.as_ref());
         for source in self.wait(self.next_due()) {
             match source {
-                Source::Signals => self.heed_signals(),
+                Source::Signals => self.handle_signals(),
                 Source::Output(number) => self.read_output(number),
                 Source::Input => self.input.flush(),
                 Source::Listener => self.clients.accept(),
                 Source::Client(number) => {
                     for order in self.clients.read(number) {
-                        self.obey(number, order);
+                        self.carry_out(number, order);
                     }
                 }
             }
@@ -174,8 +174,8 @@ impl Watch {
         let _ = self.journal.flush();
         let now = Instant::now();
         self.active = now;
-        if let Some(death) = &mut self.death {
-            death.drained_by = (now + DRAIN).min(death.at + DISK_PATIENCE);
+        if let Some(agent_exit) = &mut self.agent_exit {
+            agent_exit.drained_by = (now + DRAIN).min(agent_exit.at + DISK_PATIENCE);
         }
     }
 
@@ -183,8 +183,9 @@ impl Watch {
         if self.ladder.as_ref().is_some_and(Ladder::has_given_up) {
             return true;
         }
-        let Some(death) = &self.death else { return false };
-        let drained = self.streams.iter().all(|stream| stream.pipe().is_none()) || now >= death.drained_by;
+        let Some(agent_exit) = &self.agent_exit else { return false };
+        let drained =
+            self.streams.iter().all(|stream| stream.pipe().is_none()) || now >= agent_exit.drained_by;
         drained && (self.ladder.is_none() || self.is_tree_gone())
     }
 
@@ -195,13 +196,16 @@ impl Watch {
     fn next_due(&self) -> Option<Instant> {
         let now = Instant::now();
         let limits = [limit_end(self.started, self.time_limit), limit_end(self.active, self.silence_limit())];
-        let limits = limits.into_iter().filter(|_| self.ladder.is_none() && self.death.is_none());
+        let limits = limits.into_iter().filter(|_| self.ladder.is_none() && self.agent_exit.is_none());
         // When the drain time is over the run ends now, unless it waits for the tree.
         let awaits_drain = self.ladder.is_none() && self.exit.is_none();
-        let drained =
-            self.death.as_ref().map(|death| death.drained_by).filter(|&at| at > now || awaits_drain);
+        let drained = self
+            .agent_exit
+            .as_ref()
+            .map(|agent_exit| agent_exit.drained_by)
+            .filter(|&at| at > now || awaits_drain);
         let retry = self.journal.is_stalled().then(|| now + DISK_RETRY);
-        limits.chain([drained, retry, self.ladder.as_ref().map(Ladder::due), self.farewell]).flatten().min()
+        limits.chain([drained, retry, self.ladder.as_ref().map(Ladder::due), self.exit_by]).flatten().min()
     }
 
     fn wait(&self, due: Option<Instant>) -> Vec<Source> {
@@ -242,7 +246,7 @@ impl Watch {
         ready
     }
 
-    fn heed_signals(&mut self) {
+    fn handle_signals(&mut self) {
         self.signals.drain();
         self.reap();
         if self.signals.take_stop() {
@@ -256,7 +260,7 @@ impl Watch {
                 Ok(Some((pid, status))) if pid.as_raw_nonzero().get() as u32 == self.agent.pid => {
                     let at = Instant::now();
                     let (code, signal) = (status.exit_status(), status.terminating_signal());
-                    self.death = Some(Death { code, signal, at, drained_by: at + DRAIN });
+                    self.agent_exit = Some(AgentExit { code, signal, at, drained_by: at + DRAIN });
                     if let Some(ladder) = &mut self.ladder {
                         ladder.note_agent_gone(at);
                     }
@@ -280,7 +284,7 @@ impl Watch {
             self.active = Instant::now();
             self.record(kind, &buffer);
             let closes =
-                kind == Kind::Stdout && self.trigger.as_mut().is_some_and(|trigger| trigger.see(&buffer));
+                kind == Kind::Stdout && self.trigger.as_mut().is_some_and(|trigger| trigger.feed(&buffer));
             if closes {
                 self.input.close();
                 self.input.flush();
@@ -294,11 +298,11 @@ impl Watch {
         let _ = self.journal.append(kind, now_ms(), bytes);
     }
 
-    fn obey(&mut self, client: usize, order: Order) {
+    fn carry_out(&mut self, client: usize, order: Order) {
         let outcome = match order.op {
-            Op::Stdin { data } => self.tell_agent(data.as_bytes()),
+            Op::Stdin { data } => self.send_to_agent(data.as_bytes()),
             Op::Hold => {
-                self.held = true;
+                self.waits_for_person = true;
                 Ok(())
             }
             Op::CloseStdin => {
@@ -307,13 +311,13 @@ impl Watch {
                 Ok(())
             }
             Op::Note { text } => {
-                self.remark(&text);
+                self.write_note(&text);
                 Ok(())
             }
             Op::Stop { interrupt, note } => {
                 // A run that is already ending has another reason.
-                if let Some(note) = note.filter(|_| self.ladder.is_none() && self.death.is_none()) {
-                    self.remark(&note);
+                if let Some(note) = note.filter(|_| self.ladder.is_none() && self.agent_exit.is_none()) {
+                    self.write_note(&note);
                 }
                 self.begin_stop(ExitReason::Stopped, interrupt.as_deref());
                 Ok(())
@@ -324,11 +328,11 @@ impl Watch {
         }
     }
 
-    fn remark(&mut self, text: &str) {
+    fn write_note(&mut self, text: &str) {
         self.record(Kind::Note, format!("{}\n", text.trim_end()).as_bytes());
     }
 
-    fn tell_agent(&mut self, bytes: &[u8]) -> Result<(), String> {
+    fn send_to_agent(&mut self, bytes: &[u8]) -> Result<(), String> {
         if self.journal.is_stalled() {
             return Err("the disk is full, so nothing can be recorded".to_owned());
         }
@@ -337,15 +341,15 @@ impl Watch {
         self.record(Kind::Stdin, bytes);
         self.input.flush();
         self.active = Instant::now();
-        self.held = false;
+        self.waits_for_person = false;
         Ok(())
     }
 
     fn begin_stop(&mut self, reason: ExitReason, interrupt: Option<&str>) {
-        if self.ladder.is_some() || self.death.is_some() {
+        if self.ladder.is_some() || self.agent_exit.is_some() {
             return;
         }
-        let asked = interrupt.is_some_and(|line| self.tell_agent(format!("{line}\n").as_bytes()).is_ok());
+        let asked = interrupt.is_some_and(|line| self.send_to_agent(format!("{line}\n").as_bytes()).is_ok());
         let first = if asked { Step::Ask } else { Step::Interrupt };
         self.ladder = Some(Ladder::new(first, reason, Instant::now()));
         self.climb(Instant::now());
@@ -364,24 +368,24 @@ impl Watch {
     }
 
     fn silence_limit(&self) -> Option<Duration> {
-        self.silence_limit.filter(|_| !self.held)
+        self.silence_limit.filter(|_| !self.waits_for_person)
     }
 
     fn enforce_limits(&mut self, now: Instant) {
-        if self.ladder.is_some() || self.death.is_some() {
+        if self.ladder.is_some() || self.agent_exit.is_some() {
             return;
         }
         let over = |since, limit: Option<Duration>| {
             limit.filter(|_| limit_end(since, limit).is_some_and(|end| now >= end))
         };
-        let (reason, remark) = if let Some(limit) = over(self.started, self.time_limit) {
-            (ExitReason::TimeLimit, format!("stopped: time limit of {} reached\n", spell(limit)))
+        let (reason, note) = if let Some(limit) = over(self.started, self.time_limit) {
+            (ExitReason::TimeLimit, format!("stopped: time limit of {} reached\n", format_limit(limit)))
         } else if let Some(limit) = over(self.active, self.silence_limit()) {
-            (ExitReason::Silence, format!("stopped: no output for {}\n", spell(limit)))
+            (ExitReason::Silence, format!("stopped: no output for {}\n", format_limit(limit)))
         } else {
             return;
         };
-        self.record(Kind::Note, remark.as_bytes());
+        self.record(Kind::Note, note.as_bytes());
         self.begin_stop(reason, None);
     }
 
@@ -396,7 +400,8 @@ impl Watch {
         }
         self.input = Input::new(None, Vec::new());
         let reason = self.ladder.take().map_or(ExitReason::Exited, |ladder| ladder.reason);
-        let (code, signal) = self.death.as_ref().map_or((None, None), |death| (death.code, death.signal));
+        let (code, signal) =
+            self.agent_exit.as_ref().map_or((None, None), |agent_exit| (agent_exit.code, agent_exit.signal));
         let exit = Exit { code, signal, reason, at_ms: now_ms() };
         self.record(Kind::End, &end_payload(&exit));
         self.exit = Some(exit.clone());
@@ -420,7 +425,7 @@ fn limit_end(since: Instant, limit: Option<Duration>) -> Option<Instant> {
 }
 
 /// A limit in the largest unit that represents it exactly.
-fn spell(limit: Duration) -> String {
+fn format_limit(limit: Duration) -> String {
     let ms = limit.as_millis();
     [(3_600_000, "h"), (60_000, "min"), (1000, "s")]
         .into_iter()
@@ -433,8 +438,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn limits_are_spelled_as_people_set_them() {
-        let spelled = [1_800_000, 7_200_000, 45_000, 1500].map(|ms| spell(Duration::from_millis(ms)));
-        assert_eq!(spelled, ["30 min", "2 h", "45 s", "1500 ms"]);
+    fn limits_are_written_as_people_set_them() {
+        let written = [1_800_000, 7_200_000, 45_000, 1500].map(|ms| format_limit(Duration::from_millis(ms)));
+        assert_eq!(written, ["30 min", "2 h", "45 s", "1500 ms"]);
     }
 }

@@ -82,7 +82,7 @@ impl Forms {
             }
         }
         if partial == Partial::Masked
-            && let Some(start) = self.unfinished(text)
+            && let Some(start) = self.partial_start(text)
         {
             add(&mut spans, start..text.len());
         }
@@ -90,13 +90,13 @@ impl Forms {
     }
 
     /// The start of the longest end of the text that is a prefix of a secret.
-    fn unfinished(&self, text: &[u8]) -> Option<usize> {
+    fn partial_start(&self, text: &[u8]) -> Option<usize> {
         let first = text.len().saturating_sub(self.reach());
         let last = text.len().checked_sub(MIN_PARTIAL_BYTES)?;
-        (first..=last).find(|at| self.first[usize::from(text[*at])] && self.begins_with(&text[*at..]))
+        (first..=last).find(|at| self.first[usize::from(text[*at])] && self.is_prefix(&text[*at..]))
     }
 
-    fn begins_with(&self, start: &[u8]) -> bool {
+    fn is_prefix(&self, start: &[u8]) -> bool {
         let place = self.forms.partition_point(|form| form.text.as_bytes() < start);
         let Some(form) = self.forms.get(place).filter(|form| form.text.as_bytes().starts_with(start)) else {
             return false;
@@ -122,7 +122,7 @@ fn add(spans: &mut Vec<Range<usize>>, mut span: Range<usize>) {
 }
 
 /// The text with a mask in place of each span.
-pub(super) fn paint(text: &[u8], spans: &[Range<usize>]) -> Vec<u8> {
+pub(super) fn apply_mask(text: &[u8], spans: &[Range<usize>]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     let mut end = 0;
     for span in spans {

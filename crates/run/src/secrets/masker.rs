@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use super::Secrets;
-use super::forms::{Forms, Partial, paint};
+use super::forms::{Forms, Partial, apply_mask};
 use crate::journal::Kind;
 
 pub(crate) struct Masker {
@@ -26,7 +26,7 @@ impl Masker {
     /// The next record of a stream, masked.
     pub(crate) fn mask(&mut self, kind: Kind, bytes: Vec<u8>) -> Vec<u8> {
         let Masker { forms, ends } = self;
-        let Some(window) = ends.get_mut(place(kind)) else { return bytes };
+        let Some(window) = ends.get_mut(stream_index(kind)) else { return bytes };
         let before = window.len();
         window.extend_from_slice(&bytes);
         let mut spans = forms.spans(window, Partial::Masked);
@@ -35,19 +35,19 @@ impl Masker {
             *span = span.start.saturating_sub(before)..span.end - before;
         }
         keep_end(window, forms.reach());
-        if spans.is_empty() { bytes } else { paint(&bytes, &spans) }
+        if spans.is_empty() { bytes } else { apply_mask(&bytes, &spans) }
     }
 
     /// Notes a record that is not shown.
-    pub(crate) fn pass(&mut self, kind: Kind, bytes: &[u8]) {
-        let Some(end) = self.ends.get_mut(place(kind)) else { return };
+    pub(crate) fn skip(&mut self, kind: Kind, bytes: &[u8]) {
+        let Some(end) = self.ends.get_mut(stream_index(kind)) else { return };
         let reach = self.forms.reach();
         end.extend_from_slice(&bytes[bytes.len().saturating_sub(reach)..]);
         keep_end(end, reach);
     }
 }
 
-fn place(kind: Kind) -> usize {
+fn stream_index(kind: Kind) -> usize {
     match kind {
         Kind::Stdout => 0,
         Kind::Stderr => 1,

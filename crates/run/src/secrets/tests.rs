@@ -28,7 +28,7 @@ fn on_stdout(secrets: &Secrets, pieces: &[&str]) -> Vec<String> {
 }
 
 fn chosen(environment: &[(&str, &str)]) -> Vec<String> {
-    choose(environment.iter().map(|(name, value)| (name.into(), value.into())))
+    secret_values(environment.iter().map(|(name, value)| (name.into(), value.into())))
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn the_number_and_the_size_of_values_are_bounded() {
 }
 
 #[test]
-fn the_file_is_for_its_owner_and_gives_back_what_it_was_given() {
+fn the_file_is_private_and_returns_what_was_stored() {
     let dir = tempfile::tempdir().unwrap();
     Secrets::add(dir.path(), [("NAME".into(), "of no interest".into())]).unwrap();
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0, "without secrets there is no file");
@@ -96,7 +96,7 @@ fn the_file_is_for_its_owner_and_gives_back_what_it_was_given() {
 }
 
 #[test]
-fn what_a_second_start_adds_hides_beside_what_the_first_one_had() {
+fn a_second_start_adds_its_secrets_to_those_of_the_first() {
     let dir = tempfile::tempdir().unwrap();
     Secrets::add(dir.path(), [("A_TOKEN".into(), KEY.into())]).unwrap();
     Secrets::add(dir.path(), [("NAME".into(), "of no interest".into())]).unwrap();
@@ -228,7 +228,7 @@ fn what_was_not_found_may_be_forgotten() {
 }
 
 #[test]
-fn a_secret_is_not_printed_with_what_holds_it() {
+fn debug_output_does_not_show_a_secret() {
     assert!(!format!("{:?}", secrets(&[KEY])).contains("demo"));
 }
 

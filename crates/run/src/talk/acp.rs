@@ -14,8 +14,8 @@ use forge_types::ApprovalStatus;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::act::{Act, Deed};
-use super::{Ask, Desk, Driver};
+use super::act::{Act, Operation};
+use super::{Ask, Driver, Pending};
 pub(crate) use offer::{Meaning, Offers};
 
 const INITIALIZE: u64 = 1;
@@ -122,27 +122,27 @@ impl Acp {
         }
     }
 
-    fn take_reply(&mut self, id: u64, reply: &Value, desk: &mut Desk) {
+    fn read_reply(&mut self, id: u64, reply: &Value, pending: &mut Pending) {
         if !reply["error"].is_null() {
             // The log contains its message; without a result there is no way to continue.
-            desk.over = true;
+            pending.over = true;
             return;
         }
         let result = &reply["result"];
         match id {
-            INITIALIZE => self.open_session(result, desk),
+            INITIALIZE => self.open_session(result, pending),
             SESSION => {
-                let told = result["sessionId"].as_str().map(str::to_owned);
-                self.session = told.or_else(|| self.opening.session.clone());
+                let session = result["sessionId"].as_str().map(str::to_owned);
+                self.session = session.or_else(|| self.opening.session.clone());
                 self.choices = self.choices_in(result);
-                self.go_on(desk);
+                self.continue_opening(pending);
             }
-            id if id == PROMPT || id >= FIRST_FEEDBACK => self.end_turn(desk),
-            _ => self.go_on(desk),
+            id if id == PROMPT || id >= FIRST_FEEDBACK => self.end_turn(pending),
+            _ => self.continue_opening(pending),
         }
     }
 
-    fn open_session(&mut self, result: &Value, desk: &mut Desk) {
+    fn open_session(&mut self, result: &Value, pending: &mut Pending) {
         let mut params = json!({"cwd": self.opening.worktree, "mcpServers": []});
         let granted = self.opening.permissions == Permissions::Granted;
         // For readers of the log, who do not know the profile.
@@ -159,7 +159,7 @@ impl Acp {
             None => "session/new",
         };
         params["_meta"] = json!({"forge": note});
-        self.say(SESSION, method, params, desk);
+        self.send(SESSION, method, params, pending);
     }
 
     /// The requests that apply the profile's settings to the session, the first one last.
@@ -193,75 +193,84 @@ impl Acp {
         choices
     }
 
-    fn go_on(&mut self, desk: &mut Desk) {
+    fn continue_opening(&mut self, pending: &mut Pending) {
         if self.cancelled {
-            desk.over = true;
+            pending.over = true;
             return;
         }
         match self.choices.pop() {
             Some((method, params)) => {
                 let id = self.next_choice;
                 self.next_choice += 1;
-                self.say(id, method, params, desk);
+                self.send(id, method, params, pending);
             }
-            None => self.prompt(PROMPT, &self.opening.prompt, desk),
+            None => self.prompt(PROMPT, &self.opening.prompt, pending),
         }
     }
 
-    fn end_turn(&mut self, desk: &mut Desk) {
+    fn end_turn(&mut self, pending: &mut Pending) {
         if self.feedback.is_empty() || self.cancelled {
-            desk.over = true;
+            pending.over = true;
             return;
         }
         let text = format!("User feedback: {}", std::mem::take(&mut self.feedback).join("\n"));
         let id = self.next_feedback;
         self.next_feedback += 1;
-        self.prompt(id, &text, desk);
+        self.prompt(id, &text, pending);
     }
 
-    fn prompt(&self, id: u64, text: &str, desk: &mut Desk) {
+    fn prompt(&self, id: u64, text: &str, pending: &mut Pending) {
         let prompt = json!([{"type": "text", "text": text}]);
-        self.say(id, "session/prompt", json!({"sessionId": self.session, "prompt": prompt}), desk);
+        self.send(id, "session/prompt", json!({"sessionId": self.session, "prompt": prompt}), pending);
     }
 
-    fn say(&self, id: u64, method: &str, params: Value, desk: &mut Desk) {
-        desk.say(request_key(id), &request(id, method, params));
+    fn send(&self, id: u64, method: &str, params: Value, pending: &mut Pending) {
+        pending.send(request_key(id), &request(id, method, params));
     }
 
-    fn take_request(&mut self, method: &str, id: Value, params: Value, at_ms: i64, desk: &mut Desk) {
+    fn read_request(&mut self, method: &str, id: Value, params: Value, at_ms: i64, pending: &mut Pending) {
         let key = answer_key(&id);
         let path = || params["path"].as_str().map(PathBuf::from);
-        let deed = match method {
-            "session/request_permission" => return self.take_question(key, id, params, at_ms, desk),
-            "fs/read_text_file" => path().map(|path| Deed::Read {
+        let operation = match method {
+            "session/request_permission" => return self.read_question(key, id, params, at_ms, pending),
+            "fs/read_text_file" => path().map(|path| Operation::Read {
                 path,
                 line: params["line"].as_u64(),
                 limit: params["limit"].as_u64(),
             }),
             "fs/write_text_file" => path()
                 .zip(params["content"].as_str().map(str::to_owned))
-                .map(|(path, content)| Deed::Write { path, content }),
+                .map(|(path, content)| Operation::Write { path, content }),
             _ => None,
         };
-        match deed {
-            Some(deed) if desk.acts.len() < MAX_ACTS => {
+        match operation {
+            Some(operation) if pending.acts.len() < MAX_ACTS => {
                 let worktree = self.opening.worktree.clone();
-                desk.act(Act { key, id, worktree, deed });
+                pending.act(Act { key, id, worktree, operation });
             }
-            Some(_) => desk.say(key, &refused(&id, BUSY, "too many requests at once; wait for an answer")),
+            Some(_) => {
+                pending.send(key, &error_reply(&id, BUSY, "too many requests at once; wait for an answer"))
+            }
             None => {
                 let message = format!("Method not found: {method}");
-                desk.say(key, &refused(&id, METHOD_NOT_FOUND, &message));
+                pending.send(key, &error_reply(&id, METHOD_NOT_FOUND, &message));
             }
         }
     }
 
-    fn take_question(&mut self, key: String, id: Value, mut params: Value, at_ms: i64, desk: &mut Desk) {
+    fn read_question(
+        &mut self,
+        key: String,
+        id: Value,
+        mut params: Value,
+        at_ms: i64,
+        pending: &mut Pending,
+    ) {
         self.offers.note(&key, &params);
         if self.opening.permissions == Permissions::Granted {
             // Once is enough, since every question is answered; "always" may be stored in a file of the user.
             let picked = self.offers.pick(&key, ["allow_once", "allow_always"]);
-            desk.say(key, &selected(&id, picked));
+            pending.send(key, &permission_reply(&id, picked));
             return;
         }
         let mut call = params.get_mut("toolCall").map(Value::take).unwrap_or_default();
@@ -269,22 +278,22 @@ impl Acp {
         let call_id = call["toolCallId"].as_str().map(str::to_owned);
         let raw = call.get_mut("rawInput").map(Value::take).filter(|raw| !raw.is_null());
         let tool_input = raw.unwrap_or_else(|| json!({"title": call["title"], "content": call["content"]}));
-        desk.ask(Ask { key, tool_name, tool_input, call_id, at_ms });
+        pending.ask(Ask { key, tool_name, tool_input, call_id, at_ms });
     }
 }
 
 impl Driver for Acp {
-    fn take(&mut self, line: &[u8], at_ms: i64, desk: &mut Desk) {
+    fn read(&mut self, line: &[u8], at_ms: i64, pending: &mut Pending) {
         let Ok(Head { method, id: Some(id) }) = serde_json::from_slice::<Head>(line) else { return };
         let Ok(mut message) = serde_json::from_slice::<Value>(line) else { return };
         match method {
             Some(method) => {
                 let params = message.get_mut("params").map(Value::take).unwrap_or_default();
-                self.take_request(&method, id, params, at_ms, desk);
+                self.read_request(&method, id, params, at_ms, pending);
             }
             None => {
                 if let Some(id) = id.as_u64() {
-                    self.take_reply(id, &message, desk);
+                    self.read_reply(id, &message, pending);
                 }
             }
         }
@@ -298,7 +307,7 @@ impl Driver for Acp {
         }
     }
 
-    fn note_said(&mut self, line: &[u8]) {
+    fn note_sent(&mut self, line: &[u8]) {
         let Ok(head) = serde_json::from_slice::<Head>(line) else { return };
         match (head.method.as_deref(), head.id) {
             (Some("session/cancel"), _) => self.cancelled = true,
@@ -316,10 +325,10 @@ impl Driver for Acp {
     fn reply(&self, ask: &Ask, answer: &ApprovalStatus) -> Value {
         let id = ask.key.strip_prefix("answer ").and_then(|id| serde_json::from_str(id).ok());
         let id: Value = id.unwrap_or_default();
-        let reject = || selected(&id, self.offers.pick(&ask.key, ["reject_once", "reject_always"]));
+        let reject = || permission_reply(&id, self.offers.pick(&ask.key, ["reject_once", "reject_always"]));
         match answer {
             ApprovalStatus::Approved => {
-                selected(&id, self.offers.pick(&ask.key, ["allow_once", "allow_always"]))
+                permission_reply(&id, self.offers.pick(&ask.key, ["allow_once", "allow_always"]))
             }
             ApprovalStatus::Denied { reason } => {
                 let mut reply = reject();
@@ -355,12 +364,12 @@ fn request(id: u64, method: &str, params: Value) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
 }
 
-fn refused(id: &Value, code: i64, message: &str) -> Value {
+fn error_reply(id: &Value, code: i64, message: &str) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}})
 }
 
 /// The answer to a permission request; without a suitable option, the request counts as cancelled.
-fn selected(id: &Value, option: Option<&str>) -> Value {
+fn permission_reply(id: &Value, option: Option<&str>) -> Value {
     let outcome = match option {
         Some(option) => json!({"outcome": "selected", "optionId": option}),
         None => json!({"outcome": "cancelled"}),

@@ -24,11 +24,11 @@ pub struct Act {
     pub key: String,
     pub(super) id: Value,
     pub(super) worktree: PathBuf,
-    pub(super) deed: Deed,
+    pub(super) operation: Operation,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Deed {
+pub(super) enum Operation {
     Read {
         path: PathBuf,
         /// The first line to read, from 1.
@@ -51,9 +51,9 @@ struct Refusal {
 impl Act {
     /// Carries it out, blocking, and returns the line that reports the result to the agent.
     pub fn carry_out(&self) -> String {
-        let done = match &self.deed {
-            Deed::Read { path, line, limit } => read(&self.worktree, path, *line, *limit),
-            Deed::Write { path, content } => write(&self.worktree, path, content),
+        let done = match &self.operation {
+            Operation::Read { path, line, limit } => read(&self.worktree, path, *line, *limit),
+            Operation::Write { path, content } => write(&self.worktree, path, content),
         };
         match done {
             Ok(result) => json!({"jsonrpc": "2.0", "id": self.id, "result": result}).to_string(),
@@ -91,11 +91,11 @@ fn write(root: &Path, path: &Path, content: &str) -> Result<Value, Refusal> {
         return Err(refusal(path, "has `..` in it; name the file itself"));
     }
     let (Some(parent), Some(name)) = (wanted.parent(), wanted.file_name()) else {
-        return Err(refusal(path, "names no file"));
+        return Err(refusal(path, "does not name a file"));
     };
     // The nearest existing directory decides where the new ones would be created.
     let existing = parent.ancestors().find_map(|dir| dir.canonicalize().ok());
-    let existing = existing.ok_or_else(|| refusal(path, "is nowhere"))?;
+    let existing = existing.ok_or_else(|| refusal(path, "is in a directory that does not exist"))?;
     check_inside(&root, &existing, path)?;
     fs::create_dir_all(parent).map_err(|error| failed(path, &error))?;
     let parent = parent.canonicalize().map_err(|error| failed(path, &error))?;
@@ -137,17 +137,17 @@ mod tests {
     use super::*;
     use std::os::unix::fs::symlink;
 
-    fn act(root: &Path, deed: Deed) -> Value {
-        let act = Act { key: "k".into(), id: json!(7), worktree: root.to_owned(), deed };
+    fn act(root: &Path, operation: Operation) -> Value {
+        let act = Act { key: "k".into(), id: json!(7), worktree: root.to_owned(), operation };
         serde_json::from_str(&act.carry_out()).unwrap()
     }
 
     fn read_at(root: &Path, path: impl Into<PathBuf>) -> Value {
-        act(root, Deed::Read { path: path.into(), line: None, limit: None })
+        act(root, Operation::Read { path: path.into(), line: None, limit: None })
     }
 
     fn write_at(root: &Path, path: impl Into<PathBuf>, content: &str) -> Value {
-        act(root, Deed::Write { path: path.into(), content: content.into() })
+        act(root, Operation::Write { path: path.into(), content: content.into() })
     }
 
     #[test]
@@ -158,7 +158,7 @@ mod tests {
         assert_eq!(done, json!({"jsonrpc": "2.0", "id": 7, "result": null}));
         assert_eq!(write_at(dir.path(), &file, "one\ntwo\nthree"), done, "once more is no harm");
         assert_eq!(read_at(dir.path(), &file)["result"]["content"], "one\ntwo\nthree");
-        let part = act(dir.path(), Deed::Read { path: file, line: Some(2), limit: Some(1) });
+        let part = act(dir.path(), Operation::Read { path: file, line: Some(2), limit: Some(1) });
         assert_eq!(part["result"]["content"], "two\n");
         assert_eq!(read_at(dir.path(), dir.path().join("absent"))["error"]["code"], NOT_FOUND);
     }
@@ -202,7 +202,7 @@ mod tests {
         fs::write(&file, "a line\n".repeat(200_000)).unwrap();
         let refused = read_at(dir.path(), &file)["error"]["message"].to_string();
         assert!(refused.contains("line and limit"), "{refused}");
-        let part = act(dir.path(), Deed::Read { path: file, line: Some(199_999), limit: None });
+        let part = act(dir.path(), Operation::Read { path: file, line: Some(199_999), limit: None });
         assert_eq!(part["result"]["content"], "a line\na line\n");
     }
 }

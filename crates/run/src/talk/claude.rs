@@ -11,7 +11,7 @@ use forge_types::ApprovalStatus;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Ask, Desk, Driver, NO_REASON, TIMED_OUT};
+use super::{Ask, Driver, NO_REASON, Pending, TIMED_OUT};
 
 /// Announced calls without a question yet; there are rarely more than a few.
 const MAX_HOOKED: usize = 64;
@@ -64,7 +64,7 @@ struct Head {
 }
 
 impl Driver for Claude {
-    fn take(&mut self, line: &[u8], at_ms: i64, desk: &mut Desk) {
+    fn read(&mut self, line: &[u8], at_ms: i64, pending: &mut Pending) {
         let Ok(head) = serde_json::from_slice::<Head>(line) else { return };
         if !head.r#type.starts_with("control_") {
             return;
@@ -72,15 +72,15 @@ impl Driver for Claude {
         let Ok(mut message) = serde_json::from_slice::<Value>(line) else { return };
         let id = message["request_id"].as_str().unwrap_or_default().to_owned();
         match (head.r#type.as_str(), message["request"]["subtype"].as_str()) {
-            ("control_cancel_request", _) => desk.withdraw(&id),
+            ("control_cancel_request", _) => pending.withdraw(&id),
             ("control_request", Some("hook_callback")) => {
                 self.hooks.note(&message["request"]);
                 let decision = json!({"hookEventName": "PreToolUse", "permissionDecision": "ask"});
-                desk.say(id.clone(), &response(&id, json!({"hookSpecificOutput": decision})));
+                pending.send(id.clone(), &response(&id, json!({"hookSpecificOutput": decision})));
             }
             ("control_request", Some("can_use_tool")) => {
                 let mut request = message["request"].take();
-                desk.ask(Ask {
+                pending.ask(Ask {
                     key: id,
                     tool_name: request["tool_name"].as_str().unwrap_or("unknown").to_owned(),
                     call_id: self.hooks.claim(&request),
@@ -91,7 +91,7 @@ impl Driver for Claude {
             ("control_request", subtype) => {
                 let error = format!("unknown request: {}", subtype.unwrap_or("without subtype"));
                 let response = json!({"subtype": "error", "request_id": id, "error": error});
-                desk.say(id, &json!({"type": "control_response", "response": response}));
+                pending.send(id, &json!({"type": "control_response", "response": response}));
             }
             _ => {}
         }
@@ -103,7 +103,7 @@ impl Driver for Claude {
             .then(|| message["response"]["request_id"].as_str().map(str::to_owned))?
     }
 
-    fn note_said(&mut self, _line: &[u8]) {}
+    fn note_sent(&mut self, _line: &[u8]) {}
 
     fn reply(&self, ask: &Ask, answer: &ApprovalStatus) -> Value {
         let deny = |message: &str| json!({"behavior": "deny", "message": message, "interrupt": false});

@@ -11,7 +11,7 @@ use forge_types::ApprovalStatus;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::{Ask, Desk, Driver, Due, NO_REASON, TIMED_OUT};
+use super::{Ask, Driver, Due, NO_REASON, Pending, TIMED_OUT};
 
 /// Ids of the requests that begin every conversation; `initialize` is among the first lines of stdin.
 const INITIALIZE: u64 = 1;
@@ -50,20 +50,20 @@ pub(super) struct Codex {
     /// File changes by item, because the question about them does not repeat them.
     changes: VecDeque<(String, Value)>,
     /// The ids of the reasons that were sent.
-    told: VecDeque<String>,
+    sent_reasons: VecDeque<String>,
 }
 
 /// What is needed to answer a request of the agent.
 struct Question {
     key: String,
-    form: Form,
+    shape: AnswerShape,
     thread: String,
     turn: String,
 }
 
 /// The shape of an answer.
 #[derive(Clone, Copy)]
-enum Form {
+enum AnswerShape {
     Decision,
     /// The shape of older versions.
     Review,
@@ -89,35 +89,35 @@ impl Codex {
             next_id: TURN + 1,
             questions: VecDeque::new(),
             changes: VecDeque::new(),
-            told: VecDeque::new(),
+            sent_reasons: VecDeque::new(),
         }
     }
 
-    fn take_reply(&mut self, id: &Value, message: &Value, desk: &mut Desk) {
+    fn read_reply(&mut self, id: &Value, message: &Value, pending: &mut Pending) {
         let failed = message.get("error").is_some();
         let result = &message["result"];
         match id.as_u64() {
-            Some(INITIALIZE | THREAD | TURN) if failed => desk.over = true,
+            Some(INITIALIZE | THREAD | TURN) if failed => pending.over = true,
             Some(INITIALIZE) => {
                 let method = "initialized";
-                desk.say(method, &json!({"method": method}));
-                self.open_thread(desk);
+                pending.send(method, &json!({"method": method}));
+                self.open_thread(pending);
             }
             Some(THREAD) => {
                 let Some(thread) = result["thread"]["id"].as_str() else {
-                    desk.over = true;
+                    pending.over = true;
                     return;
                 };
                 self.thread = Some(thread.to_owned());
                 let params = json!({"threadId": thread, "input": text(&self.opening.prompt)});
-                desk.say(request_key(&TURN.into()), &request(TURN, "turn/start", params));
+                pending.send(request_key(&TURN.into()), &request(TURN, "turn/start", params));
             }
             Some(TURN) => self.turn = result["turn"]["id"].as_str().map(str::to_owned),
             _ => {}
         }
     }
 
-    fn open_thread(&self, desk: &mut Desk) {
+    fn open_thread(&self, pending: &mut Pending) {
         let mut params = self.opening.settings.clone();
         let method = match &self.opening.resume {
             None => "thread/start",
@@ -128,16 +128,16 @@ impl Codex {
                 "thread/fork"
             }
         };
-        desk.say(request_key(&THREAD.into()), &request(THREAD, method, params.into()));
+        pending.send(request_key(&THREAD.into()), &request(THREAD, method, params.into()));
     }
 
-    fn take_notification(&mut self, method: &str, params: &mut Value, desk: &mut Desk) {
+    fn read_notification(&mut self, method: &str, params: &mut Value, pending: &mut Pending) {
         let ours = params["threadId"].as_str() == self.thread.as_deref();
         match method {
             "turn/started" if ours => self.turn = params["turn"]["id"].as_str().map(str::to_owned),
             "turn/completed" if ours => {
                 self.turn = None;
-                desk.over = true;
+                pending.over = true;
             }
             "item/started" if params["item"]["type"] == "fileChange" => {
                 let item = params["item"]["id"].as_str().unwrap_or_default().to_owned();
@@ -147,7 +147,7 @@ impl Codex {
                 let item = params["itemId"].as_str().unwrap_or_default().to_owned();
                 self.note_changes(item, params["changes"].take());
             }
-            "serverRequest/resolved" => desk.withdraw(&params["requestId"].to_string()),
+            "serverRequest/resolved" => pending.withdraw(&params["requestId"].to_string()),
             _ => {}
         }
     }
@@ -167,7 +167,14 @@ impl Codex {
         push_bounded(&mut self.changes, (item, changes), MAX_CHANGES);
     }
 
-    fn take_request(&mut self, id: &Value, method: &str, params: &mut Value, at_ms: i64, desk: &mut Desk) {
+    fn read_request(
+        &mut self,
+        id: &Value,
+        method: &str,
+        params: &mut Value,
+        at_ms: i64,
+        pending: &mut Pending,
+    ) {
         let key = id.to_string();
         let field = |name: &str| params[name].as_str().map(str::to_owned);
         let call_id = field("itemId").or_else(|| field("callId"));
@@ -176,40 +183,44 @@ impl Codex {
             let given = names.iter().filter(|name| !params[**name].is_null());
             Value::Object(given.map(|name| ((*name).to_owned(), params[*name].clone())).collect())
         };
-        let (form, tool_name, tool_input) = match method {
-            "item/commandExecution/requestApproval" => {
-                (Form::Decision, "bash", input(&["command", "cwd", "reason", "networkApprovalContext"]))
-            }
+        let (shape, tool_name, tool_input) = match method {
+            "item/commandExecution/requestApproval" => (
+                AnswerShape::Decision,
+                "bash",
+                input(&["command", "cwd", "reason", "networkApprovalContext"]),
+            ),
             "item/fileChange/requestApproval" => {
                 let mut input = input(&["reason", "grantRoot"]);
                 let known = self.changes.iter().find(|(item, _)| Some(item) == call_id.as_ref());
                 input["changes"] = known.map(|(_, changes)| changes.clone()).unwrap_or_default();
-                (Form::Decision, "edit", input)
+                (AnswerShape::Decision, "edit", input)
             }
-            "execCommandApproval" => (Form::Review, "bash", input(&["command", "cwd", "reason"])),
-            "applyPatchApproval" => (Form::Review, "edit", input(&["fileChanges", "reason", "grantRoot"])),
+            "execCommandApproval" => (AnswerShape::Review, "bash", input(&["command", "cwd", "reason"])),
+            "applyPatchApproval" => {
+                (AnswerShape::Review, "edit", input(&["fileChanges", "reason", "grantRoot"]))
+            }
             "item/permissions/requestApproval" => {
-                (Form::Permissions, "permissions", input(&["permissions", "cwd", "reason"]))
+                (AnswerShape::Permissions, "permissions", input(&["permissions", "cwd", "reason"]))
             }
-            // A form without fields asks for a yes, as for the use of a tool.
+            // A shape without fields asks for a yes, as for the use of a tool.
             "mcpServer/elicitation/request" if is_plain_question(params) => {
-                (Form::Elicitation, "mcp", input(&["serverName", "message", "_meta"]))
+                (AnswerShape::Elicitation, "mcp", input(&["serverName", "message", "_meta"]))
             }
             _ => {
-                let message = format!("Forge does not answer {method}");
+                let message = format!("Forge does not support {method}");
                 let error = json!({"code": METHOD_NOT_FOUND, "message": message});
-                desk.say(key, &json!({"id": id, "error": error}));
+                pending.send(key, &json!({"id": id, "error": error}));
                 return;
             }
         };
         let question = Question {
             key: key.clone(),
-            form,
+            shape,
             thread: thread.unwrap_or_default(),
             turn: turn.unwrap_or_default(),
         };
         push_bounded(&mut self.questions, question, MAX_QUESTIONS);
-        desk.ask(Ask { key, tool_name: tool_name.to_owned(), tool_input, call_id, at_ms });
+        pending.ask(Ask { key, tool_name: tool_name.to_owned(), tool_input, call_id, at_ms });
     }
 
     fn question(&self, key: &str) -> Option<&Question> {
@@ -218,7 +229,7 @@ impl Codex {
 }
 
 impl Driver for Codex {
-    fn take(&mut self, line: &[u8], at_ms: i64, desk: &mut Desk) {
+    fn read(&mut self, line: &[u8], at_ms: i64, pending: &mut Pending) {
         let Ok(head) = serde_json::from_slice::<Head>(line) else { return };
         let relevant = match head.method.as_deref() {
             None => !head.id.is_null(),
@@ -236,9 +247,9 @@ impl Driver for Codex {
             params = json!({});
         }
         match head.method.as_deref() {
-            None => self.take_reply(&head.id, &message, desk),
-            Some(method) if head.id.is_null() => self.take_notification(method, &mut params, desk),
-            Some(method) => self.take_request(&head.id, method, &mut params, at_ms, desk),
+            None => self.read_reply(&head.id, &message, pending),
+            Some(method) if head.id.is_null() => self.read_notification(method, &mut params, pending),
+            Some(method) => self.read_request(&head.id, method, &mut params, at_ms, pending),
         }
     }
 
@@ -252,47 +263,48 @@ impl Driver for Codex {
         }
     }
 
-    fn note_said(&mut self, line: &[u8]) {
+    fn note_sent(&mut self, line: &[u8]) {
         let Ok(Head { method: Some(_), id }) = serde_json::from_slice(line) else { return };
         if let Some(id) = id.as_u64() {
             self.next_id = self.next_id.max(id.saturating_add(1));
         } else if let Some(id) = id.as_str().filter(|id| id.starts_with(FEEDBACK_ID)) {
-            push_bounded(&mut self.told, id.to_owned(), MAX_QUESTIONS);
+            push_bounded(&mut self.sent_reasons, id.to_owned(), MAX_QUESTIONS);
         }
     }
 
     fn explain(&self, ask: &Ask, answer: &ApprovalStatus) -> Option<Due> {
-        let question = self.question(&ask.key).filter(|question| !matches!(question.form, Form::Review))?;
-        let told = match answer {
+        let question =
+            self.question(&ask.key).filter(|question| !matches!(question.shape, AnswerShape::Review))?;
+        let message = match answer {
             ApprovalStatus::Approved => return None,
-            ApprovalStatus::Denied { reason } => format!("{FEEDBACK}{}", given(reason.as_deref())?),
+            ApprovalStatus::Denied { reason } => format!("{FEEDBACK}{}", non_empty(reason.as_deref())?),
             ApprovalStatus::TimedOut | ApprovalStatus::Pending => TIMED_OUT.to_owned(),
         };
         let id = format!("{FEEDBACK_ID}{}", ask.key);
-        if question.turn.is_empty() || self.told.contains(&id) {
+        if question.turn.is_empty() || self.sent_reasons.contains(&id) {
             return None;
         }
-        let line = steer(id.as_str().into(), &question.thread, &question.turn, &told);
+        let line = steer(id.as_str().into(), &question.thread, &question.turn, &message);
         Some(Due { key: request_key(&id.into()), line: line.to_string() })
     }
 
     fn reply(&self, ask: &Ask, answer: &ApprovalStatus) -> Value {
         let allowed = matches!(answer, ApprovalStatus::Approved);
         let either = |yes: &str, no: &str| Value::from(if allowed { yes } else { no });
-        let result = match self.question(&ask.key).map(|question| question.form) {
-            Some(Form::Decision) | None => json!({"decision": either("accept", "decline")}),
-            Some(Form::Review) => json!({"decision": match answer {
+        let result = match self.question(&ask.key).map(|question| question.shape) {
+            Some(AnswerShape::Decision) | None => json!({"decision": either("accept", "decline")}),
+            Some(AnswerShape::Review) => json!({"decision": match answer {
                 ApprovalStatus::Approved => json!("approved"),
                 ApprovalStatus::Denied { reason } => {
-                    json!({"denied": {"rejection": given(reason.as_deref()).unwrap_or(NO_REASON)}})
+                    json!({"denied": {"rejection": non_empty(reason.as_deref()).unwrap_or(NO_REASON)}})
                 }
                 ApprovalStatus::TimedOut | ApprovalStatus::Pending => json!("timed_out"),
             }}),
-            Some(Form::Permissions) => {
+            Some(AnswerShape::Permissions) => {
                 let granted = if allowed { ask.tool_input["permissions"].clone() } else { json!({}) };
                 json!({"permissions": granted, "scope": "turn"})
             }
-            Some(Form::Elicitation) => {
+            Some(AnswerShape::Elicitation) => {
                 let content = if allowed { json!({}) } else { Value::Null };
                 json!({"action": either("accept", "decline"), "content": content})
             }
@@ -319,8 +331,8 @@ fn request_key(id: &Value) -> String {
     format!("request {id}")
 }
 
-fn steer(id: Value, thread: &str, turn: &str, told: &str) -> Value {
-    let params = json!({"threadId": thread, "expectedTurnId": turn, "input": text(told)});
+fn steer(id: Value, thread: &str, turn: &str, message: &str) -> Value {
+    let params = json!({"threadId": thread, "expectedTurnId": turn, "input": text(message)});
     json!({"id": id, "method": "turn/steer", "params": params})
 }
 
@@ -329,7 +341,7 @@ fn text(text: &str) -> Value {
 }
 
 /// The reason, if there is one.
-fn given(reason: Option<&str>) -> Option<&str> {
+fn non_empty(reason: Option<&str>) -> Option<&str> {
     reason.map(str::trim).filter(|reason| !reason.is_empty())
 }
 

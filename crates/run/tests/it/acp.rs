@@ -60,29 +60,29 @@ fn essence(line: &Value) -> Value {
 }
 
 #[test]
-fn every_recorded_agent_is_told_what_it_was_told() {
+fn every_recorded_agent_is_sent_what_it_was_sent() {
     for (name, file) in transcripts() {
         let exchange = exchange(&file);
-        let told = |method: &str| {
+        let sent = |method: &str| {
             exchange
                 .iter()
-                .find(|(told, line)| *told && line["method"] == method)
+                .find(|(to_agent, line)| *to_agent && line["method"] == method)
                 .map(|(_, line)| &line["params"])
         };
         let denied = name.ends_with("_deny");
         let mut talk = Talk::new(Script::Acp(Opening {
             worktree: "/repo".into(),
-            prompt: told("session/prompt").unwrap()["prompt"][0]["text"].as_str().unwrap().to_owned(),
-            session: told("session/load").map(|params| params["sessionId"].as_str().unwrap().to_owned()),
+            prompt: sent("session/prompt").unwrap()["prompt"][0]["text"].as_str().unwrap().to_owned(),
+            session: sent("session/load").map(|params| params["sessionId"].as_str().unwrap().to_owned()),
             permissions: if denied { Permissions::Asked } else { Permissions::Granted },
             model: None,
             mode: None,
             replay: if name.starts_with("gemini") { Replay::AfterReply } else { Replay::BeforeReply },
         }));
         // The first line is the keeper's.
-        for (told, line) in &exchange[1..] {
+        for (to_agent, line) in &exchange[1..] {
             let text = format!("{line}\n");
-            if !told {
+            if !to_agent {
                 talk.push(&record(Kind::Stdout, text));
                 for ask in talk.asks().to_vec() {
                     talk.answer(&ask.key, &ApprovalStatus::Denied { reason: None });
@@ -103,7 +103,7 @@ fn every_recorded_agent_is_told_what_it_was_told() {
                 assert_eq!(essence(&ours), essence(line), "{name}");
             }
             talk.push(&record(Kind::Stdin, text));
-            assert_eq!((talk.due(), talk.acts()), (&[][..], &[][..]), "{name}: said is said");
+            assert_eq!((talk.due(), talk.acts()), (&[][..], &[][..]), "{name}: nothing is due twice");
         }
         let ended = !name.ends_with("qwen_acp_error500");
         assert_eq!((talk.due(), talk.is_over()), (&[][..], ended), "{name}");
@@ -160,7 +160,7 @@ fn the_end_of_the_turn_decides() {
         failed("Interrupted")
     );
     let refused = verdict(&end(json!({"stopReason": "refusal", "usage": used})));
-    assert_eq!(refused.verdict, failed("The model refused to go on."));
+    assert_eq!(refused.verdict, failed("The model refused to continue."));
     assert_eq!(verdict("").verdict, failed("The agent ended before it had finished its turn."));
     let words = json!({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "Error: 429 wait"}});
     let limited = verdict(&(update(words) + &end(json!({"stopReason": "end_turn"}))));
@@ -169,7 +169,7 @@ fn the_end_of_the_turn_decides() {
 }
 
 #[test]
-fn a_failure_that_is_told_as_an_answer_is_a_failure() {
+fn a_failure_that_is_reported_as_an_answer_is_a_failure() {
     let verdict = |words: &str, result: Value| {
         let chunk =
             json!({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": words}});
@@ -186,7 +186,7 @@ fn a_failure_that_is_told_as_an_answer_is_a_failure() {
 }
 
 #[test]
-fn a_session_that_is_gone_is_told_from_a_missing_login() {
+fn a_session_that_is_gone_is_distinguished_from_a_missing_login() {
     let load = json!({"id": 2, "method": "session/load", "params": {"sessionId": "old"}}).to_string() + "\n";
     let lost = |code: i64| {
         let error =

@@ -23,11 +23,11 @@ fn conversations() -> Vec<(String, Vec<Record>)> {
     files.iter().map(|file| (name(file), transcript(file))).collect()
 }
 
-fn said(message: Value) -> Record {
+fn to_agent(message: Value) -> Record {
     record(Kind::Stdin, format!("{message}\n"))
 }
 
-fn heard(message: Value) -> Record {
+fn from_agent(message: Value) -> Record {
     record(Kind::Stdout, format!("{message}\n"))
 }
 
@@ -44,9 +44,9 @@ fn every_recorded_conversation_reads_well() {
 
 /// The opening of a recorded conversation.
 fn opening(records: &[Record]) -> Opening {
-    let said: Vec<Value> = records.iter().filter(|record| record.kind == Kind::Stdin).map(json_of).collect();
+    let sent: Vec<Value> = records.iter().filter(|record| record.kind == Kind::Stdin).map(json_of).collect();
     let params = |id: u64| {
-        said.iter().find(|line| line["id"] == id).map_or(Value::Null, |line| line["params"].clone())
+        sent.iter().find(|line| line["id"] == id).map_or(Value::Null, |line| line["params"].clone())
     };
     let mut settings = params(2).as_object().unwrap().clone();
     let resume = settings.remove("threadId").map(|id| id.as_str().unwrap().to_owned());
@@ -65,7 +65,7 @@ fn is_within(part: &Value, whole: &Value) -> bool {
 }
 
 #[test]
-fn what_is_due_is_what_was_said() {
+fn what_is_due_is_what_was_sent() {
     for (name, records) in conversations() {
         let mut talk = Talk::new(Script::Codex(opening(&records)));
         for record in &records {
@@ -73,8 +73,8 @@ fn what_is_due_is_what_was_said() {
             // A second turn, an interrupt and the like are not sent by the conversation itself.
             let prompted =
                 record.kind == Kind::Stdin && line["id"].as_u64().is_none_or(|id| matches!(id, 0 | 2 | 3));
-            let told = line["params"]["input"][0]["text"].as_str();
-            let reason = told.and_then(|text| text.strip_prefix("User feedback: ")).filter(|_| prompted);
+            let text = line["params"]["input"][0]["text"].as_str();
+            let reason = text.and_then(|text| text.strip_prefix("User feedback: ")).filter(|_| prompted);
             if let Some(reason) = reason {
                 let key = talk.asks()[0].key.clone();
                 talk.answer(&key, &ApprovalStatus::Denied { reason: Some(reason.to_owned()) });
@@ -93,7 +93,7 @@ fn what_is_due_is_what_was_said() {
                     // Forge does not change the old thread.
                     wanted["method"] = "thread/fork".into();
                 }
-                assert!(is_within(&wanted, &due), "{name}: said {wanted}, due {due}");
+                assert!(is_within(&wanted, &due), "{name}: sent {wanted}, due {due}");
             }
             let before = talk.due().len();
             talk.push(record);
@@ -111,7 +111,7 @@ fn until(name: &str, last: impl Fn(&Value) -> bool) -> Vec<Record> {
     records[..=end].to_vec()
 }
 
-fn told(records: &[Record]) -> Talk {
+fn talk_of(records: &[Record]) -> Talk {
     let mut talk = Talk::new(Script::Codex(opening(records)));
     records.iter().for_each(|record| talk.push(record));
     talk
@@ -126,10 +126,10 @@ fn asked() -> Vec<Record> {
 }
 
 #[test]
-fn a_reason_is_told_before_the_denial_and_only_once() {
+fn a_reason_is_sent_before_the_denial_and_only_once() {
     let mut records = asked();
     let denied = ApprovalStatus::Denied { reason: Some(" use git ".into()) };
-    let mut talk = told(&records);
+    let mut talk = talk_of(&records);
     let ask = talk.asks()[0].clone();
     assert_eq!((ask.tool_name.as_str(), ask.tool_input["cwd"].as_str()), ("bash", Some("/repo")));
     assert!(ask.call_id.unwrap().starts_with("call_"));
@@ -139,12 +139,12 @@ fn a_reason_is_told_before_the_denial_and_only_once() {
     assert_eq!(lines[0]["params"]["input"][0]["text"], "User feedback: use git");
     assert_eq!(lines[1], json!({"id": 0, "result": {"decision": "decline"}}));
     // A server that died between the two lines sends only the second one again.
-    records.push(said(lines[0].clone()));
-    let mut later = told(&records);
+    records.push(to_agent(lines[0].clone()));
+    let mut later = talk_of(&records);
     later.answer(&ask.key, &denied);
     assert_eq!(due(&later), lines[1..]);
-    records.push(said(lines[1].clone()));
-    assert_eq!((due(&told(&records)), told(&records).asks().len()), (Vec::new(), 0));
+    records.push(to_agent(lines[1].clone()));
+    assert_eq!((due(&talk_of(&records)), talk_of(&records).asks().len()), (Vec::new(), 0));
     let (entries, _) = folded(Dialect::Codex, &records);
     let status = |entry: &NormalizedEntry| serde_json::to_value(entry).unwrap()["entry_type"].clone();
     let [.., call, feedback, _] = &entries[..] else { panic!("{entries:?}") };
@@ -154,14 +154,14 @@ fn a_reason_is_told_before_the_denial_and_only_once() {
 }
 
 #[test]
-fn an_answer_that_did_not_come_is_told_to_agent_and_reader() {
+fn a_missing_answer_is_reported_to_agent_and_reader() {
     let mut records = asked();
-    let mut talk = told(&records);
+    let mut talk = talk_of(&records);
     talk.answer("0", &ApprovalStatus::TimedOut);
     let lines = due(&talk);
     assert_eq!(lines[0]["params"]["input"][0]["text"], "Approval request timed out");
     assert_eq!(lines[1]["result"]["decision"], "decline");
-    records.extend(lines.into_iter().map(said));
+    records.extend(lines.into_iter().map(to_agent));
     let (entries, _) = folded(Dialect::Codex, &records);
     let texts: Vec<_> = entries.iter().map(|entry| entry.content.as_str()).collect();
     assert!(texts.contains(&"Approval timed out for tool bash"), "{texts:?}");
@@ -190,12 +190,14 @@ fn a_file_change_is_asked_about_with_its_changes_and_shown_per_file() {
     let item =
         |status: &str| json!({"type": "fileChange", "id": "call_1", "changes": changes, "status": status});
     let event = |method: &str, status: &str| {
-        heard(json!({"method": method, "params": {"item": item(status), "threadId": "t", "turnId": "u"}}))
+        from_agent(
+            json!({"method": method, "params": {"item": item(status), "threadId": "t", "turnId": "u"}}),
+        )
     };
     let request = json!({"threadId": "t", "turnId": "u", "itemId": "call_1"});
     let mut records = vec![
         event("item/started", "inProgress"),
-        heard(json!({"id": 7, "method": "item/fileChange/requestApproval", "params": request})),
+        from_agent(json!({"id": 7, "method": "item/fileChange/requestApproval", "params": request})),
     ];
     let opening = Opening { resume: None, prompt: String::new(), settings: serde_json::Map::new() };
     let mut talk = Talk::new(Script::Codex(opening));
@@ -203,7 +205,7 @@ fn a_file_change_is_asked_about_with_its_changes_and_shown_per_file() {
     let ask = talk.asks()[0].clone();
     assert_eq!((ask.tool_name.as_str(), &ask.tool_input["changes"]), ("edit", &changes));
     talk.answer(&ask.key, &ApprovalStatus::Approved);
-    records.push(said(due(&talk).remove(0)));
+    records.push(to_agent(due(&talk).remove(0)));
     records.push(event("item/completed", "completed"));
     let (patches, _) = patches(Dialect::Codex, &records);
     for index in 0..3 {
@@ -225,36 +227,38 @@ fn a_file_change_is_asked_about_with_its_changes_and_shown_per_file() {
 }
 
 #[test]
-fn an_unknown_request_is_refused_so_that_the_agent_goes_on() {
-    let mut talk = told(&until("fresh", |line| line["method"] == "turn/started"));
-    talk.push(&heard(json!({"id": 4, "method": "item/tool/requestUserInput", "params": {"questions": []}})));
+fn an_unknown_request_is_refused_so_that_the_agent_continues() {
+    let mut talk = talk_of(&until("fresh", |line| line["method"] == "turn/started"));
+    talk.push(&from_agent(
+        json!({"id": 4, "method": "item/tool/requestUserInput", "params": {"questions": []}}),
+    ));
     let lines = due(&talk);
     assert_eq!((&lines[0]["id"], &lines[0]["error"]["code"]), (&json!(4), &json!(-32601)));
 }
 
 #[test]
-fn a_question_that_is_settled_otherwise_is_open_no_more() {
-    let mut talk = told(&asked());
+fn a_question_that_is_resolved_elsewhere_is_closed() {
+    let mut talk = talk_of(&asked());
     assert_eq!(talk.asks().len(), 1);
-    talk.push(&heard(json!({"method": "serverRequest/resolved", "params": {"requestId": 0}})));
+    talk.push(&from_agent(json!({"method": "serverRequest/resolved", "params": {"requestId": 0}})));
     assert_eq!(talk.asks().len(), 0);
 }
 
 #[test]
 fn a_running_turn_takes_messages_and_can_be_interrupted() {
-    assert_eq!(told(&until("interrupt", |line| line["method"] == "thread/started")).message("x"), None);
+    assert_eq!(talk_of(&until("interrupt", |line| line["method"] == "thread/started")).message("x"), None);
     let records = until("interrupt", |line| line["method"] == "turn/started");
-    let talk = told(&records);
+    let talk = talk_of(&records);
     let turn = json_of(records.last().unwrap())["params"]["turn"]["id"].clone();
     let message: Value = serde_json::from_str(&talk.message("also this").unwrap()).unwrap();
     assert_eq!((&message["id"], &message["method"]), (&json!(4), &json!("turn/steer")));
     assert_eq!(message["params"]["expectedTurnId"], turn);
     let interrupt: Value = serde_json::from_str(&talk.interrupt().unwrap()).unwrap();
     assert_eq!((&interrupt["method"], &interrupt["params"]["turnId"]), (&json!("turn/interrupt"), &turn));
-    let over = told(&until("interrupt", |line| line["method"] == "turn/completed"));
+    let over = talk_of(&until("interrupt", |line| line["method"] == "turn/completed"));
     assert_eq!((over.message("late"), over.interrupt()), (None, None));
     // What was sent to it is in the log, once.
-    let (entries, _) = folded(Dialect::Codex, &[&records[..], &[said(message)]].concat());
+    let (entries, _) = folded(Dialect::Codex, &[&records[..], &[to_agent(message)]].concat());
     assert_eq!(entries.last().unwrap().content, "Codex ended before its turn was over");
     assert_eq!(entries[entries.len() - 2].content, "also this");
 }
@@ -262,24 +266,26 @@ fn a_running_turn_takes_messages_and_can_be_interrupted() {
 #[test]
 fn a_message_that_came_too_late_for_its_turn_is_not_lost() {
     let records = until("fresh", |line| line["method"] == "turn/started");
-    let message: Value = serde_json::from_str(&told(&records).message("also this").unwrap()).unwrap();
+    let message: Value = serde_json::from_str(&talk_of(&records).message("also this").unwrap()).unwrap();
     let reply = |outcome: Value| {
         let mut reply = json!({"id": message["id"]});
         reply.as_object_mut().unwrap().extend(outcome.as_object().unwrap().clone());
-        folded(Dialect::Codex, &[&records[..], &[said(message.clone()), heard(reply)]].concat()).1.unsaid
+        folded(Dialect::Codex, &[&records[..], &[to_agent(message.clone()), from_agent(reply)]].concat())
+            .1
+            .unsaid
     };
     assert_eq!(reply(json!({"error": {"code": -32600, "message": "no active turn"}})), ["also this"]);
     assert_eq!(reply(json!({"result": {}})), [""; 0]);
-    let unanswered = folded(Dialect::Codex, &[&records[..], &[said(message.clone())]].concat()).1;
+    let unanswered = folded(Dialect::Codex, &[&records[..], &[to_agent(message.clone())]].concat()).1;
     assert_eq!(unanswered.unsaid, ["also this"]);
 }
 
 #[test]
-fn a_thread_that_is_gone_is_said_to_be() {
+fn a_thread_that_is_gone_is_reported() {
     let mut records = until("resume", |line| line["id"] == 2 && !line["method"].is_null());
     let message = "no rollout found for thread id 00000000-0000-7000-8000-000000000000";
-    records.push(heard(json!({"id": 2, "error": {"code": -32600, "message": message}})));
-    assert!(told(&records).is_over());
+    records.push(from_agent(json!({"id": 2, "error": {"code": -32600, "message": message}})));
+    assert!(talk_of(&records).is_over());
     let (_, outcome) = folded(Dialect::Codex, &records);
     assert_eq!(outcome.verdict, Some(Verdict::Failed { message: message.into() }));
     assert_eq!((outcome.session_lost, outcome.session_id), (true, None));
@@ -303,9 +309,9 @@ fn a_used_up_plan_is_a_limit_with_its_end() {
         let error = json!({"message": "You've hit your usage limit.", "codexErrorInfo": info});
         let turn = json!({"id": "u", "status": "failed", "error": error});
         vec![
-            heard(json!({"method": "account/rateLimits/updated", "params": {"rateLimits": limits}})),
-            heard(json!({"method": "error", "params": {"error": error, "willRetry": false}})),
-            heard(json!({"method": "turn/completed", "params": {"threadId": "t", "turn": turn}})),
+            from_agent(json!({"method": "account/rateLimits/updated", "params": {"rateLimits": limits}})),
+            from_agent(json!({"method": "error", "params": {"error": error, "willRetry": false}})),
+            from_agent(json!({"method": "turn/completed", "params": {"threadId": "t", "turn": turn}})),
         ]
     };
     for info in
@@ -325,10 +331,10 @@ fn a_used_up_plan_is_a_limit_with_its_end() {
 }
 
 #[test]
-fn what_nobody_knows_is_shown_once() {
-    let strange = || heard(json!({"method": "brand/new", "params": {"x": 1}}));
+fn an_unknown_notification_is_shown_once() {
+    let strange = || from_agent(json!({"method": "brand/new", "params": {"x": 1}}));
     let (entries, _) =
-        folded(Dialect::Codex, &[strange(), strange(), heard(json!({"method": "thread/brandNew"}))]);
+        folded(Dialect::Codex, &[strange(), strange(), from_agent(json!({"method": "thread/brandNew"}))]);
     let texts: Vec<_> = entries.iter().map(|entry| entry.content.as_str()).collect();
     assert!(texts[0].starts_with("Unrecognized JSON message: "));
     assert_eq!(texts.len(), 2, "{texts:?}");
@@ -433,12 +439,12 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn no_protocol_line_does_harm_and_chunk_borders_do_not_matter(
+    fn no_protocol_line_panics_and_chunk_boundaries_do_not_matter(
         lines in prop::collection::vec((any::<bool>(), confused_line()), 1..12),
         places in prop::collection::vec(any::<prop::sample::Index>(), 0..12),
     ) {
         let records: Vec<Record> =
-            lines.iter().map(|(ours, line)| if *ours { said(line.clone()) } else { heard(line.clone()) }).collect();
+            lines.iter().map(|(ours, line)| if *ours { to_agent(line.clone()) } else { from_agent(line.clone()) }).collect();
         let opening = Opening { resume: None, prompt: String::new(), settings: serde_json::Map::new() };
         let mut talk = Talk::new(Script::Codex(opening));
         records.iter().for_each(|record| talk.push(record));
@@ -459,8 +465,8 @@ fn every_line_of_codex_exec_leaves_an_entry() {
         item
     };
     let command = |status: &str, code: Value| {
-        let told = json!({"command": "/bin/bash -lc 'ls'", "aggregated_output": "a", "exit_code": code, "status": status});
-        item("command_execution", "i1", told)
+        let fields = json!({"command": "/bin/bash -lc 'ls'", "aggregated_output": "a", "exit_code": code, "status": status});
+        item("command_execution", "i1", fields)
     };
     let lines = [
         json!({"type": "thread.started", "thread_id": "t-1"}),

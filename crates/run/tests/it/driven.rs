@@ -57,7 +57,7 @@ async fn carry_out(
 }
 
 #[tokio::test]
-async fn claude_hears_the_prompt_and_ends_at_its_result() {
+async fn claude_gets_the_prompt_and_ends_at_its_result() {
     let stage = Stage::new();
     std::fs::write(stage.path("fake-claude"), FAKE_CLAUDE).unwrap();
     let found = Profiles::built_in().find(&"CLAUDE_CODE".parse().unwrap(), &Agents::default());

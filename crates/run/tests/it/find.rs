@@ -36,7 +36,7 @@ async fn find_end(stage: &Stage) -> Exit {
 }
 
 #[tokio::test]
-async fn a_run_goes_on_when_its_launcher_is_killed() {
+async fn a_run_continues_when_its_launcher_is_killed() {
     let stage = Stage::new();
     let go = stage.path("go");
     let script =
@@ -61,10 +61,10 @@ async fn a_run_whose_state_is_damaged_is_found_by_its_keepers_socket() {
     drop(launched);
     std::fs::write(&state, "{").expect("damage");
     let live = find_live(&stage).await;
-    assert!(runs(agent), "whoever looks ends nothing");
+    assert!(runs(agent), "looking ends nothing");
     assert_eq!(live.stop(None).await.expect("stop").reason, ExitReason::Stopped);
     assert!(!runs(agent));
-    assert_eq!(find_end(&stage).await.reason, ExitReason::Stopped, "the keeper wrote its state anew");
+    assert_eq!(find_end(&stage).await.reason, ExitReason::Stopped, "the keeper wrote its state again");
 }
 
 #[tokio::test]
@@ -168,7 +168,7 @@ async fn a_process_with_the_keepers_pid_is_not_the_keeper() {
 }
 
 #[tokio::test]
-async fn an_end_only_the_journal_knows_is_believed() {
+async fn an_end_that_only_the_journal_has_counts() {
     let stage = Stage::new();
     let live = stage.launch("echo hello; exit 9").await;
     exit_of(&live).await;
@@ -189,7 +189,7 @@ async fn an_end_only_the_journal_knows_is_believed() {
 }
 
 #[tokio::test]
-async fn a_launch_that_got_nowhere_is_never_launched_and_stays_so() {
+async fn a_launch_that_failed_early_counts_as_never_launched_for_good() {
     let stage = Stage::new();
     assert!(matches!(find(&stage.dir()).await, Found::NeverLaunched));
     std::fs::create_dir(stage.dir()).expect("dir");
@@ -216,7 +216,7 @@ async fn ending_leftovers_ends_a_keeper_too() {
 }
 
 #[tokio::test]
-async fn a_keeper_whose_directory_was_removed_still_leaves() {
+async fn a_keeper_whose_directory_was_removed_still_exits() {
     let stage = Stage::new();
     let live = stage.launch("exec sleep 300").await;
     let (keeper, agent) = (stage.keeper_pid(), live.pid());

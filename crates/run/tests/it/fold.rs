@@ -214,7 +214,7 @@ fn a_plain_program_in_the_claude_dialect_shows_every_line() {
 }
 
 #[test]
-fn a_line_too_long_is_told_of_and_the_rest_is_read() {
+fn a_line_that_is_too_long_is_noted_and_the_rest_is_read() {
     let mut bytes = vec![b'{'; 9 << 20];
     bytes.extend_from_slice(b"\nnext\n");
     for dialect in [Dialect::Claude, Dialect::Codex, Dialect::Text] {
@@ -345,7 +345,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn no_bytes_do_harm_and_the_same_records_give_the_same_patches(
+    fn no_bytes_panic_and_the_same_records_give_the_same_patches(
         parts in prop::collection::vec((kinds(), prop::collection::vec(any::<u8>(), 0..80), 0..3000i64), 0..20),
     ) {
         let mut at_ms = 0;
@@ -361,15 +361,15 @@ proptest! {
     }
 
     #[test]
-    fn no_protocol_line_does_harm_and_chunk_borders_do_not_matter(
+    fn no_protocol_line_panics_and_chunk_boundaries_do_not_matter(
         lines in prop::collection::vec(confused_line(), 1..12),
         places in prop::collection::vec(any::<prop::sample::Index>(), 0..12),
     ) {
         let bytes = lines.join("\n").into_bytes();
         let whole = folded(Dialect::Claude, &[record(Kind::Stdout, bytes.clone())]);
         prop_assert_eq!(&whole, &folded(Dialect::Claude, &chunks(&bytes, &places)));
-        let told = [record(Kind::Stdout, bytes.clone()), record(Kind::Stdin, bytes)];
-        folded(Dialect::Claude, &told);
+        let both = [record(Kind::Stdout, bytes.clone()), record(Kind::Stdin, bytes)];
+        folded(Dialect::Claude, &both);
     }
 
     #[test]
@@ -422,7 +422,7 @@ fn a_denied_tool_of_an_older_claude_is_one_entry_and_never_a_success() {
 }
 
 #[test]
-fn a_denial_that_only_the_result_tells_is_a_denial() {
+fn a_denial_that_only_the_result_reports_is_a_denial() {
     let block = json!({"type": "tool_use", "id": "toolu_1", "name": "Bash", "input": {"command": "ls"}});
     let lines = [
         json!({"type": "assistant", "message": {"id": "m", "content": [block]}}),
@@ -436,7 +436,7 @@ fn a_denial_that_only_the_result_tells_is_a_denial() {
 }
 
 #[test]
-fn amp_tells_its_prompt_its_commands_and_what_it_used() {
+fn amp_shows_its_prompt_its_commands_and_its_usage() {
     let usage = json!({"input_tokens": 10, "output_tokens": 2, "cache_read_input_tokens": 5});
     let said = |id: &str, block: Value| json!({"type": "assistant", "message": {"id": id, "model": "m", "usage": usage, "content": [block]}});
     let lines = [
@@ -457,7 +457,7 @@ fn amp_tells_its_prompt_its_commands_and_what_it_used() {
 }
 
 #[test]
-fn a_login_that_is_asked_for_is_shown_once_and_told_of_the_run() {
+fn a_request_to_log_in_is_shown_once_and_is_in_the_outcome() {
     let words = "Not logged in · Please run /login";
     let lines = [
         json!({"type": "assistant", "message": {"id": "m", "model": "<synthetic>", "content": [{"type": "text", "text": words}]}}),
@@ -482,7 +482,7 @@ fn a_login_that_is_asked_for_is_shown_once_and_told_of_the_run() {
 }
 
 #[test]
-fn a_login_that_did_not_keep_the_agent_from_its_turn_is_not_why_it_failed() {
+fn a_request_to_log_in_before_a_working_turn_is_not_why_it_failed() {
     let stderr = record(Kind::Stderr, "mcp server 'x': authentication required\n");
     let said = json!({"type": "assistant", "message": {"id": "m", "model": "m", "content": [{"type": "text", "text": "Looking."}]}});
     let said = record(Kind::Stdout, format!("{said}\n"));
@@ -494,12 +494,12 @@ fn a_login_that_did_not_keep_the_agent_from_its_turn_is_not_why_it_failed() {
     };
     assert!(wants_setup(&[&stderr]), "it never came to its turn");
     assert!(wants_setup(&[&said, &stderr]), "the turn broke off there");
-    assert!(!wants_setup(&[&stderr, &said]), "it went on");
-    assert!(!wants_setup(&[&stderr, &said, &record(Kind::Stderr, "more\n"), &end]), "it went on");
+    assert!(!wants_setup(&[&stderr, &said]), "it continued");
+    assert!(!wants_setup(&[&stderr, &said, &record(Kind::Stderr, "more\n"), &end]), "it continued");
 }
 
 #[test]
-fn an_agent_that_says_nothing_is_known_to_be_silent() {
+fn an_agent_that_prints_nothing_counts_as_silent() {
     let greeting = record(Kind::Stdout, "{\"type\":\"system\",\"subtype\":\"init\"}\n");
     for dialect in [Dialect::Claude, Dialect::Amp] {
         for records in [vec![], vec![record(Kind::Stderr, "warning\n")]] {

@@ -31,7 +31,7 @@ async fn everything_of_a_run_has_ended_when_its_killed_keeper_is_reported() {
     let (escaped, keeper) = (stage.pid_in("escaped").await, stage.keeper_pid());
     kill(keeper);
     let exit = exit_of(&live).await;
-    assert!(!runs(live.pid()) && !runs(escaped), "something of the run goes on");
+    assert!(!runs(live.pid()) && !runs(escaped), "a process of the run still runs");
     assert_eq!((exit.code, &exit.reason), (None, &ExitReason::Vanished));
     let followed = drain(&mut tail).await;
     assert_eq!(text_of(Kind::Stdout, &followed), "hello\n");
@@ -54,7 +54,7 @@ async fn a_run_whose_keeper_died_while_nobody_looked_is_ended_when_it_is_found()
     until(|| !runs(keeper)).await;
     let Found::Ended(exit) = find(&stage.dir()).await else { panic!("no end") };
     assert_eq!(exit.reason, ExitReason::Vanished);
-    assert!(!runs(agent) && !runs(escaped), "something of the run goes on");
+    assert!(!runs(agent) && !runs(escaped), "a process of the run still runs");
     assert_eq!(notes(&stage.records()), [farewell(keeper)]);
 }
 
@@ -65,7 +65,7 @@ async fn a_stop_ends_what_a_killed_keeper_left() {
     let escaped = stage.pid_in("escaped").await;
     kill(stage.keeper_pid());
     assert_eq!(live.stop(None).await.expect("stop").reason, ExitReason::Vanished);
-    assert!(!runs(live.pid()) && !runs(escaped), "something of the run goes on");
+    assert!(!runs(live.pid()) && !runs(escaped), "a process of the run still runs");
 }
 
 #[tokio::test]
@@ -108,7 +108,7 @@ async fn a_keeper_that_hangs_is_not_taken_for_gone() {
 }
 
 #[tokio::test]
-async fn the_system_takes_an_agent_before_its_keeper_when_memory_runs_out() {
+async fn the_system_kills_an_agent_before_its_keeper_when_memory_runs_out() {
     let score = |who: &str| -> i32 {
         let text = fs::read_to_string(format!("/proc/{who}/oom_score_adj")).expect("a score");
         text.trim().parse().expect("a number")

@@ -92,7 +92,7 @@ async fn a_missing_directory_is_not_a_missing_program() {
 }
 
 #[tokio::test]
-async fn a_keeper_that_is_none_is_an_error() {
+async fn a_program_that_is_not_a_keeper_is_an_error() {
     let stage = Stage::new();
     for exe in ["/bin/true", "/no/such/forge"] {
         let error =

@@ -56,7 +56,7 @@ async fn no_record_splits_a_character() {
 }
 
 #[tokio::test]
-async fn a_character_that_never_ends_is_recorded_all_the_same() {
+async fn a_character_that_never_ends_is_recorded_anyway() {
     let stage = Stage::new();
     let live = stage.launch(r"printf 'a\360\237'").await;
     exit_of(&live).await;
@@ -124,7 +124,7 @@ async fn sealing_keeps_every_record_and_open_readers() {
 }
 
 #[tokio::test]
-async fn a_small_journal_is_left_as_it_is() {
+async fn a_small_journal_is_not_sealed() {
     let stage = Stage::new();
     let live = stage.launch("echo small").await;
     exit_of(&live).await;
@@ -151,7 +151,7 @@ async fn live_then_sealed(stage: &Stage, live: &forge_run::Live) {
 }
 
 #[tokio::test]
-async fn a_run_that_goes_on_is_not_sealed() {
+async fn a_run_that_has_not_ended_is_not_sealed() {
     let stage = Stage::new();
     let live = stage.launch("sleep 60").await;
     seal(&stage.dir()).await.expect_err("still going on");

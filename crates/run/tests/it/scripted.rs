@@ -161,7 +161,7 @@ fn raw_lines_have_the_size_asked_for() {
 }
 
 #[test]
-fn an_edit_replaces_what_stands_once_and_a_todo_list_is_told_as_such() {
+fn an_edit_replaces_a_unique_text_and_a_todo_list_is_shown_as_one() {
     let done = work(
         "write a.py one = 1\\ntwo = 2\\n\nedit a.py two = 2 => two = 1 + one\\nthree = 3\nedit a.py = => :=\n\
          edit a.py nothing here\ntodo *plan; >write it ; ; test",
@@ -172,12 +172,12 @@ fn an_edit_replaces_what_stands_once_and_a_todo_list_is_told_as_such() {
         (&edited["action_type"]["action"], &edited["status"]["status"]),
         (&json!("file_edit"), &json!("success"))
     );
-    assert_eq!(done.tool(3)["status"]["status"], "failed", "it stands there more than once");
+    assert_eq!(done.tool(3)["status"]["status"], "failed", "it occurs more than once");
     assert_eq!(done.entries[4]["content"], "edit a.py nothing here");
     let todos = done.tool(5)["action_type"]["todos"].as_array().unwrap();
-    let told: Vec<_> = todos
+    let shown: Vec<_> = todos
         .iter()
         .map(|todo| (todo["content"].as_str().unwrap(), todo["status"].as_str().unwrap()))
         .collect();
-    assert_eq!(told, [("plan", "completed"), ("write it", "in_progress"), ("test", "pending")]);
+    assert_eq!(shown, [("plan", "completed"), ("write it", "in_progress"), ("test", "pending")]);
 }

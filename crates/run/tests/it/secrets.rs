@@ -36,20 +36,20 @@ fn line(message: &Value) -> Record {
 }
 
 /// Fails if more of the secret is shown than a short prefix.
-fn assert_untold(patches: &[EntryPatch], outcome: &Outcome) {
+fn assert_hidden(patches: &[EntryPatch], outcome: &Outcome) {
     for patch in patches {
-        let told = serde_json::to_string(patch.entry.as_ref().unwrap()).unwrap();
-        assert!(!told.contains(&KEY[..4]) && !told.contains("456789"), "{told}");
+        let shown = serde_json::to_string(patch.entry.as_ref().unwrap()).unwrap();
+        assert!(!shown.contains(&KEY[..4]) && !shown.contains("456789"), "{shown}");
     }
-    let told = format!("{outcome:?}");
-    assert!(!told.contains(&KEY[..4]) && !told.contains("456789"), "{told}");
+    let shown = format!("{outcome:?}");
+    assert!(!shown.contains(&KEY[..4]) && !shown.contains("456789"), "{shown}");
 }
 
 #[test]
-fn colours_inside_a_secret_do_not_tell_it() {
+fn colours_inside_a_secret_do_not_reveal_it() {
     let text = format!("\u{1b}[31m{}\u{1b}[0m{}\n", &KEY[..9], &KEY[9..]);
-    let (told, outcome) = patches(Dialect::Text, KEY, &[record(Kind::Stdout, text)]);
-    assert_untold(&told, &outcome);
+    let (shown, outcome) = patches(Dialect::Text, KEY, &[record(Kind::Stdout, text)]);
+    assert_hidden(&shown, &outcome);
 }
 
 #[tokio::test]
@@ -99,13 +99,13 @@ fn a_secret_that_comes_word_by_word_is_never_shown() {
         event(json!({"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": piece}}))
     }));
     let (out, outcome) = patches(Dialect::Claude, KEY, &records);
-    assert_untold(&out, &outcome);
+    assert_hidden(&out, &outcome);
     assert_eq!(outcome.summary.as_deref(), Some("The key is ***, I think."));
     assert_eq!(apply(&out).last().unwrap().content, "The key is ***, I think.");
 }
 
 #[test]
-fn what_tools_say_and_what_is_cut_short_is_masked() {
+fn tool_results_and_cut_texts_are_masked() {
     let call =
         json!({"type": "tool_use", "id": "t", "name": "Bash", "input": {"command": format!("echo {KEY}")}});
     let result = json!({"type": "tool_result", "tool_use_id": "t", "content": format!("{KEY}\n")});
@@ -126,7 +126,7 @@ fn what_tools_say_and_what_is_cut_short_is_masked() {
         ),
     ];
     let (out, outcome) = patches(Dialect::Claude, KEY, &records);
-    assert_untold(&out, &outcome);
+    assert_hidden(&out, &outcome);
     assert!(serde_json::to_string(&apply(&out)).unwrap().contains("echo ***"));
     assert_eq!(outcome.verdict, Some(Verdict::Failed { message: "bad ***".into() }));
 }
@@ -148,7 +148,7 @@ fn plain_text_and_scripts_show_no_secret() {
         record(Kind::Stdout, format!("{back}\n")),
     ];
     let (out, outcome) = patches(Dialect::Text, KEY, &records);
-    assert_untold(&out, &outcome);
+    assert_hidden(&out, &outcome);
     assert_eq!(outcome.transcript_tail.as_deref(), Some("one ***\ntwo ***\n***\none ***\ntwo ***"));
     let (out, outcome) = patches(Dialect::Script, KEY, &[records[0].clone(), records[2].clone()]);
     assert_eq!((out.len(), outcome.transcript_tail.as_deref()), (0, Some("one ***\ntwo ******")));

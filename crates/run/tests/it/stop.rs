@@ -27,7 +27,7 @@ async fn a_resister_is_killed() {
 }
 
 #[tokio::test]
-async fn one_who_needs_the_second_signal_gets_to_clean_up() {
+async fn a_process_that_needs_the_second_signal_can_clean_up() {
     let stage = Stage::new();
     let script = "trap '' INT; trap 'echo bye; exit 5' TERM; echo ready; while :; do sleep 0.1; done";
     let live = stage.launch(script).await;
@@ -96,7 +96,7 @@ async fn the_log_says_why_a_run_was_stopped_before_anything_happens_to_it() {
 }
 
 #[tokio::test]
-async fn an_agent_deaf_to_its_protocol_is_interrupted() {
+async fn an_agent_that_ignores_its_protocol_is_interrupted() {
     let stage = Stage::new();
     let mut spec = stage.spec("exec sleep 300");
     spec.stdin = StdinPlan::Duplex { first: Vec::new(), close_on: None };

@@ -49,7 +49,7 @@ async fn lines_are_sent_and_recorded_in_order() {
 }
 
 #[tokio::test]
-async fn the_last_word_closes_stdin_without_any_server() {
+async fn the_last_line_closes_stdin_without_any_server() {
     let stage = Stage::new();
     let mut spec = stage.spec("cat");
     spec.stdin = duplex(&["hello", r#"{"type":"other"}"#, r#"{"is":1,"type":"result"}"#], Some("result"));
@@ -58,7 +58,7 @@ async fn the_last_word_closes_stdin_without_any_server() {
 }
 
 #[tokio::test]
-async fn an_agent_that_does_not_read_is_not_sent_for_ever() {
+async fn input_for_an_agent_that_does_not_read_is_bounded() {
     let stage = Stage::new();
     let mut spec = stage.spec("exec sleep 300");
     spec.stdin = duplex(&[], None);
@@ -76,7 +76,7 @@ async fn an_agent_that_does_not_read_is_not_sent_for_ever() {
 }
 
 #[tokio::test]
-async fn a_client_that_never_reads_holds_up_nobody() {
+async fn a_client_that_never_reads_blocks_nobody() {
     let stage = Stage::new();
     let mut spec = stage.spec("read go; i=0; while [ $i -lt 40000 ]; do echo $i; i=$((i+1)); done");
     spec.stdin = duplex(&[], None);

@@ -130,7 +130,7 @@ fn decided(stage: &Stage<'_>, row: &Row, log: &Log) {
 }
 
 /// How Forge begins what it says itself in the log of a run whose keeper was killed.
-const REMARKS: [&str; 2] = ["The process that kept this run's log", "Nothing keeps this run any more"];
+const REMARKS: [&str; 2] = ["The process that kept this run's log", "This run no longer has a keeper"];
 
 /// The whole log, page by page, without what Forge remarks itself; `None` when it does not end.
 async fn read(stage: &Stage<'_>, run: &str) -> Option<Log> {

@@ -95,14 +95,14 @@ fn pipes_and_links_that_lead_out_are_named_and_cost_only_themselves() {
     }
     let scan = scan(&dir.path().join("demo"));
     assert_eq!(names(&scan), ["CLAUDE_CODE:AGAIN", "CLAUDE_CODE:GOOD"], "a link that stays inside is a file");
-    let told = scan.agents.problems.join("\n");
-    assert_eq!(scan.agents.problems.len(), 4, "{told}");
+    let problems = scan.agents.problems.join("\n");
+    assert_eq!(scan.agents.problems.len(), 4, "{problems}");
     for part in [
         "agents/pipe.md is a pipe",
         "code/AGENTS.md is a pipe",
         "agents/zero.md leads",
         "agents/out.md leads",
     ] {
-        assert!(told.contains(part), "{part} in\n{told}");
+        assert!(problems.contains(part), "{part} in\n{problems}");
     }
 }

@@ -22,7 +22,7 @@ pub(super) fn servers(text: &str, key: &str) -> Result<Servers, String> {
         Some(fields) => match fields.get(key) {
             None | Some(Value::Null) => Ok(Servers::new()),
             Some(Value::Object(servers)) => Ok(servers.clone()),
-            Some(_) => Err(format!("{key} is no object")),
+            Some(_) => Err(format!("{key} is not an object")),
         },
     }
 }
@@ -174,7 +174,7 @@ fn parse(plain: &str) -> Result<Option<Map<String, Value>>, String> {
     }
     match serde_json::from_str(plain) {
         Ok(Value::Object(fields)) => Ok(Some(fields)),
-        Ok(_) => Err("it is no JSON object".to_owned()),
+        Ok(_) => Err("it is not a JSON object".to_owned()),
         Err(error) => Err(error.to_string()),
     }
 }

@@ -66,7 +66,7 @@ mod tests {
     use forge_types::Executor;
 
     #[test]
-    fn every_program_gets_the_presets_in_its_own_words() {
+    fn every_program_gets_the_presets_in_its_own_form() {
         let of = |executor: Executor| written(agent(executor).mcp.as_ref().unwrap().adapt);
         assert_eq!(of(Executor::ClaudeCode)["context7"]["type"], "http");
         assert_eq!(of(Executor::Gemini)["context7"]["httpUrl"], "https://mcp.context7.com/mcp");

@@ -12,7 +12,7 @@ pub(super) fn servers(text: &str, key: &str) -> Result<Servers, String> {
         text.parse().map_err(|error: toml_edit::TomlError| error.message().to_owned())?;
     match document.get(key) {
         None => Ok(Servers::new()),
-        Some(item) => Ok(to_map(item.as_table_like().ok_or_else(|| format!("{key} is no table"))?)),
+        Some(item) => Ok(to_map(item.as_table_like().ok_or_else(|| format!("{key} is not a table"))?)),
     }
 }
 
@@ -24,7 +24,7 @@ pub(super) fn with_servers(text: &str, key: &str, servers: &Servers) -> Result<S
     fresh.set_implicit(true);
     let item = document.entry(key).or_insert(Item::Table(fresh));
     let is_inline = item.is_inline_table();
-    let table = item.as_table_like_mut().ok_or_else(|| format!("{key} is no table"))?;
+    let table = item.as_table_like_mut().ok_or_else(|| format!("{key} is not a table"))?;
     let present = to_map(table);
     for gone in present.keys().filter(|name| !servers.contains_key(*name)) {
         table.remove(gone);

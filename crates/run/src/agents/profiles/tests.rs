@@ -27,7 +27,7 @@ fn variants_are_found_in_every_spelling() {
 }
 
 #[test]
-fn an_unknown_variant_is_told_the_known_ones() {
+fn an_unknown_variant_is_refused_with_the_known_ones() {
     assert_eq!(
         find(&Profiles::built_in(), "CLAUDE_CODE:CODE_X").unwrap_err(),
         "executor_profile_id.variant: unknown variant CODE_X for CLAUDE_CODE; known: APPROVALS, GENIE, PLAN"
@@ -99,7 +99,7 @@ fn a_wrong_profile_is_refused_with_its_place() {
             json!({"executors": {"NOPE": {}}}).to_string(),
             "executors.NOPE: unknown executor 'NOPE'; allowed: CLAUDE",
         ),
-        (one("__x", json!({"AMP": {}})), "executors.AMP.__x: is no variant name"),
+        (one("__x", json!({"AMP": {}})), "executors.AMP.__x: is not a variant name"),
         (
             one("X", json!({"CODEX": {}})),
             "executors.AMP.X: holds options of CODEX; the inner key must be AMP",

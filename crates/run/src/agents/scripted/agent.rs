@@ -3,8 +3,8 @@
 use forge_types::{DEFAULT_VARIANT, Executor};
 
 use crate::StdinPlan;
-use crate::agents::agent::{Agent, Driver, Own, Protocol};
-use crate::agents::foreground::Form;
+use crate::agents::agent::{Agent, Driver, OwnDriver, Protocol};
+use crate::agents::foreground::TerminalStart;
 use crate::agents::program::Program;
 use crate::agents::{Command, Options, Place, Plan, PlanError, Request};
 use crate::fold::Dialect;
@@ -12,10 +12,15 @@ use crate::fold::Dialect;
 pub(in crate::agents) static AGENT: Agent = Agent {
     executor: Executor::Scripted,
     name: "Scripted agent",
-    driver: Driver::Own(Own { protocol: Protocol::StreamJson, dialect: Dialect::Claude, plan, script: None }),
+    driver: Driver::Own(OwnDriver {
+        protocol: Protocol::StreamJson,
+        dialect: Dialect::Claude,
+        plan,
+        script: None,
+    }),
     variants: &[(DEFAULT_VARIANT, &[])],
     options: &[],
-    foreground: Some(Form::Unchanged),
+    foreground: Some(TerminalStart::Unchanged),
     ..Agent::ORDINARY
 };
 

@@ -13,10 +13,10 @@ use forge_types::{
 };
 use serde_json::{Map, Value, json};
 
-use super::super::entries::sourced;
-use super::super::tool::{relative, ticked};
+use super::super::entries::with_source;
+use super::super::tool::{in_backticks, relative};
 use super::super::{cut, diff};
-use super::spoken;
+use super::content_text;
 use crate::talk::acp::tool_name;
 
 /// What is kept of a call besides its entry, because a later part may omit it.
@@ -34,9 +34,9 @@ pub(super) fn describe(
     let mut call = known.cloned().unwrap_or_else(Map::new);
     call.insert("tool_call_id".into(), json!(id));
     for key in KEPT {
-        let told = part.get_mut(key).map(Value::take).filter(tells_something);
-        if let Some(told) = told {
-            call.insert(key.to_owned(), told);
+        let value = part.get_mut(key).map(Value::take).filter(has_content);
+        if let Some(value) = value {
+            call.insert(key.to_owned(), value);
         }
     }
     let call = Value::Object(call);
@@ -46,16 +46,16 @@ pub(super) fn describe(
     };
     let status = next_status(old_status, part["status"].as_str());
     let ended = matches!(part["status"].as_str(), Some("completed" | "failed"));
-    let sight = Sight { call: &call, part, worktree, failed: part["status"] == "failed", ended };
-    let (action_type, content) = sight.action(old_action);
-    let bytes = weight(&call) + weight(part) + content.len();
+    let update = CallUpdate { call: &call, part, worktree, failed: part["status"] == "failed", ended };
+    let (action_type, content) = update.action(old_action);
+    let bytes = approximate_bytes(&call) + approximate_bytes(part) + content.len();
     let entry_type = EntryType::ToolUse { tool_name: tool_name(&call), action_type, status };
-    (sourced(entry_type, content, call), bytes)
+    (with_source(entry_type, content, call), bytes)
 }
 
 /// A person's decision stays, and a question stays open until the call has ended.
-fn next_status(old: Option<&ToolStatus>, told: Option<&str>) -> ToolStatus {
-    match (old, told) {
+fn next_status(old: Option<&ToolStatus>, new: Option<&str>) -> ToolStatus {
+    match (old, new) {
         (Some(decided @ (ToolStatus::Denied { .. } | ToolStatus::TimedOut)), _) => decided.clone(),
         (_, Some("completed")) => ToolStatus::Success,
         (_, Some("failed")) => ToolStatus::Failed,
@@ -65,7 +65,7 @@ fn next_status(old: Option<&ToolStatus>, told: Option<&str>) -> ToolStatus {
 }
 
 /// A call as it is known now, and the part that has just arrived.
-struct Sight<'a> {
+struct CallUpdate<'a> {
     call: &'a Value,
     part: &'a Value,
     worktree: &'a Path,
@@ -73,7 +73,7 @@ struct Sight<'a> {
     ended: bool,
 }
 
-impl Sight<'_> {
+impl CallUpdate<'_> {
     fn action(&self, old: Option<&ActionType>) -> (ActionType, String) {
         self.known_action(old).unwrap_or_else(|| {
             let name = tool_name(self.call);
@@ -91,18 +91,18 @@ impl Sight<'_> {
         Some(match self.call["kind"].as_str()? {
             "read" => {
                 let path = self.path()?;
-                let content = ticked(&path);
+                let content = in_backticks(&path);
                 (ActionType::FileRead { path }, content)
             }
             "edit" => {
                 let path = self.path()?;
                 let changes = self.changes(&path, old);
-                let content = ticked(&path);
+                let content = in_backticks(&path);
                 (ActionType::FileEdit { path, changes }, content)
             }
             "delete" => {
                 let path = self.path()?;
-                let content = ticked(&path);
+                let content = in_backticks(&path);
                 (ActionType::FileEdit { path, changes: vec![FileChange::Delete] }, content)
             }
             "execute" => {
@@ -111,17 +111,17 @@ impl Sight<'_> {
                     Some(ActionType::CommandRun { result, .. }) => result.clone(),
                     _ => None,
                 });
-                let content = ticked(&command);
+                let content = in_backticks(&command);
                 (ActionType::CommandRun { command, result }, content)
             }
             "search" => {
                 let query = self.input(&["pattern", "query", "q", "regex"]).or_else(|| self.title())?;
-                let content = ticked(&query);
+                let content = in_backticks(&query);
                 (ActionType::Search { query }, content)
             }
             "fetch" => {
                 let url = self.input(&["url", "query", "prompt"]).or_else(|| self.title())?;
-                let content = ticked(&url);
+                let content = in_backticks(&url);
                 (ActionType::WebFetch { url }, content)
             }
             "switch_mode" => {
@@ -157,17 +157,17 @@ impl Sight<'_> {
     }
 
     fn path(&self) -> Option<String> {
-        let told = self.call["locations"].as_array().and_then(|places| places.first());
-        let told = told.and_then(|place| place["path"].as_str()).map(str::to_owned);
+        let location = self.call["locations"].as_array().and_then(|locations| locations.first());
+        let location = location.and_then(|location| location["path"].as_str()).map(str::to_owned);
         let keys = ["path", "file_path", "filePath", "filepath", "fileName", "absolute_path"];
-        let shown = || self.diffs().find_map(|diff| diff["path"].as_str()).map(str::to_owned);
-        let path = self.input(&keys).or(told).or_else(shown)?;
+        let in_diff = || self.diffs().find_map(|diff| diff["path"].as_str()).map(str::to_owned);
+        let path = self.input(&keys).or(location).or_else(in_diff)?;
         Some(relative(&path, self.worktree))
     }
 
     /// The diffs of this part, or else those that were shown, or else a diff made from the input.
     fn changes(&self, path: &str, old: Option<&ActionType>) -> Vec<FileChange> {
-        let told = self.diffs().map(|diff| {
+        let changes = self.diffs().map(|diff| {
             let path = diff["path"].as_str().map_or(path.to_owned(), |path| relative(path, self.worktree));
             let new = diff["newText"].as_str().unwrap_or_default();
             match diff["oldText"].as_str().filter(|old| !old.is_empty()) {
@@ -175,9 +175,9 @@ impl Sight<'_> {
                 None => FileChange::Write { content: new.to_owned() },
             }
         });
-        let told: Vec<_> = told.collect();
-        if !told.is_empty() {
-            return told;
+        let changes: Vec<_> = changes.collect();
+        if !changes.is_empty() {
+            return changes;
         }
         if let Some(ActionType::FileEdit { changes, .. }) = old
             && !changes.is_empty()
@@ -197,15 +197,15 @@ impl Sight<'_> {
         let content = self.part["content"].as_array().into_iter().flatten();
         let texts: Vec<_> = content
             .filter(|block| block["type"] == "content")
-            .map(|block| spoken(&block["content"]))
+            .map(|block| content_text(&block["content"]))
             .collect();
         let text = texts.join("\n");
         let raw = &self.part["rawOutput"];
-        let told =
+        let in_output =
             || ["output", "content", "stdout", "message", "error"].iter().find_map(|key| raw[*key].as_str());
         match text.is_empty() {
             false => Some(text),
-            true => raw.as_str().or_else(told).map(str::to_owned),
+            true => raw.as_str().or_else(in_output).map(str::to_owned),
         }
         .map(|text| cut(&text, OUTPUT_BYTES, "…"))
     }
@@ -214,9 +214,7 @@ impl Sight<'_> {
         let raw = &self.part["rawOutput"];
         match self.text() {
             Some(text) => Some(ToolResult { r#type: ToolResultKind::Markdown, value: text.into() }),
-            None if tells_something(raw) => {
-                Some(ToolResult { r#type: ToolResultKind::Json, value: raw.clone() })
-            }
+            None if has_content(raw) => Some(ToolResult { r#type: ToolResultKind::Json, value: raw.clone() }),
             None => None,
         }
     }
@@ -252,7 +250,7 @@ fn exit_code_in(output: &str) -> Option<i64> {
     line.trim().parse().ok()
 }
 
-fn tells_something(value: &Value) -> bool {
+fn has_content(value: &Value) -> bool {
     match value {
         Value::Null => false,
         Value::String(text) => !text.is_empty(),
@@ -263,12 +261,12 @@ fn tells_something(value: &Value) -> bool {
 }
 
 /// The approximate size of a value in memory.
-fn weight(value: &Value) -> usize {
+fn approximate_bytes(value: &Value) -> usize {
     const NODE: usize = 32;
     NODE + match value {
         Value::String(text) => text.len(),
-        Value::Array(items) => items.iter().map(weight).sum(),
-        Value::Object(items) => items.iter().map(|(key, item)| key.len() + weight(item)).sum(),
+        Value::Array(items) => items.iter().map(approximate_bytes).sum(),
+        Value::Object(items) => items.iter().map(|(key, item)| key.len() + approximate_bytes(item)).sum(),
         _ => 0,
     }
 }
@@ -277,7 +275,7 @@ fn weight(value: &Value) -> usize {
 mod tests {
     use super::*;
 
-    fn told(parts: &[Value]) -> Value {
+    fn described(parts: &[Value]) -> Value {
         let mut entry = None;
         for part in parts {
             entry = Some(describe("c", &mut part.clone(), entry.as_ref(), Path::new("/repo")).0);
@@ -304,19 +302,19 @@ mod tests {
             (json!({"kind": "read"}), "tool", "read"),
         ];
         for (part, action, content) in cases {
-            let got = told(std::slice::from_ref(&part));
+            let got = described(std::slice::from_ref(&part));
             assert_eq!((got[0]["action"].as_str(), got[2].as_str()), (Some(action), Some(content)), "{part}");
         }
     }
 
     #[test]
-    fn a_result_without_a_diff_leaves_the_diff() {
+    fn a_result_without_a_diff_keeps_the_diff() {
         let diff = json!({"type": "diff", "path": "/repo/a", "oldText": "x", "newText": "y"});
-        let said = json!({"type": "content", "content": {"type": "text", "text": "Wrote file."}});
-        let got = told(&[
+        let text = json!({"type": "content", "content": {"type": "text", "text": "Wrote file."}});
+        let got = described(&[
             json!({"kind": "edit", "title": "write", "locations": [{"path": "/repo/a"}]}),
             json!({"content": [diff]}),
-            json!({"status": "completed", "content": [said]}),
+            json!({"status": "completed", "content": [text]}),
         ]);
         assert_eq!(got[0]["changes"][0]["unified_diff"], "--- a/a\n+++ b/a\n@@ -1,1 +1,1 @@\n-x\n+y\n");
         assert_eq!(got[1], "success");
@@ -332,10 +330,10 @@ mod tests {
         ];
         for mut part in cases {
             part["status"] = json!("completed");
-            let got = told(&[json!({"kind": "execute", "title": "ls"}), part]);
+            let got = described(&[json!({"kind": "execute", "title": "ls"}), part]);
             assert_eq!(got[0]["result"]["exit_status"], json!({"type": "exit_code", "code": 3}));
         }
-        let got = told(&[json!({"kind": "execute", "title": "ls", "status": "failed"})]);
+        let got = described(&[json!({"kind": "execute", "title": "ls", "status": "failed"})]);
         assert_eq!(got[0]["result"]["exit_status"], json!({"type": "success", "success": false}));
     }
 }

@@ -16,18 +16,18 @@ use super::super::Outcome;
 /// Agents whose turns report the sum since their start.
 const CUMULATIVE: &[&str] = &["copilot"];
 /// Agents whose costs start at zero with each process, even when it continues a conversation.
-const COSTS_ANEW: &[&str] = &["claude", "codex"];
+const COST_PER_PROCESS: &[&str] = &["claude", "codex"];
 
 #[derive(Default)]
 pub(super) struct Spend {
     model: String,
     sums: Sums,
     /// The calls of this turn were reported one by one.
-    told_by_call: bool,
+    counted_by_call: bool,
     cost: Cost,
-    costs_anew: bool,
+    cost_per_process: bool,
     /// The cost of this run so far, as the agent reports it.
-    told_cost: Option<i64>,
+    reported_cost: Option<i64>,
 }
 
 /// What the usage at the end of a turn covers.
@@ -53,12 +53,12 @@ impl Spend {
             self.sums = Sums::PerProcess;
         }
         let agent = agent.to_ascii_lowercase();
-        self.costs_anew = COSTS_ANEW.iter().any(|name| agent.contains(name));
+        self.cost_per_process = COST_PER_PROCESS.iter().any(|name| agent.contains(name));
     }
 
     /// An earlier conversation continues, and its earlier costs are not this run's.
     pub fn continue_session(&mut self) {
-        if !self.costs_anew {
+        if !self.cost_per_process {
             self.cost = Cost::Unknown;
         }
     }
@@ -68,15 +68,15 @@ impl Spend {
     }
 
     /// Reads the model from a session's settings.
-    pub fn note_model(&mut self, told: &Value) {
-        let models = &told["models"];
+    pub fn note_model(&mut self, session: &Value) {
+        let models = &session["models"];
         let current = models["currentModelId"].as_str().map(|id| {
             let named = models["availableModels"].as_array().into_iter().flatten();
             let name = named.filter(|model| model["modelId"] == id).find_map(|model| model["name"].as_str());
             // An id may be an internal address of the agent, which means nothing to a reader.
             name.filter(|_| id.contains(['|', '('])).unwrap_or(id)
         });
-        let options = told["configOptions"].as_array().into_iter().flatten();
+        let options = session["configOptions"].as_array().into_iter().flatten();
         let configured = options
             .filter(|option| option["category"] == "model" || option["id"] == "model")
             .find_map(|option| option["currentValue"].as_str());
@@ -88,33 +88,33 @@ impl Spend {
     /// One call of the model, reported as it ends.
     pub fn note_call(&mut self, usage: &Value, outcome: &mut Outcome) {
         if usage.is_object() {
-            self.told_by_call = true;
+            self.counted_by_call = true;
             outcome.spend(&self.model, count(usage));
         }
     }
 
     /// What the conversation had cost before this run's prompt.
     pub fn note_past_cost(&mut self, update: &Value) {
-        if let Some(total) = told_cost(update).filter(|_| !self.costs_anew) {
+        if let Some(total) = cost_in_microusd(update).filter(|_| !self.cost_per_process) {
             self.cost = Cost::Known(total);
         }
     }
 
     /// What the conversation has cost so far.
     pub fn note_cost(&mut self, update: &Value, outcome: &mut Outcome) {
-        let Some(total) = told_cost(update) else { return };
-        self.told_cost = match self.cost {
+        let Some(total) = cost_in_microusd(update) else { return };
+        self.reported_cost = match self.cost {
             // The tokens are priced instead.
             Cost::Unknown => return,
             Cost::Nothing => Some(total),
             Cost::Known(before) => Some(total.saturating_sub(before).max(0)),
         };
-        self.place_cost(outcome);
+        self.assign_cost(outcome);
     }
 
     /// The end of a turn.
-    pub fn settle(&mut self, result: &Value, outcome: &mut Outcome) {
-        if std::mem::take(&mut self.told_by_call) {
+    pub fn end_turn(&mut self, result: &Value, outcome: &mut Outcome) {
+        if std::mem::take(&mut self.counted_by_call) {
             return;
         }
         if self.sums == Sums::PerProcess && result["usage"].is_object() {
@@ -124,7 +124,7 @@ impl Spend {
                 outcome.spend(&model, used);
             }
         }
-        self.place_cost(outcome);
+        self.assign_cost(outcome);
     }
 
     /// The usage of a turn, by model. Agents report it as `usage`, as a quota, as a quota by model, or as several
@@ -135,16 +135,16 @@ impl Spend {
             .as_array()
             .into_iter()
             .flatten()
-            .map(|told| {
-                let model = told["model"].as_str().unwrap_or(&self.model);
-                (model.to_owned(), count(either(told, "token_count", "tokenCount")))
+            .map(|used| {
+                let model = used["model"].as_str().unwrap_or(&self.model);
+                (model.to_owned(), count(either(used, "token_count", "tokenCount")))
             })
             .filter(|(_, used)| !used.is_zero())
             .collect();
         let whole = [count(&result["usage"]), count(either(quota, "token_count", "tokenCount"))];
-        let whole = whole.into_iter().rev().max_by_key(fineness).filter(|used| !used.is_zero());
+        let whole = whole.into_iter().rev().max_by_key(detail).filter(|used| !used.is_zero());
         match (by_model.as_mut_slice(), whole) {
-            ([(_, used)], Some(whole)) if fineness(&whole) >= fineness(used) => *used = whole,
+            ([(_, used)], Some(whole)) if detail(&whole) >= detail(used) => *used = whole,
             (models, Some(whole)) if models.iter().map(|(_, used)| sum(used)).sum::<i64>() < sum(&whole) => {
                 return vec![(self.model.clone(), whole)];
             }
@@ -154,8 +154,8 @@ impl Spend {
     }
 
     /// Assigns the reported cost to the model that was used most, so that no other model is priced as well.
-    fn place_cost(&self, outcome: &mut Outcome) {
-        let Some(cost) = self.told_cost else { return };
+    fn assign_cost(&self, outcome: &mut Outcome) {
+        let Some(cost) = self.reported_cost else { return };
         let used = outcome.usage.iter().filter(|(_, used)| sum(used) > 0);
         let most = used.max_by_key(|(_, used)| sum(used)).map(|(model, _)| model.clone());
         outcome.usage.retain(|_, used| sum(used) > 0);
@@ -167,15 +167,15 @@ impl Spend {
     }
 }
 
-fn told_cost(update: &Value) -> Option<i64> {
+fn cost_in_microusd(update: &Value) -> Option<i64> {
     let cost = &update["cost"];
     let in_dollars = cost["currency"].as_str().is_none_or(|currency| currency.eq_ignore_ascii_case("USD"));
     microusd(&cost["amount"]).filter(|_| in_dollars)
 }
 
 /// The value under one of two spellings of a key.
-fn either<'a>(told: &'a Value, one: &str, other: &str) -> &'a Value {
-    if told[one].is_null() { &told[other] } else { &told[one] }
+fn either<'a>(object: &'a Value, one: &str, other: &str) -> &'a Value {
+    if object[one].is_null() { &object[other] } else { &object[one] }
 }
 
 fn sum(used: &Usage) -> i64 {
@@ -184,18 +184,18 @@ fn sum(used: &Usage) -> i64 {
 }
 
 /// More tokens first, then the more detailed split.
-fn fineness(used: &Usage) -> (i64, i64) {
+fn detail(used: &Usage) -> (i64, i64) {
     (sum(used), used.cache_read_tokens.saturating_add(used.cache_write_tokens))
 }
 
 /// Reads counts in any spelling. Some agents include cached input and reasoning in input and output, some count
 /// them separately; the total shows which.
-fn count(told: &Value) -> Usage {
-    let spelled = told.as_object().into_iter().flatten();
-    let told: BTreeMap<String, i64> = spelled
+fn count(reported: &Value) -> Usage {
+    let spelled = reported.as_object().into_iter().flatten();
+    let counts: BTreeMap<String, i64> = spelled
         .filter_map(|(key, count)| Some((key.replace('_', "").to_ascii_lowercase(), count.as_i64()?.max(0))))
         .collect();
-    let number = |keys: &[&str]| keys.iter().find_map(|key| told.get(*key)).copied().unwrap_or(0);
+    let number = |keys: &[&str]| keys.iter().find_map(|key| counts.get(*key)).copied().unwrap_or(0);
     let (input, output) = (number(&["inputtokens"]), number(&["outputtokens"]));
     let read = number(&["cachedreadtokens", "cachedinputtokens", "cachereadinputtokens", "cachereadtokens"]);
     let written = number(&[
@@ -207,7 +207,7 @@ fn count(told: &Value) -> Usage {
     let thought = number(&["thoughttokens", "reasoningoutputtokens", "reasoningtokens"]);
     let cached = read.saturating_add(written);
     let beside = |cached: i64, thought: i64| {
-        told.get("totaltokens")
+        counts.get("totaltokens")
             == Some(&[input, output, cached, thought].into_iter().fold(0, i64::saturating_add))
     };
     let (cache_within, thought_within) = match () {
@@ -232,7 +232,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn the_total_tells_what_is_counted_within() {
+    fn the_total_shows_what_is_counted_within() {
         let within = json!({"inputTokens": 1234, "outputTokens": 56, "totalTokens": 1290,
                             "thoughtTokens": 7, "cachedReadTokens": 1000});
         let beside = json!({"inputTokens": 234, "outputTokens": 49, "totalTokens": 1290,
@@ -254,14 +254,14 @@ mod tests {
         for (agent, want) in [("Copilot", 30), ("OpenCode", 40)] {
             let (mut spend, mut outcome) = (Spend::default(), Outcome::default());
             spend.introduce(agent);
-            spend.settle(&turn(10), &mut outcome);
-            spend.settle(&turn(30), &mut outcome);
+            spend.end_turn(&turn(10), &mut outcome);
+            spend.end_turn(&turn(30), &mut outcome);
             assert_eq!(outcome.usage[""].input_tokens, want, "{agent}");
         }
     }
 
     #[test]
-    fn a_turn_that_is_told_in_several_places_and_spellings_counts_once() {
+    fn a_turn_that_is_reported_in_several_places_and_spellings_counts_once() {
         let usage =
             json!({"inputTokens": 468, "outputTokens": 112, "cachedReadTokens": 2000, "totalTokens": 2580});
         let camel = json!({"inputTokens": 468, "outputTokens": 112, "cachedInputTokens": 2000,
@@ -281,7 +281,7 @@ mod tests {
             json!({"usage": usage}),
         ] {
             let (mut spend, mut outcome) = (Spend::default(), Outcome::default());
-            spend.settle(&result, &mut outcome);
+            spend.end_turn(&result, &mut outcome);
             let used: Vec<_> = outcome.usage.values().collect();
             assert_eq!(used.len(), 1, "{result}");
             let counts = (used[0].input_tokens, used[0].output_tokens, used[0].cache_write_tokens);
@@ -295,7 +295,8 @@ mod tests {
         for (total, want) in [(30, vec![("big", 20), ("small", 10)]), (50, vec![("", 50)])] {
             let (mut spend, mut outcome) = (Spend::default(), Outcome::default());
             let quota = json!({"model_usage": [of("big", 20), of("small", 10)]});
-            spend.settle(&json!({"usage": {"inputTokens": total}, "_meta": {"quota": quota}}), &mut outcome);
+            spend
+                .end_turn(&json!({"usage": {"inputTokens": total}, "_meta": {"quota": quota}}), &mut outcome);
             let counted: Vec<_> =
                 outcome.usage.iter().map(|(model, used)| (model.as_str(), used.input_tokens)).collect();
             assert_eq!(counted, want);
@@ -303,14 +304,14 @@ mod tests {
     }
 
     #[test]
-    fn a_told_cost_stands_for_all_models() {
+    fn a_reported_cost_covers_all_models() {
         let of = |model: &str, input: i64| json!({"model": model, "token_count": {"inputTokens": input}});
         let (mut spend, mut outcome) = (Spend::default(), Outcome::default());
         spend.model = "default".into();
         spend.note_cost(&json!({"cost": {"amount": 0.5, "currency": "USD"}}), &mut outcome);
         assert_eq!(outcome.usage["default"].cost_microusd, Some(500_000));
         let quota = json!({"model_usage": [of("big", 20), of("small", 10)]});
-        spend.settle(&json!({"_meta": {"quota": quota}}), &mut outcome);
+        spend.end_turn(&json!({"_meta": {"quota": quota}}), &mut outcome);
         let costs: Vec<_> =
             outcome.usage.iter().map(|(model, used)| (model.as_str(), used.cost_microusd)).collect();
         assert_eq!(costs, [("big", Some(500_000)), ("small", Some(0))]);
@@ -331,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn a_resumed_turn_of_an_agent_that_counts_its_costs_anew_has_its_cost() {
+    fn a_resumed_turn_of_an_agent_that_counts_costs_per_process_has_its_cost() {
         for agent in ["@agentclientprotocol/claude-agent-acp", "codex-acp"] {
             let (mut spend, mut outcome) = (Spend::default(), Outcome::default());
             spend.introduce(agent);
@@ -339,7 +340,7 @@ mod tests {
             let cost = json!({"cost": {"amount": 0.00307, "currency": "USD"}});
             spend.note_cost(&cost, &mut outcome);
             let turn = json!({"usage": {"inputTokens": 234, "outputTokens": 56, "totalTokens": 290}});
-            spend.settle(&turn, &mut outcome);
+            spend.end_turn(&turn, &mut outcome);
             assert_eq!(outcome.usage[""].cost_microusd, Some(3070), "{agent}");
             assert_eq!(outcome.usage[""].input_tokens, 234, "{agent}");
         }

@@ -21,15 +21,15 @@ pub(super) enum Event {
 
 pub(super) fn read(message: &Value) -> Option<Event> {
     let text = |value: &Value| value["message"].as_str().unwrap_or("error without a message").to_owned();
-    let (told, is_done) = (&message["item"], message["type"] == "item.completed");
+    let (raw, is_done) = (&message["item"], message["type"] == "item.completed");
     Some(match message["type"].as_str()? {
         "thread.started" => Event::Thread(message["thread_id"].as_str()?.to_owned()),
         "turn.started" => Event::TurnStarted,
-        "item.started" | "item.updated" | "item.completed" => match told["type"].as_str()? {
-            "error" => Event::Remark(text(told)),
-            "todo_list" => Event::Plan(plan(told)),
-            _ if is_done => Event::Done(item(told)),
-            _ => Event::Begun(item(told)),
+        "item.started" | "item.updated" | "item.completed" => match raw["type"].as_str()? {
+            "error" => Event::Remark(text(raw)),
+            "todo_list" => Event::Plan(plan(raw)),
+            _ if is_done => Event::Done(item(raw)),
+            _ => Event::Begun(item(raw)),
         },
         "turn.completed" => Event::TurnCompleted(usage(&message["usage"])),
         "turn.failed" => Event::TurnFailed(text(&message["error"])),
@@ -39,8 +39,8 @@ pub(super) fn read(message: &Value) -> Option<Event> {
 }
 
 /// The app server writes the same words in camel case, and splits some values into parts.
-fn item(told: &Value) -> Value {
-    let mut item: Map<String, Value> = told
+fn item(raw: &Value) -> Value {
+    let mut item: Map<String, Value> = raw
         .as_object()
         .into_iter()
         .flatten()
@@ -72,17 +72,17 @@ fn camel(word: &str) -> String {
     })
 }
 
-fn plan(told: &Value) -> Value {
+fn plan(raw: &Value) -> Value {
     let step = |item: &Value| {
         let status = if item["completed"] == true { "completed" } else { "pending" };
         json!({"step": item["text"], "status": status})
     };
-    let steps: Vec<Value> = told["items"].as_array().into_iter().flatten().map(step).collect();
+    let steps: Vec<Value> = raw["items"].as_array().into_iter().flatten().map(step).collect();
     json!({"plan": steps})
 }
 
-fn usage(told: &Value) -> Usage {
-    let count = |key: &str| told[key].as_i64().unwrap_or(0).max(0);
+fn usage(counts: &Value) -> Usage {
+    let count = |key: &str| counts[key].as_i64().unwrap_or(0).max(0);
     let (read, written) = (count("cached_input_tokens"), count("cache_write_input_tokens"));
     Usage {
         input_tokens: count("input_tokens").saturating_sub(read).saturating_sub(written).max(0),

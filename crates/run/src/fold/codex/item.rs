@@ -13,13 +13,13 @@ use serde_json::{Value, json};
 
 use super::super::dialogue::unrecognised;
 use super::super::diff;
-use super::super::entries::{plain, sourced};
-use super::super::tool::{relative, ticked};
+use super::super::entries::{plain, with_source};
+use super::super::tool::{in_backticks, relative};
 
 /// Further files of one change are counted, not shown.
 pub(super) const MAX_FILES: usize = 100;
 
-pub(super) struct Shown {
+pub(super) struct ItemEntry {
     pub id: String,
     pub entry: NormalizedEntry,
 }
@@ -33,31 +33,31 @@ pub(super) fn part_id(item: &str, part: usize) -> String {
 }
 
 /// The entries of an item; none for items that readers already know.
-pub(super) fn show(item: &Value, worktree: &Path) -> Vec<Shown> {
+pub(super) fn show(item: &Value, worktree: &Path) -> Vec<ItemEntry> {
     let id = item["id"].as_str().unwrap_or_default();
     let text = |key: &str| item[key].as_str().unwrap_or_default();
     let path = |key: &str| relative(text(key), worktree);
     let call = |tool_name: &str, action_type: ActionType, content: String| {
         let entry_type =
             EntryType::ToolUse { tool_name: tool_name.to_owned(), action_type, status: status(item) };
-        sourced(entry_type, content, json!({"tool_call_id": id}))
+        with_source(entry_type, content, json!({"tool_call_id": id}))
     };
     let entry = match item["type"].as_str().unwrap_or_default() {
         "userMessage" | "hookPrompt" | "functionCallOutput" | "subAgentActivity" => return Vec::new(),
         "fileChange" => return show_changes(item, id, worktree),
-        "agentMessage" | "reasoning" => match speech(item) {
+        "agentMessage" | "reasoning" => match text_entry(item) {
             Some(entry) => entry,
             None => return Vec::new(),
         },
         "commandExecution" => {
             let command = script(text("command"));
-            let content = ticked(&command);
+            let content = in_backticks(&command);
             call("bash", ActionType::CommandRun { command, result: command_result(item) }, content)
         }
         "mcpToolCall" => {
             let name = format!("mcp:{}:{}", text("server"), text("tool"));
-            let told = Some(&item["error"]["message"]).filter(|error| !error.is_null());
-            let result = told.unwrap_or(&item["result"]);
+            let error = Some(&item["error"]["message"]).filter(|error| !error.is_null());
+            let result = error.unwrap_or(&item["result"]);
             call(&name, tool(&name, &item["arguments"], tool_result(result)), name.clone())
         }
         "dynamicToolCall" => {
@@ -66,7 +66,7 @@ pub(super) fn show(item: &Value, worktree: &Path) -> Vec<Shown> {
         }
         "collabAgentToolCall" if item["tool"] == "spawnAgent" => {
             let description = text("prompt").to_owned();
-            let content = format!("Task: {}", ticked(&description));
+            let content = format!("Task: {}", in_backticks(&description));
             call("spawnAgent", ActionType::TaskCreate { description }, content)
         }
         "collabAgentToolCall" => {
@@ -75,11 +75,11 @@ pub(super) fn show(item: &Value, worktree: &Path) -> Vec<Shown> {
         }
         "webSearch" => {
             let query = text("query").to_owned();
-            let content = ticked(&query);
+            let content = in_backticks(&query);
             call("web_search", ActionType::WebFetch { url: query }, content)
         }
         "imageView" => {
-            let content = ticked(&path("path"));
+            let content = in_backticks(&path("path"));
             call("view_image", ActionType::FileRead { path: path("path") }, content)
         }
         "plan" => {
@@ -96,11 +96,11 @@ pub(super) fn show(item: &Value, worktree: &Path) -> Vec<Shown> {
         }
         _ => unrecognised("item", &item.to_string()),
     };
-    vec![Shown { id: id.to_owned(), entry }]
+    vec![ItemEntry { id: id.to_owned(), entry }]
 }
 
 /// The item that a permission request is about, as far as the request describes it; `None` when nobody is asked.
-pub(super) fn asked(method: &str, params: &Value) -> Option<Value> {
+pub(super) fn requested_item(method: &str, params: &Value) -> Option<Value> {
     let question =
         |tool: &str, arguments: &Value| json!({"type": "question", "tool": tool, "arguments": arguments});
     let mut item = match method {
@@ -133,7 +133,7 @@ fn status(item: &Value) -> ToolStatus {
     }
 }
 
-fn speech(item: &Value) -> Option<NormalizedEntry> {
+fn text_entry(item: &Value) -> Option<NormalizedEntry> {
     let joined = |key: &str| {
         let parts = item[key].as_array().into_iter().flatten().filter_map(Value::as_str);
         Some(parts.collect::<Vec<_>>().join("\n\n")).filter(|text| !text.trim().is_empty())
@@ -171,33 +171,33 @@ fn tool(name: &str, arguments: &Value, result: Option<ToolResult>) -> ActionType
     ActionType::Tool { tool_name: name.to_owned(), arguments, result }
 }
 
-fn tool_result(told: &Value) -> Option<ToolResult> {
-    let content = told.get("content").unwrap_or(told);
+fn tool_result(result: &Value) -> Option<ToolResult> {
+    let content = result.get("content").unwrap_or(result);
     let texts = content.as_array().and_then(|parts| {
         let texts = parts.iter().map(|part| part["text"].as_str());
         texts.collect::<Option<Vec<_>>>().map(|texts| texts.join("\n"))
     });
-    match (texts.or_else(|| told.as_str().map(str::to_owned)), told) {
+    match (texts.or_else(|| result.as_str().map(str::to_owned)), result) {
         (Some(text), _) => Some(ToolResult { r#type: ToolResultKind::Markdown, value: text.into() }),
         (None, Value::Null) => None,
-        (None, told) => Some(ToolResult { r#type: ToolResultKind::Json, value: told.clone() }),
+        (None, result) => Some(ToolResult { r#type: ToolResultKind::Json, value: result.clone() }),
     }
 }
 
-fn show_changes(item: &Value, id: &str, worktree: &Path) -> Vec<Shown> {
+fn show_changes(item: &Value, id: &str, worktree: &Path) -> Vec<ItemEntry> {
     let changes = item["changes"].as_array().map(Vec::as_slice).unwrap_or_default();
     let show = |(part, change): (usize, &Value)| {
         let path = relative(change["path"].as_str().unwrap_or_default(), worktree);
-        let content = ticked(&path);
+        let content = in_backticks(&path);
         let action_type = ActionType::FileEdit { changes: file_changes(change, &path, worktree), path };
         let entry_type = EntryType::ToolUse { tool_name: "edit".into(), action_type, status: status(item) };
-        let entry = sourced(entry_type, content, json!({"tool_call_id": id}));
-        Shown { id: part_id(id, part), entry }
+        let entry = with_source(entry_type, content, json!({"tool_call_id": id}));
+        ItemEntry { id: part_id(id, part), entry }
     };
-    let mut shown: Vec<Shown> = changes.iter().take(MAX_FILES).enumerate().map(show).collect();
+    let mut shown: Vec<ItemEntry> = changes.iter().take(MAX_FILES).enumerate().map(show).collect();
     if changes.len() > MAX_FILES {
         let text = format!("and {} more files", changes.len() - MAX_FILES);
-        shown.push(Shown { id: String::new(), entry: plain(EntryType::SystemMessage, text) });
+        shown.push(ItemEntry { id: String::new(), entry: plain(EntryType::SystemMessage, text) });
     }
     shown
 }

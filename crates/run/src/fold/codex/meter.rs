@@ -24,7 +24,7 @@ struct Thread {
     began: bool,
     /// The total before the run; `None` until the first report.
     before: Option<Usage>,
-    shown: Usage,
+    counted: Usage,
 }
 
 impl Meter {
@@ -38,7 +38,7 @@ impl Meter {
             self.0.remove(1);
         }
         let (id, model) = (thread.to_owned(), model.to_owned());
-        self.0.push_back(Thread { id, model, began: false, before: None, shown: Usage::default() });
+        self.0.push_back(Thread { id, model, began: false, before: None, counted: Usage::default() });
     }
 
     /// A turn of the thread has begun.
@@ -58,22 +58,22 @@ impl Meter {
     }
 
     /// Reads a report of a thread's usage.
-    pub fn read(&mut self, thread: &str, told: &Value, outcome: &mut Outcome) {
+    pub fn read(&mut self, thread: &str, report: &Value, outcome: &mut Outcome) {
         let Some(thread) = self.thread(thread) else { return };
-        let total = usage(&told["total"]);
+        let total = usage(&report["total"]);
         if !thread.began {
             thread.before = Some(total);
             return;
         }
-        let before = *thread.before.get_or_insert_with(|| total.since(usage(&told["last"])));
+        let before = *thread.before.get_or_insert_with(|| total.since(usage(&report["last"])));
         let used = total.since(before);
-        outcome.spend(&thread.model, used.since(thread.shown));
-        thread.shown = used;
+        outcome.spend(&thread.model, used.since(thread.counted));
+        thread.counted = used;
     }
 }
 
-fn usage(told: &Value) -> Usage {
-    let count = |key: &str| told[key].as_i64().unwrap_or(0).max(0);
+fn usage(counts: &Value) -> Usage {
+    let count = |key: &str| counts[key].as_i64().unwrap_or(0).max(0);
     let (read, written) = (count("cachedInputTokens"), count("cacheWriteInputTokens"));
     Usage {
         input_tokens: count("inputTokens").saturating_sub(read).saturating_sub(written).max(0),

@@ -27,12 +27,12 @@ fn push(talk: &mut Talk, kind: Kind, message: &Value) {
     talk.push(&Record { kind, at_ms: 0, bytes: format!("{message}\n").into_bytes() });
 }
 
-fn hear(talk: &mut Talk, message: Value) {
+fn agent_prints(talk: &mut Talk, message: Value) {
     push(talk, Kind::Stdout, &message);
 }
 
 /// The only line that is due; it is then sent.
-fn said(talk: &mut Talk) -> Value {
+fn send_due(talk: &mut Talk) -> Value {
     let due: Vec<Value> = talk.due().iter().map(|due| serde_json::from_str(&due.line).unwrap()).collect();
     assert_eq!(due.len(), 1, "{due:?}");
     push(talk, Kind::Stdin, &due[0]);
@@ -47,10 +47,10 @@ fn reply(id: u64, result: Value) -> Value {
 /// A conversation whose prompt was sent.
 fn prompted(opening: Opening) -> Talk {
     let mut talk = talk(opening);
-    hear(&mut talk, reply(1, json!({"agentCapabilities": {"loadSession": true}})));
-    said(&mut talk);
-    hear(&mut talk, reply(2, json!({"sessionId": "s"})));
-    assert_eq!(said(&mut talk)["method"], "session/prompt");
+    agent_prints(&mut talk, reply(1, json!({"agentCapabilities": {"loadSession": true}})));
+    send_due(&mut talk);
+    agent_prints(&mut talk, reply(2, json!({"sessionId": "s"})));
+    assert_eq!(send_due(&mut talk)["method"], "session/prompt");
     talk
 }
 
@@ -75,20 +75,20 @@ fn choices_are_made_one_by_one_before_the_prompt() {
     for (session, method, key) in cases {
         let opening = Opening { model: Some("m".into()), mode: Some("plan".into()), ..opening() };
         let mut talk = talk(opening);
-        hear(&mut talk, reply(1, json!({})));
-        said(&mut talk);
-        hear(&mut talk, reply(2, session));
-        let model = said(&mut talk);
+        agent_prints(&mut talk, reply(1, json!({})));
+        send_due(&mut talk);
+        agent_prints(&mut talk, reply(2, session));
+        let model = send_due(&mut talk);
         assert_eq!(model["method"], method);
         assert_eq!(model["params"][key], if key == "configId" { "model-x" } else { "m" });
-        hear(&mut talk, reply(10, json!({})));
-        let mode = said(&mut talk);
+        agent_prints(&mut talk, reply(10, json!({})));
+        let mode = send_due(&mut talk);
         assert_eq!(
             (&mode["method"], &mode["params"]["modeId"]),
             (&json!("session/set_mode"), &json!("plan"))
         );
-        hear(&mut talk, reply(11, json!({})));
-        assert_eq!(said(&mut talk)["params"]["prompt"][0]["text"], "do it");
+        agent_prints(&mut talk, reply(11, json!({})));
+        assert_eq!(send_due(&mut talk)["params"]["prompt"][0]["text"], "do it");
         assert!(!talk.is_over());
     }
 }
@@ -96,11 +96,11 @@ fn choices_are_made_one_by_one_before_the_prompt() {
 #[test]
 fn a_choice_that_is_refused_ends_it() {
     let mut talk = talk(Opening { model: Some("m".into()), ..opening() });
-    hear(&mut talk, reply(1, json!({})));
-    said(&mut talk);
-    hear(&mut talk, reply(2, json!({"sessionId": "s"})));
-    said(&mut talk);
-    hear(&mut talk, json!({"id": 10, "error": {"code": -32602, "message": "no such model"}}));
+    agent_prints(&mut talk, reply(1, json!({})));
+    send_due(&mut talk);
+    agent_prints(&mut talk, reply(2, json!({"sessionId": "s"})));
+    send_due(&mut talk);
+    agent_prints(&mut talk, json!({"id": 10, "error": {"code": -32602, "message": "no such model"}}));
     assert_eq!(talk.due(), []);
     assert!(talk.is_over());
 }
@@ -109,12 +109,12 @@ fn a_choice_that_is_refused_ends_it() {
 fn an_agent_that_cannot_load_gets_a_new_session_that_says_so() {
     let opening = Opening { session: Some("old".into()), ..opening() };
     let mut able = talk(opening.clone());
-    hear(&mut able, reply(1, json!({"agentCapabilities": {"loadSession": true}})));
-    let load = said(&mut able);
+    agent_prints(&mut able, reply(1, json!({"agentCapabilities": {"loadSession": true}})));
+    let load = send_due(&mut able);
     assert_eq!((&load["method"], &load["params"]["sessionId"]), (&json!("session/load"), &json!("old")));
     let mut unable = talk(opening);
-    hear(&mut unable, reply(1, json!({})));
-    let new = said(&mut unable);
+    agent_prints(&mut unable, reply(1, json!({})));
+    let new = send_due(&mut unable);
     assert_eq!(new["method"], "session/new");
     assert_eq!(new["params"]["_meta"]["forge"]["insteadOf"], "old");
 }
@@ -123,25 +123,25 @@ fn an_agent_that_cannot_load_gets_a_new_session_that_says_so() {
 fn a_late_replay_is_waited_for() {
     let opening = Opening { session: Some("old".into()), replay: Replay::AfterReply, ..opening() };
     let mut talk = talk(opening);
-    hear(&mut talk, reply(1, json!({"agentCapabilities": {"loadSession": true}})));
-    said(&mut talk);
-    hear(&mut talk, reply(2, json!({"modes": {"currentModeId": "default"}})));
-    let between = said(&mut talk);
+    agent_prints(&mut talk, reply(1, json!({"agentCapabilities": {"loadSession": true}})));
+    send_due(&mut talk);
+    agent_prints(&mut talk, reply(2, json!({"modes": {"currentModeId": "default"}})));
+    let between = send_due(&mut talk);
     assert_eq!(between["params"], json!({"sessionId": "old", "modeId": "default"}));
-    hear(&mut talk, reply(10, json!({})));
-    assert_eq!(said(&mut talk)["method"], "session/prompt");
+    agent_prints(&mut talk, reply(10, json!({})));
+    assert_eq!(send_due(&mut talk)["method"], "session/prompt");
 }
 
 #[test]
 fn permissions_are_chosen_by_kind() {
     let answer = |answer: ApprovalStatus| {
         let mut talk = prompted(opening());
-        hear(&mut talk, question(0));
+        agent_prints(&mut talk, question(0));
         assert_eq!(talk.due(), []);
         let ask = talk.asks()[0].clone();
         assert_eq!((ask.tool_name.as_str(), ask.tool_input), ("execute", json!({"command": "ls"})));
         talk.answer(&ask.key, &answer);
-        said(&mut talk)["result"].clone()
+        send_due(&mut talk)["result"].clone()
     };
     let selected = |id: &str| json!({"outcome": "selected", "optionId": id});
     assert_eq!(answer(ApprovalStatus::Approved), json!({"outcome": selected("y")}));
@@ -149,32 +149,32 @@ fn permissions_are_chosen_by_kind() {
     assert_eq!(answer(ApprovalStatus::TimedOut)["_meta"]["forge"]["timedOut"], true);
 
     let mut granted = prompted(Opening { permissions: Permissions::Granted, ..opening() });
-    hear(&mut granted, question(0));
+    agent_prints(&mut granted, question(0));
     assert_eq!(granted.asks(), []);
-    assert_eq!(said(&mut granted)["result"]["outcome"], selected("y"));
+    assert_eq!(send_due(&mut granted)["result"]["outcome"], selected("y"));
     let mut none = question(1);
     none["params"]["options"] = json!([{"optionId": "n", "kind": "reject_once"}]);
-    hear(&mut granted, none);
-    assert_eq!(said(&mut granted)["result"]["outcome"], json!({"outcome": "cancelled"}));
+    agent_prints(&mut granted, none);
+    assert_eq!(send_due(&mut granted)["result"]["outcome"], json!({"outcome": "cancelled"}));
 }
 
 #[test]
 fn the_reason_of_a_denial_is_the_next_prompt_also_for_a_later_server() {
     let mut talk = prompted(opening());
-    hear(&mut talk, question(0));
+    agent_prints(&mut talk, question(0));
     let key = talk.asks()[0].key.clone();
     talk.answer(&key, &ApprovalStatus::Denied { reason: Some(" use the tests ".into()) });
-    let denial = said(&mut talk);
+    let denial = send_due(&mut talk);
 
     let mut later = prompted(opening());
-    hear(&mut later, question(0));
+    agent_prints(&mut later, question(0));
     push(&mut later, Kind::Stdin, &denial);
     assert_eq!(later.asks(), []);
     for talk in [&mut talk, &mut later] {
-        hear(talk, reply(3, json!({"stopReason": "end_turn"})));
+        agent_prints(talk, reply(3, json!({"stopReason": "end_turn"})));
         assert!(!talk.is_over());
-        assert_eq!(said(talk)["params"]["prompt"][0]["text"], "User feedback: use the tests");
-        hear(talk, reply(100, json!({"stopReason": "end_turn"})));
+        assert_eq!(send_due(talk)["params"]["prompt"][0]["text"], "User feedback: use the tests");
+        agent_prints(talk, reply(100, json!({"stopReason": "end_turn"})));
         assert_eq!(talk.due(), []);
         assert!(talk.is_over());
     }
@@ -184,17 +184,17 @@ fn the_reason_of_a_denial_is_the_next_prompt_also_for_a_later_server() {
 fn a_stop_ends_the_conversation_whatever_was_to_follow() {
     let mut talk = prompted(opening());
     assert!(talk.message("more").is_none());
-    hear(&mut talk, question(0));
+    agent_prints(&mut talk, question(0));
     let key = talk.asks()[0].key.clone();
     talk.answer(&key, &ApprovalStatus::Denied { reason: Some("no".into()) });
-    said(&mut talk);
+    send_due(&mut talk);
     let cancel: Value = serde_json::from_str(&talk.interrupt().unwrap()).unwrap();
     assert_eq!(
         (&cancel["method"], &cancel["params"]),
         (&json!("session/cancel"), &json!({"sessionId": "s"}))
     );
     push(&mut talk, Kind::Stdin, &cancel);
-    hear(&mut talk, reply(3, json!({"stopReason": "cancelled"})));
+    agent_prints(&mut talk, reply(3, json!({"stopReason": "cancelled"})));
     assert_eq!(talk.due(), []);
     assert!(talk.is_over());
 }
@@ -204,19 +204,19 @@ fn files_are_acts_and_anything_else_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     let mut talk = prompted(Opening { worktree: dir.path().into(), ..opening() });
     let file = dir.path().join("a.txt");
-    hear(
+    agent_prints(
         &mut talk,
         json!({"id": 5, "method": "fs/write_text_file", "params": {"path": file, "content": "hello"}}),
     );
     assert_eq!(talk.due(), []);
     let act = talk.acts()[0].clone();
     talk.acted(&act.key, act.carry_out());
-    assert_eq!(said(&mut talk), json!({"jsonrpc": "2.0", "id": 5, "result": null}));
+    assert_eq!(send_due(&mut talk), json!({"jsonrpc": "2.0", "id": 5, "result": null}));
     assert_eq!(talk.acts(), []);
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "hello");
 
-    hear(&mut talk, json!({"id": 6, "method": "terminal/create", "params": {}}));
-    assert_eq!(said(&mut talk)["error"]["code"], METHOD_NOT_FOUND);
-    hear(&mut talk, json!({"method": "session/update", "params": {}}));
+    agent_prints(&mut talk, json!({"id": 6, "method": "terminal/create", "params": {}}));
+    assert_eq!(send_due(&mut talk)["error"]["code"], METHOD_NOT_FOUND);
+    agent_prints(&mut talk, json!({"method": "session/update", "params": {}}));
     assert_eq!(talk.due(), []);
 }

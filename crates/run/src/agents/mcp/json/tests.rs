@@ -49,7 +49,7 @@ fn a_missing_key_is_added_and_an_empty_object_filled() {
 }
 
 #[test]
-fn what_cannot_be_understood_is_refused() {
+fn what_cannot_be_parsed_is_refused() {
     for text in ["{", "[]", "3", "{\"m\": 1,, }", "{\"m\": \"unclosed}", "/* for ever"] {
         let read = servers(text, "m");
         assert!(read.is_err() || text.starts_with("/*"), "{text}: {read:?}");

@@ -11,16 +11,16 @@ use super::super::setup::wants_setup;
 /// The user must log in to the agent first.
 const AUTH_REQUIRED: i64 = -32000;
 
-pub(super) struct Trouble {
+pub(super) struct Failure {
     pub message: String,
     /// The provider temporarily refuses to serve: until when, if it said so.
     pub limit: Option<Option<Millis>>,
     pub wants_login: bool,
 }
 
-impl Trouble {
+impl Failure {
     /// A JSON-RPC error.
-    pub fn of(error: &Value, at_ms: i64) -> Trouble {
+    pub fn from_rpc(error: &Value, at_ms: i64) -> Failure {
         let code = error["code"].as_i64();
         let message = error["message"].as_str().unwrap_or_default();
         let data = &error["data"];
@@ -32,21 +32,21 @@ impl Trouble {
             (_, Some(detail)) => detail.to_owned(),
             _ => format!("the agent reported an error without a message: {error}"),
         };
-        let mut trouble = Trouble::in_words(&text, at_ms);
-        if code == Some(429) && trouble.limit.is_none() {
-            trouble.limit = Some(reset_in(&text, at_ms));
+        let mut failure = Failure::from_text(&text, at_ms);
+        if code == Some(429) && failure.limit.is_none() {
+            failure.limit = Some(reset_in(&text, at_ms));
         }
-        trouble.wants_login |= code == Some(AUTH_REQUIRED);
-        trouble
+        failure.wants_login |= code == Some(AUTH_REQUIRED);
+        failure
     }
 
     /// An error that is reported as text.
-    pub fn in_words(text: &str, at_ms: i64) -> Trouble {
+    pub fn from_text(text: &str, at_ms: i64) -> Failure {
         let low = text.to_ascii_lowercase();
         let signs = ["too many requests", "rate limit", "rate_limit", "usage limit", "resource_exhausted"];
         let numbered = low.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| word == "429");
         let limited = numbered || signs.iter().any(|sign| low.contains(sign));
-        Trouble {
+        Failure {
             message: text.to_owned(),
             limit: limited.then(|| reset_in(&low, at_ms)),
             wants_login: wants_setup(text),
@@ -86,7 +86,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn the_providers_own_words_are_told() {
+    fn the_providers_own_message_is_shown() {
         let cases = [
             (json!({"code": 500, "message": "{\"error\":{\"code\":500,\"message\":\"boom\"}}"}), "boom"),
             (
@@ -96,20 +96,22 @@ mod tests {
             (json!({"code": -32603, "message": "", "data": "only this"}), "only this"),
         ];
         for (error, want) in cases {
-            let trouble = Trouble::of(&error, 0);
-            assert_eq!((trouble.message.as_str(), trouble.limit), (want, None));
+            let failure = Failure::from_rpc(&error, 0);
+            assert_eq!((failure.message.as_str(), failure.limit), (want, None));
         }
-        assert!(Trouble::of(&json!({"code": -32000, "message": "Authentication required"}), 0).wants_login);
+        assert!(
+            Failure::from_rpc(&json!({"code": -32000, "message": "Authentication required"}), 0).wants_login
+        );
     }
 
     #[test]
     fn a_limit_and_its_end_are_recognised() {
-        let limit = |text: &str| Trouble::in_words(text, 1000).limit;
+        let limit = |text: &str| Failure::from_text(text, 1000).limit;
         assert_eq!(limit("Last error: 500 scripted error"), None);
         assert_eq!(limit("port 4290 is in use"), None);
         assert_eq!(limit("Last error: 429 scripted"), Some(None));
         assert_eq!(limit("Rate limit reached. Please retry in 2.5s."), Some(Some(Millis(3500))));
         assert_eq!(limit("429: try again in 3 minutes"), Some(Some(Millis(181_000))));
-        assert_eq!(Trouble::of(&json!({"code": 429, "message": "slow down"}), 0).limit, Some(None));
+        assert_eq!(Failure::from_rpc(&json!({"code": 429, "message": "slow down"}), 0).limit, Some(None));
     }
 }

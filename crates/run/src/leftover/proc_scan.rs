@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use forge_os::process::{Entry, Life, command_of, list};
 
-use super::{Facts, GitWork, Mark, RUN};
+use super::{GitWork, ProcessFacts, RUN_ID_VAR, RunMark};
 use crate::tree::{MARK, keeper_of};
 
 /// The mode bit of a descriptor that is open for writing, as `lstat` reports it.
@@ -17,19 +17,19 @@ const WRITES: u32 = 0o200;
 
 /// The living candidates of this user that work inside `dir`. `own` is the mark that this process itself inherited:
 /// it means nothing in other processes that inherited it too.
-pub(super) fn at_work_in(
+pub(super) fn processes_in(
     dir: &Path,
     own: Option<&str>,
-    is_in_question: impl Fn(&Facts) -> bool,
-) -> Vec<(u32, Facts)> {
+    is_candidate: impl Fn(&ProcessFacts) -> bool,
+) -> Vec<(u32, ProcessFacts)> {
     let dir = fs::canonicalize(dir).unwrap_or_else(|_| dir.to_owned());
-    let seen: Vec<Entry> = list().into_iter().filter(is_in_sight).collect();
+    let seen: Vec<Entry> = list().into_iter().filter(is_own_and_alive).collect();
     let hosts: HashSet<u32> = seen.iter().filter(|seen| seen.has_terminal).map(|seen| seen.parent).collect();
     let this_program = program(std::process::id());
     let facts = |seen: &Entry| {
         let pid = seen.identity.pid;
-        let is_orphan = is_first(seen.parent);
-        Facts {
+        let is_orphan = adopts_orphans(seen.parent);
+        ProcessFacts {
             mark: mark(pid, own),
             is_orphan,
             has_terminal: seen.has_terminal || hosts.contains(&pid),
@@ -37,34 +37,34 @@ pub(super) fn at_work_in(
             git: program(pid).filter(|path| is_orphan && is_git(path)).map(|_| git_work(&command_of(pid))),
         }
     };
-    let in_question = seen.iter().filter(|seen| seen.identity.pid != std::process::id());
-    let in_question = in_question.map(|seen| (seen.identity.pid, facts(seen)));
-    in_question.filter(|(pid, facts)| is_in_question(facts) && works_below(*pid, &dir)).collect()
+    let others = seen.iter().filter(|seen| seen.identity.pid != std::process::id());
+    let others = others.map(|seen| (seen.identity.pid, facts(seen)));
+    others.filter(|(pid, facts)| is_candidate(facts) && works_below(*pid, &dir)).collect()
 }
 
-fn is_in_sight(entry: &Entry) -> bool {
+fn is_own_and_alive(entry: &Entry) -> bool {
     let owner = fs::metadata(format!("/proc/{}/stat", entry.identity.pid)).map(|stat| stat.uid());
     entry.life == Life::Alive && owner.is_ok_and(|owner| owner == rustix::process::geteuid().as_raw())
 }
 
 /// Whether this process adopts orphans.
-fn is_first(pid: u32) -> bool {
+fn adopts_orphans(pid: u32) -> bool {
     pid <= 1 || fs::read(format!("/proc/{pid}/comm")).is_ok_and(|name| name.trim_ascii_end() == b"systemd")
 }
 
-fn mark(pid: u32, own: Option<&str>) -> Option<Mark> {
+fn mark(pid: u32, own: Option<&str>) -> Option<RunMark> {
     let environ = fs::read(format!("/proc/{pid}/environ")).ok()?;
     let value = |name: &str| {
         let mut pairs = environ.split(|&byte| byte == 0);
         let value = pairs.find_map(|pair| pair.strip_prefix(name.as_bytes())?.strip_prefix(b"="))?;
         std::str::from_utf8(value).ok()
     };
-    let (keeper, run) = (value(MARK), value(RUN));
+    let (keeper, run) = (value(MARK), value(RUN_ID_VAR));
     if keeper.is_none() && run.is_none() || keeper.is_some() && keeper == own {
         return None;
     }
     let keeper_lives = keeper.and_then(keeper_of).is_some_and(|keeper| keeper.is_alive());
-    Some(Mark { keeper_lives, run: run.and_then(|run| run.parse().ok()) })
+    Some(RunMark { keeper_lives, run: run.and_then(|run| run.parse().ok()) })
 }
 
 fn is_git(program: &Path) -> bool {
@@ -100,8 +100,8 @@ mod tests {
 
     use super::*;
 
-    fn found(dir: &Path, child: &Child) -> Option<Facts> {
-        let all = at_work_in(dir, None, |_| true);
+    fn found(dir: &Path, child: &Child) -> Option<ProcessFacts> {
+        let all = processes_in(dir, None, |_| true);
         all.into_iter().find(|(pid, _)| *pid == child.id()).map(|(_, facts)| facts)
     }
 
@@ -146,18 +146,18 @@ mod tests {
         let marks = [crate::tree::mark(own), format!("{}.1", own.pid)];
         let [kept, left] = marks.clone().map(|mark| {
             let mut command = Command::new("sleep");
-            sleeper(command.current_dir(temp.path()).env(MARK, mark).env(RUN, run.to_string()))
+            sleeper(command.current_dir(temp.path()).env(MARK, mark).env(RUN_ID_VAR, run.to_string()))
         });
         let read = |child: &Child| found(temp.path(), child).and_then(|facts| facts.mark).expect("a mark");
         assert_eq!((read(&kept).keeper_lives, read(&kept).run), (true, Some(run)));
         assert_eq!((read(&left).keeper_lives, read(&left).run), (false, Some(run)));
-        let inherited = at_work_in(temp.path(), Some(&marks[0]), |facts| facts.mark.is_some());
-        assert!(inherited.iter().all(|(pid, _)| *pid != kept.id()), "a mark that we bear ourselves");
+        let inherited = processes_in(temp.path(), Some(&marks[0]), |facts| facts.mark.is_some());
+        assert!(inherited.iter().all(|(pid, _)| *pid != kept.id()), "our own mark");
         [kept, left].into_iter().for_each(end);
     }
 
     #[test]
-    fn a_git_that_tidies_up_is_told_from_one_that_works_in_a_worktree() {
+    fn a_git_that_tidies_up_is_distinguished_from_one_that_works_in_a_worktree() {
         for command in
             ["git maintenance run --auto --no-quiet --detach", "git gc --auto", "/usr/bin/git repack -d"]
         {

@@ -6,7 +6,7 @@
 use forge_types::{EntryType, Millis};
 use serde_json::Value;
 
-use super::super::entries::{Page, failure_type, plain};
+use super::super::entries::{LogWriter, failure_type, plain};
 use super::super::{Limit, Outcome, SUMMARY_BYTES, Verdict, Window, cut};
 use super::error;
 
@@ -14,7 +14,7 @@ use super::error;
 const LOST_THREAD: [&str; 2] = ["no rollout found for thread id", "invalid session id"];
 
 #[derive(Default)]
-pub(super) struct Trouble {
+pub(super) struct Failures {
     /// The entry of a call that is being retried.
     retried: Option<usize>,
     /// The last shown failure.
@@ -23,60 +23,61 @@ pub(super) struct Trouble {
     reset_at: Option<Millis>,
 }
 
-impl Trouble {
+impl Failures {
     /// Reads an `error` notification.
-    pub fn read(&mut self, params: &Value, page: &mut Page<'_>) {
+    pub fn read_error(&mut self, params: &Value, log: &mut LogWriter<'_>) {
         let message = params["error"]["message"].as_str().unwrap_or("error without a message");
         if params["willRetry"] != true {
-            self.show(message, page);
+            self.show(message, log);
             return;
         }
         let text = match params["error"]["additionalDetails"].as_str().filter(|details| !details.is_empty()) {
             Some(details) => format!("{message}: {details}"),
             None => message.to_owned(),
         };
-        self.retried = Some(page.put(self.retried, plain(error(), text)));
+        self.retried = Some(log.put(self.retried, plain(error(), text)));
     }
 
     /// The retried call succeeded; the next retry is about another call.
-    pub fn pass(&mut self) {
+    pub fn clear_retry(&mut self) {
         self.retried = None;
     }
 
     /// The agent refused one of our requests.
-    pub fn refuse(&mut self, method: &str, refusal: &Value, page: &mut Page<'_>) {
+    pub fn read_refusal(&mut self, method: &str, refusal: &Value, log: &mut LogWriter<'_>) {
         let message = refusal["message"].as_str().unwrap_or("no reason given");
         match method {
             "turn/steer" => {
-                let text =
-                    format!("The agent did not take the message: {message}; it is sent again after the turn");
-                page.add(plain(EntryType::SystemMessage, text));
+                let text = format!(
+                    "The agent did not accept the message: {message}; it is sent again after the turn"
+                );
+                log.add(plain(EntryType::SystemMessage, text));
             }
             "turn/interrupt" => {}
             _ => {
                 let resumes = matches!(method, "thread/resume" | "thread/fork");
-                page.outcome.session_lost |= resumes && LOST_THREAD.iter().any(|lost| message.contains(lost));
-                self.fail(message, refusal, page);
+                log.outcome.session_lost |= resumes && LOST_THREAD.iter().any(|lost| message.contains(lost));
+                self.fail(message, refusal, log);
             }
         }
     }
 
     /// The run has failed with `text`; `cause` is the error as the agent reported it.
-    pub fn fail(&mut self, text: &str, cause: &Value, page: &mut Page<'_>) {
-        self.show(text, page);
+    pub fn fail(&mut self, text: &str, cause: &Value, log: &mut LogWriter<'_>) {
+        self.show(text, log);
         let message = cut(text, SUMMARY_BYTES, "...");
         if is_limit(&cause["codexErrorInfo"]) {
-            page.outcome.limit = Some(Limit { reset_at: self.reset_at, message: message.clone() });
+            log.outcome.limit = Some(Limit { reset_at: self.reset_at, message: message.clone() });
         }
-        page.outcome.verdict = Some(Verdict::Failed { message });
+        log.outcome.verdict = Some(Verdict::Failed { message });
     }
 
     /// Shows an error, only once if it is repeated.
-    pub fn show(&mut self, text: &str, page: &mut Page<'_>) {
+    pub fn show(&mut self, text: &str, log: &mut LogWriter<'_>) {
         self.retried = None;
         if self.shown.as_deref() != Some(text) {
             self.shown = Some(text.to_owned());
-            page.add(plain(failure_type(text), text.to_owned()));
+            log.add(plain(failure_type(text), text.to_owned()));
         }
     }
 
