@@ -79,7 +79,7 @@ pub fn read(file: &Path) -> Result<Vec<Subscription>, String> {
 }
 
 fn parse(text: &str) -> Result<Vec<Subscription>, String> {
-    let file: Option<File> = serde_norway::from_str(text).map_err(|error| error.to_string())?;
+    let file: Option<File> = yaml_serde::from_str(text).map_err(|error| error.to_string())?;
     Ok(file.unwrap_or_default().subscriptions)
 }
 

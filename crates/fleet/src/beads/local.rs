@@ -311,7 +311,7 @@ fn prefix(dir: &Path, beads: &[Bead]) -> Result<String, BeadsError> {
 
 fn configured_prefix(dir: &Path) -> Result<Option<String>, BeadsError> {
     let Some(bytes) = place::read_file(dir, "config.yaml")? else { return Ok(None) };
-    let config: serde_norway::Value = serde_norway::from_slice(&bytes).unwrap_or_default();
+    let config: yaml_serde::Value = yaml_serde::from_slice(&bytes).unwrap_or_default();
     let prefix = config.get("issue-prefix").or_else(|| config.get("issue_prefix"));
     let prefix = prefix.and_then(|prefix| prefix.as_str()).unwrap_or_default().trim().trim_end_matches('-');
     Ok(name::check(&format!("{prefix}-0")).ok().map(|()| prefix.to_owned()))

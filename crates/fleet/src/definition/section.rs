@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use serde_norway::{Mapping, Value};
+use yaml_serde::{Mapping, Value};
 
 use super::{DefinitionError, Surroundings, expand};
 use crate::worker::WorkerTier;
@@ -24,7 +24,7 @@ impl Section {
             Err(source) => return Err(DefinitionError::Io { file: file.to_owned(), source }),
         };
         let yaml = |message: String| DefinitionError::Yaml { file: file.to_owned(), message };
-        let map = match serde_norway::from_str(&text).map_err(|error| yaml(error.to_string()))? {
+        let map = match yaml_serde::from_str(&text).map_err(|error| yaml(error.to_string()))? {
             Value::Mapping(map) => map,
             Value::Null => Mapping::new(),
             other => return Err(yaml(format!("it is `{}`, but must be keys with values", shown(&other)))),
@@ -155,6 +155,6 @@ impl Section {
 fn shown(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
-        other => serde_norway::to_string(other).unwrap_or_default().trim().to_owned(),
+        other => yaml_serde::to_string(other).unwrap_or_default().trim().to_owned(),
     }
 }

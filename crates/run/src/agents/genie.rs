@@ -179,7 +179,7 @@ impl Scan {
         let (front_matter, body) = split_front_matter(text);
         let front_matter: FrontMatter = match front_matter {
             Some(front_matter) => {
-                serde_norway::from_str(front_matter).map_err(|error| format!("front matter: {error}"))?
+                yaml_serde::from_str(front_matter).map_err(|error| format!("front matter: {error}"))?
             }
             None => FrontMatter::default(),
         };

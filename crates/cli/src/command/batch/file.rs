@@ -148,7 +148,7 @@ fn read_json(text: &str) -> Vec<Result<Item, String>> {
 }
 
 fn read_yaml(text: &str) -> Vec<Result<Item, String>> {
-    match serde_norway::from_str::<Value>(text) {
+    match yaml_serde::from_str::<Value>(text) {
         Ok(Value::Array(values)) => read_list(values),
         Ok(Value::Null) => Vec::new(),
         Ok(_) => vec![Err("line 1: not a list of tasks; begin each with `- `".to_owned())],
